@@ -1,0 +1,20 @@
+# What a developer's build has and a user's or a packager's must not: the presets include this by HOCKET_DEVELOPER.
+# It comes before the first target, because launchers and link options are taken when a target is made.
+set(HOCKET_WERROR ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+find_program(HOCKET_CCACHE ccache)
+if(HOCKET_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${HOCKET_CCACHE}")
+  set(CMAKE_ASM_COMPILER_LAUNCHER "${HOCKET_CCACHE}")
+endif()
+
+# clang finds its own lld beside itself; GNU ld cannot read clang's LTO objects. g++ stays with GNU ld: Debian's lld
+# has a versioned name that g++ does not know.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  include(CheckLinkerFlag)
+  check_linker_flag(CXX -fuse-ld=lld HOCKET_LLD_WORKS)
+  if(HOCKET_LLD_WORKS)
+    add_link_options(-fuse-ld=lld)
+  endif()
+endif()

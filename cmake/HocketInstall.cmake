@@ -1,0 +1,69 @@
+# The package: headers and libraries of the layers that were built, a CMake package whose components are the layers,
+# pkg-config files, the licence. Everything can be moved after installation: no absolute path is written.
+include(CMakePackageConfigHelpers)
+
+get_property(HOCKET_LAYER_TARGETS GLOBAL PROPERTY HOCKET_LAYER_TARGETS)
+set(HOCKET_COMPONENTS ${HOCKET_LAYER_TARGETS})
+list(TRANSFORM HOCKET_COMPONENTS REPLACE "^hocket_" "")
+
+foreach(layer IN LISTS HOCKET_COMPONENTS)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/hocket/${layer}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/hocket"
+    FILES_MATCHING PATTERN "*.hpp")
+endforeach()
+file(GLOB umbrellas CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/hocket/*.hpp")
+if(NOT HOCKET_STACKFUL)
+  list(FILTER umbrellas EXCLUDE REGEX "/hocket[.]hpp$")
+endif()
+install(FILES ${umbrellas} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/hocket")
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/hocket")
+install(TARGETS ${HOCKET_LAYER_TARGETS} EXPORT hocketTargets
+  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(EXPORT hocketTargets NAMESPACE hocket:: DESTINATION "${package_dir}")
+configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/hocketConfig.cmake.in"
+  "${PROJECT_BINARY_DIR}/hocketConfig.cmake" INSTALL_DESTINATION "${package_dir}")
+# Before 1.0 a minor version may change any interface.
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/hocketConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/hocketConfig.cmake" "${PROJECT_BINARY_DIR}/hocketConfigVersion.cmake"
+  DESTINATION "${package_dir}")
+
+# The file's directory as seen from the prefix tells how many steps lead back up, whatever the depth of the libdir.
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
+  set(HOCKET_PC_PREFIX "${CMAKE_INSTALL_PREFIX}")
+  set(HOCKET_PC_LIBDIR "${CMAKE_INSTALL_LIBDIR}")
+else()
+  file(RELATIVE_PATH up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+  string(REGEX REPLACE "/$" "" up "${up}")
+  set(HOCKET_PC_PREFIX "\${pcfiledir}/${up}")
+  set(HOCKET_PC_LIBDIR "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+endif()
+if(IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
+  set(HOCKET_PC_INCLUDEDIR "${CMAKE_INSTALL_INCLUDEDIR}")
+else()
+  set(HOCKET_PC_INCLUDEDIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+endif()
+
+# hocket_pkg_config(<name> <description> LAYERS <layer>... [REQUIRES <pc name>]): layers in link order, users first.
+function(hocket_pkg_config HOCKET_PC_NAME HOCKET_PC_DESCRIPTION)
+  cmake_parse_arguments(arg "" "REQUIRES" "LAYERS" ${ARGN})
+  set(HOCKET_PC_LIBS "")
+  foreach(layer IN LISTS arg_LAYERS)
+    get_target_property(type hocket_${layer} TYPE)
+    if(NOT type STREQUAL "INTERFACE_LIBRARY")
+      string(APPEND HOCKET_PC_LIBS " -lhocket_${layer}")
+    endif()
+  endforeach()
+  set(HOCKET_PC_REQUIRES "${arg_REQUIRES}")
+  set(HOCKET_PC_DEFINITIONS "-DHOCKET_CHECKS=${HOCKET_CHECKS_LEVEL} -DHOCKET_CONFORMING=$<BOOL:${HOCKET_CONFORMING}>")
+  set(template "${PROJECT_BINARY_DIR}/${HOCKET_PC_NAME}.pc.in")
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/hocket.pc.in" "${template}" @ONLY)
+  file(GENERATE OUTPUT "${PROJECT_BINARY_DIR}/${HOCKET_PC_NAME}.pc" INPUT "${template}")
+  install(FILES "${PROJECT_BINARY_DIR}/${HOCKET_PC_NAME}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endfunction()
+
+hocket_pkg_config(hocket "stackless coroutines: tasks and generators" LAYERS coro core base)
+if(HOCKET_STACKFUL)
+  hocket_pkg_config(hocket-fiber "stackful coroutines" LAYERS fiber stack context REQUIRES hocket)
+  hocket_pkg_config(hocket-model "model checker for code on hocket's atomics" LAYERS model REQUIRES hocket-fiber)
+endif()

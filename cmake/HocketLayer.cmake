@@ -1,0 +1,53 @@
+# One CMake target per layer. `layers.txt` states which layers a layer may include; the same edges are linked here,
+# so a target cannot reach a header that its layer must not see.
+
+# The assertion level and the mode change the layout of types, so they are part of the inline namespace
+# (base/platform/config.hpp): every user of a target receives them as compile definitions.
+if(HOCKET_CHECKS STREQUAL "")
+  if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+    set(HOCKET_CHECKS_LEVEL 2)
+  else()
+    set(HOCKET_CHECKS_LEVEL 1)
+  endif()
+elseif(HOCKET_CHECKS MATCHES "^[012]$")
+  set(HOCKET_CHECKS_LEVEL ${HOCKET_CHECKS})
+else()
+  message(FATAL_ERROR "HOCKET_CHECKS is '${HOCKET_CHECKS}': use 0 (none), 1 (misuse) or 2 (debug)")
+endif()
+set(HOCKET_DEFINITIONS HOCKET_CHECKS=${HOCKET_CHECKS_LEVEL} HOCKET_CONFORMING=$<BOOL:${HOCKET_CONFORMING}>)
+
+# hocket_layer(<name> [INTERFACE] [SOURCES ...] [DEPENDS <layer>...])
+function(hocket_layer name)
+  cmake_parse_arguments(arg "INTERFACE" "" "SOURCES;DEPENDS" ${ARGN})
+  set(target hocket_${name})
+  if(arg_INTERFACE)
+    add_library(${target} INTERFACE)
+    set(scope INTERFACE)
+  else()
+    add_library(${target} ${arg_SOURCES})
+    set(scope PUBLIC)
+    target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src")
+    set_target_properties(${target} PROPERTIES
+      POSITION_INDEPENDENT_CODE ON VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+      CXX_EXTENSIONS OFF)
+    hocket_warnings(${target})
+  endif()
+  add_library(hocket::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  target_compile_features(${target} ${scope} cxx_std_20)
+  target_compile_definitions(${target} ${scope} ${HOCKET_DEFINITIONS})
+  target_include_directories(${target} ${scope}
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  list(TRANSFORM arg_DEPENDS PREPEND hocket::)
+  if(arg_DEPENDS)
+    target_link_libraries(${target} ${scope} ${arg_DEPENDS})
+  endif()
+  set_property(GLOBAL APPEND PROPERTY HOCKET_LAYER_TARGETS ${target})
+endfunction()
+
+# Our own code is clean under these; a user's build never inherits them.
+function(hocket_warnings target)
+  target_compile_options(${target} PRIVATE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast>
+    $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${HOCKET_WERROR}>>:-Werror>)
+endfunction()

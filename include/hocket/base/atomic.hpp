@@ -1,0 +1,29 @@
+// The atomics shim: the only names by which hocket's concurrent code speaks of atomics, fences and futexes.
+//
+// In the library they are the standard's. The model tests compile the same sources with a directory that comes first
+// in the include path and holds another file of this name, in which they are the model checker's: so the code that is
+// proved is the code that runs, without a template parameter or a macro in it.
+#pragma once
+#include <hocket/base/platform/config.hpp>
+#include <atomic>
+#include <cstdint>
+
+namespace hocket::inline HOCKET_ABI {
+
+template <class T>
+using atomic = std::atomic<T>;
+
+inline void fence(std::memory_order order) noexcept { std::atomic_thread_fence(order); }
+
+// Tells the processor that the caller spins.
+void cpu_relax() noexcept;
+
+// Blocks while `word` holds `expected`, until a wake; may return spuriously. Sleeps in the kernel at once: a caller
+// that wants to spin first does so itself.
+void futex_wait(const atomic<std::uint32_t>& word, std::uint32_t expected) noexcept;
+
+// Wakes one thread, or all, that sleep on `word`. `word` is used as an address only: it may be gone already.
+void futex_wake_one(const atomic<std::uint32_t>& word) noexcept;
+void futex_wake_all(const atomic<std::uint32_t>& word) noexcept;
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,107 @@
+// The clock seam: whatever in hocket asks for the time asks a `clock`, so that a test or a simulation can own time.
+//
+// Time points are those of std::chrono::steady_clock, in nanoseconds; they never go back. All arithmetic on user
+// supplied durations goes through `deadline_after`, which saturates: `duration::max()` is "never", not "in the past".
+#pragma once
+#include <hocket/base/atomic.hpp>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <ratio>
+#include <type_traits>
+
+namespace hocket::inline HOCKET_ABI {
+
+using duration = std::chrono::nanoseconds;
+using time_point = std::chrono::time_point<std::chrono::steady_clock, duration>;
+
+class clock {
+ public:
+  // Never less than what an earlier call returned. Any thread may call it.
+  virtual time_point now() const noexcept = 0;
+
+ protected:
+  ~clock() = default;
+};
+
+// The machine's monotonic clock. It lives for ever.
+const clock& steady_clock() noexcept;
+
+// A clock that moves only when told. Any thread may read or move it.
+class manual_clock final : public clock {
+ public:
+  explicit manual_clock(time_point start = time_point{}) noexcept : now_(start.time_since_epoch().count()) {}
+
+  time_point now() const noexcept override;
+
+  // Moves on by `by`, at most to time_point::max(). A negative `by` is a programming error.
+  void advance(duration by) noexcept;
+
+  // Moves to `to`. Going back is a programming error.
+  void set(time_point to) noexcept;
+
+ private:
+  atomic<std::int64_t> now_;
+};
+
+namespace detail {
+
+constexpr duration saturated(bool negative) noexcept { return negative ? duration::min() : duration::max(); }
+
+// value * Num / Den, rounded up, saturated. Int is a 64-bit integer. Den is 1 for every period of whole nanoseconds.
+template <std::intmax_t Num, std::intmax_t Den, class Int>
+constexpr duration scaled(Int value) noexcept {
+  static_assert(Den == 1 || Num <= std::numeric_limits<std::intmax_t>::max() / Den,
+                "this clock period has no exact scale to nanoseconds: std::chrono::duration_cast to a usual one first");
+  constexpr Int divisor = static_cast<Int>(Den);
+  const std::int64_t rest = static_cast<std::int64_t>(value % divisor) * Num;   // less than Num * Den
+  const std::int64_t part = rest / Den + (rest % Den > 0 ? 1 : 0);
+  std::int64_t whole = 0;
+  if (__builtin_mul_overflow(value / divisor, static_cast<std::int64_t>(Num), &whole)) return saturated(value < 0);
+  if (__builtin_add_overflow(whole, part, &whole)) return saturated(value < 0);
+  return duration{whole};
+}
+
+template <class Real>
+constexpr duration scaled_real(Real nanoseconds) noexcept {
+  // 2^63 is exact in every floating type; the greatest int64 is not.
+  constexpr Real limit = static_cast<Real>(9223372036854775808.0L);
+  if (nanoseconds != nanoseconds) return duration::zero();
+  if (nanoseconds >= limit) return duration::max();
+  if (nanoseconds < -limit) return duration::min();
+  const auto whole = static_cast<std::int64_t>(nanoseconds);
+  return duration{whole + (static_cast<Real>(whole) < nanoseconds ? 1 : 0)};
+}
+
+}  // namespace detail
+
+// Any duration in nanoseconds: rounded up, so that a wait never ends early, and saturated at duration::min() and
+// duration::max(). A NaN counts as zero.
+template <class Rep, class Period>
+constexpr duration to_nanoseconds(std::chrono::duration<Rep, Period> time) noexcept {
+  static_assert(std::is_arithmetic_v<Rep>, "a duration must count in an integer or floating-point type");
+  using scale = std::ratio_divide<Period, std::nano>;
+  const Rep count = time.count();
+  if constexpr (std::is_floating_point_v<Rep>) {
+    using real = std::common_type_t<Rep, double>;
+    return detail::scaled_real(static_cast<real>(count) * static_cast<real>(scale::num) / static_cast<real>(scale::den));
+  } else {
+    using wide = std::conditional_t<std::is_signed_v<Rep>, std::int64_t, std::uint64_t>;
+    return detail::scaled<scale::num, scale::den>(static_cast<wide>(count));
+  }
+}
+
+// The instant `after` later than `now`, at earliest time_point::min() and at latest time_point::max() ("never").
+// A negative `after` gives an instant in the past: a wait until then ends at once.
+template <class Rep, class Period>
+constexpr time_point deadline_after(time_point now, std::chrono::duration<Rep, Period> after) noexcept {
+  const duration delta = to_nanoseconds(after);
+  std::int64_t sum = 0;
+  if (__builtin_add_overflow(static_cast<std::int64_t>(now.time_since_epoch().count()),
+                             static_cast<std::int64_t>(delta.count()), &sum)) {
+    return delta < duration::zero() ? time_point::min() : time_point::max();
+  }
+  return time_point{duration{sum}};
+}
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,53 @@
+// Programming errors: one place where they end.
+//
+// A misuse (resuming a finished coroutine, yielding from outside) cannot be repaired by the caller that made it, so it
+// is not reported as a result: `fatal` calls the installed handler with what happened and how to repair it, then
+// aborts. The default handler writes one line to standard error; it allocates nothing and takes no lock.
+#pragma once
+#include <hocket/base/platform/config.hpp>
+#include <source_location>
+
+namespace hocket::inline HOCKET_ABI {
+
+// What a fatal handler is told. `subject` names the coroutine (or other object) at fault; it may be null.
+struct fatal_error {
+  const char* what;
+  const char* remedy;
+  const char* subject;
+  std::source_location where;
+};
+
+// Called once per fatal error, on the thread that made it; any thread may call it. If it returns, the process aborts.
+// It must not throw.
+using fatal_handler = void (*)(const fatal_error&) noexcept;
+
+// Replaces the handler; null restores the default. Returns the previous one. Thread safe.
+fatal_handler on_fatal(fatal_handler handler) noexcept;
+
+// Reports a programming error and aborts.
+[[noreturn, gnu::cold]] void fatal(const char* what, const char* remedy, const char* subject = nullptr,
+                                   std::source_location where = std::source_location::current()) noexcept;
+
+// Checks a precondition at level `misuse` (on unless HOCKET_CHECKS is 0).
+inline void expects(bool holds, const char* what, const char* remedy, const char* subject = nullptr,
+                    std::source_location where = std::source_location::current()) noexcept {
+  if constexpr (misuse_checks) {
+    if (!holds) [[unlikely]] fatal(what, remedy, subject, where);
+  }
+}
+
+// Checks an invariant at level `debug` (on when HOCKET_CHECKS is 2).
+inline void debug_expects(bool holds, const char* what, const char* remedy, const char* subject = nullptr,
+                          std::source_location where = std::source_location::current()) noexcept {
+  if constexpr (debug_checks) {
+    if (!holds) [[unlikely]] fatal(what, remedy, subject, where);
+  }
+}
+
+// Notices: conditions that are handled but that an operator may want to see (a fallback taken, a limit met). The
+// default sink drops them: the library itself never prints. `text` is valid during the call only.
+using notice_handler = void (*)(const char* text) noexcept;
+notice_handler on_notice(notice_handler handler) noexcept;
+void notice(const char* text) noexcept;
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,111 @@
+// What a sanitizer must be told about a stack switch. In plain builds every function here is empty.
+//
+// One annotation belongs to one fiber and sees this sequence, each line on the stack that it names:
+//   resumer: before_resume   fiber: on_entry (first time) or after_yield
+//   fiber:   before_yield    resumer: after_resume
+//   fiber:   before_leave    resumer: after_resume, then the stack may be reused: on_release
+#pragma once
+#include <hocket/base/platform/config.hpp>
+#include <cstddef>
+
+#if defined(__SANITIZE_ADDRESS__) || HOCKET_HAS_FEATURE(address_sanitizer)
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#include <sanitizer/lsan_interface.h>
+
+namespace hocket::inline HOCKET_ABI {
+
+class switch_annotation {
+ public:
+  void on_acquire(const void* low, std::size_t size) noexcept {
+    low_ = low;
+    size_ = size;
+    __asan_unpoison_memory_region(low, size);
+    __lsan_register_root_region(low, size);   // what a suspended coroutine's locals own is no leak
+  }
+  void on_release() noexcept {
+    __lsan_unregister_root_region(low_, size_);
+    // A pooled stack is nobody's: a stray access is found. The page at the top holds this annotation.
+  }
+  [[gnu::always_inline]] void before_resume() noexcept { __sanitizer_start_switch_fiber(&resumer_fake_, low_, size_); }
+  [[gnu::always_inline]] void after_resume() noexcept {
+    __sanitizer_finish_switch_fiber(resumer_fake_, nullptr, nullptr);
+  }
+  [[gnu::always_inline]] void on_entry() noexcept {
+    __sanitizer_finish_switch_fiber(nullptr, &resumer_low_, &resumer_size_);
+  }
+  [[gnu::always_inline]] void before_yield() noexcept {
+    __sanitizer_start_switch_fiber(&own_fake_, resumer_low_, resumer_size_);
+  }
+  [[gnu::always_inline]] void after_yield() noexcept {
+    __sanitizer_finish_switch_fiber(own_fake_, &resumer_low_, &resumer_size_);
+  }
+  [[gnu::always_inline]] void before_leave() noexcept {
+    __sanitizer_start_switch_fiber(nullptr, resumer_low_, resumer_size_);
+  }
+
+ private:
+  const void* low_ = nullptr;
+  std::size_t size_ = 0;
+  void* own_fake_ = nullptr;
+  void* resumer_fake_ = nullptr;
+  const void* resumer_low_ = nullptr;
+  std::size_t resumer_size_ = 0;
+};
+
+inline void poison_stack(void* low, std::size_t size) noexcept { __asan_poison_memory_region(low, size); }
+inline void unpoison_stack(void* low, std::size_t size) noexcept { __asan_unpoison_memory_region(low, size); }
+
+}  // namespace hocket::inline HOCKET_ABI
+
+#elif defined(__SANITIZE_THREAD__) || HOCKET_HAS_FEATURE(thread_sanitizer)
+#include <sanitizer/tsan_interface.h>
+
+namespace hocket::inline HOCKET_ABI {
+
+class switch_annotation {
+ public:
+  void on_acquire(const void*, std::size_t) noexcept { own_ = __tsan_create_fiber(0); }
+  void on_release() noexcept { __tsan_destroy_fiber(own_); }
+  [[gnu::always_inline]] void before_resume() noexcept {
+    resumer_ = __tsan_get_current_fiber();
+    __tsan_switch_to_fiber(own_, 0);
+  }
+  [[gnu::always_inline]] void after_resume() noexcept {}
+  [[gnu::always_inline]] void on_entry() noexcept {}
+  [[gnu::always_inline]] void before_yield() noexcept { __tsan_switch_to_fiber(resumer_, 0); }
+  [[gnu::always_inline]] void after_yield() noexcept {}
+  [[gnu::always_inline]] void before_leave() noexcept { __tsan_switch_to_fiber(resumer_, 0); }
+
+ private:
+  void* own_ = nullptr;
+  void* resumer_ = nullptr;
+};
+
+inline void poison_stack(void*, std::size_t) noexcept {}
+inline void unpoison_stack(void*, std::size_t) noexcept {}
+
+}  // namespace hocket::inline HOCKET_ABI
+
+#else
+
+namespace hocket::inline HOCKET_ABI {
+
+class switch_annotation {
+ public:
+  void on_acquire(const void*, std::size_t) noexcept {}
+  void on_release() noexcept {}
+  void before_resume() noexcept {}
+  void after_resume() noexcept {}
+  void on_entry() noexcept {}
+  void before_yield() noexcept {}
+  void after_yield() noexcept {}
+  void before_leave() noexcept {}
+};
+
+inline void poison_stack(void*, std::size_t) noexcept {}
+inline void unpoison_stack(void*, std::size_t) noexcept {}
+
+}  // namespace hocket::inline HOCKET_ABI
+
+#endif

@@ -1,0 +1,36 @@
+// The machine switch: the porting contract.
+//
+// A back end gives, in namespace hocket::machine, what this page names; tests/unit/context is the conformance test.
+// The dispatch to a back end is platform/machine.hpp.
+//
+// A *parked* stack is described by one pointer, its record, which lies on the parked stack itself:
+//
+//       higher addresses            the frames of the code that parked
+//       record + 16   ------------> its stack pointer when it runs again
+//       record + 8                  its frame pointer
+//       record + 0                  the address at which it goes on
+//
+// Nothing else is saved outside the stack: a collector that scans [record, base) sees every root, and whatever else a
+// back end saves lies above the record. The layout is per architecture; the contract is:
+//
+//   void* prepare(void* top, void (*entry)(void*), void* argument)
+//       Writes the record of a fresh stack below `top` (16-byte aligned) and returns it. The first switch to it calls
+//       entry(argument) with the alignment of the platform's call convention, an empty frame chain, and unwind
+//       information that ends there. `entry` never returns (leave() is the way out) and lets no exception escape.
+//   void switch_stack(void** save, void* to)
+//       Parks the caller, stores its record in *save, goes on at `to`. Returns when somebody switches to that record.
+//       Preserves what a call preserves, but not mxcsr and the x87 control word. A compiler barrier for memory.
+//   void switch_stack_in_caller(void** save, void* to)
+//       The same for code whose enclosing function contains a genuine call, so that the compiler keeps nothing in a
+//       red zone: one cache line of the parked stack less. Never call it from a leaf.
+//   void leave(void* to)          [[noreturn]]
+//       Goes on at `to` and forgets the caller's stack, which may be reused at once.
+//   const void* thread_id()
+//       A pointer that differs between live threads, read anew at each call.
+//   constexpr bool record_is_whole
+//       The stack from the record upward is all there is of the parked code (collectors, hibernation).
+//
+// A thread runs on one stack at a time, and a record is switched to once. The switch is signal safe: at each of its
+// instructions either the old or the new stack is whole.
+#pragma once
+#include <hocket/context/platform/machine.hpp>

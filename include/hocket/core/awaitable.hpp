@@ -1,0 +1,53 @@
+// The concepts behind `co_await x` and `await(x)`.
+#pragma once
+#include <hocket/base/platform/config.hpp>
+#include <concepts>
+#include <coroutine>
+#include <utility>
+
+namespace hocket::inline HOCKET_ABI {
+
+namespace detail {
+template <class T>
+inline constexpr bool is_suspend_result = std::same_as<T, void> || std::same_as<T, bool>;
+template <class Promise>
+inline constexpr bool is_suspend_result<std::coroutine_handle<Promise>> = true;
+}  // namespace detail
+
+// What the language calls after `operator co_await`. await_suspend must accept the erased handle: hocket's wakers
+// know no promise types.
+template <class A>
+concept awaiter = requires(A& a, std::coroutine_handle<> handle) {
+  { a.await_ready() } -> std::convertible_to<bool>;
+  a.await_resume();
+  requires detail::is_suspend_result<decltype(a.await_suspend(handle))>;
+};
+
+template <class A>
+concept has_member_co_await = requires(A&& a) { std::forward<A>(a).operator co_await(); };
+template <class A>
+concept has_free_co_await = requires(A&& a) { operator co_await(std::forward<A>(a)); };
+
+// The awaiter of an awaitable, as `co_await` finds it (without await_transform).
+template <class A>
+decltype(auto) get_awaiter(A&& a) {
+  if constexpr (has_member_co_await<A>) return std::forward<A>(a).operator co_await();
+  else if constexpr (has_free_co_await<A>) return operator co_await(std::forward<A>(a));
+  else return std::forward<A>(a);
+}
+
+template <class A>
+using awaiter_of = decltype(get_awaiter(std::declval<A>()));
+
+template <class A>
+concept awaitable = requires(A&& a) {
+  requires requires(std::remove_reference_t<awaiter_of<A>>& w) {
+    { w.await_ready() } -> std::convertible_to<bool>;
+    w.await_resume();
+  };
+};
+
+template <class A>
+using await_result_t = decltype(std::declval<std::remove_reference_t<awaiter_of<A>>&>().await_resume());
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,77 @@
+// The surroundings of a coroutine: what it inherits from the one that started it.
+//
+// Every coroutine carries one context pointer. An awaited child shares its parent's; a spawned coroutine shares its
+// spawner's, or gets a context of its own when an option overrides something. Contexts are immutable after their
+// construction and counted, because a spawned coroutine may outlive its spawner. The stop source is not owned: the
+// scope or handle that owns it outlives the coroutines under it.
+#pragma once
+#include <hocket/base/atomic.hpp>
+#include <hocket/base/clock.hpp>
+#include <source_location>
+#include <utility>
+
+namespace hocket::inline HOCKET_ABI {
+
+class context;
+class stop_source;
+
+// Owns one reference.
+class context_ptr {
+ public:
+  context_ptr() noexcept = default;
+  explicit context_ptr(context& shared) noexcept;   // adds a reference
+  context_ptr(context_ptr&& other) noexcept : ctx_(std::exchange(other.ctx_, nullptr)) {}
+  context_ptr& operator=(context_ptr&& other) noexcept {
+    std::swap(ctx_, other.ctx_);
+    return *this;
+  }
+  ~context_ptr();
+  context& operator*() const noexcept { return *ctx_; }
+  context* operator->() const noexcept { return ctx_; }
+  context* get() const noexcept { return ctx_; }
+  explicit operator bool() const noexcept { return ctx_ != nullptr; }
+
+ private:
+  context* ctx_ = nullptr;
+};
+
+// What a child overrides; the rest it takes from its parent. `name` must outlive the context (a literal does).
+struct context_options {
+  const char* name = nullptr;
+  stop_source* stop = nullptr;
+  time_point deadline = time_point::max();
+};
+
+class context {
+ public:
+  // A child of `parent`. Its deadline is the earlier of the two: a child cannot outwait its parent. Throws bad_alloc.
+  [[nodiscard]] static context_ptr child_of(context& parent, const context_options& options,
+                                            std::source_location spawned = std::source_location::current());
+
+  // The context of code that runs in no coroutine: no stop, no deadline, no name. Never freed.
+  static context& root() noexcept;
+
+  context* parent() const noexcept { return parent_.get(); }
+  stop_source* stop() const noexcept { return stop_; }
+  time_point deadline() const noexcept { return deadline_; }
+  const char* name() const noexcept { return name_; }   // the nearest name upward; never null
+  const std::source_location& spawned() const noexcept { return spawned_; }
+
+  void retain() noexcept;
+  void release() noexcept;
+
+  context(const context&) = delete;
+  context& operator=(const context&) = delete;
+
+ private:
+  context(context* parent, const context_options& options, std::source_location spawned) noexcept;
+
+  const context_ptr parent_;
+  stop_source* const stop_;
+  const time_point deadline_;
+  const char* const name_;
+  const std::source_location spawned_;
+  atomic<std::uint32_t> references_{1};
+};
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,60 @@
+// What the running code may ask about itself: its executor, its context, its thread's slots.
+//
+// This is the only home of `thread_local` in the library. A coroutine that moves to another thread while it is
+// suspended must not see an address that the compiler computed before: both g++ and clang keep &thread_local in a
+// register over a switch, and both fold two calls of a plain noinline accessor into one. Hence this_thread() is out of
+// line *and* holds an empty volatile asm. Never keep the reference over a suspension point.
+#pragma once
+#include <hocket/base/platform/config.hpp>
+#include <cstddef>
+#include <cstdint>
+
+namespace hocket::inline HOCKET_ABI {
+
+class context;
+class executor;
+
+// Per-thread pointers of the layers above core, each owned by the layer that is named. Null until first use.
+enum class thread_slot : std::uint8_t { frame_memory, stack_pool, fiber };
+inline constexpr std::size_t thread_slot_count = 3;
+
+struct thread_state {
+  executor* running_on = nullptr;   // whose loop runs on this thread; null on a plain thread
+  context* ctx = nullptr;           // the running coroutine's; null means the root context
+  void* slots[thread_slot_count] = {};
+};
+
+[[gnu::noinline]] thread_state& this_thread() noexcept;
+
+inline void*& slot_of(thread_state& thread, thread_slot slot) noexcept {
+  return thread.slots[static_cast<std::size_t>(slot)];
+}
+inline void*& current_slot(thread_slot slot) noexcept { return slot_of(this_thread(), slot); }
+
+inline executor* current_executor() noexcept { return this_thread().running_on; }
+
+// The running coroutine's context, also while an awaiter's await_suspend runs; never null.
+context& current_context() noexcept;
+
+// Runs when this thread ends, after its other thread_local objects that were made later. `hook` must stay valid; each
+// hook runs once, last registered first. A hook may register no other.
+struct thread_exit_hook {
+  void (*run)(thread_exit_hook& self) noexcept;
+  thread_exit_hook* next = nullptr;
+};
+void at_thread_exit(thread_exit_hook& hook) noexcept;
+
+// Sets the running executor and context for a scope: what a worker loop does around each resume.
+class running_scope {
+ public:
+  running_scope(executor* on, context* ctx) noexcept;
+  ~running_scope();
+  running_scope(const running_scope&) = delete;
+  running_scope& operator=(const running_scope&) = delete;
+
+ private:
+  executor* const outer_executor_;
+  context* const outer_context_;
+};
+
+}  // namespace hocket::inline HOCKET_ABI

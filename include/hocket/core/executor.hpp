@@ -1,0 +1,24 @@
+// Where coroutines run: the one interface that primitives know of a scheduler.
+#pragma once
+#include <hocket/core/runnable.hpp>
+
+namespace hocket::inline HOCKET_ABI {
+
+class timer_service;
+
+// Protocol. post() hands over a runnable whose coroutine is suspended and which is in no other queue; the executor
+// resumes `handle` exactly once, later, from its own loop, never inside post() (nobody resumes inline). Until then
+// the runnable's `next` belongs to the executor. An executor outlives every runnable that names it as home.
+class executor {
+ public:
+  // Any thread. Never allocates, never throws, never runs foreign code.
+  virtual void post(runnable& work) noexcept = 0;
+
+  // The timers of this executor, for deadlines of waits that begin on it; null if it has none.
+  virtual timer_service* timers() noexcept { return nullptr; }
+
+ protected:
+  ~executor() = default;
+};
+
+}  // namespace hocket::inline HOCKET_ABI

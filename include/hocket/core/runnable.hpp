@@ -1,0 +1,20 @@
+// The currency of the library: a suspended coroutine together with the place where it may run.
+//
+// A bare std::coroutine_handle<> cannot say where it must be resumed; a runnable can. It is embedded in whatever
+// suspends (an awaiter, a promise, a control block), so that putting a coroutine into a run queue never allocates.
+#pragma once
+#include <hocket/base/platform/config.hpp>
+#include <coroutine>
+
+namespace hocket::inline HOCKET_ABI {
+
+class executor;
+
+// One entry of a run queue. It is owned by the suspended coroutine; while it is in a queue nobody else may touch it.
+struct runnable {
+  runnable* next = nullptr;             // the queue's link; meaningless outside a queue
+  std::coroutine_handle<> handle{};     // whom to resume; null for a waiting thread
+  executor* home = nullptr;             // where; null in a promise means "where the awaited coroutine runs"
+};
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,124 @@
+// One suspension of one coroutine, and its registrations: what every awaiter of the library embeds.
+//
+// A `suspension` is the wait as a whole: whom to resume and where (runnable), who ends it (claim), its deadline and its
+// stop. A `waiter` is one registration of it in one primitive; a plain wait has one waiter, a select several.
+//
+// The life of a wait, for the author of a primitive:
+//   1. await_suspend(handle): suspension.arm(handle). It notes the current executor and context.
+//   2. Under the primitive's lock: either the resource is free (then disarm() and return false), or
+//      waiter.enlist(suspension, *this) and push the waiter to the primitive's list.
+//   3. return suspension.commit(): registers the deadline and the stop of the context, then ends the registering.
+//      True: suspended; from here on everything may already be gone. False: decided already, do not suspend.
+//   4. The primitive grants: under its lock it pops a waiter, outside it calls waiter.grant(). False: somebody else
+//      won (the waiter is gone then), so the primitive offers the resource to the next. True: granted.
+//   5. await_resume: suspension.finish() gives the verdict. `granted` hands the resource to the caller.
+//   6. ~waiter: granted but never finished (the coroutine was killed before it ran): wait_source::pass_on().
+//
+// Hazards. *A loser touches freed memory*: every registration holds the claim; the last holder posts (claim.hpp).
+// *A primitive's lock is taken under another's*: detach() is called with no lock held. *The winner reads registrations
+// that are being made*: it is told `early` and leaves that to the registrar. *A lost wake-up*: a registration is
+// visible only under its source's lock, and a source that changes state does so under the same lock.
+#pragma once
+#include <hocket/core/claim.hpp>
+#include <hocket/core/runnable.hpp>
+#include <hocket/core/stop.hpp>
+#include <hocket/core/timer.hpp>
+#include <cstddef>
+
+namespace hocket::inline HOCKET_ABI {
+
+class context;
+class suspension;
+class waiter;
+
+// A primitive, as its waiters see it.
+class wait_source {
+ public:
+  // Any thread, without locks: takes `entry` out of the list. True: it was in, and nobody will pop it any more.
+  [[nodiscard]] virtual bool detach(waiter& entry) noexcept = 0;
+
+  // Takes back what was granted to `entry` and never consumed, and gives it to the next (a permit, an item).
+  virtual void pass_on(waiter& entry) noexcept = 0;
+
+ protected:
+  ~wait_source() = default;
+};
+
+// One registration in the list of one primitive. Its links belong to the primitive, under the primitive's lock.
+class waiter : public list_node {
+ public:
+  waiter() noexcept = default;
+  waiter(const waiter&) = delete;
+  waiter& operator=(const waiter&) = delete;
+  ~waiter();
+
+  // Registrar only, under the lock of `source`, before the waiter is pushed to its list.
+  void enlist(suspension& wait, wait_source& source) noexcept;
+
+  // By the source that popped the waiter, without locks. True: the wait is granted. In either case the caller must
+  // not touch the waiter again.
+  bool grant() noexcept;
+
+  // By a source that matched a waiter of its own list with one of another select: grants both or none. When none, the
+  // caller still holds both and decides with abandon() (that wait was decided by others) or by listing it again.
+  static bool grant_both(waiter& one, waiter& other) noexcept;
+
+  // By the source that popped the waiter and found its wait decided already.
+  void abandon() noexcept;
+
+  // Whether the wait was decided; a hint, exact only for the registrar after it ran again.
+  bool decided() const noexcept;
+
+ private:
+  friend class suspension;
+  void settled(settlement how) noexcept;
+
+  suspension* wait_ = nullptr;
+  wait_source* source_ = nullptr;
+  waiter* sibling_ = nullptr;   // the next registration of the same suspension
+};
+
+class suspension : private stop_node, private timer_node {
+ public:
+  suspension() noexcept;
+  suspension(const suspension&) = delete;
+  suspension& operator=(const suspension&) = delete;
+  ~suspension();
+
+  // Registrar only. `handle` is null for a thread. Notes the current executor (which must exist) and context.
+  void arm(std::coroutine_handle<> handle) noexcept;
+
+  // Registrar only, instead of commit(): the resource was free, nothing was registered.
+  void disarm() noexcept;
+
+  // Registrar only. See the protocol above.
+  [[nodiscard]] bool commit() noexcept;
+
+  // The coroutine itself, after it ran again: the verdict, and for a select the index of the registration that was
+  // granted (in the order of enlisting).
+  verdict finish() noexcept;
+  std::size_t granted_index() const noexcept;
+
+  verdict outcome() const noexcept { return claim_.outcome(); }
+
+ private:
+  friend class waiter;
+
+  void watch() noexcept;
+  std::uint32_t release_all(const void* except) noexcept;
+  void conclude(settlement how, const void* self) noexcept;
+  void post() noexcept;
+  static void on_stop(stop_node& self, verdict strength) noexcept;
+  static void on_alarm(timer_node& self) noexcept;
+
+  runnable run_;
+  claim claim_;
+  bool finished_ = true;
+  waiter* first_ = nullptr;     // the registrations, last first; written by the registrar while registering
+  waiter* winner_ = nullptr;    // written by the winning waiter before it drops its hold
+  context* ctx_ = nullptr;
+  stop_source* stop_ = nullptr;       // where the stop node is attached; null if it is not
+  timer_service* timers_ = nullptr;   // where the alarm is attached; null if it is not
+};
+
+}  // namespace hocket::inline HOCKET_ABI

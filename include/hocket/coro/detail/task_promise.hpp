@@ -1,0 +1,198 @@
+// The promise of a task: its place in the chain of awaiting coroutines, and its result.
+//
+// coroutine_header, as a task uses it:
+//
+//   budget         transfers that the chain may still make before it goes through the queue (task.hpp)
+//   flags          parent_has_header: the parent is a hocket coroutine, its budget may be written
+//   reserved       task_bit::*, below
+//   continuation   .handle  the parent; it is what a debugger follows
+//                  .home    null: the parent runs where the task ends. Else the executor of a parent that must not
+//                           be moved by its child (a fiber, the root of a sync_wait, a coroutine that is not ours)
+//                  the runnable itself is what is queued: the parent when a transfer up found no budget, and the task
+//                  itself when its start found none. In the latter case the parent waits in `slot` until the task
+//                  begins; then .handle is the task itself.
+#pragma once
+#include <hocket/base/fatal.hpp>
+#include <hocket/core/current.hpp>
+#include <hocket/core/executor.hpp>
+#include <hocket/core/frame.hpp>
+#include <hocket/coro/frame_allocation.hpp>
+#include <exception>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+// Transfers between two turns of the queue. A frame of a coroutine's body takes 0.1 to 2 KB of stack at -O0 and under
+// ASan: 256 of them are far from the end of 8 MiB, and one trip through a queue in 256 awaits is not measurable.
+inline constexpr std::uint16_t transfer_budget = 256;
+
+namespace task_bit {
+inline constexpr std::uint32_t value = 1;          // slot holds the result
+inline constexpr std::uint32_t error = 2;          // slot holds the exception
+inline constexpr std::uint32_t start_queued = 4;   // slot holds the parent, continuation is in a queue
+inline constexpr std::uint32_t parent_queued = 8;  // continuation is in a queue (kept at level debug only)
+}  // namespace task_bit
+
+// The part that does not depend on the result. `stash` is the promise's slot, where the parent waits while the start is
+// queued: kept in it so that neither frame pays for what happens once in 256 awaits.
+class task_chain : public coroutine_header, public recycled_frame {
+ public:
+  task_chain() noexcept { kind = coroutine_kind::task; }
+
+ protected:
+  using handle = std::coroutine_handle<>;
+
+  // The parent is a task: it will go on wherever this one ends.
+  handle start_below(handle self, handle parent, coroutine_header& above, handle& stash) noexcept {
+    continuation.handle = parent;
+    flags = header_flag::parent_has_header;
+    ctx = above.ctx;
+    if (above.budget == 0) [[unlikely]] return start_queued(self, stash);
+    budget = static_cast<std::uint16_t>(above.budget - 1);
+    return self;
+  }
+  // The parent has a header and a home of its own.
+  handle start_beside(handle self, handle parent, coroutine_header& above, handle& stash) noexcept {
+    continuation.home = current_executor();
+    return start_below(self, parent, above, stash);
+  }
+  // Nothing is known of the parent.
+  handle start_alone(handle self, handle parent) noexcept;
+
+  // After a queued start, before the body: puts the parent back where it belongs.
+  void begin(handle& stash) noexcept {
+    if (!(reserved & task_bit::start_queued)) [[likely]] return;
+    reserved &= ~task_bit::start_queued;
+    continuation.handle = std::exchange(stash, {});
+  }
+
+  // The task has ended: whom to run next.
+  handle end() noexcept {
+    constexpr auto plain = header_flag::parent_has_header;
+    if (budget == 0 || continuation.home || flags != plain) [[unlikely]] return end_slowly();
+    header_of(continuation.handle).budget = static_cast<std::uint16_t>(budget - 1);
+    return continuation.handle;
+  }
+
+ private:
+  handle start_queued(handle self, handle& stash) noexcept;
+  handle end_slowly() noexcept;
+};
+
+template <class Promise>
+inline constexpr bool is_task_promise = std::is_base_of_v<task_chain, Promise>;
+
+// Level debug: the frame is about to be destroyed. Fatal if a queue still refers to it.
+void expect_unqueued(const coroutine_header& task) noexcept;
+
+// Level debug: a task is about to be destroyed that was never awaited. Fatal unless an exception is the reason.
+void expect_unwinding() noexcept;
+
+// A reference is kept as a pointer. The exception shares the slot with the result: one of them at most is there.
+template <class T>
+class task_promise_base : public task_chain {
+ public:
+  using stored = std::conditional_t<std::is_void_v<T>, char,
+                                    std::conditional_t<std::is_reference_v<T>, std::remove_reference_t<T>*,
+                                                       std::remove_const_t<T>>>;
+  static_assert(alignof(stored) <= 2 * sizeof(void*),
+                "hocket: an over-aligned result would be misaligned in a coroutine frame: return it through a "
+                "std::unique_ptr, which aligns it");
+
+  task_promise_base() noexcept : parent_{} {}
+  ~task_promise_base() { clear(); }
+
+  template <class Promise>
+  handle start(handle self, std::coroutine_handle<Promise> parent) noexcept {
+    if constexpr (is_task_promise<Promise>) return start_below(self, parent, parent.promise(), parent_);
+    else if constexpr (has_header<Promise>) return start_beside(self, parent, parent.promise(), parent_);
+    else return start_alone(self, parent);
+  }
+
+  class first {
+   public:
+    explicit first(task_promise_base& promise) noexcept : promise_(promise) {}
+    static constexpr bool await_ready() noexcept { return false; }
+    static void await_suspend(handle) noexcept {}
+    void await_resume() const noexcept { promise_.begin(promise_.parent_); }
+
+   private:
+    task_promise_base& promise_;
+  };
+  first initial_suspend() noexcept { return first(*this); }
+
+  class last {
+   public:
+    explicit last(task_promise_base& promise) noexcept : promise_(promise) {}
+    static constexpr bool await_ready() noexcept { return false; }
+    handle await_suspend(handle) const noexcept { return promise_.end(); }
+    static void await_resume() noexcept {}
+
+   private:
+    task_promise_base& promise_;
+  };
+  last final_suspend() noexcept { return last(*this); }
+
+  void unhandled_exception() noexcept {
+    clear();
+    ::new (static_cast<void*>(std::addressof(error_))) std::exception_ptr(std::current_exception());
+    reserved = task_bit::error;
+  }
+
+  // Gives the result, or rethrows the exception (the same object). Once, after the end.
+  T take() {
+    if constexpr (debug_checks) reserved &= ~task_bit::parent_queued;
+    if (reserved & task_bit::error) [[unlikely]] std::rethrow_exception(error_);
+    if constexpr (std::is_reference_v<T>) return static_cast<T>(*value_);
+    else if constexpr (!std::is_void_v<T>) return std::move(value_);
+  }
+
+ protected:
+  template <class... Args>
+  void keep(Args&&... args) {
+    ::new (static_cast<void*>(std::addressof(value_))) stored(std::forward<Args>(args)...);
+    reserved = task_bit::value;
+  }
+
+ private:
+  void clear() noexcept {
+    if (reserved & task_bit::error) error_.~exception_ptr();
+    if constexpr (!std::is_trivially_destructible_v<stored>) {
+      if (reserved & task_bit::value) value_.~stored();
+    }
+    reserved = 0;
+  }
+
+  union {
+    handle parent_;   // while the start is queued
+    stored value_;
+    std::exception_ptr error_;
+  };
+};
+
+template <class T>
+class task_promise : public task_promise_base<T> {
+ public:
+  template <class U = T>
+    requires(std::is_constructible_v<T, U>)
+  void return_value(U&& value) noexcept(std::is_nothrow_constructible_v<T, U>) {
+    this->keep(std::forward<U>(value));
+  }
+};
+
+template <class T>
+  requires std::is_reference_v<T>
+class task_promise<T> : public task_promise_base<T> {
+ public:
+  void return_value(T value) noexcept { this->keep(std::addressof(value)); }
+};
+
+template <>
+class task_promise<void> : public task_promise_base<void> {
+ public:
+  static void return_void() noexcept {}
+};
+
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,0 +1,85 @@
+// Where the frames of hocket's coroutine functions come from: frame memory, or an allocator of the caller's.
+//
+// As with std::generator, a coroutine function whose first parameters are (std::allocator_arg_t, Alloc, ...), after the
+// object of a member function or lambda, gets its frame from that allocator:
+//
+//   task<int> parse(std::allocator_arg_t, pool_allocator, std::string_view text);
+//   auto t = parse(std::allocator_arg, pool, "...");
+//
+// The choice is made by the parameter types, through std::coroutine_traits: such a function has another promise type
+// (a derived one), so that functions without an allocator pay nothing for the possibility. Any allocator will do; a
+// stateful one is kept behind the frame.
+#pragma once
+#include <hocket/coro/frame_memory.hpp>
+#include <memory>
+#include <type_traits>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+// Base of promises: frames from the thread's frame memory.
+struct recycled_frame {
+  static void* operator new(std::size_t bytes) { return allocate_frame(bytes); }
+  static void operator delete(void* frame, std::size_t bytes) noexcept { release_frame(frame, bytes); }
+};
+
+// Allocates in units of the strictest fundamental alignment, which is what a frame needs.
+struct alignas(__STDCPP_DEFAULT_NEW_ALIGNMENT__) frame_unit {
+  std::byte bytes[__STDCPP_DEFAULT_NEW_ALIGNMENT__];
+};
+
+constexpr std::size_t frame_units(std::size_t bytes) noexcept {
+  return (bytes + sizeof(frame_unit) - 1) / sizeof(frame_unit);
+}
+
+// Promise, with its frames from an Alloc. The frame comes first, so that it is where the compiler expects it.
+template <class Promise, class Alloc>
+class allocated_frame : public Promise {
+  using allocator = typename std::allocator_traits<Alloc>::template rebind_alloc<frame_unit>;
+  using traits = std::allocator_traits<allocator>;
+  static_assert(std::is_same_v<typename traits::pointer, frame_unit*>,
+                "allocators with fancy pointers cannot hold a coroutine frame: use one whose pointer is T*");
+  // Else it must be kept to free the frame: nobody knows it any more when operator delete is called.
+  static constexpr bool stateless = traits::is_always_equal::value && std::is_default_constructible_v<allocator>;
+  static_assert(alignof(allocator) <= alignof(frame_unit), "over-aligned allocators are not supported");
+
+  static constexpr std::size_t total_units(std::size_t bytes) noexcept {
+    return frame_units(bytes) + (stateless ? 0 : frame_units(sizeof(allocator)));
+  }
+  static allocator* kept_behind(void* frame, std::size_t bytes) noexcept {
+    return reinterpret_cast<allocator*>(static_cast<frame_unit*>(frame) + frame_units(bytes));
+  }
+  static void* allocate(std::size_t bytes, allocator source) {
+    frame_unit* frame = traits::allocate(source, total_units(bytes));
+    if constexpr (!stateless) ::new (kept_behind(frame, bytes)) allocator(std::move(source));
+    return frame;
+  }
+
+ public:
+  template <class... Args>
+  static void* operator new(std::size_t bytes, std::allocator_arg_t, const Alloc& source, const Args&...) {
+    return allocate(bytes, allocator(source));
+  }
+  template <class Self, class... Args>
+  static void* operator new(std::size_t bytes, const Self&, std::allocator_arg_t, const Alloc& source, const Args&...) {
+    return allocate(bytes, allocator(source));
+  }
+  static void operator delete(void* frame, std::size_t bytes) noexcept {
+    if constexpr (stateless) {
+      allocator source;
+      traits::deallocate(source, static_cast<frame_unit*>(frame), total_units(bytes));
+    } else {
+      allocator* kept = kept_behind(frame, bytes);
+      allocator source(std::move(*kept));
+      kept->~allocator();
+      traits::deallocate(source, static_cast<frame_unit*>(frame), total_units(bytes));
+    }
+  }
+};
+
+// The promise type of a coroutine function with return type R, which must have R::promise_type.
+template <class R, class Alloc>
+struct allocated_traits {
+  using promise_type = allocated_frame<typename R::promise_type, std::remove_cvref_t<Alloc>>;
+};
+
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,0 +1,107 @@
+// Memory for coroutine frames: each thread keeps the frames that it frees, by size, and hands them out again.
+//
+// A coroutine that is created, awaited and destroyed allocates and frees a frame of one size; the general allocator
+// costs more than all the rest of that. g++ never, and clang rarely, elides the allocation. So:
+//
+//   size classes   multiples of 64 bytes up to 2 KiB; what is larger goes to the global operator new
+//   order          last in, first out: the frame that comes back is the one that is still in the cache
+//   threads        no sharing and no atomics: a frame freed on another thread than its own stays with that thread
+//   bound          a thread keeps at most frame_memory_limit() bytes, in all classes together; more goes to the heap
+//   end            a thread that ends gives back all it holds
+//
+// The fast path is one call (this_thread()), one pop or push and one count. Each bin has *room*: the frames that it may
+// still take. Room is granted in batches from what the limit leaves; when the limit leaves none, the unused room of the
+// other bins is collected first (frame_memory.cpp).
+//
+// A failing allocation throws std::bad_alloc out of the coroutine function, before its body begins. Under ASan and
+// TSan every frame goes to the heap, so that the use of a destroyed frame is found.
+#pragma once
+#include <hocket/core/current.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+namespace hocket::inline HOCKET_ABI {
+
+// What the calling thread's frame memory has done. Counts never go back; they start when the thread first uses it.
+struct frame_memory_statistics {
+  std::uint64_t hits = 0;     // allocations served from kept frames
+  std::uint64_t misses = 0;   // allocations of a size class that went to the heap
+  std::size_t held = 0;       // bytes kept now
+};
+frame_memory_statistics frame_memory_usage() noexcept;
+
+// Gives every frame that the calling thread keeps back to the heap. Returns the number of bytes.
+std::size_t trim_frame_memory() noexcept;
+
+// The most bytes that the calling thread keeps. Setting a new limit trims. Returns the previous one.
+inline constexpr std::size_t default_frame_memory_limit = std::size_t{8} << 20;
+std::size_t frame_memory_limit() noexcept;
+std::size_t frame_memory_limit(std::size_t bytes) noexcept;
+
+// For promise types: what their operator new and operator delete call. `bytes` must be the same in both.
+void* allocate_frame(std::size_t bytes);
+void release_frame(void* frame, std::size_t bytes) noexcept;
+
+namespace detail {
+
+inline constexpr std::size_t frame_step = 64;
+inline constexpr std::size_t frame_classes = 32;
+inline constexpr bool recycles_frames = sanitizer == sanitizer_kind::plain;
+
+struct kept_frame {
+  kept_frame* next;
+};
+
+struct frame_bin {
+  kept_frame* first = nullptr;
+  std::size_t room = 0;
+  std::uint64_t hits = 0;
+};
+
+// Owned by one thread; reached through its slot. Bin 0 is not used.
+struct frame_bins {
+  frame_bin bins[frame_classes + 1];
+};
+
+// Rounded up to the class, in units of frame_step; beyond frame_classes there is none.
+constexpr std::size_t frame_class(std::size_t bytes) noexcept { return (bytes + frame_step - 1) / frame_step; }
+
+inline frame_bins* own_frames() noexcept {
+  return static_cast<frame_bins*>(current_slot(thread_slot::frame_memory));
+}
+
+// The heap, with the counting and the making of the thread's bins. `own` may be null.
+[[gnu::noinline, gnu::cold]] void* allocate_frame_slowly(frame_bins* own, std::size_t bytes);
+[[gnu::noinline, gnu::cold]] void release_frame_slowly(frame_bins* own, void* frame, std::size_t bytes) noexcept;
+
+}  // namespace detail
+
+inline void* allocate_frame(std::size_t bytes) {
+  using namespace detail;
+  if constexpr (!recycles_frames) return ::operator new(bytes);
+  if (frame_class(bytes) > frame_classes) return ::operator new(bytes);
+  frame_bins* own = own_frames();
+  if (!own) [[unlikely]] return allocate_frame_slowly(own, bytes);
+  frame_bin& bin = own->bins[frame_class(bytes)];
+  kept_frame* frame = bin.first;
+  if (!frame) [[unlikely]] return allocate_frame_slowly(own, bytes);
+  bin.first = frame->next;
+  ++bin.room;
+  ++bin.hits;
+  return frame;
+}
+
+inline void release_frame(void* memory, std::size_t bytes) noexcept {
+  using namespace detail;
+  if constexpr (!recycles_frames) return ::operator delete(memory, bytes);
+  if (frame_class(bytes) > frame_classes) return ::operator delete(memory, bytes);
+  frame_bins* own = own_frames();
+  if (!own) [[unlikely]] return release_frame_slowly(own, memory, bytes);
+  frame_bin& bin = own->bins[frame_class(bytes)];
+  if (bin.room == 0) [[unlikely]] return release_frame_slowly(own, memory, bytes);
+  --bin.room;
+  bin.first = ::new (memory) kept_frame{bin.first};
+}
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,159 @@
+// The hot state of a fiber: one cache line in a dense array (stack_pool's cell), apart from its stack.
+//
+//   +0   resume      entry stub; null when finished (that is what coroutine_handle::done() reads)
+//   +8   destroy     entry stub
+//   +16  header      kind, flags, whom it would return to, context (core/frame.hpp)
+//   +56  record      the parked stack (context/switch.hpp); null while it runs, has resumed another, or has finished
+//
+// A switch touches this line, the line at the record, and the thread's fiber_thread. What is needed only at the start
+// and the end of a fiber lies in its fiber_record, at the top of its stack.
+//
+// States of a raw fiber, and what tells them apart:
+//
+//   state        record    resume    flags       thread.current
+//   unstarted    set       set       -           another
+//   suspended    set       set       started     another
+//   running      null      set       started     this
+//   resuming     null      set       started     another (one that it resumed, or further down)
+//   finished     null      null      finished    another
+#pragma once
+#include <hocket/base/fatal.hpp>
+#include <hocket/context/exception_globals.hpp>
+#include <hocket/context/switch.hpp>
+#include <hocket/core/executor.hpp>
+#include <hocket/core/frame.hpp>
+#include <hocket/fiber/fiber_record.hpp>
+
+namespace hocket::inline HOCKET_ABI {
+
+struct control_block;
+struct fiber_local_node;
+
+// Bits of coroutine_header::flags that fibers add to header_flag's. All are rare: a switch tests them in one go, on the
+// line that it needs anyway, and leaves the straight line when one is set.
+namespace fiber_flag {
+inline constexpr std::uint8_t unwinding = 8;             // it is being destroyed: its next landing throws
+inline constexpr std::uint8_t canary = 16;               // its stack has no guard page: compare the canary
+inline constexpr std::uint8_t keeps_exceptions = 32;     // it parked inside a catch block
+inline constexpr std::uint8_t resumer_exceptions = 64;   // it was resumed from inside a catch block
+}  // namespace fiber_flag
+
+// What the raw fibers of one thread share; it is their home, since they belong to the thread that created them.
+class fiber_thread final : public executor {
+ public:
+  // This thread's, made at the first call. Throws bad_alloc.
+  static fiber_thread& current();
+  static fiber_thread* current_if_any() noexcept;
+
+  // A raw fiber is resumed by its owner and by nobody else: fatal.
+  void post(runnable& work) noexcept override;
+
+  // For coroutines that name no pool: 64 KiB stacks. It outlives the thread while coroutines live on it.
+  stack_pool& default_pool();
+
+  control_block* running = nullptr;        // innermost
+  void* resumer_record = nullptr;          // where `running` goes when it yields
+  void* transfer = nullptr;                // the value under way, on the stack of the side that sends
+  exception_globals* const exceptions;
+  const void* const id;
+  fiber_local_node* locals = nullptr;          // fiber-local values of the thread itself
+
+ private:
+  fiber_thread() noexcept;
+  ~fiber_thread();
+  struct exit_hook;
+  stack_pool* default_pool_ = nullptr;
+};
+
+struct control_block {
+  frame_head head;
+  coroutine_header header;
+  void* record;
+
+  fiber_thread& thread() const noexcept { return *static_cast<fiber_thread*>(header.continuation.home); }
+  bool finished() const noexcept { return head.resume == nullptr; }
+};
+static_assert(sizeof(control_block) == 64 && offsetof(control_block, header) == 2 * sizeof(void*),
+              "a control block is one cache line and begins like a compiler's frame");
+
+namespace detail {
+
+// The rare halves of a switch, out of line. `kept` lies on the stack that parks and is meaningful under the flag only.
+void keep_exceptions(control_block& block, exception_globals& live, exception_globals& kept, std::uint8_t flag) noexcept;
+void restore_exceptions(control_block& block, exception_globals& live, const exception_globals& kept,
+                        std::uint8_t flag) noexcept;
+void check_park(const control_block& block) noexcept;
+void check_canary(const control_block& block) noexcept;
+[[noreturn]] void throw_unwinding();
+[[noreturn]] void report_bad_resume(const control_block* block) noexcept;
+[[noreturn]] void report_bad_yield(const control_block& block) noexcept;
+
+// The resumer's side of a round trip: runs the fiber until it yields or finishes.
+[[gnu::always_inline]] inline void enter(control_block& block, fiber_record& record) noexcept {
+  fiber_thread& thread = block.thread();
+  exception_globals& live = *thread.exceptions;
+  exception_globals kept;
+  if (!live.empty()) [[unlikely]] keep_exceptions(block, live, kept, fiber_flag::resumer_exceptions);
+  control_block* const outer = thread.running;
+  void* const outer_resumer = thread.resumer_record;
+  void* const to = block.record;
+  block.record = nullptr;
+  thread.running = &block;
+  record.annotation.before_resume();
+  machine::switch_stack(&thread.resumer_record, to);
+  record.annotation.after_resume();
+  thread.running = outer;
+  thread.resumer_record = outer_resumer;
+  if (block.header.flags & fiber_flag::resumer_exceptions) [[unlikely]]
+    restore_exceptions(block, live, kept, fiber_flag::resumer_exceptions);
+}
+
+// The fiber's side: parks it, goes back to its resumer, returns when it is resumed. Throws when it is to unwind.
+[[gnu::always_inline]] inline void park(control_block& block, fiber_record& record) {
+  fiber_thread& thread = block.thread();
+  if constexpr (misuse_checks) {
+    if (thread.running != &block) [[unlikely]] report_bad_yield(block);
+  }
+  exception_globals& live = *thread.exceptions;
+  exception_globals kept;
+  if (!live.empty()) [[unlikely]] keep_exceptions(block, live, kept, fiber_flag::keeps_exceptions);
+  if (block.header.flags & (fiber_flag::unwinding | fiber_flag::canary)) [[unlikely]] check_park(block);
+  record.annotation.before_yield();
+  machine::switch_stack_in_caller(&block.record, thread.resumer_record);   // check_park() is the call that it asks for
+  record.annotation.after_yield();
+  if (block.header.flags & (fiber_flag::unwinding | fiber_flag::keeps_exceptions)) [[unlikely]] {
+    if (block.header.flags & fiber_flag::keeps_exceptions)
+      restore_exceptions(block, live, kept, fiber_flag::keeps_exceptions);
+    if (block.header.flags & fiber_flag::unwinding) throw_unwinding();
+  }
+}
+
+// What unwinds a fiber that is destroyed while suspended. Private: a catch (...) that meets it must rethrow it.
+class forced_unwind {};
+
+// Fatal when `record`'s fiber is to unwind but its body went on instead.
+void check_unwound(const fiber_record& record) noexcept;
+
+// Throws what left the body of a finished fiber, if anything did.
+void rethrow_error(const fiber_record& record);
+
+// The fiber's last switch. Its result is stored; nobody goes on at it again.
+[[noreturn]] void finish(fiber_record& record) noexcept;
+
+// A stack of the pool (of the thread's default pool, if null) with room for `footprint` bytes besides a call chain.
+stack_ref acquire_stack(stack_pool* pool, fiber_thread& thread, std::size_t footprint);
+
+// The two halves of making an unstarted fiber: the record first, then, when the body is in its place, the control
+// block. The frames begin below `top`; `entry` is called with the record.
+fiber_record& make_record(const stack_ref& stack, const char* name, void* user_data) noexcept;
+void make_control_block(fiber_record& record, const stack_ref& stack, fiber_thread& thread, void* top,
+                        void (*entry)(void*)) noexcept;
+
+// Ends a fiber in any state and gives its stack back: unwinds it if it is suspended.
+void destroy_fiber(control_block& block) noexcept;
+
+// A bare handle that owns the fiber.
+std::coroutine_handle<> release_fiber(control_block* block);
+
+}  // namespace detail
+}  // namespace hocket::inline HOCKET_ABI

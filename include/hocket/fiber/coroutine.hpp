@@ -1,0 +1,299 @@
+// coroutine<Out(In)>: the raw, asymmetric fiber. Any function that it calls, at any depth, may suspend it.
+//
+//   coroutine<int(std::string)> talk{[](auto& self, std::string first) {   // resumed with strings, yields ints
+//     std::string second = self.yield(int(first.size()));
+//     return int(second.size());
+//   }};
+//   int a = talk.resume("voice"), b = talk.resume("rest");                 // 5, 4; talk.done()
+//
+// resume(in) runs the body until it yields or returns, and gives what it yielded or returned. An exception that leaves
+// the body leaves that resume(), and the coroutine is done. Destroying a suspended coroutine unwinds it: destructors of
+// its locals run, by an exception of a private type that the body must not swallow. Destructors that run so may not
+// suspend.
+//
+// In and Out may be values (move-only ones too), references or void. A value travels by one move, straight from the
+// one stack to the other.
+//
+// Threads: a coroutine belongs to the thread that created it; only there it may be resumed and destroyed.
+// Cost: creation is O(1) and allocates nothing once its pool is warm; a resume and its yield are two stack switches.
+// Errors: the constructor throws std::system_error when no stack can be had, or what moving the callable throws.
+// Resuming a coroutine that is empty, finished, running or another thread's is a programming error: fatal.
+#pragma once
+#include <hocket/fiber/control_block.hpp>
+#include <hocket/core/return_slot.hpp>
+#include <concepts>
+#include <memory>
+#include <utility>
+
+namespace hocket::inline HOCKET_ABI {
+
+enum class coroutine_status : std::uint8_t {
+  empty,       // no coroutine: default-constructed or moved from
+  unstarted,   // never resumed
+  suspended,   // in a yield
+  running,     // the innermost running one of its thread
+  resuming,    // it has resumed another coroutine and waits for that one's yield
+  finished
+};
+
+struct coroutine_options {
+  const char* name = "coroutine";   // for messages and debuggers; must outlive the coroutine (a literal does)
+  stack_pool* pool = nullptr;       // of the calling thread; null: the thread's default pool of 64 KiB stacks
+  void* user_data = nullptr;
+};
+
+namespace detail {
+
+// A value under way is a pointer to it on the stack that sends; the receiver moves it out.
+template <class T>
+void* outgoing(T& value) noexcept {
+  return const_cast<void*>(static_cast<const volatile void*>(std::addressof(value)));
+}
+template <class T>
+T incoming(void* value) {
+  if constexpr (std::is_reference_v<T>) return static_cast<T>(*static_cast<std::remove_reference_t<T>*>(value));
+  else if constexpr (!std::is_void_v<T>) return T(std::move(*static_cast<T*>(value)));
+}
+
+// A parameter type for T that exists when T is void, too.
+struct nothing {};
+template <class T>
+using parameter = std::conditional_t<std::is_void_v<T>, nothing, T>;
+
+}  // namespace detail
+
+// What a coroutine's body sees of itself. Valid inside the body only.
+template <class Out, class In>
+class coroutine_self {
+ public:
+  coroutine_self(const coroutine_self&) = delete;
+  coroutine_self& operator=(const coroutine_self&) = delete;
+
+  // Gives `out` to the resumer, and returns what the next resume() brings. Only from inside this coroutine: fatal
+  // elsewhere, and in a destructor that runs because the coroutine is being destroyed.
+  [[gnu::always_inline]] In yield(detail::parameter<Out> out)
+    requires(!std::is_void_v<Out>)
+  {
+    return exchange(detail::outgoing(out));
+  }
+  [[gnu::always_inline]] In yield()
+    requires std::is_void_v<Out>
+  {
+    return exchange(nullptr);
+  }
+
+  const char* name() const noexcept { return record_.name; }
+  void* user_data() const noexcept { return record_.user_data; }
+
+ private:
+  template <class, class, class>
+  friend class fiber_body;
+  explicit coroutine_self(fiber_record& record) noexcept : block_(*record.block), record_(record) {}
+
+  [[gnu::always_inline]] In exchange(void* out) {
+    block_.thread().transfer = out;
+    detail::park(block_, record_);
+    return detail::incoming<In>(block_.thread().transfer);
+  }
+
+  control_block& block_;
+  fiber_record& record_;
+};
+
+// Where the result and the callable of a coroutine lie: below its record, in this order downward.
+template <class Out>
+return_slot<Out>& result_below(fiber_record& record) noexcept {
+  auto at = reinterpret_cast<std::uintptr_t>(&record) - sizeof(return_slot<Out>);
+  return *reinterpret_cast<return_slot<Out>*>(at - at % alignof(std::max_align_t));
+}
+
+template <class Out, class In, class F>
+class fiber_body {
+ public:
+  static constexpr std::size_t alignment = alignof(F) < 16 ? 16 : alignof(F);
+  static constexpr std::size_t footprint =
+      sizeof(fiber_record) + sizeof(return_slot<Out>) + sizeof(F) + alignof(std::max_align_t) + alignment;
+  static_assert(alignof(return_slot<Out>) <= alignof(std::max_align_t),
+                "an over-aligned result: return it by unique_ptr, or yield a reference to it");
+
+  static F* place(fiber_record& record) noexcept {
+    auto at = reinterpret_cast<std::uintptr_t>(&result_below<Out>(record)) - sizeof(F);
+    return reinterpret_cast<F*>(at - at % alignment);
+  }
+
+  static void entry(void* argument) noexcept {
+    auto& record = *static_cast<fiber_record*>(argument);
+    record.annotation.on_entry();
+    run(record);
+    detail::finish(record);
+  }
+
+  static void drop(fiber_record& record) noexcept {
+    if (!(record.block->header.flags & header_flag::started)) std::destroy_at(place(record));
+    std::destroy_at(&result_below<Out>(record));
+  }
+
+ private:
+  static void run(fiber_record& record) noexcept {
+    record.block->header.flags |= header_flag::started;
+    F* body = place(record);
+    try {
+      call(record, *body);
+      detail::check_unwound(record);
+    } catch (const detail::forced_unwind&) {
+    } catch (...) {
+      detail::check_unwound(record);
+      record.error = std::current_exception();
+    }
+    std::destroy_at(body);   // on its own stack, like a local of the body; its destructor does not throw
+  }
+  static void call(fiber_record& record, F& body) {
+    coroutine_self<Out, In> self(record);
+    if constexpr (std::is_void_v<Out>) {
+      invoke(record, body, self);
+      result_below<Out>(record).set_value();
+    } else {
+      result_below<Out>(record).set_value(invoke(record, body, self));
+    }
+  }
+  static decltype(auto) invoke(fiber_record& record, F& body, coroutine_self<Out, In>& self) {
+    if constexpr (std::is_void_v<In>) return body(self);
+    else return body(self, detail::incoming<In>(record.block->thread().transfer));
+  }
+};
+
+namespace detail {
+template <class Signature>
+struct coroutine_types;   // write coroutine<Out(In)> or coroutine<Out()>
+template <class O>
+struct coroutine_types<O()> {
+  using out = O;
+  using in = void;
+};
+template <class O, class I>
+struct coroutine_types<O(I)> {
+  using out = O;
+  using in = I;
+};
+
+// Gives a stack back unless the fiber on it was made.
+struct stack_guard {
+  stack_ref stack;
+  bool made = false;
+  ~stack_guard() {
+    if (!made) stack_pool::pool_of(stack.cell).release(stack);
+  }
+};
+}  // namespace detail
+
+template <class Signature>
+class coroutine;
+
+// What all coroutines have in common, whatever they carry.
+class [[nodiscard]] any_coroutine {
+ public:
+  any_coroutine(any_coroutine&& other) noexcept
+      : block_(std::exchange(other.block_, nullptr)), record_(std::exchange(other.record_, nullptr)) {}
+  ~any_coroutine() { reset(); }
+
+  // Destroys the coroutine now: unwinds it if it is suspended. Fatal if it is running, or has resumed the caller.
+  void reset() noexcept;
+
+  explicit operator bool() const noexcept { return block_ != nullptr; }
+  bool done() const noexcept { return block_ && block_->finished(); }
+  coroutine_status status() const noexcept;
+
+  const char* name() const noexcept { return record_ ? record_->name : ""; }
+  void* user_data() const noexcept { return record_ ? record_->user_data : nullptr; }
+  void set_user_data(void* data) noexcept;   // fatal when empty
+
+ protected:
+  any_coroutine() noexcept = default;
+  any_coroutine& operator=(any_coroutine&& other) noexcept {
+    if (this != &other) {
+      reset();
+      block_ = std::exchange(other.block_, nullptr);
+      record_ = std::exchange(other.record_, nullptr);
+    }
+    return *this;
+  }
+
+  // One round trip: `in` goes to the body; what comes back is in transfer, or in the result if it has finished.
+  [[gnu::always_inline]] void step(void* in) {
+    if constexpr (misuse_checks) {
+      if (!block_ || !block_->record || block_->thread().id != machine::thread_id()) [[unlikely]]
+        detail::report_bad_resume(block_);
+    }
+    block_->thread().transfer = in;
+    detail::enter(*block_, *record_);
+  }
+
+  control_block* block_ = nullptr;
+  fiber_record* record_ = nullptr;
+};
+
+template <class Signature>
+class [[nodiscard]] coroutine : public any_coroutine {
+  using Out = typename detail::coroutine_types<Signature>::out;
+  using In = typename detail::coroutine_types<Signature>::in;
+
+ public:
+  using self = coroutine_self<Out, In>;
+
+  coroutine() noexcept = default;
+  coroutine(coroutine&&) noexcept = default;
+  coroutine& operator=(coroutine&&) noexcept = default;
+
+  // `body` is called as body(self, in) (body(self) when In is void) at the first resume, and returns Out.
+  template <class F>
+    requires(!std::derived_from<std::remove_cvref_t<F>, any_coroutine>)
+  explicit coroutine(F&& body) : coroutine(coroutine_options{}, std::forward<F>(body)) {}
+  template <class F>
+  coroutine(stack_pool& pool, F&& body) : coroutine(coroutine_options{.pool = &pool}, std::forward<F>(body)) {}
+  template <class F>
+  coroutine(const coroutine_options& options, F&& body) {
+    using body_type = fiber_body<Out, In, std::decay_t<F>>;
+    fiber_thread& thread = fiber_thread::current();
+    detail::stack_guard guard{detail::acquire_stack(options.pool, thread, body_type::footprint)};
+    fiber_record& record = detail::make_record(guard.stack, options.name, options.user_data);
+    ::new (static_cast<void*>(body_type::place(record))) std::decay_t<F>(std::forward<F>(body));
+    ::new (static_cast<void*>(&result_below<Out>(record))) return_slot<Out>;
+    record.drop_body = &body_type::drop;
+    detail::make_control_block(record, guard.stack, thread, body_type::place(record), &body_type::entry);
+    guard.made = true;
+    record_ = &record;
+    block_ = record.block;
+  }
+
+  // Runs the body until it yields or returns; see above.
+  [[gnu::always_inline]] Out resume(detail::parameter<In> in)
+    requires(!std::is_void_v<In>)
+  {
+    return exchange(detail::outgoing(in));
+  }
+  [[gnu::always_inline]] Out resume()
+    requires std::is_void_v<In>
+  {
+    return exchange(nullptr);
+  }
+
+  // Gives the coroutine up as a bare handle, which behaves like any other: resume(), done(), destroy(). What it yields
+  // or returns is dropped. This object is empty then. Fatal when empty, running or finished.
+  [[nodiscard]] std::coroutine_handle<> release()
+    requires std::is_void_v<In>
+  {
+    return detail::release_fiber(std::exchange(block_, nullptr));
+  }
+
+ private:
+  [[gnu::always_inline]] Out exchange(void* in) {
+    step(in);
+    if (block_->finished()) [[unlikely]] {
+      detail::rethrow_error(*record_);
+      return result_below<Out>(*record_).take();
+    }
+    return detail::incoming<Out>(block_->thread().transfer);
+  }
+};
+
+}  // namespace hocket::inline HOCKET_ABI

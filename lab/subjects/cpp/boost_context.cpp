@@ -1,0 +1,42 @@
+// Boost.Context, fiber API. Two programs are made from this file: fixedsize_stack (the library's default, malloc) and
+// pooled_fixedsize_stack (its documented pool).
+#include <boost/context/fiber.hpp>
+#include <boost/context/fixedsize_stack.hpp>
+#include <boost/context/pooled_fixedsize_stack.hpp>
+
+#include "harness.hpp"
+
+namespace {
+
+namespace ctx = boost::context;
+
+class fibers {
+ public:
+  fibers(std::size_t n, std::size_t stack) : stacks_{stack}, fibers_{n} {}
+
+  void create(std::size_t i, lab::line& mine) {
+    fibers_.put(i, [&] {
+      return ctx::fiber{std::allocator_arg, stacks_, [&mine](ctx::fiber&& owner) {
+                          while (!mine.stop) {
+                            ++mine.count;
+                            owner = std::move(owner).resume();
+                          }
+                          return std::move(owner);
+                        }};
+    });
+    resume(i);
+  }
+  void resume(std::size_t i) { fibers_[i] = std::move(fibers_[i]).resume(); }
+  void finish(std::size_t i) {
+    resume(i);
+    fibers_.drop(i);
+  }
+
+ private:
+  ctx::LAB_STACK stacks_;
+  lab::slots<ctx::fiber> fibers_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return lab::run_switch<fibers>(LAB_SYSTEM, lab::parse(argc, argv)); }

@@ -1,0 +1,263 @@
+#pragma once
+// What every C++ subject of the page `switch` shares: the arguments, the clock, the phases, the JSON lines.
+//
+// A subject is called as `<program> <workload> <n> <stack bytes> <budget ms>`. The budget bounds each measured phase,
+// not the process. It prints one JSON line per result, or one with the member "skip" when a limit of the machine
+// forbids the size.
+//
+// Words. An *activation* enters one suspended coroutine and comes back when it has suspended again: one resume plus
+// one yield, so two switches. Each activation adds one to a counter in a cache line that belongs to the coroutine
+// alone, and at the end every counter must show the number of activations that were asked for.
+//
+// The workload `switch` runs these phases in one process:
+//   1. create        the first n coroutines of the process, each run up to its first yield
+//   2. bytes         anonymous resident memory that phase 1 added, per coroutine
+//   3. round_trip    activations of all n in turn; as many rounds as fit into the budget, in several repetitions
+//   4. destroy       each coroutine runs to its end and is destroyed
+//   5. create_warm   creation and destruction alternate; what the system keeps in its documented pool is warm
+// Results of 3 to 5 are medians over the repetitions.
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace lab {
+
+struct request {
+  std::string_view workload;
+  std::size_t n = 1;
+  std::size_t stack = 65536;
+  double budget_ns = 20e6;
+};
+
+[[noreturn]] inline void fail(const char* why) {
+  std::fprintf(stderr, "%s\n", why);
+  std::exit(1);
+}
+
+inline request parse(int argc, char** argv) {
+  if (argc != 5) fail("usage: subject <workload> <n> <stack bytes> <budget ms>");
+  request r;
+  r.workload = argv[1];
+  r.n = std::strtoull(argv[2], nullptr, 10);
+  r.stack = std::strtoull(argv[3], nullptr, 10);
+  r.budget_ns = std::strtod(argv[4], nullptr) * 1e6;
+  if (r.n == 0 || r.stack < 4096 || !(r.budget_ns > 0)) fail("n, stack bytes and budget must be positive");
+  return r;
+}
+
+inline void emit(const char* system, const char* workload, std::size_t n, const char* unit, double value) {
+  std::printf("{\"system\":\"%s\",\"workload\":\"%s\",\"n\":%zu,\"unit\":\"%s\",\"value\":%.3f}\n", system, workload, n,
+              unit, value);
+}
+
+inline int skip(const char* system, const request& r, const char* reason) {
+  std::printf("{\"system\":\"%s\",\"workload\":\"%.*s\",\"n\":%zu,\"skip\":\"%s\"}\n", system,
+              static_cast<int>(r.workload.size()), r.workload.data(), r.n, reason);
+  return 0;
+}
+
+inline double now_ns() {
+  return static_cast<double>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                 std::chrono::steady_clock::now().time_since_epoch())
+                                 .count());
+}
+
+inline double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  std::size_t middle = values.size() / 2;
+  return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+// Reading the clock twice costs as much as creating one coroutine; what an empty measurement shows is subtracted.
+inline double clock_cost() {
+  static const double cost = [] {
+    std::vector<double> gaps;
+    for (int i = 0; i < 301; ++i) {
+      double begin = now_ns();
+      gaps.push_back(now_ns() - begin);
+    }
+    return median(std::move(gaps));
+  }();
+  return cost;
+}
+
+template <class F>
+double timed(F&& f) {
+  double begin = now_ns();
+  f();
+  return std::max(0.0, now_ns() - begin - clock_cost());
+}
+
+// Exact, unlike VmRSS, whose per-CPU counters may lag by megabytes; and without the pages of program files.
+inline double resident_bytes() {
+  std::FILE* f = std::fopen("/proc/self/smaps_rollup", "r");
+  if (!f) fail("cannot read /proc/self/smaps_rollup");
+  char text[256];
+  unsigned long long kib = 0;
+  while (std::fgets(text, sizeof text, f)) {
+    if (std::sscanf(text, "Anonymous: %llu", &kib) == 1) break;
+  }
+  std::fclose(f);
+  return static_cast<double>(kib) * 1024;
+}
+
+struct alignas(64) line {
+  std::uint64_t count;
+  bool stop;
+};
+
+// Raw memory for n objects whose types need not be default-constructible. Its pages are there from the start, so a
+// first creation does not pay for the lab's own bookkeeping.
+template <class T>
+class slots {
+ public:
+  explicit slots(std::size_t n) : bytes_{n * sizeof(T)} {
+    void* p = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (p == MAP_FAILED) fail("no memory for the lab's own array");
+    data_ = static_cast<T*>(p);
+  }
+  slots(const slots&) = delete;
+  slots& operator=(const slots&) = delete;
+  ~slots() { munmap(data_, bytes_); }
+
+  T& operator[](std::size_t i) noexcept { return data_[i]; }
+
+  // The callable returns the T; it is built in place, so T need not be movable.
+  template <class Make>
+  void put(std::size_t i, Make&& make) {
+    ::new (static_cast<void*>(data_ + i)) T(std::forward<Make>(make)());
+  }
+  void drop(std::size_t i) { data_[i].~T(); }
+
+ private:
+  std::size_t bytes_;
+  T* data_;
+};
+
+// A pool of coroutines under test provides
+//   Pool(n, stack bytes)
+//   create(i, line&)   the new coroutine has added one to the line's counter and is suspended
+//   resume(i)          one activation
+//   finish(i)          the line says stop: the coroutine runs to its end and is destroyed
+template <class Pool>
+class switch_page {
+ public:
+  switch_page(const char* system, const request& r)
+      : system_{system}, n_{r.n}, budget_{r.budget_ns}, lines_{r.n}, pool_{r.n, r.stack} {}
+
+  int run() {
+    cold();
+    rounds();
+    destroy_.push_back(destroy());
+    warm();
+    emit(system_, "destroy", n_, "ns", median(destroy_));
+    emit(system_, "create_warm", n_, "ns", median(warm_));
+    return 0;
+  }
+
+ private:
+  double create() {
+    for (std::size_t i = 0; i < n_; ++i) lines_[i] = line{0, false};
+    expected_ = 1;
+    return timed([&] {
+             for (std::size_t i = 0; i < n_; ++i) pool_.create(i, lines_[i]);
+           }) /
+           static_cast<double>(n_);
+  }
+
+  double destroy() {
+    for (std::size_t i = 0; i < n_; ++i) {
+      if (lines_[i].count != expected_) fail("a coroutine's counter does not show the expected activations");
+      lines_[i].stop = true;
+    }
+    return timed([&] {
+             for (std::size_t i = 0; i < n_; ++i) pool_.finish(i);
+           }) /
+           static_cast<double>(n_);
+  }
+
+  double round_trips(std::size_t rounds) {
+    expected_ += rounds;
+    return timed([&] {
+      for (std::size_t r = 0; r < rounds; ++r) {
+        for (std::size_t i = 0; i < n_; ++i) pool_.resume(i);
+      }
+    });
+  }
+
+  void cold() {
+    clock_cost();
+    double before = resident_bytes();
+    double ns = create();
+    double grown = std::max(0.0, resident_bytes() - before);
+    emit(system_, "create", n_, "ns", ns);
+    emit(system_, "bytes", n_, "B", grown / static_cast<double>(n_));
+  }
+
+  void rounds() {
+    std::size_t k = 1;
+    double took = round_trips(1);
+    for (took = round_trips(1); took < budget_ / 16; took = round_trips(k)) k *= 2;
+    int repetitions = took > budget_ / 3 ? 3 : 7;
+    std::vector<double> values;
+    for (int i = 0; i < repetitions; ++i) {
+      values.push_back(round_trips(k) / (static_cast<double>(k) * static_cast<double>(n_)));
+    }
+    emit(system_, "round_trip", n_, "ns", median(std::move(values)));
+  }
+
+  void warm() {
+    double end = now_ns() + budget_;
+    while (warm_.size() < 2 || (warm_.size() < 999 && now_ns() < end)) {
+      warm_.push_back(create());
+      destroy_.push_back(destroy());
+    }
+  }
+
+  const char* system_;
+  std::size_t n_;
+  double budget_;
+  slots<line> lines_;
+  Pool pool_;
+  std::uint64_t expected_ = 0;
+  std::vector<double> destroy_{};
+  std::vector<double> warm_{};
+};
+
+template <class Pool>
+int run_switch(const char* system, const request& r) {
+  if (r.workload != "switch") fail("this subject knows the workload switch only");
+  return switch_page<Pool>{system, r}.run();
+}
+
+// The workloads `task` and `generator`: `batch(k)` does k units of work and returns whether its result is right.
+template <class Batch>
+int run_batches(const char* system, const request& r, Batch&& batch) {
+  auto measure = [&](std::size_t k) {
+    bool right = false;
+    double ns = timed([&] { right = batch(k); });
+    if (!right) fail("a batch returned a wrong result");
+    return ns;
+  };
+  std::size_t k = 64;
+  for (double took = measure(k); took < r.budget_ns / 16; took = measure(k)) k *= 2;
+  std::vector<double> values;
+  for (int i = 0; i < 9; ++i) values.push_back(measure(k) / static_cast<double>(k));
+  char name[32];
+  std::snprintf(name, sizeof name, "%.*s", static_cast<int>(r.workload.size()), r.workload.data());
+  emit(system, name, r.n, "ns", median(std::move(values)));
+  return 0;
+}
+
+}  // namespace lab

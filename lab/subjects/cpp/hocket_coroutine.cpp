@@ -1,0 +1,40 @@
+// hocket's raw asymmetric fiber, on stacks of one pool, with the assertions of a release.
+#include <hocket/fiber/coroutine.hpp>
+#include <hocket/stack/stack_pool.hpp>
+
+#include "harness.hpp"
+
+namespace {
+
+using coroutine = hocket::coroutine<void()>;
+
+class coroutines {
+ public:
+  coroutines(std::size_t n, std::size_t stack) : stacks_{{.stack_size = stack}}, coroutines_{n} {}
+
+  void create(std::size_t i, lab::line& mine) {
+    coroutines_.put(i, [&] {
+      return coroutine{stacks_, [&mine](auto& self) {
+                         while (!mine.stop) {
+                           ++mine.count;
+                           self.yield();
+                         }
+                       }};
+    });
+    resume(i);
+  }
+  void resume(std::size_t i) { coroutines_[i].resume(); }
+  void finish(std::size_t i) {
+    resume(i);
+    if (!coroutines_[i].done()) lab::fail("a coroutine went on after its end");
+    coroutines_.drop(i);
+  }
+
+ private:
+  hocket::stack_pool stacks_;
+  lab::slots<coroutine> coroutines_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return lab::run_switch<coroutines>(LAB_SYSTEM, lab::parse(argc, argv)); }

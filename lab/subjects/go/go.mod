@@ -1,0 +1,3 @@
+module hocket/lab/subjects/go
+
+go 1.19

@@ -1,0 +1,327 @@
+// Goroutines under GOMAXPROCS=1, called as `go-subject <system> <workload> <n> <stack bytes> <budget ms>`; the phases
+// are those that ../cpp/harness.hpp describes. Stacks grow by themselves, so the stack size has no effect.
+//
+//	go-yield    runtime.Gosched: the goroutine leaves for the scheduler (one switch), which enters the next one (the
+//	            other), so one Gosched is one round trip of the table
+//	go-channel  the owner sends to a goroutine and receives from it: two switches as well
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"sort"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// One cache line each. Only the goroutine itself writes count; everything runs on one thread.
+type line struct {
+	count uint64
+	_     [56]byte
+}
+
+type request struct {
+	system string
+	n      int
+	budget time.Duration
+}
+
+func (r request) emit(workload, unit string, value float64) {
+	fmt.Printf("{\"system\":%q,\"workload\":%q,\"n\":%d,\"unit\":%q,\"value\":%.3f}\n",
+		r.system, workload, r.n, unit, value)
+}
+
+func fail(why string) {
+	fmt.Fprintln(os.Stderr, why)
+	os.Exit(1)
+}
+
+func median(values []float64) float64 {
+	sort.Float64s(values)
+	middle := len(values) / 2
+	if len(values)%2 == 1 {
+		return values[middle]
+	}
+	return (values[middle-1] + values[middle]) / 2
+}
+
+func residentBytes() float64 {
+	text, err := os.ReadFile("/proc/self/smaps_rollup")
+	if err != nil {
+		fail(err.Error())
+	}
+	for _, l := range strings.Split(string(text), "\n") {
+		if strings.HasPrefix(l, "Anonymous:") {
+			kib, _ := strconv.ParseFloat(strings.Fields(l)[1], 64)
+			return kib * 1024
+		}
+	}
+	fail("no Anonymous line in smaps_rollup")
+	return 0
+}
+
+var clockCost = func() float64 {
+	var gaps []float64
+	for i := 0; i < 301; i++ {
+		gaps = append(gaps, float64(time.Since(time.Now())))
+	}
+	return median(gaps)
+}()
+
+func timed(f func()) float64 {
+	begin := time.Now()
+	f()
+	ns := float64(time.Since(begin)) - clockCost
+	if ns < 0 {
+		return 0
+	}
+	return ns
+}
+
+func check(lines []line, expected uint64) {
+	for i := range lines {
+		if lines[i].count != expected {
+			fail(fmt.Sprintf("goroutine %d counted %d activations, not %d", i, lines[i].count, expected))
+		}
+		lines[i].count = 0
+	}
+}
+
+func main() {
+	if len(os.Args) != 6 || os.Args[2] != "switch" {
+		fail("usage: go-subject <system> switch <n> <stack bytes> <budget ms>")
+	}
+	n, err := strconv.Atoi(os.Args[3])
+	budget, err2 := strconv.ParseFloat(os.Args[5], 64)
+	if err != nil || err2 != nil || n < 1 || budget <= 0 {
+		fail("n and budget must be positive numbers")
+	}
+	runtime.GOMAXPROCS(1)
+	r := request{os.Args[1], n, time.Duration(budget * float64(time.Millisecond))}
+	lines := make([]line, n)
+	check(lines, 0) // which also touches every page
+	switch r.system {
+	case "go-yield":
+		runYield(r, lines)
+	case "go-channel":
+		runChannel(r, lines)
+	default:
+		fail("unknown system")
+	}
+}
+
+// measureLife runs the phases: cold creation, memory, round trips, then creation and destruction in turn.
+func measureLife(r request, create func(), rounds func() float64, destroy func()) {
+	n := float64(r.n)
+	runtime.GC()
+	before := residentBytes()
+	cold := timed(create) / n
+	grown := residentBytes() - before
+	if grown < 0 {
+		grown = 0
+	}
+	r.emit("create", "ns", cold)
+	r.emit("bytes", "B", grown/n)
+	r.emit("round_trip", "ns", rounds())
+	ends := []float64{timed(destroy) / n}
+	var warm []float64
+	begin := time.Now()
+	for len(warm) < 2 || (len(warm) < 999 && time.Since(begin) < r.budget) {
+		warm = append(warm, timed(create)/n)
+		ends = append(ends, timed(destroy)/n)
+	}
+	r.emit("destroy", "ns", median(ends))
+	r.emit("create_warm", "ns", median(warm))
+}
+
+// The goroutines of go-yield run by themselves, roughly in turn; number 0 keeps the time. The scheduler favours the head
+// of its global queue now and then, so some get ahead: a repetition is divided by the activations that all lines show.
+// A goroutine that has reached the limit goes on yielding without counting, so every counter ends at the limit exactly.
+// (One thread runs them all, but the runtime may preempt it anywhere; hence the atomics. Loading one is a plain load.)
+type yieldPage struct {
+	lines                      []line
+	limit                      atomic.Uint64
+	started, finished, arrived atomic.Int64
+	stop                       atomic.Bool
+	budget                     time.Duration
+	values                     []float64
+	done                       chan bool
+}
+
+func (p *yieldPage) life(mine *line) {
+	mine.count++
+	p.started.Add(1)
+	runtime.Gosched()
+	p.turns(mine)
+	p.finished.Add(1)
+}
+
+func (p *yieldPage) turns(mine *line) {
+	arrived := false
+	for !p.stop.Load() {
+		if limit := p.limit.Load(); mine.count < limit {
+			mine.count++
+		} else if limit > 1 && !arrived {
+			arrived = true
+			p.arrived.Add(1)
+		}
+		runtime.Gosched()
+	}
+}
+
+const noLimit = ^uint64(0)
+
+func (p *yieldPage) timekeeper(mine *line) {
+	mine.count++
+	p.started.Add(1)
+	runtime.Gosched()
+	for p.limit.Load() == 1 && !p.stop.Load() {
+		runtime.Gosched()
+	}
+	if p.limit.Load() == noLimit {
+		p.measure(mine)
+		_, highest := p.activations()
+		p.limit.Store(highest + 1)
+		p.done <- true
+		p.turns(mine)
+	}
+	p.finished.Add(1)
+}
+
+func (p *yieldPage) activations() (total, highest uint64) {
+	for i := range p.lines {
+		count := p.lines[i].count
+		total += count
+		if count > highest {
+			highest = count
+		}
+	}
+	return
+}
+
+// k turns of goroutine 0: how long they took, and how many activations of all goroutines they were
+func (p *yieldPage) some(mine *line, k int) (ns, activations float64) {
+	before, _ := p.activations()
+	begin := time.Now()
+	for i := 0; i < k; i++ {
+		mine.count++
+		runtime.Gosched()
+	}
+	ns = float64(time.Since(begin))
+	after, _ := p.activations()
+	return ns, float64(after - before)
+}
+
+func (p *yieldPage) measure(mine *line) {
+	k := 1
+	p.some(mine, 1)
+	took, _ := p.some(mine, 1)
+	for ; took < float64(p.budget)/16; took, _ = p.some(mine, k) {
+		k *= 2
+	}
+	repetitions := 7
+	if took > float64(p.budget)/3 {
+		repetitions = 3
+	}
+	for i := 0; i < repetitions; i++ {
+		ns, activations := p.some(mine, k)
+		p.values = append(p.values, ns/activations)
+	}
+}
+
+func runYield(r request, lines []line) {
+	p := &yieldPage{lines: lines, budget: r.budget, done: make(chan bool, 1)}
+	create := func() {
+		p.limit.Store(1)
+		p.started.Store(0)
+		p.finished.Store(0)
+		p.arrived.Store(0)
+		p.stop.Store(false)
+		go p.timekeeper(&lines[0])
+		for i := 1; i < r.n; i++ {
+			go p.life(&lines[i])
+		}
+		for p.started.Load() < int64(r.n) {
+			runtime.Gosched()
+		}
+	}
+	rounds := func() float64 {
+		p.limit.Store(noLimit)
+		<-p.done
+		for p.arrived.Load() < int64(r.n) {
+			runtime.Gosched()
+		}
+		return median(p.values)
+	}
+	destroy := func() {
+		p.stop.Store(true)
+		for p.finished.Load() < int64(r.n) {
+			runtime.Gosched()
+		}
+		check(lines, p.limit.Load())
+	}
+	measureLife(r, create, rounds, destroy)
+}
+
+func runChannel(r request, lines []line) {
+	to := make([]chan bool, r.n)
+	for i := range to {
+		to[i] = make(chan bool)
+	}
+	back := make(chan bool)
+	expected := uint64(0)
+	life := func(i int) {
+		mine := &lines[i]
+		for goOn := true; goOn; goOn = <-to[i] {
+			mine.count++
+			back <- true
+		}
+		back <- false
+	}
+	create := func() {
+		expected = 1
+		for i := 0; i < r.n; i++ {
+			go life(i)
+			<-back
+		}
+	}
+	trips := func(k int) float64 {
+		expected += uint64(k)
+		return timed(func() {
+			for ; k > 0; k-- {
+				for i := range to {
+					to[i] <- true
+					<-back
+				}
+			}
+		})
+	}
+	rounds := func() float64 {
+		k := 1
+		trips(1)
+		took := trips(1)
+		for ; took < float64(r.budget)/16; took = trips(k) {
+			k *= 2
+		}
+		repetitions := 7
+		if took > float64(r.budget)/3 {
+			repetitions = 3
+		}
+		var values []float64
+		for i := 0; i < repetitions; i++ {
+			values = append(values, trips(k)/float64(k*r.n))
+		}
+		return median(values)
+	}
+	destroy := func() {
+		for i := range to {
+			to[i] <- false
+			<-back
+		}
+		check(lines, expected)
+	}
+	measureLife(r, create, rounds, destroy)
+}

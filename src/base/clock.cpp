@@ -1,0 +1,50 @@
+#include <hocket/base/clock.hpp>
+
+#include <hocket/base/fatal.hpp>
+
+namespace hocket::inline HOCKET_ABI {
+namespace {
+
+class machine_clock final : public clock {
+ public:
+  constexpr machine_clock() noexcept = default;
+  time_point now() const noexcept override {
+    return std::chrono::time_point_cast<duration>(std::chrono::steady_clock::now());
+  }
+};
+
+// Neither constructed nor destroyed at run time: usable before and after main.
+constinit const machine_clock machine{};
+
+}  // namespace
+
+const clock& steady_clock() noexcept { return machine; }
+
+time_point manual_clock::now() const noexcept {
+  // ORDER: acquire, pairs with the compare-exchange in set(): who sees the new time sees what was done before it.
+  return time_point{duration{now_.load(std::memory_order_acquire)}};
+}
+
+void manual_clock::advance(duration by) noexcept {
+  expects(by >= duration::zero(), "manual_clock::advance by a negative duration",
+          "a clock never goes back: make a new manual_clock instead");
+  // ORDER: relaxed, the compare-exchange below decides.
+  auto seen = now_.load(std::memory_order_relaxed);
+  // ORDER: acq_rel, pairs with the load in now(); relaxed on failure, it is only tried again.
+  while (!now_.compare_exchange_weak(seen, deadline_after(time_point{duration{seen}}, by).time_since_epoch().count(),
+                                     std::memory_order_acq_rel, std::memory_order_relaxed)) {
+  }
+}
+
+void manual_clock::set(time_point to) noexcept {
+  const std::int64_t wanted = to.time_since_epoch().count();
+  // ORDER: relaxed, the compare-exchange below decides.
+  auto seen = now_.load(std::memory_order_relaxed);
+  do {
+    expects(wanted >= seen, "manual_clock::set to an earlier time",
+            "a clock never goes back: make a new manual_clock instead");
+    // ORDER: acq_rel, pairs with the load in now(); relaxed on failure, it is only tried again.
+  } while (!now_.compare_exchange_weak(seen, wanted, std::memory_order_acq_rel, std::memory_order_relaxed));
+}
+
+}  // namespace hocket::inline HOCKET_ABI

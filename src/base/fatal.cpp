@@ -1,0 +1,52 @@
+#include <hocket/base/fatal.hpp>
+
+#include <hocket/base/atomic.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <unistd.h>
+
+namespace hocket::inline HOCKET_ABI {
+namespace {
+
+atomic<fatal_handler> fatal_sink{nullptr};
+atomic<notice_handler> notice_sink{nullptr};
+
+void write_line(const fatal_error& error) noexcept {
+  char line[1024];
+  int n = std::snprintf(line, sizeof line, "hocket: %s%s%s%s\n  remedy: %s\n  at %s:%u (%s)\n", error.what,
+                        error.subject ? " [coroutine " : "", error.subject ? error.subject : "",
+                        error.subject ? "]" : "", error.remedy, error.where.file_name(),
+                        static_cast<unsigned>(error.where.line()), error.where.function_name());
+  if (n < 0) return;
+  auto length = static_cast<std::size_t>(n) < sizeof line ? static_cast<std::size_t>(n) : sizeof line - 1;
+  // Nothing can be done if standard error is closed: the process aborts next.
+  [[maybe_unused]] auto ignored = ::write(STDERR_FILENO, line, length);
+}
+
+}  // namespace
+
+fatal_handler on_fatal(fatal_handler handler) noexcept {
+  // ORDER: acq_rel, pairs with the load in fatal(): a handler's own state is visible to its first call.
+  return fatal_sink.exchange(handler, std::memory_order_acq_rel);
+}
+
+void fatal(const char* what, const char* remedy, const char* subject, std::source_location where) noexcept {
+  fatal_error error{what, remedy, subject, where};
+  // ORDER: acquire, pairs with the exchange in on_fatal().
+  if (auto handler = fatal_sink.load(std::memory_order_acquire)) handler(error);
+  else write_line(error);
+  std::abort();
+}
+
+notice_handler on_notice(notice_handler handler) noexcept {
+  // ORDER: acq_rel, pairs with the load in notice(): a handler's own state is visible to its first call.
+  return notice_sink.exchange(handler, std::memory_order_acq_rel);
+}
+
+void notice(const char* text) noexcept {
+  // ORDER: acquire, pairs with the exchange in on_notice().
+  if (auto handler = notice_sink.load(std::memory_order_acquire)) handler(text);
+}
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,25 @@
+#include <hocket/base/random.hpp>
+
+#include "base/platform/entropy.hpp"
+
+#include <hocket/base/atomic.hpp>
+
+namespace hocket::inline HOCKET_ABI {
+namespace {
+
+constinit atomic<seed_source> source_{nullptr};
+
+}  // namespace
+
+std::uint64_t random_seed() noexcept {
+  // ORDER: acquire, pairs with the exchange in replace_seed_source(): a source's own state is visible to its first call.
+  if (auto source = source_.load(std::memory_order_acquire)) return source();
+  return kernel_entropy();
+}
+
+seed_source replace_seed_source(seed_source source) noexcept {
+  // ORDER: acq_rel, pairs with the load in random_seed(): a source's own state is visible to its first call.
+  return source_.exchange(source, std::memory_order_acq_rel);
+}
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,11 @@
+#include <hocket/context/exception_globals.hpp>
+
+#include <cxxabi.h>
+
+namespace hocket::inline HOCKET_ABI {
+
+exception_globals& current_exception_globals() noexcept {
+  return *reinterpret_cast<exception_globals*>(__cxxabiv1::__cxa_get_globals());
+}
+
+}  // namespace hocket::inline HOCKET_ABI

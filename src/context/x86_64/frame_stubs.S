@@ -1,0 +1,25 @@
+// The entry stubs behind a fiber's handle, x86-64: what a control block's first two words point to.
+// Entered as resume(frame) and destroy(frame), frame in rdi; both leave by a tail jump, so they need no frame.
+
+        .text
+        .globl  hocket_frame_resume
+        .type   hocket_frame_resume, @function
+        .p2align 4
+hocket_frame_resume:
+        .cfi_startproc
+        endbr64
+        jmp     hocket_resume_fiber@PLT
+        .cfi_endproc
+        .size   hocket_frame_resume, .-hocket_frame_resume
+
+        .globl  hocket_frame_destroy
+        .type   hocket_frame_destroy, @function
+        .p2align 4
+hocket_frame_destroy:
+        .cfi_startproc
+        endbr64
+        jmp     hocket_destroy_fiber@PLT
+        .cfi_endproc
+        .size   hocket_frame_destroy, .-hocket_frame_destroy
+
+        .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,93 @@
+// The out-of-line switch and the entry of a fresh stack, x86-64 System V. The record is context/switch.hpp's.
+//
+// hocket_switch(rdi = where to store the caller's record, rsi = the record to go on at)
+//
+//   parked by it:   +64  return address of the call
+//                   +56  rbx
+//                   +48  r12
+//                   +40  r13
+//                   +32  r14
+//                   +24  r15
+//                   +16  (stack pointer when going on: the landing pops from here)
+//                   +8   rbp
+//                   +0   landing                      <- record
+//
+// Hence either form of the switch can go on at a stack that the other one parked.
+
+        .text
+        .globl  hocket_switch
+        .type   hocket_switch, @function
+        .p2align 4
+hocket_switch:
+        .cfi_startproc
+        endbr64
+        pushq   %rbx
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset %rbx, 0
+        pushq   %r12
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset %r12, 0
+        pushq   %r13
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset %r13, 0
+        pushq   %r14
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset %r14, 0
+        pushq   %r15
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset %r15, 0
+        pushq   %rbp
+        .cfi_adjust_cfa_offset 8
+        leaq    .Llanding(%rip), %rax
+        pushq   %rax
+        .cfi_adjust_cfa_offset 8
+        movq    %rsp, (%rdi)
+        movq    (%rsi), %rcx
+        movq    8(%rsi), %rbp
+        leaq    16(%rsi), %rsp          // from here on the new stack, as it was when it was parked
+        jmpq    *%rcx
+.Llanding:                              // rbp is restored; rsp is record + 16
+        .cfi_adjust_cfa_offset -16
+        endbr64
+        popq    %r15
+        .cfi_adjust_cfa_offset -8
+        .cfi_restore %r15
+        popq    %r14
+        .cfi_adjust_cfa_offset -8
+        .cfi_restore %r14
+        popq    %r13
+        .cfi_adjust_cfa_offset -8
+        .cfi_restore %r13
+        popq    %r12
+        .cfi_adjust_cfa_offset -8
+        .cfi_restore %r12
+        popq    %rbx
+        .cfi_adjust_cfa_offset -8
+        .cfi_restore %rbx
+        popq    %rcx                    // the return address: a jump, since `ret` would be mispredicted
+        .cfi_adjust_cfa_offset -8
+        .cfi_register %rip, %rcx
+        jmpq    *%rcx
+        .cfi_endproc
+        .size   hocket_switch, .-hocket_switch
+
+// The first frame of every fiber: rbp = argument, (rsp) = entry function, rsp + 16 aligned. Unwinding ends here.
+        .globl  hocket_entry
+        .type   hocket_entry, @function
+        .p2align 4
+hocket_entry:
+        .cfi_startproc
+        .cfi_undefined %rip
+        endbr64
+        movq    %rbp, %rdi
+        popq    %rax
+        .cfi_adjust_cfa_offset -8
+        pushq   $0                      // the frame chain ends
+        .cfi_adjust_cfa_offset 8
+        xorl    %ebp, %ebp
+        callq   *%rax
+        ud2                             // the entry function never returns
+        .cfi_endproc
+        .size   hocket_entry, .-hocket_entry
+
+        .section .note.GNU-stack, "", @progbits

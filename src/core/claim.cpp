@@ -1,0 +1,86 @@
+#include <hocket/base/fatal.hpp>
+#include <hocket/core/claim.hpp>
+
+namespace hocket::inline HOCKET_ABI {
+namespace {
+
+constexpr std::uint32_t bits(verdict v) noexcept { return static_cast<std::uint32_t>(v); }
+
+}  // namespace
+
+void claim::arm() noexcept {
+  debug_expects(!held(), "a wait was armed while it is under way",
+                "an awaiter waits once at a time: await it to its end before awaiting it again");
+  // ORDER: relaxed, pairs with nothing: each source publishes the waiter under its own lock in its own attach().
+  word_.store(bits(verdict::armed) | registering | one_hold, std::memory_order_relaxed);
+}
+
+void claim::hold() noexcept {
+  // ORDER: relaxed, pairs with the fetch_sub in drop(): the registrar holds already, so the count cannot reach zero.
+  word_.fetch_add(one_hold, std::memory_order_relaxed);
+}
+
+bool claim::commit() noexcept {
+  // ORDER: relaxed, pairs with nothing: a hint that the exchange below verifies.
+  std::uint32_t word = word_.load(std::memory_order_relaxed);
+  while ((word & verdict_mask) <= bits(verdict::reserved)) {
+    // ORDER: release, pairs with the exchange in swing(): the winner reads registrations that were made before this.
+    if (word_.compare_exchange_weak(word, (word & ~registering) - one_hold, std::memory_order_release,
+                                    std::memory_order_relaxed))
+      return true;
+  }
+  return false;
+}
+
+settlement claim::settle(verdict outcome) noexcept {
+  for (;;) {
+    settlement result = swing(verdict::armed, outcome);
+    if (result != settlement::lost || this->outcome() != verdict::reserved) return result;
+    cpu_relax();
+  }
+}
+
+claim::both claim::settle_both(claim& one, claim& other) noexcept {
+  bool in_order = reinterpret_cast<std::uintptr_t>(&one) < reinterpret_cast<std::uintptr_t>(&other);
+  claim& first = in_order ? one : other;
+  claim& second = in_order ? other : one;
+  if (first.settle(verdict::reserved) == settlement::lost) return {settlement::lost, settlement::lost};
+  settlement at_second = second.settle(verdict::granted);
+  if (at_second == settlement::lost) {
+    // Nobody else leaves `reserved`: swing() retries only because holds come and go.
+    [[maybe_unused]] settlement undone = first.swing(verdict::reserved, verdict::armed);
+    return {settlement::lost, settlement::lost};
+  }
+  settlement at_first = first.swing(verdict::reserved, verdict::granted);
+  return in_order ? both{at_first, at_second} : both{at_second, at_first};
+}
+
+bool claim::drop(std::uint32_t count) noexcept {
+  // ORDER: acq_rel, pairs with the fetch_sub of the other holders in drop(): the last one sees all that they did to
+  // the waiter, and so does the coroutine that it posts.
+  return word_.fetch_sub(count * one_hold, std::memory_order_acq_rel) / one_hold == count;
+}
+
+verdict claim::outcome() const noexcept {
+  // ORDER: relaxed, pairs with nothing: the coroutine is ordered after the verdict by drop().
+  return static_cast<verdict>(word_.load(std::memory_order_relaxed) & verdict_mask);
+}
+
+bool claim::held() const noexcept {
+  // ORDER: relaxed, pairs with nothing: a check of how the claim is used.
+  return word_.load(std::memory_order_relaxed) >= one_hold;
+}
+
+settlement claim::swing(verdict from, verdict to) noexcept {
+  // ORDER: relaxed, pairs with nothing: a hint that the exchange below verifies.
+  std::uint32_t word = word_.load(std::memory_order_relaxed);
+  while ((word & verdict_mask) == bits(from)) {
+    // ORDER: acquire, pairs with the exchange in commit(): a winner that is not early reads the registrations.
+    if (word_.compare_exchange_weak(word, (word & ~verdict_mask) | bits(to), std::memory_order_acquire,
+                                    std::memory_order_relaxed))
+      return (word & registering) ? settlement::early : settlement::won;
+  }
+  return settlement::lost;
+}
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,43 @@
+#include <hocket/core/context.hpp>
+
+#include <algorithm>
+
+namespace hocket::inline HOCKET_ABI {
+
+context_ptr::context_ptr(context& shared) noexcept : ctx_(&shared) { shared.retain(); }
+
+context_ptr::~context_ptr() {
+  if (ctx_) ctx_->release();
+}
+
+context::context(context* parent, const context_options& options, std::source_location spawned) noexcept
+    : parent_(parent ? context_ptr(*parent) : context_ptr()),
+      stop_(options.stop || !parent ? options.stop : parent->stop_),
+      deadline_(parent ? std::min(options.deadline, parent->deadline_) : options.deadline),
+      name_(options.name ? options.name : parent ? parent->name_ : "unnamed"),
+      spawned_(spawned) {}
+
+context_ptr context::child_of(context& parent, const context_options& options, std::source_location spawned) {
+  context_ptr child(*new context(&parent, options, spawned));
+  child->release();   // the pointer holds the only reference; the object was born with one
+  return child;
+}
+
+context& context::root() noexcept {
+  // Never destroyed: coroutines may be destroyed during static destruction.
+  alignas(context) static unsigned char storage[sizeof(context)];
+  static context* const root = new (storage) context(nullptr, {}, std::source_location::current());
+  return *root;
+}
+
+void context::retain() noexcept {
+  // ORDER: relaxed, pairs with nothing: the caller holds a reference already.
+  references_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void context::release() noexcept {
+  // ORDER: acq_rel, pairs with the fetch_sub of the other owners in release(): the last one deletes after them all.
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+}
+
+}  // namespace hocket::inline HOCKET_ABI

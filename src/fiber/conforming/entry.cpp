@@ -1,0 +1,55 @@
+// Conforming mode: the handle belongs to a real C++20 coroutine, which resumes the fiber and suspends when it yields.
+// It proves that nothing else depends on the layout of a compiler's frames.
+#include "fiber/entry.hpp"
+
+#include <hocket/fiber/control_block.hpp>
+
+#include <utility>
+
+namespace hocket::inline HOCKET_ABI {
+namespace {
+
+void unreachable(void*) { fatal("a fiber's control block was used as a frame", "this is an error of the library"); }
+
+struct owned_fiber {
+  control_block* block;
+  explicit owned_fiber(control_block* of) noexcept : block(of) {}
+  owned_fiber(owned_fiber&& other) noexcept : block(std::exchange(other.block, nullptr)) {}
+  ~owned_fiber() {
+    if (block) detail::destroy_fiber(*block);
+  }
+};
+
+struct proxy {
+  struct promise_type {
+    proxy get_return_object() noexcept { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    std::suspend_always final_suspend() noexcept { return {}; }
+    void return_void() noexcept {}
+    void unhandled_exception() { throw; }   // out of resume(): the coroutine is done then, as the standard has it
+  };
+  std::coroutine_handle<promise_type> handle;
+};
+
+proxy run(owned_fiber fiber) {
+  control_block& block = *fiber.block;
+  fiber_record& record = fiber_record::of(block);
+  for (;;) {
+    if (!block.record || block.thread().id != machine::thread_id()) detail::report_bad_resume(&block);
+    detail::enter(block, record);
+    if (block.finished()) break;
+    co_await std::suspend_always{};
+  }
+  detail::rethrow_error(record);
+}
+
+}  // namespace
+
+constinit const frame_head fiber_entry_points{&unreachable, &unreachable};
+
+std::coroutine_handle<> detail::release_fiber(control_block* block) {
+  if (!block || !block->record) report_bad_resume(block);
+  return run(owned_fiber(block)).handle;
+}
+
+}  // namespace hocket::inline HOCKET_ABI

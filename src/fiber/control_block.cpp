@@ -1,0 +1,154 @@
+#include <hocket/core/context.hpp>
+#include <hocket/core/current.hpp>
+#include <hocket/core/observer.hpp>
+#include <hocket/fiber/control_block.hpp>
+#include <hocket/fiber/fiber_local.hpp>
+
+#include "fiber/entry.hpp"
+#include "fiber/terminate.hpp"
+
+#include <memory>
+#include <system_error>
+
+namespace hocket::inline HOCKET_ABI {
+namespace detail {
+
+// --- making
+
+stack_ref acquire_stack(stack_pool* pool, fiber_thread& thread, std::size_t footprint) {
+  stack_pool& from = pool ? *pool : thread.default_pool();
+  auto stack = from.acquire();
+  if (!stack)
+    throw std::system_error(stack.error(), "hocket: no stack for a coroutine (raise the pool's limit, the memory limit "
+                                           "or vm.max_map_count, or use guard::preferred)");
+  if (stack->size() < footprint + stack_pool::minimum_size / 2) {
+    from.release(*stack);
+    throw std::system_error(std::make_error_code(std::errc::invalid_argument),
+                            "hocket: the callable does not fit on the coroutine's stack: raise stack_size");
+  }
+  return *stack;
+}
+
+fiber_record& make_record(const stack_ref& stack, const char* name, void* user_data) noexcept {
+  unpoison_stack(stack.low, stack.size());
+  return *::new (&fiber_record::on(stack)) fiber_record{
+      static_cast<control_block*>(stack.cell), name, user_data, nullptr, nullptr, {}, {}};
+}
+
+void make_control_block(fiber_record& record, const stack_ref& stack, fiber_thread& thread, void* top,
+                        void (*entry)(void*)) noexcept {
+  auto* block = ::new (stack.cell) control_block{fiber_entry_points, {}, nullptr};
+  block->header.kind = coroutine_kind::fiber;
+  block->header.flags = stack.canary ? fiber_flag::canary : std::uint8_t{0};
+  block->header.continuation.home = &thread;
+  block->record = machine::prepare(top, entry, &record);
+  record.annotation.on_acquire(stack.low, stack.size());
+  if (observer* watcher = installed_observer()) watcher->created(block, current_context());
+}
+
+// --- ending
+
+void finish(fiber_record& record) noexcept {
+  control_block& block = *record.block;
+  destroy_fiber_locals(record.locals);
+  if (block.header.flags & fiber_flag::canary) check_canary(block);
+  block.header.flags |= header_flag::finished;
+  block.head.resume = nullptr;
+  record.annotation.before_leave();
+  machine::leave(block.thread().resumer_record);
+}
+
+namespace {
+
+void unwind(control_block& block, fiber_record& record) noexcept {
+  block.header.flags |= fiber_flag::unwinding;
+  explain_terminate();
+  enter(block, record);
+  expects(block.finished(), "a destructor suspended while its coroutine was being destroyed",
+          "destructors must not yield: finish the protocol before the coroutine is destroyed", record.name);
+}
+
+}  // namespace
+
+void destroy_fiber(control_block& block) noexcept {
+  fiber_record& record = fiber_record::of(block);
+  expects(block.thread().id == machine::thread_id(), "a coroutine was destroyed by another thread",
+          "destroy it on the thread that created it", record.name);
+  if (!block.finished()) {
+    expects(block.record != nullptr, "a coroutine was destroyed while it runs",
+            "let it return, or destroy it from the code that resumes it", record.name);
+    if (block.header.flags & header_flag::started) unwind(block, record);
+  }
+  if (observer* watcher = installed_observer()) watcher->destroyed(&block);
+  record.drop_body(record);
+  record.annotation.on_release();
+  std::destroy_at(&record);
+  stack_ref stack = stack_pool::stack_of(&block);
+  poison_stack(stack.low, stack.size());
+  stack_pool::pool_of(&block).release(stack);
+}
+
+void check_unwound(const fiber_record& record) noexcept {
+  expects(!(record.block->header.flags & fiber_flag::unwinding), "a coroutine swallowed the exception that unwinds it",
+          "a catch (...) in its body must rethrow: catch the types that you handle", record.name);
+}
+
+void rethrow_error(const fiber_record& record) {
+  if (record.error) std::rethrow_exception(record.error);
+}
+
+void throw_unwinding() { throw forced_unwind{}; }
+
+// --- the rare halves of a switch
+
+void keep_exceptions(control_block& block, exception_globals& live, exception_globals& kept,
+                     std::uint8_t flag) noexcept {
+  kept = live;
+  live = {nullptr, 0};
+  block.header.flags |= flag;
+}
+
+void restore_exceptions(control_block& block, exception_globals& live, const exception_globals& kept,
+                        std::uint8_t flag) noexcept {
+  live = kept;
+  block.header.flags &= static_cast<std::uint8_t>(~flag);
+}
+
+void check_park(const control_block& block) noexcept {
+  if (block.header.flags & fiber_flag::canary) check_canary(block);
+  expects(!(block.header.flags & fiber_flag::unwinding), "a destructor suspended while its coroutine was being destroyed",
+          "destructors must not yield: finish the protocol before the coroutine is destroyed",
+          fiber_record::of(const_cast<control_block&>(block)).name);
+}
+
+void check_canary(const control_block& block) noexcept {
+  auto& of = const_cast<control_block&>(block);
+  if (canary_intact(stack_pool::stack_of(&of).low)) [[likely]] return;
+  fatal("the stack of a coroutine overflowed (its canary is gone)",
+        "raise stack_size of its pool, or give the pool guard pages to find the place", fiber_record::of(of).name);
+}
+
+void report_bad_resume(const control_block* block) noexcept {
+  if (!block)
+    fatal("an empty coroutine was resumed", "it was moved from or never made: ask `if (coroutine)` first");
+  auto& of = const_cast<control_block&>(*block);
+  const char* name = fiber_record::of(of).name;
+  if (block->thread().id != machine::thread_id())
+    fatal("a coroutine was resumed by a thread that did not create it",
+          "a raw coroutine stays on its thread: create it where it runs, or spawn a fiber", name);
+  if (block->finished())
+    fatal("a finished coroutine was resumed", "its result was given by the resume that finished it: ask done() first",
+          name);
+  if (block->thread().running == block)
+    fatal("a coroutine resumed itself", "only code outside of it can resume it: use self.yield to go back", name);
+  fatal("a running coroutine was resumed", "it waits for a coroutine that it resumed: let that one yield first", name);
+}
+
+void report_bad_yield(const control_block& block) noexcept {
+  fatal("yield was called outside of its coroutine",
+        "`self` belongs to the body that was given it: yield there, and on its own stack",
+        fiber_record::of(const_cast<control_block&>(block)).name);
+}
+
+}  // namespace detail
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,23 @@
+#include <hocket/fiber/coroutine.hpp>
+
+namespace hocket::inline HOCKET_ABI {
+
+void any_coroutine::reset() noexcept {
+  if (block_) detail::destroy_fiber(*std::exchange(block_, nullptr));
+  record_ = nullptr;
+}
+
+coroutine_status any_coroutine::status() const noexcept {
+  if (!block_) return coroutine_status::empty;
+  if (block_->finished()) return coroutine_status::finished;
+  if (block_->record)
+    return block_->header.flags & header_flag::started ? coroutine_status::suspended : coroutine_status::unstarted;
+  return block_->thread().running == block_ ? coroutine_status::running : coroutine_status::resuming;
+}
+
+void any_coroutine::set_user_data(void* data) noexcept {
+  expects(record_ != nullptr, "user data was given to an empty coroutine", "make the coroutine first");
+  record_->user_data = data;
+}
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,18 @@
+#include <hocket/fiber/control_block.hpp>
+#include <hocket/fiber/fiber_local.hpp>
+
+namespace hocket::inline HOCKET_ABI {
+
+fiber_local_node*& detail::current_fiber_locals() {
+  fiber_thread& thread = fiber_thread::current();
+  return thread.running ? fiber_record::of(*thread.running).locals : thread.locals;
+}
+
+void detail::destroy_fiber_locals(fiber_local_node*& first) noexcept {
+  while (fiber_local_node* node = first) {
+    first = node->next;
+    node->destroy(node);
+  }
+}
+
+}  // namespace hocket::inline HOCKET_ABI

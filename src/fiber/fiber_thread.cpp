@@ -1,0 +1,52 @@
+#include <hocket/core/current.hpp>
+#include <hocket/fiber/control_block.hpp>
+#include <hocket/fiber/fiber_local.hpp>
+
+namespace hocket::inline HOCKET_ABI {
+
+// At the thread's end coroutines may still live on the default pool (a static one of the main thread does): then this
+// object and the pool stay, since they can no longer be reached by anything else.
+struct fiber_thread::exit_hook : thread_exit_hook {
+  static void end(thread_exit_hook& self) noexcept {
+    auto* thread = static_cast<fiber_thread*>(current_slot(thread_slot::fiber));
+    detail::destroy_fiber_locals(thread->locals);
+    bool in_use = thread->default_pool_ && thread->default_pool_->statistics().live != 0;
+    if (!in_use) {
+      delete thread;
+      current_slot(thread_slot::fiber) = nullptr;
+    }
+    delete static_cast<exit_hook*>(&self);
+  }
+};
+
+fiber_thread::fiber_thread() noexcept : exceptions(&current_exception_globals()), id(machine::thread_id()) {}
+
+fiber_thread::~fiber_thread() { delete default_pool_; }
+
+fiber_thread* fiber_thread::current_if_any() noexcept {
+  return static_cast<fiber_thread*>(current_slot(thread_slot::fiber));
+}
+
+fiber_thread& fiber_thread::current() {
+  if (fiber_thread* known = current_if_any()) [[likely]] return *known;
+  auto* hook = new exit_hook{{&exit_hook::end}};
+  auto* made = new (std::nothrow) fiber_thread;
+  if (!made) {
+    delete hook;
+    throw std::bad_alloc();
+  }
+  current_slot(thread_slot::fiber) = made;
+  at_thread_exit(*hook);
+  return *made;
+}
+
+stack_pool& fiber_thread::default_pool() {
+  if (!default_pool_) default_pool_ = new stack_pool;
+  return *default_pool_;
+}
+
+void fiber_thread::post(runnable&) noexcept {
+  fatal("a raw coroutine was woken by a primitive", "only its owner resumes it: spawn a fiber to wait for primitives");
+}
+
+}  // namespace hocket::inline HOCKET_ABI

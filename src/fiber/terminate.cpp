@@ -1,0 +1,30 @@
+#include "fiber/terminate.hpp"
+
+#include <hocket/fiber/control_block.hpp>
+
+#include <cstdlib>
+#include <exception>
+
+namespace hocket::inline HOCKET_ABI {
+namespace {
+
+std::terminate_handler before = nullptr;
+
+[[noreturn]] void handler() {
+  fiber_thread* thread = fiber_thread::current_if_any();
+  control_block* running = thread ? thread->running : nullptr;
+  if (running && running->header.flags & fiber_flag::unwinding)
+    fatal("unwinding a destroyed coroutine met a function that lets no exception pass",
+          "no noexcept function and no C code may be on its stack where it suspends", fiber_record::of(*running).name);
+  if (before) before();
+  std::abort();
+}
+
+}  // namespace
+
+void explain_terminate() noexcept {
+  static const bool installed = (before = std::set_terminate(&handler), true);
+  static_cast<void>(installed);
+}
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,183 @@
+// The engine: runs the body once, under the decisions of `choices`, on the memory of `memory`.
+//
+// ONE STEP. A thread that reaches an operation on an atomic, a futex or a mutex calls arrive(): here, before the
+// operation, the engine may switch to another thread (a preemption). When it is switched back to, or if it was not
+// switched away from, the operation is performed in one piece. A thread that has just been chosen performs its next
+// operation without another decision: a switch there would be the same as not having chosen it.
+//
+// STATES of a thread
+//   ready      declared or in the middle; can be chosen
+//   sleeping   in a futex wait on `address`; only a wake makes it ready
+//   shut_out   waits for mutex `blocked_on`; its unlock makes it ready (and another may be faster)
+//   paused     in pause(); can be chosen once the memory has been changed by others since it first looked. If no thread
+//              can be chosen at all, each paused one gets one more chance: its last look may have been stale
+//   finished
+// No thread can be chosen, not all are finished: deadlock, lost wake-up (one sleeps) or livelock (one is paused).
+//
+// ENDING EARLY. note() records the first bug and sets `abandoning_`; then
+//   1. the thread that runs throws `abandoned` from the operation (or its next one), which unwinds it;
+//   2. join() enters every started and unfinished thread once more: it wakes up in an operation, which throws;
+//   3. join() throws in the body.
+// While it unwinds, a thread's operations act plainly on the newest values, so destructors work. It is dropped if it
+// would block, if it makes too many operations, or in the terminate handler, which is where the exception ends up when
+// it meets a noexcept function. The body's own stack cannot be dropped: there it is a fatal error with the bug's message.
+//
+// Everything here runs on one real thread.
+#pragma once
+#include <hocket/model/explore.hpp>
+#include "choices.hpp"
+#include "memory.hpp"
+#include "strand.hpp"
+#include "trace.hpp"
+#include <array>
+#include <memory>
+#include <string>
+
+namespace hocket::inline HOCKET_HOST_ABI::model {
+
+struct abandoned {};
+
+class engine {
+ public:
+  static constexpr std::uint32_t unlimited = ~std::uint32_t{0};
+  struct limits {
+    std::uint32_t preemptions = unlimited, stale_reads = unlimited, spurious = unlimited;
+  };
+
+  engine(const options& bounds, detail::test body);
+  ~engine();
+  engine(const engine&) = delete;
+  engine& operator=(const engine&) = delete;
+
+  // The one whose execution is running, or null.
+  static engine* current() noexcept { return current_; }
+
+  // One execution; an exception of the body passes through. Then `bug_kind`, `describe` and `cut` tell of it.
+  void execute(const limits& allowed);
+  choices& decisions() noexcept { return choices_; }
+  bool cut() const noexcept { return cut_; }  // some bound narrowed a decision since the last call of uncut()
+  void uncut() noexcept { cut_ = false; }
+  bug bug_kind() const noexcept { return kind_; }
+  std::uint64_t step_count() const noexcept { return steps_; }
+  void describe(report& out) const;
+
+  // For class execution.
+  void declare(const char* name, std::unique_ptr<detail::thread_body> work);
+  void join();
+
+  // For the operations of cell.hpp and explore.hpp.
+  void construct(detail::cell& object);
+  void retire(detail::cell& object) noexcept;
+  std::uint64_t load(const detail::cell& object, std::memory_order order, place where);
+  void store(detail::cell& object, std::uint64_t value, std::memory_order order, place where);
+  std::uint64_t rmw_read(detail::cell& object, std::memory_order order, place where);
+  void rmw_write(detail::cell& object, std::uint64_t value, std::memory_order order, const char* verb, place where);
+  bool compare_exchange(detail::cell& object, std::uint64_t& expected, const detail::exchange_request& request,
+                        place where);
+  void fence(std::memory_order order, place where);
+  void futex_wait(const detail::cell& word, std::uint64_t expected, place where);
+  void futex_wake(const detail::cell& word, bool all, place where);
+  void plain_access(const detail::cell& object, bool write, place where);
+  void lock(detail::cell& mutex, place where);
+  bool try_lock(detail::cell& mutex, place where);
+  void unlock(detail::cell& mutex, place where);
+  void pause(place where);
+  [[noreturn]] void require_failed(const char* what, place where);
+
+  std::uint32_t running() const noexcept { return running_; }
+  // From the terminate handler: does not return if the running thread is one that is being unwound.
+  void terminating();
+
+ private:
+  static constexpr std::uint32_t body_thread = 0;
+  static constexpr std::uint32_t nobody = max_threads;
+  static constexpr std::uint32_t unwinding_steps = 10'000;
+
+  enum class state : std::uint8_t { ready, sleeping, shut_out, paused, finished };
+
+  struct model_thread {
+    const char* name = "";
+    std::unique_ptr<detail::thread_body> work;
+    std::unique_ptr<strand> stack;          // kept over executions
+    state is = state::ready;
+    bool started = false;
+    bool unwinding = false;
+    std::uint32_t unwound = 0;              // operations since
+    const detail::cell* address = nullptr;  // sleeping
+    std::uint32_t blocked_on = 0;           // the mutex, or the word slept on
+    std::vector<std::uint32_t> looked_at;   // locations read since the last pause
+    std::uint64_t seen = 0;                 // changes by others, when it first looked
+    std::uint64_t own_changes = 0;
+    std::uint64_t chance_at = 0;            // changes_ + 1 when it had its last chance; 0: never
+  };
+
+  // engine.cpp: the course of an execution.
+  void reset(const limits& allowed);
+  void run_loop();
+  void run(std::uint32_t thread);
+  static void job(void* self);
+  void run_work(model_thread& thread);
+  void unwind_threads();
+  void discard_threads() noexcept;
+
+  // scheduling.cpp
+  void arrive();
+  void leave();
+  void maybe_preempt();
+  bool can_run(const model_thread& thread) const noexcept;
+  std::uint32_t pick();
+  std::uint32_t choose_among(const std::array<std::uint32_t, max_threads>& ready, std::uint32_t count);
+  void prepare(std::uint32_t thread);
+  void note_stuck();
+  std::uint32_t decide(decision what, std::uint32_t options, std::uint32_t& used, std::uint32_t allowed);
+  std::uint64_t changes_by_others(const model_thread& thread) const noexcept { return changes_ - thread.own_changes; }
+  void block(state how);
+
+  void note(bug kind, std::string message);
+  void fail(bug kind, std::string message);  // returns only while unwinding
+  void unwind_step();
+  void give_up();
+
+  // operations.cpp
+  std::uint32_t open(const detail::cell& object, place where);
+  std::uint32_t attach(const detail::cell& object, bool shared_before);
+  std::uint32_t choose_failure(std::uint32_t id, std::uint64_t expected, std::memory_order order);
+  std::uint32_t find(const detail::cell* word) const noexcept;
+  void check(const conflict& race, std::uint32_t id, const char* access);
+  void looked(std::uint32_t id);
+  void changed(bool really);
+  void add(step done);
+  std::string called(std::uint32_t id) const { return '`' + name_of(memory_, id) + '`'; }
+  model_thread& self() noexcept { return threads_[running_]; }
+
+  static inline engine* current_ = nullptr;
+  static inline std::uint64_t last_execution_ = 0;
+
+  // Constant.
+  const options bounds_;
+  const detail::test body_;
+
+  // Over executions.
+  choices choices_;
+  bool cut_ = false;
+
+  // Of the present execution.
+  std::uint64_t execution_ = 0;
+  limits allowed_, used_;
+  memory memory_;
+  trace trace_;
+  std::array<model_thread, max_threads> threads_;
+  std::uint32_t count_ = 1;         // threads declared, with the body
+  std::uint32_t joined_ = 1;        // below: finished and joined
+  std::uint32_t running_ = body_thread;
+  std::uint32_t next_ = nobody;     // chosen by a preemption
+  bool fresh_ = false;              // the running thread has just been chosen
+  bool abandoning_ = false;
+  std::uint64_t steps_ = 0;
+  std::uint64_t changes_ = 0;       // stores that changed a value, and unlocks
+  std::uint64_t before_update_ = 0;
+  bug kind_ = bug::none;
+  std::string message_, path_;
+};
+
+}  // namespace hocket::inline HOCKET_HOST_ABI::model

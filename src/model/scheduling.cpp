@@ -1,0 +1,137 @@
+// Who runs next, and what it means that nobody can: see engine.hpp.
+#include "engine.hpp"
+
+namespace hocket::inline HOCKET_HOST_ABI::model {
+
+void engine::arrive() {
+  if (abandoning_) return unwind_step();
+  if (++steps_ > bounds_.steps) {
+    fail(bug::livelock, "no end after " + std::to_string(bounds_.steps) +
+                            " operations: a spin loop without model::pause(), a livelock, or a test that is too large");
+  }
+  if (running_ != body_thread && !std::exchange(fresh_, false)) maybe_preempt();
+  memory_.advance(running_);
+}
+
+void engine::maybe_preempt() {
+  std::array<std::uint32_t, max_threads> ready{};
+  std::uint32_t count = 0;
+  ready[count++] = running_;
+  for (auto t = joined_; t < count_; ++t) {
+    if (t != running_ && can_run(threads_[t])) ready[count++] = t;
+  }
+  auto chosen = ready[decide(decision::thread, count, used_.preemptions, allowed_.preemptions)];
+  if (chosen == running_) return;
+  next_ = chosen;
+  prepare(chosen);
+  leave();
+}
+
+// Off this thread's stack until it is chosen again; throws if that is only to unwind it.
+void engine::leave() {
+  self().stack->leave();
+  if (abandoning_) unwind_step();
+  fresh_ = false;
+}
+
+void engine::block(state how) {
+  auto& thread = self();
+  if (abandoning_) return give_up();
+  thread.is = how;
+  if (running_ == body_thread) {
+    note_stuck();
+    return unwind_step();
+  }
+  leave();
+  fresh_ = true;
+}
+
+bool engine::can_run(const model_thread& thread) const noexcept {
+  return thread.is == state::ready || (thread.is == state::paused && changes_by_others(thread) != thread.seen);
+}
+
+// Chooses freely among those that can run; nobody if none can.
+std::uint32_t engine::pick() {
+  std::array<std::uint32_t, max_threads> ready{};
+  std::uint32_t count = 0;
+  bool all_finished = true;
+  for (auto t = joined_; t < count_; ++t) {
+    if (can_run(threads_[t])) ready[count++] = t;
+    all_finished = all_finished && threads_[t].is == state::finished;
+  }
+  if (all_finished) return nobody;
+  if (count == 0) {
+    for (auto t = joined_; t < count_; ++t) {
+      if (threads_[t].is == state::paused && threads_[t].chance_at != changes_ + 1) ready[count++] = t;
+    }
+  }
+  if (count == 0) {
+    note_stuck();
+    return nobody;
+  }
+  return choose_among(ready, count);
+}
+
+std::uint32_t engine::choose_among(const std::array<std::uint32_t, max_threads>& ready, std::uint32_t count) {
+  std::uint32_t free = 0;
+  auto answer = count > 1 ? choices_.choose(decision::thread, count, count) : free;
+  if (choices_.diverged()) {
+    note(bug::nondeterminism, "the body did not repeat itself: it must not depend on time, addresses or static state");
+    return nobody;
+  }
+  prepare(ready[answer]);
+  return ready[answer];
+}
+
+// The chosen thread goes on with its next operation.
+void engine::prepare(std::uint32_t thread) {
+  auto& chosen = threads_[thread];
+  fresh_ = true;
+  if (chosen.is != state::paused) return;
+  if (changes_by_others(chosen) == chosen.seen) chosen.chance_at = changes_ + 1;
+  chosen.is = state::ready;
+  for (auto id : chosen.looked_at) memory_.refresh(thread, id);
+  chosen.looked_at.clear();
+}
+
+void engine::note_stuck() {
+  bool asleep = false, spinning = false;
+  std::string who;
+  for (std::uint32_t t = 0; t < count_; ++t) {
+    const auto& thread = threads_[t];
+    if (thread.is == state::ready || thread.is == state::finished) continue;
+    if (!who.empty()) who += ", ";
+    who += thread.name;
+    if (thread.is == state::paused) who += " spins", spinning = true;
+    else if (thread.is == state::sleeping) who += " sleeps on " + called(thread.blocked_on), asleep = true;
+    else who += " waits for " + called(thread.blocked_on);
+  }
+  auto kind = spinning ? bug::livelock : asleep ? bug::lost_wakeup : bug::deadlock;
+  note(kind, "nobody can go on: " + who);
+}
+
+std::uint32_t engine::decide(decision what, std::uint32_t options, std::uint32_t& used, std::uint32_t allowed) {
+  if (options < 2) return 0;
+  auto limit = used < allowed ? options : 1;
+  if (limit < options) cut_ = true;
+  auto answer = choices_.choose(what, options, limit);
+  if (choices_.diverged()) {
+    fail(bug::nondeterminism, "the body did not repeat itself: it must not depend on time, addresses or static state");
+  }
+  if (answer != 0) ++used;
+  return answer;
+}
+
+void engine::pause(place where) {
+  if (abandoning_) {
+    unwind_step();
+    return give_up();
+  }
+  auto& thread = self();
+  if (++steps_ > bounds_.steps) fail(bug::livelock, "no end after " + std::to_string(bounds_.steps) + " operations");
+  if (thread.looked_at.empty()) thread.seen = changes_by_others(thread);
+  add({.shape = form::thread, .verb = "pauses", .where = where});
+  block(state::paused);
+}
+
+}  // namespace hocket::inline HOCKET_HOST_ABI::model

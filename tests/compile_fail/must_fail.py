@@ -1,0 +1,36 @@
+"""must_fail.py <program> <compiler> [flag...]: one program that must not compile, and why not.
+
+With SHOULD_FAIL defined the compiler must fail and its output match the program's `// expect:` line; without it the same
+program must compile.
+"""
+import re
+import subprocess
+import sys
+
+
+def compile_program(command, program, *more):
+    done = subprocess.run([*command, *more, program], capture_output=True, text=True)
+    return done.returncode, done.stdout + done.stderr
+
+
+def verdict(program, command):
+    """None, or what is wrong."""
+    with open(program) as text:
+        expected = re.search(r"//\s*expect:\s*(.+)", text.read())
+    if not expected:
+        return "it has no `// expect: <regular expression>` line"
+    code, output = compile_program(command, program)
+    if code != 0:
+        return f"it must compile without SHOULD_FAIL:\n{output}"
+    code, output = compile_program(command, program, "-DSHOULD_FAIL")
+    if code == 0:
+        return "it compiled with SHOULD_FAIL"
+    if not re.search(expected[1].strip(), output):
+        return f"it failed for another reason than `{expected[1].strip()}`:\n{output}"
+    return None
+
+
+if __name__ == "__main__":
+    problem = verdict(sys.argv[1], sys.argv[2:])
+    if problem:
+        sys.exit(f"{sys.argv[1]}: {problem}")

@@ -1,0 +1,157 @@
+"""run.py <settings.json>: installs the build, moves it elsewhere, and uses it in every way that we document."""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+CONSUMER = pathlib.Path(__file__).resolve().parent / "consumer"
+STACKFUL = {"context", "stack", "fiber", "model"}
+
+
+class Failed(Exception):
+    pass
+
+
+def run(*command, env=None):
+    """(exit code, all output)"""
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, env={**os.environ, **(env or {})})
+    return done.returncode, done.stdout + done.stderr
+
+
+def must(*command, env=None):
+    code, output = run(*command, env=env)
+    if code != 0:
+        raise Failed(f"{' '.join(map(str, command))}\n{output}")
+    return output
+
+
+def require(holds, otherwise):
+    if not holds:
+        raise Failed(otherwise)
+
+
+class Package:
+    """The build under test, and its installation in a temporary folder."""
+
+    def __init__(self, settings, folder):
+        self.settings = settings
+        self.folder = folder
+        self.prefix = folder / "moved"
+        self.layers = settings["layers"].split(";")
+        self.components = [name for name in ("coro", "fiber") if name in self.layers]
+
+    def install(self):
+        first = self.folder / "first"
+        must(self.settings["cmake"], "--install", self.settings["build"], "--prefix", first)
+        first.rename(self.prefix)  # nothing in it may know where it was
+
+    def configure(self, name, *definitions):
+        """(exit code, output) of configuring the consumer in a build folder of this name."""
+        given = self.settings
+        launcher = [f"-DCMAKE_CXX_COMPILER_LAUNCHER={given['launcher']}"] if given["launcher"] else []
+        return run(given["cmake"], "-S", CONSUMER, "-B", self.folder / name, "-G", given["generator"],
+                   f"-DCMAKE_CXX_COMPILER={given['compiler']}", f"-DCMAKE_CXX_FLAGS={given['flags']}",
+                   f"-DCMAKE_BUILD_TYPE={given['build_type']}", *launcher, *definitions)
+
+    def build_and_run(self, name, *definitions):
+        code, output = self.configure(name, *definitions, f"-DCONSUMER_COMPONENTS={';'.join(self.components)}")
+        require(code == 0, output)
+        must(self.settings["cmake"], "--build", self.folder / name)
+        for component in self.components:
+            must(self.folder / name / f"use_{component}")
+
+    def compile(self, program, flags, target):
+        given = self.settings
+        return run(given["compiler"], *given["flags"].split(), CONSUMER / program, *flags, "-o", self.folder / target)
+
+
+def check_files(package):
+    """The licence is there, each layer's headers are, and a layer that was not built left nothing."""
+    given, prefix = package.settings, package.prefix
+    require((prefix / given["docdir"] / "LICENSE").is_file(), "LICENSE is not installed")
+    headers = {path.name for path in (prefix / given["includedir"] / "hocket").iterdir() if path.is_dir()}
+    require(headers == set(package.layers), f"headers of {sorted(headers)}, layers {package.layers}")
+    for text in [*prefix.rglob("*.cmake"), *prefix.rglob("*.pc")]:
+        require(str(package.folder) not in text.read_text(), f"{text.name} holds the path it was installed to")
+
+
+def check_find_package(package):
+    found = f"-DCMAKE_PREFIX_PATH={package.prefix}"
+    package.build_and_run("by_package", found)
+    absent = ["nonsense", *STACKFUL.difference(package.layers)]
+    for component in absent:
+        code, output = package.configure(f"without_{component}", found, f"-DCONSUMER_COMPONENTS={component}")
+        require(code != 0 and component in output, f"component {component} was found:\n{output}")
+
+
+def pkg_config(package, *arguments):
+    where = package.prefix / package.settings["libdir"] / "pkgconfig"
+    return must("pkg-config", *arguments, env={"PKG_CONFIG_PATH": str(where)}).split()
+
+
+def check_pkg_config(package):
+    if not shutil.which("pkg-config"):
+        print("left out: pkg-config is not installed")
+        return
+    for component, module in (("coro", "hocket"), ("fiber", "hocket-fiber")):
+        if component not in package.layers:
+            continue
+        flags = pkg_config(package, "--cflags", "--libs", module)
+        rpath = "-Wl,-rpath," + str(package.prefix / package.settings["libdir"])
+        code, output = package.compile(f"{component}.cpp", [*flags, rpath], f"pc_{component}")
+        require(code == 0, output)
+        must(package.folder / f"pc_{component}")
+
+
+def check_subdirectory(package):
+    """As a subdirectory, and with shared libraries: no tests, nothing installed (the cache: see consumer/)."""
+    given = package.settings
+    package.build_and_run("by_subdirectory", f"-DHOCKET_SOURCE={given['source']}", f"-DHOCKET_CHECKS={given['checks']}",
+                          f"-DHOCKET_CONFORMING={given['conforming']}", f"-DHOCKET_STACKFUL={given['stackful']}",
+                          "-DBUILD_SHARED_LIBS=ON", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
+    build, nowhere = package.folder / "by_subdirectory", package.folder / "nowhere"
+    listed = must("ctest", "--test-dir", build, "-N")
+    require("Total Tests: 0" in listed, f"tests leak into the user's project:\n{listed}")
+    must(given["cmake"], "--install", build, "--prefix", nowhere)
+    require(not nowhere.exists() or not any(path.is_file() for path in nowhere.rglob("*")), "install rules leak")
+
+
+def check_mixture(package):
+    """Negative control: an object of another configuration does not link, by name of the inline namespace."""
+    given, prefix = package.settings, package.prefix
+    conforming = int(given["conforming"] in ("ON", "1"))
+
+    def link(checks, target):
+        return package.compile("mixture.cpp", [
+            "-std=c++20", f"-DHOCKET_CHECKS={checks}", f"-DHOCKET_CONFORMING={conforming}",
+            f"-I{prefix / given['includedir']}", f"-L{prefix / given['libdir']}", "-lhocket_base",
+            "-Wl,-rpath," + str(prefix / given["libdir"])], target)
+
+    code, output = link(given["checks"], "matching")
+    require(code == 0, output)
+    other = (int(given["checks"]) + 1) % 3
+    code, output = link(other, "mixed")
+    require(code != 0, "a mixture of assertion levels linked")
+    require(re.search(rf"undefined.*v0_c{other}_", output), f"the mixture failed for another reason:\n{output}")
+
+
+CHECKS = (check_files, check_find_package, check_pkg_config, check_subdirectory, check_mixture)
+
+
+def main(settings):
+    with tempfile.TemporaryDirectory() as folder:
+        package = Package(json.loads(pathlib.Path(settings).read_text()), pathlib.Path(folder).resolve())
+        package.install()
+        for check in CHECKS:
+            try:
+                check(package)
+            except Failed as reason:
+                sys.exit(f"{check.__name__}: {reason}")
+            print(f"{check.__name__}: ok", flush=True)
+
+
+main(sys.argv[1])

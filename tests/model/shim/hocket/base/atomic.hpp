@@ -1,0 +1,22 @@
+// <hocket/base/atomic.hpp> as seen by library sources that are compiled under the model checker: the same names, the
+// checker's types. This directory comes first in their include path (hocket_model_test in ../CMakeLists.txt), and
+// HOCKET_UNDER_MODEL gives them an inline namespace of their own.
+#pragma once
+#include <hocket/base/platform/config.hpp>
+#include <hocket/model/atomic.hpp>
+#include <atomic>
+#include <cstdint>
+
+namespace hocket::inline HOCKET_ABI {
+
+static_assert(under_model, "this is the model checker's <hocket/base/atomic.hpp>: build with hocket_model_test()");
+
+template <class T>
+using atomic = model::atomic<T>;
+
+using model::fence;
+using model::futex_wait;
+using model::futex_wake_all;
+using model::futex_wake_one;
+
+}  // namespace hocket::inline HOCKET_ABI

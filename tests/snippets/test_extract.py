@@ -1,0 +1,54 @@
+"""Negative controls of extract.py: no block escapes without a reason."""
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+from extract import Mistake, snippets  # noqa: E402
+
+LAYERS = ["base", "core", "coro"]
+
+
+def found(text, layers=LAYERS):
+    return list(snippets("a.md", text, layers))
+
+
+def block(code, above=""):
+    return f"Words.\n\n{above}\n```cpp\n{code}\n```\n"
+
+
+class Extract(unittest.TestCase):
+    def test_a_program_needs_no_directive(self):
+        (kind, line, source), = found(block("int main() {}"))
+        self.assertEqual((kind, line), ("program", 5))
+        self.assertIn('#line 5 "a.md"\nint main() {}', source)
+
+    def test_a_part_without_directive_is_a_mistake(self):
+        with self.assertRaises(Mistake):
+            found(block("int n;"))
+
+    def test_leaving_out_needs_a_reason(self):
+        self.assertEqual(found(block("int n;", "<!-- not compiled: an idea of later -->")), [])
+        with self.assertRaises(Mistake):
+            found(block("int n;", "<!-- not compiled: -->"))
+
+    def test_a_part_is_wrapped_with_its_headers(self):
+        (kind, _, source), = found(block("int n;", "<!-- compile: hocket/coro/task.hpp chrono -->"))
+        self.assertEqual(kind, "part")
+        self.assertIn("#include <hocket/coro/task.hpp>\n#include <chrono>\n", source)
+
+    def test_statements_go_into_a_function(self):
+        (_, _, source), = found(block("n = 1;", "<!-- compile in a function: hocket/coro/task.hpp -->"))
+        self.assertRegex(source, r"void snippet\(\) \{\n#line 5 .*\nn = 1;\n\}")
+
+    def test_a_layer_that_is_not_built_takes_its_blocks_away(self):
+        fiber = block("#include <hocket/fiber/coroutine.hpp>\nint main() {}")
+        self.assertEqual(found(fiber), [])
+        self.assertEqual(len(found(fiber, [*LAYERS, "fiber"])), 1)
+        self.assertEqual(found(block("#include <hocket/hocket.hpp>\nint main() {}")), [])
+
+    def test_other_languages_are_not_ours(self):
+        self.assertEqual(found("```sh\n./dev test\n```\n"), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,99 @@
+#include "support/death.hpp"
+
+#include <hocket/base/fatal.hpp>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace hocket_test {
+namespace {
+
+constexpr int body_returned = 77;
+constexpr int body_threw = 78;
+constexpr unsigned watchdog_seconds = 60;
+
+[[noreturn]] void be_the_child(int errors, void (*body)(void*), void* argument) noexcept {
+  ::dup2(errors, STDERR_FILENO);
+  ::close(errors);
+  rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  std::signal(SIGABRT, SIG_DFL);
+  std::signal(SIGALRM, SIG_DFL);
+  ::alarm(watchdog_seconds);
+  hocket::on_fatal(nullptr);
+  try {
+    body(argument);
+  } catch (...) {
+    ::_exit(body_threw);
+  }
+  ::_exit(body_returned);
+}
+
+std::string read_to_end(int descriptor) {
+  std::string text;
+  char chunk[4096];
+  for (;;) {
+    auto n = ::read(descriptor, chunk, sizeof chunk);
+    if (n > 0) text.append(chunk, static_cast<std::size_t>(n));
+    else if (n == 0 || errno != EINTR) return text;
+  }
+}
+
+int wait_for(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
+std::string describe(int status) {
+  if (WIFSIGNALED(status)) {
+    auto signal = WTERMSIG(status);
+    return std::string("killed by ") + ::strsignal(signal) + (signal == SIGALRM ? " (it hung)" : "");
+  }
+  switch (WEXITSTATUS(status)) {
+    case body_returned: return "the body returned";
+    case body_threw: return "an exception left the body";
+    default: return "exit code " + std::to_string(WEXITSTATUS(status));
+  }
+}
+
+}  // namespace
+
+child_end run_in_child(void (*body)(void*), void* argument) {
+  int ends[2];
+  if (::pipe(ends) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
+  std::fflush(nullptr);
+  auto child = ::fork();
+  if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
+  if (child == 0) {
+    ::close(ends[0]);
+    be_the_child(ends[1], body, argument);
+  }
+  ::close(ends[1]);
+  auto errors = read_to_end(ends[0]);
+  ::close(ends[0]);
+  auto status = wait_for(child);
+  return {WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, describe(status), errors};
+}
+
+void assert_fatal(const child_end& end, const std::string& message, std::source_location where) {
+  bool says_what = end.errors.find(message) != std::string::npos;
+  bool says_remedy = end.errors.find("remedy:") != std::string::npos;
+  if (end.aborted && says_what && says_remedy) {
+    CHECK(end.aborted);  // counts as an assertion that held
+    return;
+  }
+  ADD_FAIL_CHECK_AT(where.file_name(), static_cast<int>(where.line()),
+                    "expected an abort whose message holds \"" << message << "\" and a remedy; " << end.how
+                                                               << "; its standard error:\n" << end.errors);
+}
+
+}  // namespace hocket_test

@@ -1,0 +1,35 @@
+// Tests of programs that must die.
+//
+// The body runs in a forked child with hocket's default fatal handler and the default action of SIGABRT; the parent
+// reads the child's standard error and asserts how it ended. Nothing the body does is seen by the parent. Threads do
+// not survive a fork: a body that needs some starts them itself.
+#pragma once
+#include <source_location>
+#include <string>
+#include <type_traits>
+
+namespace hocket_test {
+
+// How a child ended. `aborted`: by SIGABRT. `how`: the same for a reader.
+struct child_end {
+  bool aborted;
+  std::string how;
+  std::string errors;
+};
+
+// Runs body(argument) in a child and waits for it. A child that is still running after a minute is killed.
+child_end run_in_child(void (*body)(void*), void* argument);
+
+// Asserts an end by hocket::fatal: abort, a message that contains `message`, and a remedy.
+void assert_fatal(const child_end& end, const std::string& message, std::source_location where);
+
+// Asserts that body() ends in hocket::fatal with a message that contains `message`.
+template <class Body>
+void expect_fatal(Body&& body, const std::string& message,
+                  std::source_location where = std::source_location::current()) {
+  auto call = [](void* argument) { (*static_cast<std::remove_reference_t<Body>*>(argument))(); };
+  auto address = const_cast<void*>(static_cast<const volatile void*>(&body));
+  assert_fatal(run_in_child(call, address), message, where);
+}
+
+}  // namespace hocket_test

@@ -1,0 +1,49 @@
+#include "support/death.hpp"
+
+#include <hocket/base/fatal.hpp>
+
+#include <doctest/doctest.h>
+#include <stdexcept>
+
+using hocket_test::run_in_child;
+
+TEST_CASE("a fatal error in the child is an abort with its message") {
+  hocket_test::expect_fatal([] { hocket::fatal("the bridge is out", "take the ferry"); }, "the bridge is out");
+}
+
+TEST_CASE("the body sees its captures, and the parent none of its effects") {
+  int value = 1;
+  hocket_test::expect_fatal(
+      [&] {
+        value = 2;
+        hocket::fatal(value == 2 ? "captured" : "not captured", "none");
+      },
+      "captured");
+  CHECK(value == 1);
+}
+
+TEST_CASE("a body that returns or throws did not die") {
+  auto returned = run_in_child([](void*) {}, nullptr);
+  CHECK_FALSE(returned.aborted);
+  CHECK(returned.how == "the body returned");
+  auto threw = run_in_child([](void*) { throw std::runtime_error("oops"); }, nullptr);
+  CHECK_FALSE(threw.aborted);
+  CHECK(threw.how == "an exception left the body");
+}
+
+TEST_CASE("an installed handler does not reach the child") {
+  hocket::on_fatal([](const hocket::fatal_error&) noexcept {});
+  hocket_test::expect_fatal([] { hocket::fatal("default again", "none"); }, "default again");
+  hocket::on_fatal(nullptr);
+}
+
+// Negative controls of the assertion itself: each of these must count as a failed check.
+TEST_CASE("another message fails the assertion" * doctest::should_fail()) {
+  hocket_test::assert_fatal({true, "", "remedy: wrong message"}, "the bridge", std::source_location::current());
+}
+TEST_CASE("no remedy fails the assertion" * doctest::should_fail()) {
+  hocket_test::assert_fatal({true, "", "the bridge"}, "the bridge", std::source_location::current());
+}
+TEST_CASE("no abort fails the assertion" * doctest::should_fail()) {
+  hocket_test::assert_fatal({false, "", "the bridge remedy:"}, "the bridge", std::source_location::current());
+}

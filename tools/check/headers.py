@@ -1,0 +1,28 @@
+"""Headers compile alone: as C++20 and C++23, without RTTI, with each compiler, and without a warning."""
+from .tree import Finding
+from .tools import compilers, in_parallel, output
+
+FAST = False
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wold-style-cast", "-Werror"]
+MODES = (["-std=c++20"], ["-std=c++23", "-fno-rtti"])
+DEFINITIONS = ["-DHOCKET_CHECKS=2", "-DHOCKET_CONFORMING=0"]
+
+
+def unit_of(path):
+    """A translation unit that is the header alone, twice: an include guard that fails shows too."""
+    line = f"#include <{path.removeprefix('include/')}>\n"
+    return line + line
+
+
+def compile_alone(tree, path, compiler, mode):
+    command = [compiler, *mode, *DEFINITIONS, *WARNINGS, "-fsyntax-only", "-I", str(tree.root / "include"), "-x", "c++", "-"]
+    code, text = output(command, unit_of(path))
+    if code == 0:
+        return None
+    error = next((line for line in text.splitlines() if "error" in line), text[:200])
+    return Finding(path, 1, f"alone with {compiler} {' '.join(mode)}: {error}")
+
+
+def check(tree):
+    jobs = [(path, compiler, mode) for path in tree.public_headers() for compiler in compilers() for mode in MODES]
+    return [finding for finding in in_parallel(lambda job: compile_alone(tree, *job), jobs) if finding]

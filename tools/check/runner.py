@@ -1,0 +1,42 @@
+"""Runs the rules over the checkout and prints what they find. A rule is a module with FAST and check(tree)."""
+import importlib
+import pathlib
+import sys
+import time
+
+from .tools import Unavailable
+from .tree import Tree
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+RULES = ("layers", "cycles", "restricted", "size", "orderings", "public_includes", "workplace", "sleeps", "executables",
+         "formatting", "spelling", "headers", "weight")
+
+
+def rule(name):
+    return importlib.import_module(f"{__package__}.{name}")
+
+
+def run_rule(name, tree):
+    """Prints one line per rule and per finding; returns the number of findings."""
+    start = time.monotonic()
+    try:
+        findings = rule(name).check(tree)
+    except Unavailable as reason:
+        print(f"{name:16} left out: {reason}")
+        return 0
+    verdict = "ok" if not findings else f"{len(findings)} found"
+    print(f"{name:16} {verdict} ({time.monotonic() - start:.1f} s)", flush=True)
+    for path, line, text in sorted(findings):
+        print(f"  {path}:{line}: {text}")
+    return len(findings)
+
+
+def main(fast, only=None):
+    if only and only not in RULES:
+        print(f"no rule named {only}; there are: {' '.join(RULES)}", file=sys.stderr)
+        return 2
+    tree = Tree.checkout(ROOT)
+    chosen = [only] if only else [name for name in RULES if rule(name).FAST or not fast]
+    found = sum(run_rule(name, tree) for name in chosen)
+    print(f"{len(chosen)} rules, {found} findings")
+    return 1 if found else 0

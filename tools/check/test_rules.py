@@ -1,0 +1,164 @@
+"""Negative controls: each rule must report what is planted for it, and pass what is clean.
+
+Run by ctest as house.rules, or by hand: python3 tools/check/test_rules.py. A rule without samples fails.
+"""
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from check import runner, size  # noqa: E402 (the path comes first)
+from check.tools import Unavailable  # noqa: E402
+from check.tree import Tree  # noqa: E402
+
+LAYERS = "base:\ncore: base\ncontext: base\nfiber: base core context\n"
+ONCE = "#pragma once\n"
+STYLE = (runner.ROOT / ".clang-format").read_text()
+ALLOWED = "tools/check/allowed.txt"
+
+
+def header(layer, text, name="a"):
+    return {f"include/hocket/{layer}/{name}.hpp": ONCE + text}
+
+
+def source(text, layer="core"):
+    return {f"src/{layer}/a.cpp": text}
+
+
+def long_function(lines):
+    return "void f() {\n" + "  g();\n" * (lines - 2) + "}\n"
+
+
+PROGRAMS = {"dev": "#!/usr/bin/env python3\n", ".ci/run": "#!/usr/bin/env bash\n"}
+ORDER = "// ORDER: release, pairs with the load in take()\n"
+
+# Rule -> (clean samples, planted violations); a sample is a tree: path -> text.
+SAMPLES = {
+    "layers": (
+        [{"layers.txt": LAYERS, **header("fiber", "#include <hocket/core/a.hpp>\n"), **header("core", "")},
+         {"layers.txt": LAYERS, "src/core/CMakeLists.txt": "hocket_layer(core SOURCES a.cpp\n  DEPENDS base)\n"},
+         {"layers.txt": LAYERS, **source('#include "core/b.hpp"\n'), "src/core/b.hpp": ""},
+         {"layers.txt": LAYERS, **header("core", "// #include <hocket/fiber/a.hpp>\n")}],
+        [{"layers.txt": LAYERS, **header("core", "#include <hocket/fiber/a.hpp>\n"), **header("fiber", "")},
+         {"layers.txt": LAYERS, **header("core", "#include <hocket/context/gone.hpp>\n")},
+         {"layers.txt": LAYERS, **header("net", "")},
+         {"layers.txt": "core: base\nbase:\n"},
+         {"layers.txt": LAYERS, "src/core/CMakeLists.txt": "hocket_layer(core SOURCES a.cpp)\n"},
+         {"layers.txt": LAYERS, "src/core/CMakeLists.txt": "hocket_layer(core DEPENDS base context)\n"},
+         {"layers.txt": LAYERS, **source("#include <base/b.hpp>\n"), "src/base/b.hpp": ""},
+         {"layers.txt": LAYERS, "include/hocket/stackless.hpp": "#include <hocket/core/a.hpp>\n",
+          **header("core", "#include <hocket/context/b.hpp>\n"), **header("context", "", "b")}]),
+    "cycles": (
+        [{**header("base", "#include <hocket/base/b.hpp>\n"), **header("base", "", "b")}],
+        [{**header("base", "#include <hocket/base/b.hpp>\n"), **header("base", "#include <hocket/base/a.hpp>\n", "b")}]),
+    "restricted": (
+        [source("// h.resume() is a worker's business\nauto text = \"thread_local asm\";\n"),
+         {**source("h.resume();\n"), ALLOWED: "src/core/a.cpp | resume | the worker loop\n"},
+         {"src/context/x86_64/a.S": "ret\n", ALLOWED: "src/context/x86_64/* | asm | the switch\n"},
+         {"tests/unit/core/a_test.cpp": "h.resume();\n"}],
+        [source("h.resume();\n"), source("h->destroy();\n"), source("auto h = handle<>::from_address(p);\n"),
+         source('void f() { asm volatile(""); }\n'), {"src/core/a.S": "ret\n"}, source("thread_local int n;\n"),
+         source("#ifdef FAST\n#endif\n"), source("int n = __GNUC__;\n"), source("std::atomic<int> n;\n"),
+         source('void f() { std::printf("x"); }\n'),
+         {**source("h.resume();\n"), ALLOWED: "src/core/a.cpp | asm | another word\n"},
+         {**source(""), ALLOWED: "src/core/a.cpp | resume | no longer true\n"},
+         {**source("h.resume();\n"), ALLOWED: "src/core/a.cpp | resume |\n"}]),
+    "size": (
+        [source("int n;\n" * size.FILE_LINES), source(long_function(size.FUNCTION_LINES)),
+         source("namespace a {\n" + "int n;\n" * 99 + "}\n"), source("struct a {\n" + "void f() {}\n" * 99 + "};\n"),
+         {**source(long_function(61)), "tools/check/long.txt": "src/core/a.cpp | f() | a table\n"}],
+        [source("int n;\n" * (size.FILE_LINES + 1)), source(long_function(size.FUNCTION_LINES + 1)),
+         source("struct a {\n  " + long_function(61) + "};\n"), {"tools/a.py": "def f():\n" + "    g()\n" * 60},
+         source("a::a(int n) noexcept : n_(n) {\n" + "  g();\n" * 60 + "}\n"),
+         {**source(""), "tools/check/long.txt": "src/core/a.cpp | f() | it is gone\n"}]),
+    "orderings": (
+        [source(ORDER + "n.store(1, std::memory_order_release);\n"), source("n.load(std::memory_order_acquire);  " + ORDER),
+         source("// ORDER: relaxed, a counter that nobody reads for more\nn.fetch_add(1, std::memory_order_relaxed);\n"),
+         source("// ORDER: seq_cst, forbids the load before the store\nfence(std::memory_order_seq_cst);\n"),
+         source("// ORDER: release, pairs with\n// the load in take()\nn.store(1, std::memory_order_release);\n"),
+         source("auto a = list.load(file);\n")],
+        [source("n.store(1, std::memory_order_release);\n"), source("n.fetch_add(1);\n"),
+         source("n.compare_exchange_strong(a, b);\n"),
+         source("// ORDER: release\nn.store(1, std::memory_order_release);\n"),
+         source("// ORDER: seq_cst, pairs with f()\nn.store(1, std::memory_order_seq_cst);\n"),
+         source("// ORDER: acquire, pairs with f()\nfence(std::memory_order_acquire);\n"),
+         source(ORDER + "\n" * 4 + "n.store(1, std::memory_order_release);\n"),
+         source("n.exchange(\n  1,\n  std::memory_order::acq_rel);\n")]),
+    "public_includes": (
+        [header("base", "#include <chrono>\n"), {"src/base/a.cpp": "#include <functional>\n"}],
+        [header("base", "#include <iostream>\n"), header("base", "#include <functional>\n"),
+         {"include/hocket/base/a.hpp": "int n;\n"}, {**header("base", "#include <base/b.hpp>\n"), "src/base/b.hpp": ""},
+         {**header("base", '#include "b.hpp"\n'), **header("base", "", "b")}]),
+    "workplace": (
+        [source("// see docs/a.md and build/lab/report.json\n"), source('auto p = "/usr/include";\n')],
+        [source("// see /home" + "/jo/notes\n"), source("// https://reg" + "istry.example.org/x\n"),
+         {"README.md": "written by a sub" + "agent\n"}, {"tools/a.py": "open('/tm" + "p/x')\n"}]),
+    "sleeps": (
+        [{"tests/unit/core/a_test.cpp": "// no sleep_for here\nlp.run_for(1s);\n"}, source("usleep(1);\n"),
+         {"tests/a.cpp": "usleep(1);\n", "tools/check/sleeping.txt": "tests/a.cpp | tests usleep itself\n"}],
+        [{"tests/unit/core/a_test.cpp": "std::this_thread::sleep_for(1ms);\n"}, {"tests/a.cpp": "::usleep(1);\n"},
+         {"tests/a.py": "time.sleep(1)\n"}, {"tests/a.cpp": 'TEST_CASE("x" * doctest::skip()) {}\n'}]),
+    "executables": (
+        [PROGRAMS],
+        [{"dev": PROGRAMS["dev"]}, {**PROGRAMS, "dev": "echo\n"}]),
+    "formatting": (
+        [{".clang-format": STYLE, **source("int f() { return 1; }\n")}],
+        [{".clang-format": STYLE, **source("int  f( ) {return 1;}\n")}]),
+    "spelling": (
+        [source("// the value is received\n"),
+         {**source("// recie" + "ve\n"), "tools/check/words.txt": "recie" + "ve\n"}],
+        [source("// the value is recie" + "ved\n")]),
+    "headers": (
+        [header("base", "#include <cstddef>\ninline std::size_t f() { return 1; }\n")],
+        [header("base", "inline std::size_t f() { return 1; }\n"), {"include/hocket/base/a.hpp": "struct a {};\n"},
+         header("base", "inline int f(long n) { return n; }\n"),
+         header("base", "#include <typeinfo>\ninline auto& f() { return typeid(int); }\n")]),
+    "weight": (
+        [header("base", "#include <cstddef>\n")],
+        [header("base", "#include <regex>\n#include <filesystem>\n#include <iostream>\n")]),
+}
+
+
+def findings(name, sample):
+    with tempfile.TemporaryDirectory() as folder:
+        tree = Tree.planted(folder, sample)
+        for path in sample.keys() & PROGRAMS.keys():
+            (tree.root / path).chmod(0o755)
+        return runner.rule(name).check(tree)
+
+
+class Rules(unittest.TestCase):
+    def test_every_rule_has_both_kinds_of_samples(self):
+        self.assertEqual(set(runner.RULES), set(SAMPLES))
+        for clean, planted in SAMPLES.values():
+            self.assertTrue(clean and planted)
+
+    def test_every_rule_explains_itself(self):
+        for name in runner.RULES:
+            self.assertTrue(runner.rule(name).__doc__, name)
+
+    def check_samples(self, name):
+        clean, planted = SAMPLES[name]
+        for sample in clean:
+            self.assertEqual(findings(name, sample), [], sample)
+        for sample in planted:
+            self.assertTrue(findings(name, sample), f"nothing was found in {sample}")
+
+
+def add_test(name):
+    def test(self):
+        try:
+            self.check_samples(name)
+        except Unavailable as reason:
+            self.skipTest(str(reason))
+    setattr(Rules, f"test_{name}", test)
+
+
+for rule_name in runner.RULES:
+    add_test(rule_name)
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,97 @@
+"""The files that the rules look at: a checkout, or a handful of planted files in the rules' own tests."""
+import collections
+import functools
+import pathlib
+import re
+import subprocess
+
+Finding = collections.namedtuple("Finding", "path line text")
+
+CPP = (".hpp", ".cpp", ".h", ".S")
+
+# Comments, raw strings, strings and characters. A quote between digits (1'000) opens no character.
+TOKENS = re.compile(r'//[^\n]*|/\*.*?\*/|R"(?P<d>[^(\s]*)\(.*?\)(?P=d)"|"(?:\\.|[^"\\\n])*"|'
+                    r"(?<![0-9A-Fa-f])'(?:\\.|[^'\\\n])+'", re.S)
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
+
+
+def blank(match, keep_strings):
+    text = match.group()
+    if keep_strings and not text.startswith("/"):
+        return text
+    return "".join(c if c == "\n" else " " for c in text)
+
+
+class Tree:
+    """Paths relative to the root, in order, and their text."""
+
+    def __init__(self, root, texts):
+        self.root = pathlib.Path(root)
+        self.texts = texts
+
+    @classmethod
+    def checkout(cls, root):
+        """What git tracks or would track: new files count before they are added, ignored ones never."""
+        listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=root, capture_output=True, text=True,
+                                check=True).stdout.splitlines()
+        texts = {}
+        for path in sorted(set(listed)):
+            file = pathlib.Path(root) / path
+            if file.is_file() and b"\0" not in (data := file.read_bytes()):
+                texts[path] = data.decode(errors="replace")
+        return cls(root, texts)
+
+    @classmethod
+    def planted(cls, root, texts):
+        """A tree of the given texts, written below root for the rules that run programs."""
+        for path, text in texts.items():
+            file = pathlib.Path(root) / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        return cls(root, dict(texts))
+
+    def paths(self, *folders, endings=CPP):
+        return [path for path in self.texts if path.endswith(endings)
+                and (not folders or path.startswith(tuple(folder + "/" for folder in folders)))]
+
+    def public_headers(self):
+        return self.paths("include", endings=(".hpp",))
+
+    @functools.lru_cache(maxsize=None)
+    def code(self, path, keep_strings=False):
+        """The text with comments (and strings) blanked: line numbers and columns stay."""
+        return TOKENS.sub(lambda match: blank(match, keep_strings), self.texts[path])
+
+    @functools.lru_cache(maxsize=None)
+    def includes(self, path):
+        """(line, name) of each #include."""
+        code = self.code(path, keep_strings=True)
+        return [(code.count("\n", 0, match.start(1)) + 1, match.group(1)) for match in INCLUDE.finditer(code)]
+
+    def resolve(self, path, name):
+        """The project file that an #include in `path` means, or None."""
+        beside = str(pathlib.PurePosixPath(path).parent / name)
+        for candidate in (beside, "include/" + name, "src/" + name, "tests/" + name):
+            if candidate in self.texts:
+                return candidate
+        return None
+
+    def lines(self, path):
+        return self.texts[path].splitlines()
+
+
+def matches(tree, path, pattern):
+    """(line, match) of a pattern in the code of a file."""
+    code = tree.code(path)
+    for match in re.finditer(pattern, code):
+        yield code.count("\n", 0, match.start()) + 1, match
+
+
+def table(tree, path, columns):
+    """Rows of a list file: columns separated by ' | ', comments and empty lines left out. (line, columns...)"""
+    rows = []
+    for number, line in enumerate(tree.lines(path) if path in tree.texts else [], 1):
+        if line.strip() and not line.startswith("#"):
+            cells = [cell.strip() for cell in line.split("|", columns - 1)]
+            rows.append((number, *cells, *[""] * (columns - len(cells))))
+    return rows

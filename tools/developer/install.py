@@ -1,0 +1,127 @@
+"""What the verbs need from outside, and installing it.
+
+Two sources: Debian packages (tools/packages.txt and lab/packages.txt) and PyPI tools in .venv (tools/requirements.txt).
+Nothing is installed without being named first, and nothing at all under --no-install or HOCKET_NO_INSTALL=1: then a
+missing package is an error, or, when it is optional, something that its user leaves out.
+"""
+import collections
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+
+from .shell import ROOT, Stop, must_quietly
+
+Package = collections.namedtuple("Package", "name optional")
+
+VENV = ROOT / ".venv"
+REQUIREMENTS = ROOT / "tools/requirements.txt"
+APT_GET = ["apt-get", "-o", "DPkg::Lock::Timeout=300", "-q", "-y"]
+
+
+def forbidden():
+    return os.environ.get("HOCKET_NO_INSTALL", "0") not in ("", "0")
+
+
+def read_packages(path, group):
+    """Packages by group. A line is a name, perhaps the word "optional", and a remark; "[group]" opens a group."""
+    groups = collections.defaultdict(list)
+    for line in path.read_text().splitlines() if path.exists() else []:
+        words = line.partition("#")[0].split()
+        if not words:
+            continue
+        if words[0].startswith("["):
+            group = words[0].strip("[]")
+            continue
+        groups[group].append(Package(words[0], "optional" in words[1:2]))
+    return groups
+
+
+def packages(groups):
+    known = read_packages(ROOT / "tools/packages.txt", "build")
+    # A subject of the lab that is not installed is skipped by name, so all of its packages are optional.
+    lab = [package._replace(optional=True) for found in read_packages(ROOT / "lab/packages.txt", "lab").values()
+           for package in found]
+    known["lab"] = lab
+    if importlib.util.find_spec("ensurepip"):
+        known["python"] = []
+    return [package for group in groups for package in known[group]]
+
+
+def missing_packages(groups):
+    wanted = packages(groups)
+    if not wanted or not shutil.which("dpkg-query"):
+        return []
+    query = ["dpkg-query", "-W", "-f=${Package} ${db:Status-Status}\n", *(package.name for package in wanted)]
+    answer = subprocess.run(query, capture_output=True, text=True).stdout
+    installed = {line.split()[0] for line in answer.splitlines() if line.endswith(" installed")}
+    return [package for package in wanted if package.name not in installed]
+
+
+def as_root(command):
+    if os.geteuid() == 0:
+        return command
+    if shutil.which("sudo"):
+        return ["sudo", "env", "DEBIAN_FRONTEND=noninteractive", *command]
+    raise Stop(f"neither root nor sudo: run `{' '.join(command)}` as root, then again")
+
+
+def apt(*arguments):
+    must_quietly(*as_root([*APT_GET, *arguments]), log="setup.log", env={"DEBIAN_FRONTEND": "noninteractive"})
+
+
+def install_packages(missing):
+    print("installing Debian packages:", " ".join(package.name for package in missing), flush=True)
+    apt("update")
+    install = ["install", "--no-install-recommends"]
+    try:
+        apt(*install, *(package.name for package in missing))
+        return
+    except Stop:
+        if not any(package.optional for package in missing):
+            raise
+    for package in missing:  # one that cannot be had must not keep the others away
+        try:
+            apt(*install, package.name)
+        except Stop as reason:
+            if not package.optional:
+                raise
+            print(f"not installed: {package.name}: {str(reason).splitlines()[-2]}")
+
+
+def ensure_packages(*groups):
+    missing = missing_packages(groups)
+    if not missing:
+        return
+    if not forbidden():
+        install_packages(missing)
+        return
+    required = [package.name for package in missing if not package.optional]
+    if required:
+        raise Stop(f"missing: {' '.join(required)}. Run `./dev setup`, or install them yourself")
+    print("left out (not installed, optional):", " ".join(package.name for package in missing))
+
+
+def ensure_venv():
+    """The PyPI tools, at their pinned versions. False if they are missing and must not be installed."""
+    stamp = VENV / "requirements.txt"
+    wanted = REQUIREMENTS.read_text()
+    if stamp.exists() and stamp.read_text() == wanted:
+        return True
+    names = [line for line in wanted.splitlines() if "==" in line]
+    if forbidden():
+        print("left out (not installed, PyPI tools):", " ".join(names))
+        return False
+    ensure_packages("python")
+    print("installing into .venv from PyPI:", " ".join(names), flush=True)
+    must_quietly(sys.executable, "-m", "venv", str(VENV), log="setup.log")
+    must_quietly(str(VENV / "bin/pip"), "install", "--quiet", "-r", str(REQUIREMENTS), log="setup.log")
+    stamp.write_text(wanted)
+    return True
+
+
+def setup():
+    ensure_packages("build", "debug", "clang", "lab")
+    if ensure_venv() and not missing_packages(["build", "debug", "clang", "lab"]):
+        print("everything is installed")

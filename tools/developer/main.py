@@ -1,0 +1,116 @@
+"""usage: ./dev <verb> [arguments] [--no-install]
+
+  setup                install what is missing, after saying what it is
+  build [preset]       configure and build (default: dev)
+  test [name]          build and run the tests whose name matches (default: all)
+       --preset P      in that test preset, e.g. clang, asan, tsan
+       --all           in every preset that this machine can do
+  lab [arguments]      the comparison: build, measure, report (./dev lab --help)
+  check [--fast]       the house rules; --fast: those that need no compiler and no installed tool
+  fmt [--check]        format the C++ files
+  soak [--repeat N]    every preset, each test N times (default: 20)
+  clean                remove build/
+  help                 this text
+
+A verb installs what it needs and lacks. --no-install or HOCKET_NO_INSTALL=1 forbids that.
+"""
+import argparse
+import os
+import shutil
+import sys
+
+from . import formatting, install, presets
+from .shell import BUILD, ROOT, Stop, run
+
+
+def setup(arguments):
+    parser("setup").parse_args(arguments)
+    install.setup()
+    return 0
+
+
+def build(arguments):
+    p = parser("build")
+    p.add_argument("preset", nargs="?", default=presets.DEFAULT)
+    presets.build(p.parse_args(arguments).preset)
+    return 0
+
+
+def test(arguments):
+    p = parser("test")
+    p.add_argument("name", nargs="?", help="regular expression of test names")
+    p.add_argument("--preset", default=presets.DEFAULT)
+    p.add_argument("--all", action="store_true")
+    options = p.parse_args(arguments)
+    if options.all:
+        return presets.run_all(*(["-R", options.name] if options.name else []))
+    return presets.test(options.preset, options.name)
+
+
+def lab(arguments):
+    install.ensure_packages("build", "lab")
+    return run(sys.executable, str(ROOT / "lab/run.py"), *arguments)
+
+
+def check(arguments):
+    p = parser("check")
+    p.add_argument("--fast", action="store_true")
+    p.add_argument("--rule", help="this rule alone")
+    options = p.parse_args(arguments)
+    if not options.fast:
+        install.ensure_packages("build")
+        install.ensure_venv()
+    from check.runner import main as run_rules
+    return run_rules(fast=options.fast, only=options.rule)
+
+
+def fmt(arguments):
+    p = parser("fmt")
+    p.add_argument("--check", action="store_true")
+    formatting.fmt(p.parse_args(arguments).check)
+    return 0
+
+
+def soak(arguments):
+    p = parser("soak")
+    p.add_argument("--repeat", type=int, default=20)
+    if not install.forbidden():
+        install.ensure_packages("build", "debug", "clang")
+    # The house tests look at text and packages: repeating them finds nothing.
+    return presets.run_all("--repeat", f"until-fail:{p.parse_args(arguments).repeat}", "-LE", "house")
+
+
+def clean(arguments):
+    parser("clean").parse_args(arguments)
+    shutil.rmtree(BUILD, ignore_errors=True)
+    return 0
+
+
+def help_(_):
+    print(__doc__.strip())
+    return 0
+
+
+VERBS = {"setup": setup, "build": build, "test": test, "lab": lab, "check": check, "fmt": fmt, "soak": soak,
+         "clean": clean, "help": help_, "--help": help_, "-h": help_}
+
+
+def parser(verb):
+    return argparse.ArgumentParser(prog=f"./dev {verb}", epilog="--no-install: install nothing")
+
+
+def main(arguments):
+    if "--no-install" in arguments:
+        arguments = [word for word in arguments if word != "--no-install"]
+        os.environ["HOCKET_NO_INSTALL"] = "1"  # the programs that we start see it too
+    verb = arguments[0] if arguments else "help"
+    if verb not in VERBS:
+        print(f"./dev: no verb named {verb}\n\n{__doc__.strip()}", file=sys.stderr)
+        return 2
+    try:
+        return VERBS[verb](arguments[1:])
+    except Stop as reason:
+        print(f"./dev {verb}: {reason}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
