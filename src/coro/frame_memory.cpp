@@ -109,6 +109,8 @@ void release_frame_slowly(frame_bins* own, void* memory, std::size_t bytes) noex
   bin.first = ::new (memory) kept_frame{bin.first};
 }
 
+void release_frame_by_call(void* frame, std::size_t bytes) noexcept { release_frame(frame, bytes); }
+
 }  // namespace detail
 
 frame_memory_statistics frame_memory_usage() noexcept {

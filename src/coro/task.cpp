@@ -7,6 +7,7 @@ namespace hocket::inline HOCKET_ABI::detail {
 task_chain::handle task_chain::start_alone(handle self, handle parent) noexcept {
   continuation.handle = parent;
   continuation.home = current_executor();
+  flags = task_flag::parent_homed;
   ctx = &current_context();
   budget = transfer_budget;
   return self;
@@ -36,13 +37,11 @@ task_chain::handle task_chain::end_slowly() noexcept {
   return std::noop_coroutine();
 }
 
-void expect_unqueued(const coroutine_header& task) noexcept {
+void expect_droppable(const coroutine_header& task) noexcept {
   debug_expects(!(task.reserved & (task_bit::start_queued | task_bit::parent_queued)),
                 "a task was destroyed that stands in a run queue", "let its executor run it to its end first");
-}
-
-void expect_unwinding() noexcept {
-  debug_expects(std::uncaught_exceptions() > 0, "a task was destroyed without being awaited",
+  debug_expects(task.continuation.handle || std::uncaught_exceptions() > 0,
+                "a task was destroyed without being awaited",
                 "co_await it (await it in a fiber), or say that it is not wanted: std::move(task).discard()");
 }
 

@@ -32,11 +32,11 @@ stack_ref acquire_stack(stack_pool* pool, fiber_thread& thread, std::size_t foot
 fiber_record& make_record(const stack_ref& stack, const char* name, void* user_data) noexcept {
   unpoison_stack(stack.low, stack.size());
   return *::new (&fiber_record::on(stack)) fiber_record{
-      static_cast<control_block*>(stack.cell), name, user_data, nullptr, nullptr, {}, {}};
+      static_cast<control_block*>(stack.cell), name, user_data, nullptr, nullptr, {}, {}, {}};
 }
 
 void make_control_block(fiber_record& record, const stack_ref& stack, fiber_thread& thread, void* top,
-                        void (*entry)(void*)) noexcept {
+                        void (*entry)(void*, void*, void*)) noexcept {
   auto* block = ::new (stack.cell) control_block{fiber_entry_points, {}, nullptr};
   block->header.kind = coroutine_kind::fiber;
   block->header.flags = stack.canary ? fiber_flag::canary : std::uint8_t{0};
@@ -48,14 +48,13 @@ void make_control_block(fiber_record& record, const stack_ref& stack, fiber_thre
 
 // --- ending
 
-void finish(fiber_record& record) noexcept {
+void finish(fiber_record& record, void* resumer) noexcept {
   control_block& block = *record.block;
   destroy_fiber_locals(record.locals);
-  if (block.header.flags & fiber_flag::canary) check_canary(block);
   block.header.flags |= header_flag::finished;
   block.head.resume = nullptr;
   record.annotation.before_leave();
-  machine::leave(block.thread().resumer_record);
+  machine::leave(resumer, nullptr);
 }
 
 namespace {
@@ -63,9 +62,7 @@ namespace {
 void unwind(control_block& block, fiber_record& record) noexcept {
   block.header.flags |= fiber_flag::unwinding;
   explain_terminate();
-  enter(block, record);
-  expects(block.finished(), "a destructor suspended while its coroutine was being destroyed",
-          "destructors must not yield: finish the protocol before the coroutine is destroyed", record.name);
+  enter(block, record, nullptr);   // comes back finished: a yield on the way is fatal
 }
 
 }  // namespace
@@ -101,31 +98,29 @@ void throw_unwinding() { throw forced_unwind{}; }
 
 // --- the rare halves of a switch
 
-void keep_exceptions(control_block& block, exception_globals& live, exception_globals& kept,
-                     std::uint8_t flag) noexcept {
+void put_exceptions_away(exception_globals& live, exception_globals& kept) noexcept {
   kept = live;
   live = {nullptr, 0};
-  block.header.flags |= flag;
 }
 
-void restore_exceptions(control_block& block, exception_globals& live, const exception_globals& kept,
-                        std::uint8_t flag) noexcept {
-  live = kept;
-  block.header.flags &= static_cast<std::uint8_t>(~flag);
+void before_resume_slow(control_block& block, fiber_record& record) noexcept {
+  if (block.header.flags & fiber_flag::canary) check_canary(record);
+  if (block.header.flags & fiber_flag::keeps_exceptions) *block.thread().exceptions = record.exceptions;
+  block.header.flags &= static_cast<std::uint8_t>(~fiber_flag::keeps_exceptions);
 }
 
-void check_park(const control_block& block) noexcept {
-  if (block.header.flags & fiber_flag::canary) check_canary(block);
-  expects(!(block.header.flags & fiber_flag::unwinding), "a destructor suspended while its coroutine was being destroyed",
-          "destructors must not yield: finish the protocol before the coroutine is destroyed",
-          fiber_record::of(const_cast<control_block&>(block)).name);
+void after_resume_slow(control_block& block, fiber_record& record) noexcept {
+  if (block.header.flags & fiber_flag::canary) check_canary(record);
+  exception_globals& live = *block.thread().exceptions;
+  if (live.empty()) return;
+  put_exceptions_away(live, record.exceptions);
+  block.header.flags |= fiber_flag::keeps_exceptions;
 }
 
-void check_canary(const control_block& block) noexcept {
-  auto& of = const_cast<control_block&>(block);
-  if (canary_intact(stack_pool::stack_of(&of).low)) [[likely]] return;
+void check_canary(const fiber_record& record) noexcept {
+  if (canary_intact(stack_pool::stack_of(record.block).low)) [[likely]] return;
   fatal("the stack of a coroutine overflowed (its canary is gone)",
-        "raise stack_size of its pool, or give the pool guard pages to find the place", fiber_record::of(of).name);
+        "raise stack_size of its pool, or give the pool guard pages to find the place", record.name);
 }
 
 void report_bad_resume(const control_block* block) noexcept {
@@ -144,10 +139,12 @@ void report_bad_resume(const control_block* block) noexcept {
   fatal("a running coroutine was resumed", "it waits for a coroutine that it resumed: let that one yield first", name);
 }
 
-void report_bad_yield(const control_block& block) noexcept {
+void report_bad_yield(const fiber_record& record) noexcept {
+  if (record.block->header.flags & fiber_flag::unwinding)
+    fatal("a destructor suspended while its coroutine was being destroyed",
+          "destructors must not yield: finish the protocol before the coroutine is destroyed", record.name);
   fatal("yield was called outside of its coroutine",
-        "`self` belongs to the body that was given it: yield there, and on its own stack",
-        fiber_record::of(const_cast<control_block&>(block)).name);
+        "`self` belongs to the body that was given it: yield there, and on its own stack", record.name);
 }
 
 }  // namespace detail

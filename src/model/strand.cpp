@@ -1,68 +1,50 @@
 #include "strand.hpp"
 
-#include <cxxabi.h>
-#include <utility>
-
-#include <ucontext.h>
+#include <hocket/fiber/coroutine.hpp>
 
 namespace hocket::inline HOCKET_HOST_ABI::model {
-namespace {
 
-// Which exceptions are being handled belongs to a stack, but the runtime keeps it per thread (Itanium C++ ABI 2.2.2).
-struct exception_globals {
-  void* caught = nullptr;
-  unsigned uncaught = 0;
-
-  void swap() noexcept {
-    auto& real = *reinterpret_cast<exception_globals*>(abi::__cxa_get_globals());
-    std::swap(caught, real.caught);
-    std::swap(uncaught, real.uncaught);
-  }
-};
-
-strand* starting = nullptr;  // makecontext passes no pointers
-
-}  // namespace
-
+// Each strand has a pool of one stack: what is given up on it stays with it. A lost strand can be neither resumed nor
+// unwound, so its machine is kept for ever, in a list that a leak checker can see.
 struct strand::machine {
-  explicit machine(std::size_t bytes) : stack(new char[bytes]) {}
-  static void start() { std::exchange(starting, nullptr)->serve(); }
+  machine(strand& owner, std::size_t bytes) : pool({.stack_size = bytes, .limit = 1}), fiber({.name = "model", .pool = &pool}, server{owner}) {}
 
-  std::unique_ptr<char[]> stack;
-  ucontext_t inside, outside;
-  exception_globals exceptions;
+  struct server {
+    strand& owner;
+    void operator()(coroutine<void()>::self& self) { owner.serve(&self); }
+  };
+
+  stack_pool pool;
+  coroutine<void()> fiber;
+  coroutine<void()>::self* inside = nullptr;
+  machine* next_lost = nullptr;
+  static inline machine* first_lost = nullptr;
 };
 
-strand::strand(std::size_t stack_bytes) : machine_(std::make_unique<machine>(stack_bytes)) {
-  ::getcontext(&machine_->inside);
-  machine_->inside.uc_stack.ss_sp = machine_->stack.get();
-  machine_->inside.uc_stack.ss_size = stack_bytes;
-  machine_->inside.uc_link = nullptr;
-  ::makecontext(&machine_->inside, &machine::start, 0);
-}
+strand::strand(std::size_t stack_bytes) : machine_(std::make_unique<machine>(*this, stack_bytes)) {}
 
-strand::~strand() = default;
+strand::~strand() {
+  if (!lost_) return;
+  machine_->next_lost = machine::first_lost;
+  machine::first_lost = machine_.release();
+}
 
 void strand::assign(void (*job)(void*), void* argument) noexcept {
   job_ = job;
   argument_ = argument;
 }
 
-void strand::enter() {
-  machine_->exceptions.swap();
-  starting = this;
-  ::swapcontext(&machine_->outside, &machine_->inside);
-  machine_->exceptions.swap();
-}
+void strand::enter() { machine_->fiber.resume(); }
 
-void strand::leave() { ::swapcontext(&machine_->inside, &machine_->outside); }
+void strand::leave() { machine_->inside->yield(); }
 
 void strand::abandon_here() {
   lost_ = true;
   for (;;) leave();
 }
 
-void strand::serve() {
+void strand::serve(void* inside) {
+  machine_->inside = static_cast<coroutine<void()>::self*>(inside);
   for (;;) {
     job_(argument_);
     leave();

@@ -28,7 +28,7 @@ class strand {
 
  private:
   struct machine;
-  void serve();
+  void serve(void* inside);
 
   void (*job_)(void*) = nullptr;
   void* argument_ = nullptr;

@@ -118,7 +118,7 @@ SAMPLES = {
          header("base", "#include <typeinfo>\ninline auto& f() { return typeid(int); }\n")]),
     "weight": (
         [header("base", "#include <cstddef>\n")],
-        [header("base", "#include <regex>\n#include <filesystem>\n#include <iostream>\n")]),
+        [header("base", "#include <algorithm>\n#include <filesystem>\n#include <future>\n#include <ranges>\n#include <regex>\n")]),
 }
 
 

@@ -1,8 +1,8 @@
 """Weight: a header costs at most 1.5 times the parse time of <chrono> <system_error> <coroutine>.
 
-Measured as the compiler's own processor time, the least of several runs, each next to a run of the yardstick. A header
-that seems too heavy is measured again before it is called so: noise only ever adds. The umbrellas are exempt, they are
-the sum of what they name.
+Measured as the compiler's own processor time. Noise only ever adds to a run: so the yardstick, run once for each header,
+counts with its least time, and a header that seems too heavy is measured again before it is called so. The umbrellas are
+exempt, they are the sum of what they name.
 """
 import os
 import subprocess
@@ -14,7 +14,7 @@ from .tree import Finding
 FAST = False
 LIMIT = 1.5
 YARDSTICK = "#include <chrono>\n#include <system_error>\n#include <coroutine>\n"
-FIRST_RUNS, MORE_RUNS = 3, 6
+MORE_RUNS = 6
 
 
 def parse_seconds(tree, text):
@@ -27,23 +27,22 @@ def parse_seconds(tree, text):
     return usage.ru_utime
 
 
-def weigh(tree, path):
-    """The header's time over the yardstick's."""
-    ours, yardstick = [], []
-    for runs in (FIRST_RUNS, MORE_RUNS):
-        for _ in range(runs):
-            yardstick.append(parse_seconds(tree, YARDSTICK))
-            ours.append(parse_seconds(tree, unit_of(path)))
-        ratio = min(ours) / min(yardstick)
-        if ratio <= LIMIT or ratio > 2 * LIMIT:  # within, or beyond what noise could do
-            break
-    return ratio
+def headers_to_weigh(tree):
+    return [path for path in tree.public_headers() if path.count("/") > 2]
 
 
 def check(tree):
-    findings = []
-    for path in tree.public_headers():
-        is_umbrella = path.count("/") == 2
-        if not is_umbrella and (ratio := weigh(tree, path)) > LIMIT:
-            findings.append(Finding(path, 1, f"costs {ratio:.2f} x the parse time of <chrono> <system_error> <coroutine>"))
-    return findings
+    paths, times, yardstick = headers_to_weigh(tree), {}, []
+    for path in paths:
+        yardstick.append(parse_seconds(tree, YARDSTICK))
+        times[path] = parse_seconds(tree, unit_of(path))
+
+    def is_heavy(path):
+        return times[path] > LIMIT * min(yardstick)
+
+    for path in filter(is_heavy, paths):
+        for _ in range(MORE_RUNS):
+            yardstick.append(parse_seconds(tree, YARDSTICK))
+            times[path] = min(times[path], parse_seconds(tree, unit_of(path)))
+    return [Finding(path, 1, f"costs {times[path] / min(yardstick):.2f} x the parse time of <chrono> <system_error> <coroutine>")
+            for path in filter(is_heavy, paths)]

@@ -8,11 +8,11 @@ from .tree import Finding
 
 FAST = True
 PATTERNS = {
-    r"(?<![\w.~-])/(?:w[o]rk|h[o]me|r[o]ot|U[s]ers)/[\w.]": "an absolute path of one machine",
-    r"(?<![\w.])/t[m]p/[\w.]": "an absolute path: ask for a temporary folder",
-    r"https?://[\w.:-]*(?:regis[t]ry|pro[x]y|mir[r]or|artifac[t]ory|ne[x]us)[\w.:-]*": "a package host",
-    r"\b(?:sub[a]gents?|help[e]r session|bash_j[o]bs|languag[e] model|as an A[I])\b": "how the text was made",
-    r"\b(?:AKIA[0-9A-Z]{16}|-----BEGIN [A-Z ]*PRIV[A]TE KEY)": "a secret",
+    r"(?<![\w.~-])/(?:[w]ork|[h]ome|[r]oot|[U]sers)/[\w.]": "an absolute path of one machine",
+    r"(?<![\w.])/[t]mp/[\w.]": "an absolute path: ask for a temporary folder",
+    r"https?://[\w.:-]*(?:[r]egistry|[p]roxy|[m]irror|[a]rtifactory|[n]exus)[\w.:-]*": "a package host",
+    r"\b(?:[s]ubagents?|[h]elper session|[b]ash_jobs|[l]anguage model|as an [A]I)\b": "how the text was made",
+    r"\b(?:AKIA[0-9A-Z]{16}|-----BEGIN [A-Z ]*[P]RIVATE KEY)": "a secret",
 }
 
 

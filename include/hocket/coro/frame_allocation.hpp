@@ -16,10 +16,18 @@
 
 namespace hocket::inline HOCKET_ABI::detail {
 
-// Base of promises: frames from the thread's frame memory.
+// Base of promises: frames from the thread's frame memory. For coroutines that are created often and resumed seldom.
 struct recycled_frame {
   static void* operator new(std::size_t bytes) { return allocate_frame(bytes); }
   static void operator delete(void* frame, std::size_t bytes) noexcept { release_frame(frame, bytes); }
+};
+
+// The same for coroutines that are created seldom and resumed often. g++ compiles resume and destroy into one function;
+// with the release in line each resume saves a register for it, with a call in tail position none does (three of 26
+// instructions of a generator's step).
+struct recycled_frame_by_call {
+  static void* operator new(std::size_t bytes) { return allocate_frame(bytes); }
+  static void operator delete(void* frame, std::size_t bytes) noexcept { release_frame_by_call(frame, bytes); }
 };
 
 // Allocates in units of the strictest fundamental alignment, which is what a frame needs.

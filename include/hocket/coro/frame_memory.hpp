@@ -53,9 +53,11 @@ struct kept_frame {
   kept_frame* next;
 };
 
+// `first` stands between the two counts: side by side, g++ adds one to both with a 16-byte load, which must wait for
+// the 8-byte store of the release before it (the store buffer forwards no such mixture).
 struct frame_bin {
-  kept_frame* first = nullptr;
   std::size_t room = 0;
+  kept_frame* first = nullptr;
   std::uint64_t hits = 0;
 };
 
@@ -74,6 +76,9 @@ inline frame_bins* own_frames() noexcept {
 // The heap, with the counting and the making of the thread's bins. `own` may be null.
 [[gnu::noinline, gnu::cold]] void* allocate_frame_slowly(frame_bins* own, std::size_t bytes);
 [[gnu::noinline, gnu::cold]] void release_frame_slowly(frame_bins* own, void* frame, std::size_t bytes) noexcept;
+
+// release_frame(), out of line.
+[[gnu::noinline]] void release_frame_by_call(void* frame, std::size_t bytes) noexcept;
 
 }  // namespace detail
 

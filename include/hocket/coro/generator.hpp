@@ -35,7 +35,7 @@ inline constexpr bool never = false;
 // the first resume, while the body runs, and after its end. So the loop of the reader tests one word for the end, and
 // the same word finds ++ at the end and ++ from inside.
 template <class Yielded>
-class generator_promise : public coroutine_header, public recycled_frame {
+class generator_promise : public coroutine_header, public recycled_frame_by_call {
   using object = std::remove_reference_t<Yielded>;
 
   // For `co_yield lvalue` where rvalues are given: the copy lives in the frame until the next resume.

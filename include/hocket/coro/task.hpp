@@ -5,8 +5,8 @@
 //   int two = sync_wait(quarter(8));
 //
 // T is an object type (move-only included), a reference or void. What the body throws is rethrown, the same object, by
-// the co_await. A task that was not awaited yet is owned by the task object; the co_await takes it over and destroys
-// its frame at the end of the full expression.
+// the co_await. The task object owns the coroutine. The co_await destroys it as soon as it has the result: parameters
+// taken by value are then gone, as after the return of a function.
 //
 // Awaiting is a symmetric transfer: the child runs at once on the parent's thread, and when it ends the parent goes on
 // where the child ended. So a child shares its parent's executor and context, and no queue is touched.
@@ -34,41 +34,8 @@ template <class T>
 class task;
 
 namespace detail {
-
 template <class>
 inline constexpr bool awaited_as_lvalue = false;
-
-// Owns the child from the co_await to the end of its full expression. Movable, with constructors: g++ 11 and 12
-// destroy an aggregate temporary of a co_await expression twice.
-template <class T>
-class task_awaiter {
- public:
-  using handle_type = std::coroutine_handle<task_promise<T>>;
-
-  explicit task_awaiter(handle_type child) noexcept : child_(child) {}
-  task_awaiter(task_awaiter&& other) noexcept : child_(std::exchange(other.child_, {})) {}
-  task_awaiter& operator=(task_awaiter&&) = delete;
-  ~task_awaiter() {
-    if (!child_) return;
-    if constexpr (debug_checks) expect_unqueued(child_.promise());
-    child_.destroy();
-  }
-
-  static constexpr bool await_ready() noexcept { return false; }
-
-  // A parent whose promise has a header hands its chain on to the child: its context and its budget. A fiber passes
-  // its handle as a coroutine_handle<coroutine_header>.
-  template <class Promise>
-  std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> parent) noexcept {
-    return child_.promise().start(child_, parent);
-  }
-
-  T await_resume() { return child_.promise().take(); }
-
- private:
-  handle_type child_;
-};
-
 }  // namespace detail
 
 template <class T = void>
@@ -98,11 +65,11 @@ class [[nodiscard]] task {
   }
   ~task() {
     if (!body_) return;
-    if constexpr (debug_checks) detail::expect_unwinding();
+    if constexpr (debug_checks) detail::expect_droppable(body_.promise());
     body_.destroy();
   }
 
-  // Whether it holds a coroutine that was not awaited yet.
+  // Whether it holds a coroutine: false after a move, an await or a discard.
   explicit operator bool() const noexcept { return static_cast<bool>(body_); }
 
   // Gives the coroutine up without running it; its parameters are destroyed. Dropping a task that was never awaited is
@@ -111,18 +78,52 @@ class [[nodiscard]] task {
     if (auto body = std::exchange(body_, {})) body.destroy();
   }
 
-  detail::task_awaiter<T> operator co_await() && noexcept {
-    expects(static_cast<bool>(body_), "a task was awaited that was moved from or awaited before",
-            "a task runs once: call the coroutine function again, or keep the result");
-    return detail::task_awaiter<T>(std::exchange(body_, {}));
-  }
   template <class Self = task>
   void operator co_await() & {
     static_assert(detail::awaited_as_lvalue<Self>, "hocket: a task is awaited once: write co_await std::move(t)");
   }
 
+  // A task is its own awaiter; the following is called by co_await.
+  bool await_ready() const noexcept {
+    expects(static_cast<bool>(body_), "a task was awaited that was moved from or awaited before",
+            "a task runs once: call the coroutine function again, or keep its result");
+    debug_expects(!body_.promise().awaited(), "a task is awaited by two coroutines at once",
+                  "await it in one of them, and hand its result to the other");
+    return false;
+  }
+  // A parent whose promise has a header hands its chain on to the child: its context and its budget. A fiber passes
+  // its handle as a coroutine_handle<coroutine_header>.
+  template <class Promise>
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> parent) noexcept {
+    return body_.promise().start(body_, parent);
+  }
+  // Destroys the frame before the parent goes on, as a function's parameters are gone when it has returned.
+  T await_resume() {
+    auto& promise = body_.promise();
+    promise.dequeued();
+    if (promise.failed()) [[unlikely]] rethrow();
+    if constexpr (std::is_void_v<T>) {
+      destroy();
+    } else if constexpr (std::is_reference_v<T>) {
+      auto* referent = promise.take_value();
+      destroy();
+      return static_cast<T>(*referent);
+    } else {
+      T result = promise.take_value();
+      destroy();
+      return result;
+    }
+  }
+
  private:
   explicit task(handle_type body) noexcept : body_(body) {}
+
+  void destroy() noexcept { std::exchange(body_, {}).destroy(); }
+  [[noreturn, gnu::cold, gnu::noinline]] void rethrow() {
+    std::exception_ptr error = body_.promise().take_error();
+    destroy();
+    std::rethrow_exception(std::move(error));
+  }
 
   handle_type body_;
 };

@@ -5,6 +5,9 @@
 //   +16  header      kind, flags, whom it would return to, context (core/frame.hpp)
 //   +56  record      the parked stack (context/switch.hpp); null while it runs, has resumed another, or has finished
 //
+// Its exception state is moved by the side that resumes it, when it is not empty: at a landing that side finds in the
+// thread's globals whatever the fiber left there.
+//
 // A switch touches this line, the line at the record, and the thread's fiber_thread. What is needed only at the start
 // and the end of a fiber lies in its fiber_record, at the top of its stack.
 //
@@ -34,8 +37,9 @@ struct fiber_local_node;
 namespace fiber_flag {
 inline constexpr std::uint8_t unwinding = 8;             // it is being destroyed: its next landing throws
 inline constexpr std::uint8_t canary = 16;               // its stack has no guard page: compare the canary
-inline constexpr std::uint8_t keeps_exceptions = 32;     // it parked inside a catch block
-inline constexpr std::uint8_t resumer_exceptions = 64;   // it was resumed from inside a catch block
+inline constexpr std::uint8_t keeps_exceptions = 32;     // it parked inside a catch block: fiber_record::exceptions
+inline constexpr std::uint8_t at_resume = keeps_exceptions | canary;
+inline constexpr std::uint8_t at_landing = unwinding;
 }  // namespace fiber_flag
 
 // What the raw fibers of one thread share; it is their home, since they belong to the thread that created them.
@@ -52,8 +56,6 @@ class fiber_thread final : public executor {
   stack_pool& default_pool();
 
   control_block* running = nullptr;        // innermost
-  void* resumer_record = nullptr;          // where `running` goes when it yields
-  void* transfer = nullptr;                // the value under way, on the stack of the side that sends
   exception_globals* const exceptions;
   const void* const id;
   fiber_local_node* locals = nullptr;          // fiber-local values of the thread itself
@@ -78,54 +80,53 @@ static_assert(sizeof(control_block) == 64 && offsetof(control_block, header) == 
 
 namespace detail {
 
-// The rare halves of a switch, out of line. `kept` lies on the stack that parks and is meaningful under the flag only.
-void keep_exceptions(control_block& block, exception_globals& live, exception_globals& kept, std::uint8_t flag) noexcept;
-void restore_exceptions(control_block& block, exception_globals& live, const exception_globals& kept,
-                        std::uint8_t flag) noexcept;
-void check_park(const control_block& block) noexcept;
-void check_canary(const control_block& block) noexcept;
+// The rare parts of a switch, out of line.
+void put_exceptions_away(exception_globals& live, exception_globals& kept) noexcept;  // live is empty afterwards
+void check_canary(const fiber_record& record) noexcept;
 [[noreturn]] void throw_unwinding();
 [[noreturn]] void report_bad_resume(const control_block* block) noexcept;
-[[noreturn]] void report_bad_yield(const control_block& block) noexcept;
+[[noreturn]] void report_bad_yield(const fiber_record& record) noexcept;
 
-// The resumer's side of a round trip: runs the fiber until it yields or finishes.
-[[gnu::always_inline]] inline void enter(control_block& block, fiber_record& record) noexcept {
+void before_resume_slow(control_block& block, fiber_record& record) noexcept;
+void after_resume_slow(control_block& block, fiber_record& record) noexcept;
+
+// The resumer's side of a round trip: runs the fiber until it yields or finishes. `transfer` goes to the fiber, what it
+// sends comes back.
+[[gnu::always_inline]] inline void* enter(control_block& block, fiber_record& record, void* transfer) noexcept {
   fiber_thread& thread = block.thread();
   exception_globals& live = *thread.exceptions;
-  exception_globals kept;
-  if (!live.empty()) [[unlikely]] keep_exceptions(block, live, kept, fiber_flag::resumer_exceptions);
+  exception_globals own;
+  bool const keeps_own = !live.empty();
+  if (keeps_own) [[unlikely]] put_exceptions_away(live, own);
+  if (block.header.flags & fiber_flag::at_resume) [[unlikely]] before_resume_slow(block, record);
   control_block* const outer = thread.running;
-  void* const outer_resumer = thread.resumer_record;
   void* const to = block.record;
   block.record = nullptr;
   thread.running = &block;
   record.annotation.before_resume();
-  machine::switch_stack(&thread.resumer_record, to);
+  machine::arrival back = machine::switch_to(to, transfer);
   record.annotation.after_resume();
   thread.running = outer;
-  thread.resumer_record = outer_resumer;
-  if (block.header.flags & fiber_flag::resumer_exceptions) [[unlikely]]
-    restore_exceptions(block, live, kept, fiber_flag::resumer_exceptions);
+  block.record = block.finished() ? nullptr : back.from;
+  if (!live.empty() || block.header.flags & fiber_flag::canary) [[unlikely]] after_resume_slow(block, record);
+  if (keeps_own) [[unlikely]] live = own;
+  return back.transfer;
 }
 
-// The fiber's side: parks it, goes back to its resumer, returns when it is resumed. Throws when it is to unwind.
-[[gnu::always_inline]] inline void park(control_block& block, fiber_record& record) {
-  fiber_thread& thread = block.thread();
+// The fiber's side: parks it, goes back to `resumer`, returns when it is resumed, by whom `resumer` says then. Throws
+// when it is to unwind.
+[[gnu::always_inline]] inline void* park(control_block& block, fiber_record& record, void*& resumer, void* transfer) {
   if constexpr (misuse_checks) {
-    if (thread.running != &block) [[unlikely]] report_bad_yield(block);
+    if (block.thread().running != &block || block.header.flags & fiber_flag::unwinding) [[unlikely]]
+      report_bad_yield(record);
   }
-  exception_globals& live = *thread.exceptions;
-  exception_globals kept;
-  if (!live.empty()) [[unlikely]] keep_exceptions(block, live, kept, fiber_flag::keeps_exceptions);
-  if (block.header.flags & (fiber_flag::unwinding | fiber_flag::canary)) [[unlikely]] check_park(block);
   record.annotation.before_yield();
-  machine::switch_stack_in_caller(&block.record, thread.resumer_record);   // check_park() is the call that it asks for
+  // throw_unwinding() below is the genuine call that this form asks for.
+  machine::arrival back = machine::switch_to_in_caller(resumer, transfer);
   record.annotation.after_yield();
-  if (block.header.flags & (fiber_flag::unwinding | fiber_flag::keeps_exceptions)) [[unlikely]] {
-    if (block.header.flags & fiber_flag::keeps_exceptions)
-      restore_exceptions(block, live, kept, fiber_flag::keeps_exceptions);
-    if (block.header.flags & fiber_flag::unwinding) throw_unwinding();
-  }
+  resumer = back.from;
+  if (block.header.flags & fiber_flag::at_landing) [[unlikely]] throw_unwinding();
+  return back.transfer;
 }
 
 // What unwinds a fiber that is destroyed while suspended. Private: a catch (...) that meets it must rethrow it.
@@ -138,7 +139,7 @@ void check_unwound(const fiber_record& record) noexcept;
 void rethrow_error(const fiber_record& record);
 
 // The fiber's last switch. Its result is stored; nobody goes on at it again.
-[[noreturn]] void finish(fiber_record& record) noexcept;
+[[noreturn]] void finish(fiber_record& record, void* resumer) noexcept;
 
 // A stack of the pool (of the thread's default pool, if null) with room for `footprint` bytes besides a call chain.
 stack_ref acquire_stack(stack_pool* pool, fiber_thread& thread, std::size_t footprint);
@@ -147,7 +148,7 @@ stack_ref acquire_stack(stack_pool* pool, fiber_thread& thread, std::size_t foot
 // block. The frames begin below `top`; `entry` is called with the record.
 fiber_record& make_record(const stack_ref& stack, const char* name, void* user_data) noexcept;
 void make_control_block(fiber_record& record, const stack_ref& stack, fiber_thread& thread, void* top,
-                        void (*entry)(void*)) noexcept;
+                        void (*entry)(void*, void*, void*)) noexcept;
 
 // Ends a fiber in any state and gives its stack back: unwinds it if it is suspended.
 void destroy_fiber(control_block& block) noexcept;

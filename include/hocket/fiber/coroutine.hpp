@@ -88,16 +88,17 @@ class coroutine_self {
  private:
   template <class, class, class>
   friend class fiber_body;
-  explicit coroutine_self(fiber_record& record) noexcept : block_(*record.block), record_(record) {}
+  coroutine_self(fiber_record& record, void* resumer) noexcept
+      : block_(*record.block), record_(record), resumer_(resumer) {}
 
   [[gnu::always_inline]] In exchange(void* out) {
-    block_.thread().transfer = out;
-    detail::park(block_, record_);
-    return detail::incoming<In>(block_.thread().transfer);
+    void* in = detail::park(block_, record_, resumer_, out);
+    return detail::incoming<In>(in);
   }
 
   control_block& block_;
   fiber_record& record_;
+  void* resumer_;   // its record: where the next yield goes
 };
 
 // Where the result and the callable of a coroutine lie: below its record, in this order downward.
@@ -121,11 +122,13 @@ class fiber_body {
     return reinterpret_cast<F*>(at - at % alignment);
   }
 
-  static void entry(void* argument) noexcept {
+  static void entry(void* argument, void* from, void* transfer) noexcept {
     auto& record = *static_cast<fiber_record*>(argument);
     record.annotation.on_entry();
-    run(record);
-    detail::finish(record);
+    record.block->header.flags |= header_flag::started;
+    coroutine_self<Out, In> self(record, from);
+    run(record, self, transfer);
+    detail::finish(record, self.resumer_);
   }
 
   static void drop(fiber_record& record) noexcept {
@@ -134,11 +137,10 @@ class fiber_body {
   }
 
  private:
-  static void run(fiber_record& record) noexcept {
-    record.block->header.flags |= header_flag::started;
+  static void run(fiber_record& record, coroutine_self<Out, In>& self, void* transfer) noexcept {
     F* body = place(record);
     try {
-      call(record, *body);
+      call(record, *body, self, transfer);
       detail::check_unwound(record);
     } catch (const detail::forced_unwind&) {
     } catch (...) {
@@ -147,18 +149,17 @@ class fiber_body {
     }
     std::destroy_at(body);   // on its own stack, like a local of the body; its destructor does not throw
   }
-  static void call(fiber_record& record, F& body) {
-    coroutine_self<Out, In> self(record);
+  static void call(fiber_record& record, F& body, coroutine_self<Out, In>& self, void* transfer) {
     if constexpr (std::is_void_v<Out>) {
-      invoke(record, body, self);
+      invoke(body, self, transfer);
       result_below<Out>(record).set_value();
     } else {
-      result_below<Out>(record).set_value(invoke(record, body, self));
+      result_below<Out>(record).set_value(invoke(body, self, transfer));
     }
   }
-  static decltype(auto) invoke(fiber_record& record, F& body, coroutine_self<Out, In>& self) {
+  static decltype(auto) invoke(F& body, coroutine_self<Out, In>& self, [[maybe_unused]] void* transfer) {
     if constexpr (std::is_void_v<In>) return body(self);
-    else return body(self, detail::incoming<In>(record.block->thread().transfer));
+    else return body(self, detail::incoming<In>(transfer));
   }
 };
 
@@ -218,14 +219,13 @@ class [[nodiscard]] any_coroutine {
     return *this;
   }
 
-  // One round trip: `in` goes to the body; what comes back is in transfer, or in the result if it has finished.
-  [[gnu::always_inline]] void step(void* in) {
+  // One round trip: `in` goes to the body; gives what it yielded, unless it has finished.
+  [[gnu::always_inline]] void* step(void* in) {
     if constexpr (misuse_checks) {
       if (!block_ || !block_->record || block_->thread().id != machine::thread_id()) [[unlikely]]
         detail::report_bad_resume(block_);
     }
-    block_->thread().transfer = in;
-    detail::enter(*block_, *record_);
+    return detail::enter(*block_, *record_, in);
   }
 
   control_block* block_ = nullptr;
@@ -287,12 +287,12 @@ class [[nodiscard]] coroutine : public any_coroutine {
 
  private:
   [[gnu::always_inline]] Out exchange(void* in) {
-    step(in);
+    void* out = step(in);
     if (block_->finished()) [[unlikely]] {
       detail::rethrow_error(*record_);
       return result_below<Out>(*record_).take();
     }
-    return detail::incoming<Out>(block_->thread().transfer);
+    return detail::incoming<Out>(out);
   }
 };
 

@@ -1,5 +1,6 @@
 // The cold state of a fiber, at the top of its stack: what its start, its end and its observers need.
 #pragma once
+#include <hocket/context/exception_globals.hpp>
 #include <hocket/context/platform/annotation.hpp>
 #include <hocket/stack/stack_pool.hpp>
 #include <exception>
@@ -16,6 +17,7 @@ struct alignas(16) fiber_record {
   fiber_local_node* locals;                   // fiber-local values; null until the first is made
   void (*drop_body)(fiber_record& self) noexcept;   // destroys the result, and the callable if it never ran
   std::exception_ptr error;               // what left the body
+  exception_globals exceptions;           // of the parked fiber, while fiber_flag::keeps_exceptions is set
   [[no_unique_address]] switch_annotation annotation;
 
   // Found from the control block: cold.

@@ -79,24 +79,14 @@ inline double median(std::vector<double> values) {
   return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-// Reading the clock twice costs as much as creating one coroutine; what an empty measurement shows is subtracted.
-inline double clock_cost() {
-  static const double cost = [] {
-    std::vector<double> gaps;
-    for (int i = 0; i < 301; ++i) {
-      double begin = now_ns();
-      gaps.push_back(now_ns() - begin);
-    }
-    return median(std::move(gaps));
-  }();
-  return cost;
-}
-
+// Reading the clock costs as much as creating one coroutine: what the next reading took is subtracted.
 template <class F>
 double timed(F&& f) {
   double begin = now_ns();
   f();
-  return std::max(0.0, now_ns() - begin - clock_cost());
+  double end = now_ns();
+  double reading = now_ns() - end;
+  return std::max(0.0, end - begin - reading);
 }
 
 // Exact, unlike VmRSS, whose per-CPU counters may lag by megabytes; and without the pages of program files.
@@ -197,7 +187,6 @@ class switch_page {
   }
 
   void cold() {
-    clock_cost();
     double before = resident_bytes();
     double ns = create();
     double grown = std::max(0.0, resident_bytes() - before);

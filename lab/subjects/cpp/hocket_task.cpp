@@ -41,7 +41,7 @@ class tasks {
 
   void create(std::size_t i, lab::line& mine) {
     auto* t = ::new (static_cast<void*>(&tasks_[i])) started{hocket::get_awaiter(body(mine)), {}};
-    t->handle = t->result.await_suspend(std::coroutine_handle<>{std::noop_coroutine()});
+    t->handle = t->result.await_suspend(std::noop_coroutine());
     resume(i);
   }
   void resume(std::size_t i) { tasks_[i].handle.resume(); }

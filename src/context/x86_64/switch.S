@@ -1,6 +1,7 @@
 // The out-of-line switch and the entry of a fresh stack, x86-64 System V. The record is context/switch.hpp's.
 //
-// hocket_switch(rdi = where to store the caller's record, rsi = the record to go on at)
+// hocket_switch(rdi = the record to go on at, rsi = transfer) returns rax = the other's record, rdx = its transfer.
+// At every landing rax and rdx hold these two, whichever form was used on the other side.
 //
 //   parked by it:   +64  return address of the call
 //                   +56  rbx
@@ -41,11 +42,11 @@ hocket_switch:
         leaq    .Llanding(%rip), %rax
         pushq   %rax
         .cfi_adjust_cfa_offset 8
-        movq    %rsp, (%rdi)
-        movq    (%rsi), %rcx
-        movq    8(%rsi), %rbp
-        leaq    16(%rsi), %rsp          // from here on the new stack, as it was when it was parked
-        jmpq    *%rcx
+        movq    %rsp, %rax
+        movq    %rsi, %rdx
+        movq    8(%rdi), %rbp
+        leaq    16(%rdi), %rsp          // from here on the new stack, as it was when it was parked
+        jmpq    *(%rdi)
 .Llanding:                              // rbp is restored; rsp is record + 16
         .cfi_adjust_cfa_offset -16
         endbr64
@@ -79,7 +80,8 @@ hocket_entry:
         .cfi_startproc
         .cfi_undefined %rip
         endbr64
-        movq    %rbp, %rdi
+        movq    %rbp, %rdi              // argument
+        movq    %rax, %rsi              // from; transfer is in rdx already
         popq    %rax
         .cfi_adjust_cfa_offset -8
         pushq   $0                      // the frame chain ends

@@ -22,16 +22,21 @@
 #pragma once
 #include <hocket/base/platform/config.hpp>
 
-extern "C" {
-// switch.S: the out-of-line form, with complete unwind information at each instruction.
-void hocket_switch(void** save, void* to) noexcept;
-void hocket_entry() noexcept;
-}
-
 namespace hocket::inline HOCKET_ABI {
 namespace machine {
 
 inline constexpr bool record_is_whole = true;
+
+struct arrival {
+  void* from;
+  void* transfer;
+};
+
+extern "C" {
+// switch.S: the out-of-line form, with complete unwind information at each instruction.
+arrival hocket_switch(void* to, void* transfer) noexcept;
+void hocket_entry() noexcept;
+}
 
 #if defined(__AVX512F__)
 #define HOCKET_CLOBBER_AVX512                                                                                          \
@@ -41,73 +46,75 @@ inline constexpr bool record_is_whole = true;
 #define HOCKET_CLOBBER_AVX512
 #endif
 #define HOCKET_CLOBBER_ALL                                                                                             \
-  "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "memory", "cc", "xmm0", "xmm1",    \
+  "rbx", "rcx", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "memory", "cc", "xmm0", "xmm1",    \
       "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14",     \
       "xmm15", "st", "st(1)", "st(2)", "st(3)", "st(4)", "st(5)", "st(6)", "st(7)" HOCKET_CLOBBER_AVX512
 
-[[gnu::always_inline]] inline void switch_inline(void** save, void* to) noexcept {
+// rax: the caller's record, rdx: the transfer; so both arrive where the other side expects them.
+[[gnu::always_inline]] inline arrival switch_inline(void* to, void* transfer) noexcept {
+  void* from;
   asm volatile(
       "leaq -128(%%rsp), %%rsp\n\t"
       "pushq %%rbp\n\t"
-      "leaq 1f(%%rip), %%rax\n\t"
-      "pushq %%rax\n\t"
-      "movq %%rsp, (%[save])\n\t"
-      "movq (%[to]), %%rcx\n\t"
+      "leaq 1f(%%rip), %%rcx\n\t"
+      "pushq %%rcx\n\t"
+      "movq %%rsp, %%rax\n\t"
       "movq 8(%[to]), %%rbp\n\t"
       "leaq 16(%[to]), %%rsp\n\t"
-      "jmpq *%%rcx\n"
+      "jmpq *(%[to])\n"
       "1:\n\t"
       "endbr64\n\t"
       "leaq 128(%%rsp), %%rsp"
-      : [save] "+D"(save), [to] "+S"(to)
+      : "=a"(from), "+d"(transfer), [to] "+S"(to)
       :
       : HOCKET_CLOBBER_ALL);
+  return {from, transfer};
 }
 
-[[gnu::always_inline]] inline void switch_inline_in_caller(void** save, void* to) noexcept {
+[[gnu::always_inline]] inline arrival switch_inline_in_caller(void* to, void* transfer) noexcept {
+  void* from;
   asm volatile(
       "pushq %%rbp\n\t"
-      "leaq 1f(%%rip), %%rax\n\t"
-      "pushq %%rax\n\t"
-      "movq %%rsp, (%[save])\n\t"
-      "movq (%[to]), %%rcx\n\t"
+      "leaq 1f(%%rip), %%rcx\n\t"
+      "pushq %%rcx\n\t"
+      "movq %%rsp, %%rax\n\t"
       "movq 8(%[to]), %%rbp\n\t"
       "leaq 16(%[to]), %%rsp\n\t"
-      "jmpq *%%rcx\n"
+      "jmpq *(%[to])\n"
       "1:\n\t"
       "endbr64"
-      : [save] "+D"(save), [to] "+S"(to)
+      : "=a"(from), "+d"(transfer), [to] "+S"(to)
       :
       : HOCKET_CLOBBER_ALL);
+  return {from, transfer};
 }
 
 #undef HOCKET_CLOBBER_ALL
 #undef HOCKET_CLOBBER_AVX512
 
 // Sanitizers unwind at any instruction and instrument around the switch: they get the out-of-line form.
-[[gnu::always_inline]] inline void switch_stack(void** save, void* to) noexcept {
-  if constexpr (sanitizer == sanitizer_kind::plain) switch_inline(save, to);
-  else hocket_switch(save, to);
+[[gnu::always_inline]] inline arrival switch_to(void* to, void* transfer) noexcept {
+  if constexpr (sanitizer == sanitizer_kind::plain) return switch_inline(to, transfer);
+  else return hocket_switch(to, transfer);
 }
 
-[[gnu::always_inline]] inline void switch_stack_in_caller(void** save, void* to) noexcept {
-  if constexpr (sanitizer == sanitizer_kind::plain) switch_inline_in_caller(save, to);
-  else hocket_switch(save, to);
+[[gnu::always_inline]] inline arrival switch_to_in_caller(void* to, void* transfer) noexcept {
+  if constexpr (sanitizer == sanitizer_kind::plain) return switch_inline_in_caller(to, transfer);
+  else return hocket_switch(to, transfer);
 }
 
-[[noreturn, gnu::always_inline]] inline void leave(void* to) noexcept {
+[[noreturn, gnu::always_inline]] inline void leave(void* to, void* transfer) noexcept {
   asm volatile(
-      "movq (%[to]), %%rcx\n\t"
       "movq 8(%[to]), %%rbp\n\t"
       "leaq 16(%[to]), %%rsp\n\t"
-      "jmpq *%%rcx"
+      "jmpq *(%[to])"
       :
-      : [to] "S"(to)
+      : [to] "S"(to), "d"(transfer)
       : "memory");
   __builtin_unreachable();
 }
 
-inline void* prepare(void* top, void (*entry)(void*), void* argument) noexcept {
+inline void* prepare(void* top, void (*entry)(void*, void*, void*), void* argument) noexcept {
   void** record = static_cast<void**>(top) - 4;
   record[0] = reinterpret_cast<void*>(&hocket_entry);   // goes on there with the stack pointer at record + 2
   record[1] = argument;                                 // as the frame pointer

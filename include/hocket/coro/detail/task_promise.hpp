@@ -28,6 +28,11 @@ namespace hocket::inline HOCKET_ABI::detail {
 // ASan: 256 of them are far from the end of 8 MiB, and one trip through a queue in 256 awaits is not measurable.
 inline constexpr std::uint16_t transfer_budget = 256;
 
+// Beside header_flag. A task whose flags are exactly parent_has_header returns to its parent by a plain transfer.
+namespace task_flag {
+inline constexpr std::uint8_t parent_homed = 0x80;   // continuation.home may not be null
+}  // namespace task_flag
+
 namespace task_bit {
 inline constexpr std::uint32_t value = 1;          // slot holds the result
 inline constexpr std::uint32_t error = 2;          // slot holds the exception
@@ -39,7 +44,11 @@ inline constexpr std::uint32_t parent_queued = 8;  // continuation is in a queue
 // queued: kept in it so that neither frame pays for what happens once in 256 awaits.
 class task_chain : public coroutine_header, public recycled_frame {
  public:
-  task_chain() noexcept { kind = coroutine_kind::task; }
+  // Most parents are tasks: start_below() finds the flags as they should be.
+  task_chain() noexcept {
+    kind = coroutine_kind::task;
+    flags = header_flag::parent_has_header;
+  }
 
  protected:
   using handle = std::coroutine_handle<>;
@@ -47,7 +56,6 @@ class task_chain : public coroutine_header, public recycled_frame {
   // The parent is a task: it will go on wherever this one ends.
   handle start_below(handle self, handle parent, coroutine_header& above, handle& stash) noexcept {
     continuation.handle = parent;
-    flags = header_flag::parent_has_header;
     ctx = above.ctx;
     if (above.budget == 0) [[unlikely]] return start_queued(self, stash);
     budget = static_cast<std::uint16_t>(above.budget - 1);
@@ -56,6 +64,7 @@ class task_chain : public coroutine_header, public recycled_frame {
   // The parent has a header and a home of its own.
   handle start_beside(handle self, handle parent, coroutine_header& above, handle& stash) noexcept {
     continuation.home = current_executor();
+    flags |= task_flag::parent_homed;
     return start_below(self, parent, above, stash);
   }
   // Nothing is known of the parent.
@@ -70,10 +79,10 @@ class task_chain : public coroutine_header, public recycled_frame {
 
   // The task has ended: whom to run next.
   handle end() noexcept {
-    constexpr auto plain = header_flag::parent_has_header;
-    if (budget == 0 || continuation.home || flags != plain) [[unlikely]] return end_slowly();
-    header_of(continuation.handle).budget = static_cast<std::uint16_t>(budget - 1);
-    return continuation.handle;
+    if (budget == 0 || flags != header_flag::parent_has_header) [[unlikely]] return end_slowly();
+    const handle parent = continuation.handle;
+    header_of(parent).budget = static_cast<std::uint16_t>(budget - 1);
+    return parent;
   }
 
  private:
@@ -84,11 +93,9 @@ class task_chain : public coroutine_header, public recycled_frame {
 template <class Promise>
 inline constexpr bool is_task_promise = std::is_base_of_v<task_chain, Promise>;
 
-// Level debug: the frame is about to be destroyed. Fatal if a queue still refers to it.
-void expect_unqueued(const coroutine_header& task) noexcept;
-
-// Level debug: a task is about to be destroyed that was never awaited. Fatal unless an exception is the reason.
-void expect_unwinding() noexcept;
+// Level debug: a task is about to be destroyed before its end. Fatal if a queue still refers to it, or if it was never
+// awaited and no exception is the reason.
+void expect_droppable(const coroutine_header& task) noexcept;
 
 // A reference is kept as a pointer. The exception shares the slot with the result: one of them at most is there.
 template <class T>
@@ -101,7 +108,7 @@ class task_promise_base : public task_chain {
                 "hocket: an over-aligned result would be misaligned in a coroutine frame: return it through a "
                 "std::unique_ptr, which aligns it");
 
-  task_promise_base() noexcept : parent_{} {}
+  task_promise_base() noexcept {}
   ~task_promise_base() { clear(); }
 
   template <class Promise>
@@ -123,17 +130,15 @@ class task_promise_base : public task_chain {
   };
   first initial_suspend() noexcept { return first(*this); }
 
-  class last {
-   public:
-    explicit last(task_promise_base& promise) noexcept : promise_(promise) {}
+  struct last {
     static constexpr bool await_ready() noexcept { return false; }
-    handle await_suspend(handle) const noexcept { return promise_.end(); }
+    template <class Promise>
+    static handle await_suspend(std::coroutine_handle<Promise> self) noexcept {
+      return static_cast<task_promise_base&>(self.promise()).end();
+    }
     static void await_resume() noexcept {}
-
-   private:
-    task_promise_base& promise_;
   };
-  last final_suspend() noexcept { return last(*this); }
+  static last final_suspend() noexcept { return {}; }
 
   void unhandled_exception() noexcept {
     clear();
@@ -141,12 +146,14 @@ class task_promise_base : public task_chain {
     reserved = task_bit::error;
   }
 
-  // Gives the result, or rethrows the exception (the same object). Once, after the end.
-  T take() {
+  // After the end: whether there is an exception rather than a result.
+  bool failed() const noexcept { return (reserved & task_bit::error) != 0; }
+  std::exception_ptr take_error() noexcept { return std::move(error_); }
+  stored take_value() noexcept(std::is_nothrow_move_constructible_v<stored>) { return std::move(value_); }
+
+  bool awaited() const noexcept { return static_cast<bool>(continuation.handle); }
+  void dequeued() noexcept {
     if constexpr (debug_checks) reserved &= ~task_bit::parent_queued;
-    if (reserved & task_bit::error) [[unlikely]] std::rethrow_exception(error_);
-    if constexpr (std::is_reference_v<T>) return static_cast<T>(*value_);
-    else if constexpr (!std::is_void_v<T>) return std::move(value_);
   }
 
  protected:

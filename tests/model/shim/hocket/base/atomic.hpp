@@ -4,8 +4,10 @@
 #pragma once
 #include <hocket/base/platform/config.hpp>
 #include <hocket/model/atomic.hpp>
+#include <hocket/model/explore.hpp>
 #include <atomic>
 #include <cstdint>
+#include <source_location>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -18,5 +20,8 @@ using model::fence;
 using model::futex_wait;
 using model::futex_wake_all;
 using model::futex_wake_one;
+
+// A loop that tells the processor that it spins tells the checker, too.
+inline void cpu_relax(std::source_location where = std::source_location::current()) { model::pause(where); }
 
 }  // namespace hocket::inline HOCKET_ABI

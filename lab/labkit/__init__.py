@@ -1,0 +1,1 @@
+"""The lab's driver, behind lab/run.py. Only the Python standard library."""

@@ -1,0 +1,109 @@
+"""Makes the subjects: how to call each system, or why it is skipped."""
+import glob
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+from .catalogue import LAB
+
+SOURCES = LAB / "subjects"
+ROOT = LAB.parent
+
+
+class Missing(Exception):
+    """A peer that is not installed, or cannot be built here."""
+
+
+def quietly(command, **options):
+    done = subprocess.run(command, capture_output=True, text=True, **options)
+    if done.returncode != 0:
+        lines = [line for line in (done.stderr + done.stdout).splitlines() if line.strip()]
+        raise Missing(f"`{' '.join(map(str, command[:3]))}` failed: {lines[0] if lines else 'no output'}")
+    return done.stdout
+
+
+def build_cpp(build):
+    """hocket and the C++ subjects. Unlike a missing peer, a failure here ends the lab."""
+    log = build / "build.log"
+    build.mkdir(parents=True, exist_ok=True)
+    generator = ["-G", "Ninja"] if shutil.which("ninja") and not (build / "CMakeCache.txt").exists() else []
+    configure = ["cmake", "-S", str(ROOT), "-B", str(build), *generator, "-DCMAKE_BUILD_TYPE=Release",
+                 "-DCMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG", "-DHOCKET_LAB=ON", "-DHOCKET_TESTS=OFF"]
+    compile_ = ["cmake", "--build", str(build), "--target", "lab_subjects", "--parallel", str(os.cpu_count() or 1)]
+    with open(log, "w", encoding="utf-8") as output:
+        for command in (configure, compile_):
+            if subprocess.run(command, stdout=output, stderr=subprocess.STDOUT).returncode != 0:
+                output.flush()
+                tail = "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-30:])
+                raise SystemExit(f"{tail}\nlab: the build failed; all of it is in {log}")
+
+
+def cmake(build, system):
+    program = build / "subjects" / system.id
+    if not program.exists():
+        raise Missing(f"{system.needs} is not installed" if system.needs else "not built")
+    return [str(program)]
+
+
+def go(build, system):
+    compiler = shutil.which("go")
+    if not compiler:
+        raise Missing("go is not installed")
+    program = build / "subjects" / "go-subject"
+    quietly([compiler, "build", "-o", str(program), "."], cwd=SOURCES / "go",
+            env={**os.environ, "GOTOOLCHAIN": "local", "GOFLAGS": "-mod=readonly"})
+    return [str(program), system.id]
+
+
+def rust(build, system):
+    cargo = shutil.which("cargo") or shutil.which("cargo", path=str(pathlib.Path.home() / ".cargo/bin"))
+    if not cargo:
+        raise Missing("cargo is not installed")
+    target = build / "rust"
+    quietly([cargo, "build", "--release", "--locked", "--quiet", "--target-dir", str(target)], cwd=SOURCES / "rust")
+    return [str(target / "release" / "subject-rust"), system.id]
+
+
+def newest_jdk(at_least=21):
+    """The home of the newest JDK with a compiler, among PATH, JAVA_HOME and /usr/lib/jvm."""
+    candidates = [shutil.which("java")] + glob.glob("/usr/lib/jvm/*/bin/java")
+    if os.environ.get("JAVA_HOME"):
+        candidates.append(os.environ["JAVA_HOME"] + "/bin/java")
+    best, newest = None, 0
+    for java in {os.path.realpath(c) for c in candidates if c and os.path.exists(c)}:
+        said = subprocess.run([java, "-version"], capture_output=True, text=True).stderr
+        number = re.search(r'version "(\d+)', said)
+        version = int(number.group(1)) if number else 0
+        if version > newest and os.path.exists(os.path.join(os.path.dirname(java), "javac")):
+            best, newest = pathlib.Path(java).parent, version
+    if newest < at_least:
+        raise Missing(f"no JDK of version {at_least} or newer (found {newest or 'none'})")
+    return best
+
+
+def java(build, system):
+    home = newest_jdk()
+    classes = build / "subjects" / "java"
+    quietly([str(home / "javac"), "-d", str(classes), str(SOURCES / "java" / "Subject.java")])
+    return [str(home / "java"), "-XX:+UseSerialGC", "-Djdk.virtualThreadScheduler.parallelism=1",
+            "-Djdk.virtualThreadScheduler.maxPoolSize=1", "-cp", str(classes), "Subject", system.id]
+
+
+BUILDERS = {"cmake": cmake, "go": go, "rust": rust, "java": java}
+
+
+def prepare(systems, build):
+    """Sets the command of each system that can run here; returns the others as {id: reason}."""
+    skipped, failed = {}, {}
+    for system in systems:
+        try:
+            if system.builder in failed:
+                raise failed[system.builder]
+            system.command = BUILDERS[system.builder](build, system)
+        except Missing as reason:
+            if system.builder != "cmake":
+                failed[system.builder] = reason
+            skipped[system.id] = str(reason)
+    return skipped

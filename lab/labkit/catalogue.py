@@ -1,0 +1,93 @@
+"""What is compared: lab/systems.json and lab/pages.json, and the published figures and the bars beside them."""
+import fnmatch
+import json
+import pathlib
+
+LAB = pathlib.Path(__file__).resolve().parent.parent
+
+
+def read(name):
+    return json.loads((LAB / name).read_text(encoding="utf-8"))
+
+
+class System:
+    def __init__(self, entry):
+        self.id = entry["id"]
+        self.builder = entry["builder"]
+        self.kind = entry["kind"]
+        self.what = entry["what"]
+        self.workloads = entry["workloads"]
+        self.needs = entry.get("needs")
+        self._entry = entry
+        self.command = None   # set by builders: the program and its first arguments
+
+    def refuses(self, n, full):
+        """Why this size is not measured, or None."""
+        at_most = self._entry.get("n_at_most_full" if full else "n_at_most")
+        if at_most is None or n <= at_most:
+            return None
+        return self._entry["n_at_most_because"] if not full else f"at most {at_most:,}"
+
+
+def systems(patterns=None):
+    everything = [System(entry) for entry in read("systems.json")]
+    if not patterns:
+        return everything
+    unknown = [p for p in patterns if not any(fnmatch.fnmatch(s.id, p) for s in everything)]
+    if unknown:
+        raise SystemExit(f"no system named {', '.join(unknown)}; there are: {', '.join(s.id for s in everything)}")
+    return [s for s in everything if any(fnmatch.fnmatch(s.id, p) for p in patterns)]
+
+
+class Page:
+    def __init__(self, name):
+        pages = read("pages.json")
+        if name not in pages:
+            raise SystemExit(f"no page named {name}; there are: {', '.join(pages)}")
+        entry = pages[name]
+        self.name = name
+        self.title = entry["title"]
+        self.about = entry["about"]
+        self.groups = entry["groups"]
+
+    def sizes(self, group, mode):
+        if mode == "smoke":
+            return group["smoke"]
+        return group["sizes"] + (group["full"] if mode == "full" else [])
+
+    def metrics(self):
+        """(group, metric) for each table of the report."""
+        return [(group, metric) for group in self.groups for metric in group["metrics"]]
+
+
+class Published:
+    """Figures of the source documents. They were measured elsewhere; nothing here compares them with ours."""
+
+    def __init__(self):
+        data = read("published.json")
+        self.documents = data["documents"]
+        self.figures = data["figures"]
+
+    @staticmethod
+    def text(figure):
+        value = f"{figure['value']:,}"
+        return f"{value}-{figure['to']:,}" if "to" in figure else value
+
+    def beside(self, system, workload, n):
+        return [f for f in self.figures if system in f.get("beside", []) and f["workload"] == workload
+                and f.get("n") == n]
+
+    def alone(self, workload):
+        """Of systems that are not measured here, {name: {n: figure}}."""
+        rows = {}
+        for f in self.figures:
+            if f["workload"] == workload and "n" in f and not f.get("beside"):
+                rows.setdefault(f["system"], {})[f["n"]] = f
+        return rows
+
+    def without_size(self):
+        return [f for f in self.figures if "n" not in f]
+
+
+def bars(page):
+    return [bar for bar in read("bars.json") if bar["page"] == page]

@@ -1,0 +1,179 @@
+"""Runs the subjects in turn and gathers what they say.
+
+One repetition runs every (system, size) once; the next begins one further on in the round. So what disturbs the machine
+for a while disturbs all systems alike, and ratios hold although absolute figures move. All subjects run on one core,
+and the driver leaves it to them.
+"""
+import collections
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+Job = collections.namedtuple("Job", "system group size")
+
+Settings = collections.namedtuple("Settings", "runs budget_ms deadline timeout")
+SETTINGS = {
+    "smoke": Settings(runs=1, budget_ms=1, deadline=None, timeout=30),
+    "default": Settings(runs=5, budget_ms=40, deadline=200, timeout=60),
+    "full": Settings(runs=3, budget_ms=60, deadline=None, timeout=600),
+}
+
+BYTES_EACH = 12 * 1024   # room to ask for per coroutine before a large size is tried: three pages
+
+
+def memory_available():
+    with open("/proc/meminfo", encoding="ascii") as f:
+        for line in f:
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    return 0
+
+
+def memory_refuses(n):
+    need = n * BYTES_EACH
+    if n < 100000 or need < memory_available():
+        return None
+    return f"needs up to {need / 2**30:.0f} GiB of memory"
+
+
+class Malformed(Exception):
+    pass
+
+
+def parse(text, system, group, n):
+    """The values that a subject printed, {workload: value}, or the reason why it skips this size."""
+    values = {}
+    for line in text.splitlines():
+        try:
+            result = json.loads(line)
+        except ValueError:
+            raise Malformed(f"not JSON: {line[:80]}")
+        if not isinstance(result, dict) or result.get("system") != system or result.get("n") != n:
+            raise Malformed(f"not about {system}, n = {n}: {line[:120]}")
+        if "skip" in result:
+            return {}, str(result["skip"])
+        units = {metric["id"]: metric["unit"] for metric in group["metrics"]}
+        workload, value = result.get("workload"), result.get("value")
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if workload not in units or workload in values or result.get("unit") != units[workload]:
+            raise Malformed(f"unexpected workload or unit: {line[:120]}")
+        if not number or not math.isfinite(value) or value < 0:
+            raise Malformed(f"not a duration or size: {line[:120]}")
+        values[workload] = float(value)
+    lacking = [metric["id"] for metric in group["metrics"] if metric["id"] not in values]
+    if lacking:
+        raise Malformed(f"no result for {', '.join(lacking)}")
+    return values, None
+
+
+class Measurement:
+    """All runs of one page."""
+
+    def __init__(self, page, systems, mode, runs=None):
+        self.page = page
+        self.mode = mode
+        self.settings = SETTINGS[mode]
+        self.runs = runs or self.settings.runs
+        self.deadline = None if runs else self.settings.deadline
+        self.core = max(os.sched_getaffinity(0))
+        self.values = collections.defaultdict(list)   # (workload, system, n) -> one value a run
+        self.skipped = {}                             # (system, n) -> reason
+        self.failed = {}                              # (system, workload, n) -> reason
+        self.jobs = self._plan(systems, mode)
+        self.cut_short = False
+
+    def _plan(self, systems, mode):
+        jobs = []
+        for group in self.page.groups:
+            for size in self.page.sizes(group, mode):
+                for system in systems:
+                    if group["workload"] not in system.workloads or not system.command:
+                        continue
+                    reason = system.refuses(size["n"], mode == "full") or memory_refuses(size["n"])
+                    if reason:
+                        self.skipped[system.id, size["n"]] = reason
+                    else:
+                        jobs.append(Job(system, group, size))
+        return jobs
+
+    def run(self):
+        begin = time.monotonic()
+        progress = Progress(len(self.jobs), self.runs)
+        longest = 0.0
+        for run in range(self.runs):
+            started = time.monotonic()
+            if self.deadline and run and started - begin + longest > self.deadline:
+                self.cut_short = True
+                break
+            shift = run * max(1, len(self.jobs) // max(1, self.runs))
+            for i in range(len(self.jobs)):
+                job = self.jobs[(i + shift) % len(self.jobs)]
+                if self.deadline and run and time.monotonic() - begin > self.deadline:
+                    self.cut_short = True
+                    break
+                progress.show(run, i, job, time.monotonic() - begin)
+                self._run_job(job)
+            longest = max(longest, time.monotonic() - started)
+        progress.end()
+        return time.monotonic() - begin
+
+    def _run_job(self, job):
+        key = (job.system.id, job.group["workload"], job.size["n"])
+        if key in self.failed or (job.system.id, job.size["n"]) in self.skipped:
+            return
+        try:
+            values, reason = self._call(job)
+        except (Malformed, OSError) as problem:
+            self.failed[key] = str(problem)
+            return
+        if reason:
+            self.skipped[job.system.id, job.size["n"]] = reason
+        for workload, value in values.items():
+            self.values[workload, job.system.id, job.size["n"]].append(value)
+
+    def _call(self, job):
+        command = [*job.system.command, job.group["workload"], str(job.size["n"]), str(job.size["stack"]),
+                   str(self.settings.budget_ms)]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=self.settings.timeout,
+                                  stdin=subprocess.DEVNULL, preexec_fn=lambda: os.sched_setaffinity(0, {self.core}))
+        except subprocess.TimeoutExpired:
+            raise Malformed(f"no end within {self.settings.timeout} s")
+        if done.returncode != 0:
+            said = (done.stderr.strip().splitlines() or ["no message"])[-1]
+            raise Malformed(f"exit status {done.returncode}: {said[:160]}")
+        return parse(done.stdout, job.system.id, job.group, job.size["n"])
+
+    def results(self):
+        """The rows of report.json, in the order of the page and of the systems."""
+        rows = []
+        for group, metric in self.page.metrics():
+            for (workload, system, n), values in self.values.items():
+                if workload == metric["id"]:
+                    rows.append({"page": self.page.name, "workload": workload, "system": system, "n": n,
+                                 "unit": metric["unit"], "median": round(statistics.median(values), 3),
+                                 "min": round(min(values), 3), "max": round(max(values), 3), "runs": len(values)})
+        return rows
+
+
+class Progress:
+    """One line that is written over, or, where that cannot be, one line a repetition."""
+
+    def __init__(self, jobs, runs):
+        self.jobs, self.runs = jobs, runs
+        self.live = sys.stderr.isatty()
+
+    def show(self, run, i, job, seconds):
+        if self.live:
+            text = f"run {run + 1}/{self.runs}  {i + 1:>3}/{self.jobs}  {seconds:4.0f} s  {job.system.id} n={job.size['n']}"
+            print(f"\r{text:<78}", end="", file=sys.stderr, flush=True)
+        elif i == 0:
+            print(f"run {run + 1}/{self.runs}, {self.jobs} programs, {seconds:.0f} s so far", file=sys.stderr, flush=True)
+
+    def end(self):
+        if self.live:
+            print("\r" + " " * 78 + "\r", end="", file=sys.stderr, flush=True)

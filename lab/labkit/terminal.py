@@ -1,0 +1,85 @@
+"""The tables for a terminal."""
+from .compare import number, ratio
+from .catalogue import Published
+
+
+def size(n):
+    return f"n = {n:,}"
+
+
+def published_cell(published, system, workload, sizes):
+    """What the documents say, one entry a size: "5 / 6 / 9 (002)"."""
+    figures = [published.beside(system, workload, n) for n in sizes]
+    if not any(figures):
+        return ""
+    documents = sorted({f["document"] for found in figures for f in found})
+    cells = [" or ".join(Published.text(f) for f in found) or "-" for found in figures]
+    return f"{' / '.join(cells)} ({', '.join(documents)})"
+
+
+def metric_table(group, metric, results, order, published):
+    workload, baseline = metric["id"], group["baseline"]
+    sizes = results.sizes(workload)
+    if not sizes:
+        return []
+    several = len(sizes) > 1 or sizes[0] > 1
+    lines = [f"{workload}: {metric['title']}. {metric['unit']}, medians; x = times {baseline}"]
+    head = "".join(f"{size(n) if several else '':>19}" for n in sizes)
+    lines.append(f"  {'':<24}{head}   published")
+    for name in results.systems(workload, order):
+        cells = "".join(cell(results, workload, name, baseline, n) for n in sizes)
+        lines.append(f"  {name:<24}{cells}   {published_cell(published, name, workload, sizes)}".rstrip())
+    lines += published_rows(published, workload, sizes)
+    return lines + [""]
+
+
+def cell(results, workload, name, baseline, n):
+    row = results.get(workload, name, n)
+    if not row:
+        return f"{'-':>11}{'':>8}"
+    return f"{number(row['median']):>11}{ratio(results.ratio(workload, name, baseline, n)):>8}"
+
+
+def published_rows(published, workload, sizes):
+    lines = []
+    for name, figures in published.alone(workload).items():
+        if not any(n in figures for n in sizes):
+            continue
+        cells = " / ".join(Published.text(figures[n]) if n in figures else "-" for n in sizes)
+        document = next(iter(figures.values()))["document"]
+        indent = " " * (24 + 19 * len(sizes) + 3)
+        lines.append(f"  {name + ' (published only)':<{len(indent)}}{cells} ({document})")
+    return lines
+
+
+def bar_table(judged):
+    lines = ["bars: hocket's median through the other's median or minimum, in this run",
+             f"  {'':<12}{'n':>8}  {'':<52}{'ratio':>7}{'bar':>7}"]
+    for bar in judged:
+        what = f"{bar['system']} / {bar['other']} {bar['statistic']}"
+        measured = f"{bar['ratio']:.2f}" if bar["ratio"] is not None else "-"
+        lines.append(f"  {bar['workload']:<12}{bar['n']:>8,}  {what:<52}{measured:>7}{bar['at_most']:>7.2f}"
+                     f"  {bar['verdict']}")
+    return lines + [""]
+
+
+def remarks(skipped_systems, measurement, published):
+    lines = [f"skipped: {name}: {reason}" for name, reason in skipped_systems.items()]
+    lines += [f"skipped: {name}, {size(n)}: {reason}" for (name, n), reason in measurement.skipped.items()]
+    lines += [f"FAILED: {name}, {workload}, {size(n)}: {reason}"
+              for (name, workload, n), reason in measurement.failed.items()]
+    if measurement.cut_short:
+        lines.append("the time was up before the last repetition; `runs` in report.json says how many there were")
+    lines.append("published: figures of documents "
+                 f"{', '.join(published.documents)}, measured on other machines; all of them are in report.html")
+    return lines
+
+
+def render(report):
+    lines = [""]
+    if report.measurement.mode == "smoke":
+        lines += ["A smoke run: it shows that every subject runs. Its figures mean nothing.", ""]
+    for group, metric in report.page.metrics():
+        lines += metric_table(group, metric, report.results, report.order, report.published)
+    lines += bar_table(report.judged)
+    return "\n".join(lines + remarks(report.skipped_systems, report.measurement, report.published))

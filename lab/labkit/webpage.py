@@ -1,0 +1,148 @@
+"""report.html: one file, with its style and charts inside."""
+import html
+
+from .catalogue import LAB, Published
+from .charts import chart
+from .compare import number, ratio
+
+
+def escape(text):
+    return html.escape(str(text))
+
+
+def table(head, rows, caption=None, row_classes=None):
+    """Cells are HTML; a cell may be a pair (HTML, class)."""
+    parts = ['<div class="wide"><table>']
+    if caption:
+        parts.append(f"<caption>{escape(caption)}</caption>")
+    parts.append("<thead><tr>" + "".join(f"<th>{h}</th>" for h in head) + "</tr></thead><tbody>")
+    for i, row in enumerate(rows):
+        kind = row_classes[i] if row_classes else ""
+        cells = "".join(f'<td class="{c[1]}">{c[0]}</td>' if isinstance(c, tuple) else f"<td>{c}</td>" for c in row)
+        parts.append(f'<tr class="{kind}">{cells}</tr>')
+    return "".join(parts) + "</tbody></table></div>"
+
+
+def figure_text(figures):
+    """Published figures of one cell, each with its document; the tooltip tells under which name and condition."""
+    return "; ".join(f'<span title="{escape(told(f))}">{escape(Published.text(f))} ({f["document"]})</span>'
+                     for f in figures)
+
+
+def told(figure):
+    return ", ".join(filter(None, [f"published: {figure['system']}", figure.get("condition"), figure.get("remark")]))
+
+
+def caption_of(n):
+    return f"{n:,} coroutine{'s' if n != 1 else ''}"
+
+
+def metric_charts(report, group, metric):
+    results, workload = report.results, metric["id"]
+    charts = []
+    for n in results.sizes(workload):
+        rows = [r for r in results.rows if r["workload"] == workload and r["n"] == n]
+        caption = caption_of(n) if group["workload"] == "switch" else metric["title"]
+        charts.append(chart(f"{caption}, {metric['unit']}", rows,
+                            lambda r: report.published.beside(r["system"], r["workload"], r["n"]),
+                            lambda r: report.kind(r["system"]), Published.text))
+    return f'<div class="charts">{"".join(charts)}</div>'
+
+
+def metric_table(report, group, metric):
+    results, workload, baseline = report.results, metric["id"], group["baseline"]
+    sizes = results.sizes(workload)
+    head = ["system"]
+    for n in sizes:
+        head += [f"n = {n:,}", "min to max", f"x {escape(baseline)}", "published"]
+    rows, kinds = [], []
+    for name in results.systems(workload, report.order):
+        cells = [f'<span title="{escape(report.what(name))}">{escape(name)}</span>']
+        for n in sizes:
+            row = results.get(workload, name, n)
+            cells.append(number(row["median"]) if row else "-")
+            cells.append(f"{number(row['min'])} to {number(row['max'])}" if row else "")
+            cells.append(ratio(results.ratio(workload, name, baseline, n)))
+            cells.append((figure_text(report.published.beside(name, workload, n)), "published"))
+        rows.append(cells)
+        kinds.append("hocket" if name.startswith("hocket") else "")
+    for name, figures in report.published.alone(workload).items():
+        if any(n in figures for n in sizes):
+            cells = [f"{escape(name)} (published only)"]
+            for n in sizes:
+                cells += ["", "", "", (figure_text([figures[n]]) if n in figures else "", "published")]
+            rows.append(cells)
+            kinds.append("elsewhere")
+    return table(head, rows, row_classes=kinds)
+
+
+def metric_section(report, group, metric):
+    if not report.results.sizes(metric["id"]):
+        return ""
+    return (f"<h2>{escape(metric['id'])}</h2><p>{escape(metric['title'])}. {escape(metric['unit'])}, lower is better; "
+            f"the axis is logarithmic.</p>{metric_charts(report, group, metric)}"
+            f"<details open><summary>table</summary>{metric_table(report, group, metric)}</details>")
+
+
+def bars_section(report):
+    rows = []
+    for bar in report.judged:
+        measured = f"{bar['ratio']:.2f}" if bar["ratio"] is not None else "-"
+        kind = {"ok": "ok", "over": "over"}.get(bar["verdict"], "soft")
+        rows.append([escape(bar["workload"]), f"{bar['n']:,}",
+                     (f"{escape(bar['system'])} / {escape(bar['other'])} {bar['statistic']}", "left"),
+                     f"{number(bar['measured'])} / {number(bar['reference'])}", measured, f"{bar['at_most']:.2f}",
+                     (bar["verdict"], kind)])
+    return ("<h2>Bars</h2><p>What hocket holds itself to: its median through the other's median or minimum, "
+            "both of this run.</p>"
+            + table(["workload", "n", "of", "values", "ratio", "at most", ""], rows))
+
+
+def published_section(report):
+    published = report.published
+    rows = [[escape(f["system"]), (escape(f["workload"]), "left"), (escape(f.get("condition", "")), "left"),
+             f'{Published.text(f)} {f["unit"]}', f["document"]] for f in published.without_size()]
+    documents = "".join(f"<li><b>{number_}</b>: {escape(d['title'])}, {d['date']}. Measured on: "
+                        f"{escape(d['hardware'])}.</li>" for number_, d in published.documents.items())
+    return ("<h2>Published figures</h2><p>These were published by others and measured on their machines; no ratio is "
+            "made with them. A switch there is one way and back, as here.</p>"
+            f"<ul>{documents}</ul><details open><summary>figures for conditions that have no size here</summary>"
+            + table(["system", "workload", "condition", "published", "document"], rows) + "</details>")
+
+
+def machine_section(report):
+    facts = [[escape(name), (escape(fact), "left")] for name, fact in report.machine.items()]
+    skipped = [f"<li>{escape(name)}: {escape(reason)}</li>" for name, reason in report.skipped_systems.items()]
+    skipped += [f"<li>{escape(name)}, n = {n:,}: {escape(reason)}</li>"
+                for (name, n), reason in report.measurement.skipped.items()]
+    skipped += [f'<li class="over">{escape(name)}, {escape(workload)}, n = {n:,}: failed: {escape(reason)}</li>'
+                for (name, workload, n), reason in report.measurement.failed.items()]
+    runs = sorted({r["runs"] for r in report.results.rows})
+    systems = "".join(f"<li><b>{escape(name)}</b>: {escape(report.what(name))}</li>" for name in report.order)
+    return ("<h2>How this was measured</h2>" + table(["", ""], facts)
+            + f"<p>Command: <code>{escape(report.command)}</code>, {report.seconds:.0f} s, "
+            f"{' to '.join(map(str, sorted({runs[0], runs[-1]})) if runs else ['no'])} runs of each program, "
+            "interleaved. A value is the median over the runs of what each program found to be the median of its own "
+            "repetitions.</p>"
+            f"<h3>Skipped</h3><ul>{''.join(skipped) or '<li>nothing</li>'}</ul><h3>Systems</h3><ul>{systems}</ul>")
+
+
+def smoke_note(report):
+    if report.measurement.mode != "smoke":
+        return ""
+    return '<p class="over">A smoke run: it shows that every subject runs. Its figures mean nothing.</p>'
+
+
+def render(report):
+    style = (LAB / "labkit/page.css").read_text(encoding="utf-8")
+    sections = "".join(metric_section(report, group, metric) for group, metric in report.page.metrics())
+    return (f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
+            f'<meta name="viewport" content="width=device-width, initial-scale=1">'
+            f"<title>hocket lab: {escape(report.page.title)}</title><style>{style}</style></head><body>"
+            f"<h1>hocket lab: {escape(report.page.title)}</h1><p>{escape(report.page.about)}</p>"
+            f'<p class="soft">{escape(report.machine.get("processor", ""))}; {escape(report.date)}. Absolute figures '
+            "move from machine to machine and from hour to hour: compare ratios of one run.</p>"
+            '<p class="key soft"><span class="hocket"></span>hocket<span class="stackful"></span>stackful'
+            '<span class="stackless"></span>stackless<span class="diamond"></span> published elsewhere; '
+            "the dark line is the range of the runs</p>"
+            f"{smoke_note(report)}{bars_section(report)}{sections}{published_section(report)}{machine_section(report)}</body></html>\n")

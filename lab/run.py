@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""The lab: runs small programs of many coroutine systems in turn and compares them.
+
+Usually called as `./dev lab`. Builds hocket and the subjects into build/lab unless --build names a directory where that
+was done already, measures, prints tables, and writes report.json and report.html beside the subjects.
+"""
+import argparse
+import datetime
+import json
+import pathlib
+import shlex
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from labkit import builders, catalogue, compare, machine, terminal, webpage  # noqa: E402 (the path comes first)
+from labkit.measure import Measurement  # noqa: E402
+
+
+class Report:
+    """All that the two renderings need."""
+
+    def __init__(self, page, systems, measurement, skipped_systems, build, command):
+        self.page = page
+        self.order = [s.id for s in systems]
+        self._systems = {s.id: s for s in systems}
+        self.measurement = measurement
+        self.skipped_systems = skipped_systems
+        self.published = catalogue.Published()
+        self.machine = machine.describe(build, measurement.core)
+        self.command = command
+        self.date = datetime.date.today().isoformat()
+        self.seconds = measurement.run()
+        self.results = compare.Results(measurement.results())
+        self.judged = [compare.judge(bar, self.results) for bar in catalogue.bars(page.name)]
+
+    def what(self, name):
+        return self._systems[name].what
+
+    def kind(self, name):
+        return "hocket" if name.startswith("hocket") else self._systems[name].kind
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="./dev lab", description=__doc__.split("\n\n")[0])
+    parser.add_argument("--page", default="switch", help="what to compare (default: switch)")
+    parser.add_argument("--systems", type=lambda s: s.split(","), metavar="A,B",
+                        help="only these systems; patterns such as 'hocket-*' are allowed")
+    parser.add_argument("--runs", type=int, help="repetitions; without it, as many as fit into the time, at most 5")
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument("--full", action="store_true", help="a million coroutines, too; takes many minutes")
+    mode.add_argument("--smoke", action="store_true", help="each subject once, as short as can be")
+    parser.add_argument("--build", type=pathlib.Path, help="where the C++ subjects have been built already")
+    options = parser.parse_args()
+    if options.runs is not None and options.runs < 1:
+        parser.error("--runs: at least 1")
+    return options
+
+
+def write(report, build):
+    (build / "report.json").write_text(
+        "[\n" + ",\n".join(json.dumps(row) for row in report.results.rows) + "\n]\n", encoding="utf-8")
+    (build / "report.html").write_text(webpage.render(report), encoding="utf-8")
+    print(f"\nwritten: {build / 'report.json'}, {build / 'report.html'}")
+
+
+def main():
+    options = arguments()
+    page = catalogue.Page(options.page)
+    systems = catalogue.systems(options.systems)
+    build = (options.build or builders.ROOT / "build/lab").resolve()
+    print(f"building the subjects in {build}", file=sys.stderr, flush=True)
+    if not options.build:
+        builders.build_cpp(build)
+    skipped = builders.prepare(systems, build)
+    mode = "full" if options.full else "smoke" if options.smoke else "default"
+    measurement = Measurement(page, systems, mode, options.runs)
+    report = Report(page, systems, measurement, skipped, build, shlex.join(["./dev", "lab", *sys.argv[1:]]))
+    print(terminal.render(report))
+    write(report, build)
+    return 1 if measurement.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
