@@ -4,7 +4,7 @@ import math
 
 from .compare import number
 
-WIDTH, LABEL, RIGHT, ROW, TOP, BOTTOM = 560, 172, 64, 20, 8, 26
+WIDTH, LABEL, RIGHT, ROW, TOP, BOTTOM = 430, 154, 58, 20, 8, 26
 
 
 class Axis:

@@ -48,7 +48,7 @@ def published_rows(published, workload, sizes):
         cells = " / ".join(Published.text(figures[n]) if n in figures else "-" for n in sizes)
         document = next(iter(figures.values()))["document"]
         indent = " " * (24 + 19 * len(sizes) + 3)
-        lines.append(f"  {name + ' (published only)':<{len(indent)}}{cells} ({document})")
+        lines.append(f"  {name + ' (published)':<{len(indent)}}{cells} ({document})")
     return lines
 
 

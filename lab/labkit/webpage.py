@@ -10,16 +10,20 @@ def escape(text):
     return html.escape(str(text))
 
 
+def cell(tag, content):
+    text, kind = content if isinstance(content, tuple) else (content, "")
+    return f'<{tag} class="{kind}">{text}</{tag}>' if kind else f"<{tag}>{text}</{tag}>"
+
+
 def table(head, rows, caption=None, row_classes=None):
     """Cells are HTML; a cell may be a pair (HTML, class)."""
     parts = ['<div class="wide"><table>']
     if caption:
         parts.append(f"<caption>{escape(caption)}</caption>")
-    parts.append("<thead><tr>" + "".join(f"<th>{h}</th>" for h in head) + "</tr></thead><tbody>")
+    parts.append(f"<thead><tr>{''.join(cell('th', h) for h in head)}</tr></thead><tbody>")
     for i, row in enumerate(rows):
         kind = row_classes[i] if row_classes else ""
-        cells = "".join(f'<td class="{c[1]}">{c[0]}</td>' if isinstance(c, tuple) else f"<td>{c}</td>" for c in row)
-        parts.append(f'<tr class="{kind}">{cells}</tr>')
+        parts.append(f'<tr class="{kind}">{"".join(cell("td", c) for c in row)}</tr>')
     return "".join(parts) + "</tbody></table></div>"
 
 
@@ -54,7 +58,7 @@ def metric_table(report, group, metric):
     sizes = results.sizes(workload)
     head = ["system"]
     for n in sizes:
-        head += [f"n = {n:,}", "min to max", f"x {escape(baseline)}", "published"]
+        head += [f"n = {n:,}", "min to max", "ratio", "published"]
     rows, kinds = [], []
     for name in results.systems(workload, report.order):
         cells = [f'<span title="{escape(report.what(name))}">{escape(name)}</span>']
@@ -68,12 +72,12 @@ def metric_table(report, group, metric):
         kinds.append("hocket" if name.startswith("hocket") else "")
     for name, figures in report.published.alone(workload).items():
         if any(n in figures for n in sizes):
-            cells = [f"{escape(name)} (published only)"]
+            cells = [f"{escape(name)} (published)"]
             for n in sizes:
                 cells += ["", "", "", (figure_text([figures[n]]) if n in figures else "", "published")]
             rows.append(cells)
             kinds.append("elsewhere")
-    return table(head, rows, row_classes=kinds)
+    return table(head, rows, f"medians, {metric['unit']}; ratio: to {baseline}", kinds)
 
 
 def metric_section(report, group, metric):
@@ -91,11 +95,11 @@ def bars_section(report):
         kind = {"ok": "ok", "over": "over"}.get(bar["verdict"], "soft")
         rows.append([escape(bar["workload"]), f"{bar['n']:,}",
                      (f"{escape(bar['system'])} / {escape(bar['other'])} {bar['statistic']}", "left"),
-                     f"{number(bar['measured'])} / {number(bar['reference'])}", measured, f"{bar['at_most']:.2f}",
+                     f"{number(bar['measured']) or '-'} / {number(bar['reference']) or '-'}", measured, f"{bar['at_most']:.2f}",
                      (bar["verdict"], kind)])
     return ("<h2>Bars</h2><p>What hocket holds itself to: its median through the other's median or minimum, "
             "both of this run.</p>"
-            + table(["workload", "n", "of", "values", "ratio", "at most", ""], rows))
+            + table(["workload", "n", ("of", "left"), "values", "ratio", "at most", ""], rows))
 
 
 def published_section(report):
@@ -107,7 +111,7 @@ def published_section(report):
     return ("<h2>Published figures</h2><p>These were published by others and measured on their machines; no ratio is "
             "made with them. A switch there is one way and back, as here.</p>"
             f"<ul>{documents}</ul><details open><summary>figures for conditions that have no size here</summary>"
-            + table(["system", "workload", "condition", "published", "document"], rows) + "</details>")
+            + table(["system", ("workload", "left"), ("condition", "left"), "published", "document"], rows) + "</details>")
 
 
 def machine_section(report):

@@ -125,11 +125,16 @@ void engine::run_work(model_thread& thread) {
     thread.work->run();
   } catch (const abandoned&) {
   } catch (const std::exception& e) {
-    note(bug::exception, std::string("an exception left thread ") + thread.name + ": " + e.what());
+    escaped(e.what());
   } catch (...) {
-    note(bug::exception, std::string("an exception left thread ") + thread.name);
+    escaped("of a type that is not derived from std::exception");
   }
   thread.is = state::finished;
+}
+
+void engine::escaped(const char* what) {
+  add({.shape = form::thread, .verb = "ends by an exception"});
+  note(bug::exception, std::string("an exception left thread ") + self().name + ": " + what);
 }
 
 void engine::unwind_threads() {

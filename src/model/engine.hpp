@@ -32,10 +32,23 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace hocket::inline HOCKET_HOST_ABI::model {
 
 struct abandoned {};
+
+// An ordering in the code under test, known by the line that asks for it.
+struct ordering {
+  place where;
+  std::memory_order order;
+
+  bool is(const place& other, std::memory_order asked) const noexcept {
+    return order == asked && where.line() == other.line() && where.column() == other.column() &&
+           std::string_view(where.file_name()) == other.file_name();
+  }
+};
 
 class engine {
  public:
@@ -61,6 +74,10 @@ class engine {
   std::uint64_t step_count() const noexcept { return steps_; }
   void describe(report& out) const;
 
+  // From now on: notes each ordering that is asked for; performs one of them with another one.
+  void note_orderings(std::vector<ordering>* into) noexcept { orderings_ = into; }
+  void weaken(const ordering& from, std::memory_order to) noexcept { weakened_ = from, weakened_to_ = to; }
+
   // For class execution.
   void declare(const char* name, std::unique_ptr<detail::thread_body> work);
   void join();
@@ -85,6 +102,7 @@ class engine {
   [[noreturn]] void require_failed(const char* what, place where);
 
   std::uint32_t running() const noexcept { return running_; }
+  std::uint64_t number() const noexcept { return execution_; }
   // From the terminate handler: does not return if the running thread is one that is being unwound.
   void terminating();
 
@@ -117,6 +135,7 @@ class engine {
   void run(std::uint32_t thread);
   static void job(void* self);
   void run_work(model_thread& thread);
+  void escaped(const char* what);
   void unwind_threads();
   void discard_threads() noexcept;
 
@@ -144,6 +163,7 @@ class engine {
   std::uint32_t choose_failure(std::uint32_t id, std::uint64_t expected, std::memory_order order);
   std::uint32_t find(const detail::cell* word) const noexcept;
   void check(const conflict& race, std::uint32_t id, const char* access);
+  std::memory_order granted(std::memory_order asked, const place& where) const;
   void looked(std::uint32_t id);
   void changed(bool really);
   void add(step done);
@@ -159,6 +179,9 @@ class engine {
 
   // Over executions.
   choices choices_;
+  std::vector<ordering>* orderings_ = nullptr;
+  ordering weakened_{{}, std::memory_order_relaxed};  // relaxed: none
+  std::memory_order weakened_to_ = std::memory_order_relaxed;
   bool cut_ = false;
 
   // Of the present execution.

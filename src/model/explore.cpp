@@ -2,6 +2,7 @@
 #include <hocket/model/explore.hpp>
 
 #include "engine.hpp"
+#include "search.hpp"
 
 #include <algorithm>
 
@@ -56,6 +57,13 @@ void explore_all(engine& runner, const options& bounds, report& result) {
 
 }  // namespace
 
+report search(engine& runner, const options& bounds) {
+  report result;
+  if (bounds.random != 0) explore_randomly(runner, bounds, result);
+  else explore_all(runner, bounds, result);
+  return result;
+}
+
 const char* to_string(bug kind) noexcept {
   switch (kind) {
     case bug::none: return "no bug";
@@ -87,11 +95,8 @@ std::string report::text() const {
 namespace detail {
 
 report explore(const options& bounds, test body) {
-  report result;
   engine runner(bounds, body);
-  if (bounds.random != 0) explore_randomly(runner, bounds, result);
-  else explore_all(runner, bounds, result);
-  return result;
+  return search(runner, bounds);
 }
 
 report replay(const options& bounds, std::string_view decisions, test body) {
@@ -124,6 +129,11 @@ void pause(std::source_location where) {
 std::size_t thread_index() noexcept {
   auto* running = engine::current();
   return running ? running->running() : 0;
+}
+
+std::uint64_t execution_number() noexcept {
+  auto* running = engine::current();
+  return running ? running->number() : 0;
 }
 
 }  // namespace hocket::inline HOCKET_HOST_ABI::model

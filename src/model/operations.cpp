@@ -1,6 +1,8 @@
 // What each operation of a model object does to the execution: see engine.hpp and memory.hpp.
 #include "engine.hpp"
 
+#include <algorithm>
+
 namespace hocket::inline HOCKET_HOST_ABI::model {
 
 using detail::cell;
@@ -61,6 +63,17 @@ std::uint32_t engine::open(const cell& object, place where) {
   return object.location;
 }
 
+// The order with which an operation is performed: the one that the code asks for, unless that one is on trial.
+std::memory_order engine::granted(std::memory_order asked, const place& where) const {
+  if (asked == std::memory_order_relaxed || where.line() == 0) return asked;
+  if (weakened_.is(where, asked)) return weakened_to_;
+  if (orderings_) {
+    auto same = [&](const ordering& known) { return known.is(where, asked); };
+    if (std::none_of(orderings_->begin(), orderings_->end(), same)) orderings_->push_back({where, asked});
+  }
+  return asked;
+}
+
 void engine::looked(std::uint32_t id) {
   auto& thread = self();
   if (thread.looked_at.empty()) thread.seen = changes_by_others(thread);
@@ -77,6 +90,7 @@ void engine::changed(bool really) {
 }
 
 std::uint64_t engine::load(const cell& object, std::memory_order order, place where) {
+  order = granted(order, where);
   auto id = open(object, where);
   auto newest = memory_.at(id).newest();
   auto stamp = newest;
@@ -92,6 +106,7 @@ std::uint64_t engine::load(const cell& object, std::memory_order order, place wh
 }
 
 void engine::store(cell& object, std::uint64_t value, std::memory_order order, place where) {
+  order = granted(order, where);
   auto id = open(object, where);
   changed(memory_.at(id).newest_value() != value);
   memory_.write(running_, id, value, order, false);
@@ -99,6 +114,7 @@ void engine::store(cell& object, std::uint64_t value, std::memory_order order, p
 }
 
 std::uint64_t engine::rmw_read(cell& object, std::memory_order order, place where) {
+  order = granted(order, where);
   auto id = open(object, where);
   looked(id);
   before_update_ = memory_.read(running_, id, memory_.at(id).newest(), order);
@@ -106,6 +122,7 @@ std::uint64_t engine::rmw_read(cell& object, std::memory_order order, place wher
 }
 
 void engine::rmw_write(cell& object, std::uint64_t value, std::memory_order order, const char* verb, place where) {
+  order = granted(order, where);
   auto id = object.location;
   changed(before_update_ != value);
   memory_.write(running_, id, value, order, true);
@@ -117,11 +134,12 @@ void engine::rmw_write(cell& object, std::uint64_t value, std::memory_order orde
 // `expected`; besides, a weak one may fail although the newest store is as expected.
 bool engine::compare_exchange(cell& object, std::uint64_t& expected, const detail::exchange_request& request,
                               place where) {
+  const auto success = granted(request.success, where), failure = granted(request.failure, where);
   auto id = open(object, where);
   looked(id);
   const auto newest = memory_.at(id).newest();
   const bool matches = memory_.at(id).newest_value() == expected;
-  step done{.shape = form::exchange, .order = request.success, .location = id, .where = where};
+  step done{.shape = form::exchange, .order = success, .location = id, .where = where};
   done.verb = request.weak ? "compare_exchange_weak" : "compare_exchange_strong";
   done.before = expected;
 
@@ -129,17 +147,17 @@ bool engine::compare_exchange(cell& object, std::uint64_t& expected, const detai
     done.spurious = decide(decision::spurious, 2, used_.spurious, allowed_.spurious) != 0;
   }
   auto stamp = newest;
-  if (!done.spurious && !abandoning_) stamp = choose_failure(id, expected, request.failure);
+  if (!done.spurious && !abandoning_) stamp = choose_failure(id, expected, failure);
   done.succeeded = matches && stamp == newest && !done.spurious;
   done.stale = stamp != newest;
   if (done.succeeded) {
     changed(expected != request.desired);
-    memory_.read(running_, id, newest, request.success);
-    memory_.write(running_, id, request.desired, request.success, true);
+    memory_.read(running_, id, newest, success);
+    memory_.write(running_, id, request.desired, success, true);
     done.value = request.desired;
   } else {
-    done.order = request.failure;
-    expected = done.value = memory_.read(running_, id, stamp, request.failure);
+    done.order = failure;
+    expected = done.value = memory_.read(running_, id, stamp, failure);
   }
   add(done);
   return done.succeeded;
@@ -162,6 +180,7 @@ std::uint32_t engine::choose_failure(std::uint32_t id, std::uint64_t expected, s
 }
 
 void engine::fence(std::memory_order order, place where) {
+  order = granted(order, where);
   arrive();
   memory_.fence(running_, order);
   add({.shape = form::fence, .order = order, .where = where});
@@ -237,7 +256,10 @@ void engine::plain_access(const cell& object, bool write, place where) {
 void engine::lock(cell& mutex, place where) {
   auto id = open(mutex, where);
   while (memory_.at(id).owner != max_threads) {
-    if (memory_.at(id).owner == running_) return fail(bug::deadlock, called(id) + " is locked again by its owner");
+    if (memory_.at(id).owner == running_) {
+      add({.shape = form::object, .location = id, .verb = "is locked again", .where = where});
+      return fail(bug::deadlock, called(id) + " is locked again by its owner");
+    }
     add({.shape = form::object, .location = id, .verb = "is locked by another: waits", .where = where});
     self().blocked_on = id;
     block(state::shut_out);
@@ -259,6 +281,7 @@ bool engine::try_lock(cell& mutex, place where) {
 void engine::unlock(cell& mutex, place where) {
   auto id = open(mutex, where);
   if (memory_.at(id).owner != running_) {
+    add({.shape = form::object, .location = id, .verb = "is unlocked by a stranger", .where = where});
     return fail(bug::misuse, called(id) + " is unlocked by " + self().name + ", who does not hold it");
   }
   memory_.unlock(running_, id);

@@ -8,17 +8,6 @@ namespace {
 
 constexpr std::size_t longest = 400;  // steps shown; of a longer execution the last ones
 
-const char* order_name(std::memory_order order) noexcept {
-  switch (order) {
-    case std::memory_order_relaxed: return "relaxed";
-    case std::memory_order_consume: return "consume";
-    case std::memory_order_acquire: return "acquire";
-    case std::memory_order_release: return "release";
-    case std::memory_order_acq_rel: return "acq_rel";
-    default: return "seq_cst";
-  }
-}
-
 class writer {
  public:
   writer(const memory& objects, const std::vector<std::string>& names) : objects_(objects), names_(names) {
@@ -35,7 +24,7 @@ class writer {
     if (s.spurious) text += "  [spurious]";
     if (s.where.line() != 0) {
       if (text.size() < 72) text.append(72 - text.size(), ' ');
-      text += "  " + file(s.where) + ':' + std::to_string(s.where.line());
+      text += "  " + short_name(s.where);
     }
     return text + '\n';
   }
@@ -99,12 +88,6 @@ class writer {
     return "&p" + std::to_string(number);
   }
 
-  static std::string file(const place& where) {
-    std::string_view path = where.file_name();
-    auto slash = path.rfind('/');
-    return std::string(slash == path.npos ? path : path.substr(slash + 1));
-  }
-
   const memory& objects_;
   const std::vector<std::string>& names_;
   std::size_t width_ = 0;
@@ -112,6 +95,23 @@ class writer {
 };
 
 }  // namespace
+
+const char* order_name(std::memory_order order) noexcept {
+  switch (order) {
+    case std::memory_order_relaxed: return "relaxed";
+    case std::memory_order_consume: return "consume";
+    case std::memory_order_acquire: return "acquire";
+    case std::memory_order_release: return "release";
+    case std::memory_order_acq_rel: return "acq_rel";
+    default: return "seq_cst";
+  }
+}
+
+std::string short_name(const place& where) {
+  std::string_view path = where.file_name();
+  auto slash = path.rfind('/');
+  return std::string(slash == path.npos ? path : path.substr(slash + 1)) + ':' + std::to_string(where.line());
+}
 
 std::string name_of(const memory& objects, std::uint32_t id) {
   if (const auto* name = objects.at(id).name) return name;

@@ -57,6 +57,9 @@ class trace {
 // Name of an object in messages: the user's, or what it is and its number.
 std::string name_of(const memory& objects, std::uint32_t id);
 
+const char* order_name(std::memory_order order) noexcept;
+std::string short_name(const place& where);  // file:line, without folders
+
 // `names` are the threads'.
 std::string render(const trace& done, const memory& objects, const std::vector<std::string>& names);
 

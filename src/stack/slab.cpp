@@ -23,7 +23,8 @@ bool canary_intact(const std::byte* low) noexcept {
   return std::memcmp(low - canary_size, canary_words, canary_size) == 0;
 }
 
-result<stack_slab*> stack_slab::create(stack_pool& owner, std::size_t stride, std::size_t count) noexcept {
+result<stack_slab*> stack_slab::create(stack_pool& owner, std::size_t stride, std::size_t count,
+                                       std::size_t before) noexcept {
   auto stacks = reserve_memory(stride * count, page);
   if (!stacks) return failure(stacks.error());
   auto cells = reserve_memory(alignment, alignment);
@@ -31,7 +32,7 @@ result<stack_slab*> stack_slab::create(stack_pool& owner, std::size_t stride, st
     return_memory(*stacks, stride * count);
     return failure(cells.error());
   }
-  return ::new (static_cast<void*>(*cells)) stack_slab(owner, *stacks, stride, count);
+  return ::new (static_cast<void*>(*cells)) stack_slab(owner, *stacks, stride, count, before);
 }
 
 void stack_slab::destroy(stack_slab* slab) noexcept {
@@ -68,7 +69,7 @@ stack_ref stack_slab::stack_of(void* cell) const noexcept {
 
 stack_ref stack_slab::at(std::size_t index) const noexcept {
   std::byte* bottom = guard_page(index) + page;
-  std::byte* top = guard_page(index) + stride_ - index * colour_step % colour_span;
+  std::byte* top = guard_page(index) + stride_ - (first_colour_ + index) * colour_step % colour_span;
   bool canary = index >= guarded_;
   auto* cells = reinterpret_cast<std::byte*>(const_cast<stack_slab*>(this));
   return {bottom + (canary ? canary_size : 0), top, cells + (index + 1) * cell_size, canary};

@@ -15,7 +15,9 @@ class alignas(64) stack_slab {
   // Bytes from one stack to the next for a usable size: its pages, the colour's page and the guard page.
   static std::size_t stride_for(std::size_t stack_size) noexcept { return stack_size + 2 * page; }
 
-  static result<stack_slab*> create(stack_pool& owner, std::size_t stride, std::size_t count) noexcept;
+  // `before`: how many stacks the owner's other slabs have, so that the colours go on where they end.
+  static result<stack_slab*> create(stack_pool& owner, std::size_t stride, std::size_t count,
+                                    std::size_t before) noexcept;
   static void destroy(stack_slab* slab) noexcept;
 
   static stack_slab& of(void* cell) noexcept;
@@ -33,8 +35,12 @@ class alignas(64) stack_slab {
  private:
   static constexpr std::size_t guard_batch = 64;
 
-  stack_slab(stack_pool& owner, std::byte* stacks, std::size_t stride, std::size_t count) noexcept
-      : owner_(&owner), stacks_(stacks), stride_(stride), count_(static_cast<std::uint32_t>(count)) {}
+  stack_slab(stack_pool& owner, std::byte* stacks, std::size_t stride, std::size_t count, std::size_t before) noexcept
+      : owner_(&owner),
+        stacks_(stacks),
+        stride_(stride),
+        count_(static_cast<std::uint32_t>(count)),
+        first_colour_(static_cast<std::uint32_t>(before)) {}
 
   std::error_code guard_some() noexcept;
   stack_ref at(std::size_t index) const noexcept;
@@ -47,7 +53,7 @@ class alignas(64) stack_slab {
   const std::uint32_t count_;
   std::uint32_t carved_ = 0;      // handed out at least once
   std::uint32_t guarded_ = 0;     // have a guard page; the others, if carved, have a canary
-  std::uint32_t reserved_word_ = 0;
+  const std::uint32_t first_colour_;
 };
 static_assert(sizeof(stack_slab) == stack_slab::cell_size, "a slab's head takes the place of one cell");
 

@@ -83,8 +83,8 @@ result<stack_ref> stack_pool::carve() noexcept {
 std::error_code stack_pool::grow() noexcept {
   std::size_t held = counts_.live + counts_.pooled;
   std::size_t count = std::min({std::max(first_slab, held), stack_slab::most, std::max<std::size_t>(1, slab_bytes / stride_)});
-  auto slab = stack_slab::create(*this, stride_, count);
-  if (!slab && count > 1) slab = stack_slab::create(*this, stride_, 1);   // address space is scarce: take what is there
+  auto slab = stack_slab::create(*this, stride_, count, held);
+  if (!slab && count > 1) slab = stack_slab::create(*this, stride_, 1, held);   // address space is scarce: take what is there
   if (!slab) return slab.error();
   (*slab)->link(slabs_);
   slabs_ = *slab;

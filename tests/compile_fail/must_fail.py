@@ -1,7 +1,7 @@
 """must_fail.py <program> <compiler> [flag...]: one program that must not compile, and why not.
 
-With SHOULD_FAIL defined the compiler must fail and its output match the program's `// expect:` line; without it the same
-program must compile.
+With SHOULD_FAIL defined the compiler must fail and its output match the program's `// expect:` line; without it the
+same program must compile.
 """
 import re
 import subprocess

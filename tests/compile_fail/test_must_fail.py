@@ -1,4 +1,4 @@
-"""test_must_fail.py <compiler>: negative controls of must_fail.py: each planted program gets the verdict it deserves."""
+"""test_must_fail.py <compiler>: negative controls of must_fail.py. Each planted program gets what it deserves."""
 import pathlib
 import sys
 import tempfile

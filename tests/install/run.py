@@ -10,6 +10,8 @@ import tempfile
 
 CONSUMER = pathlib.Path(__file__).resolve().parent / "consumer"
 STACKFUL = {"context", "stack", "fiber", "model"}
+# The components that a consumer uses, and the pkg-config module of each.
+USED = {"coro": "hocket", "fiber": "hocket-fiber", "model": "hocket-model"}
 
 
 class Failed(Exception):
@@ -18,7 +20,8 @@ class Failed(Exception):
 
 def run(*command, env=None):
     """(exit code, all output)"""
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, env={**os.environ, **(env or {})})
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                          env={**os.environ, **(env or {})})
     return done.returncode, done.stdout + done.stderr
 
 
@@ -42,7 +45,7 @@ class Package:
         self.folder = folder
         self.prefix = folder / "moved"
         self.layers = settings["layers"].split(";")
-        self.components = [name for name in ("coro", "fiber") if name in self.layers]
+        self.components = [name for name in USED if name in self.layers]
 
     def install(self):
         first = self.folder / "first"
@@ -97,10 +100,8 @@ def check_pkg_config(package):
     if not shutil.which("pkg-config"):
         print("left out: pkg-config is not installed")
         return
-    for component, module in (("coro", "hocket"), ("fiber", "hocket-fiber")):
-        if component not in package.layers:
-            continue
-        flags = pkg_config(package, "--cflags", "--libs", module)
+    for component in package.components:
+        flags = pkg_config(package, "--cflags", "--libs", USED[component])
         rpath = "-Wl,-rpath," + str(package.prefix / package.settings["libdir"])
         code, output = package.compile(f"{component}.cpp", [*flags, rpath], f"pc_{component}")
         require(code == 0, output)

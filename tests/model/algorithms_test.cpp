@@ -12,21 +12,26 @@ using hocket::model::require;
 using hocket::model::var;
 using order = std::memory_order;
 
-// Peterson's lock for two. `between` stands between the announcement and the look at the other one.
+// Peterson's lock for two. By stores, all operations have the given strength; by exchange, that one has.
+enum class turn_by { store, exchange };
+
 class peterson {
  public:
-  explicit peterson(order between) : between_(between) {}
+  peterson(turn_by how, order strength) : how_(how), strength_(strength) {}
 
   void lock(int me) {
-    wants_[me].store(true, order::relaxed);
-    turn_.store(1 - me, order::release);
-    fence(between_);
-    while (wants_[1 - me].load(order::acquire) && turn_.load(order::relaxed) == 1 - me) pause();
+    bool all = how_ == turn_by::store;
+    wants_[me].store(true, all ? strength_ : order::relaxed);
+    if (how_ == turn_by::exchange) turn_.exchange(1 - me, strength_);
+    else turn_.store(1 - me, strength_);
+    auto look = all && strength_ == order::seq_cst ? order::seq_cst : order::acquire;
+    while (wants_[1 - me].load(look) && turn_.load(look) == 1 - me) pause();
   }
   void unlock(int me) { wants_[me].store(false, order::release); }
 
  private:
-  const order between_;
+  const turn_by how_;
+  const order strength_;
   atomic<bool> wants_[2];
   atomic<int> turn_{0, "turn"};
 };
@@ -47,9 +52,9 @@ auto dekker(order between) {
   };
 }
 
-auto exclusion_by_peterson(order between) {
+auto exclusion_by_peterson(turn_by how, order strength) {
   return [=](execution& run) {
-    peterson lock(between);
+    peterson lock(how, strength);
     var<int> count{0, "count"};
     for (int me : {0, 1}) {
       run.thread(me == 0 ? "zero" : "one", [&, me] {
@@ -165,9 +170,15 @@ TEST_CASE("Dekker's entry excludes with a seq_cst fence only") {
   verdict::found(bug::data_race, dekker(order::acq_rel));
 }
 
-TEST_CASE("Peterson's lock excludes with a seq_cst fence only") {
-  verdict::none({.preemptions = 4, .stale_reads = 4}, exclusion_by_peterson(order::seq_cst));
-  verdict::found(bug::data_race, exclusion_by_peterson(order::acq_rel));
+TEST_CASE("Peterson's lock excludes with seq_cst everywhere") {
+  verdict::never(exclusion_by_peterson(turn_by::store, order::seq_cst));
+  verdict::found(bug::data_race, exclusion_by_peterson(turn_by::store, order::release));
+}
+
+TEST_CASE("Peterson's lock excludes with an acq_rel exchange of the turn, and nothing stronger") {
+  verdict::never(exclusion_by_peterson(turn_by::exchange, order::acq_rel));
+  verdict::found(bug::data_race, exclusion_by_peterson(turn_by::exchange, order::release));
+  verdict::found(bug::data_race, exclusion_by_peterson(turn_by::exchange, order::acquire));
 }
 
 TEST_CASE("a spin lock needs acquire and release") {

@@ -4,6 +4,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <stdexcept>
 #include <string>
 
@@ -66,6 +67,36 @@ TEST_CASE("two independent operations have two orders") {
     run.join();
   });
   CHECK(r.executions == 2);
+}
+
+TEST_CASE("every interleaving is met") {
+  std::set<std::string> seen;
+  verdict::never([&](execution& run) {
+    atomic<int> x{0};
+    std::string order_of_steps;
+    for (const char* name : {"a", "b", "c"}) {
+      run.thread(name, [&, name] {
+        for (int i = 0; i < 2; ++i) {
+          x.fetch_add(1);
+          order_of_steps += name;
+        }
+      });
+    }
+    run.join();
+    seen.insert(order_of_steps);
+  });
+  CHECK(seen.size() == 90);   // 6! / (2! 2! 2!)
+}
+
+TEST_CASE("every permitted value is read") {
+  std::set<int> seen;
+  verdict::never([&](execution& run) {
+    atomic<int> x{0};
+    run.thread("writer", [&] { for (int i = 1; i <= 4; ++i) x.store(i, order::relaxed); });
+    run.thread("reader", [&] { auto first = x.load(order::relaxed); seen.insert(first * 10 + x.load(order::relaxed)); });
+    run.join();
+  });
+  CHECK(seen.size() == 15);   // all pairs of 0 ... 4 that do not go backwards
 }
 
 TEST_CASE("a bug that needs three preemptions is found with three and not with two") {

@@ -15,8 +15,9 @@ def unit_of(path):
 
 
 def compile_alone(tree, path, compiler, mode):
-    command = [compiler, *mode, *DEFINITIONS, *WARNINGS, "-fsyntax-only", "-I", str(tree.root / "include"), "-x", "c++", "-"]
-    code, text = output(command, unit_of(path))
+    include = ["-I", str(tree.root / "include")]
+    code, text = output([compiler, *mode, *DEFINITIONS, *WARNINGS, "-fsyntax-only", *include, "-x", "c++", "-"],
+                        unit_of(path))
     if code == 0:
         return None
     error = next((line for line in text.splitlines() if "error" in line), text[:200])

@@ -13,8 +13,8 @@ FAST = True
 REACH = 3  # lines
 # Where orders are defined or interpreted, not chosen.
 MEANING = ("include/hocket/base/atomic.hpp", "include/hocket/model/", "src/model/")
-OPERATION = re.compile(r"\b(load|store|exchange|compare_exchange_(?:weak|strong)|fetch_(?:add|sub|and|or|xor)|test_and_set|"
-                       r"fence|atomic_thread_fence|wait)\s*\(")
+OPERATION = re.compile(r"\b(load|store|exchange|compare_exchange_(?:weak|strong)|fetch_(?:add|sub|and|or|xor)|"
+                       r"test_and_set|fence|atomic_thread_fence|wait)\s*\(")
 ORDER = re.compile(r"\bmemory_order(?:_|::)(relaxed|consume|acquire|release|acq_rel|seq_cst)\b")
 NEVER_PLAIN = re.compile(r"compare_exchange|fetch_|test_and_set")
 COMMENT = re.compile(r"//\s*ORDER:\s*(.*)")

@@ -5,7 +5,8 @@
 from .tree import Finding
 
 FAST = True
-HEAVY = {"iostream", "ostream", "istream", "sstream", "fstream", "iomanip", "regex", "functional", "locale", "filesystem"}
+HEAVY = {"iostream", "ostream", "istream", "sstream", "fstream", "iomanip", "regex", "functional", "locale",
+         "filesystem"}
 
 
 def check_include(tree, path, line, name):

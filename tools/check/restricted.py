@@ -17,12 +17,13 @@ WORDS = {
     "from-address": (r"\bfrom_address\s*\(", "a handle is made from an address in core/frame alone"),
     "asm": (r"\b(?:__)?asm(?:__)?\b", "machine code has one home: context"),
     "thread-local": (r"\bthread_local\b|\b__thread\b", "a thread's own state is reached through core/current"),
-    "conditional": (r"(?m)^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif)\b", "conditional compilation lives in platform folders"),
-    "machine": (r"\b(?:__x86_64__|__aarch64__|__riscv\w*|__linux__|__unix__|__GNUC__|__clang__|__GLIBC__|__SANITIZE_\w+|"
-                r"__has_feature|_WIN32|__APPLE__|__CET__|__AVX\w*)\b", "what the machine is, a platform folder says"),
+    "conditional": (r"(?m)^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif)\b",
+                    "conditional compilation lives in platform folders"),
+    "machine": (r"\b(?:__x86_64__|__aarch64__|__riscv\w*|__linux__|__unix__|__GNUC__|__clang__|__GLIBC__|"
+                r"__SANITIZE_\w+|__has_feature|_WIN32|__APPLE__|__CET__|__AVX\w*)\b", "what the machine is, a platform folder says"),
     "std-atomic": (r"\bstd::atomic\w*", "hocket::atomic and hocket::fence, so that the model checker sees it"),
-    "print": (r"\b(?:f|v|vf|d)?printf\s*\(|\bf?puts\s*\(|\bperror\s*\(|\bstd::c(?:out|err|log)\b|\bSTD(?:OUT|ERR)_FILENO\b|"
-              r"\bstd(?:out|err)\b", "nothing prints but base/fatal: use notice()"),
+    "print": (r"\b(?:f|v|vf|d)?printf\s*\(|\bf?puts\s*\(|\bperror\s*\(|\bstd::c(?:out|err|log)\b|"
+              r"\bSTD(?:OUT|ERR)_FILENO\b|\bstd(?:out|err)\b", "nothing prints but base/fatal: use notice()"),
 }
 
 

@@ -12,6 +12,7 @@ FAST = True
 LIST = "tools/check/long.txt"
 FILE_LINES = 400
 FUNCTION_LINES = 60
+ENDINGS = (".hpp", ".cpp", ".h", ".S", ".py", ".cmake", ".txt", ".go", ".rs", ".java")
 FOLDERS = ("include", "src", "tests", "lab", "tools", "cmake")
 # The words before a brace that opens something other than a function.
 NO_FUNCTION = re.compile(r"\b(namespace|class|struct|union|enum|extern|concept)\b[^()]*$|=\s*$")
@@ -64,9 +65,10 @@ def check(tree):
         if lines > limit:
             needed.add((path, what))
             if not reasons.get((path, what), (0, ""))[1]:
-                findings.append(Finding(path, line, f"{what} has {lines} lines, over {limit}: split it, or give a reason in {LIST}"))
+                text = f"{what} has {lines} lines, over {limit}: split it, or give a reason in {LIST}"
+                findings.append(Finding(path, line, text))
 
-    for path in tree.paths(*FOLDERS, endings=(".hpp", ".cpp", ".h", ".S", ".py", ".cmake", ".txt", ".go", ".rs", ".java")):
+    for path in tree.paths(*FOLDERS, endings=ENDINGS):
         judge(path, "file", 1, len(tree.lines(path)), FILE_LINES)
         for name, first, last in functions(tree, path):
             judge(path, name + "()", first, last - first + 1, FUNCTION_LINES)

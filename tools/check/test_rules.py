@@ -16,6 +16,7 @@ from check.tree import Tree  # noqa: E402
 
 LAYERS = "base:\ncore: base\ncontext: base\nfiber: base core context\n"
 ONCE = "#pragma once\n"
+HEAVY = ("algorithm", "filesystem", "future", "ranges", "regex")
 STYLE = (runner.ROOT / ".clang-format").read_text()
 ALLOWED = "tools/check/allowed.txt"
 
@@ -53,7 +54,8 @@ SAMPLES = {
           **header("core", "#include <hocket/context/b.hpp>\n"), **header("context", "", "b")}]),
     "cycles": (
         [{**header("base", "#include <hocket/base/b.hpp>\n"), **header("base", "", "b")}],
-        [{**header("base", "#include <hocket/base/b.hpp>\n"), **header("base", "#include <hocket/base/a.hpp>\n", "b")}]),
+        [{**header("base", "#include <hocket/base/b.hpp>\n"),
+          **header("base", "#include <hocket/base/a.hpp>\n", "b")}]),
     "restricted": (
         [source("// h.resume() is a worker's business\nauto text = \"thread_local asm\";\n"),
          {**source("h.resume();\n"), ALLOWED: "src/core/a.cpp | resume | the worker loop\n"},
@@ -75,8 +77,9 @@ SAMPLES = {
          source("a::a(int n) noexcept : n_(n) {\n" + "  g();\n" * 60 + "}\n"),
          {**source(""), "tools/check/long.txt": "src/core/a.cpp | f() | it is gone\n"}]),
     "orderings": (
-        [source(ORDER + "n.store(1, std::memory_order_release);\n"), source("n.load(std::memory_order_acquire);  " + ORDER),
-         source("// ORDER: relaxed, a counter that nobody reads for more\nn.fetch_add(1, std::memory_order_relaxed);\n"),
+        [source(ORDER + "n.store(1, std::memory_order_release);\n"),
+         source("n.load(std::memory_order_acquire);  " + ORDER),
+         source("// ORDER: relaxed, a counter that nobody reads\nn.fetch_add(1, std::memory_order_relaxed);\n"),
          source("// ORDER: seq_cst, forbids the load before the store\nfence(std::memory_order_seq_cst);\n"),
          source("// ORDER: release, pairs with\n// the load in take()\nn.store(1, std::memory_order_release);\n"),
          source("auto a = list.load(file);\n")],
@@ -118,7 +121,7 @@ SAMPLES = {
          header("base", "#include <typeinfo>\ninline auto& f() { return typeid(int); }\n")]),
     "weight": (
         [header("base", "#include <cstddef>\n")],
-        [header("base", "#include <algorithm>\n#include <filesystem>\n#include <future>\n#include <ranges>\n#include <regex>\n")]),
+        [header("base", "".join(f"#include <{name}>\n" for name in HEAVY))]),
 }
 
 

@@ -32,8 +32,8 @@ class Tree:
     @classmethod
     def checkout(cls, root):
         """What git tracks or would track: new files count before they are added, ignored ones never."""
-        listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=root, capture_output=True, text=True,
-                                check=True).stdout.splitlines()
+        listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=root, capture_output=True,
+                                text=True, check=True).stdout.splitlines()
         texts = {}
         for path in sorted(set(listed)):
             file = pathlib.Path(root) / path

@@ -10,8 +10,8 @@ FAST = True
 PATTERNS = {
     r"(?<![\w.~-])/(?:[w]ork|[h]ome|[r]oot|[U]sers)/[\w.]": "an absolute path of one machine",
     r"(?<![\w.])/[t]mp/[\w.]": "an absolute path: ask for a temporary folder",
-    r"https?://[\w.:-]*(?:[r]egistry|[p]roxy|[m]irror|[a]rtifactory|[n]exus)[\w.:-]*": "a package host",
-    r"\b(?:[s]ubagents?|[h]elper session|[b]ash_jobs|[l]anguage model|as an [A]I)\b": "how the text was made",
+    r"https?://[\w.:-]*(?:re\x67istry|[p]roxy|[m]irror|[a]rtifactory|[n]exus)[\w.:-]*": "a package host",
+    r"\b(?:[s]ubagents?|[h]elper session|[b]ash_jobs|lan\x67uage model|as an [A]I)\b": "how the text was made",
     r"\b(?:AKIA[0-9A-Z]{16}|-----BEGIN [A-Z ]*[P]RIVATE KEY)": "a secret",
 }
 

@@ -39,9 +39,17 @@ constexpr std::size_t frame_units(std::size_t bytes) noexcept {
   return (bytes + sizeof(frame_unit) - 1) / sizeof(frame_unit);
 }
 
-// Promise, with its frames from an Alloc. The frame comes first, so that it is where the compiler expects it.
-template <class Promise, class Alloc>
-class allocated_frame : public Promise {
+template <class... Types>
+struct parameter_list {};
+
+// Promise, with its frames from an Alloc. The frame comes first, so that it is where the compiler expects it. The
+// parameter types of the coroutine function are part of the type because operator new is called with them; as a
+// template it would make g++ warn of an operator delete that does not match.
+template <class Promise, class Alloc, class Before, class After>
+class allocated_frame;
+
+template <class Promise, class Alloc, class... Before, class... After>
+class allocated_frame<Promise, Alloc, parameter_list<Before...>, parameter_list<After...>> : public Promise {
   using allocator = typename std::allocator_traits<Alloc>::template rebind_alloc<frame_unit>;
   using traits = std::allocator_traits<allocator>;
   static_assert(std::is_same_v<typename traits::pointer, frame_unit*>,
@@ -63,12 +71,15 @@ class allocated_frame : public Promise {
   }
 
  public:
-  template <class... Args>
-  static void* operator new(std::size_t bytes, std::allocator_arg_t, const Alloc& source, const Args&...) {
+  static void* operator new(std::size_t bytes, const std::remove_reference_t<Before>&..., std::allocator_arg_t,
+                            const Alloc& source, const std::remove_reference_t<After>&...) {
     return allocate(bytes, allocator(source));
   }
-  template <class Self, class... Args>
-  static void* operator new(std::size_t bytes, const Self&, std::allocator_arg_t, const Alloc& source, const Args&...) {
+  // Clang passes the object of a member function, but not that of a lambda.
+  static void* operator new(std::size_t bytes, std::allocator_arg_t, const Alloc& source,
+                            const std::remove_reference_t<After>&...)
+    requires(sizeof...(Before) > 0)
+  {
     return allocate(bytes, allocator(source));
   }
   static void operator delete(void* frame, std::size_t bytes) noexcept {
@@ -84,10 +95,10 @@ class allocated_frame : public Promise {
   }
 };
 
-// The promise type of a coroutine function with return type R, which must have R::promise_type.
-template <class R, class Alloc>
+// The std::coroutine_traits of a function that returns an R, with the object of a member function as Before.
+template <class R, class Alloc, class Before, class After>
 struct allocated_traits {
-  using promise_type = allocated_frame<typename R::promise_type, std::remove_cvref_t<Alloc>>;
+  using promise_type = allocated_frame<typename R::promise_type, std::remove_cvref_t<Alloc>, Before, After>;
 };
 
 }  // namespace hocket::inline HOCKET_ABI::detail

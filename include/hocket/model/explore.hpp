@@ -137,6 +137,7 @@ struct test {
 };
 report explore(const options& bounds, test body);
 report replay(const options& bounds, std::string_view decisions, test body);
+std::string unneeded_orderings(const options& bounds, test body);
 
 template <class Body>
 test erase(Body& body) {
@@ -164,6 +165,15 @@ template <class Body>
   return detail::replay(bounds, decisions, detail::erase(body));
 }
 
+// The negative controls of a test, by the dozen: explores again and again, each time with one ordering of the code under
+// test weakened by one degree (seq_cst to acq_rel, acq_rel to acquire and to release, those to relaxed). Returns a line
+// for each that went unnoticed, as "claim.cpp:47: release could be relaxed": either nobody needs it, or the test does
+// not see why it is needed. An ordering is known by its source line. The body as it stands must show no bug.
+template <class Body>
+[[nodiscard]] std::string unneeded_orderings(const options& bounds, Body&& body) {
+  return detail::unneeded_orderings(bounds, detail::erase(body));
+}
+
 // In the body or one of its threads: a condition that must hold. `what` must outlive the exploration.
 void require(bool holds, const char* what = "a required condition does not hold",
              std::source_location where = std::source_location::current());
@@ -174,5 +184,8 @@ void pause(std::source_location where = std::source_location::current());
 
 // 0 in the body, 1, 2, ... in its threads in the order of their declaration; 0 outside of an exploration.
 [[nodiscard]] std::size_t thread_index() noexcept;
+
+// Another one in each execution; 0 outside: for per-thread slots that must be empty when an execution starts.
+[[nodiscard]] std::uint64_t execution_number() noexcept;
 
 }  // namespace hocket::inline HOCKET_HOST_ABI::model

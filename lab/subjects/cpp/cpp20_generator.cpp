@@ -82,6 +82,4 @@ struct reference_style {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  return lab::run_generators<reference_style>(LAB_SYSTEM, lab::parse(argc, argv));
-}
+int main(int argc, char** argv) { return lab::run_generators<reference_style>(LAB_SYSTEM, lab::parse(argc, argv)); }

@@ -53,7 +53,7 @@ class tasks {
 
  private:
   struct started {
-    hocket::awaiter_of<task<void>> result;
+    std::remove_reference_t<hocket::awaiter_of<task<void>>> result;
     std::coroutine_handle<> handle;
   };
   lab::slots<started> tasks_;

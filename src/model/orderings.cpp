@@ -1,0 +1,47 @@
+// Which orderings a test does not need: it is explored with each of them weakened by one degree. One degree is enough:
+// what is too weak stays too weak when it is weakened further.
+#include "search.hpp"
+
+#include <hocket/base/fatal.hpp>
+
+namespace hocket::inline HOCKET_HOST_ABI::model::detail {
+namespace {
+
+using order = std::memory_order;
+
+std::vector<order> next_weaker(order from) {
+  if (from == order::seq_cst) return {order::acq_rel};
+  if (from == order::acq_rel) return {order::acquire, order::release};
+  return {order::relaxed};
+}
+
+std::vector<ordering> orderings_of(const options& bounds, test body) {
+  std::vector<ordering> known;
+  engine runner(bounds, body);
+  runner.note_orderings(&known);
+  auto result = search(runner, bounds);
+  if (result.found()) fatal(result.message.c_str(), "unneeded_orderings() is for a test that shows no bug as it stands");
+  return known;
+}
+
+bool needed(const options& bounds, test body, const ordering& from, order to) {
+  engine runner(bounds, body);
+  runner.weaken(from, to);
+  return search(runner, bounds).found();
+}
+
+}  // namespace
+
+std::string unneeded_orderings(const options& bounds, test body) {
+  std::string unnoticed;
+  for (const auto& candidate : orderings_of(bounds, body)) {
+    for (auto weaker : next_weaker(candidate.order)) {
+      if (needed(bounds, body, candidate, weaker)) continue;
+      unnoticed += short_name(candidate.where) + ": " + order_name(candidate.order) + " could be " + order_name(weaker);
+      unnoticed += '\n';
+    }
+  }
+  return unnoticed;
+}
+
+}  // namespace hocket::inline HOCKET_HOST_ABI::model::detail

@@ -1,0 +1,9 @@
+// The search over all executions of an engine's body, within bounds.
+#pragma once
+#include "engine.hpp"
+
+namespace hocket::inline HOCKET_HOST_ABI::model {
+
+report search(engine& runner, const options& bounds);
+
+}  // namespace hocket::inline HOCKET_HOST_ABI::model

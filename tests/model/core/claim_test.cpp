@@ -1,0 +1,106 @@
+// The claim word under every schedule: one winner, no early reader of the registrations, one last holder.
+#include <hocket/core/claim.hpp>
+
+#include "verdict.hpp"
+
+#include <string>
+
+namespace {
+
+using hocket::claim;
+using hocket::settlement;
+using hocket::verdict;
+using hocket::model::execution;
+using hocket::model::require;
+using hocket::model::var;
+namespace model = hocket::model;
+
+// A wait with two sources. `registration` stands for what the registrar makes and a winner reads; `frame` for the
+// memory of the wait, which the last holder frees. The sources know the waiter through their own locks.
+struct wait {
+  claim word;
+  model::mutex sources[2];
+  var<int> registration{0, "registration"};
+  var<int> touched[2];
+  var<bool> posted{false, "posted"};
+};
+
+void finish(wait& w, std::uint32_t holds) {
+  if (!w.word.drop(holds)) return;
+  for (auto& by : w.touched) (void)by.read();
+  w.posted = true;
+}
+
+void source_ends(wait& w, int me, verdict how) {
+  w.sources[me].lock();
+  w.sources[me].unlock();
+  auto result = w.word.settle(how);
+  if (result == settlement::won) require(w.registration == 2, "a winner that is not early sees all registrations");
+  w.touched[me] = 1;
+  finish(w, 1);
+}
+
+void two_sources_race(execution& run) {
+  wait w;
+  for (auto& source : w.sources) source.lock();
+  run.thread("never blocks", [] {});
+  w.word.arm();
+  w.word.hold();
+  w.word.hold();
+  for (auto& source : w.sources) source.unlock();
+  run.thread("grants", [&] { source_ends(w, 0, verdict::granted); });
+  run.thread("cancels", [&] { source_ends(w, 1, verdict::cancelled); });
+  run.thread("registers", [&] {
+    w.registration = 2;
+    if (!w.word.commit()) finish(w, 1);
+  });
+  run.join();
+  require(w.posted, "nobody was the last");
+  require(w.word.outcome() == verdict::granted || w.word.outcome() == verdict::cancelled);
+  require(!w.word.held());
+}
+
+// Two selects that meet from both sides, each able to win the other, and a cancellation of one.
+void two_selects_meet(execution& run) {
+  claim one, other;
+  for (auto* word : {&one, &other}) {
+    word->arm();
+    word->hold();
+    word->hold();
+    word->hold();
+    require(word->commit());
+  }
+  var<int> meetings{0, "meetings"};
+  model::mutex lock{"meetings' lock"};
+  auto meet = [&](claim& mine, claim& theirs) {
+    auto result = claim::settle_both(mine, theirs);
+    require((result.one == settlement::lost) == (result.other == settlement::lost), "one of two was won");
+    if (result.one == settlement::lost) return;
+    lock.lock();
+    meetings = meetings + 1;
+    lock.unlock();
+  };
+  run.thread("from one", [&] { meet(one, other); });
+  run.thread("from other", [&] { meet(other, one); });
+  bool cancelled = false;
+  run.thread("cancels one", [&] { cancelled = one.settle(verdict::cancelled) != settlement::lost; });
+  run.join();
+  require(meetings == (cancelled ? 0 : 1), "they meet once, unless one was cancelled");
+  require(one.outcome() == (cancelled ? verdict::cancelled : verdict::granted));
+  require(other.outcome() == (cancelled ? verdict::armed : verdict::granted));
+}
+
+}  // namespace
+
+TEST_CASE("a claim that two sources settle has one winner and one last holder") {
+  ::verdict::none({.preemptions = 3, .stale_reads = 1, .spurious = 1}, two_sources_race);
+}
+
+TEST_CASE("every ordering of a claim is needed by its users") {
+  auto unneeded = model::unneeded_orderings({.preemptions = 2, .stale_reads = 1, .spurious = 0}, two_sources_race);
+  CHECK(unneeded == "");
+}
+
+TEST_CASE("two selects that meet win both claims or none") {
+  ::verdict::none({.preemptions = 3, .stale_reads = 1, .spurious = 1}, two_selects_meet);
+}

@@ -1,0 +1,71 @@
+// The executor of a plain thread, and the mutex of threads: nothing posted is lost, and nothing is touched too late.
+#include <hocket/base/mutex.hpp>
+#include <hocket/core/thread_executor.hpp>
+
+#include "verdict.hpp"
+
+#include <memory>
+
+namespace {
+
+using hocket::runnable;
+using hocket::thread_executor;
+using hocket::thread_mutex;
+using hocket::model::execution;
+using hocket::model::require;
+using hocket::model::var;
+namespace model = hocket::model;
+
+struct work : runnable {
+  var<int> payload{0, "payload"};
+};
+
+// The executor is destroyed as soon as everything has been taken.
+void two_post_one_takes(execution& run) {
+  work items[2];
+  auto executor = std::make_unique<thread_executor>();
+  run.thread("owner", [&] {
+    for (int taken = 0; taken < 2;) {
+      for (runnable* item = executor->take(); item; item = item->next, ++taken) {
+        require(static_cast<work*>(item)->payload == 1);
+      }
+    }
+    executor.reset();
+  });
+  for (auto& item : items) {
+    run.thread("poster", [&item, to = executor.get()] {
+      item.payload = 1;
+      to->post(item);
+    });
+  }
+  run.join();
+}
+
+void three_count(execution& run) {
+  thread_mutex mutex;
+  var<int> count{0, "count"};
+  for (const char* name : {"a", "b", "c"}) {
+    run.thread(name, [&] {
+      mutex.lock();
+      count = count + 1;
+      mutex.unlock();
+    });
+  }
+  run.join();
+  require(count == 3);
+}
+
+}  // namespace
+
+TEST_CASE("a thread executor loses nothing that is posted, and is free when all was taken") {
+  verdict::none({.preemptions = 3, .stale_reads = 1, .spurious = 1}, two_post_one_takes);
+}
+
+TEST_CASE("every ordering of a thread executor is needed") {
+  CHECK(model::unneeded_orderings({.preemptions = 2, .stale_reads = 1}, two_post_one_takes) == "");
+}
+
+TEST_CASE("a thread mutex excludes, wakes its sleepers, and needs each of its orderings") {
+  verdict::none({.preemptions = 3, .stale_reads = 2}, three_count);
+  CHECK(model::unneeded_orderings({.preemptions = 2, .stale_reads = 2}, three_count) == "");
+}

@@ -1,0 +1,31 @@
+// src/core/current.cpp as seen by library sources under the model: the threads of a model test are one real thread, so
+// what is `thread_local` in the library is here an array with a place for each of them, empty in every execution.
+#include <hocket/core/current.hpp>
+#include <hocket/model/explore.hpp>
+
+#include <array>
+
+namespace hocket::inline HOCKET_ABI {
+
+thread_state& this_thread() noexcept {
+  static std::array<thread_state, 16> states;
+  static std::uint64_t execution = 0;
+  if (auto present = model::execution_number(); execution != present) {
+    execution = present;
+    states.fill({});
+  }
+  return states[model::thread_index()];
+}
+
+running_scope::running_scope(executor* on, context* ctx) noexcept
+    : outer_executor_(this_thread().running_on), outer_context_(this_thread().ctx) {
+  this_thread().running_on = on;
+  this_thread().ctx = ctx;
+}
+
+running_scope::~running_scope() {
+  this_thread().running_on = outer_executor_;
+  this_thread().ctx = outer_context_;
+}
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,136 @@
+// The smallest primitive that follows the protocol of suspension.hpp: permits, and a list of those who wait for one.
+//
+// It serves the tests of the protocol itself, sequential, under stress and under the model checker; it is the pattern of
+// what every primitive does, without anything that is its own.
+#pragma once
+#include <hocket/base/mutex.hpp>
+#include <hocket/core/suspension.hpp>
+
+#include <coroutine>
+
+namespace hocket_test {
+
+class permit_source final : public hocket::wait_source {
+ public:
+  class acquisition;
+  class choice;
+
+  explicit permit_source(int permits = 0) noexcept : free_(permits) {}
+
+  // Waits for a permit. Gives the verdict of the wait: `granted` means that the caller has it.
+  [[nodiscard]] acquisition acquire() noexcept;
+
+  // Gives a permit to the first waiter whose wait can still be granted, else keeps it.
+  void release() noexcept {
+    while (hocket::waiter* first = pop_or_keep()) {
+      if (first->grant()) return;
+    }
+  }
+
+  // Under one lock: takes a permit (true), or registers `entry` (false).
+  bool take_or_list(hocket::suspension& wait, hocket::waiter& entry) noexcept {
+    hocket::locked guard(mutex_);
+    if (free_ > 0) return --free_, true;
+    entry.enlist(wait, *this);
+    waiting_.push_back(entry);
+    return false;
+  }
+
+  bool detach(hocket::waiter& entry) noexcept override {
+    hocket::locked guard(mutex_);
+    if (!entry.linked()) return false;
+    waiting_.erase(entry);
+    return true;
+  }
+  void pass_on(hocket::waiter&) noexcept override {
+    ++passed_on;
+    release();
+  }
+
+  int free() noexcept {
+    hocket::locked guard(mutex_);
+    return free_;
+  }
+  bool has_waiters() noexcept {
+    hocket::locked guard(mutex_);
+    return !waiting_.empty();
+  }
+
+  int passed_on = 0;   // how often a granted permit came back unconsumed; for tests of one thread
+
+  // For tests that play the source by hand: takes the first waiter out, as release() does before it grants.
+  hocket::waiter* pop() noexcept {
+    hocket::locked guard(mutex_);
+    return waiting_.empty() ? nullptr : &waiting_.pop_front();
+  }
+
+ private:
+  hocket::waiter* pop_or_keep() noexcept {
+    hocket::locked guard(mutex_);
+    if (!waiting_.empty()) return &waiting_.pop_front();
+    ++free_;
+    return nullptr;
+  }
+
+  hocket::thread_mutex mutex_;
+  hocket::list<hocket::waiter> waiting_;
+  int free_;
+};
+
+// Awaits one permit.
+class permit_source::acquisition {
+ public:
+  explicit acquisition(permit_source& source) noexcept : source_(source) {}
+
+  bool await_ready() const noexcept { return false; }
+  bool await_suspend(std::coroutine_handle<> handle) noexcept {
+    wait_.arm(handle);
+    if (source_.take_or_list(wait_, entry_)) {
+      wait_.disarm();
+      taken_ = true;
+      return false;
+    }
+    return wait_.commit();
+  }
+  hocket::verdict await_resume() noexcept { return taken_ ? hocket::verdict::granted : wait_.finish(); }
+
+ private:
+  permit_source& source_;
+  bool taken_ = false;
+  hocket::suspension wait_;
+  hocket::waiter entry_;
+};
+
+inline permit_source::acquisition permit_source::acquire() noexcept { return acquisition(*this); }
+
+// Awaits a permit of either of two sources: a select.
+class permit_source::choice {
+ public:
+  struct result {
+    hocket::verdict how;
+    std::size_t index;
+  };
+
+  choice(permit_source& zero, permit_source& one) noexcept : sources_{&zero, &one} {}
+
+  bool await_ready() const noexcept { return false; }
+  bool await_suspend(std::coroutine_handle<> handle) noexcept {
+    wait_.arm(handle);
+    for (int i = 0; i < 2; ++i) {
+      if (!sources_[i]->take_or_list(wait_, entries_[i])) continue;
+      // A permit was free: this registration is made after all, and granted on the spot. An earlier one may have won.
+      entries_[i].enlist(wait_, *sources_[i]);
+      if (!entries_[i].grant()) sources_[i]->release();
+      break;
+    }
+    return wait_.commit();
+  }
+  result await_resume() noexcept { return {wait_.finish(), wait_.granted_index()}; }
+
+ private:
+  permit_source* sources_[2];
+  hocket::suspension wait_;
+  hocket::waiter entries_[2];
+};
+
+}  // namespace hocket_test

@@ -1,0 +1,141 @@
+// What tests of core run on: a coroutine that does nothing by itself, an executor that is stepped by hand, and timers
+// that fire when told.
+#pragma once
+#include <hocket/base/mutex.hpp>
+#include <hocket/core/context.hpp>
+#include <hocket/core/current.hpp>
+#include <hocket/core/executor.hpp>
+#include <hocket/core/frame.hpp>
+#include <hocket/core/timer.hpp>
+
+#include <coroutine>
+#include <utility>
+
+namespace hocket_test {
+
+// Fires registrations that are due when fire_due() is called, on its caller's thread.
+class fake_timers final : public hocket::timer_service {
+ public:
+  void attach(hocket::timer_node& node) noexcept override {
+    hocket::locked guard(mutex_);
+    nodes_.push_back(node);
+  }
+  bool detach(hocket::timer_node& node) noexcept override {
+    hocket::locked guard(mutex_);
+    if (!node.linked()) return false;
+    nodes_.erase(node);
+    return true;
+  }
+  bool empty() noexcept {
+    hocket::locked guard(mutex_);
+    return nodes_.empty();
+  }
+  int fire_due(hocket::time_point now) noexcept {
+    int fired = 0;
+    while (hocket::timer_node* due = pop_due(now)) {
+      due->fire(*due);
+      ++fired;
+    }
+    return fired;
+  }
+
+ private:
+  hocket::timer_node* pop_due(hocket::time_point now) noexcept {
+    hocket::locked guard(mutex_);
+    for (hocket::timer_node& node : nodes_) {
+      if (node.when > now) continue;
+      nodes_.erase(node);
+      return &node;
+    }
+    return nullptr;
+  }
+
+  hocket::thread_mutex mutex_;
+  hocket::list<hocket::timer_node> nodes_;
+};
+
+// A queue of which the test takes one coroutine at a time. Any thread may post.
+class stepped_executor final : public hocket::executor {
+ public:
+  explicit stepped_executor(hocket::timer_service* timers = nullptr) noexcept : timers_(timers) {}
+
+  void post(hocket::runnable& work) noexcept override {
+    hocket::locked guard(mutex_);
+    work.next = nullptr;
+    *last_ = &work;
+    last_ = &work.next;
+    ++posts_;
+  }
+  hocket::timer_service* timers() noexcept override { return timers_; }
+
+  // Takes the first without running it; null if there is none.
+  hocket::runnable* take() noexcept {
+    hocket::locked guard(mutex_);
+    hocket::runnable* work = first_;
+    if (!work) return nullptr;
+    first_ = work->next;
+    if (!first_) last_ = &first_;
+    return work;
+  }
+  // Resumes the first, which must be a coroutine of hocket's, under its own context.
+  bool step() {
+    hocket::runnable* work = take();
+    if (!work) return false;
+    std::coroutine_handle<> handle = work->handle;
+    hocket::running_scope running(this, hocket::header_of(handle).ctx);
+    handle.resume();
+    return true;
+  }
+  void run() {
+    while (step()) {
+    }
+  }
+  int posts() noexcept {
+    hocket::locked guard(mutex_);
+    return posts_;
+  }
+
+ private:
+  hocket::timer_service* const timers_;
+  hocket::thread_mutex mutex_;
+  hocket::runnable* first_ = nullptr;
+  hocket::runnable** last_ = &first_;
+  int posts_ = 0;
+};
+
+// A coroutine that a test starts, steps and destroys. An exception leaves through the resume.
+class script {
+ public:
+  struct promise_type : hocket::coroutine_header {
+    hocket::runnable start;
+
+    promise_type() noexcept { kind = hocket::coroutine_kind::root; }
+    script get_return_object() noexcept { return script(handle_type::from_promise(*this)); }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    std::suspend_always final_suspend() noexcept { return {}; }
+    void return_void() noexcept {}
+    void unhandled_exception() { throw; }
+  };
+  using handle_type = std::coroutine_handle<promise_type>;
+
+  script(script&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
+  ~script() { destroy(); }
+
+  // Posts it to `on`, to run under `ctx` (null: the root context).
+  void start(hocket::executor& on, hocket::context* ctx = nullptr) noexcept {
+    handle_.promise().ctx = ctx;
+    handle_.promise().start = {nullptr, handle_, &on};
+    on.post(handle_.promise().start);
+  }
+  bool done() const noexcept { return handle_.done(); }
+  handle_type handle() const noexcept { return handle_; }
+  void destroy() noexcept {
+    if (handle_) std::exchange(handle_, {}).destroy();
+  }
+
+ private:
+  explicit script(handle_type handle) noexcept : handle_(handle) {}
+  handle_type handle_;
+};
+
+}  // namespace hocket_test

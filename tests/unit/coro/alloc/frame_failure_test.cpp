@@ -1,0 +1,60 @@
+// No memory for a frame: std::bad_alloc comes out of the coroutine function, and nothing leaks.
+#include <hocket/core/sync_wait.hpp>
+#include <hocket/coro/generator.hpp>
+#include <hocket/coro/task.hpp>
+
+#include "support/alloc.hpp"
+#include "unit/coro/queue_executor.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace hocket;
+using namespace hocket_test;
+
+namespace {
+
+task<int> leaf(counted, int n) { co_return n; }
+task<int> tree(counted, int depth) {
+  counted local;
+  if (depth == 0) co_return co_await leaf(counted{}, 1);
+  int left = co_await tree(counted{}, depth - 1);
+  co_return left + co_await tree(counted{}, depth - 1);
+}
+generator<int> numbers(counted) { co_yield 1; }
+
+}  // namespace
+
+TEST_CASE("a frame that cannot be had is std::bad_alloc in the caller") {
+  trim_frame_memory();
+  {
+    allocation_watch watch(1);
+    CHECK_THROWS_AS(static_cast<void>(numbers(counted{})), std::bad_alloc);
+  }
+  CHECK(counted::live == 0);
+}
+
+TEST_CASE("every allocation of a tree of tasks fails once, and nothing leaks") {
+  std::size_t failing = 1;
+  for (bool failed = true; failed; ++failing) {
+    trim_frame_memory();
+    allocation_watch watch(failing);
+    int sum = 0;
+    try {
+      sum = sync_wait(tree(counted{}, 4));
+    } catch (const std::bad_alloc&) {
+    }
+    failed = watch.has_failed();
+    if (!failed) CHECK(sum == 16);
+    CHECK(counted::live == 0);
+  }
+  CHECK(failing > 5);
+}
+
+TEST_CASE("a warm task allocates nothing") {
+  if (!detail::recycles_frames) return;
+  CHECK(sync_wait(tree(counted{}, 4)) == 16);
+  allocation_watch watch;
+  CHECK(sync_wait(tree(counted{}, 4)) == 16);
+  CHECK(watch.allocations() == 0);
+  CHECK(watch.releases() == 0);
+}
