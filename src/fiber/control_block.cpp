@@ -9,9 +9,24 @@
 
 #include <memory>
 #include <system_error>
+#include <utility>
 
 namespace hocket::inline HOCKET_ABI {
+
+constinit control_block vacant_block{{nullptr, nullptr}, {}, nullptr};
+
 namespace detail {
+namespace {
+
+void check_canary(const fiber_record& record) noexcept {
+  if (canary_intact(stack_pool::stack_of(record.block).low)) [[likely]] return;
+  fatal("the stack of a coroutine overflowed (its canary is gone)",
+        "raise stack_size of its pool, or give the pool guard pages to find the place", record.name);
+}
+
+exception_globals take(exception_globals& live) noexcept { return std::exchange(live, {nullptr, 0}); }
+
+}  // namespace
 
 // --- making
 
@@ -51,6 +66,7 @@ void make_control_block(fiber_record& record, const stack_ref& stack, fiber_thre
 void finish(fiber_record& record, void* resumer) noexcept {
   control_block& block = *record.block;
   destroy_fiber_locals(record.locals);
+  if (block.header.flags & fiber_flag::canary) check_canary(record);
   block.header.flags |= header_flag::finished;
   block.head.resume = nullptr;
   record.annotation.before_leave();
@@ -98,43 +114,42 @@ void throw_unwinding() { throw forced_unwind{}; }
 
 // --- the rare halves of a switch
 
-void put_exceptions_away(exception_globals& live, exception_globals& kept) noexcept {
-  kept = live;
-  live = {nullptr, 0};
-}
-
-void before_resume_slow(control_block& block, fiber_record& record) noexcept {
+void before_resume(control_block& block, fiber_record& record) noexcept {
   if (block.header.flags & fiber_flag::canary) check_canary(record);
-  if (block.header.flags & fiber_flag::keeps_exceptions) *block.thread().exceptions = record.exceptions;
+  if (!(block.header.flags & fiber_flag::keeps_exceptions)) return;
+  *block.thread().exceptions = record.exceptions;
   block.header.flags &= static_cast<std::uint8_t>(~fiber_flag::keeps_exceptions);
 }
 
-void after_resume_slow(control_block& block, fiber_record& record) noexcept {
-  if (block.header.flags & fiber_flag::canary) check_canary(record);
-  exception_globals& live = *block.thread().exceptions;
-  if (live.empty()) return;
-  put_exceptions_away(live, record.exceptions);
+void put_fiber_exceptions_away(control_block& block, fiber_record& record) noexcept {
+  record.exceptions = take(*block.thread().exceptions);
   block.header.flags |= fiber_flag::keeps_exceptions;
 }
 
-void check_canary(const fiber_record& record) noexcept {
-  if (canary_intact(stack_pool::stack_of(record.block).low)) [[likely]] return;
-  fatal("the stack of a coroutine overflowed (its canary is gone)",
-        "raise stack_size of its pool, or give the pool guard pages to find the place", record.name);
+void* enter_from_handler(control_block& block, fiber_record& record, void* transfer) noexcept {
+  exception_globals& live = *block.thread().exceptions;
+  exception_globals own = take(live);
+  void* sent = enter(block, record, transfer);
+  live = own;
+  return sent;
 }
 
-void report_bad_resume(const control_block* block) noexcept {
-  if (!block)
+void before_yield(const fiber_record& record) noexcept {
+  if (record.block->header.flags & fiber_flag::unwinding) report_bad_yield(record);
+  check_canary(record);
+}
+
+void report_bad_resume(const control_block& block) noexcept {
+  if (&block == &vacant_block)
     fatal("an empty coroutine was resumed", "it was moved from or never made: ask `if (coroutine)` first");
-  auto& of = const_cast<control_block&>(*block);
-  const char* name = fiber_record::of(of).name;
-  if (block->thread().id != machine::thread_id())
+  const char* name = fiber_record::of(const_cast<control_block&>(block)).name;
+  if (block.thread().id != machine::thread_id())
     fatal("a coroutine was resumed by a thread that did not create it",
           "a raw coroutine stays on its thread: create it where it runs, or spawn a fiber", name);
-  if (block->finished())
+  if (block.finished())
     fatal("a finished coroutine was resumed", "its result was given by the resume that finished it: ask done() first",
           name);
-  if (block->thread().running == block)
+  if (block.thread().running == &block)
     fatal("a coroutine resumed itself", "only code outside of it can resume it: use self.yield to go back", name);
   fatal("a running coroutine was resumed", "it waits for a coroutine that it resumed: let that one yield first", name);
 }

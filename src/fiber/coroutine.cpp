@@ -3,12 +3,12 @@
 namespace hocket::inline HOCKET_ABI {
 
 void any_coroutine::reset() noexcept {
-  if (block_) detail::destroy_fiber(*std::exchange(block_, nullptr));
+  if (*this) detail::destroy_fiber(*std::exchange(block_, &vacant_block));
   record_ = nullptr;
 }
 
 coroutine_status any_coroutine::status() const noexcept {
-  if (!block_) return coroutine_status::empty;
+  if (!*this) return coroutine_status::empty;
   if (block_->finished()) return coroutine_status::finished;
   if (block_->record)
     return block_->header.flags & header_flag::started ? coroutine_status::suspended : coroutine_status::unstarted;

@@ -27,7 +27,7 @@
 //       The same for code whose enclosing function contains a genuine call, so that the compiler keeps nothing in a
 //       red zone: one cache line of the parked stack less. Never call it from a leaf.
 //   void leave(void* to, void* transfer)          [[noreturn]]
-//       Goes on at `to` and forgets the caller's stack, which may be reused at once. `from` means nothing there.
+//       Goes on at `to` and forgets the caller's stack, which may be reused at once. `from` is null there.
 //   const void* thread_id()
 //       A pointer that differs between live threads, read anew at each call.
 //   constexpr bool record_is_whole

@@ -39,6 +39,7 @@ inline constexpr std::uint8_t unwinding = 8;             // it is being destroye
 inline constexpr std::uint8_t canary = 16;               // its stack has no guard page: compare the canary
 inline constexpr std::uint8_t keeps_exceptions = 32;     // it parked inside a catch block: fiber_record::exceptions
 inline constexpr std::uint8_t at_resume = keeps_exceptions | canary;
+inline constexpr std::uint8_t at_yield = unwinding | canary;
 inline constexpr std::uint8_t at_landing = unwinding;
 }  // namespace fiber_flag
 
@@ -75,30 +76,29 @@ struct control_block {
   fiber_thread& thread() const noexcept { return *static_cast<fiber_thread*>(header.continuation.home); }
   bool finished() const noexcept { return head.resume == nullptr; }
 };
+
+// What an empty coroutine refers to: it has no record, so that one test covers every state that cannot be resumed.
+extern control_block vacant_block;
 static_assert(sizeof(control_block) == 64 && offsetof(control_block, header) == 2 * sizeof(void*),
               "a control block is one cache line and begins like a compiler's frame");
 
 namespace detail {
 
 // The rare parts of a switch, out of line.
-void put_exceptions_away(exception_globals& live, exception_globals& kept) noexcept;  // live is empty afterwards
-void check_canary(const fiber_record& record) noexcept;
+void before_resume(control_block& block, fiber_record& record) noexcept;            // flags in at_resume
+void put_fiber_exceptions_away(control_block& block, fiber_record& record) noexcept;
+void* enter_from_handler(control_block& block, fiber_record& record, void* transfer) noexcept;
+void before_yield(const fiber_record& record) noexcept;                             // flags in at_yield
 [[noreturn]] void throw_unwinding();
-[[noreturn]] void report_bad_resume(const control_block* block) noexcept;
+[[noreturn]] void report_bad_resume(const control_block& block) noexcept;
 [[noreturn]] void report_bad_yield(const fiber_record& record) noexcept;
 
-void before_resume_slow(control_block& block, fiber_record& record) noexcept;
-void after_resume_slow(control_block& block, fiber_record& record) noexcept;
-
-// The resumer's side of a round trip: runs the fiber until it yields or finishes. `transfer` goes to the fiber, what it
-// sends comes back.
+// The resumer's side of a round trip: runs the fiber until it yields or finishes. `transfer` goes to the fiber. Gives
+// what it sends, which is never null, or null when it has finished.
 [[gnu::always_inline]] inline void* enter(control_block& block, fiber_record& record, void* transfer) noexcept {
   fiber_thread& thread = block.thread();
-  exception_globals& live = *thread.exceptions;
-  exception_globals own;
-  bool const keeps_own = !live.empty();
-  if (keeps_own) [[unlikely]] put_exceptions_away(live, own);
-  if (block.header.flags & fiber_flag::at_resume) [[unlikely]] before_resume_slow(block, record);
+  if (!thread.exceptions->empty()) [[unlikely]] return enter_from_handler(block, record, transfer);
+  if (block.header.flags & fiber_flag::at_resume) [[unlikely]] before_resume(block, record);
   control_block* const outer = thread.running;
   void* const to = block.record;
   block.record = nullptr;
@@ -106,22 +106,21 @@ void after_resume_slow(control_block& block, fiber_record& record) noexcept;
   record.annotation.before_resume();
   machine::arrival back = machine::switch_to(to, transfer);
   record.annotation.after_resume();
+  block.record = back.from;
   thread.running = outer;
-  block.record = block.finished() ? nullptr : back.from;
-  if (!live.empty() || block.header.flags & fiber_flag::canary) [[unlikely]] after_resume_slow(block, record);
-  if (keeps_own) [[unlikely]] live = own;
+  if (!thread.exceptions->empty()) [[unlikely]] put_fiber_exceptions_away(block, record);
   return back.transfer;
 }
 
 // The fiber's side: parks it, goes back to `resumer`, returns when it is resumed, by whom `resumer` says then. Throws
-// when it is to unwind.
+// when it is to unwind. `transfer` is not null.
 [[gnu::always_inline]] inline void* park(control_block& block, fiber_record& record, void*& resumer, void* transfer) {
   if constexpr (misuse_checks) {
-    if (block.thread().running != &block || block.header.flags & fiber_flag::unwinding) [[unlikely]]
-      report_bad_yield(record);
+    if (block.thread().running != &block) [[unlikely]] report_bad_yield(record);
   }
+  if (block.header.flags & fiber_flag::at_yield) [[unlikely]] before_yield(record);
   record.annotation.before_yield();
-  // throw_unwinding() below is the genuine call that this form asks for.
+  // before_yield() and throw_unwinding() are the genuine calls that this form asks for.
   machine::arrival back = machine::switch_to_in_caller(resumer, transfer);
   record.annotation.after_yield();
   resumer = back.from;
@@ -154,7 +153,7 @@ void make_control_block(fiber_record& record, const stack_ref& stack, fiber_thre
 void destroy_fiber(control_block& block) noexcept;
 
 // A bare handle that owns the fiber.
-std::coroutine_handle<> release_fiber(control_block* block);
+std::coroutine_handle<> release_fiber(control_block& block);
 
 }  // namespace detail
 }  // namespace hocket::inline HOCKET_ABI

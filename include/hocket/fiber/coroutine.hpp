@@ -79,7 +79,7 @@ class coroutine_self {
   [[gnu::always_inline]] In yield()
     requires std::is_void_v<Out>
   {
-    return exchange(nullptr);
+    return exchange(this);
   }
 
   const char* name() const noexcept { return record_.name; }
@@ -194,14 +194,14 @@ class coroutine;
 class [[nodiscard]] any_coroutine {
  public:
   any_coroutine(any_coroutine&& other) noexcept
-      : block_(std::exchange(other.block_, nullptr)), record_(std::exchange(other.record_, nullptr)) {}
+      : block_(std::exchange(other.block_, &vacant_block)), record_(std::exchange(other.record_, nullptr)) {}
   ~any_coroutine() { reset(); }
 
   // Destroys the coroutine now: unwinds it if it is suspended. Fatal if it is running, or has resumed the caller.
   void reset() noexcept;
 
-  explicit operator bool() const noexcept { return block_ != nullptr; }
-  bool done() const noexcept { return block_ && block_->finished(); }
+  explicit operator bool() const noexcept { return block_ != &vacant_block; }
+  bool done() const noexcept { return *this && block_->finished(); }
   coroutine_status status() const noexcept;
 
   const char* name() const noexcept { return record_ ? record_->name : ""; }
@@ -213,7 +213,7 @@ class [[nodiscard]] any_coroutine {
   any_coroutine& operator=(any_coroutine&& other) noexcept {
     if (this != &other) {
       reset();
-      block_ = std::exchange(other.block_, nullptr);
+      block_ = std::exchange(other.block_, &vacant_block);
       record_ = std::exchange(other.record_, nullptr);
     }
     return *this;
@@ -222,13 +222,13 @@ class [[nodiscard]] any_coroutine {
   // One round trip: `in` goes to the body; gives what it yielded, unless it has finished.
   [[gnu::always_inline]] void* step(void* in) {
     if constexpr (misuse_checks) {
-      if (!block_ || !block_->record || block_->thread().id != machine::thread_id()) [[unlikely]]
-        detail::report_bad_resume(block_);
+      if (!block_->record || block_->thread().id != machine::thread_id()) [[unlikely]]
+        detail::report_bad_resume(*block_);
     }
     return detail::enter(*block_, *record_, in);
   }
 
-  control_block* block_ = nullptr;
+  control_block* block_ = &vacant_block;
   fiber_record* record_ = nullptr;
 };
 
@@ -282,13 +282,14 @@ class [[nodiscard]] coroutine : public any_coroutine {
   [[nodiscard]] std::coroutine_handle<> release()
     requires std::is_void_v<In>
   {
-    return detail::release_fiber(std::exchange(block_, nullptr));
+    record_ = nullptr;
+    return detail::release_fiber(*std::exchange(block_, &vacant_block));
   }
 
  private:
   [[gnu::always_inline]] Out exchange(void* in) {
     void* out = step(in);
-    if (block_->finished()) [[unlikely]] {
+    if (!out) [[unlikely]] {
       detail::rethrow_error(*record_);
       return result_below<Out>(*record_).take();
     }

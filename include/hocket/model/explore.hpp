@@ -53,6 +53,7 @@
 #include <source_location>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace hocket::inline HOCKET_HOST_ABI::model {
@@ -139,10 +140,16 @@ report explore(const options& bounds, test body);
 report replay(const options& bounds, std::string_view decisions, test body);
 std::string unneeded_orderings(const options& bounds, test body);
 
+// A function or a callable object, const or not, by its address.
 template <class Body>
 test erase(Body& body) {
-  return {const_cast<void*>(static_cast<const void*>(std::addressof(body))),
-          [](void* object, execution& run) { (*static_cast<Body*>(object))(run); }};
+  if constexpr (std::is_function_v<Body>) {
+    return {reinterpret_cast<void*>(&body),
+            [](void* object, execution& run) { reinterpret_cast<Body*>(object)(run); }};
+  } else {
+    return {const_cast<void*>(static_cast<const void*>(std::addressof(body))),
+            [](void* object, execution& run) { (*static_cast<Body*>(object))(run); }};
+  }
 }
 
 }  // namespace detail

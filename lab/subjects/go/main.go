@@ -134,56 +134,48 @@ func measureLife(r request, create func(), rounds func() float64, destroy func()
 
 // The goroutines of go-yield run by themselves, roughly in turn; number 0 keeps the time. The scheduler favours the head
 // of its global queue now and then, so some get ahead: a repetition is divided by the activations that all lines show.
-// A goroutine that has reached the limit goes on yielding without counting, so every counter ends at the limit exactly.
+// Each goes on to the same limit, where goroutines wait for the end on a channel, as they wait for the rounds to begin.
 // (One thread runs them all, but the runtime may preempt it anywhere; hence the atomics. Loading one is a plain load.)
 type yieldPage struct {
-	lines                      []line
-	limit                      atomic.Uint64
-	started, finished, arrived atomic.Int64
-	stop                       atomic.Bool
-	budget                     time.Duration
-	values                     []float64
-	done                       chan bool
-}
-
-func (p *yieldPage) life(mine *line) {
-	mine.count++
-	p.started.Add(1)
-	runtime.Gosched()
-	p.turns(mine)
-	p.finished.Add(1)
-}
-
-func (p *yieldPage) turns(mine *line) {
-	arrived := false
-	for !p.stop.Load() {
-		if limit := p.limit.Load(); mine.count < limit {
-			mine.count++
-		} else if limit > 1 && !arrived {
-			arrived = true
-			p.arrived.Add(1)
-		}
-		runtime.Gosched()
-	}
+	lines      []line
+	limit      atomic.Uint64
+	arrived    atomic.Int64
+	all        chan bool // the last one to arrive says so
+	begin, end chan bool // closed: all go on
+	turning    bool
+	budget     time.Duration
+	values     []float64
 }
 
 const noLimit = ^uint64(0)
 
-func (p *yieldPage) timekeeper(mine *line) {
+func (p *yieldPage) life(i int) {
+	mine := &p.lines[i]
 	mine.count++
-	p.started.Add(1)
-	runtime.Gosched()
-	for p.limit.Load() == 1 && !p.stop.Load() {
-		runtime.Gosched()
+	p.arriveAndWait(p.begin)
+	if p.turning {
+		if i == 0 {
+			p.measure(mine)
+		}
+		for mine.count < p.limit.Load() {
+			mine.count++
+			runtime.Gosched()
+		}
+		p.arriveAndWait(p.end)
 	}
-	if p.limit.Load() == noLimit {
-		p.measure(mine)
-		_, highest := p.activations()
-		p.limit.Store(highest + 1)
-		p.done <- true
-		p.turns(mine)
+	p.arrive()
+}
+
+func (p *yieldPage) arrive() {
+	if p.arrived.Add(1) == int64(len(p.lines)) {
+		p.arrived.Store(0)
+		p.all <- true
 	}
-	p.finished.Add(1)
+}
+
+func (p *yieldPage) arriveAndWait(gate chan bool) {
+	p.arrive()
+	<-gate
 }
 
 func (p *yieldPage) activations() (total, highest uint64) {
@@ -225,40 +217,40 @@ func (p *yieldPage) measure(mine *line) {
 		ns, activations := p.some(mine, k)
 		p.values = append(p.values, ns/activations)
 	}
+	_, highest := p.activations()
+	p.limit.Store(highest + 1)
+}
+
+func (p *yieldPage) create() {
+	p.limit.Store(1)
+	p.begin, p.end, p.turning = make(chan bool), make(chan bool), false
+	for i := range p.lines {
+		go p.life(i)
+	}
+	<-p.all
+}
+
+func (p *yieldPage) rounds() float64 {
+	p.limit.Store(noLimit)
+	p.turning = true
+	close(p.begin)
+	<-p.all
+	return median(p.values)
+}
+
+func (p *yieldPage) destroy() {
+	if p.turning {
+		close(p.end)
+	} else {
+		close(p.begin)
+	}
+	<-p.all
+	check(p.lines, p.limit.Load())
 }
 
 func runYield(r request, lines []line) {
-	p := &yieldPage{lines: lines, budget: r.budget, done: make(chan bool, 1)}
-	create := func() {
-		p.limit.Store(1)
-		p.started.Store(0)
-		p.finished.Store(0)
-		p.arrived.Store(0)
-		p.stop.Store(false)
-		go p.timekeeper(&lines[0])
-		for i := 1; i < r.n; i++ {
-			go p.life(&lines[i])
-		}
-		for p.started.Load() < int64(r.n) {
-			runtime.Gosched()
-		}
-	}
-	rounds := func() float64 {
-		p.limit.Store(noLimit)
-		<-p.done
-		for p.arrived.Load() < int64(r.n) {
-			runtime.Gosched()
-		}
-		return median(p.values)
-	}
-	destroy := func() {
-		p.stop.Store(true)
-		for p.finished.Load() < int64(r.n) {
-			runtime.Gosched()
-		}
-		check(lines, p.limit.Load())
-	}
-	measureLife(r, create, rounds, destroy)
+	p := &yieldPage{lines: lines, budget: r.budget, all: make(chan bool, 1)}
+	measureLife(r, p.create, p.rounds, p.destroy)
 }
 
 func runChannel(r request, lines []line) {

@@ -35,7 +35,7 @@ proxy run(owned_fiber fiber) {
   control_block& block = *fiber.block;
   fiber_record& record = fiber_record::of(block);
   for (;;) {
-    if (!block.record || block.thread().id != machine::thread_id()) detail::report_bad_resume(&block);
+    if (!block.record || block.thread().id != machine::thread_id()) detail::report_bad_resume(block);
     detail::enter(block, record, nullptr);
     if (block.finished()) break;
     co_await std::suspend_always{};
@@ -47,9 +47,9 @@ proxy run(owned_fiber fiber) {
 
 constinit const frame_head fiber_entry_points{&unreachable, &unreachable};
 
-std::coroutine_handle<> detail::release_fiber(control_block* block) {
-  if (!block || !block->record) report_bad_resume(block);
-  return run(owned_fiber(block)).handle;
+std::coroutine_handle<> detail::release_fiber(control_block& block) {
+  if (!block.record) report_bad_resume(block);
+  return run(owned_fiber(&block)).handle;
 }
 
 }  // namespace hocket::inline HOCKET_ABI

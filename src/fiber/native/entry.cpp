@@ -14,9 +14,9 @@ namespace hocket::inline HOCKET_ABI {
 
 constinit const frame_head fiber_entry_points{&hocket_frame_resume, &hocket_frame_destroy};
 
-std::coroutine_handle<> detail::release_fiber(control_block* block) {
-  if (!block || !block->record) report_bad_resume(block);
-  return handle_of(block->head);
+std::coroutine_handle<> detail::release_fiber(control_block& block) {
+  if (!block.record) report_bad_resume(block);
+  return handle_of(block.head);
 }
 
 }  // namespace hocket::inline HOCKET_ABI
@@ -24,7 +24,7 @@ std::coroutine_handle<> detail::release_fiber(control_block* block) {
 extern "C" void hocket_resume_fiber(void* frame) {
   using namespace hocket;
   auto& block = *static_cast<control_block*>(frame);
-  if (!block.record || block.thread().id != machine::thread_id()) detail::report_bad_resume(&block);
+  if (!block.record || block.thread().id != machine::thread_id()) detail::report_bad_resume(block);
   fiber_record& record = fiber_record::of(block);
   detail::enter(block, record, nullptr);
   if (block.finished()) detail::rethrow_error(record);

@@ -105,12 +105,13 @@ void hocket_entry() noexcept;
 
 [[noreturn, gnu::always_inline]] inline void leave(void* to, void* transfer) noexcept {
   asm volatile(
+      "xorl %%eax, %%eax\n\t"
       "movq 8(%[to]), %%rbp\n\t"
       "leaq 16(%[to]), %%rsp\n\t"
       "jmpq *(%[to])"
       :
       : [to] "S"(to), "d"(transfer)
-      : "memory");
+      : "rax", "memory");
   __builtin_unreachable();
 }
 

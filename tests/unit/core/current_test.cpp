@@ -1,0 +1,90 @@
+#include <hocket/core/context.hpp>
+#include <hocket/core/current.hpp>
+#include <hocket/core/executor.hpp>
+
+#include <doctest/doctest.h>
+#include <thread>
+#include <vector>
+
+using namespace hocket;
+
+namespace {
+
+struct no_executor final : executor {
+  void post(runnable&) noexcept override {}
+};
+
+std::vector<int>& exits() {
+  static std::vector<int> numbers;
+  return numbers;
+}
+
+struct numbered_hook : thread_exit_hook {
+  explicit numbered_hook(int n)
+      : thread_exit_hook{[](thread_exit_hook& self) noexcept {
+          exits().push_back(static_cast<numbered_hook&>(self).number);
+        }},
+        number(n) {}
+  int number;
+};
+
+}  // namespace
+
+TEST_CASE("a plain thread has no executor, and scopes nest") {
+  no_executor outer, inner;
+  auto ctx = context::child_of(context::root(), {.name = "scoped"});
+  CHECK(current_executor() == nullptr);
+  {
+    running_scope one(&outer, ctx.get());
+    CHECK(current_executor() == &outer);
+    CHECK(&current_context() == ctx.get());
+    {
+      running_scope two(&inner, nullptr);
+      CHECK(current_executor() == &inner);
+      CHECK(&current_context() == &context::root());
+    }
+    CHECK(current_executor() == &outer);
+    CHECK(&current_context() == ctx.get());
+  }
+  CHECK(current_executor() == nullptr);
+}
+
+TEST_CASE("each thread has a state of its own, empty at first") {
+  no_executor here;
+  int value = 0;
+  running_scope running(&here, nullptr);
+  current_slot(thread_slot::frame_memory) = &value;
+  std::thread([&] {
+    CHECK(current_executor() == nullptr);
+    for (std::size_t i = 0; i < thread_slot_count; ++i) CHECK(this_thread().slots[i] == nullptr);
+  }).join();
+  CHECK(slot_of(this_thread(), thread_slot::frame_memory) == &value);
+  current_slot(thread_slot::frame_memory) = nullptr;
+}
+
+TEST_CASE("exit hooks run when their thread ends, the last one first, each once") {
+  numbered_hook first(1), second(2), third(3);
+  exits().clear();
+  std::thread([&] {
+    at_thread_exit(first);
+    at_thread_exit(second);
+    at_thread_exit(third);
+    CHECK(exits().empty());
+  }).join();
+  CHECK(exits() == std::vector{3, 2, 1});
+}
+
+TEST_CASE("an exit hook still finds its thread's state") {
+  struct probe : thread_exit_hook {
+    void* found = nullptr;
+  } hook;
+  hook.run = [](thread_exit_hook& self) noexcept {
+    static_cast<probe&>(self).found = current_slot(thread_slot::stack_pool);
+  };
+  int pool = 0;
+  std::thread([&] {
+    current_slot(thread_slot::stack_pool) = &pool;
+    at_thread_exit(hook);
+  }).join();
+  CHECK(hook.found == &pool);
+}

@@ -1,0 +1,483 @@
+// One wait: how it is granted, cancelled, timed out and killed, before and after it is committed, and what becomes of
+// what was granted. Everything here is sequential: the races are in tests/model and tests/stress.
+#include <hocket/core/context.hpp>
+#include <hocket/core/suspension.hpp>
+#include <hocket/core/sync_wait.hpp>
+#include <hocket/core/thread_executor.hpp>
+
+#include "support/death.hpp"
+#include "unit/core/permit_source.hpp"
+#include "unit/core/script.hpp"
+
+#include <doctest/doctest.h>
+#include <optional>
+#include <thread>
+#include <vector>
+
+using namespace hocket;
+using namespace hocket_test;
+
+namespace {
+
+constexpr time_point at(int seconds) { return time_point{} + std::chrono::seconds(seconds); }
+
+script take_one(permit_source& source, std::optional<verdict>& got) { got = co_await source.acquire(); }
+
+script take_either(permit_source& zero, permit_source& one, std::optional<permit_source::choice::result>& got) {
+  got = co_await permit_source::choice(zero, one);
+}
+
+// One coroutine that waits for a permit under a stop source and a deadline of 10 s.
+struct one_wait {
+  fake_timers timers;
+  stepped_executor on{&timers};
+  stop_source stop;
+  context_ptr ctx = context::child_of(context::root(), {.stop = &stop, .deadline = at(10)});
+  permit_source source;
+  std::optional<verdict> got;
+  script waiting = take_one(source, got);
+
+  void begin() {
+    waiting.start(on, ctx.get());
+    on.run();
+  }
+  bool everything_let_go() { return timers.empty() && !source.has_waiters() && !stop_has_nodes(); }
+  bool stop_has_nodes() {
+    // A second request of the same strength fires nobody, so this asks by the only means there is.
+    return stop.requested() == verdict::idle && [this] {
+      int before = on.posts();
+      stop.request();
+      return on.posts() != before;
+    }();
+  }
+};
+
+// A registration of a wait without a coroutine: what is posted is its runnable.
+struct bare_wait {
+  suspension wait;
+  waiter entry;
+
+  void list_at(permit_source& source, stepped_executor& on, context* ctx = nullptr) {
+    running_scope running(&on, ctx);
+    wait.arm({});
+    REQUIRE_FALSE(source.take_or_list(wait, entry));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a permit that is free is taken without suspending") {
+  one_wait t;
+  t.source.release();
+  t.begin();
+  CHECK(t.waiting.done());
+  CHECK(t.got == verdict::granted);
+  CHECK(t.source.free() == 0);
+  CHECK(t.on.posts() == 1);   // the start only
+}
+
+TEST_CASE("a grant posts the waiter home, once, and does not run it") {
+  one_wait t;
+  t.begin();
+  CHECK_FALSE(t.got);
+  t.source.release();
+  CHECK_FALSE(t.got);
+  CHECK(t.on.posts() == 2);
+  CHECK(t.everything_let_go());
+  CHECK(t.on.step());
+  CHECK(t.got == verdict::granted);
+  CHECK_FALSE(t.on.step());
+  CHECK(t.source.free() == 0);
+  CHECK(t.source.passed_on == 0);
+}
+
+TEST_CASE("a stop request ends the wait as cancelled, and the next permit is kept") {
+  one_wait t;
+  t.begin();
+  CHECK(t.stop.request());
+  CHECK_FALSE(t.got);
+  CHECK(t.timers.empty());
+  CHECK_FALSE(t.source.has_waiters());
+  t.source.release();
+  CHECK(t.source.free() == 1);
+  t.on.run();
+  CHECK(t.got == verdict::cancelled);
+  CHECK(t.on.posts() == 2);
+}
+
+TEST_CASE("a kill ends the wait as killed") {
+  one_wait t;
+  t.begin();
+  CHECK(t.stop.request(verdict::killed));
+  t.on.run();
+  CHECK(t.got == verdict::killed);
+}
+
+TEST_CASE("the deadline ends the wait as timed out, not before it is due") {
+  one_wait t;
+  t.begin();
+  CHECK(t.timers.fire_due(at(9)) == 0);
+  CHECK(t.on.posts() == 1);
+  CHECK(t.timers.fire_due(at(10)) == 1);
+  CHECK(t.everything_let_go());
+  t.on.run();
+  CHECK(t.got == verdict::timed_out);
+  CHECK(t.on.posts() == 2);
+}
+
+TEST_CASE("a wait whose stop was requested before it began does not suspend") {
+  for (verdict strength : {verdict::cancelled, verdict::killed}) {
+    one_wait t;
+    t.stop.request(strength);
+    t.begin();
+    CHECK(t.waiting.done());
+    CHECK(t.got == strength);
+    CHECK(t.on.posts() == 1);
+    CHECK(t.timers.empty());
+    CHECK_FALSE(t.source.has_waiters());
+  }
+}
+
+TEST_CASE("a free permit goes before a stop that was requested") {
+  // A wait that can be satisfied at once is not a wait: nothing is lost, and the next real wait ends.
+  one_wait t;
+  t.stop.request();
+  t.source.release();
+  t.begin();
+  CHECK(t.got == verdict::granted);
+}
+
+TEST_CASE("a wait without stop and deadline registers nowhere else") {
+  fake_timers timers;
+  stepped_executor on(&timers);
+  permit_source source;
+  std::optional<verdict> got;
+  auto waiting = take_one(source, got);
+  waiting.start(on);
+  on.run();
+  CHECK(timers.empty());
+  source.release();
+  on.run();
+  CHECK(got == verdict::granted);
+}
+
+TEST_CASE("an executor without timers ignores the deadline") {
+  stepped_executor on;
+  auto ctx = context::child_of(context::root(), {.deadline = at(1)});
+  permit_source source;
+  std::optional<verdict> got;
+  auto waiting = take_one(source, got);
+  waiting.start(on, ctx.get());
+  on.run();
+  source.release();
+  on.run();
+  CHECK(got == verdict::granted);
+}
+
+TEST_CASE("a grant between the registration and the commit lets the coroutine go straight on") {
+  stepped_executor on;
+  stop_source stop;
+  auto ctx = context::child_of(context::root(), {.stop = &stop});
+  permit_source source;
+  bare_wait w;
+  w.list_at(source, on, ctx.get());
+  source.release();
+  CHECK(w.entry.decided());
+  CHECK(on.posts() == 0);
+  CHECK_FALSE(w.wait.commit());
+  CHECK(on.posts() == 0);
+  CHECK(w.wait.finish() == verdict::granted);
+  CHECK(stop.request());   // nobody is attached: nothing is posted, and the destructor is content
+  CHECK(on.posts() == 0);
+}
+
+TEST_CASE("an alarm that fires inside of attach is an early decision") {
+  struct eager_timers final : timer_service {
+    void attach(timer_node& node) noexcept override { node.fire(node); }
+    bool detach(timer_node&) noexcept override { return false; }
+  } timers;
+  stepped_executor on(&timers);
+  auto ctx = context::child_of(context::root(), {.deadline = at(1)});
+  permit_source source;
+  bare_wait w;
+  w.list_at(source, on, ctx.get());
+  CHECK_FALSE(w.wait.commit());
+  CHECK(w.wait.finish() == verdict::timed_out);
+  CHECK_FALSE(source.has_waiters());
+  CHECK(on.posts() == 0);
+}
+
+TEST_CASE("a popped waiter whose wait was decided already is lost to its source, and posts as the last holder") {
+  stepped_executor on;
+  stop_source stop;
+  auto ctx = context::child_of(context::root(), {.stop = &stop});
+  permit_source source;
+  bare_wait w;
+  w.list_at(source, on, ctx.get());
+  REQUIRE(w.wait.commit());
+  waiter* popped = source.pop();
+  REQUIRE(popped == &w.entry);
+  stop.request();              // wins, but the source still holds the claim
+  CHECK(on.posts() == 0);
+  CHECK(popped->decided());
+  CHECK_FALSE(popped->grant());
+  CHECK(on.posts() == 1);
+  CHECK(w.wait.finish() == verdict::cancelled);
+}
+
+TEST_CASE("the same with abandon: the source needs no permit to let go") {
+  stepped_executor on;
+  stop_source stop;
+  auto ctx = context::child_of(context::root(), {.stop = &stop});
+  permit_source source;
+  bare_wait w;
+  w.list_at(source, on, ctx.get());
+  REQUIRE(w.wait.commit());
+  waiter* popped = source.pop();
+  stop.request(verdict::killed);
+  popped->abandon();
+  CHECK(on.posts() == 1);
+  CHECK(w.wait.finish() == verdict::killed);
+}
+
+TEST_CASE("fault 12: a permit granted to a coroutine that is destroyed before it runs goes to the next") {
+  stepped_executor on;
+  permit_source source;
+  std::optional<verdict> first_got, second_got;
+  auto first = take_one(source, first_got);
+  auto second = take_one(source, second_got);
+  first.start(on);
+  second.start(on);
+  on.run();
+  source.release();
+  runnable* granted = on.take();
+  REQUIRE(granted->handle == first.handle());
+  first.destroy();
+  CHECK(source.passed_on == 1);
+  on.run();
+  CHECK_FALSE(first_got);
+  CHECK(second_got == verdict::granted);
+  CHECK(source.free() == 0);
+}
+
+TEST_CASE("fault 12: with nobody next, the permit is free again") {
+  stepped_executor on;
+  permit_source source;
+  std::optional<verdict> got;
+  auto only = take_one(source, got);
+  only.start(on);
+  on.run();
+  source.release();
+  REQUIRE(on.take() != nullptr);
+  only.destroy();
+  CHECK(source.free() == 1);
+}
+
+TEST_CASE("a cancelled waiter that is destroyed before it runs passes nothing on") {
+  one_wait t;
+  t.begin();
+  t.stop.request(verdict::killed);
+  REQUIRE(t.on.take() != nullptr);
+  t.waiting.destroy();
+  CHECK(t.source.passed_on == 0);
+  CHECK(t.source.free() == 0);
+}
+
+TEST_CASE("fault 13: a cancelled head waiter does not block those behind it") {
+  stepped_executor on;
+  stop_source stop;
+  auto ctx = context::child_of(context::root(), {.stop = &stop});
+  permit_source source;
+  std::optional<verdict> first_got, second_got;
+  auto first = take_one(source, first_got);
+  auto second = take_one(source, second_got);
+  first.start(on, ctx.get());
+  second.start(on);
+  on.run();
+  stop.request();
+  source.release();
+  on.run();
+  CHECK(first_got == verdict::cancelled);
+  CHECK(second_got == verdict::granted);
+}
+
+TEST_CASE("waiters are granted in the order of their coming") {
+  stepped_executor on;
+  permit_source source;
+  std::vector<int> order;
+  auto numbered = [&](int n) -> script {
+    CHECK(co_await source.acquire() == verdict::granted);
+    order.push_back(n);
+  };
+  std::vector<script> all;
+  for (int n : {1, 2, 3}) {
+    all.push_back(numbered(n));
+    all.back().start(on);
+  }
+  on.run();
+  for (int n = 0; n < 3; ++n) source.release();
+  on.run();
+  CHECK(order == std::vector<int>{1, 2, 3});
+}
+
+TEST_CASE("a select is granted once, tells by which registration, and leaves the other source") {
+  for (std::size_t index : {0u, 1u}) {
+    stepped_executor on;
+    permit_source sources[2];
+    std::optional<permit_source::choice::result> got;
+    auto selecting = take_either(sources[0], sources[1], got);
+    selecting.start(on);
+    on.run();
+    CHECK(sources[0].has_waiters());
+    CHECK(sources[1].has_waiters());
+    sources[index].release();
+    CHECK_FALSE(sources[1 - index].has_waiters());
+    sources[1 - index].release();
+    on.run();
+    REQUIRE(got);
+    CHECK(got->how == verdict::granted);
+    CHECK(got->index == index);
+    CHECK(sources[index].free() == 0);
+    CHECK(sources[1 - index].free() == 1);
+    CHECK(on.posts() == 2);
+  }
+}
+
+TEST_CASE("a select whose second source has a permit takes it and leaves the first") {
+  stepped_executor on;
+  permit_source zero, one(1);
+  std::optional<permit_source::choice::result> got;
+  auto selecting = take_either(zero, one, got);
+  selecting.start(on);
+  on.run();
+  REQUIRE(got);
+  CHECK(got->how == verdict::granted);
+  CHECK(got->index == 1);
+  CHECK_FALSE(zero.has_waiters());
+  CHECK(one.free() == 0);
+  CHECK(on.posts() == 1);
+}
+
+TEST_CASE("fault 12: a select destroyed granted passes on to the source that granted, only") {
+  stepped_executor on;
+  permit_source sources[2];
+  std::optional<permit_source::choice::result> got;
+  auto selecting = take_either(sources[0], sources[1], got);
+  selecting.start(on);
+  on.run();
+  sources[1].release();
+  REQUIRE(on.take() != nullptr);
+  selecting.destroy();
+  CHECK(sources[0].passed_on == 0);
+  CHECK(sources[1].passed_on == 1);
+  CHECK(sources[1].free() == 1);
+}
+
+TEST_CASE("two waits that meet are granted together") {
+  for (bool committed : {false, true}) {
+    stepped_executor on;
+    permit_source left, right;
+    bare_wait sender, receiver;
+    sender.list_at(left, on);
+    receiver.list_at(right, on);
+    REQUIRE(sender.wait.commit());
+    if (committed) REQUIRE(receiver.wait.commit());
+    CHECK(waiter::grant_both(*left.pop(), *right.pop()));
+    CHECK(on.posts() == (committed ? 2 : 1));
+    if (!committed) CHECK_FALSE(receiver.wait.commit());
+    CHECK(sender.wait.finish() == verdict::granted);
+    CHECK(receiver.wait.finish() == verdict::granted);
+  }
+}
+
+TEST_CASE("two waits of which one is decided are not granted: the other one waits on") {
+  stepped_executor on;
+  stop_source stop;
+  auto ctx = context::child_of(context::root(), {.stop = &stop});
+  permit_source left, right;
+  bare_wait sender, receiver;
+  sender.list_at(left, on, ctx.get());
+  receiver.list_at(right, on);
+  REQUIRE(sender.wait.commit());
+  REQUIRE(receiver.wait.commit());
+  waiter* one = left.pop();
+  waiter* other = right.pop();
+  stop.request();
+  CHECK_FALSE(waiter::grant_both(*one, *other));
+  CHECK(one->decided());
+  CHECK_FALSE(other->decided());
+  CHECK(on.posts() == 0);
+  one->abandon();
+  CHECK(on.posts() == 1);
+  CHECK(other->grant());
+  CHECK(on.posts() == 2);
+  CHECK(sender.wait.finish() == verdict::cancelled);
+  CHECK(receiver.wait.finish() == verdict::granted);
+}
+
+TEST_CASE("one awaiter serves one wait after the other") {
+  stepped_executor on;
+  permit_source source;
+  bare_wait w;
+  for (int round = 0; round < 3; ++round) {
+    w.list_at(source, on);
+    REQUIRE(w.wait.commit());
+    source.release();
+    CHECK(on.take() != nullptr);
+    CHECK(w.wait.finish() == verdict::granted);
+  }
+}
+
+TEST_CASE("a plain thread waits without a handle") {
+  permit_source source;
+  suspension wait;
+  waiter entry;
+  thread_executor here;
+  std::thread granting;
+  {
+    running_scope running(&here, nullptr);
+    wait.arm({});
+    REQUIRE_FALSE(source.take_or_list(wait, entry));
+    granting = std::thread([&] { source.release(); });
+  }
+  if (wait.commit()) here.run_until_signal();
+  CHECK(wait.finish() == verdict::granted);
+  granting.join();
+}
+
+TEST_CASE("a wait under sync_wait is granted by another thread, or ended by a stop") {
+  permit_source source;
+  std::thread granting([&] { source.release(); });
+  CHECK(sync_wait(source.acquire()) == verdict::granted);
+  granting.join();
+
+  stop_source stop;
+  auto ctx = context::child_of(context::root(), {.stop = &stop});
+  running_scope running(nullptr, ctx.get());
+  std::thread stopping([&] { stop.request(); });
+  CHECK(sync_wait(source.acquire()) == verdict::cancelled);
+  stopping.join();
+}
+
+TEST_CASE("waiting outside of any executor is fatal") {
+  expect_fatal(
+      [] {
+        suspension wait;
+        wait.arm({});
+      },
+      "a coroutine waited outside of any executor");
+}
+
+TEST_CASE("destroying a coroutine that waits is fatal" * doctest::skip(!debug_checks)) {
+  expect_fatal(
+      [] {
+        stepped_executor on;
+        permit_source source;
+        std::optional<verdict> got;
+        auto waiting = take_one(source, got);
+        waiting.start(on);
+        on.run();
+        waiting.destroy();
+      },
+      "a ");   // the waiter's place in a list, or the wait itself: whichever is found first
+}
