@@ -78,7 +78,9 @@ namespace {
 void unwind(control_block& block, fiber_record& record) noexcept {
   block.header.flags |= fiber_flag::unwinding;
   explain_terminate();
-  enter(block, record, nullptr);   // comes back finished: a yield on the way is fatal
+  void* yielded = enter(block, record, nullptr);
+  expects(yielded == nullptr, "a destructor suspended while its coroutine was being destroyed",
+          "destructors must not yield: finish the protocol before the coroutine is destroyed", record.name);
 }
 
 }  // namespace
@@ -90,6 +92,7 @@ void destroy_fiber(control_block& block) noexcept {
   if (!block.finished()) {
     expects(block.record != nullptr, "a coroutine was destroyed while it runs",
             "let it return, or destroy it from the code that resumes it", record.name);
+    if (block.header.flags & fiber_flag::canary) check_canary(record);
     if (block.header.flags & header_flag::started) unwind(block, record);
   }
   if (observer* watcher = installed_observer()) watcher->destroyed(&block);
@@ -134,11 +137,6 @@ void* enter_from_handler(control_block& block, fiber_record& record, void* trans
   return sent;
 }
 
-void before_yield(const fiber_record& record) noexcept {
-  if (record.block->header.flags & fiber_flag::unwinding) report_bad_yield(record);
-  check_canary(record);
-}
-
 void report_bad_resume(const control_block& block) noexcept {
   if (&block == &vacant_block)
     fatal("an empty coroutine was resumed", "it was moved from or never made: ask `if (coroutine)` first");
@@ -155,9 +153,6 @@ void report_bad_resume(const control_block& block) noexcept {
 }
 
 void report_bad_yield(const fiber_record& record) noexcept {
-  if (record.block->header.flags & fiber_flag::unwinding)
-    fatal("a destructor suspended while its coroutine was being destroyed",
-          "destructors must not yield: finish the protocol before the coroutine is destroyed", record.name);
   fatal("yield was called outside of its coroutine",
         "`self` belongs to the body that was given it: yield there, and on its own stack", record.name);
 }

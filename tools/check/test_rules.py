@@ -101,6 +101,7 @@ SAMPLES = {
          {"README.md": "written by a sub" + "agent\n"}, {"tools/a.py": "open('/tm" + "p/x')\n"}]),
     "sleeps": (
         [{"tests/unit/core/a_test.cpp": "// no sleep_for here\nlp.run_for(1s);\n"}, source("usleep(1);\n"),
+         {"tests/a.cpp": 'TEST_CASE("x" * doctest::skip(!debug_checks)) {}\n'},
          {"tests/a.cpp": "usleep(1);\n", "tools/check/sleeping.txt": "tests/a.cpp | tests usleep itself\n"}],
         [{"tests/unit/core/a_test.cpp": "std::this_thread::sleep_for(1ms);\n"}, {"tests/a.cpp": "::usleep(1);\n"},
          {"tests/a.py": "time.sleep(1)\n"}, {"tests/a.cpp": 'TEST_CASE("x" * doctest::skip()) {}\n'}]),

@@ -6,6 +6,7 @@
 // always empty, hence it is looked at on every switch and moved only when it is not.
 #pragma once
 #include <hocket/base/platform/config.hpp>
+#include <cstdint>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -14,7 +15,7 @@ struct exception_globals {
   void* caught;
   unsigned int uncaught;
 
-  bool empty() const noexcept { return caught == nullptr && uncaught == 0; }
+  bool empty() const noexcept { return (reinterpret_cast<std::uintptr_t>(caught) | uncaught) == 0; }   // one branch
 };
 
 // This thread's. The address never changes while the thread lives: callers keep it.

@@ -77,9 +77,11 @@ struct sync_root<void>::promise_type : sync_root_base<void> {
   void return_void() noexcept { slot.set_value(); }
 };
 
+// The awaiter is named because g++ 12 would move an awaiter that is an rvalue into the frame, and hocket's cannot move.
 template <class T, class A>
-sync_root<T> make_sync_root(A& a) {
-  co_return co_await std::forward<A>(a);
+sync_root<T> make_sync_root(A&& a) {
+  auto&& waits = get_awaiter(std::forward<A>(a));
+  co_return co_await waits;
 }
 
 }  // namespace detail
@@ -94,7 +96,7 @@ decltype(auto) sync_wait(A&& a) {
                                std::remove_cvref_t<await_result_t<A>>, await_result_t<A>>;
   expects(current_executor() == nullptr, "sync_wait was called by a coroutine",
           "it would block the worker that must finish the wait: use co_await (or await in a fiber)");
-  return detail::make_sync_root<T>(a).run();
+  return detail::make_sync_root<T, A>(std::forward<A>(a)).run();
 }
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -32,15 +32,13 @@ namespace hocket::inline HOCKET_ABI {
 struct control_block;
 struct fiber_local_node;
 
-// Bits of coroutine_header::flags that fibers add to header_flag's. All are rare: a switch tests them in one go, on the
+// Bits of coroutine_header::flags that fibers add to header_flag's. They are rare: a resume tests them in one go, on the
 // line that it needs anyway, and leaves the straight line when one is set.
 namespace fiber_flag {
-inline constexpr std::uint8_t unwinding = 8;             // it is being destroyed: its next landing throws
 inline constexpr std::uint8_t canary = 16;               // its stack has no guard page: compare the canary
 inline constexpr std::uint8_t keeps_exceptions = 32;     // it parked inside a catch block: fiber_record::exceptions
 inline constexpr std::uint8_t at_resume = keeps_exceptions | canary;
-inline constexpr std::uint8_t at_yield = unwinding | canary;
-inline constexpr std::uint8_t at_landing = unwinding;
+inline constexpr std::uint8_t unwinding = 64;            // it is being destroyed
 }  // namespace fiber_flag
 
 // What the raw fibers of one thread share; it is their home, since they belong to the thread that created them.
@@ -85,16 +83,19 @@ static_assert(sizeof(control_block) == 64 && offsetof(control_block, header) == 
 namespace detail {
 
 // The rare parts of a switch, out of line.
-void before_resume(control_block& block, fiber_record& record) noexcept;            // flags in at_resume
+void before_resume(control_block& block, fiber_record& record) noexcept;
 void put_fiber_exceptions_away(control_block& block, fiber_record& record) noexcept;
 void* enter_from_handler(control_block& block, fiber_record& record, void* transfer) noexcept;
-void before_yield(const fiber_record& record) noexcept;                             // flags in at_yield
 [[noreturn]] void throw_unwinding();
 [[noreturn]] void report_bad_resume(const control_block& block) noexcept;
 [[noreturn]] void report_bad_yield(const fiber_record& record) noexcept;
 
-// The resumer's side of a round trip: runs the fiber until it yields or finishes. `transfer` goes to the fiber. Gives
-// what it sends, which is never null, or null when it has finished.
+// What each side sends when it has no value to send. Null is taken: it means the end of the coroutine, from the fiber
+// "finished", from the resumer "unwind".
+inline void* empty_message(control_block& block) noexcept { return &block; }
+
+// The resumer's side of a round trip: runs the fiber until it yields or finishes. Gives what it sends. Both sides
+// contain genuine calls (the rare parts), which is what the in_caller form of the switch asks for.
 [[gnu::always_inline]] inline void* enter(control_block& block, fiber_record& record, void* transfer) noexcept {
   fiber_thread& thread = block.thread();
   if (!thread.exceptions->empty()) [[unlikely]] return enter_from_handler(block, record, transfer);
@@ -104,7 +105,7 @@ void before_yield(const fiber_record& record) noexcept;                         
   block.record = nullptr;
   thread.running = &block;
   record.annotation.before_resume();
-  machine::arrival back = machine::switch_to(to, transfer);
+  machine::arrival back = machine::switch_to_in_caller(to, transfer);
   record.annotation.after_resume();
   block.record = back.from;
   thread.running = outer;
@@ -113,18 +114,16 @@ void before_yield(const fiber_record& record) noexcept;                         
 }
 
 // The fiber's side: parks it, goes back to `resumer`, returns when it is resumed, by whom `resumer` says then. Throws
-// when it is to unwind. `transfer` is not null.
+// when it is to unwind.
 [[gnu::always_inline]] inline void* park(control_block& block, fiber_record& record, void*& resumer, void* transfer) {
   if constexpr (misuse_checks) {
     if (block.thread().running != &block) [[unlikely]] report_bad_yield(record);
   }
-  if (block.header.flags & fiber_flag::at_yield) [[unlikely]] before_yield(record);
   record.annotation.before_yield();
-  // before_yield() and throw_unwinding() are the genuine calls that this form asks for.
   machine::arrival back = machine::switch_to_in_caller(resumer, transfer);
   record.annotation.after_yield();
   resumer = back.from;
-  if (block.header.flags & fiber_flag::at_landing) [[unlikely]] throw_unwinding();
+  if (!back.transfer) [[unlikely]] throw_unwinding();
   return back.transfer;
 }
 

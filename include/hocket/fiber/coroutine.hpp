@@ -79,7 +79,7 @@ class coroutine_self {
   [[gnu::always_inline]] In yield()
     requires std::is_void_v<Out>
   {
-    return exchange(this);
+    return exchange(detail::empty_message(block_));
   }
 
   const char* name() const noexcept { return record_.name; }
@@ -219,7 +219,7 @@ class [[nodiscard]] any_coroutine {
     return *this;
   }
 
-  // One round trip: `in` goes to the body; gives what it yielded, unless it has finished.
+  // One round trip: `in` goes to the body; gives what it yielded, null when it has finished.
   [[gnu::always_inline]] void* step(void* in) {
     if constexpr (misuse_checks) {
       if (!block_->record || block_->thread().id != machine::thread_id()) [[unlikely]]
@@ -274,7 +274,7 @@ class [[nodiscard]] coroutine : public any_coroutine {
   [[gnu::always_inline]] Out resume()
     requires std::is_void_v<In>
   {
-    return exchange(nullptr);
+    return exchange(detail::empty_message(*block_));
   }
 
   // Gives the coroutine up as a bare handle, which behaves like any other: resume(), done(), destroy(). What it yields

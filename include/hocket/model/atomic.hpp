@@ -26,8 +26,8 @@ class atomic {
   using value_type = T;
   static constexpr bool is_always_lock_free = true;
 
-  constexpr atomic(T value = T{}, const char* name = nullptr)
-      : cell_(name, detail::to_bits(value), detail::shape_of<T>()) {
+  constexpr atomic(T initial = T{}, const char* name = nullptr)
+      : cell_(name, detail::to_bits(initial), detail::shape_of<T>()) {
     if (!std::is_constant_evaluated()) detail::construct(cell_);
   }
   atomic(const atomic&) = delete;

@@ -14,7 +14,7 @@
 // Guards. MADV_GUARD_INSTALL (Linux 6.13) marks pages without splitting the mapping, many in one call; before that
 // mprotect, which costs one mapping per stack and ends at vm.max_map_count. `guard::required` is an error there;
 // `guard::preferred` goes on with a canary instead, and counts. A canary is sixteen bytes at the low end, compared at
-// each switch: it tells of an overflow after the fact, and only of one that wrote there.
+// each switch to the coroutine and at its end: it tells of an overflow after the fact, and only of one that wrote there.
 //
 // The pool is last-in-first-out, so that the stack handed out next is the one whose pages and cache lines are warm.
 // A pool belongs to one thread and is not synchronised. Memory is given back when the pool is destroyed.

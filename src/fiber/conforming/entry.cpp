@@ -36,7 +36,7 @@ proxy run(owned_fiber fiber) {
   fiber_record& record = fiber_record::of(block);
   for (;;) {
     if (!block.record || block.thread().id != machine::thread_id()) detail::report_bad_resume(block);
-    detail::enter(block, record, nullptr);
+    detail::enter(block, record, detail::empty_message(block));
     if (block.finished()) break;
     co_await std::suspend_always{};
   }

@@ -26,7 +26,7 @@ extern "C" void hocket_resume_fiber(void* frame) {
   auto& block = *static_cast<control_block*>(frame);
   if (!block.record || block.thread().id != machine::thread_id()) detail::report_bad_resume(block);
   fiber_record& record = fiber_record::of(block);
-  detail::enter(block, record, nullptr);
+  detail::enter(block, record, detail::empty_message(block));
   if (block.finished()) detail::rethrow_error(record);
 }
 

@@ -63,7 +63,7 @@ auto foreign_pushes(order parking, order pushing) {
 }  // namespace
 
 TEST_CASE("fault 01: work pushed while a worker parks is never left behind") {
-  verdict::none({.preemptions = 3, .stale_reads = 2}, foreign_pushes(order::seq_cst, order::seq_cst));
+  verdict::none({.preemptions = 2, .stale_reads = 2}, foreign_pushes(order::seq_cst, order::seq_cst));
 }
 
 TEST_CASE("fault 01: without the parking fence, or without the pushing one, it is") {

@@ -1,0 +1,126 @@
+#include <hocket/core/thread_executor.hpp>
+
+#include "unit/core/script.hpp"
+
+#include <doctest/doctest.h>
+#include <thread>
+#include <vector>
+
+using namespace hocket;
+using namespace hocket_test;
+
+namespace {
+
+script note(std::vector<int>& log, int number) {
+  log.push_back(number);
+  co_return;
+}
+
+script note_executor(executor*& seen) {
+  seen = current_executor();
+  co_return;
+}
+
+std::vector<runnable*> taken(thread_executor& from) {
+  std::vector<runnable*> out;
+  for (runnable* work = from.take(); work; work = work->next) out.push_back(work);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("what is posted is taken at once, first posted first") {
+  thread_executor here;
+  runnable a, b, c;
+  for (runnable* work : {&a, &b, &c}) here.post(*work);
+  CHECK(taken(here) == std::vector<runnable*>{&a, &b, &c});
+  here.post(b);
+  CHECK(taken(here) == std::vector<runnable*>{&b});
+}
+
+TEST_CASE("coroutines run in the order of their posting, under this executor, until the signal") {
+  thread_executor here;
+  std::vector<int> log;
+  executor* seen = nullptr;
+  auto first = note(log, 1);
+  auto second = note(log, 2);
+  auto third = note_executor(seen);
+  first.start(here);
+  second.start(here);
+  third.start(here);
+  runnable signal{};
+  here.post(signal);
+  here.run_until_signal();
+  CHECK(log == std::vector{1, 2});
+  CHECK(seen == &here);
+  CHECK(current_executor() == nullptr);
+}
+
+TEST_CASE("what was posted before the signal was seen is not forgotten") {
+  thread_executor here;
+  std::vector<int> log;
+  auto before = note(log, 1);
+  auto after = note(log, 2);
+  runnable signal{};
+  before.start(here);
+  here.post(signal);
+  after.start(here);
+  here.run_until_signal();
+  CHECK(log == std::vector{1, 2});
+}
+
+TEST_CASE("a coroutine that posts itself again runs after those that wait already") {
+  thread_executor here;
+  struct again {
+    executor& to;
+    runnable entry{};
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> handle) noexcept {
+      entry = {nullptr, handle, &to};
+      to.post(entry);
+    }
+    void await_resume() const noexcept {}
+  };
+  std::vector<int> log;
+  runnable signal{};
+  auto polite = [&](int n) -> script {
+    for (int round = 0; round < 3; ++round) {
+      log.push_back(n);
+      co_await again{here};
+    }
+    if (n == 2) here.post(signal);
+  };
+  auto one = polite(1);
+  auto two = polite(2);
+  one.start(here);
+  two.start(here);
+  here.run_until_signal();
+  CHECK(log == std::vector{1, 2, 1, 2, 1, 2});
+}
+
+TEST_CASE("a sleeping thread is woken by posts from others, and each runs once") {
+  constexpr int threads = 4, each = 2'000;
+  thread_executor here;
+  std::vector<int> counts(threads, 0);
+  std::vector<std::vector<runnable>> work(threads, std::vector<runnable>(each));
+  std::vector<std::thread> posters;
+  for (auto& own : work) {
+    posters.emplace_back([&here, &own] {
+      for (auto& one : own) here.post(one);
+    });
+  }
+  std::vector<std::size_t> next(threads, 0);
+  bool in_order = true;
+  for (int total = 0; total < threads * each;) {
+    for (runnable* one = here.take(); one; one = one->next, ++total) {
+      for (std::size_t t = 0; t < work.size(); ++t) {
+        auto& own = work[t];
+        if (one < own.data() || one >= own.data() + each) continue;
+        in_order = in_order && one == &own[next[t]++];
+      }
+    }
+  }
+  for (auto& poster : posters) poster.join();
+  CHECK(in_order);
+  for (auto count : next) CHECK(count == each);
+}
