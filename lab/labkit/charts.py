@@ -25,7 +25,10 @@ class Axis:
 
 
 def tick(value):
-    return f"{value:,.0f}" if value >= 1 else f"{value:g}"
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= size:
+            return f"{value / size:g}{letter}"
+    return f"{value:g}"
 
 
 def grid(axis, height):

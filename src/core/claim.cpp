@@ -34,8 +34,10 @@ bool claim::commit() noexcept {
 
 settlement claim::settle(verdict outcome) noexcept {
   for (;;) {
-    settlement result = swing(verdict::armed, outcome);
-    if (result != settlement::lost || this->outcome() != verdict::reserved) return result;
+    verdict seen = verdict::armed;
+    settlement result = swing(seen, outcome);
+    // By what swing() saw: a second look could find it armed again, and then nobody would have won what was "lost".
+    if (seen != verdict::reserved) return result;
     cpu_relax();
   }
 }
@@ -45,13 +47,14 @@ claim::both claim::settle_both(claim& one, claim& other) noexcept {
   claim& first = in_order ? one : other;
   claim& second = in_order ? other : one;
   if (first.settle(verdict::reserved) == settlement::lost) return {settlement::lost, settlement::lost};
+  verdict ours = verdict::reserved;
   settlement at_second = second.settle(verdict::granted);
   if (at_second == settlement::lost) {
     // Nobody else leaves `reserved`: swing() retries only because holds come and go.
-    [[maybe_unused]] settlement undone = first.swing(verdict::reserved, verdict::armed);
+    [[maybe_unused]] settlement undone = first.swing(ours, verdict::armed);
     return {settlement::lost, settlement::lost};
   }
-  settlement at_first = first.swing(verdict::reserved, verdict::granted);
+  settlement at_first = first.swing(ours, verdict::granted);
   return in_order ? both{at_first, at_second} : both{at_second, at_first};
 }
 
@@ -71,7 +74,8 @@ bool claim::held() const noexcept {
   return word_.load(std::memory_order_relaxed) >= one_hold;
 }
 
-settlement claim::swing(verdict from, verdict to) noexcept {
+// Goes from `from` to `to`. If the claim has another verdict, that is left in `from`.
+settlement claim::swing(verdict& from, verdict to) noexcept {
   // ORDER: relaxed, pairs with nothing: a hint that the exchange below verifies.
   std::uint32_t word = word_.load(std::memory_order_relaxed);
   while ((word & verdict_mask) == bits(from)) {
@@ -80,6 +84,7 @@ settlement claim::swing(verdict from, verdict to) noexcept {
                                     std::memory_order_relaxed))
       return (word & registering) ? settlement::early : settlement::won;
   }
+  from = static_cast<verdict>(word & verdict_mask);
   return settlement::lost;
 }
 

@@ -10,6 +10,8 @@ namespace hocket::inline HOCKET_ABI {
 // --- waiter
 
 waiter::~waiter() {
+  debug_expects(!wait_ || !wait_->claim_.held(), "a coroutine was destroyed while it waits",
+                "cancel or kill it and join it: only unstarted and finished coroutines may be destroyed");
   if (wait_ && !wait_->finished_ && wait_->winner_ == this) source_->pass_on(*this);
 }
 
@@ -79,7 +81,9 @@ bool suspension::commit() noexcept {
     watcher->suspended(run_.handle.address(), first_ ? first_->source_ : nullptr);
   watch();
   if (claim_.commit()) return true;
-  return !claim_.drop(1 + release_all(nullptr));
+  if (!claim_.drop(1 + release_all(nullptr))) return true;
+  if (observer* watcher = installed_observer()) watcher->woken(run_.handle.address());
+  return false;
 }
 
 void suspension::watch() noexcept {

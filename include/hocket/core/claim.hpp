@@ -79,7 +79,7 @@ class claim {
   static constexpr std::uint32_t registering = 0x10;
   static constexpr std::uint32_t one_hold = 0x100;
 
-  settlement swing(verdict from, verdict to) noexcept;
+  settlement swing(verdict& from, verdict to) noexcept;
 
   atomic<std::uint32_t> word_{0};
 };

@@ -60,13 +60,15 @@ class waiter : public list_node {
   bool grant() noexcept;
 
   // By a source that matched a waiter of its own list with one of another select: grants both or none. When none, the
-  // caller still holds both and decides with abandon() (that wait was decided by others) or by listing it again.
+  // caller still holds both and lets each go with abandon() (if that wait was decided by others) or lists it again: under
+  // its lock, and then asks decided() under the same lock. If true, the winner may have come too early to detach it, so
+  // the caller takes it out once more and abandons it.
   static bool grant_both(waiter& one, waiter& other) noexcept;
 
-  // By the source that popped the waiter and found its wait decided already.
+  // By the source that popped the waiter and found its wait decided already: drops its hold, changes nothing else.
   void abandon() noexcept;
 
-  // Whether the wait was decided; a hint, exact only for the registrar after it ran again.
+  // Whether the wait was decided. True is final; false may be outdated at once.
   bool decided() const noexcept;
 
  private:

@@ -12,7 +12,8 @@
 // No wake-up is lost: the sleep is announced in the word that a poster must change, so a poster either comes before
 // step 2, which then fails, or sees the marker. A poster that did not see the marker does not touch the executor after
 // its push, and the thread does not leave step 3 before the store to signal_; the wake after it uses the address only.
-// So the executor may be destroyed as soon as the last runnable has run.
+// So the executor may be destroyed as soon as the last runnable has run. The marker is released and acquired, though it
+// carries no data: else the thread's signal_ = 0 of one sleep could overwrite the signal_ = 1 of the next.
 #pragma once
 #include <hocket/base/atomic.hpp>
 #include <hocket/core/executor.hpp>
@@ -29,7 +30,7 @@ class thread_executor final : public executor {
   void post(runnable& work) noexcept override;
 
   // The owning thread: resumes what is posted until a runnable without a handle arrives (the signal that the wait of
-  // the thread itself is over).
+  // the thread itself is over). What was taken together with the signal is run, too: nothing is forgotten.
   void run_until_signal() noexcept;
 
   // The owning thread: blocks until something was posted and returns it, first posted first, linked by `next`.

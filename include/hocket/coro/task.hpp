@@ -5,8 +5,8 @@
 //   int two = sync_wait(quarter(8));
 //
 // T is an object type (move-only included), a reference or void. What the body throws is rethrown, the same object, by
-// the co_await. The task object owns the coroutine. The co_await destroys it as soon as it has the result: parameters
-// taken by value are then gone, as after the return of a function.
+// the co_await. The task object owns the coroutine. `co_await t` destroys it as soon as it has the result: parameters
+// taken by value are then gone, as after the return of a function, and `t` is empty. Awaiting an empty task is fatal.
 //
 // Awaiting is a symmetric transfer: the child runs at once on the parent's thread, and when it ends the parent goes on
 // where the child ended. So a child shares its parent's executor and context, and no queue is touched.
@@ -32,11 +32,6 @@ namespace hocket::inline HOCKET_ABI {
 
 template <class T>
 class task;
-
-namespace detail {
-template <class>
-inline constexpr bool awaited_as_lvalue = false;
-}  // namespace detail
 
 template <class T = void>
 class [[nodiscard]] task {
@@ -78,12 +73,8 @@ class [[nodiscard]] task {
     if (auto body = std::exchange(body_, {})) body.destroy();
   }
 
-  template <class Self = task>
-  void operator co_await() & {
-    static_assert(detail::awaited_as_lvalue<Self>, "hocket: a task is awaited once: write co_await std::move(t)");
-  }
-
-  // A task is its own awaiter; the following is called by co_await.
+  // A task is its own awaiter: one of its own would cost every co_await another move and every parent another word.
+  // The following is called by co_await.
   bool await_ready() const noexcept {
     expects(static_cast<bool>(body_), "a task was awaited that was moved from or awaited before",
             "a task runs once: call the coroutine function again, or keep its result");

@@ -479,5 +479,5 @@ TEST_CASE("destroying a coroutine that waits is fatal" * doctest::skip(!debug_ch
         on.run();
         waiting.destroy();
       },
-      "a ");   // the waiter's place in a list, or the wait itself: whichever is found first
+      "a coroutine was destroyed while it waits");
 }

@@ -27,7 +27,7 @@ task<int> fails() {
 }
 
 static_assert(!std::is_copy_constructible_v<task<int>> && std::is_nothrow_move_constructible_v<task<int>>);
-static_assert(awaitable<task<int>> && awaitable<task<int>&&>);
+static_assert(awaitable<task<int>> && awaitable<task<int>&>);
 static_assert(awaiter<task<int>>, "a fiber awaits a task through its erased handle");
 static_assert(std::is_same_v<await_result_t<task<int&>>, int&>);
 static_assert(has_header<task<int>::promise_type>);
@@ -66,6 +66,18 @@ TEST_CASE("a task starts when it is awaited, and gives its result") {
   CHECK(started);
   CHECK_FALSE(t);
   CHECK(sync_wait(quarter(8)) == 2);
+}
+
+TEST_CASE("a named task is awaited with and without std::move, and is empty after it") {
+  auto outer = []() -> task<int> {
+    auto one = half(10);
+    auto two = half(20);
+    int sum = co_await one + co_await std::move(two);
+    CHECK_FALSE(one);
+    CHECK_FALSE(two);
+    co_return sum;
+  };
+  CHECK(sync_wait(outer()) == 15);
 }
 
 TEST_CASE("a result may be void, a reference, a value that only moves, or braces") {
@@ -358,10 +370,10 @@ TEST_CASE("level debug finds forgotten, doubly awaited and queued tasks") {
     std::coroutine_handle<> at;
     auto body = [&]() -> task<> { co_await pause_at(at); };
     auto t = body();
-    auto waits = [&]() -> foreign { co_await std::move(t); };
+    auto waits = [&]() -> foreign { co_await t; };
     auto one = waits();
     auto two = waits();
-  }, "awaited");   // g++ moves the task out of `t` first and finds that the second await has none
+  }, "awaited by two coroutines at once");
   expect_fatal([] {
     queue_executor queue;
     auto loop = []() -> task<> { for (;;) co_await nothing(); };

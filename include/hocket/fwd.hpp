@@ -1,0 +1,24 @@
+// Forward declarations of what user code names in its own headers.
+#pragma once
+#include <hocket/base/platform/config.hpp>
+
+namespace hocket::inline HOCKET_ABI {
+
+template <class T>
+class result;
+class cancelled;
+
+class context;
+class executor;
+class stop_source;
+
+template <class T>
+class task;
+template <class Reference, class Value>
+class generator;
+
+template <class Signature>
+class coroutine;
+class stack_pool;
+
+}  // namespace hocket::inline HOCKET_ABI

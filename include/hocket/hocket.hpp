@@ -1,0 +1,5 @@
+// Everything: tasks, generators and fibers. Needs a stackful build; `stackless.hpp` is the part that does not.
+#pragma once
+#include <hocket/fiber/coroutine.hpp>
+#include <hocket/fiber/fiber_local.hpp>
+#include <hocket/stackless.hpp>

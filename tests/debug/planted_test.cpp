@@ -1,0 +1,106 @@
+// Planted bugs, which AddressSanitizer must find although they happen on a coroutine's stack; with each, the same code
+// without the bug, which it must let pass.
+#include <hocket/context/platform/annotation.hpp>
+#include <hocket/fiber/coroutine.hpp>
+
+#include "support/death.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+using namespace hocket;
+
+extern "C" const char* __asan_default_options() { return "detect_stack_use_after_return=1"; }
+
+namespace {
+
+constexpr bool under_asan = sanitizer == sanitizer_kind::asan;
+volatile int sink;
+
+[[gnu::noinline]] const int* address_of_a_local(bool planted, const int* outer) {
+  volatile int local[4] = {1, 2, 3, 4};
+  const int* volatile leaked = planted ? const_cast<const int*>(&local[0]) : outer;
+  return leaked;
+}
+
+void use_after_return(bool planted) {
+  coroutine<void()> c{[planted](auto& self) {
+    const int outer[4] = {};
+    const int* dangling = address_of_a_local(planted, outer);
+    self.yield();
+    sink = dangling[2];
+  }};
+  c.resume();
+  c.resume();
+}
+
+void overflow_of_a_local(bool planted) {
+  coroutine<void()> c{[planted](auto& self) {
+    volatile char buffer[16] = {};
+    self.yield();
+    for (int i = 0; i < (planted ? 17 : 16); ++i) buffer[i] = 1;
+    sink = buffer[3];
+  }};
+  c.resume();
+  c.resume();
+}
+
+void use_of_a_pooled_stack(bool planted) {
+  const volatile int* escaped = nullptr;
+  coroutine<void()> c{[&](auto& self) {
+    alignas(64) volatile int local[16] = {};
+    escaped = &local[0];
+    self.yield();
+  }};
+  c.resume();
+  if (planted) c.reset();
+  sink = escaped[0];
+}
+
+void check(void (*program)(bool), const char* report) {
+  auto planted = hocket_test::run_in_child([](void* f) { (*static_cast<void (**)(bool)>(f))(true); }, &program);
+  CHECK(planted.how != "the body returned");
+  CHECK_MESSAGE(planted.errors.find(report) != std::string::npos, planted.errors);
+  auto clean = hocket_test::run_in_child([](void* f) { (*static_cast<void (**)(bool)>(f))(false); }, &program);
+  CHECK_MESSAGE(clean.how == "the body returned", clean.errors);
+}
+
+// The suite runs with the detection on and off, since each finds what the other misses.
+bool detects_use_after_return() {
+  const char* options = std::getenv("ASAN_OPTIONS");
+  return under_asan && !(options && std::strstr(options, "detect_stack_use_after_return=0"));
+}
+
+}  // namespace
+
+TEST_CASE("AddressSanitizer finds a use after return in a coroutine" * doctest::skip(!detects_use_after_return())) {
+  check(&use_after_return, "stack-use-after-return");
+}
+
+TEST_CASE("AddressSanitizer finds an overflow of a coroutine's local" * doctest::skip(!under_asan)) {
+  check(&overflow_of_a_local, "stack-buffer-overflow");
+}
+
+TEST_CASE("AddressSanitizer finds a use of a stack that went back to its pool" * doctest::skip(!under_asan)) {
+  check(&use_of_a_pooled_stack, "AddressSanitizer");
+}
+
+TEST_CASE("what a suspended coroutine owns is no leak, and what a destroyed one owned is freed") {
+  // LeakSanitizer looks at the end of the process: the static coroutine is then still suspended.
+  static coroutine<void()> lives_on{[](auto& self) {
+    auto owned = std::make_unique<int[]>(100);
+    self.yield();
+    sink = owned[0];
+  }};
+  lives_on.resume();
+  coroutine<void()> goes{[](auto& self) {
+    auto owned = std::make_unique<int[]>(100);
+    self.yield();
+    sink = owned[0];
+  }};
+  goes.resume();
+  CHECK(lives_on.status() == coroutine_status::suspended);
+}
