@@ -36,8 +36,14 @@ void context::retain() noexcept {
 }
 
 void context::release() noexcept {
+  // A loop, because a line of ancestors can be longer than the stack is deep for a recursion.
+  context* mine = this;
   // ORDER: acq_rel, pairs with the fetch_sub of the other owners in release(): the last one deletes after them all.
-  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  while (mine && mine->references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    context* parent = std::exchange(mine->parent_.ctx_, nullptr);
+    delete mine;
+    mine = parent;
+  }
 }
 
 }  // namespace hocket::inline HOCKET_ABI

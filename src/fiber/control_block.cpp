@@ -19,7 +19,7 @@ namespace detail {
 namespace {
 
 void check_canary(const fiber_record& record) noexcept {
-  if (canary_intact(stack_pool::stack_of(record.block).low)) [[likely]] return;
+  if (canary_intact(record.stack.low)) [[likely]] return;
   fatal("the stack of a coroutine overflowed (its canary is gone)",
         "raise stack_size of its pool, or give the pool guard pages to find the place", record.name);
 }
@@ -47,11 +47,12 @@ stack_ref acquire_stack(stack_pool* pool, fiber_thread& thread, std::size_t foot
 fiber_record& make_record(const stack_ref& stack, const char* name, void* user_data) noexcept {
   unpoison_stack(stack.low, stack.size());
   return *::new (&fiber_record::on(stack)) fiber_record{
-      static_cast<control_block*>(stack.cell), name, user_data, nullptr, nullptr, {}, {}, {}};
+      static_cast<control_block*>(stack.cell), stack, name, user_data, nullptr, nullptr, {}, {}, {}};
 }
 
-void make_control_block(fiber_record& record, const stack_ref& stack, fiber_thread& thread, void* top,
+void make_control_block(fiber_record& record, fiber_thread& thread, void* top,
                         void (*entry)(void*, void*, void*)) noexcept {
+  const stack_ref& stack = record.stack;
   auto* block = ::new (stack.cell) control_block{fiber_entry_points, {}, nullptr};
   block->header.kind = coroutine_kind::fiber;
   block->header.flags = stack.canary ? fiber_flag::canary : std::uint8_t{0};
@@ -85,8 +86,8 @@ void unwind(control_block& block, fiber_record& record) noexcept {
 
 }  // namespace
 
-void destroy_fiber(control_block& block) noexcept {
-  fiber_record& record = fiber_record::of(block);
+void destroy_fiber(fiber_record& record) noexcept {
+  control_block& block = *record.block;
   expects(block.thread().id == machine::thread_id(), "a coroutine was destroyed by another thread",
           "destroy it on the thread that created it", record.name);
   if (!block.finished()) {
@@ -98,8 +99,8 @@ void destroy_fiber(control_block& block) noexcept {
   if (observer* watcher = installed_observer()) watcher->destroyed(&block);
   record.drop_body(record);
   record.annotation.on_release();
+  stack_ref stack = record.stack;
   std::destroy_at(&record);
-  stack_ref stack = stack_pool::stack_of(&block);
   poison_stack(stack.low, stack.size());
   stack_pool::pool_of(&block).release(stack);
 }

@@ -3,8 +3,8 @@
 namespace hocket::inline HOCKET_ABI {
 
 void any_coroutine::reset() noexcept {
-  if (*this) detail::destroy_fiber(*std::exchange(block_, &vacant_block));
-  record_ = nullptr;
+  block_ = &vacant_block;
+  if (fiber_record* record = std::exchange(record_, nullptr)) detail::destroy_fiber(*record);
 }
 
 coroutine_status any_coroutine::status() const noexcept {

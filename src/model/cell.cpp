@@ -18,7 +18,8 @@ namespace detail {
 namespace {
 
 [[noreturn]] void would_block(place where) {
-  fatal("model: a wait outside of an execution", "wait in a thread of the test: nobody can end this one", nullptr, where);
+  fatal("model: a wait outside of an execution", "wait in a thread of the test: nobody can end this one", nullptr,
+        where);
 }
 
 }  // namespace

@@ -36,7 +36,9 @@ class choices {
   // The body asked for another decision than the last time, or a replayed path has an answer that does not exist.
   bool diverged() const noexcept { return diverged_; }
   // The body has ended before it asked for all of the path.
-  bool unused() const noexcept { return position_ < path_.size() || (mode_ == mode::replay && position_ < given_.size()); }
+  bool unused() const noexcept {
+    return position_ < path_.size() || (mode_ == mode::replay && position_ < given_.size());
+  }
 
   std::string path() const;
 

@@ -2,6 +2,7 @@
 
 #include <hocket/base/fatal.hpp>
 
+#include <cxxabi.h>
 #include <exception>
 
 namespace hocket::inline HOCKET_HOST_ABI::model {
@@ -178,7 +179,10 @@ void engine::give_up() {
 }
 
 void engine::terminating() {
-  if (self().unwinding) give_up();
+  if (!self().unwinding) return;
+  // The runtime has caught the exception for the handler, which will not return: let it go.
+  if (std::current_exception()) abi::__cxa_end_catch();
+  give_up();
 }
 
 void engine::describe(report& out) const {

@@ -20,15 +20,16 @@
 //   3. join() throws in the body.
 // While it unwinds, a thread's operations act plainly on the newest values, so destructors work. It is dropped if it
 // would block, if it makes too many operations, or in the terminate handler, which is where the exception ends up when
-// it meets a noexcept function. The body's own stack cannot be dropped: there it is a fatal error with the bug's message.
+// it meets a noexcept function. The body's own stack cannot be dropped: there it is a fatal error with the bug's
+// message.
 //
 // Everything here runs on one real thread.
 #pragma once
-#include <hocket/model/explore.hpp>
 #include "choices.hpp"
 #include "memory.hpp"
 #include "strand.hpp"
 #include "trace.hpp"
+#include <hocket/model/explore.hpp>
 #include <array>
 #include <memory>
 #include <string>
@@ -116,7 +117,7 @@ class engine {
   struct model_thread {
     const char* name = "";
     std::unique_ptr<detail::thread_body> work;
-    std::unique_ptr<strand> stack;          // kept over executions
+    std::unique_ptr<strand> stack;  // kept over executions
     state is = state::ready;
     bool started = false;
     bool unwinding = false;
@@ -126,7 +127,7 @@ class engine {
     std::vector<std::uint32_t> looked_at;   // locations read since the last pause
     std::uint64_t seen = 0;                 // changes by others, when it first looked
     std::uint64_t own_changes = 0;
-    std::uint64_t chance_at = 0;            // changes_ + 1 when it had its last chance; 0: never
+    std::uint64_t chance_at = 0;  // changes_ + 1 when it had its last chance; 0: never
   };
 
   // engine.cpp: the course of an execution.
@@ -190,14 +191,14 @@ class engine {
   memory memory_;
   trace trace_;
   std::array<model_thread, max_threads> threads_;
-  std::uint32_t count_ = 1;         // threads declared, with the body
-  std::uint32_t joined_ = 1;        // below: finished and joined
+  std::uint32_t count_ = 1;   // threads declared, with the body
+  std::uint32_t joined_ = 1;  // below: finished and joined
   std::uint32_t running_ = body_thread;
-  std::uint32_t next_ = nobody;     // chosen by a preemption
-  bool fresh_ = false;              // the running thread has just been chosen
+  std::uint32_t next_ = nobody;  // chosen by a preemption
+  bool fresh_ = false;           // the running thread has just been chosen
   bool abandoning_ = false;
   std::uint64_t steps_ = 0;
-  std::uint64_t changes_ = 0;       // stores that changed a value, and unlocks
+  std::uint64_t changes_ = 0;  // stores that changed a value, and unlocks
   std::uint64_t before_update_ = 0;
   bug kind_ = bug::none;
   std::string message_, path_;

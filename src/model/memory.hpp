@@ -31,11 +31,11 @@
 // (two threads write x and y in opposite orders and the last values contradict both): hardware of the POWER kind does
 // it, x86 does not. (2) Load buffering: a load never reads a store that has not been executed; with it go the values
 // out of thin air. (3) memory_order_consume is treated as acquire. (4) A futex call orders nothing here, though the
-// kernel's contains barriers; but it sees the newest value. All four make the checker miss exotic executions; none makes
-// it report one that C++20 forbids.
+// kernel's contains barriers; but it sees the newest value. All four make the checker miss exotic executions; none
+// makes it report one that C++20 forbids.
 #pragma once
-#include <hocket/model/detail/cell.hpp>
 #include "view.hpp"
+#include <hocket/model/detail/cell.hpp>
 #include <array>
 #include <atomic>
 #include <string>
@@ -65,7 +65,7 @@ struct location {
   };
 
   const char* name = nullptr;
-  const void* object = nullptr;             // its address while it lives: what a futex call is given
+  const void* object = nullptr;  // its address while it lives: what a futex call is given
   value_shape shape;
   bool shared_before = false;               // older than the execution: every thread knows its construction
   std::uint32_t writer = 0;                 // the thread of `written`

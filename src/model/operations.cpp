@@ -42,9 +42,9 @@ void engine::retire(cell& object) noexcept {
 
 void engine::check(const conflict& race, std::uint32_t id, const char* access) {
   if (!race.found) return;
-  fail(bug::data_race, called(id) + ' ' + access + " by " + self().name +
-                           ", not ordered after the " + (race.write ? "change" : "access") + " in step " +
-                           std::to_string(race.step) + " by " + threads_[race.thread].name);
+  fail(bug::data_race, called(id) + ' ' + access + " by " + self().name + ", not ordered after the " +
+                           (race.write ? "change" : "access") + " in step " + std::to_string(race.step) + " by " +
+                           threads_[race.thread].name);
 }
 
 // The start of every operation on an atomic or a mutex.
@@ -100,7 +100,12 @@ std::uint64_t engine::load(const cell& object, std::memory_order order, place wh
   }
   looked(id);
   auto value = memory_.read(running_, id, stamp, order);
-  add({.shape = form::read, .stale = stamp != newest, .order = order, .location = id, .verb = "load", .value = value,
+  add({.shape = form::read,
+       .stale = stamp != newest,
+       .order = order,
+       .location = id,
+       .verb = "load",
+       .value = value,
        .where = where});
   return value;
 }
@@ -126,7 +131,12 @@ void engine::rmw_write(cell& object, std::uint64_t value, std::memory_order orde
   auto id = object.location;
   changed(before_update_ != value);
   memory_.write(running_, id, value, order, true);
-  add({.shape = form::update, .order = order, .location = id, .verb = verb, .value = value, .before = before_update_,
+  add({.shape = form::update,
+       .order = order,
+       .location = id,
+       .verb = verb,
+       .value = value,
+       .before = before_update_,
        .where = where});
 }
 
@@ -226,7 +236,10 @@ void engine::futex_wake(const cell& word, bool all, place where) {
     std::uint32_t free = 0;
     wake(asleep[abandoning_ ? 0 : decide(decision::waiter, count, free, 1)]);
   }
-  add({.shape = form::wake, .location = find(&word), .verb = all ? "futex_wake_all" : "futex_wake_one", .value = woken,
+  add({.shape = form::wake,
+       .location = find(&word),
+       .verb = all ? "futex_wake_all" : "futex_wake_one",
+       .value = woken,
        .where = where});
 }
 

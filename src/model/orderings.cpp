@@ -20,7 +20,8 @@ std::vector<ordering> orderings_of(const options& bounds, test body) {
   engine runner(bounds, body);
   runner.note_orderings(&known);
   auto result = search(runner, bounds);
-  if (result.found()) fatal(result.message.c_str(), "unneeded_orderings() is for a test that shows no bug as it stands");
+  if (result.found())
+    fatal(result.message.c_str(), "unneeded_orderings() is for a test that shows no bug as it stands");
   return known;
 }
 

@@ -7,7 +7,8 @@ namespace hocket::inline HOCKET_HOST_ABI::model {
 // Each strand has a pool of one stack: what is given up on it stays with it. A lost strand can be neither resumed nor
 // unwound, so its machine is kept for ever, in a list that a leak checker can see.
 struct strand::machine {
-  machine(strand& owner, std::size_t bytes) : pool({.stack_size = bytes, .limit = 1}), fiber({.name = "model", .pool = &pool}, server{owner}) {}
+  machine(strand& owner, std::size_t bytes)
+      : pool({.stack_size = bytes, .limit = 1}), fiber({.name = "model", .pool = &pool}, server{owner}) {}
 
   struct server {
     strand& owner;

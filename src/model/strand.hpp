@@ -1,8 +1,8 @@
 // A strand: one model thread's stack, switched to and from by the engine. It is kept over executions and runs one job
 // after the other.
 //
-// The engine (on its own stack) calls enter(), which returns when the job ends or calls leave(). A job that can never be
-// unwound is given up by abandon_here(): the strand is then lost() and can only be destroyed.
+// The engine (on its own stack) calls enter(), which returns when the job ends or calls leave(). A job that can never
+// be unwound is given up by abandon_here(): the strand is then lost() and can only be destroyed.
 #pragma once
 #include <hocket/base/platform/config.hpp>
 #include <cstddef>

@@ -32,9 +32,9 @@ inline constexpr std::uint32_t nowhere = ~std::uint32_t{0};
 struct step {
   form shape;
   std::uint8_t thread = 0;  // set by trace's owner
-  bool stale = false;      // a newer store existed
+  bool stale = false;       // a newer store existed
   bool spurious = false;
-  bool succeeded = true;   // of an exchange
+  bool succeeded = true;  // of an exchange
   std::memory_order order = std::memory_order_seq_cst;
   std::uint32_t location = 0;
   const char* verb = "";

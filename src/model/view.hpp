@@ -5,8 +5,8 @@
 //   index   0 ... max_threads-1      max_threads ...
 //   entry   clock of the thread      stamp of location (index - max_threads)
 //
-// A message carries an immutable copy, a snapshot. Snapshots live until the end of the execution, so they are bumped off
-// an arena that keeps its memory.
+// A message carries an immutable copy, a snapshot. Snapshots live until the end of the execution, so they are bumped
+// off an arena that keeps its memory.
 #pragma once
 #include <hocket/base/platform/config.hpp>
 #include <algorithm>

@@ -41,26 +41,33 @@ stack_pool::~stack_pool() {
 result<stack_ref> stack_pool::acquire() noexcept {
   if (options_.limit != 0 && counts_.live == options_.limit) [[unlikely]]
     return failure(std::errc::resource_unavailable_try_again);
-  result<stack_ref> stack = failure(std::errc::not_enough_memory);
-  if (free_cell* cell = free_) {
-    free_ = cell->next;
-    stack = stack_of(cell);
-    --counts_.pooled;
-    ++counts_.warm;
-  } else {
-    stack = carve();
-    if (!stack) return stack;
-    ++counts_.fresh;
+  if (!free_) return carve();
+  ++counts_.warm;
+  --counts_.pooled;
+  count_acquired();
+  return pop();
+}
+
+// The cell of the next free stack was prefetched by the pop before this one; now its stack is, and the cell after it.
+stack_ref stack_pool::pop() noexcept {
+  free_cell* cell = free_;
+  stack_ref stack{cell->low, cell->top, cell, cell->canary};
+  free_ = cell->next;
+  if (free_) {
+    __builtin_prefetch(free_->top - 64, 1);
+    __builtin_prefetch(free_->top - 128, 1);
+    __builtin_prefetch(free_->top - 192, 1);
+    __builtin_prefetch(free_->next, 1);
   }
-  counts_.peak = std::max(counts_.peak, ++counts_.live);
   return stack;
 }
+
+void stack_pool::count_acquired() noexcept { counts_.peak = std::max(counts_.peak, ++counts_.live); }
 
 void stack_pool::release(const stack_ref& stack) noexcept {
   debug_expects(&pool_of(stack.cell) == this, "a stack was released to another pool",
                 "release it to the pool that acquire() was called on");
-  auto* cell = ::new (stack.cell) free_cell{free_};
-  free_ = cell;
+  free_ = ::new (stack.cell) free_cell{free_, stack.low, stack.top, stack.canary};
   --counts_.live;
   ++counts_.pooled;
 }
@@ -74,7 +81,10 @@ result<stack_ref> stack_pool::carve() noexcept {
   if (!slabs_ || slabs_->full())
     if (std::error_code error = grow()) return failure(error);
   auto stack = slabs_->carve(options_.protection);
-  if (stack && stack->canary && options_.protection == guard::preferred) ++counts_.unguarded;
+  if (!stack) return stack;
+  ++counts_.fresh;
+  count_acquired();
+  if (stack->canary && options_.protection == guard::preferred) ++counts_.unguarded;
   return stack;
 }
 

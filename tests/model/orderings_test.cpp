@@ -13,7 +13,9 @@ using hocket::model::var;
 using order = std::memory_order;
 namespace model = hocket::model;
 
-std::string line_of(int line, const char* what) { return "orderings_test.cpp:" + std::to_string(line) + ": " + what + "\n"; }
+std::string line_of(int line, const char* what) {
+  return "orderings_test.cpp:" + std::to_string(line) + ": " + what + "\n";
+}
 
 }  // namespace
 

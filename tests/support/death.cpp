@@ -28,12 +28,13 @@ constexpr unsigned watchdog_seconds = 60;
   std::signal(SIGALRM, SIG_DFL);
   ::alarm(watchdog_seconds);
   hocket::on_fatal(nullptr);
+  int code = body_returned;
   try {
     body(argument);
   } catch (...) {
-    ::_exit(body_threw);
+    code = body_threw;
   }
-  ::_exit(body_returned);
+  ::_exit(code);
 }
 
 std::string read_to_end(int descriptor) {

@@ -11,6 +11,11 @@ class Stop(Exception):
     """A verb cannot go on; the text says why and what to do."""
 
 
+def brief(command):
+    words = [str(word) for word in command]
+    return " ".join(words[:12] + ["..."] * (len(words) > 12))
+
+
 def run(*command, env=None):
     """Runs a command in the checkout with its output on the terminal; returns its exit code."""
     return subprocess.run(command, cwd=ROOT, env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL).returncode
@@ -20,7 +25,7 @@ def must(*command, env=None):
     """As run, but any exit code other than 0 ends the verb."""
     code = run(*command, env=env)
     if code != 0:
-        raise Stop(f"`{' '.join(map(str, command))}` failed with exit code {code}")
+        raise Stop(f"`{brief(command)}` failed with exit code {code}")
 
 
 def must_quietly(*command, log, env=None):
@@ -32,4 +37,4 @@ def must_quietly(*command, log, env=None):
                               stdout=out, stderr=subprocess.STDOUT).returncode
     if code != 0:
         tail = "\n".join(path.read_text(errors="replace").splitlines()[-40:])
-        raise Stop(f"{tail}\n`{' '.join(map(str, command))}` failed with exit code {code}; all of it: {path}")
+        raise Stop(f"{tail}\n`{brief(command)}` failed with exit code {code}; all of it: {path}")

@@ -32,6 +32,7 @@ class context_ptr {
   explicit operator bool() const noexcept { return ctx_ != nullptr; }
 
  private:
+  friend class context;
   context* ctx_ = nullptr;
 };
 
@@ -66,7 +67,7 @@ class context {
  private:
   context(context* parent, const context_options& options, std::source_location spawned) noexcept;
 
-  const context_ptr parent_;
+  context_ptr parent_;   // given up in release() only
   stop_source* const stop_;
   const time_point deadline_;
   const char* const name_;

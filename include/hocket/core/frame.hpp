@@ -58,7 +58,9 @@ inline coroutine_header& header_of(std::coroutine_handle<> handle) noexcept {
 
 // True for promises that carry the header where header_of() looks for it.
 template <class Promise>
-inline constexpr bool has_header =
-    std::is_base_of_v<coroutine_header, Promise> && alignof(Promise) <= 2 * sizeof(void*);
+inline constexpr bool has_header = false;
+template <class Promise>
+  requires std::is_base_of_v<coroutine_header, Promise>
+inline constexpr bool has_header<Promise> = alignof(Promise) <= 2 * sizeof(void*);
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -14,6 +14,8 @@
 //   5. await_resume: suspension.finish() gives the verdict. `granted` hands the resource to the caller.
 //   6. ~waiter: granted but never finished (the coroutine was killed before it ran): wait_source::pass_on().
 //
+// An awaiter declares its suspension before its waiters: these ask it when they are destroyed.
+//
 // Hazards. *A loser touches freed memory*: every registration holds the claim; the last holder posts (claim.hpp).
 // *A primitive's lock is taken under another's*: detach() is called with no lock held. *The winner reads registrations
 // that are being made*: it is told `early` and leaves that to the registrar. *A lost wake-up*: a registration is

@@ -7,6 +7,8 @@
 // T is an object type (move-only included), a reference or void. What the body throws is rethrown, the same object, by
 // the co_await. The task object owns the coroutine. `co_await t` destroys it as soon as it has the result: parameters
 // taken by value are then gone, as after the return of a function, and `t` is empty. Awaiting an empty task is fatal.
+// A named task is awaited as std::move(t): it may be so everywhere (g++ 12 refuses a plain `co_await t` where `t` is a
+// captured variable or a member, because it would copy it).
 //
 // Awaiting is a symmetric transfer: the child runs at once on the parent's thread, and when it ends the parent goes on
 // where the child ended. So a child shares its parent's executor and context, and no queue is touched.
@@ -73,8 +75,8 @@ class [[nodiscard]] task {
     if (auto body = std::exchange(body_, {})) body.destroy();
   }
 
-  // A task is its own awaiter: one of its own would cost every co_await another move and every parent another word.
-  // The following is called by co_await.
+  // A task is its own awaiter: a separate one would cost each co_await another move, and each parent's frame another
+  // word. The following is called by co_await.
   bool await_ready() const noexcept {
     expects(static_cast<bool>(body_), "a task was awaited that was moved from or awaited before",
             "a task runs once: call the coroutine function again, or keep its result");

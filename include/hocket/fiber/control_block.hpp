@@ -145,11 +145,11 @@ stack_ref acquire_stack(stack_pool* pool, fiber_thread& thread, std::size_t foot
 // The two halves of making an unstarted fiber: the record first, then, when the body is in its place, the control
 // block. The frames begin below `top`; `entry` is called with the record.
 fiber_record& make_record(const stack_ref& stack, const char* name, void* user_data) noexcept;
-void make_control_block(fiber_record& record, const stack_ref& stack, fiber_thread& thread, void* top,
+void make_control_block(fiber_record& record, fiber_thread& thread, void* top,
                         void (*entry)(void*, void*, void*)) noexcept;
 
 // Ends a fiber in any state and gives its stack back: unwinds it if it is suspended.
-void destroy_fiber(control_block& block) noexcept;
+void destroy_fiber(fiber_record& record) noexcept;
 
 // A bare handle that owns the fiber.
 std::coroutine_handle<> release_fiber(control_block& block);

@@ -259,7 +259,7 @@ class [[nodiscard]] coroutine : public any_coroutine {
     ::new (static_cast<void*>(body_type::place(record))) std::decay_t<F>(std::forward<F>(body));
     ::new (static_cast<void*>(&result_below<Out>(record))) return_slot<Out>;
     record.drop_body = &body_type::drop;
-    detail::make_control_block(record, guard.stack, thread, body_type::place(record), &body_type::entry);
+    detail::make_control_block(record, thread, body_type::place(record), &body_type::entry);
     guard.made = true;
     record_ = &record;
     block_ = record.block;

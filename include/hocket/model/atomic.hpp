@@ -86,7 +86,8 @@ class atomic {
   T operator--(int) { return fetch_sub(1, sc, place{}); }
 
   void wait(T old, order o = sc, place where = place::current()) const {
-    while (detail::to_bits(load(o, where)) == detail::to_bits(old)) detail::futex_wait(cell_, detail::to_bits(old), where);
+    while (detail::to_bits(load(o, where)) == detail::to_bits(old))
+      detail::futex_wait(cell_, detail::to_bits(old), where);
   }
   void notify_one(place where = place::current()) { detail::futex_wake(cell_, false, where); }
   void notify_all(place where = place::current()) { detail::futex_wake(cell_, true, where); }

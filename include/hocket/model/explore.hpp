@@ -12,8 +12,8 @@
 // WHAT A TEST IS. The body is called once per execution, on the caller's thread, and must do the same in each: fresh
 // state, no clock, no randomness, no order of addresses, no real threads. What it shares between its threads are model
 // objects: model::atomic, model::var (plain data), model::mutex, the futex functions. Everything else is invisible to
-// the checker and must be private to one thread or constant. The checker's threads are coroutines of one real thread, so
-// `thread_local` and std::mutex do not do what they say; thread_index() is there for per-thread slots.
+// the checker and must be private to one thread or constant. The checker's threads are coroutines of one real thread,
+// so `thread_local` and std::mutex do not do what they say; thread_index() is there for per-thread slots.
 //
 // WHAT IS EXPLORED. An execution is a sequence of decisions: which thread performs its next operation, which of the
 // permitted stores a load reads, whether a weak compare-exchange fails or a futex wait returns for no reason, which
@@ -59,27 +59,27 @@
 namespace hocket::inline HOCKET_HOST_ABI::model {
 
 struct options {
-  std::uint32_t preemptions = 3;       // per execution
-  std::uint32_t stale_reads = 3;       // per execution
-  std::uint32_t spurious = 1;          // weak compare-exchanges that fail, futex waits that return, per execution
-  std::uint32_t steps = 5'000;         // operations per execution; more are reported as a livelock
-  std::uint64_t executions = 0;        // gives up (report::complete false) after so many; 0: never
-  std::uint64_t random = 0;            // if not 0: run so many random executions instead of all
-  std::uint64_t seed = 1;              // of the random executions
+  std::uint32_t preemptions = 3;         // per execution
+  std::uint32_t stale_reads = 3;         // per execution
+  std::uint32_t spurious = 1;            // weak compare-exchanges that fail, futex waits that return, per execution
+  std::uint32_t steps = 5'000;           // operations per execution; more are reported as a livelock
+  std::uint64_t executions = 0;          // gives up (report::complete false) after so many; 0: never
+  std::uint64_t random = 0;              // if not 0: run so many random executions instead of all
+  std::uint64_t seed = 1;                // of the random executions
   std::size_t stack_bytes = 128 * 1024;  // of each thread
 };
 
 enum class bug : std::uint8_t {
   none,
-  assertion,          // model::require or model::fail
+  assertion,  // model::require or model::fail
   data_race,
   use_after_destroy,
-  deadlock,           // every thread waits for a mutex
-  lost_wakeup,        // every thread waits, one of them at least on a futex or in atomic::wait
-  livelock,           // threads spin and nothing can change, or the bound of steps was met
-  exception,          // one left a thread
-  misuse,             // of a model object: a mutex unlocked by a stranger
-  nondeterminism      // the body did not repeat itself, or a replay string belongs to another test
+  deadlock,       // every thread waits for a mutex
+  lost_wakeup,    // every thread waits, one of them at least on a futex or in atomic::wait
+  livelock,       // threads spin and nothing can change, or the bound of steps was met
+  exception,      // one left a thread
+  misuse,         // of a model object: a mutex unlocked by a stranger
+  nondeterminism  // the body did not repeat itself, or a replay string belongs to another test
 };
 [[nodiscard]] const char* to_string(bug kind) noexcept;
 
@@ -89,9 +89,9 @@ struct report {
   std::string interleaving;  // one line per step of the execution that shows the bug
   std::string replay;        // for replay()
   std::uint64_t executions = 0;
-  std::uint64_t steps = 0;   // operations of all executions
-  bool complete = false;     // no bug, and all within the bounds was tried
-  bool exhaustive = false;   // complete, and the bounds of preemptions, stale reads and spurious results cut nothing
+  std::uint64_t steps = 0;  // operations of all executions
+  bool complete = false;    // no bug, and all within the bounds was tried
+  bool exhaustive = false;  // complete, and the bounds of preemptions, stale reads and spurious results cut nothing
 
   [[nodiscard]] bool found() const noexcept { return kind != bug::none; }
   // All of the above, to be printed.
@@ -144,8 +144,7 @@ std::string unneeded_orderings(const options& bounds, test body);
 template <class Body>
 test erase(Body& body) {
   if constexpr (std::is_function_v<Body>) {
-    return {reinterpret_cast<void*>(&body),
-            [](void* object, execution& run) { reinterpret_cast<Body*>(object)(run); }};
+    return {reinterpret_cast<void*>(&body), [](void* object, execution& run) { reinterpret_cast<Body*>(object)(run); }};
   } else {
     return {const_cast<void*>(static_cast<const void*>(std::addressof(body))),
             [](void* object, execution& run) { (*static_cast<Body*>(object))(run); }};
@@ -172,10 +171,10 @@ template <class Body>
   return detail::replay(bounds, decisions, detail::erase(body));
 }
 
-// The negative controls of a test, by the dozen: explores again and again, each time with one ordering of the code under
-// test weakened by one degree (seq_cst to acq_rel, acq_rel to acquire and to release, those to relaxed). Returns a line
-// for each that went unnoticed, as "claim.cpp:47: release could be relaxed": either nobody needs it, or the test does
-// not see why it is needed. An ordering is known by its source line. The body as it stands must show no bug.
+// The negative controls of a test, by the dozen: explores again and again, each time with one ordering of the code
+// under test weakened by one degree (seq_cst to acq_rel, acq_rel to acquire and to release, those to relaxed). Returns
+// a line for each that went unnoticed, as "claim.cpp:47: release could be relaxed": either nobody needs it, or the test
+// does not see why it is needed. An ordering is known by its source line. The body as it stands must show no bug.
 template <class Body>
 [[nodiscard]] std::string unneeded_orderings(const options& bounds, Body&& body) {
   return detail::unneeded_orderings(bounds, detail::erase(body));

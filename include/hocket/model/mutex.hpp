@@ -9,9 +9,7 @@ class mutex {
   using place = detail::place;
 
  public:
-  explicit mutex(const char* name = nullptr) : cell_(name) {
-    detail::construct(cell_);
-  }
+  explicit mutex(const char* name = nullptr) : cell_(name) { detail::construct(cell_); }
   mutex(const mutex&) = delete;
   mutex& operator=(const mutex&) = delete;
   ~mutex() { detail::retire(cell_); }

@@ -14,9 +14,7 @@ class var {
   using place = detail::place;
 
  public:
-  var(T value = T{}, const char* name = nullptr) : cell_(name), value_(std::move(value)) {
-    detail::construct(cell_);
-  }
+  var(T value = T{}, const char* name = nullptr) : cell_(name), value_(std::move(value)) { detail::construct(cell_); }
   var(const var&) = delete;
   var& operator=(const var&) = delete;
   ~var() { detail::retire(cell_); }

@@ -16,7 +16,7 @@ struct owned_fiber {
   explicit owned_fiber(control_block* of) noexcept : block(of) {}
   owned_fiber(owned_fiber&& other) noexcept : block(std::exchange(other.block, nullptr)) {}
   ~owned_fiber() {
-    if (block) detail::destroy_fiber(*block);
+    if (block) detail::destroy_fiber(fiber_record::of(*block));
   }
 };
 

@@ -32,5 +32,5 @@ extern "C" void hocket_resume_fiber(void* frame) {
 
 extern "C" void hocket_destroy_fiber(void* frame) noexcept {
   using namespace hocket;
-  detail::destroy_fiber(*static_cast<control_block*>(frame));
+  detail::destroy_fiber(fiber_record::of(*static_cast<control_block*>(frame)));
 }

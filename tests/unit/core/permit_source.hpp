@@ -10,25 +10,26 @@
 
 namespace hocket_test {
 
-class permit_source final : public hocket::wait_source {
+class permit_source : public hocket::wait_source {
  public:
   class acquisition;
   class choice;
 
   explicit permit_source(int permits = 0) noexcept : free_(permits) {}
+  virtual ~permit_source() = default;
 
   // Waits for a permit. Gives the verdict of the wait: `granted` means that the caller has it.
   [[nodiscard]] acquisition acquire() noexcept;
 
   // Gives a permit to the first waiter whose wait can still be granted, else keeps it.
-  void release() noexcept {
+  virtual void release() noexcept {
     while (hocket::waiter* first = pop_or_keep()) {
       if (first->grant()) return;
     }
   }
 
   // Under one lock: takes a permit (true), or registers `entry` (false).
-  bool take_or_list(hocket::suspension& wait, hocket::waiter& entry) noexcept {
+  virtual bool take_or_list(hocket::suspension& wait, hocket::waiter& entry) noexcept {
     hocket::locked guard(mutex_);
     if (free_ > 0) return --free_, true;
     entry.enlist(wait, *this);
@@ -64,7 +65,7 @@ class permit_source final : public hocket::wait_source {
     return waiting_.empty() ? nullptr : &waiting_.pop_front();
   }
 
- private:
+ protected:
   hocket::waiter* pop_or_keep() noexcept {
     hocket::locked guard(mutex_);
     if (!waiting_.empty()) return &waiting_.pop_front();

@@ -266,6 +266,32 @@ TEST_CASE("a coroutine that is not hocket's awaits a task, with and without an e
   CHECK(got == 10);
 }
 
+TEST_CASE("a task starts below an erased handle, as a fiber awaits it, and below a header alone") {
+  std::coroutine_handle<> at;
+  auto waits = [&]() -> foreign { co_await pause_at(at); };
+  auto parent = waits();
+  auto one = half(8);
+  CHECK_FALSE(one.await_ready());
+  one.await_suspend(std::coroutine_handle<>(parent.body)).resume();
+  CHECK(parent.done());
+  CHECK(one.await_resume() == 4);
+
+  std::coroutine_handle<coroutine_header> above;
+  auto keep = [&]() -> task<> {
+    ask_header ask;
+    co_await ask;
+    above = std::coroutine_handle<coroutine_header>::from_promise(*ask.seen);
+    co_await pause_at(at);
+  };
+  auto drive = [&]() -> foreign { co_await keep(); };
+  auto root = drive();
+  auto two = half(6);
+  CHECK_FALSE(two.await_ready());
+  two.await_suspend(above).resume();
+  CHECK(root.done());
+  CHECK(two.await_resume() == 3);
+}
+
 TEST_CASE("a long run of awaits goes through the queue now and then, in both directions") {
   queue_executor queue;
   const auto per_trip = static_cast<int>(detail::transfer_budget);
@@ -370,9 +396,11 @@ TEST_CASE("level debug finds forgotten, doubly awaited and queued tasks") {
     std::coroutine_handle<> at;
     auto body = [&]() -> task<> { co_await pause_at(at); };
     auto t = body();
-    auto waits = [&]() -> foreign { co_await t; };
-    auto one = waits();
-    auto two = waits();
+    CHECK_FALSE(t.await_ready());
+    auto first = [&]() -> foreign { co_await pause_at(at); };
+    auto one = first(), two = first();
+    t.await_suspend(std::coroutine_handle<>(one.body)).resume();
+    t.await_ready();
   }, "awaited by two coroutines at once");
   expect_fatal([] {
     queue_executor queue;

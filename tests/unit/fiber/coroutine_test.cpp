@@ -313,10 +313,10 @@ TEST_CASE("a pool of one's own: its size, its limit") {
     return sizeof local;
   }};
   CHECK(deep.resume() == 900 * 1024);
-  CHECK_THROWS_WITH_AS(coroutine<void()>(pool, [](auto&) {}), doctest::Contains("raise the pool's limit"),
+  CHECK_THROWS_WITH_AS(static_cast<void>(coroutine<void()>(pool, [](auto&) {})), doctest::Contains("raise the pool's limit"),
                        std::system_error);
   deep.reset();
-  CHECK_NOTHROW(coroutine<void()>(pool, [](auto&) {}));
+  CHECK_NOTHROW(static_cast<void>(coroutine<void()>(pool, [](auto&) {})));
 }
 
 TEST_CASE("a callable that throws while it is moved in leaves nothing behind") {
@@ -327,13 +327,14 @@ TEST_CASE("a callable that throws while it is moved in leaves nothing behind") {
   };
   stack_pool pool;
   throws_on_copy callable;
-  CHECK_THROWS_AS(coroutine<void()>(pool, callable), std::runtime_error);
+  CHECK_THROWS_AS(static_cast<void>(coroutine<void()>(pool, callable)), std::runtime_error);
   CHECK(pool.statistics().live == 0);
   struct huge {
     char bytes[100 * 1024];
     void operator()(coroutine<void()>::self&) {}
   };
-  CHECK_THROWS_WITH_AS(coroutine<void()>(pool, huge{}), doctest::Contains("raise stack_size"), std::system_error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(coroutine<void()>(pool, huge{})), doctest::Contains("raise stack_size"),
+                       std::system_error);
   CHECK(pool.statistics().live == 0);
 }
 

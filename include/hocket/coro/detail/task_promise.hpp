@@ -113,7 +113,8 @@ class task_promise_base : public task_chain {
 
   template <class Promise>
   handle start(handle self, std::coroutine_handle<Promise> parent) noexcept {
-    if constexpr (is_task_promise<Promise>) return start_below(self, parent, parent.promise(), parent_);
+    if constexpr (std::is_void_v<Promise>) return start_alone(self, parent);
+    else if constexpr (is_task_promise<Promise>) return start_below(self, parent, parent.promise(), parent_);
     else if constexpr (has_header<Promise>) return start_beside(self, parent, parent.promise(), parent_);
     else return start_alone(self, parent);
   }

@@ -35,11 +35,11 @@ struct cell {
   cell(const cell&) = delete;
   cell& operator=(const cell&) = delete;
 
-  std::uint64_t bits;                       // the value outside of executions
-  const char* name;                         // given by the user, or null
-  mutable std::uint64_t execution = 0;      // the execution in which `location` means something
+  std::uint64_t bits;                   // the value outside of executions
+  const char* name;                     // given by the user, or null
+  mutable std::uint64_t execution = 0;  // the execution in which `location` means something
   mutable std::uint32_t location = 0;
-  std::uint32_t state = alive;              // how a use after destruction shows
+  std::uint32_t state = alive;  // how a use after destruction shows
   value_shape shape;
 };
 

@@ -1,0 +1,351 @@
+// The whole life of a wait under every schedule: a registrar that commits, and a grant, a stop and an alarm that race for
+// it. Whatever the order: the coroutine is posted once or goes straight on, never both; a permit is granted or kept; and
+// nobody touches the wait after it is over. (It is freed at once, so a late touch is a use after destruction.)
+#include <hocket/core/context.hpp>
+#include <hocket/core/current.hpp>
+#include <hocket/core/stop.hpp>
+#include <hocket/core/suspension.hpp>
+
+#include "unit/core/permit_source.hpp"
+#include "verdict.hpp"
+
+#include <memory>
+
+namespace {
+
+using hocket::atomic;
+using hocket::context;
+using hocket::executor;
+using hocket::locked;
+using hocket::runnable;
+using hocket::stop_source;
+using hocket::suspension;
+using hocket::timer_node;
+using hocket::timer_service;
+using hocket::verdict;
+using hocket::waiter;
+using hocket::model::bug;
+using hocket::model::execution;
+using hocket::model::require;
+using hocket::model::var;
+using hocket_test::permit_source;
+namespace model = hocket::model;
+
+// One alarm, which fires when ring() is called.
+class one_alarm final : public timer_service {
+ public:
+  void attach(timer_node& node) noexcept override {
+    locked guard(mutex_);
+    node_ = &node;
+  }
+  bool detach(timer_node& node) noexcept override {
+    locked guard(mutex_);
+    return std::exchange(node_, nullptr) == &node;
+  }
+  void ring() {
+    timer_node* due = nullptr;
+    {
+      locked guard(mutex_);
+      due = std::exchange(node_, nullptr);
+    }
+    if (due) due->fire(*due);
+  }
+
+ private:
+  hocket::thread_mutex mutex_;
+  timer_node* node_ = nullptr;
+};
+
+// The home of one coroutine: it is posted at most once per wait, and sleep() is what it does in between.
+class one_home final : public executor {
+ public:
+  explicit one_home(timer_service* timers = nullptr) noexcept : timers_(timers) {}
+  void post(runnable&) noexcept override {
+    // A plain store would hide a second post.
+    if (posted_.fetch_add(1, std::memory_order_release) != 0) twice_ = true;
+    hocket::futex_wake_one(posted_);
+  }
+  timer_service* timers() noexcept override { return timers_; }
+  void sleep() {
+    while (posted_.load(std::memory_order_acquire) == 0) hocket::futex_wait(posted_, 0);
+  }
+  bool posted() const { return posted_.load(std::memory_order_relaxed) != 0; }
+  bool twice() const noexcept { return twice_; }
+
+ private:
+  timer_service* const timers_;
+  bool twice_ = false;
+  atomic<std::uint32_t> posted_{0, "posted"};
+};
+
+// A source that notices a detach which is not ordered after the registration.
+struct watchful_source : permit_source {
+  using permit_source::permit_source;
+  var<int> registration{0, "registration"};
+  bool take_or_list(suspension& wait, waiter& entry) noexcept override {
+    bool taken = permit_source::take_or_list(wait, entry);
+    registration = 1;
+    return taken;
+  }
+  bool detach(waiter& entry) noexcept override {
+    require(registration == 1);
+    return permit_source::detach(entry);
+  }
+};
+
+struct awaiter {
+  suspension wait;
+  waiter entry;
+};
+
+hocket::context_options under(stop_source* stop, bool deadline) {
+  hocket::context_options options;
+  options.stop = stop;
+  if (deadline) options.deadline = hocket::time_point{};
+  return options;
+}
+
+// Waits once for a permit, as acquisition does for a coroutine; frees the awaiter as soon as it may.
+template <class Source>
+verdict wait_once(Source& source, one_home& home, context& ctx) {
+  auto self = std::make_unique<awaiter>();
+  hocket::this_thread().running_on = &home;
+  hocket::this_thread().ctx = &ctx;
+  self->wait.arm({});
+  if (source.take_or_list(self->wait, self->entry)) {
+    self->wait.disarm();
+    return verdict::granted;
+  }
+  if (self->wait.commit()) home.sleep();
+  else require(!home.posted(), "posted, and gone straight on");
+  return self->wait.finish();
+}
+
+template <class Source>
+struct one_wait {
+  one_alarm alarm;
+  stop_source stop;
+  one_home home{&alarm};
+  hocket::context_ptr ctx;
+  Source source;
+  verdict got = verdict::idle;
+
+  explicit one_wait(bool deadline) : ctx(context::child_of(context::root(), under(&stop, deadline))) {}
+  void start(execution& run) {
+    run.thread("waits", [this] { got = wait_once(source, home, *ctx); });
+  }
+  void check(bool can_be_killed) {
+    require(!home.twice(), "posted twice");
+    require(source.free() == (got == verdict::granted ? 0 : 1), "a permit was lost, or made");
+    require(!source.has_waiters());
+    require(got == verdict::granted || (can_be_killed && (got == verdict::killed || got == verdict::timed_out)));
+  }
+};
+
+template <class Source>
+void granted_or_killed(execution& run) {
+  one_wait<Source> t(false);
+  t.start(run);
+  run.thread("grants", [&] { t.source.release(); });
+  run.thread("kills", [&] { t.stop.request(verdict::killed); });
+  run.join();
+  t.check(true);
+}
+
+void granted_or_killed_or_late(execution& run) {
+  one_wait<permit_source> t(true);
+  t.start(run);
+  run.thread("grants", [&] { t.source.release(); });
+  run.thread("kills", [&] { t.stop.request(verdict::killed); });
+  run.thread("rings", [&] { t.alarm.ring(); });
+  run.join();
+  t.check(true);
+}
+
+// Two wait, one permit and one kill: the permit goes to one of them or is left.
+void two_waiters(execution& run) {
+  permit_source source;
+  stop_source stop;
+  auto mortal = context::child_of(context::root(), under(&stop, false));
+  auto patient = context::child_of(context::root(), {});
+  one_home homes[2];
+  verdict got[2] = {};
+  run.thread("mortal", [&] { got[0] = wait_once(source, homes[0], *mortal); });
+  run.thread("patient", [&] { got[1] = wait_once(source, homes[1], *patient); });
+  run.thread("grants and kills", [&] {
+    source.release();
+    stop.request(verdict::killed);
+    source.release();
+  });
+  run.join();
+  require(got[1] == verdict::granted, "the permit stuck with one who was killed");
+  require(got[0] == verdict::granted || got[0] == verdict::killed);
+  require(source.free() == (got[0] == verdict::granted ? 0 : 1));
+}
+
+// --- a select on two sources
+
+struct select_awaiter {
+  suspension wait;
+  waiter entries[2];
+};
+
+void select_from_two(execution& run) {
+  permit_source sources[2];
+  one_home home;
+  auto ctx = context::child_of(context::root(), {});
+  std::size_t index = 9;
+  run.thread("selects", [&] {
+    auto self = std::make_unique<select_awaiter>();
+    hocket::this_thread().running_on = &home;
+    hocket::this_thread().ctx = ctx.get();
+    self->wait.arm({});
+    for (int i = 0; i < 2; ++i) {
+      if (!sources[i].take_or_list(self->wait, self->entries[i])) continue;
+      self->entries[i].enlist(self->wait, sources[i]);
+      if (!self->entries[i].grant()) sources[i].release();
+      break;
+    }
+    if (self->wait.commit()) home.sleep();
+    require(self->wait.finish() == verdict::granted);
+    index = self->wait.granted_index();
+  });
+  run.thread("grants 0", [&] { sources[0].release(); });
+  run.thread("grants 1", [&] { sources[1].release(); });
+  run.join();
+  require(index < 2);
+  require(sources[index].free() == 0 && sources[1 - index].free() == 1, "a select took two permits, or the wrong one");
+  require(!sources[0].has_waiters() && !sources[1].has_waiters());
+  require(!home.twice());
+}
+
+// --- a source that could not grant a pair and lists its waiter again
+
+struct relisting_source : permit_source {
+  bool asks_afterwards = true;
+
+  // A waiter is popped, found to be no partner after all, and listed again.
+  void hesitate() noexcept {
+    waiter* popped = pop();
+    if (!popped) return;
+    {
+      locked guard(mutex_);
+      waiting_.push_back(*popped);
+      if (!asks_afterwards || !popped->decided()) return;
+      waiting_.erase(*popped);
+    }
+    popped->abandon();
+  }
+};
+
+auto relisted_while_killed(bool asks_afterwards) {
+  return [=](execution& run) {
+    stop_source stop;
+    auto ctx = context::child_of(context::root(), under(&stop, false));
+    one_home home;
+    relisting_source source;
+    source.asks_afterwards = asks_afterwards;
+    verdict got = verdict::idle;
+    run.thread("waits", [&] { got = wait_once(source, home, *ctx); });
+    run.thread("hesitates", [&] { source.hesitate(); });
+    run.thread("kills", [&] { stop.request(verdict::killed); });
+    run.join();
+    require(got == verdict::killed);
+    require(!source.has_waiters());
+    require(!home.twice());
+  };
+}
+
+// --- the mistakes that a primitive's author can make
+
+struct looks_without_the_lock : permit_source {
+  bool take_or_list(suspension& wait, waiter& entry) noexcept override {
+    {
+      locked guard(mutex_);
+      if (free_ > 0) return --free_, true;
+    }
+    locked guard(mutex_);
+    entry.enlist(wait, *this);
+    waiting_.push_back(entry);
+    return false;
+  }
+};
+
+struct touches_after_the_grant : permit_source {
+  void release() noexcept override {
+    while (waiter* first = pop_or_keep()) {
+      first->grant();
+      if (first->decided()) return;
+    }
+  }
+};
+
+struct keeps_no_lost_permit : permit_source {
+  void release() noexcept override {
+    if (waiter* first = pop_or_keep()) first->grant();
+  }
+};
+
+struct detaches_what_was_popped : permit_source {
+  bool detach(waiter& entry) noexcept override {
+    (void)permit_source::detach(entry);
+    return true;
+  }
+};
+
+constexpr model::options bounds{.preemptions = 2, .stale_reads = 1, .spurious = 0};
+
+}  // namespace
+
+TEST_CASE("a wait that is granted and killed at once ends once, and the permit is not lost") {
+  ::verdict::none(bounds, granted_or_killed<watchful_source>);
+}
+
+TEST_CASE("a wait with a grant, a kill and an alarm ends once") {
+  ::verdict::none(bounds, granted_or_killed_or_late);
+}
+
+TEST_CASE("fault 12, 13: a permit goes to the next waiter when the first one is killed meanwhile") {
+  ::verdict::none({.preemptions = 2, .stale_reads = 0, .spurious = 0}, two_waiters);
+}
+
+TEST_CASE("a select takes one permit from one source and lets the other go") { ::verdict::none(bounds, select_from_two); }
+
+TEST_CASE("a waiter that is listed again is not forgotten if it is asked afterwards whether it is decided") {
+  ::verdict::none(bounds, relisted_while_killed(true));
+}
+
+TEST_CASE("without asking, it is") { ::verdict::found(bug::lost_wakeup, bounds, relisted_while_killed(false)); }
+
+TEST_CASE("a source that looks for a permit under one lock and lists under another loses a wake-up") {
+  ::verdict::found(bug::lost_wakeup, bounds, [](execution& run) {
+    one_home home;
+    looks_without_the_lock source;
+    auto ctx = context::child_of(context::root(), {});
+    run.thread("waits", [&] { (void)wait_once(source, home, *ctx); });
+    run.thread("grants", [&] { source.release(); });
+    run.join();
+  });
+}
+
+TEST_CASE("a source that touches a waiter after its grant touches freed memory") {
+  ::verdict::found(bug::use_after_destroy, bounds, granted_or_killed<touches_after_the_grant>);
+}
+
+TEST_CASE("a source that does not offer a lost permit to the next loses it") {
+  ::verdict::found(bug::assertion, bounds, granted_or_killed<keeps_no_lost_permit>);
+}
+
+TEST_CASE("a source that claims to have detached what it has popped frees the wait too early") {
+  auto result = model::explore(bounds, granted_or_killed<detaches_what_was_popped>);
+  INFO(result.text());
+  CHECK(result.found());
+}
+
+// Which registration is visible to whom: every ordering of the claim and of the stop source on the way is needed.
+TEST_CASE("no ordering of the claim could be weaker under a grant and a kill") {
+  auto unneeded = model::unneeded_orderings({.preemptions = 1, .stale_reads = 1, .spurious = 0},
+                                            granted_or_killed<watchful_source>);
+  INFO(unneeded);
+  CHECK(unneeded.find("claim.cpp") == std::string::npos);
+}
