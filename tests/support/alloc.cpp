@@ -30,9 +30,7 @@ void give_back(void* memory) noexcept {
 
 allocation_watch::allocation_watch() noexcept : allocation_watch(0) {}
 
-allocation_watch::allocation_watch(std::size_t failing) noexcept : failing_(failing) {
-  watching = this;
-}
+allocation_watch::allocation_watch(std::size_t failing) noexcept : failing_(failing) { watching = this; }
 
 allocation_watch::~allocation_watch() { watching = nullptr; }
 

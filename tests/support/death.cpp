@@ -94,7 +94,8 @@ void assert_fatal(const child_end& end, const std::string& message, std::source_
   }
   ADD_FAIL_CHECK_AT(where.file_name(), static_cast<int>(where.line()),
                     "expected an abort whose message holds \"" << message << "\" and a remedy; " << end.how
-                                                               << "; its standard error:\n" << end.errors);
+                                                               << "; its standard error:\n"
+                                                               << end.errors);
 }
 
 }  // namespace hocket_test

@@ -3,10 +3,12 @@
 #   hocket-bt COROUTINE     the backtrace of a suspended coroutine<...> object
 #   hocket-bt-record RECORD the same, from the record of a parked stack (context/switch.hpp)
 #
-# The registers of the selected thread are borrowed while the backtrace is printed, and put back.
+# The registers of the selected thread are borrowed while the backtrace is printed, and put back; its innermost frame
+# is selected afterwards.
 
 define hocket-bt-record
   set $hocket_record = (unsigned long*) ($arg0)
+  select-frame 0
   set $hocket_pc = $pc
   set $hocket_sp = $sp
   set $hocket_fp = $rbp
@@ -17,6 +19,7 @@ define hocket-bt-record
   set $pc = $hocket_pc
   set $sp = $hocket_sp
   set $rbp = $hocket_fp
+  select-frame 0
 end
 document hocket-bt-record
 Print the backtrace of a parked stack: hocket-bt-record RECORD

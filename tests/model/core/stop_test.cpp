@@ -2,9 +2,8 @@
 // owner has it back is not touched any more.
 #include <hocket/core/stop.hpp>
 
+#include "core/kept.hpp"
 #include "verdict.hpp"
-
-#include <memory>
 
 namespace {
 
@@ -19,6 +18,7 @@ using hocket::model::bug;
 using hocket::model::execution;
 using hocket::model::require;
 using hocket::model::var;
+using hocket_test::kept;
 namespace model = hocket::model;
 
 // A node that dies as soon as its owner may free it: when it is detached, or when its fire() has let go.
@@ -44,20 +44,22 @@ struct mortal : stop_node {
 // An operation that somebody may stop: `done` says that it ended by itself and takes its node back.
 template <class Source>
 void operate(Source& stop, bool ends_by_itself) {
-  auto node = std::make_unique<mortal>();
-  if (stop.attach(*node) != verdict::idle) return;
-  if (ends_by_itself && stop.detach(*node)) return;
-  node->wait();
-  require(node->strength == verdict::cancelled || node->strength == verdict::killed);
+  kept<mortal> node;
+  if (stop.attach(*node) == verdict::idle && !(ends_by_itself && stop.detach(*node))) {
+    node->wait();
+    require(node->strength == verdict::cancelled || node->strength == verdict::killed);
+  }
+  node.free();
 }
 
 template <class Source>
 void two_wait_one_stops(execution& run) {
-  Source stop;
-  run.thread("ends by itself", [&] { operate(stop, true); });
-  run.thread("waits", [&] { operate(stop, false); });
-  run.thread("stops", [&] { require(stop.request()); });
+  kept<Source> stop;
+  run.thread("ends by itself", [&] { operate(*stop, true); });
+  run.thread("waits", [&] { operate(*stop, false); });
+  run.thread("stops", [&] { require(stop->request()); });
   run.join();
+  stop.free();
 }
 
 void cancelled_and_killed(execution& run) {

@@ -48,6 +48,7 @@ TEST_CASE("the nth allocation fails, and only that one") {
   bool thrown = false;
   allocation_watch watch(2);
   auto first = std::make_unique<int>(1);
+  touch(first.get());
   try {
     touch(std::make_unique<int>(2).get());
   } catch (const std::bad_alloc&) {
@@ -63,6 +64,7 @@ TEST_CASE("an over-aligned allocation is aligned and can fail without an excepti
     char bytes[256];
   };
   auto kept = std::make_unique<wide>();
+  touch(kept.get());
   CHECK(reinterpret_cast<std::uintptr_t>(kept.get()) % 256 == 0);
   allocation_watch watch(1);
   std::unique_ptr<wide> none(new (std::nothrow) wide);
