@@ -197,7 +197,7 @@ struct select_awaiter {
 };
 
 void select_from_two(execution& run) {
-  permit_source sources[2];
+  watchful_source sources[2];
   one_home home;
   auto ctx = context::child_of(context::root(), {});
   std::size_t index = 9;
@@ -332,7 +332,8 @@ TEST_CASE("a source that looks for a permit under one lock and lists under anoth
 }
 
 TEST_CASE("a source that touches a waiter after its grant touches freed memory") {
-  ::verdict::found(bug::use_after_destroy, bounds, granted_or_killed<touches_after_the_grant>);
+  // Its look races with the end of the wait's life; the checker sees that even when the look came first.
+  ::verdict::found(bug::data_race, bounds, granted_or_killed<touches_after_the_grant>);
 }
 
 TEST_CASE("a source that does not offer a lost permit to the next loses it") {
@@ -340,15 +341,15 @@ TEST_CASE("a source that does not offer a lost permit to the next loses it") {
 }
 
 TEST_CASE("a source that claims to have detached what it has popped frees the wait too early") {
+  // Who is posted by the loser's hold that was counted twice, or freed under it: whichever is met first.
   auto result = model::explore(bounds, granted_or_killed<detaches_what_was_popped>);
   INFO(result.text());
   CHECK(result.found());
 }
 
-// Which registration is visible to whom: every ordering of the claim and of the stop source on the way is needed.
-TEST_CASE("no ordering of the claim could be weaker under a grant and a kill") {
-  auto unneeded = model::unneeded_orderings({.preemptions = 1, .stale_reads = 1, .spurious = 0},
-                                            granted_or_killed<watchful_source>);
+// The winner that takes the other registration back must see it, and the coroutine all that the last holder did.
+TEST_CASE("no ordering of the claim could be weaker under a select") {
+  auto unneeded = model::unneeded_orderings({.preemptions = 1, .stale_reads = 1, .spurious = 0}, select_from_two);
   INFO(unneeded);
   CHECK(unneeded.find("claim.cpp") == std::string::npos);
 }

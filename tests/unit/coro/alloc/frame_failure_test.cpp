@@ -25,12 +25,20 @@ task<int> tree(counted, int depth) {
 
 }  // namespace
 
+// doctest allocates as well: nothing is checked while a watch is on.
 TEST_CASE("a frame that cannot be had is std::bad_alloc in the caller") {
+  for (int n : numbers(counted{})) CHECK(n == 1);   // the thread's frame memory is made
   trim_frame_memory();
+  bool thrown = false;
   {
     allocation_watch watch(1);
-    CHECK_THROWS_AS(static_cast<void>(numbers(counted{})), std::bad_alloc);
+    try {
+      static_cast<void>(numbers(counted{}));
+    } catch (const std::bad_alloc&) {
+      thrown = true;
+    }
   }
+  CHECK(thrown);
   CHECK(counted::live == 0);
 }
 
@@ -38,24 +46,35 @@ TEST_CASE("every allocation of a tree of tasks fails once, and nothing leaks") {
   std::size_t failing = 1;
   for (bool failed = true; failed; ++failing) {
     trim_frame_memory();
-    allocation_watch watch(failing);
     int sum = 0;
-    try {
-      sum = sync_wait(tree(counted{}, 4));
-    } catch (const std::bad_alloc&) {
+    bool thrown = false;
+    {
+      allocation_watch watch(failing);
+      try {
+        sum = sync_wait(tree(counted{}, 4));
+      } catch (const std::bad_alloc&) {
+        thrown = true;
+      }
+      failed = watch.has_failed();
     }
-    failed = watch.has_failed();
-    if (!failed) CHECK(sum == 16);
+    CHECK(thrown == failed);
+    CHECK(sum == (failed ? 0 : 16));
     CHECK(counted::live == 0);
   }
   CHECK(failing > 5);
 }
 
-TEST_CASE("a warm task allocates nothing") {
+TEST_CASE("a warm tree of tasks allocates nothing") {
   if (!detail::recycles_frames) return;
   CHECK(sync_wait(tree(counted{}, 4)) == 16);
-  allocation_watch watch;
-  CHECK(sync_wait(tree(counted{}, 4)) == 16);
-  CHECK(watch.allocations() == 0);
-  CHECK(watch.releases() == 0);
+  std::size_t allocations = 0, releases = 0;
+  {
+    allocation_watch watch;
+    static_cast<void>(sync_wait(tree(counted{}, 4)));
+    allocations = watch.allocations();
+    releases = watch.releases();
+  }
+  // The root of sync_wait is not a task: its frame comes from the heap.
+  CHECK(allocations <= 1);
+  CHECK(releases <= 1);
 }
