@@ -29,16 +29,16 @@ fatal_handler on_fatal(fatal_handler handler) noexcept;
                                    std::source_location where = std::source_location::current()) noexcept;
 
 // Checks a precondition at level `misuse` (on unless HOCKET_CHECKS is 0).
-inline void expects(bool holds, const char* what, const char* remedy, const char* subject = nullptr,
-                    std::source_location where = std::source_location::current()) noexcept {
+constexpr void expects(bool holds, const char* what, const char* remedy, const char* subject = nullptr,
+                       std::source_location where = std::source_location::current()) noexcept {
   if constexpr (misuse_checks) {
     if (!holds) [[unlikely]] fatal(what, remedy, subject, where);
   }
 }
 
 // Checks an invariant at level `debug` (on when HOCKET_CHECKS is 2).
-inline void debug_expects(bool holds, const char* what, const char* remedy, const char* subject = nullptr,
-                          std::source_location where = std::source_location::current()) noexcept {
+constexpr void debug_expects(bool holds, const char* what, const char* remedy, const char* subject = nullptr,
+                             std::source_location where = std::source_location::current()) noexcept {
   if constexpr (debug_checks) {
     if (!holds) [[unlikely]] fatal(what, remedy, subject, where);
   }

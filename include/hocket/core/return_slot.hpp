@@ -24,7 +24,7 @@ class return_slot {
     requires std::constructible_from<T, U>
   void set_value(U&& value) noexcept(std::is_nothrow_constructible_v<T, U>) {
     if constexpr (std::is_reference_v<T>) value_ = std::addressof(static_cast<std::remove_reference_t<T>&>(value));
-    else ::new (static_cast<void*>(std::addressof(value_))) T(std::forward<U>(value));
+    else ::new (const_cast<void*>(static_cast<const void*>(std::addressof(value_)))) T(std::forward<U>(value));
     state_ = state::value;
   }
   void set_exception(std::exception_ptr error) noexcept {

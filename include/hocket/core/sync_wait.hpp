@@ -42,14 +42,15 @@ struct sync_root_base : coroutine_header {
 
   sync_root_base() noexcept {
     kind = coroutine_kind::root;
+    budget = transfer_budget;
     ctx = &current_context();
   }
   struct end {
     bool await_ready() noexcept { return false; }
     template <class Promise>
     void await_suspend(std::coroutine_handle<Promise> root) noexcept {
-      runnable& signal = root.promise().signal;
-      signal.home->post(signal);   // from here on the waiting thread may free the frame
+      runnable& over = root.promise().signal;
+      over.home->post(over);   // from here on the waiting thread may free the frame
     }
     void await_resume() noexcept {}
   };

@@ -11,9 +11,10 @@
 // Colour. Stacks whose size is a power of two would put every top into the same few cache sets; so the tops are
 // staggered by multiples of 320 bytes within 3 KB (48 sets of 64; the rest of the page keeps small stacks on one page).
 //
-// Guards. MADV_GUARD_INSTALL (Linux 6.13) marks pages without splitting the mapping; before that mprotect, which costs one mapping per stack and ends at vm.max_map_count. `guard::required` is an error there;
-// `guard::preferred` goes on with a canary instead, and counts. A canary is sixteen bytes at the low end, compared at
-// each switch to the coroutine and at its end: it tells of an overflow after the fact, and only of one that wrote there.
+// Guards. MADV_GUARD_INSTALL (Linux 6.13) marks pages without splitting the mapping; before that mprotect, which costs
+// one mapping per stack and ends at vm.max_map_count. `guard::required` is an error there; `guard::preferred` goes on
+// with a canary instead, and counts. A canary is sixteen bytes at the low end, compared at each switch to the coroutine
+// and at its end: it tells of an overflow after the fact, and only of one that wrote there.
 //
 // The pool is last-in-first-out, so that the stack handed out next is the one whose pages and cache lines are warm; and
 // acquire() prefetches for the acquire() after it, which hides the misses of a burst.

@@ -196,12 +196,13 @@ struct select_awaiter {
   waiter entries[2];
 };
 
-void select_from_two(execution& run) {
+struct two_sources {
   watchful_source sources[2];
   one_home home;
-  auto ctx = context::child_of(context::root(), {});
+  hocket::context_ptr ctx = context::child_of(context::root(), {});
   std::size_t index = 9;
-  run.thread("selects", [&] {
+
+  void select() {
     kept<select_awaiter> self;
     hocket::this_thread().running_on = &home;
     hocket::this_thread().ctx = ctx.get();
@@ -216,14 +217,21 @@ void select_from_two(execution& run) {
     require(self->wait.finish() == verdict::granted);
     index = self->wait.granted_index();
     self.free();
-  });
-  run.thread("grants 0", [&] { sources[0].release(); });
-  run.thread("grants 1", [&] { sources[1].release(); });
+  }
+};
+
+void select_from_two(execution& run) {
+  kept<two_sources> t;
+  run.thread("selects", [&] { t->select(); });
+  run.thread("grants 0", [&] { t->sources[0].release(); });
+  run.thread("grants 1", [&] { t->sources[1].release(); });
   run.join();
+  auto index = t->index;
   require(index < 2);
-  require(sources[index].free() == 0 && sources[1 - index].free() == 1, "a select took two permits, or the wrong one");
-  require(!sources[0].has_waiters() && !sources[1].has_waiters());
-  require(!home.twice());
+  require(t->sources[index].free() == 0 && t->sources[1 - index].free() == 1, "two permits were taken, or the wrong one");
+  require(!t->sources[0].has_waiters() && !t->sources[1].has_waiters());
+  require(!t->home.twice());
+  t.free();
 }
 
 // --- a source that could not grant a pair and lists its waiter again

@@ -292,65 +292,6 @@ TEST_CASE("a task starts below an erased handle, as a fiber awaits it, and below
   CHECK(two.await_resume() == 3);
 }
 
-TEST_CASE("a long run of awaits goes through the queue now and then, in both directions") {
-  queue_executor queue;
-  const auto per_trip = static_cast<int>(detail::transfer_budget);
-
-  auto loop = [](int n) -> task<> {
-    for (int i = 0; i < n; ++i) co_await nothing();
-  };
-  auto awaits = [&](int n) -> foreign {
-    co_await hop_to(queue);
-    co_await loop(n);
-  };
-  auto r = awaits(100 * per_trip);
-  queue.run();
-  CHECK(r.done());
-  CHECK(queue.posts - 1 >= 190);   // two transfers an await
-  CHECK(queue.posts - 1 <= 210);
-
-  struct deep {
-    static task<int> down(int n) {
-      if (n > 0) co_return 1 + co_await down(n - 1);
-      co_return 0;
-    }
-  };
-  queue.posts = 0;
-  int depth = 0;
-  auto dive = [&](int n) -> foreign {
-    co_await hop_to(queue);
-    depth = co_await deep::down(n);
-  };
-  auto d = dive(100 * per_trip);
-  queue.run();
-  CHECK(d.done());
-  CHECK(depth == 100 * per_trip);
-  CHECK(queue.posts - 1 >= 190);
-  CHECK(queue.posts - 1 <= 210);
-}
-
-TEST_CASE("a queued start keeps the exception and the parent") {
-  queue_executor queue;
-  int caught = 0;
-  auto loop = [&]() -> task<> {
-    for (int i = 0; i < 2000; ++i) {
-      try {
-        co_await fails();
-      } catch (const std::runtime_error&) {
-        ++caught;
-      }
-    }
-  };
-  auto root = [&]() -> foreign {
-    co_await hop_to(queue);
-    co_await loop();
-  };
-  auto r = root();
-  queue.run();
-  CHECK(r.done());
-  CHECK(caught == 2000);
-}
-
 TEST_CASE("an unwanted task is discarded, with its parameters") {
   auto body = [](counted) -> task<> { co_return; };
   {

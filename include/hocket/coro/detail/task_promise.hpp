@@ -24,10 +24,6 @@
 
 namespace hocket::inline HOCKET_ABI::detail {
 
-// Transfers between two turns of the queue. A frame of a coroutine's body takes 0.1 to 2 KB of stack at -O0 and under
-// ASan: 256 of them are far from the end of 8 MiB, and one trip through a queue in 256 awaits is not measurable.
-inline constexpr std::uint16_t transfer_budget = 256;
-
 // Beside header_flag. A task whose flags are exactly parent_has_header returns to its parent by a plain transfer.
 namespace task_flag {
 inline constexpr std::uint8_t parent_homed = 0x80;   // continuation.home may not be null
