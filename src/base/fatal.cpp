@@ -13,7 +13,7 @@ atomic<fatal_handler> fatal_sink{nullptr};
 atomic<notice_handler> notice_sink{nullptr};
 
 void write_line(const fatal_error& error) noexcept {
-  char line[1024];   // the precisions keep the remedy in it, whatever a caller says
+  char line[1024];  // the precisions keep the remedy in it, whatever a caller says
   int n = std::snprintf(line, sizeof line, "hocket: %.300s%s%.100s%s\n  remedy: %.300s\n  at %s:%u (%s)\n", error.what,
                         error.subject ? " [coroutine " : "", error.subject ? error.subject : "",
                         error.subject ? "]" : "", error.remedy, error.where.file_name(),

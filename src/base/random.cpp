@@ -12,7 +12,8 @@ constinit atomic<seed_source> source_{nullptr};
 }  // namespace
 
 std::uint64_t random_seed() noexcept {
-  // ORDER: acquire, pairs with the exchange in replace_seed_source(): a source's own state is visible to its first call.
+  // ORDER: acquire, pairs with the exchange in replace_seed_source(): a source's own state is visible to its first
+  // call.
   if (auto source = source_.load(std::memory_order_acquire)) return source();
   return kernel_entropy();
 }

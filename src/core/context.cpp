@@ -14,12 +14,14 @@ context::context(context* parent, const context_options& options, std::source_lo
     : parent_(parent ? context_ptr(*parent) : context_ptr()),
       stop_(options.stop || !parent ? options.stop : parent->stop_),
       deadline_(parent ? std::min(options.deadline, parent->deadline_) : options.deadline),
-      name_(options.name ? options.name : parent ? parent->name_ : "unnamed"),
+      name_(options.name ? options.name
+            : parent     ? parent->name_
+                         : "unnamed"),
       spawned_(spawned) {}
 
 context_ptr context::child_of(context& parent, const context_options& options, std::source_location spawned) {
   context_ptr child(*new context(&parent, options, spawned));
-  child->release();   // the pointer holds the only reference; the object was born with one
+  child->release();  // the pointer holds the only reference; the object was born with one
   return child;
 }
 

@@ -19,7 +19,8 @@ namespace detail {
 namespace {
 
 void check_canary(const fiber_record& record) noexcept {
-  if (canary_intact(record.stack.low)) [[likely]] return;
+  if (canary_intact(record.stack.low)) [[likely]]
+    return;
   fatal("the stack of a coroutine overflowed (its canary is gone)",
         "raise stack_size of its pool, or give the pool guard pages to find the place", record.name);
 }
@@ -34,8 +35,9 @@ stack_ref acquire_stack(stack_pool* pool, fiber_thread& thread, std::size_t foot
   stack_pool& from = pool ? *pool : thread.default_pool();
   auto stack = from.acquire();
   if (!stack)
-    throw std::system_error(stack.error(), "hocket: no stack for a coroutine (raise the pool's limit, the memory limit "
-                                           "or vm.max_map_count, or use guard::preferred)");
+    throw std::system_error(stack.error(),
+                            "hocket: no stack for a coroutine (raise the pool's limit, the memory limit "
+                            "or vm.max_map_count, or use guard::preferred)");
   if (stack->size() < footprint + stack_pool::minimum_size / 2) {
     from.release(*stack);
     throw std::system_error(std::make_error_code(std::errc::invalid_argument),
@@ -46,8 +48,8 @@ stack_ref acquire_stack(stack_pool* pool, fiber_thread& thread, std::size_t foot
 
 fiber_record& make_record(const stack_ref& stack, const char* name, void* user_data) noexcept {
   unpoison_stack(stack.low, stack.size());
-  return *::new (&fiber_record::on(stack)) fiber_record{
-      static_cast<control_block*>(stack.cell), stack, name, user_data, nullptr, nullptr, {}, {}, {}};
+  return *::new (&fiber_record::on(stack))
+      fiber_record{static_cast<control_block*>(stack.cell), stack, name, user_data, nullptr, nullptr, {}, {}, {}};
 }
 
 void make_control_block(fiber_record& record, fiber_thread& thread, void* top,

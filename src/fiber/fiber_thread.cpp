@@ -28,7 +28,8 @@ fiber_thread* fiber_thread::current_if_any() noexcept {
 }
 
 fiber_thread& fiber_thread::current() {
-  if (fiber_thread* known = current_if_any()) [[likely]] return *known;
+  if (fiber_thread* known = current_if_any()) [[likely]]
+    return *known;
   auto* hook = new exit_hook{{&exit_hook::end}};
   auto* made = new (std::nothrow) fiber_thread;
   if (!made) {

@@ -57,7 +57,7 @@ result<stack_ref> stack_slab::carve(guard protection) noexcept {
 std::error_code stack_slab::guard_some() noexcept {
   std::size_t count = std::min<std::size_t>(guard_batch, count_ - guarded_);
   std::error_code error = guard_pages(guard_page(guarded_), stride_, count, page);
-  if (error && count > 1) error = guard_pages(guard_page(guarded_), stride_, count = 1, page);   // near the limit
+  if (error && count > 1) error = guard_pages(guard_page(guarded_), stride_, count = 1, page);  // near the limit
   if (!error) guarded_ += static_cast<std::uint32_t>(count);
   return error;
 }

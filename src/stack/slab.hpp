@@ -51,8 +51,8 @@ class alignas(64) stack_slab {
   const std::size_t stride_;
   stack_slab* next_ = nullptr;
   const std::uint32_t count_;
-  std::uint32_t carved_ = 0;      // handed out at least once
-  std::uint32_t guarded_ = 0;     // have a guard page; the others, if carved, have a canary
+  std::uint32_t carved_ = 0;   // handed out at least once
+  std::uint32_t guarded_ = 0;  // have a guard page; the others, if carved, have a canary
   const std::uint32_t first_colour_;
 };
 static_assert(sizeof(stack_slab) == stack_slab::cell_size, "a slab's head takes the place of one cell");

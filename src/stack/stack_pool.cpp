@@ -9,12 +9,13 @@ namespace hocket::inline HOCKET_ABI {
 namespace {
 
 constexpr std::size_t first_slab = 16;
-constexpr std::size_t slab_bytes = std::size_t{4} << 30;   // address space, not memory
+constexpr std::size_t slab_bytes = std::size_t{4} << 30;  // address space, not memory
 
 std::size_t usable_size(std::size_t asked) {
   if (asked == 0)
-    throw std::system_error(std::make_error_code(std::errc::invalid_argument),
-                            "hocket: stack_size is 0: give the bytes that the deepest call chain needs (64 KiB is usual)");
+    throw std::system_error(
+        std::make_error_code(std::errc::invalid_argument),
+        "hocket: stack_size is 0: give the bytes that the deepest call chain needs (64 KiB is usual)");
   if (asked > stack_pool::maximum_size)
     throw std::system_error(std::make_error_code(std::errc::invalid_argument),
                             "hocket: stack_size is above 1 GiB: is it given in bytes?");
@@ -92,9 +93,11 @@ result<stack_ref> stack_pool::carve() noexcept {
 // stack alone is larger.
 std::error_code stack_pool::grow() noexcept {
   std::size_t held = counts_.live + counts_.pooled;
-  std::size_t count = std::min({std::max(first_slab, held), stack_slab::most, std::max<std::size_t>(1, slab_bytes / stride_)});
+  std::size_t count =
+      std::min({std::max(first_slab, held), stack_slab::most, std::max<std::size_t>(1, slab_bytes / stride_)});
   auto slab = stack_slab::create(*this, stride_, count, held);
-  if (!slab && count > 1) slab = stack_slab::create(*this, stride_, 1, held);   // address space is scarce: take what is there
+  if (!slab && count > 1)
+    slab = stack_slab::create(*this, stride_, 1, held);  // address space is scarce: take what is there
   if (!slab) return slab.error();
   (*slab)->link(slabs_);
   slabs_ = *slab;

@@ -6,7 +6,7 @@ using self_type = coroutine<void()>::self;
 
 [[gnu::noinline]] static void innermost_call(self_type& self) {
   self.yield();
-  asm volatile("");   // keeps the call below from being a tail call
+  asm volatile("");  // keeps the call below from being a tail call
 }
 [[gnu::noinline]] static void outer_call(self_type& self) {
   innermost_call(self);

@@ -44,7 +44,7 @@ void all_periods(Rep count) {
   compare_with_exact(std::chrono::duration<Rep, std::micro>{count});
   compare_with_exact(std::chrono::duration<Rep>{count});
   compare_with_exact(std::chrono::duration<Rep, std::ratio<3600>>{count});
-  compare_with_exact(std::chrono::duration<Rep, std::ratio<1, 3>>{count});   // audio and video frames
+  compare_with_exact(std::chrono::duration<Rep, std::ratio<1, 3>>{count});  // audio and video frames
   compare_with_exact(std::chrono::duration<Rep, std::ratio<31556952>>{count});
 }
 

@@ -49,9 +49,7 @@ task<> outer(counted) {
   CHECK(caught);
   co_await pause_at(at);
 }
-foreign drive() {
-  co_await outer(counted{});
-}
+foreign drive() { co_await outer(counted{}); }
 
 constexpr int pauses = 2 + 1 + 2 + 1 + 1;
 

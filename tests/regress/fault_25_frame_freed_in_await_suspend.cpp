@@ -19,7 +19,7 @@ class finished_elsewhere {
   explicit finished_elsewhere(std::atomic<bool>& ended) : ended_(&ended) {}
   bool await_ready() const noexcept { return false; }
   void await_suspend(std::coroutine_handle<> handle) {
-    std::atomic<bool>& ended = *ended_;   // the awaiter is about to die
+    std::atomic<bool>& ended = *ended_;  // the awaiter is about to die
     std::thread([handle] { handle.resume(); }).detach();
     while (!ended.load()) std::this_thread::yield();
   }
@@ -48,7 +48,7 @@ struct detached {
 detached drive(std::atomic<bool>& ended, std::atomic<int>& sum) {
   {
     auto one = leaf(ended);
-    sum += co_await std::move(one);   // its frame is destroyed here, while await_suspend still runs
+    sum += co_await std::move(one);  // its frame is destroyed here, while await_suspend still runs
   }
   ended = true;
 }

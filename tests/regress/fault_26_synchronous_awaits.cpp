@@ -57,7 +57,9 @@ task<int> failing_chain(int n) {
 
 }  // namespace
 
-TEST_CASE("fault 26: a loop of synchronously completing awaits keeps the stack") { CHECK(sync_wait(loop(many)) == many); }
+TEST_CASE("fault 26: a loop of synchronously completing awaits keeps the stack") {
+  CHECK(sync_wait(loop(many)) == many);
+}
 
 TEST_CASE("fault 26: so does a tree of loops, which hands the budget up and down") {
   CHECK(sync_wait(loops(1 << 18, 8)) == 1 << 18);

@@ -1,6 +1,6 @@
-// FAULTS 10, 12, 16, 20 and 25 by brute force: threads wait for permits while others grant, cancel, kill and let deadlines
-// pass, at random. No wait may hang or end twice, and the permits must balance: what was released was either granted
-// to somebody who returned with it or is still there.
+// FAULTS 10, 12, 16, 20 and 25 by brute force: threads wait for permits while others grant, cancel, kill and let
+// deadlines pass, at random. No wait may hang or end twice, and the permits must balance: what was released was either
+// granted to somebody who returned with it or is still there.
 //
 // The seed is random and printed; HOCKET_STRESS_SEED=<n> repeats its choices (the schedule is the machine's).
 #include <hocket/core/context.hpp>
@@ -62,7 +62,7 @@ class timed_executor final : public executor {
 struct shared {
   permit_source sources[2];
   fake_timers timers;
-  std::array<std::atomic<stop_source*>, 4> stops{};   // one per waiter
+  std::array<std::atomic<stop_source*>, 4> stops{};  // one per waiter
   std::atomic<int> running{0};
 };
 

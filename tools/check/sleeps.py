@@ -7,7 +7,7 @@ from .tree import Finding, matches, table
 
 FAST = True
 LIST = "tools/check/sleeping.txt"
-SLEEP = r"\bthis_thread\s*::\s*sleep_\w+|\b(?:u|nano|clock_nano)?sleep\s*\(|\btime\.sleep\b"
+SLEEP = r"\bthis_thread\s*::\s*sleep_\w+|(?<![.>\w])(?:u|nano|clock_nano)?sleep\s*\((?!\s*\))|\btime\.sleep\b"
 SKIP = r"\bdoctest::(?:skip\(\s*(?:true)?\s*\)|may_fail\b)"
 
 

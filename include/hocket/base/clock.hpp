@@ -54,7 +54,7 @@ constexpr duration scaled(Int value) noexcept {
   static_assert(Den == 1 || Num <= std::numeric_limits<std::intmax_t>::max() / Den,
                 "this clock period has no exact scale to nanoseconds: std::chrono::duration_cast to a usual one first");
   constexpr Int divisor = static_cast<Int>(Den);
-  const std::int64_t rest = static_cast<std::int64_t>(value % divisor) * Num;   // less than Num * Den
+  const std::int64_t rest = static_cast<std::int64_t>(value % divisor) * Num;  // less than Num * Den
   const std::int64_t part = rest / Den + (rest % Den > 0 ? 1 : 0);
   std::int64_t whole = 0;
   if (__builtin_mul_overflow(value / divisor, static_cast<std::int64_t>(Num), &whole)) return saturated(value < 0);
@@ -84,7 +84,8 @@ constexpr duration to_nanoseconds(std::chrono::duration<Rep, Period> time) noexc
   const Rep count = time.count();
   if constexpr (std::is_floating_point_v<Rep>) {
     using real = std::common_type_t<Rep, double>;
-    return detail::scaled_real(static_cast<real>(count) * static_cast<real>(scale::num) / static_cast<real>(scale::den));
+    return detail::scaled_real(static_cast<real>(count) * static_cast<real>(scale::num) /
+                               static_cast<real>(scale::den));
   } else {
     using wide = std::conditional_t<std::is_signed_v<Rep>, std::int64_t, std::uint64_t>;
     return detail::scaled<scale::num, scale::den>(static_cast<wide>(count));

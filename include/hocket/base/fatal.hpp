@@ -32,7 +32,8 @@ fatal_handler on_fatal(fatal_handler handler) noexcept;
 constexpr void expects(bool holds, const char* what, const char* remedy, const char* subject = nullptr,
                        std::source_location where = std::source_location::current()) noexcept {
   if constexpr (misuse_checks) {
-    if (!holds) [[unlikely]] fatal(what, remedy, subject, where);
+    if (!holds) [[unlikely]]
+      fatal(what, remedy, subject, where);
   }
 }
 
@@ -40,7 +41,8 @@ constexpr void expects(bool holds, const char* what, const char* remedy, const c
 constexpr void debug_expects(bool holds, const char* what, const char* remedy, const char* subject = nullptr,
                              std::source_location where = std::source_location::current()) noexcept {
   if constexpr (debug_checks) {
-    if (!holds) [[unlikely]] fatal(what, remedy, subject, where);
+    if (!holds) [[unlikely]]
+      fatal(what, remedy, subject, where);
   }
 }
 

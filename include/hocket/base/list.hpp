@@ -28,7 +28,8 @@ class list_node {
   friend class list;
 
   void link_before(list_node& place) noexcept {
-    debug_expects(!linked(), "a list_node was inserted twice", "erase it from its first list before inserting it again");
+    debug_expects(!linked(), "a list_node was inserted twice",
+                  "erase it from its first list before inserting it again");
     next_ = &place;
     prev_ = place.prev_;
     prev_->next_ = this;

@@ -147,33 +147,49 @@ class [[nodiscard]] result {
   constexpr T value_or(U&& other) && {
     return has_value() ? *std::move(*this) : static_cast<T>(std::forward<U>(other));
   }
-  std::error_code error_or(std::error_code other) const noexcept {
-    return has_value() ? other : storage_.error();
-  }
+  std::error_code error_or(std::error_code other) const noexcept { return has_value() ? other : storage_.error(); }
 
   // f(value), which returns a result; a failure goes through.
   template <class F>
-  constexpr auto and_then(F&& f) & { return chained(*this, std::forward<F>(f)); }
+  constexpr auto and_then(F&& f) & {
+    return chained(*this, std::forward<F>(f));
+  }
   template <class F>
-  constexpr auto and_then(F&& f) const& { return chained(*this, std::forward<F>(f)); }
+  constexpr auto and_then(F&& f) const& {
+    return chained(*this, std::forward<F>(f));
+  }
   template <class F>
-  constexpr auto and_then(F&& f) && { return chained(std::move(*this), std::forward<F>(f)); }
+  constexpr auto and_then(F&& f) && {
+    return chained(std::move(*this), std::forward<F>(f));
+  }
   template <class F>
-  constexpr auto and_then(F&& f) const&& { return chained(std::move(*this), std::forward<F>(f)); }
+  constexpr auto and_then(F&& f) const&& {
+    return chained(std::move(*this), std::forward<F>(f));
+  }
 
   // f(value) as the new value; a failure goes through.
   template <class F>
-  constexpr auto transform(F&& f) & { return transformed(*this, std::forward<F>(f)); }
+  constexpr auto transform(F&& f) & {
+    return transformed(*this, std::forward<F>(f));
+  }
   template <class F>
-  constexpr auto transform(F&& f) const& { return transformed(*this, std::forward<F>(f)); }
+  constexpr auto transform(F&& f) const& {
+    return transformed(*this, std::forward<F>(f));
+  }
   template <class F>
-  constexpr auto transform(F&& f) && { return transformed(std::move(*this), std::forward<F>(f)); }
+  constexpr auto transform(F&& f) && {
+    return transformed(std::move(*this), std::forward<F>(f));
+  }
   template <class F>
-  constexpr auto transform(F&& f) const&& { return transformed(std::move(*this), std::forward<F>(f)); }
+  constexpr auto transform(F&& f) const&& {
+    return transformed(std::move(*this), std::forward<F>(f));
+  }
 
   // f(error), which returns a result<T>; a value goes through.
   template <class F>
-  constexpr result or_else(F&& f) const& { return has_value() ? *this : result(std::forward<F>(f)(storage_.error())); }
+  constexpr result or_else(F&& f) const& {
+    return has_value() ? *this : result(std::forward<F>(f)(storage_.error()));
+  }
   template <class F>
   constexpr result or_else(F&& f) && {
     return has_value() ? std::move(*this) : result(std::forward<F>(f)(storage_.error()));
@@ -239,7 +255,8 @@ class [[nodiscard]] result {
   }
   template <class Self>
   static constexpr Self&& thrown(Self&& self) {
-    if (!self.has_value()) [[unlikely]] throw_error(self.storage_.error());
+    if (!self.has_value()) [[unlikely]]
+      throw_error(self.storage_.error());
     return static_cast<Self&&>(self);
   }
 

@@ -15,7 +15,7 @@ struct exception_globals {
   void* caught;
   unsigned int uncaught;
 
-  bool empty() const noexcept { return (reinterpret_cast<std::uintptr_t>(caught) | uncaught) == 0; }   // one branch
+  bool empty() const noexcept { return (reinterpret_cast<std::uintptr_t>(caught) | uncaught) == 0; }  // one branch
 };
 
 // This thread's. The address never changes while the thread lives: callers keep it.

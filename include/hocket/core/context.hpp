@@ -19,7 +19,7 @@ class stop_source;
 class context_ptr {
  public:
   context_ptr() noexcept = default;
-  explicit context_ptr(context& shared) noexcept;   // adds a reference
+  explicit context_ptr(context& shared) noexcept;  // adds a reference
   context_ptr(context_ptr&& other) noexcept : ctx_(std::exchange(other.ctx_, nullptr)) {}
   context_ptr& operator=(context_ptr&& other) noexcept {
     std::swap(ctx_, other.ctx_);
@@ -55,7 +55,7 @@ class context {
   context* parent() const noexcept { return parent_.get(); }
   stop_source* stop() const noexcept { return stop_; }
   time_point deadline() const noexcept { return deadline_; }
-  const char* name() const noexcept { return name_; }   // the nearest name upward; never null
+  const char* name() const noexcept { return name_; }  // the nearest name upward; never null
   const std::source_location& spawned() const noexcept { return spawned_; }
 
   void retain() noexcept;
@@ -67,7 +67,7 @@ class context {
  private:
   context(context* parent, const context_options& options, std::source_location spawned) noexcept;
 
-  context_ptr parent_;   // given up in release() only
+  context_ptr parent_;  // given up in release() only
   stop_source* const stop_;
   const time_point deadline_;
   const char* const name_;

@@ -19,8 +19,8 @@ enum class thread_slot : std::uint8_t { frame_memory, stack_pool, fiber };
 inline constexpr std::size_t thread_slot_count = 3;
 
 struct thread_state {
-  executor* running_on = nullptr;   // whose loop runs on this thread; null on a plain thread
-  context* ctx = nullptr;           // the running coroutine's; null means the root context
+  executor* running_on = nullptr;  // whose loop runs on this thread; null on a plain thread
+  context* ctx = nullptr;          // the running coroutine's; null means the root context
   void* slots[thread_slot_count] = {};
 };
 

@@ -47,10 +47,10 @@ inline constexpr std::uint16_t transfer_budget = 256;
 struct coroutine_header {
   coroutine_kind kind = coroutine_kind::foreign;
   std::uint8_t flags = 0;
-  std::uint16_t budget = 0;     // synchronous transfers left before the chain bounces through the executor
-  std::uint32_t reserved = 0;   // for the kind's own use
-  runnable continuation{};      // who awaits this coroutine (handle: the link that a debugger follows), and where
-  context* ctx = nullptr;       // parent, stop, deadline, locals, name: shared with the parent until overridden
+  std::uint16_t budget = 0;    // synchronous transfers left before the chain bounces through the executor
+  std::uint32_t reserved = 0;  // for the kind's own use
+  runnable continuation{};     // who awaits this coroutine (handle: the link that a debugger follows), and where
+  context* ctx = nullptr;      // parent, stop, deadline, locals, name: shared with the parent until overridden
 };
 
 // The handle of a hand-made frame. `head` must be the first member of an object that outlives the handle.

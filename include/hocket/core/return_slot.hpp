@@ -37,7 +37,8 @@ class return_slot {
 
   // Gives the value, or rethrows the exception (the same object).
   T take() {
-    if (state_ == state::exception) [[unlikely]] std::rethrow_exception(error_);
+    if (state_ == state::exception) [[unlikely]]
+      std::rethrow_exception(error_);
     if constexpr (std::is_reference_v<T>) return static_cast<T>(*value_);
     else return std::move(value_);
   }
@@ -64,7 +65,8 @@ class return_slot<void> {
   bool empty() const noexcept { return !done_ && !error_; }
   bool failed() const noexcept { return error_ != nullptr; }
   void take() {
-    if (error_) [[unlikely]] std::rethrow_exception(error_);
+    if (error_) [[unlikely]]
+      std::rethrow_exception(error_);
   }
 
  private:

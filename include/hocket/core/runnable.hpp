@@ -12,9 +12,9 @@ class executor;
 
 // One entry of a run queue. It is owned by the suspended coroutine; while it is in a queue nobody else may touch it.
 struct runnable {
-  runnable* next = nullptr;             // the queue's link; meaningless outside a queue
-  std::coroutine_handle<> handle{};     // whom to resume; null for a waiting thread
-  executor* home = nullptr;             // where; null in a promise means "where the awaited coroutine runs"
+  runnable* next = nullptr;          // the queue's link; meaningless outside a queue
+  std::coroutine_handle<> handle{};  // whom to resume; null for a waiting thread
+  executor* home = nullptr;          // where; null in a promise means "where the awaited coroutine runs"
 };
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -23,7 +23,7 @@ class stop_source {
   stop_source() noexcept = default;
   stop_source(const stop_source&) = delete;
   stop_source& operator=(const stop_source&) = delete;
-  ~stop_source();   // no node may be attached
+  ~stop_source();  // no node may be attached
 
   // Any thread. Fires every attached node, on the caller's thread. False if as much was requested before.
   // `strength` is verdict::cancelled or verdict::killed.
@@ -42,8 +42,8 @@ class stop_source {
   stop_node* pop() noexcept;
 
   mutable thread_mutex mutex_;
-  atomic<std::uint8_t> strength_{0};   // a verdict; written under the mutex, read anywhere
-  list<stop_node> nodes_;              // guarded by mutex_
+  atomic<std::uint8_t> strength_{0};  // a verdict; written under the mutex, read anywhere
+  list<stop_node> nodes_;             // guarded by mutex_
 };
 
 }  // namespace hocket::inline HOCKET_ABI

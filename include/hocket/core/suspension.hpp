@@ -62,9 +62,9 @@ class waiter : public list_node {
   bool grant() noexcept;
 
   // By a source that matched a waiter of its own list with one of another select: grants both or none. When none, the
-  // caller still holds both and lets each go with abandon() (if that wait was decided by others) or lists it again: under
-  // its lock, and then asks decided() under the same lock. If true, the winner may have come too early to detach it, so
-  // the caller takes it out once more and abandons it.
+  // caller still holds both and lets each go with abandon() (if that wait was decided by others) or lists it again:
+  // under its lock, and then asks decided() under the same lock. If true, the winner may have come too early to detach
+  // it, so the caller takes it out once more and abandons it.
   static bool grant_both(waiter& one, waiter& other) noexcept;
 
   // By the source that popped the waiter and found its wait decided already: drops its hold, changes nothing else.
@@ -79,7 +79,7 @@ class waiter : public list_node {
 
   suspension* wait_ = nullptr;
   wait_source* source_ = nullptr;
-  waiter* sibling_ = nullptr;   // the next registration of the same suspension
+  waiter* sibling_ = nullptr;  // the next registration of the same suspension
 };
 
 class suspension : private stop_node, private timer_node {
@@ -118,11 +118,11 @@ class suspension : private stop_node, private timer_node {
   runnable run_;
   claim claim_;
   bool finished_ = true;
-  waiter* first_ = nullptr;     // the registrations, last first; written by the registrar while registering
-  waiter* winner_ = nullptr;    // written by the winning waiter before it drops its hold
+  waiter* first_ = nullptr;   // the registrations, last first; written by the registrar while registering
+  waiter* winner_ = nullptr;  // written by the winning waiter before it drops its hold
   context* ctx_ = nullptr;
-  stop_source* stop_ = nullptr;       // where the stop node is attached; null if it is not
-  timer_service* timers_ = nullptr;   // where the alarm is attached; null if it is not
+  stop_source* stop_ = nullptr;      // where the stop node is attached; null if it is not
+  timer_service* timers_ = nullptr;  // where the alarm is attached; null if it is not
 };
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -38,7 +38,7 @@ class sync_root {
 template <class T>
 struct sync_root_base : coroutine_header {
   return_slot<T> slot;
-  runnable signal{};   // has no handle: it ends run_until_signal()
+  runnable signal{};  // has no handle: it ends run_until_signal()
 
   sync_root_base() noexcept {
     kind = coroutine_kind::root;
@@ -50,7 +50,7 @@ struct sync_root_base : coroutine_header {
     template <class Promise>
     void await_suspend(std::coroutine_handle<Promise> root) noexcept {
       runnable& over = root.promise().signal;
-      over.home->post(over);   // from here on the waiting thread may free the frame
+      over.home->post(over);  // from here on the waiting thread may free the frame
     }
     void await_resume() noexcept {}
   };
@@ -61,9 +61,7 @@ struct sync_root_base : coroutine_header {
 
 template <class T>
 struct sync_root<T>::promise_type : sync_root_base<T> {
-  sync_root get_return_object() noexcept {
-    return sync_root(std::coroutine_handle<promise_type>::from_promise(*this));
-  }
+  sync_root get_return_object() noexcept { return sync_root(std::coroutine_handle<promise_type>::from_promise(*this)); }
   template <class U>
   void return_value(U&& value) {
     this->slot.set_value(std::forward<U>(value));
@@ -72,9 +70,7 @@ struct sync_root<T>::promise_type : sync_root_base<T> {
 
 template <>
 struct sync_root<void>::promise_type : sync_root_base<void> {
-  sync_root get_return_object() noexcept {
-    return sync_root(std::coroutine_handle<promise_type>::from_promise(*this));
-  }
+  sync_root get_return_object() noexcept { return sync_root(std::coroutine_handle<promise_type>::from_promise(*this)); }
   void return_void() noexcept { slot.set_value(); }
 };
 
@@ -93,8 +89,8 @@ sync_root<T> make_sync_root(A&& a) {
 template <class A>
   requires awaitable<A>
 decltype(auto) sync_wait(A&& a) {
-  using T = std::conditional_t<std::is_rvalue_reference_v<await_result_t<A>>,
-                               std::remove_cvref_t<await_result_t<A>>, await_result_t<A>>;
+  using T = std::conditional_t<std::is_rvalue_reference_v<await_result_t<A>>, std::remove_cvref_t<await_result_t<A>>,
+                               await_result_t<A>>;
   expects(current_executor() == nullptr, "sync_wait was called by a coroutine",
           "it would block the worker that must finish the wait: use co_await (or await in a fiber)");
   return detail::make_sync_root<T, A>(std::forward<A>(a)).run();

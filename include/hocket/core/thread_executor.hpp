@@ -40,9 +40,9 @@ class thread_executor final : public executor {
   runnable* asleep() noexcept { return &asleep_; }
   void sleep() noexcept;
 
-  runnable asleep_{};                    // only its address is used
+  runnable asleep_{};  // only its address is used
   atomic<runnable*> inbox_{nullptr};
-  atomic<std::uint32_t> signal_{0};      // 1: the marker was replaced
+  atomic<std::uint32_t> signal_{0};  // 1: the marker was replaced
 };
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -25,9 +25,9 @@ namespace hocket::inline HOCKET_ABI {
 
 // What the calling thread's frame memory has done. Counts never go back; they start when the thread first uses it.
 struct frame_memory_statistics {
-  std::uint64_t hits = 0;     // allocations served from kept frames
-  std::uint64_t misses = 0;   // allocations of a size class that went to the heap
-  std::size_t held = 0;       // bytes kept now
+  std::uint64_t hits = 0;    // allocations served from kept frames
+  std::uint64_t misses = 0;  // allocations of a size class that went to the heap
+  std::size_t held = 0;      // bytes kept now
 };
 frame_memory_statistics frame_memory_usage() noexcept;
 
@@ -69,9 +69,7 @@ struct frame_bins {
 // Rounded up to the class, in units of frame_step; beyond frame_classes there is none.
 constexpr std::size_t frame_class(std::size_t bytes) noexcept { return (bytes + frame_step - 1) / frame_step; }
 
-inline frame_bins* own_frames() noexcept {
-  return static_cast<frame_bins*>(current_slot(thread_slot::frame_memory));
-}
+inline frame_bins* own_frames() noexcept { return static_cast<frame_bins*>(current_slot(thread_slot::frame_memory)); }
 
 // The heap, with the counting and the making of the thread's bins. `own` may be null.
 [[gnu::noinline, gnu::cold]] void* allocate_frame_slowly(frame_bins* own, std::size_t bytes);
@@ -87,10 +85,12 @@ inline void* allocate_frame(std::size_t bytes) {
   if constexpr (!recycles_frames) return ::operator new(bytes);
   if (frame_class(bytes) > frame_classes) return ::operator new(bytes);
   frame_bins* own = own_frames();
-  if (!own) [[unlikely]] return allocate_frame_slowly(own, bytes);
+  if (!own) [[unlikely]]
+    return allocate_frame_slowly(own, bytes);
   frame_bin& bin = own->bins[frame_class(bytes)];
   kept_frame* frame = bin.first;
-  if (!frame) [[unlikely]] return allocate_frame_slowly(own, bytes);
+  if (!frame) [[unlikely]]
+    return allocate_frame_slowly(own, bytes);
   bin.first = frame->next;
   ++bin.room;
   ++bin.hits;
@@ -102,9 +102,11 @@ inline void release_frame(void* memory, std::size_t bytes) noexcept {
   if constexpr (!recycles_frames) return ::operator delete(memory, bytes);
   if (frame_class(bytes) > frame_classes) return ::operator delete(memory, bytes);
   frame_bins* own = own_frames();
-  if (!own) [[unlikely]] return release_frame_slowly(own, memory, bytes);
+  if (!own) [[unlikely]]
+    return release_frame_slowly(own, memory, bytes);
   frame_bin& bin = own->bins[frame_class(bytes)];
-  if (bin.room == 0) [[unlikely]] return release_frame_slowly(own, memory, bytes);
+  if (bin.room == 0) [[unlikely]]
+    return release_frame_slowly(own, memory, bytes);
   --bin.room;
   bin.first = ::new (memory) kept_frame{bin.first};
 }

@@ -112,8 +112,8 @@ class [[nodiscard]] generator {
       return *this;
     }
 
-    reference operator*() const noexcept(std::is_reference_v<reference> ||
-                                         std::is_nothrow_copy_constructible_v<reference>) {
+    reference operator*() const
+        noexcept(std::is_reference_v<reference> || std::is_nothrow_copy_constructible_v<reference>) {
       debug_expects(body_.promise().value != nullptr, "the value of a generator at its end was used",
                     "compare the iterator with end() first");
       return static_cast<reference>(*body_.promise().value);

@@ -14,10 +14,10 @@
 // where the child ended. So a child shares its parent's executor and context, and no queue is touched.
 //
 // Depth. g++ without optimisation, and with sanitizers, makes no tail call of a transfer: each one leaves a stack frame
-// behind until the coroutines suspend. Therefore a chain carries a budget: every transfer, down to a child or back up to
-// a parent, costs one; the one that finds none left goes through the executor's queue instead, which unwinds the stack,
-// and fills the budget up. This happens in every build, so that every build behaves alike. Where there is no executor
-// there is no queue: a chain that is driven by hand goes on.
+// behind until the coroutines suspend. Therefore a chain carries a budget: every transfer, down to a child or back up
+// to a parent, costs one; the one that finds none left goes through the executor's queue instead, which unwinds the
+// stack, and fills the budget up. This happens in every build, so that every build behaves alike. Where there is no
+// executor there is no queue: a chain that is driven by hand goes on.
 //
 // Threads: a task has no lock and no atomics. Between two suspensions it belongs to one thread.
 //
@@ -94,7 +94,8 @@ class [[nodiscard]] task {
   T await_resume() {
     auto& promise = body_.promise();
     promise.dequeued();
-    if (promise.failed()) [[unlikely]] rethrow();
+    if (promise.failed()) [[unlikely]]
+      rethrow();
     if constexpr (std::is_void_v<T>) {
       destroy();
     } else if constexpr (std::is_reference_v<T>) {

@@ -32,13 +32,13 @@ namespace hocket::inline HOCKET_ABI {
 struct control_block;
 struct fiber_local_node;
 
-// Bits of coroutine_header::flags that fibers add to header_flag's. They are rare: a resume tests them in one go, on the
-// line that it needs anyway, and leaves the straight line when one is set.
+// Bits of coroutine_header::flags that fibers add to header_flag's. They are rare: a resume tests them in one go, on
+// the line that it needs anyway, and leaves the straight line when one is set.
 namespace fiber_flag {
-inline constexpr std::uint8_t canary = 16;               // its stack has no guard page: compare the canary
-inline constexpr std::uint8_t keeps_exceptions = 32;     // it parked inside a catch block: fiber_record::exceptions
+inline constexpr std::uint8_t canary = 16;            // its stack has no guard page: compare the canary
+inline constexpr std::uint8_t keeps_exceptions = 32;  // it parked inside a catch block: fiber_record::exceptions
 inline constexpr std::uint8_t at_resume = keeps_exceptions | canary;
-inline constexpr std::uint8_t unwinding = 64;            // it is being destroyed
+inline constexpr std::uint8_t unwinding = 64;  // it is being destroyed
 }  // namespace fiber_flag
 
 // What the raw fibers of one thread share; it is their home, since they belong to the thread that created them.
@@ -54,10 +54,10 @@ class fiber_thread final : public executor {
   // For coroutines that name no pool: 64 KiB stacks. It outlives the thread while coroutines live on it.
   stack_pool& default_pool();
 
-  control_block* running = nullptr;        // innermost
+  control_block* running = nullptr;  // innermost
   exception_globals* const exceptions;
   const void* const id;
-  fiber_local_node* locals = nullptr;          // fiber-local values of the thread itself
+  fiber_local_node* locals = nullptr;  // fiber-local values of the thread itself
 
  private:
   fiber_thread() noexcept;
@@ -98,8 +98,10 @@ inline void* empty_message(control_block& block) noexcept { return &block; }
 // contain genuine calls (the rare parts), which is what the in_caller form of the switch asks for.
 [[gnu::always_inline]] inline void* enter(control_block& block, fiber_record& record, void* transfer) noexcept {
   fiber_thread& thread = block.thread();
-  if (!thread.exceptions->empty()) [[unlikely]] return enter_from_handler(block, record, transfer);
-  if (block.header.flags & fiber_flag::at_resume) [[unlikely]] before_resume(block, record);
+  if (!thread.exceptions->empty()) [[unlikely]]
+    return enter_from_handler(block, record, transfer);
+  if (block.header.flags & fiber_flag::at_resume) [[unlikely]]
+    before_resume(block, record);
   control_block* const outer = thread.running;
   void* const to = block.record;
   block.record = nullptr;
@@ -109,7 +111,8 @@ inline void* empty_message(control_block& block) noexcept { return &block; }
   record.annotation.after_resume();
   block.record = back.from;
   thread.running = outer;
-  if (!thread.exceptions->empty()) [[unlikely]] put_fiber_exceptions_away(block, record);
+  if (!thread.exceptions->empty()) [[unlikely]]
+    put_fiber_exceptions_away(block, record);
   return back.transfer;
 }
 
@@ -117,13 +120,15 @@ inline void* empty_message(control_block& block) noexcept { return &block; }
 // when it is to unwind.
 [[gnu::always_inline]] inline void* park(control_block& block, fiber_record& record, void*& resumer, void* transfer) {
   if constexpr (misuse_checks) {
-    if (block.thread().running != &block) [[unlikely]] report_bad_yield(record);
+    if (block.thread().running != &block) [[unlikely]]
+      report_bad_yield(record);
   }
   record.annotation.before_yield();
   machine::arrival back = machine::switch_to_in_caller(resumer, transfer);
   record.annotation.after_yield();
   resumer = back.from;
-  if (!back.transfer) [[unlikely]] throw_unwinding();
+  if (!back.transfer) [[unlikely]]
+    throw_unwinding();
   return back.transfer;
 }
 

@@ -19,8 +19,8 @@
 // Errors: the constructor throws std::system_error when no stack can be had, or what moving the callable throws.
 // Resuming a coroutine that is empty, finished, running or another thread's is a programming error: fatal.
 #pragma once
-#include <hocket/fiber/control_block.hpp>
 #include <hocket/core/return_slot.hpp>
+#include <hocket/fiber/control_block.hpp>
 #include <concepts>
 #include <memory>
 #include <utility>
@@ -28,17 +28,17 @@
 namespace hocket::inline HOCKET_ABI {
 
 enum class coroutine_status : std::uint8_t {
-  empty,       // no coroutine: default-constructed or moved from
-  unstarted,   // never resumed
-  suspended,   // in a yield
-  running,     // the innermost running one of its thread
-  resuming,    // it has resumed another coroutine and waits for that one's yield
+  empty,      // no coroutine: default-constructed or moved from
+  unstarted,  // never resumed
+  suspended,  // in a yield
+  running,    // the innermost running one of its thread
+  resuming,   // it has resumed another coroutine and waits for that one's yield
   finished
 };
 
 struct coroutine_options {
-  const char* name = "coroutine";   // for messages and debuggers; must outlive the coroutine (a literal does)
-  stack_pool* pool = nullptr;       // of the calling thread; null: the thread's default pool of 64 KiB stacks
+  const char* name = "coroutine";  // for messages and debuggers; must outlive the coroutine (a literal does)
+  stack_pool* pool = nullptr;      // of the calling thread; null: the thread's default pool of 64 KiB stacks
   void* user_data = nullptr;
 };
 
@@ -98,7 +98,7 @@ class coroutine_self {
 
   control_block& block_;
   fiber_record& record_;
-  void* resumer_;   // its record: where the next yield goes
+  void* resumer_;  // its record: where the next yield goes
 };
 
 // Where the result and the callable of a coroutine lie: below its record, in this order downward.
@@ -147,7 +147,7 @@ class fiber_body {
       detail::check_unwound(record);
       record.error = std::current_exception();
     }
-    std::destroy_at(body);   // on its own stack, like a local of the body; its destructor does not throw
+    std::destroy_at(body);  // on its own stack, like a local of the body; its destructor does not throw
   }
   static void call(fiber_record& record, F& body, coroutine_self<Out, In>& self, void* transfer) {
     if constexpr (std::is_void_v<Out>) {
@@ -165,7 +165,7 @@ class fiber_body {
 
 namespace detail {
 template <class Signature>
-struct coroutine_types;   // write coroutine<Out(In)> or coroutine<Out()>
+struct coroutine_types;  // write coroutine<Out(In)> or coroutine<Out()>
 template <class O>
 struct coroutine_types<O()> {
   using out = O;
@@ -206,7 +206,7 @@ class [[nodiscard]] any_coroutine {
 
   const char* name() const noexcept { return record_ ? record_->name : ""; }
   void* user_data() const noexcept { return record_ ? record_->user_data : nullptr; }
-  void set_user_data(void* data) noexcept;   // fatal when empty
+  void set_user_data(void* data) noexcept;  // fatal when empty
 
  protected:
   any_coroutine() noexcept = default;

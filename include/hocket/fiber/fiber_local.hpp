@@ -38,7 +38,7 @@ class fiber_local {
     for (fiber_local_node* at = first; at; at = at->next)
       if (at->key == this) return static_cast<node*>(at)->value;
     node* made = new node{{nullptr, this, &node::drop}, T{}};
-    made->next = first;   // only now: T{} may have used other fiber-locals
+    made->next = first;  // only now: T{} may have used other fiber-locals
     first = made;
     return made->value;
   }

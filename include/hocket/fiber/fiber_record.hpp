@@ -13,12 +13,12 @@ struct fiber_local_node;
 struct alignas(16) fiber_record {
   control_block* block;
   stack_ref stack;
-  const char* name;                       // outlives the fiber; never null
+  const char* name;  // outlives the fiber; never null
   void* user_data;
-  fiber_local_node* locals;                   // fiber-local values; null until the first is made
-  void (*drop_body)(fiber_record& self) noexcept;   // destroys the result, and the callable if it never ran
-  std::exception_ptr error;               // what left the body
-  exception_globals exceptions;           // of the parked fiber, while fiber_flag::keeps_exceptions is set
+  fiber_local_node* locals;                        // fiber-local values; null until the first is made
+  void (*drop_body)(fiber_record& self) noexcept;  // destroys the result, and the callable if it never ran
+  std::exception_ptr error;                        // what left the body
+  exception_globals exceptions;                    // of the parked fiber, while fiber_flag::keeps_exceptions is set
   [[no_unique_address]] switch_annotation annotation;
 
   // Found from the control block: cold.

@@ -27,14 +27,14 @@
 namespace hocket::inline HOCKET_ABI {
 
 enum class guard : std::uint8_t {
-  required,    // a guard page or an error
-  preferred,   // a guard page, else a canary (counted in the statistics)
-  canary       // no guard page: a canary
+  required,   // a guard page or an error
+  preferred,  // a guard page, else a canary (counted in the statistics)
+  canary      // no guard page: a canary
 };
 
 struct stack_options {
-  std::size_t stack_size = 64 * 1024;   // usable bytes, rounded up to whole pages; virtual: a page is paid when touched
-  std::size_t limit = 0;                // most stacks alive at once; 0: as many as memory allows
+  std::size_t stack_size = 64 * 1024;  // usable bytes, rounded up to whole pages; virtual: a page is paid when touched
+  std::size_t limit = 0;               // most stacks alive at once; 0: as many as memory allows
   guard protection = guard::required;
 };
 
@@ -49,14 +49,14 @@ struct stack_ref {
 };
 
 struct stack_statistics {
-  std::size_t live;           // acquired now
-  std::size_t pooled;         // free and warm: used before
-  std::size_t peak;           // most ever acquired at once
-  std::size_t warm;           // acquisitions that the pool served
-  std::size_t fresh;          // acquisitions of a stack never used before
+  std::size_t live;    // acquired now
+  std::size_t pooled;  // free and warm: used before
+  std::size_t peak;    // most ever acquired at once
+  std::size_t warm;    // acquisitions that the pool served
+  std::size_t fresh;   // acquisitions of a stack never used before
   std::size_t slabs;
-  std::size_t reserved;       // bytes of address space, of which only touched pages are memory
-  std::size_t unguarded;      // stacks made with a canary because no guard could be had (guard::preferred)
+  std::size_t reserved;   // bytes of address space, of which only touched pages are memory
+  std::size_t unguarded;  // stacks made with a canary because no guard could be had (guard::preferred)
 };
 
 class stack_slab;
@@ -71,7 +71,7 @@ class stack_pool {
   explicit stack_pool(stack_options options = {});
   stack_pool(const stack_pool&) = delete;
   stack_pool& operator=(const stack_pool&) = delete;
-  ~stack_pool();   // fatal while stacks are acquired
+  ~stack_pool();  // fatal while stacks are acquired
 
   // O(1) when warm. Errors: not_enough_memory (address space, memory, or mappings for guards), resource_unavailable_
   // try_again (the limit of the options).
@@ -105,7 +105,7 @@ class stack_pool {
   stack_options options_;
   std::size_t stride_;
   free_cell* free_ = nullptr;
-  stack_slab* slabs_ = nullptr;   // the newest first: only it may have stacks that were never used
+  stack_slab* slabs_ = nullptr;  // the newest first: only it may have stacks that were never used
   stack_statistics counts_{};
 };
 

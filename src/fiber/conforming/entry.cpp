@@ -26,7 +26,7 @@ struct proxy {
     std::suspend_always initial_suspend() noexcept { return {}; }
     std::suspend_always final_suspend() noexcept { return {}; }
     void return_void() noexcept {}
-    void unhandled_exception() { throw; }   // out of resume(): the coroutine is done then, as the standard has it
+    void unhandled_exception() { throw; }  // out of resume(): the coroutine is done then, as the standard has it
   };
   std::coroutine_handle<promise_type> handle;
 };

@@ -9,7 +9,7 @@
 namespace hocket::inline HOCKET_ABI {
 namespace {
 
-constexpr int madv_guard_install = 102;   // Linux 6.13; the C library's headers are older
+constexpr int madv_guard_install = 102;  // Linux 6.13; the C library's headers are older
 
 std::error_code last_error() noexcept { return {errno, std::generic_category()}; }
 
@@ -38,7 +38,7 @@ result<std::byte*> reserve_memory(std::size_t size, std::size_t alignment) noexc
   std::size_t skip = (alignment - reinterpret_cast<std::uintptr_t>(memory) % alignment) % alignment;
   if (skip) ::munmap(memory, skip);
   if (alignment > skip) ::munmap(memory + skip + size, alignment - skip);
-  ::madvise(memory + skip, size, MADV_NOHUGEPAGE);   // a hint: a kernel without huge pages refuses it
+  ::madvise(memory + skip, size, MADV_NOHUGEPAGE);  // a hint: a kernel without huge pages refuses it
   return memory + skip;
 }
 

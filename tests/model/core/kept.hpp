@@ -17,7 +17,7 @@ class kept {
   kept(const kept&) = delete;
   kept& operator=(const kept&) = delete;
   ~kept() {
-    static auto& reachable = *new std::vector<T*>;   // for the leak checker
+    static auto& reachable = *new std::vector<T*>;  // for the leak checker
     if (object_) reachable.push_back(object_);
   }
   void free() { delete std::exchange(object_, nullptr); }

@@ -1,5 +1,5 @@
-// Two selects that meet while each can be ended by somebody else: both are granted or none, and who meets the claim that
-// is reserved for a moment is not told that it lost when in the end nobody won.
+// Two selects that meet while each can be ended by somebody else: both are granted or none, and who meets the claim
+// that is reserved for a moment is not told that it lost when in the end nobody won.
 #include <hocket/core/claim.hpp>
 
 #include "verdict.hpp"
@@ -15,7 +15,7 @@ using hocket::model::var;
 namespace model = hocket::model;
 
 struct two_claims {
-  claim low, high;   // settle_both takes `low` first
+  claim low, high;  // settle_both takes `low` first
 
   two_claims() {
     for (claim* one : {&low, &high}) {
@@ -28,8 +28,8 @@ struct two_claims {
 
 bool won(settlement how) { return how != settlement::lost; }
 
-// One party grants both, one cancels the second claim, one grants the first. Exactly one of those two who want the first
-// gets it, whatever happens to the second.
+// One party grants both, one cancels the second claim, one grants the first. Exactly one of those two who want the
+// first gets it, whatever happens to the second.
 void a_meeting_beside_a_grant(execution& run) {
   two_claims w;
   bool met = false, cancelled = false, granted = false;
@@ -52,11 +52,14 @@ void a_ring_of_meetings(execution& run) {
     one.hold();
     require(one.commit());
   }
-  int meetings = 0;   // of strands of one real thread
+  int meetings = 0;  // of strands of one real thread
   for (int i = 0; i < 3; ++i) {
-    run.thread(i == 0 ? "0 and 1" : i == 1 ? "1 and 2" : "2 and 0", [&, i] {
-      if (won(claim::settle_both(ring[i], ring[(i + 1) % 3]).one)) ++meetings;
-    });
+    run.thread(i == 0   ? "0 and 1"
+               : i == 1 ? "1 and 2"
+                        : "2 and 0",
+               [&, i] {
+                 if (won(claim::settle_both(ring[i], ring[(i + 1) % 3]).one)) ++meetings;
+               });
   }
   run.join();
   require(meetings == 1, "of three who share claims in pairs, exactly one pair meets");

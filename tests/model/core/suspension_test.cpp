@@ -1,6 +1,7 @@
-// The whole life of a wait under every schedule: a registrar that commits, and a grant, a stop and an alarm that race for
-// it. Whatever the order: the coroutine is posted once or goes straight on, never both; a permit is granted or kept; and
-// nobody touches the wait after it is over. (It is freed at once, so a late touch is a use after destruction.)
+// The whole life of a wait under every schedule: a registrar that commits, and a grant, a stop and an alarm that race
+// for it. Whatever the order: the coroutine is posted once or goes straight on, never both; a permit is granted or
+// kept; and nobody touches the wait after it is over. (It is freed at once, so a late touch is a use after
+// destruction.)
 #include <hocket/core/context.hpp>
 #include <hocket/core/current.hpp>
 #include <hocket/core/executor.hpp>
@@ -228,7 +229,8 @@ void select_from_two(execution& run) {
   run.join();
   auto index = t->index;
   require(index < 2);
-  require(t->sources[index].free() == 0 && t->sources[1 - index].free() == 1, "two permits were taken, or the wrong one");
+  require(t->sources[index].free() == 0 && t->sources[1 - index].free() == 1,
+          "two permits were taken, or the wrong one");
   require(!t->sources[0].has_waiters() && !t->sources[1].has_waiters());
   require(!t->home.twice());
   t.free();
@@ -321,7 +323,9 @@ TEST_CASE("fault 12, 13: a permit goes to the next waiter when the first one is 
   ::verdict::none({.preemptions = 2, .stale_reads = 0, .spurious = 0}, two_waiters);
 }
 
-TEST_CASE("a select takes one permit from one source and lets the other go") { ::verdict::none(bounds, select_from_two); }
+TEST_CASE("a select takes one permit from one source and lets the other go") {
+  ::verdict::none(bounds, select_from_two);
+}
 
 TEST_CASE("a waiter that is listed again is not forgotten if it is asked afterwards whether it is decided") {
   ::verdict::none(bounds, relisted_while_killed(true));

@@ -66,8 +66,6 @@ TEST_CASE("a thread executor loses nothing that is posted, and is free when all 
 // Two are needed for a reason that the checker cannot see, because its modification order is its execution order: the
 // marker is released and acquired so that signal_ = 0 of one sleep comes before signal_ = 1 of the next (the S test of
 // the literature; an ARM may let the thread's store pass its compare-exchange).
-// Two orderings keep a store of 0 to signal_ before the next poster's 1 in modification order. That order is execution
-// order here (docs/model-checker.md, the limits), so the checker cannot miss them.
 TEST_CASE("every ordering of a thread executor is needed, but for two that order stores only") {
   auto unneeded = model::unneeded_orderings({.preemptions = 2, .stale_reads = 1}, two_post_one_takes);
   INFO(unneeded);

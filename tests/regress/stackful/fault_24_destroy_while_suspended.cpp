@@ -34,7 +34,7 @@ void body(coroutine<int(tracked)>::self& self, tracked) {
     self.yield(3);
     throw tracked();
   } catch (const tracked&) {
-    self.yield(4);   // destroyed in here: the exception that is being handled goes, too
+    self.yield(4);  // destroyed in here: the exception that is being handled goes, too
   }
   for (tracked b; self.yield(5), false;) {
   }
@@ -48,9 +48,9 @@ TEST_CASE("fault 24: a coroutine is destroyed at every suspension point") {
   for (int stop = 0; stop <= points; ++stop) {
     {
       coroutine<int(tracked)> c{pool, [](auto& self, tracked first) {
-        body(self, std::move(first));
-        return 0;
-      }};
+                                  body(self, std::move(first));
+                                  return 0;
+                                }};
       for (int i = 1; i <= stop; ++i) CHECK(c.resume(tracked()) == i);
     }
     CHECK(alive == 0);

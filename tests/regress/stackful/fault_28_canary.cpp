@@ -17,13 +17,13 @@ enum class next { resume, end, destroy };
 
 void overflow_then(next what) {
   stack_pool pool({.stack_size = 16384, .protection = guard::canary});
-  stack_ref stack = pool.acquire().value();   // the pool is last in, first out: the coroutine gets this one
+  stack_ref stack = pool.acquire().value();  // the pool is last in, first out: the coroutine gets this one
   pool.release(stack);
   coroutine<void()> c{{.name = "small", .pool = &pool}, [&](auto& self) {
-    self.yield();
-    overflow_by_one_byte(stack);
-    if (what != next::end) self.yield();
-  }};
+                        self.yield();
+                        overflow_by_one_byte(stack);
+                        if (what != next::end) self.yield();
+                      }};
   c.resume();
   c.resume();
   if (what == next::resume) c.resume();
@@ -39,9 +39,9 @@ TEST_CASE("fault 28: an overflow by one byte without guards is found at the next
 TEST_CASE("fault 28: a canary that is whole stays silent") {
   stack_pool pool({.stack_size = 16384, .protection = guard::canary});
   coroutine<int()> c{pool, [](auto& self) {
-    self.yield(1);
-    return 2;
-  }};
+                       self.yield(1);
+                       return 2;
+                     }};
   CHECK(c.resume() == 1);
   CHECK(c.resume() == 2);
 }

@@ -1,7 +1,7 @@
 #include <hocket/base/cache_line.hpp>
 
-#include <doctest/doctest.h>
 #include <cstdint>
+#include <doctest/doctest.h>
 #include <string>
 
 using namespace hocket;

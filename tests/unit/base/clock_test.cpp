@@ -33,6 +33,16 @@ TEST_CASE("a manual clock moves only when told") {
 
 TEST_CASE("a manual clock that goes back is a programming error") {
   if (!misuse_checks) return;
-  expect_fatal([] { manual_clock t; t.advance(-1ns); }, "a clock never goes back");
-  expect_fatal([] { manual_clock t{time_point{2s}}; t.set(time_point{1s}); }, "a clock never goes back");
+  expect_fatal(
+      [] {
+        manual_clock t;
+        t.advance(-1ns);
+      },
+      "a clock never goes back");
+  expect_fatal(
+      [] {
+        manual_clock t{time_point{2s}};
+        t.set(time_point{1s});
+      },
+      "a clock never goes back");
 }

@@ -35,9 +35,15 @@ TEST_CASE("expects passes what holds and reports what does not") {
 TEST_CASE("an installed handler is told; if it returns the process aborts all the same") {
   static const char told[] = "the handler was told\n  remedy: repair\n";
   auto handler = [](const fatal_error& error) noexcept {
-    if (std::string{error.remedy} == "repair") [[maybe_unused]] auto n = ::write(STDERR_FILENO, told, sizeof told - 1);
+    if (std::string{error.remedy} == "repair") [[maybe_unused]]
+      auto n = ::write(STDERR_FILENO, told, sizeof told - 1);
   };
-  expect_fatal([=] { on_fatal(handler); fatal("what", "repair"); }, "the handler was told");
+  expect_fatal(
+      [=] {
+        on_fatal(handler);
+        fatal("what", "repair");
+      },
+      "the handler was told");
   CHECK((on_fatal(nullptr) == nullptr));
 }
 

@@ -84,9 +84,43 @@ TEST_CASE("a copy of an element is in no list") {
 
 TEST_CASE("breaking a list's rules is found at level debug") {
   if (!debug_checks) return;
-  expect_fatal([] { item a{1}; list<item> x, y; x.push_back(a); y.push_back(a); }, "inserted twice");
-  expect_fatal([] { item a{1}; list<item>::erase(a); }, "ask linked() first");
-  expect_fatal([] { list<item> x; x.pop_front(); }, "ask empty() first");
-  expect_fatal([] { list<item> x; { item a{1}; x.push_back(a); } }, "erase it from its list before it dies");
-  expect_fatal([] { item a{1}; { list<item> x; x.push_back(a); } list<item>::erase(a); }, "clear() it");
+  expect_fatal(
+      [] {
+        item a{1};
+        list<item> x, y;
+        x.push_back(a);
+        y.push_back(a);
+      },
+      "inserted twice");
+  expect_fatal(
+      [] {
+        item a{1};
+        list<item>::erase(a);
+      },
+      "ask linked() first");
+  expect_fatal(
+      [] {
+        list<item> x;
+        x.pop_front();
+      },
+      "ask empty() first");
+  expect_fatal(
+      [] {
+        list<item> x;
+        {
+          item a{1};
+          x.push_back(a);
+        }
+      },
+      "erase it from its list before it dies");
+  expect_fatal(
+      [] {
+        item a{1};
+        {
+          list<item> x;
+          x.push_back(a);
+        }
+        list<item>::erase(a);
+      },
+      "clear() it");
 }

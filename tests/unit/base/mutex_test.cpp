@@ -14,13 +14,13 @@ TEST_CASE("a mutex can be locked again after its unlock") {
     mutex.lock();
     mutex.unlock();
   }
-  CHECK(true);   // reached
+  CHECK(true);  // reached
 }
 
 TEST_CASE("threads that contend exclude each other and none sleeps for ever") {
   constexpr int threads = 4, each = 20'000;
   thread_mutex mutex;
-  int count = 0;   // TSan sees it if the mutex orders nothing
+  int count = 0;  // TSan sees it if the mutex orders nothing
   std::vector<std::thread> all;
   for (int t = 0; t < threads; ++t) {
     all.emplace_back([&] {
@@ -42,7 +42,7 @@ TEST_CASE("a guard unlocks also when an exception leaves its scope") {
   } catch (int) {
   }
   locked again(mutex);
-  CHECK(true);   // not blocked
+  CHECK(true);  // not blocked
 }
 
 TEST_CASE("a waiting thread gets the mutex when its holder lets go, and sees what was done under it") {

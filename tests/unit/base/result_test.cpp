@@ -172,8 +172,28 @@ TEST_CASE("a result converts where its value does") {
 
 TEST_CASE("the wrong side of a result is a programming error") {
   if (!misuse_checks) return;
-  expect_fatal([] { result<int> r = std::errc::io_error; return *r; }, "test the result first");
-  expect_fatal([] { result<void> r = std::errc::io_error; *r; }, "test the result first");
-  expect_fatal([] { result<int> r = 1; return r.error().value(); }, "ask has_value() first");
-  expect_fatal([] { failure f{std::error_code{}}; return f.error().value(); }, "an error code that is not 0");
+  expect_fatal(
+      [] {
+        result<int> r = std::errc::io_error;
+        return *r;
+      },
+      "test the result first");
+  expect_fatal(
+      [] {
+        result<void> r = std::errc::io_error;
+        *r;
+      },
+      "test the result first");
+  expect_fatal(
+      [] {
+        result<int> r = 1;
+        return r.error().value();
+      },
+      "ask has_value() first");
+  expect_fatal(
+      [] {
+        failure f{std::error_code{}};
+        return f.error().value();
+      },
+      "an error code that is not 0");
 }

@@ -132,15 +132,35 @@ TEST_CASE("values in registers survive a switch, whatever the other side compute
       long double wide = 1.0L / static_cast<long double>(inner ? 3 : 7);
       for (int round = 0; round < 3; ++round) {
         inner ? s.yield() : s.step();
-        a += b ^ c; b += e; c += f; e += g; f += h; g += a; h += b;
-        x += y * z; y += w; z -= x; w += 0.5; wide *= 1.0001L;
+        a += b ^ c;
+        b += e;
+        c += f;
+        e += g;
+        f += h;
+        g += a;
+        h += b;
+        x += y * z;
+        y += w;
+        z -= x;
+        w += 0.5;
+        wide *= 1.0001L;
       }
       std::uint64_t a2 = i[0], b2 = i[1], c2 = i[2], e2 = i[3], f2 = i[4], g2 = i[5], h2 = i[6];
       volatile double x2 = d[0], y2 = d[1], z2 = d[2], w2 = d[3];
       volatile long double wide2 = 1.0L / static_cast<long double>(inner ? 3 : 7);
       for (int round = 0; round < 3; ++round) {
-        a2 += b2 ^ c2; b2 += e2; c2 += f2; e2 += g2; f2 += h2; g2 += a2; h2 += b2;
-        x2 = x2 + y2 * z2; y2 = y2 + w2; z2 = z2 - x2; w2 = w2 + 0.5; wide2 = wide2 * 1.0001L;
+        a2 += b2 ^ c2;
+        b2 += e2;
+        c2 += f2;
+        e2 += g2;
+        f2 += h2;
+        g2 += a2;
+        h2 += b2;
+        x2 = x2 + y2 * z2;
+        y2 = y2 + w2;
+        z2 = z2 - x2;
+        w2 = w2 + 0.5;
+        wide2 = wide2 * 1.0001L;
       }
       return a == a2 && b == b2 && c == c2 && e == e2 && f == f2 && g == g2 && h == h2 && x == doctest::Approx(x2) &&
              z == doctest::Approx(z2) && y == y2 && w == w2 && wide == wide2;
@@ -190,8 +210,8 @@ TEST_CASE("either form goes on at a stack that the other one parked") {
   char* top = memory.get() + 65536 - reinterpret_cast<std::uintptr_t>(memory.get()) % 64;
   struct body {
     static void run(void*, void* from, void*) {
-      resumer = machine::hocket_switch(from, nullptr).from;      // out of line, resumed by the inline form
-      resumer = machine::switch_to(resumer, nullptr).from;       // inline, resumed by the out-of-line form
+      resumer = machine::hocket_switch(from, nullptr).from;  // out of line, resumed by the inline form
+      resumer = machine::switch_to(resumer, nullptr).from;   // inline, resumed by the out-of-line form
       machine::leave(resumer, nullptr);
     }
   };
@@ -232,8 +252,8 @@ TEST_CASE("exceptions are thrown and caught on either stack, with the other one 
   CHECK(s.done);
 }
 
-TEST_CASE("a stack starts on one thread and goes on on another"
-          * doctest::skip(sanitizer == sanitizer_kind::tsan)) {   // the strand's annotations belong to one thread
+TEST_CASE("a stack starts on one thread and goes on on another" *
+          doctest::skip(sanitizer == sanitizer_kind::tsan)) {  // the strand's annotations belong to one thread
   strand s([](strand& self) {
     self.yield();
     self.yield();

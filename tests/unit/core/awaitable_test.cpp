@@ -15,7 +15,7 @@ struct awaiter_with {
 };
 
 struct promise_of_others {};
-struct picky {   // wants to know its awaiter's promise
+struct picky {  // wants to know its awaiter's promise
   bool await_ready();
   void await_suspend(std::coroutine_handle<promise_of_others>);
   void await_resume();

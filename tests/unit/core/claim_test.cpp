@@ -114,7 +114,7 @@ TEST_CASE("two claims are granted together, in either order of the arguments") {
     pair two;
     arm(two.low, 1);
     arm(two.high, 1);
-    REQUIRE(two.low.commit());   // the other one still registers
+    REQUIRE(two.low.commit());  // the other one still registers
     auto [one, other] = swapped ? claim::settle_both(two.high, two.low) : claim::settle_both(two.low, two.high);
     CHECK((swapped ? other : one) == settlement::won);
     CHECK((swapped ? one : other) == settlement::early);

@@ -55,7 +55,7 @@ TEST_CASE("a child keeps its parent alive") {
   auto child = context::child_of(*parent, {});
   parent = {};
   context_ptr moved = std::move(child);
-  CHECK(moved->parent()->name() == std::string_view("parent"));   // ASan sees it otherwise
+  CHECK(moved->parent()->name() == std::string_view("parent"));  // ASan sees it otherwise
 }
 
 TEST_CASE("a pointer shares and gives back") {

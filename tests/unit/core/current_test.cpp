@@ -21,9 +21,8 @@ std::vector<int>& exits() {
 
 struct numbered_hook : thread_exit_hook {
   explicit numbered_hook(int n)
-      : thread_exit_hook{[](thread_exit_hook& self) noexcept {
-          exits().push_back(static_cast<numbered_hook&>(self).number);
-        }},
+      : thread_exit_hook{
+            [](thread_exit_hook& self) noexcept { exits().push_back(static_cast<numbered_hook&>(self).number); }},
         number(n) {}
   int number;
 };

@@ -1,7 +1,7 @@
 // The smallest primitive that follows the protocol of suspension.hpp: permits, and a list of those who wait for one.
 //
-// It serves the tests of the protocol itself, sequential, under stress and under the model checker; it is the pattern of
-// what every primitive does, without anything that is its own.
+// It serves the tests of the protocol itself, sequential, under stress and under the model checker; it is the pattern
+// of what every primitive does, without anything that is its own.
 #pragma once
 #include <hocket/base/mutex.hpp>
 #include <hocket/core/suspension.hpp>
@@ -57,7 +57,7 @@ class permit_source : public hocket::wait_source {
     return !waiting_.empty();
   }
 
-  int passed_on = 0;   // how often a granted permit came back unconsumed; for tests of one thread
+  int passed_on = 0;  // how often a granted permit came back unconsumed; for tests of one thread
 
   // For tests that play the source by hand: takes the first waiter out, as release() does before it grants.
   hocket::waiter* pop() noexcept {

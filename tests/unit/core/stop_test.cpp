@@ -12,9 +12,7 @@ namespace {
 
 struct recorder : stop_node {
   explicit recorder(std::vector<verdict>& log) noexcept : fired(log) {
-    fire = [](stop_node& self, verdict strength) noexcept {
-      static_cast<recorder&>(self).fired.push_back(strength);
-    };
+    fire = [](stop_node& self, verdict strength) noexcept { static_cast<recorder&>(self).fired.push_back(strength); };
   }
   std::vector<verdict>& fired;
 };
@@ -95,7 +93,7 @@ TEST_CASE("a node that fires may detach another, attach anew and request a kill"
   CHECK(stop.request());
   CHECK(first.detached);
   CHECK(first.seen == verdict::cancelled);
-  CHECK(fired == std::vector{verdict::killed});   // the third, by the inner request
+  CHECK(fired == std::vector{verdict::killed});  // the third, by the inner request
 }
 
 TEST_CASE("a request of another verdict is fatal") {

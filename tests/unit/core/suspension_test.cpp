@@ -6,6 +6,7 @@
 #include <hocket/core/thread_executor.hpp>
 
 #include "support/death.hpp"
+#include "unit/core/bare_wait.hpp"
 #include "unit/core/permit_source.hpp"
 #include "unit/core/script.hpp"
 
@@ -22,10 +23,6 @@ namespace {
 constexpr time_point at(int seconds) { return time_point{} + std::chrono::seconds(seconds); }
 
 script take_one(permit_source& source, std::optional<verdict>& got) { got = co_await source.acquire(); }
-
-script take_either(permit_source& zero, permit_source& one, std::optional<permit_source::choice::result>& got) {
-  got = co_await permit_source::choice(zero, one);
-}
 
 // One coroutine that waits for a permit under a stop source and a deadline of 10 s.
 struct one_wait {
@@ -52,18 +49,6 @@ struct one_wait {
   }
 };
 
-// A registration of a wait without a coroutine: what is posted is its runnable.
-struct bare_wait {
-  suspension wait;
-  waiter entry;
-
-  void list_at(permit_source& source, stepped_executor& on, context* ctx = nullptr) {
-    running_scope running(&on, ctx);
-    wait.arm({});
-    REQUIRE_FALSE(source.take_or_list(wait, entry));
-  }
-};
-
 }  // namespace
 
 TEST_CASE("a permit that is free is taken without suspending") {
@@ -73,7 +58,7 @@ TEST_CASE("a permit that is free is taken without suspending") {
   CHECK(t.waiting.done());
   CHECK(t.got == verdict::granted);
   CHECK(t.source.free() == 0);
-  CHECK(t.on.posts() == 1);   // the start only
+  CHECK(t.on.posts() == 1);  // the start only
 }
 
 TEST_CASE("a grant posts the waiter home, once, and does not run it") {
@@ -187,7 +172,7 @@ TEST_CASE("a grant between the registration and the commit lets the coroutine go
   CHECK_FALSE(w.wait.commit());
   CHECK(on.posts() == 0);
   CHECK(w.wait.finish() == verdict::granted);
-  CHECK(stop.request());   // nobody is attached: nothing is posted, and the destructor is content
+  CHECK(stop.request());  // nobody is attached: nothing is posted, and the destructor is content
   CHECK(on.posts() == 0);
 }
 
@@ -217,7 +202,7 @@ TEST_CASE("a popped waiter whose wait was decided already is lost to its source,
   REQUIRE(w.wait.commit());
   waiter* popped = source.pop();
   REQUIRE(popped == &w.entry);
-  stop.request();              // wins, but the source still holds the claim
+  stop.request();  // wins, but the source still holds the claim
   CHECK(on.posts() == 0);
   CHECK(popped->decided());
   CHECK_FALSE(popped->grant());
@@ -318,101 +303,6 @@ TEST_CASE("waiters are granted in the order of their coming") {
   for (int n = 0; n < 3; ++n) source.release();
   on.run();
   CHECK(order == std::vector<int>{1, 2, 3});
-}
-
-TEST_CASE("a select is granted once, tells by which registration, and leaves the other source") {
-  for (std::size_t index : {0u, 1u}) {
-    stepped_executor on;
-    permit_source sources[2];
-    std::optional<permit_source::choice::result> got;
-    auto selecting = take_either(sources[0], sources[1], got);
-    selecting.start(on);
-    on.run();
-    CHECK(sources[0].has_waiters());
-    CHECK(sources[1].has_waiters());
-    sources[index].release();
-    CHECK_FALSE(sources[1 - index].has_waiters());
-    sources[1 - index].release();
-    on.run();
-    REQUIRE(got);
-    CHECK(got->how == verdict::granted);
-    CHECK(got->index == index);
-    CHECK(sources[index].free() == 0);
-    CHECK(sources[1 - index].free() == 1);
-    CHECK(on.posts() == 2);
-  }
-}
-
-TEST_CASE("a select whose second source has a permit takes it and leaves the first") {
-  stepped_executor on;
-  permit_source zero, one(1);
-  std::optional<permit_source::choice::result> got;
-  auto selecting = take_either(zero, one, got);
-  selecting.start(on);
-  on.run();
-  REQUIRE(got);
-  CHECK(got->how == verdict::granted);
-  CHECK(got->index == 1);
-  CHECK_FALSE(zero.has_waiters());
-  CHECK(one.free() == 0);
-  CHECK(on.posts() == 1);
-}
-
-TEST_CASE("fault 12: a select destroyed granted passes on to the source that granted, only") {
-  stepped_executor on;
-  permit_source sources[2];
-  std::optional<permit_source::choice::result> got;
-  auto selecting = take_either(sources[0], sources[1], got);
-  selecting.start(on);
-  on.run();
-  sources[1].release();
-  REQUIRE(on.take() != nullptr);
-  selecting.destroy();
-  CHECK(sources[0].passed_on == 0);
-  CHECK(sources[1].passed_on == 1);
-  CHECK(sources[1].free() == 1);
-}
-
-TEST_CASE("two waits that meet are granted together") {
-  for (bool committed : {false, true}) {
-    stepped_executor on;
-    permit_source left, right;
-    bare_wait sender, receiver;
-    sender.list_at(left, on);
-    receiver.list_at(right, on);
-    REQUIRE(sender.wait.commit());
-    if (committed) REQUIRE(receiver.wait.commit());
-    CHECK(waiter::grant_both(*left.pop(), *right.pop()));
-    CHECK(on.posts() == (committed ? 2 : 1));
-    if (!committed) CHECK_FALSE(receiver.wait.commit());
-    CHECK(sender.wait.finish() == verdict::granted);
-    CHECK(receiver.wait.finish() == verdict::granted);
-  }
-}
-
-TEST_CASE("two waits of which one is decided are not granted: the other one waits on") {
-  stepped_executor on;
-  stop_source stop;
-  auto ctx = context::child_of(context::root(), {.stop = &stop});
-  permit_source left, right;
-  bare_wait sender, receiver;
-  sender.list_at(left, on, ctx.get());
-  receiver.list_at(right, on);
-  REQUIRE(sender.wait.commit());
-  REQUIRE(receiver.wait.commit());
-  waiter* one = left.pop();
-  waiter* other = right.pop();
-  stop.request();
-  CHECK_FALSE(waiter::grant_both(*one, *other));
-  CHECK(one->decided());
-  CHECK_FALSE(other->decided());
-  CHECK(on.posts() == 0);
-  one->abandon();
-  CHECK(on.posts() == 1);
-  CHECK(other->grant());
-  CHECK(on.posts() == 2);
-  CHECK(sender.wait.finish() == verdict::cancelled);
-  CHECK(receiver.wait.finish() == verdict::granted);
 }
 
 TEST_CASE("one awaiter serves one wait after the other") {

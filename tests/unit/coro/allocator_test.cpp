@@ -2,8 +2,8 @@
 #include <hocket/coro/generator.hpp>
 #include <hocket/coro/task.hpp>
 
-#include <doctest/doctest.h>
 #include <cstdint>
+#include <doctest/doctest.h>
 #include <string>
 
 using namespace hocket;

@@ -54,7 +54,7 @@ TEST_CASE("a loop of awaits takes one frame from the heap") {
   const auto before = frame_memory_usage();
   CHECK(sync_wait(sum(1000)) == 499500);
   const auto after = frame_memory_usage();
-  CHECK(after.misses - before.misses <= 3);   // the child, sum, the root of sync_wait
+  CHECK(after.misses - before.misses <= 3);  // the child, sum, the root of sync_wait
   CHECK(after.hits - before.hits >= 999);
 }
 
@@ -101,26 +101,36 @@ TEST_CASE("room that one size does not use goes to another") {
   if (!detail::recycles_frames) return;
   fresh start;
   frame_memory_limit(64 * 1024);
-  { some_frames many(64, 1024); }
+  {
+    some_frames many(64, 1024);
+  }
   CHECK(frame_memory_usage().held == 64 * 1024);
-  some_frames out(64, 1024);   // all 64 KiB in use again: the limit leaves that much for others
-  { some_frames other(2048, 32); }
+  some_frames out(64, 1024);  // all 64 KiB in use again: the limit leaves that much for others
+  {
+    some_frames other(2048, 32);
+  }
   CHECK(frame_memory_usage().held == 64 * 1024);
 }
 
 TEST_CASE("a limit of zero keeps nothing, trim gives everything back") {
   if (!detail::recycles_frames) return;
   fresh start;
-  { some_frames many(256, 10); }
+  {
+    some_frames many(256, 10);
+  }
   CHECK(frame_memory_usage().held == 2560);
   CHECK(trim_frame_memory() == 2560);
   CHECK(trim_frame_memory() == 0);
   CHECK(frame_memory_usage().held == 0);
-  { some_frames many(256, 10); }
+  {
+    some_frames many(256, 10);
+  }
   CHECK(frame_memory_usage().held == 2560);
   frame_memory_limit(0);
   CHECK(frame_memory_usage().held == 0);
-  { some_frames many(256, 10); }
+  {
+    some_frames many(256, 10);
+  }
   CHECK(frame_memory_usage().held == 0);
 }
 
@@ -148,7 +158,7 @@ TEST_CASE("a thread uses frames to its very end") {
     }
   };
   std::thread([] {
-    static thread_local late first;   // made before the frame memory, so destroyed after it
+    static thread_local late first;  // made before the frame memory, so destroyed after it
     first.frame = nullptr;
     first.frame = allocate_frame(200);
     some_frames kept(200, 5);

@@ -3,8 +3,8 @@
 #include "support/death.hpp"
 #include "unit/coro/queue_executor.hpp"
 
-#include <doctest/doctest.h>
 #include <algorithm>
+#include <doctest/doctest.h>
 #include <memory>
 #include <ranges>
 #include <stdexcept>
@@ -21,7 +21,7 @@ generator<int> count(int n) {
   for (int i = 0; i < n; ++i) co_yield i;
 }
 generator<int> squares(int n) {
-  for (int i : count(n)) co_yield i * i;
+  for (int i : count(n)) co_yield i* i;
 }
 generator<int> breaks(int after) {
   for (int i = 0; i < after; ++i) co_yield i;
@@ -34,8 +34,8 @@ static_assert(!std::ranges::forward_range<generator<int>>);
 static_assert(!std::is_copy_constructible_v<generator<int>>);
 static_assert(std::is_same_v<std::ranges::range_reference_t<generator<int>>, int&&>);
 static_assert(std::is_same_v<std::ranges::range_reference_t<generator<const int&>>, const int&>);
-static_assert(std::is_same_v<std::ranges::range_reference_t<generator<std::string_view, std::string>>,
-                             std::string_view>);
+static_assert(
+    std::is_same_v<std::ranges::range_reference_t<generator<std::string_view, std::string>>, std::string_view>);
 static_assert(std::is_same_v<std::ranges::range_value_t<generator<std::string_view, std::string>>, std::string>);
 static_assert(has_header<generator<int>::promise_type>);
 
@@ -157,31 +157,60 @@ TEST_CASE("a generator destroyed while suspended destroys its locals") {
 
 TEST_CASE("misuse of a generator aborts and names the remedy") {
   if (!misuse_checks) return;
-  expect_fatal([] { auto g = count(2); (void)g.begin(); (void)g.begin(); }, "begin() was called twice");
-  expect_fatal([] { auto g = count(2); auto h = std::move(g); (void)g.begin(); }, "moved from");
-  expect_fatal([] { auto g = count(1); auto at = g.begin(); ++at; ++at; }, "compare the iterator with end()");
-  expect_fatal([] {
-    using iterator = generator<int>::iterator;
-    iterator* inside = nullptr;
-    auto body = [&]() -> generator<int> {
-      co_yield 1;
-      ++*inside;
-      co_yield 2;
-    };
-    auto g = body();
-    auto at = g.begin();
-    inside = &at;
-    ++at;
-  }, "from inside itself");
-  expect_fatal([] {
-    std::unique_ptr<generator<int>> self;
-    auto body = [&]() -> generator<int> {
-      self.reset();
-      co_yield 1;
-    };
-    self = std::make_unique<generator<int>>(body());
-    (void)self->begin();
-  }, "destroyed while it runs");
+  expect_fatal(
+      [] {
+        auto g = count(2);
+        (void)g.begin();
+        (void)g.begin();
+      },
+      "begin() was called twice");
+  expect_fatal(
+      [] {
+        auto g = count(2);
+        auto h = std::move(g);
+        (void)g.begin();
+      },
+      "moved from");
+  expect_fatal(
+      [] {
+        auto g = count(1);
+        auto at = g.begin();
+        ++at;
+        ++at;
+      },
+      "compare the iterator with end()");
+  expect_fatal(
+      [] {
+        using iterator = generator<int>::iterator;
+        iterator* inside = nullptr;
+        auto body = [&]() -> generator<int> {
+          co_yield 1;
+          ++*inside;
+          co_yield 2;
+        };
+        auto g = body();
+        auto at = g.begin();
+        inside = &at;
+        ++at;
+      },
+      "from inside itself");
+  expect_fatal(
+      [] {
+        std::unique_ptr<generator<int>> self;
+        auto body = [&]() -> generator<int> {
+          self.reset();
+          co_yield 1;
+        };
+        self = std::make_unique<generator<int>>(body());
+        (void)self->begin();
+      },
+      "destroyed while it runs");
   if (!debug_checks) return;
-  expect_fatal([] { auto g = count(0); auto at = g.begin(); return *at; }, "compare the iterator with end() first");
+  expect_fatal(
+      [] {
+        auto g = count(0);
+        auto at = g.begin();
+        return *at;
+      },
+      "compare the iterator with end() first");
 }

@@ -33,7 +33,7 @@ TEST_CASE("a long run of awaits goes through the queue now and then, in both dir
   auto r = awaits(100 * per_trip);
   queue.run();
   CHECK(r.done());
-  CHECK(queue.posts - 1 >= 190);   // two transfers an await
+  CHECK(queue.posts - 1 >= 190);  // two transfers an await
   CHECK(queue.posts - 1 <= 210);
 
   struct deep {

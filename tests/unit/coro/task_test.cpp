@@ -218,7 +218,7 @@ TEST_CASE("a parent goes on where its child ended; the root of a sync_wait at ho
   first.run();
   CHECK_FALSE(r.done());
   second.run();
-  CHECK_FALSE(r.done());   // it is not moved by its child: it was posted home
+  CHECK_FALSE(r.done());  // it is not moved by its child: it was posted home
   first.run();
   CHECK(r.done());
   CHECK(seen == std::vector<executor*>{&first, &second, &second, &first});
@@ -322,40 +322,68 @@ TEST_CASE("a task that an exception keeps from being awaited is dropped in silen
 
 TEST_CASE("misuse of a task aborts and names the remedy") {
   if (!misuse_checks) return;
-  expect_fatal([] { task<int> t; sync_wait(std::move(t)); }, "call the coroutine function again");
-  expect_fatal([] { auto t = half(2); auto u = std::move(t); sync_wait(std::move(u)); sync_wait(std::move(t)); },
-               "moved from or awaited before");
-  expect_fatal([] { auto t = half(2); sync_wait(std::move(t)); sync_wait(std::move(t)); },
-               "moved from or awaited before");
+  expect_fatal(
+      [] {
+        task<int> t;
+        sync_wait(std::move(t));
+      },
+      "call the coroutine function again");
+  expect_fatal(
+      [] {
+        auto t = half(2);
+        auto u = std::move(t);
+        sync_wait(std::move(u));
+        sync_wait(std::move(t));
+      },
+      "moved from or awaited before");
+  expect_fatal(
+      [] {
+        auto t = half(2);
+        sync_wait(std::move(t));
+        sync_wait(std::move(t));
+      },
+      "moved from or awaited before");
 }
 
 TEST_CASE("level debug finds forgotten, doubly awaited and queued tasks") {
   if (!debug_checks) return;
   expect_fatal([] { auto t = half(2); }, "destroyed without being awaited");
-  expect_fatal([] { auto t = half(2); t = half(3); std::move(t).discard(); }, "std::move(task).discard()");
-  expect_fatal([] {
-    std::coroutine_handle<> at;
-    auto body = [&]() -> task<> { co_await pause_at(at); };
-    auto t = body();
-    CHECK_FALSE(t.await_ready());
-    auto first = [&]() -> foreign { co_await pause_at(at); };
-    auto one = first(), two = first();
-    t.await_suspend(std::coroutine_handle<>(one.body)).resume();
-    t.await_ready();
-  }, "awaited by two coroutines at once");
-  expect_fatal([] {
-    queue_executor queue;
-    auto loop = []() -> task<> { for (;;) co_await nothing(); };
-    auto root = [&]() -> foreign {
-      co_await hop_to(queue);
-      co_await loop();
-    };
-    struct once final : executor {
-      runnable* last = nullptr;
-      void post(runnable& work) noexcept override { last = &work; }
-    } stops;
-    auto r = root();
-    running_scope running(&stops, nullptr);
-    r.body.resume();   // comes back when the budget is spent, with something in `stops`
-  }, "stands in a run queue");
+  expect_fatal(
+      [] {
+        auto t = half(2);
+        t = half(3);
+        std::move(t).discard();
+      },
+      "std::move(task).discard()");
+  expect_fatal(
+      [] {
+        std::coroutine_handle<> at;
+        auto body = [&]() -> task<> { co_await pause_at(at); };
+        auto t = body();
+        CHECK_FALSE(t.await_ready());
+        auto first = [&]() -> foreign { co_await pause_at(at); };
+        auto one = first(), two = first();
+        t.await_suspend(std::coroutine_handle<>(one.body)).resume();
+        t.await_ready();
+      },
+      "awaited by two coroutines at once");
+  expect_fatal(
+      [] {
+        queue_executor queue;
+        auto loop = []() -> task<> {
+          for (;;) co_await nothing();
+        };
+        auto root = [&]() -> foreign {
+          co_await hop_to(queue);
+          co_await loop();
+        };
+        struct once final : executor {
+          runnable* last = nullptr;
+          void post(runnable& work) noexcept override { last = &work; }
+        } stops;
+        auto r = root();
+        running_scope running(&stops, nullptr);
+        r.body.resume();  // comes back when the budget is spent, with something in `stops`
+      },
+      "stands in a run queue");
 }

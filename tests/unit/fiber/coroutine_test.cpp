@@ -111,7 +111,7 @@ TEST_CASE("an lvalue that is yielded or sent is copied, not moved from") {
   coroutine<std::string(std::string)> echo{[](auto& self, std::string in) {
     std::string local = in;
     self.yield(local);
-    return local;   // still there
+    return local;  // still there
   }};
   CHECK(echo.resume(kept) == kept);
   CHECK(kept.size() == 46);
@@ -213,7 +213,7 @@ TEST_CASE("unwinding passes catch (...) that rethrows, and sees no other excepti
     }
   }
   CHECK(cleaned);
-  CHECK(uncaught == 1);   // its own unwinding, not the handler of its owner
+  CHECK(uncaught == 1);  // its own unwinding, not the handler of its owner
 }
 
 TEST_CASE("coroutines nest, and yields go to whoever resumed") {
@@ -231,7 +231,7 @@ TEST_CASE("coroutines nest, and yields go to whoever resumed") {
     return 10 + inner.resume();
   }};
   CHECK(outer.resume() == 11);
-  CHECK(inner.resume() == 2);   // resumed from here in between
+  CHECK(inner.resume() == 2);  // resumed from here in between
   CHECK(outer.resume() == 13);
   CHECK(inner.done());
   outer.reset();
@@ -293,9 +293,9 @@ TEST_CASE("moving a coroutine moves the handle; the body stays where it is") {
 TEST_CASE("name and user data belong to the coroutine") {
   int data = 0;
   coroutine<const char*()> c{{.name = "reader", .user_data = &data}, [&](auto& self) {
-    CHECK(self.user_data() == &data);
-    return self.name();
-  }};
+                               CHECK(self.user_data() == &data);
+                               return self.name();
+                             }};
   CHECK(std::string(c.name()) == "reader");
   CHECK(c.user_data() == &data);
   c.set_user_data(nullptr);
@@ -307,14 +307,14 @@ TEST_CASE("name and user data belong to the coroutine") {
 TEST_CASE("a pool of one's own: its size, its limit") {
   stack_pool pool({.stack_size = 1 << 20, .limit = 1});
   coroutine<std::size_t()> deep{pool, [](auto&) {
-    volatile char local[900 * 1024];
-    local[0] = 1;
-    local[sizeof local - 1] = 1;
-    return sizeof local;
-  }};
+                                  volatile char local[900 * 1024];
+                                  local[0] = 1;
+                                  local[sizeof local - 1] = 1;
+                                  return sizeof local;
+                                }};
   CHECK(deep.resume() == 900 * 1024);
-  CHECK_THROWS_WITH_AS(static_cast<void>(coroutine<void()>(pool, [](auto&) {})), doctest::Contains("raise the pool's limit"),
-                       std::system_error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(coroutine<void()>(pool, [](auto&) {})),
+                       doctest::Contains("raise the pool's limit"), std::system_error);
   deep.reset();
   CHECK_NOTHROW(static_cast<void>(coroutine<void()>(pool, [](auto&) {})));
 }

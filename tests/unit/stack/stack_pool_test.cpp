@@ -5,9 +5,9 @@
 
 #include <doctest/doctest.h>
 
-#include <cstring>
 #include <algorithm>
 #include <csignal>
+#include <cstring>
 #include <set>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -60,7 +60,7 @@ TEST_CASE("the page below a stack is a guard") {
     CHECK_FALSE(stack.canary);
     CHECK(write_faults(stack.low - 1));
     CHECK(write_faults(stack.low - 4096));
-    CHECK_FALSE(write_faults(stack.low));   // the control: the probe itself does not fault
+    CHECK_FALSE(write_faults(stack.low));  // the control: the probe itself does not fault
   }
   release(pool, stacks);
 }
@@ -124,8 +124,8 @@ TEST_CASE("many stacks: none overlap, each cell leads back to its stack and pool
   }
   for (const stack_ref& stack : stacks) {
     stack_ref found = stack_pool::stack_of(stack.cell);
-    cells_right = cells_right && found.low == stack.low && found.top == stack.top &&
-                  &stack_pool::pool_of(stack.cell) == &pool;
+    cells_right =
+        cells_right && found.low == stack.low && found.top == stack.top && &stack_pool::pool_of(stack.cell) == &pool;
   }
   CHECK(disjoint);
   CHECK(cells_right);
@@ -141,7 +141,7 @@ TEST_CASE("tops are spread over the cache sets, and each leaves 1 KB on its firs
     ++uses[(reinterpret_cast<std::uintptr_t>(stack.top) / 64) % 64];
     CHECK((reinterpret_cast<std::uintptr_t>(stack.top) - 1) % 4096 >= 1023);
   }
-  CHECK(*std::max_element(uses.begin(), uses.end()) == 10);   // 480 over 48 sets
+  CHECK(*std::max_element(uses.begin(), uses.end()) == 10);  // 480 over 48 sets
   release(pool, stacks);
 }
 

@@ -1,8 +1,8 @@
 // What a result<T> is made of: one of a stored value and an error code, and a bool that says which.
 //
 // A reference is stored as a pointer, void as an empty struct. std::error_code is trivial to copy and destroy, so every
-// special member is trivial when the stored type's is: the constrained overloads below say so (P0848). The others are not
-// constexpr: that needs std::construct_at, and <memory> is a third of the weight that a header of hocket may have.
+// special member is trivial when the stored type's is: the constrained overloads below say so (P0848). The others are
+// not constexpr: that needs std::construct_at, and <memory> is a third of the weight that a header of hocket may have.
 #pragma once
 #include <hocket/base/platform/config.hpp>
 #include <new>
@@ -44,23 +44,41 @@ class result_storage {
   template <class F>
   constexpr result_storage(from_call, F&& call) : value_(made(call)), has_value_(true) {}
 
-  result_storage(const result_storage&) requires(trivial_copy) = default;
-  result_storage(const result_storage& other) requires(copies && !trivial_copy) : none_() { take(other); }
-  result_storage(result_storage&&) requires(trivial_move) = default;
-  result_storage(result_storage&& other) noexcept(nothrow_move) requires(moves && !trivial_move) : none_() {
+  result_storage(const result_storage&)
+    requires(trivial_copy)
+  = default;
+  result_storage(const result_storage& other)
+    requires(copies && !trivial_copy)
+      : none_() {
+    take(other);
+  }
+  result_storage(result_storage&&)
+    requires(trivial_move)
+  = default;
+  result_storage(result_storage&& other) noexcept(nothrow_move)
+    requires(moves && !trivial_move)
+      : none_() {
     take(std::move(other));
   }
-  result_storage& operator=(const result_storage&) requires(trivial_copy_assign) = default;
-  result_storage& operator=(const result_storage& other) requires(copy_assigns && !trivial_copy_assign) {
+  result_storage& operator=(const result_storage&)
+    requires(trivial_copy_assign)
+  = default;
+  result_storage& operator=(const result_storage& other)
+    requires(copy_assigns && !trivial_copy_assign)
+  {
     return put(other), *this;
   }
-  result_storage& operator=(result_storage&&) requires(trivial_move_assign) = default;
+  result_storage& operator=(result_storage&&)
+    requires(trivial_move_assign)
+  = default;
   result_storage& operator=(result_storage&& other) noexcept(nothrow_move_assign)
     requires(move_assigns && !trivial_move_assign)
   {
     return put(std::move(other)), *this;
   }
-  ~result_storage() requires(trivial_destroy) = default;
+  ~result_storage()
+    requires(trivial_destroy)
+  = default;
   constexpr ~result_storage() { clear(); }
 
   constexpr bool has_value() const noexcept { return has_value_; }

@@ -6,7 +6,8 @@
 #pragma once
 
 #if !defined(HOCKET_CHECKS) || !defined(HOCKET_CONFORMING)
-#error "hocket: link the CMake target hocket::<layer> or use `pkg-config --cflags hocket`: they carry HOCKET_CHECKS and HOCKET_CONFORMING"
+#error \
+    "hocket: link the CMake target hocket::<layer> or use `pkg-config --cflags hocket`: they carry HOCKET_CHECKS and HOCKET_CONFORMING"
 #endif
 #if !defined(__cpp_exceptions)
 #error "hocket: -fno-exceptions is not supported (unwinding a killed coroutine needs exceptions)"

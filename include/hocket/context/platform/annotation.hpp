@@ -21,7 +21,7 @@ class switch_annotation {
     low_ = low;
     size_ = size;
     __asan_unpoison_memory_region(low, size);
-    __lsan_register_root_region(low, size);   // what a suspended coroutine's locals own is no leak
+    __lsan_register_root_region(low, size);  // what a suspended coroutine's locals own is no leak
   }
   void on_release() noexcept {
     __lsan_unregister_root_region(low_, size_);

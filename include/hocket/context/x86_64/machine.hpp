@@ -39,16 +39,16 @@ void hocket_entry() noexcept;
 }
 
 #if defined(__AVX512F__)
-#define HOCKET_CLOBBER_AVX512                                                                                          \
-  , "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24", "xmm25", "xmm26", "xmm27",        \
+#define HOCKET_CLOBBER_AVX512                                                                                   \
+  , "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24", "xmm25", "xmm26", "xmm27", \
       "xmm28", "xmm29", "xmm30", "xmm31", "k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7"
 #else
 #define HOCKET_CLOBBER_AVX512
 #endif
-#define HOCKET_CLOBBER_ALL                                                                                             \
-  "rbx", "rcx", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "memory", "cc", "xmm0", "xmm1",    \
-      "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14",     \
-      "xmm15", "st", "st(1)", "st(2)", "st(3)", "st(4)", "st(5)", "st(6)", "st(7)" HOCKET_CLOBBER_AVX512
+#define HOCKET_CLOBBER_ALL                                                                                           \
+  "rbx", "rcx", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "memory", "cc", "xmm0", "xmm1", "xmm2", \
+      "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15",  \
+      "st", "st(1)", "st(2)", "st(3)", "st(4)", "st(5)", "st(6)", "st(7)" HOCKET_CLOBBER_AVX512
 
 // rax: the caller's record, rdx: the transfer; so both arrive where the other side expects them.
 [[gnu::always_inline]] inline arrival switch_inline(void* to, void* transfer) noexcept {
@@ -117,16 +117,16 @@ void hocket_entry() noexcept;
 
 inline void* prepare(void* top, void (*entry)(void*, void*, void*), void* argument) noexcept {
   void** record = static_cast<void**>(top) - 4;
-  record[0] = reinterpret_cast<void*>(&hocket_entry);   // goes on there with the stack pointer at record + 2
-  record[1] = argument;                                 // as the frame pointer
+  record[0] = reinterpret_cast<void*>(&hocket_entry);  // goes on there with the stack pointer at record + 2
+  record[1] = argument;                                // as the frame pointer
   record[2] = reinterpret_cast<void*>(entry);
-  record[3] = nullptr;                                  // keeps the alignment, and ends a walk of return addresses
+  record[3] = nullptr;  // keeps the alignment, and ends a walk of return addresses
   return record;
 }
 
 [[gnu::always_inline]] inline const void* thread_id() noexcept {
   const void* self;
-  asm volatile("movq %%fs:0, %0" : "=r"(self));   // volatile: never kept over a switch
+  asm volatile("movq %%fs:0, %0" : "=r"(self));  // volatile: never kept over a switch
   return self;
 }
 

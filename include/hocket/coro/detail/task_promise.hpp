@@ -26,7 +26,7 @@ namespace hocket::inline HOCKET_ABI::detail {
 
 // Beside header_flag. A task whose flags are exactly parent_has_header returns to its parent by a plain transfer.
 namespace task_flag {
-inline constexpr std::uint8_t parent_homed = 0x80;   // continuation.home may not be null
+inline constexpr std::uint8_t parent_homed = 0x80;  // continuation.home may not be null
 }  // namespace task_flag
 
 namespace task_bit {
@@ -53,7 +53,8 @@ class task_chain : public coroutine_header, public recycled_frame {
   handle start_below(handle self, handle parent, coroutine_header& above, handle& stash) noexcept {
     continuation.handle = parent;
     ctx = above.ctx;
-    if (above.budget == 0) [[unlikely]] return start_queued(self, stash);
+    if (above.budget == 0) [[unlikely]]
+      return start_queued(self, stash);
     budget = static_cast<std::uint16_t>(above.budget - 1);
     return self;
   }
@@ -68,14 +69,16 @@ class task_chain : public coroutine_header, public recycled_frame {
 
   // After a queued start, before the body: puts the parent back where it belongs.
   void begin(handle& stash) noexcept {
-    if (!(reserved & task_bit::start_queued)) [[likely]] return;
+    if (!(reserved & task_bit::start_queued)) [[likely]]
+      return;
     reserved &= ~task_bit::start_queued;
     continuation.handle = std::exchange(stash, {});
   }
 
   // The task has ended: whom to run next.
   handle end() noexcept {
-    if (budget == 0 || flags != header_flag::parent_has_header) [[unlikely]] return end_slowly();
+    if (budget == 0 || flags != header_flag::parent_has_header) [[unlikely]]
+      return end_slowly();
     const handle parent = continuation.handle;
     header_of(parent).budget = static_cast<std::uint16_t>(budget - 1);
     return parent;
@@ -97,9 +100,9 @@ void expect_droppable(const coroutine_header& task) noexcept;
 template <class T>
 class task_promise_base : public task_chain {
  public:
-  using stored = std::conditional_t<std::is_void_v<T>, char,
-                                    std::conditional_t<std::is_reference_v<T>, std::remove_reference_t<T>*,
-                                                       std::remove_const_t<T>>>;
+  using stored = std::conditional_t<
+      std::is_void_v<T>, char,
+      std::conditional_t<std::is_reference_v<T>, std::remove_reference_t<T>*, std::remove_const_t<T>>>;
   static_assert(alignof(stored) <= 2 * sizeof(void*),
                 "hocket: an over-aligned result would be misaligned in a coroutine frame: return it through a "
                 "std::unique_ptr, which aligns it");
@@ -170,7 +173,7 @@ class task_promise_base : public task_chain {
   }
 
   union {
-    handle parent_;   // while the start is queued
+    handle parent_;  // while the start is queued
     stored value_;
     std::exception_ptr error_;
   };

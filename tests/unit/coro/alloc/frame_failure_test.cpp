@@ -27,7 +27,7 @@ task<int> tree(counted, int depth) {
 
 // doctest allocates as well: nothing is checked while a watch is on.
 TEST_CASE("a frame that cannot be had is std::bad_alloc in the caller") {
-  for (int n : numbers(counted{})) CHECK(n == 1);   // the thread's frame memory is made
+  for (int n : numbers(counted{})) CHECK(n == 1);  // the thread's frame memory is made
   trim_frame_memory();
   bool thrown = false;
   {

@@ -1,0 +1,117 @@
+// Waits with several registrations, and two waits that must be granted together.
+#include <hocket/core/context.hpp>
+#include <hocket/core/stop.hpp>
+#include <hocket/core/suspension.hpp>
+
+#include "unit/core/bare_wait.hpp"
+#include "unit/core/permit_source.hpp"
+#include "unit/core/script.hpp"
+
+#include <doctest/doctest.h>
+#include <optional>
+
+using namespace hocket;
+using namespace hocket_test;
+
+namespace {
+
+script take_either(permit_source& zero, permit_source& one, std::optional<permit_source::choice::result>& got) {
+  got = co_await permit_source::choice(zero, one);
+}
+
+}  // namespace
+
+TEST_CASE("a select is granted once, tells by which registration, and leaves the other source") {
+  for (std::size_t index : {0u, 1u}) {
+    stepped_executor on;
+    permit_source sources[2];
+    std::optional<permit_source::choice::result> got;
+    auto selecting = take_either(sources[0], sources[1], got);
+    selecting.start(on);
+    on.run();
+    CHECK(sources[0].has_waiters());
+    CHECK(sources[1].has_waiters());
+    sources[index].release();
+    CHECK_FALSE(sources[1 - index].has_waiters());
+    sources[1 - index].release();
+    on.run();
+    REQUIRE(got);
+    CHECK(got->how == verdict::granted);
+    CHECK(got->index == index);
+    CHECK(sources[index].free() == 0);
+    CHECK(sources[1 - index].free() == 1);
+    CHECK(on.posts() == 2);
+  }
+}
+
+TEST_CASE("a select whose second source has a permit takes it and leaves the first") {
+  stepped_executor on;
+  permit_source zero, one(1);
+  std::optional<permit_source::choice::result> got;
+  auto selecting = take_either(zero, one, got);
+  selecting.start(on);
+  on.run();
+  REQUIRE(got);
+  CHECK(got->how == verdict::granted);
+  CHECK(got->index == 1);
+  CHECK_FALSE(zero.has_waiters());
+  CHECK(one.free() == 0);
+  CHECK(on.posts() == 1);
+}
+
+TEST_CASE("fault 12: a select destroyed granted passes on to the source that granted, only") {
+  stepped_executor on;
+  permit_source sources[2];
+  std::optional<permit_source::choice::result> got;
+  auto selecting = take_either(sources[0], sources[1], got);
+  selecting.start(on);
+  on.run();
+  sources[1].release();
+  REQUIRE(on.take() != nullptr);
+  selecting.destroy();
+  CHECK(sources[0].passed_on == 0);
+  CHECK(sources[1].passed_on == 1);
+  CHECK(sources[1].free() == 1);
+}
+
+TEST_CASE("two waits that meet are granted together") {
+  for (bool committed : {false, true}) {
+    stepped_executor on;
+    permit_source left, right;
+    bare_wait sender, receiver;
+    sender.list_at(left, on);
+    receiver.list_at(right, on);
+    REQUIRE(sender.wait.commit());
+    if (committed) REQUIRE(receiver.wait.commit());
+    CHECK(waiter::grant_both(*left.pop(), *right.pop()));
+    CHECK(on.posts() == (committed ? 2 : 1));
+    if (!committed) CHECK_FALSE(receiver.wait.commit());
+    CHECK(sender.wait.finish() == verdict::granted);
+    CHECK(receiver.wait.finish() == verdict::granted);
+  }
+}
+
+TEST_CASE("two waits of which one is decided are not granted: the other one waits on") {
+  stepped_executor on;
+  stop_source stop;
+  auto ctx = context::child_of(context::root(), {.stop = &stop});
+  permit_source left, right;
+  bare_wait sender, receiver;
+  sender.list_at(left, on, ctx.get());
+  receiver.list_at(right, on);
+  REQUIRE(sender.wait.commit());
+  REQUIRE(receiver.wait.commit());
+  waiter* one = left.pop();
+  waiter* other = right.pop();
+  stop.request();
+  CHECK_FALSE(waiter::grant_both(*one, *other));
+  CHECK(one->decided());
+  CHECK_FALSE(other->decided());
+  CHECK(on.posts() == 0);
+  one->abandon();
+  CHECK(on.posts() == 1);
+  CHECK(other->grant());
+  CHECK(on.posts() == 2);
+  CHECK(sender.wait.finish() == verdict::cancelled);
+  CHECK(receiver.wait.finish() == verdict::granted);
+}
