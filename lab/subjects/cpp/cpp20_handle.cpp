@@ -10,7 +10,7 @@ namespace {
 struct bare {
   struct promise_type {
     bare get_return_object() noexcept { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
-    std::suspend_never initial_suspend() const noexcept { return {}; }
+    std::suspend_always initial_suspend() const noexcept { return {}; }
     std::suspend_always final_suspend() const noexcept { return {}; }
     void return_void() const noexcept {}
     void unhandled_exception() const noexcept { std::terminate(); }
@@ -32,9 +32,10 @@ class handles {
   void create(std::size_t i, lab::line& mine) { handles_[i] = body(mine).handle; }
   void resume(std::size_t i) { handles_[i].resume(); }
   void finish(std::size_t i) {
-    handles_[i].resume();
-    handles_[i].destroy();
+    resume(i);
+    if (!handles_[i].done()) lab::fail("a coroutine went on after its end");
   }
+  void drop(std::size_t i) { handles_[i].destroy(); }
 
  private:
   lab::slots<std::coroutine_handle<>> handles_;

@@ -28,13 +28,12 @@ class generators {
 
   void create(std::size_t i, line& mine) {
     generators_.put(i, [&] { return Kind::endless(mine); });
-    resume(i);
   }
   void resume(std::size_t i) { seen_ += Kind::next(generators_[i]); }
   void finish(std::size_t i) {
     if (!Kind::ended(generators_[i])) fail("a generator went on after its end");
-    generators_.drop(i);
   }
+  void drop(std::size_t i) { generators_.drop(i); }
 
  private:
   slots<typename Kind::type> generators_;

@@ -10,12 +10,15 @@
 // alone, and at the end every counter must show the number of activations that were asked for.
 //
 // The workload `switch` runs these phases in one process:
-//   1. create        the first n coroutines of the process, each run up to its first yield
-//   2. bytes         anonymous resident memory that phase 1 added, per coroutine
-//   3. round_trip    activations of all n in turn; as many rounds as fit into the budget, in several repetitions
-//   4. destroy       each coroutine runs to its end and is destroyed
-//   5. create_warm   creation and destruction alternate; what the system keeps in its documented pool is warm
-// Results of 3 to 5 are medians over the repetitions.
+//   1. create        the first n coroutines of the process are constructed; none has run any of its body
+//   2. (start)       the first activation of each, not timed
+//   3. bytes         anonymous resident memory that 1 and 2 added, per coroutine
+//   4. round_trip    activations of all n in turn; as many rounds as fit into the budget, in several repetitions
+//   5. (finish)      the last activation of each, not timed: the body comes to its end
+//   6. destroy       the finished coroutines are destroyed
+//   7. create_warm   1, 2, 5 and 6 again and again; what the system keeps in its documented pool is warm
+// Results of 4, 6 and 7 are medians over the repetitions. Creation and removal are so timed apart from the first and
+// the last activation as in the program of document 002.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -137,9 +140,10 @@ class slots {
 
 // A pool of coroutines under test provides
 //   Pool(n, stack bytes)
-//   create(i, line&)   the new coroutine has added one to the line's counter and is suspended
-//   resume(i)          one activation
-//   finish(i)          the line says stop: the coroutine runs to its end and is destroyed
+//   create(i, line&)   constructs a coroutine, which does not run yet
+//   resume(i)          one activation, be it the first
+//   finish(i)          the last activation: the line says stop, and the coroutine runs to its end
+//   drop(i)            destroys the finished coroutine
 template <class Pool>
 class switch_page {
  public:
@@ -149,6 +153,7 @@ class switch_page {
   int run() {
     cold();
     rounds();
+    finish();
     destroy_.push_back(destroy());
     warm();
     emit(system_, "destroy", n_, "ns", median(destroy_));
@@ -157,24 +162,40 @@ class switch_page {
   }
 
  private:
-  double create() {
-    for (std::size_t i = 0; i < n_; ++i) lines_[i] = line{0, false};
-    expected_ = 1;
+  template <class F>
+  double timed_each(F&& f) {
     return timed([&] {
-             for (std::size_t i = 0; i < n_; ++i) pool_.create(i, lines_[i]);
+             for (std::size_t i = 0; i < n_; ++i) f(i);
            }) /
            static_cast<double>(n_);
   }
 
-  double destroy() {
+  void check() {
     for (std::size_t i = 0; i < n_; ++i) {
       if (lines_[i].count != expected_) fail("a coroutine's counter does not show the expected activations");
-      lines_[i].stop = true;
     }
-    return timed([&] {
-             for (std::size_t i = 0; i < n_; ++i) pool_.finish(i);
-           }) /
-           static_cast<double>(n_);
+  }
+
+  double create() {
+    for (std::size_t i = 0; i < n_; ++i) lines_[i] = line{0, false};
+    expected_ = 0;
+    double ns = timed_each([&](std::size_t i) { pool_.create(i, lines_[i]); });
+    check();
+    return ns;
+  }
+
+  void start() { round_trips(1); }
+
+  void finish() {
+    check();
+    for (std::size_t i = 0; i < n_; ++i) {
+      lines_[i].stop = true;
+      pool_.finish(i);
+    }
+  }
+
+  double destroy() {
+    return timed_each([&](std::size_t i) { pool_.drop(i); });
   }
 
   double round_trips(std::size_t rounds) {
@@ -189,6 +210,7 @@ class switch_page {
   void cold() {
     double before = resident_bytes();
     double ns = create();
+    start();
     double grown = std::max(0.0, resident_bytes() - before);
     emit(system_, "create", n_, "ns", ns);
     emit(system_, "bytes", n_, "B", grown / static_cast<double>(n_));
@@ -210,6 +232,8 @@ class switch_page {
     double end = now_ns() + budget_;
     while (warm_.size() < 2 || (warm_.size() < 999 && now_ns() < end)) {
       warm_.push_back(create());
+      start();
+      finish();
       destroy_.push_back(destroy());
     }
   }

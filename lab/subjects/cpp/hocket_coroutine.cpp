@@ -21,14 +21,13 @@ class coroutines {
                          }
                        }};
     });
-    resume(i);
   }
   void resume(std::size_t i) { coroutines_[i].resume(); }
   void finish(std::size_t i) {
     resume(i);
     if (!coroutines_[i].done()) lab::fail("a coroutine went on after its end");
-    coroutines_.drop(i);
   }
+  void drop(std::size_t i) { coroutines_.drop(i); }
 
  private:
   hocket::stack_pool stacks_;

@@ -1,8 +1,9 @@
 // hocket's task. Two programs are made from this file: frames recycled per thread, which is what every task has, and
 // frames from global operator new (LAB_GLOBAL_NEW), through the allocator parameter that every task function may have.
 //
-// In the workload `switch` a task is started and resumed by its bare handle, as cpp20-handle is; in `task` one task
-// awaits many others, each of which ends at once.
+// In the workload `switch` a task is started and resumed by its bare handle, as cpp20-handle is. That handle comes from
+// the await, which belongs to the creation here and runs nothing; taking the result destroys the frame. In `task` one
+// task awaits many others, each of which ends at once.
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/task.hpp>
 
@@ -42,11 +43,13 @@ class tasks {
   void create(std::size_t i, lab::line& mine) {
     auto* t = ::new (static_cast<void*>(&tasks_[i])) started{hocket::get_awaiter(body(mine)), {}};
     t->handle = t->result.await_suspend(std::noop_coroutine());
-    resume(i);
   }
   void resume(std::size_t i) { tasks_[i].handle.resume(); }
   void finish(std::size_t i) {
     resume(i);  // ends, and transfers to the one that awaits it: the coroutine that does nothing
+    if (!tasks_[i].handle.done()) lab::fail("a task went on after its end");
+  }
+  void drop(std::size_t i) {
     tasks_[i].result.await_resume();
     tasks_.drop(i);
   }

@@ -1,5 +1,9 @@
 // Operating system threads: the owner hands over to one of them and waits, both by futex. The lab runs every subject
 // on one core, so each handing over is a switch of the kernel; a round trip has two of them, as everywhere else.
+//
+// Creation is pthread_create, of a thread that waits for its first turn; how it gets there belongs to the first
+// activation, unless the kernel runs it at once. A thread hands over for the last time at the end of its function;
+// destruction is pthread_join, which waits for what may then be left of the thread's exit.
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sys/resource.h>
@@ -39,11 +43,13 @@ struct alignas(64) thread {
 
 void* entry(void* argument) {
   auto* t = static_cast<thread*>(argument);
+  t->go.take();
   while (!t->mine->stop) {
     ++t->mine->count;
     t->owner->pass();
     t->go.take();
   }
+  t->owner->pass();
   return nullptr;
 }
 
@@ -59,16 +65,13 @@ class threads {
     t.owner = &owner_;
     t.mine = &mine;
     if (pthread_create(&t.id, &attributes_, entry, &t) != 0) lab::fail("pthread_create failed");
-    owner_.take();
   }
   void resume(std::size_t i) {
     threads_[i].go.pass();
     owner_.take();
   }
-  void finish(std::size_t i) {
-    threads_[i].go.pass();
-    pthread_join(threads_[i].id, nullptr);
-  }
+  void finish(std::size_t i) { resume(i); }
+  void drop(std::size_t i) { pthread_join(threads_[i].id, nullptr); }
 
  private:
   pthread_attr_t attributes_{};

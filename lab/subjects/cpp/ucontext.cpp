@@ -39,13 +39,10 @@ class contexts {
     auto address = reinterpret_cast<std::uintptr_t>(&c);
     makecontext(&c.self, reinterpret_cast<void (*)()>(entry), 2, static_cast<unsigned>(address >> 32),
                 static_cast<unsigned>(address));
-    resume(i);
   }
   void resume(std::size_t i) { swapcontext(&owner_, &contexts_[i].self); }
-  void finish(std::size_t i) {
-    resume(i);
-    std::free(contexts_[i].stack);
-  }
+  void finish(std::size_t i) { resume(i); }
+  void drop(std::size_t i) { std::free(contexts_[i].stack); }
 
  private:
   std::size_t stack_;

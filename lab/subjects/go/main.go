@@ -1,6 +1,11 @@
 // Goroutines under GOMAXPROCS=1, called as `go-subject <system> <workload> <n> <stack bytes> <budget ms>`; the phases
 // are those that ../cpp/harness.hpp describes. Stacks grow by themselves, so the stack size has no effect.
 //
+// Creation is the go statement: the goroutine is ready and has not run. One that creates for 10 ms is preempted for all
+// that it created, so the statements are timed a hundred at a time, and those start in between, which is not timed.
+// A goroutine ends by itself and nobody destroys it, so there is no phase between finish and destroy: destroy is the
+// time from the signal to stop to the last one's end.
+//
 //	go-yield    runtime.Gosched: the goroutine leaves for the scheduler (one switch), which enters the next one (the
 //	            other), so one Gosched is one round trip of the table
 //	go-channel  the owner sends to a goroutine and receives from it: two switches as well
@@ -76,6 +81,21 @@ func timed(f func()) float64 {
 	return ns
 }
 
+const batch = 100 // go statements between two occasions for the new goroutines to start
+
+func timedGo(n int, create func(i int)) float64 {
+	total := 0.0
+	for next := 0; next < n; {
+		total += timed(func() {
+			for end := next + batch; next < end && next < n; next++ {
+				create(next)
+			}
+		})
+		runtime.Gosched()
+	}
+	return total / float64(n)
+}
+
 func check(lines []line, expected uint64) {
 	for i := range lines {
 		if lines[i].count != expected {
@@ -108,12 +128,13 @@ func main() {
 	}
 }
 
-// measureLife runs the phases: cold creation, memory, round trips, then creation and destruction in turn.
-func measureLife(r request, create func(), rounds func() float64, destroy func()) {
+// measureLife runs the phases: cold creation, start, memory, round trips, destruction, then again without the trips.
+func measureLife(r request, create func() float64, start func(), rounds func() float64, destroy func()) {
 	n := float64(r.n)
 	runtime.GC()
 	before := residentBytes()
-	cold := timed(create) / n
+	cold := create()
+	start()
 	grown := residentBytes() - before
 	if grown < 0 {
 		grown = 0
@@ -125,7 +146,8 @@ func measureLife(r request, create func(), rounds func() float64, destroy func()
 	var warm []float64
 	begin := time.Now()
 	for len(warm) < 2 || (len(warm) < 999 && time.Since(begin) < r.budget) {
-		warm = append(warm, timed(create)/n)
+		warm = append(warm, create())
+		start()
 		ends = append(ends, timed(destroy)/n)
 	}
 	r.emit("destroy", "ns", median(ends))
@@ -221,12 +243,13 @@ func (p *yieldPage) measure(mine *line) {
 	p.limit.Store(highest + 1)
 }
 
-func (p *yieldPage) create() {
+func (p *yieldPage) create() float64 {
 	p.limit.Store(1)
 	p.begin, p.end, p.turning = make(chan bool), make(chan bool), false
-	for i := range p.lines {
-		go p.life(i)
-	}
+	return timedGo(len(p.lines), func(i int) { go p.life(i) })
+}
+
+func (p *yieldPage) start() {
 	<-p.all
 }
 
@@ -250,7 +273,7 @@ func (p *yieldPage) destroy() {
 
 func runYield(r request, lines []line) {
 	p := &yieldPage{lines: lines, budget: r.budget, all: make(chan bool, 1)}
-	measureLife(r, p.create, p.rounds, p.destroy)
+	measureLife(r, p.create, p.start, p.rounds, p.destroy)
 }
 
 func runChannel(r request, lines []line) {
@@ -262,18 +285,15 @@ func runChannel(r request, lines []line) {
 	expected := uint64(0)
 	life := func(i int) {
 		mine := &lines[i]
-		for goOn := true; goOn; goOn = <-to[i] {
+		for <-to[i] {
 			mine.count++
 			back <- true
 		}
 		back <- false
 	}
-	create := func() {
-		expected = 1
-		for i := 0; i < r.n; i++ {
-			go life(i)
-			<-back
-		}
+	create := func() float64 {
+		expected = 0
+		return timedGo(r.n, func(i int) { go life(i) })
 	}
 	trips := func(k int) float64 {
 		expected += uint64(k)
@@ -286,6 +306,7 @@ func runChannel(r request, lines []line) {
 			}
 		})
 	}
+	start := func() { trips(1) }
 	rounds := func() float64 {
 		k := 1
 		trips(1)
@@ -310,5 +331,5 @@ func runChannel(r request, lines []line) {
 		}
 		check(lines, expected)
 	}
-	measureLife(r, create, rounds, destroy)
+	measureLife(r, create, start, rounds, destroy)
 }

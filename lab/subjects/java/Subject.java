@@ -11,6 +11,10 @@ import java.util.concurrent.locks.LockSupport;
  * phases are those that ../cpp/harness.hpp describes. Run with -Djdk.virtualThreadScheduler.parallelism=1 and
  * maxPoolSize=1. Stacks are copied to the heap and grow by themselves, so the stack size has no effect.
  *
+ * Creation makes a virtual thread and starts it: it is in the carrier's queue, and none runs before all are there.
+ * A virtual thread ends by itself and nobody destroys it, so there is no phase between finish and destroy: destroy is
+ * the time from the signal to stop to the last one's end.
+ *
  * Thread.yield leaves for the carrier (one switch), which enters the next virtual thread (the other), so one yield is
  * one round trip of the table. The virtual threads run by themselves, roughly in turn; number 0 keeps the time, and a
  * repetition is divided by the activations that all lines show. Each goes on to the same limit.
@@ -141,8 +145,22 @@ public final class Subject {
             int number = i;
             threads[i] = Thread.startVirtualThread(() -> life(number));
         }
+        double ns = (double) (System.nanoTime() - begin) / n;
+        check(0);
+        return ns;
+    }
+
+    private void check(long expected) {
+        for (int i = 0; i < n; i++) {
+            if (lines[at(i)] != expected) {
+                fail("virtual thread " + i + " counted " + lines[at(i)] + " activations, not " + expected);
+            }
+        }
+    }
+
+    private void start() throws InterruptedException {
         started.await();
-        return (double) (System.nanoTime() - begin) / n;
+        check(1);
     }
 
     private double rounds() throws InterruptedException {
@@ -157,11 +175,7 @@ public final class Subject {
         enter(Phase.ENDING);
         finished.await();
         double ns = (double) (System.nanoTime() - begin) / n;
-        for (int i = 0; i < n; i++) {
-            if (lines[at(i)] != limit) {
-                fail("virtual thread " + i + " counted " + lines[at(i)] + " activations, not " + limit);
-            }
-        }
+        check(limit);
         return ns;
     }
 
@@ -169,6 +183,7 @@ public final class Subject {
     private void run(String system) throws Exception {
         double before = system == null ? 0 : resident();
         double create = create();
+        start();
         double grown = system == null ? 0 : Math.max(0, resident() - before);
         double trip = rounds();
         double[] ends = new double[1000];
@@ -178,6 +193,7 @@ public final class Subject {
         long until = System.nanoTime() + (long) budget;
         while (m < 2 || (m < 999 && System.nanoTime() < until)) {
             warm[m] = create();
+            start();
             ends[++m] = destroy();
         }
         if (system != null) {

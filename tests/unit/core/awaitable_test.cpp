@@ -21,10 +21,10 @@ struct picky {  // wants to know its awaiter's promise
   void await_resume();
 };
 struct member_operator {
-  awaiter_with<void, long> operator co_await();
+  awaiter_with<void, long> operator co_await() { return {}; }
 };
 struct rvalue_operator {
-  awaiter_with<void> operator co_await() &&;
+  awaiter_with<void> operator co_await() && { return {}; }
 };
 struct free_operator {};
 [[maybe_unused]] awaiter_with<bool, char> operator co_await(free_operator) { return {}; }

@@ -2,7 +2,8 @@
 //! those that subjects/cpp/harness.hpp describes. Two systems differ in where stacks come from:
 //!   rust-corosensei-mmap    DefaultStack, a mapping with a guard page for each
 //!   rust-corosensei-malloc  the system's malloc, no guard
-//! A finished coroutine's stack is taken back with `into_stack`, the crate's documented way, and used again.
+//! A finished coroutine's stack is taken back with `into_stack`, the crate's documented way, and used again; that is
+//! what `destroy` times.
 
 use corosensei::stack::{DefaultStack, Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult};
@@ -135,13 +136,12 @@ impl<S: OwnStack> Page<S> {
     fn add(&mut self, mine: &'static Line) {
         let stack = self.free.pop().or_else(|| S::make(self.r.stack));
         let stack = stack.unwrap_or_else(|| skip(&self.r, "no more stacks: mmap refused, see vm.max_map_count"));
-        let mut coroutine = Coroutine::with_stack(stack, move |yielder, ()| {
+        let coroutine = Coroutine::with_stack(stack, move |yielder, ()| {
             while !mine.stop.get() {
                 mine.count.set(mine.count.get() + 1);
                 yielder.suspend(());
             }
         });
-        coroutine.resume(());
         self.coroutines.push(coroutine);
     }
 
@@ -150,14 +150,25 @@ impl<S: OwnStack> Page<S> {
             line.count.set(0);
             line.stop.set(false);
         }
-        self.expected = 1;
+        self.expected = 0;
         let lines = self.lines;
         let ns = self.timed(|page| {
             for line in lines {
                 page.add(line);
             }
         });
+        self.check();
         ns / self.r.n as f64
+    }
+
+    fn check(&self) {
+        if self.lines.iter().any(|line| line.count.get() != self.expected) {
+            fail("a coroutine's counter does not show the expected activations");
+        }
+    }
+
+    fn start(&mut self) {
+        self.round_trips(1);
     }
 
     fn round_trips(&mut self, rounds: u64) -> f64 {
@@ -171,18 +182,19 @@ impl<S: OwnStack> Page<S> {
         })
     }
 
-    fn destroy(&mut self) -> f64 {
-        for line in self.lines {
-            if line.count.get() != self.expected {
-                fail("a coroutine's counter does not show the expected activations");
-            }
+    fn finish(&mut self) {
+        self.check();
+        for (line, coroutine) in self.lines.iter().zip(&mut self.coroutines) {
             line.stop.set(true);
+            if let CoroutineResult::Yield(()) = coroutine.resume(()) {
+                fail("a coroutine went on after its end");
+            }
         }
+    }
+
+    fn destroy(&mut self) -> f64 {
         let ns = self.timed(|page| {
-            for mut coroutine in page.coroutines.drain(..) {
-                if let CoroutineResult::Yield(()) = coroutine.resume(()) {
-                    fail("a coroutine went on after its end");
-                }
+            for coroutine in page.coroutines.drain(..) {
                 page.free.push(coroutine.into_stack());
             }
         });
@@ -206,15 +218,19 @@ impl<S: OwnStack> Page<S> {
     fn run(mut self) {
         let before = resident_bytes();
         let create = self.create();
+        self.start();
         let grown = (resident_bytes() - before).max(0.0);
         emit(&self.r, "create", "ns", create);
         emit(&self.r, "bytes", "B", grown / self.r.n as f64);
         self.rounds();
+        self.finish();
         let mut destroy = vec![self.destroy()];
         let mut warm = Vec::new();
         let begin = Instant::now();
         while warm.len() < 2 || (warm.len() < 999 && elapsed_ns(begin) < self.r.budget_ns) {
             warm.push(self.create());
+            self.start();
+            self.finish();
             destroy.push(self.destroy());
         }
         emit(&self.r, "destroy", "ns", median(destroy));
