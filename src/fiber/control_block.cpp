@@ -14,6 +14,7 @@
 namespace hocket::inline HOCKET_ABI {
 
 constinit control_block vacant_block{{nullptr, nullptr}, {}, nullptr};
+constinit control_block retired_block{{nullptr, nullptr}, {}, nullptr};
 
 namespace detail {
 namespace {
@@ -143,13 +144,12 @@ void* enter_from_handler(control_block& block, fiber_record& record, void* trans
 void report_bad_resume(const control_block& block) noexcept {
   if (&block == &vacant_block)
     fatal("an empty coroutine was resumed", "it was moved from or never made: ask `if (coroutine)` first");
+  if (&block == &retired_block || block.finished())
+    fatal("a finished coroutine was resumed", "its result was given by the resume that finished it: ask done() first");
   const char* name = fiber_record::of(const_cast<control_block&>(block)).name;
   if (block.thread().id != machine::thread_id())
     fatal("a coroutine was resumed by a thread that did not create it",
           "a raw coroutine stays on its thread: create it where it runs, or spawn a fiber", name);
-  if (block.finished())
-    fatal("a finished coroutine was resumed", "its result was given by the resume that finished it: ask done() first",
-          name);
   if (block.thread().running == &block)
     fatal("a coroutine resumed itself", "only code outside of it can resume it: use self.yield to go back", name);
   fatal("a running coroutine was resumed", "it waits for a coroutine that it resumed: let that one yield first", name);

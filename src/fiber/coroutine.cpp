@@ -7,16 +7,22 @@ void any_coroutine::reset() noexcept {
   if (fiber_record* record = std::exchange(record_, nullptr)) detail::destroy_fiber(*record);
 }
 
+void any_coroutine::retire() noexcept {
+  detail::destroy_fiber(*std::exchange(record_, nullptr));
+  block_ = &retired_block;
+}
+
 coroutine_status any_coroutine::status() const noexcept {
   if (!*this) return coroutine_status::empty;
-  if (block_->finished()) return coroutine_status::finished;
+  if (done()) return coroutine_status::finished;
   if (block_->record)
     return block_->header.flags & header_flag::started ? coroutine_status::suspended : coroutine_status::unstarted;
   return block_->thread().running == block_ ? coroutine_status::running : coroutine_status::resuming;
 }
 
 void any_coroutine::set_user_data(void* data) noexcept {
-  expects(record_ != nullptr, "user data was given to an empty coroutine", "make the coroutine first");
+  expects(record_ != nullptr, "user data was given to an empty coroutine",
+          "give it to a coroutine that has not finished");
   record_->user_data = data;
 }
 

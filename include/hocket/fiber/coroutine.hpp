@@ -7,7 +7,7 @@
 //   int a = talk.resume("voice"), b = talk.resume("rest");                 // 5, 4; talk.done()
 //
 // resume(in) runs the body until it yields or returns, and gives what it yielded or returned. An exception that leaves
-// the body leaves that resume(), and the coroutine is done. Destroying a suspended coroutine unwinds it: destructors of
+// the body leaves that resume(), and the coroutine is done: its stack is back in the pool already. Destroying a suspended coroutine unwinds it: destructors of
 // its locals run, by an exception of a private type that the body must not swallow. Destructors that run so may not
 // suspend.
 //
@@ -201,12 +201,13 @@ class [[nodiscard]] any_coroutine {
   void reset() noexcept;
 
   explicit operator bool() const noexcept { return block_ != &vacant_block; }
-  bool done() const noexcept { return *this && block_->finished(); }
+  bool done() const noexcept { return block_ == &retired_block; }
   coroutine_status status() const noexcept;
 
+  // "" and null when it is empty or done: a coroutine that is done holds no stack, and they lie there.
   const char* name() const noexcept { return record_ ? record_->name : ""; }
   void* user_data() const noexcept { return record_ ? record_->user_data : nullptr; }
-  void set_user_data(void* data) noexcept;  // fatal when empty
+  void set_user_data(void* data) noexcept;  // fatal when empty or done
 
  protected:
   any_coroutine() noexcept = default;
@@ -228,8 +229,17 @@ class [[nodiscard]] any_coroutine {
     return detail::enter(*block_, *record_, in);
   }
 
+  // Gives the stack of a coroutine that has just finished back, while it is in the cache.
+  struct retirement {
+    any_coroutine& finished;
+    ~retirement() { finished.retire(); }
+  };
+
   control_block* block_ = &vacant_block;
   fiber_record* record_ = nullptr;
+
+ private:
+  void retire() noexcept;
 };
 
 template <class Signature>
@@ -289,11 +299,14 @@ class [[nodiscard]] coroutine : public any_coroutine {
  private:
   [[gnu::always_inline]] Out exchange(void* in) {
     void* out = step(in);
-    if (!out) [[unlikely]] {
-      detail::rethrow_error(*record_);
-      return result_below<Out>(*record_).take();
-    }
+    if (!out) [[unlikely]]
+      return take_result();
     return detail::incoming<Out>(out);
+  }
+  [[gnu::noinline]] Out take_result() {
+    any_coroutine::retirement after{*this};
+    detail::rethrow_error(*record_);
+    return result_below<Out>(*record_).take();
   }
 };
 

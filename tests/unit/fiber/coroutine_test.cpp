@@ -306,10 +306,11 @@ TEST_CASE("name and user data belong to the coroutine") {
 
 TEST_CASE("a pool of one's own: its size, its limit") {
   stack_pool pool({.stack_size = 1 << 20, .limit = 1});
-  coroutine<std::size_t()> deep{pool, [](auto&) {
+  coroutine<std::size_t()> deep{pool, [](auto& self) {
                                   volatile char local[900 * 1024];
                                   local[0] = 1;
                                   local[sizeof local - 1] = 1;
+                                  self.yield(sizeof local);
                                   return sizeof local;
                                 }};
   CHECK(deep.resume() == 900 * 1024);
@@ -317,6 +318,20 @@ TEST_CASE("a pool of one's own: its size, its limit") {
                        doctest::Contains("raise the pool's limit"), std::system_error);
   deep.reset();
   CHECK_NOTHROW(static_cast<void>(coroutine<void()>(pool, [](auto&) {})));
+}
+
+TEST_CASE("a coroutine that is done holds no stack, however it ended") {
+  stack_pool pool;
+  coroutine<std::unique_ptr<int>()> returns{pool, [](auto&) { return std::make_unique<int>(3); }};
+  CHECK(*returns.resume() == 3);
+  CHECK(pool.statistics().live == 0);
+  coroutine<void()> throws{pool, [](auto&) { throw 1; }};
+  CHECK_THROWS_AS(throws.resume(), int);
+  CHECK(throws.done());
+  CHECK(pool.statistics().live == 0);
+  CHECK(throws.user_data() == nullptr);
+  coroutine<void()> moved = std::move(throws);
+  CHECK(moved.done());
 }
 
 TEST_CASE("a callable that throws while it is moved in leaves nothing behind") {

@@ -28,7 +28,7 @@ TEST_CASE("resuming a finished coroutine, or asking its result twice") {
         c.resume();
         c.resume();
       },
-      "a finished coroutine was resumed [coroutine once]");
+      "a finished coroutine was resumed");
 }
 
 TEST_CASE("resuming oneself, and resuming the coroutine that resumed") {
@@ -100,6 +100,16 @@ TEST_CASE("destroying a coroutine from inside") {
         c.resume();
       },
       "a coroutine was destroyed while it runs");
+}
+
+TEST_CASE("releasing a finished coroutine") {
+  expect_fatal(
+      [] {
+        coroutine<void()> c{[](auto&) {}};
+        c.resume();
+        static_cast<void>(c.release());
+      },
+      "a finished coroutine was resumed");
 }
 
 TEST_CASE("giving user data to, or releasing, an empty coroutine") {
