@@ -1,4 +1,6 @@
+#include <hocket/base/fatal.hpp>
 #include <hocket/fiber/control_block.hpp>
+#include <hocket/fiber/fiber_record.hpp>
 #include <hocket/fiber/fiber_local.hpp>
 
 namespace hocket::inline HOCKET_ABI {

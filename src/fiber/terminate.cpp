@@ -1,6 +1,8 @@
 #include "fiber/terminate.hpp"
 
+#include <hocket/base/fatal.hpp>
 #include <hocket/fiber/control_block.hpp>
+#include <hocket/fiber/fiber_record.hpp>
 
 #include <cstdlib>
 #include <exception>

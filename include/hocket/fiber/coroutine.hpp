@@ -20,7 +20,8 @@
 // Resuming a coroutine that is empty, finished, running or another thread's is a programming error: fatal.
 #pragma once
 #include <hocket/core/return_slot.hpp>
-#include <hocket/fiber/control_block.hpp>
+#include <hocket/fiber/fiber_life.hpp>
+#include <hocket/fiber/round_trip.hpp>
 #include <concepts>
 #include <memory>
 #include <utility>

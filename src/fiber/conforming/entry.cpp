@@ -2,7 +2,8 @@
 // It proves that nothing else depends on the layout of a compiler's frames.
 #include "fiber/entry.hpp"
 
-#include <hocket/fiber/control_block.hpp>
+#include <hocket/fiber/fiber_life.hpp>
+#include <hocket/fiber/round_trip.hpp>
 
 #include <utility>
 

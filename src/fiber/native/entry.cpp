@@ -1,7 +1,8 @@
 // Native mode: the control block's own address is the handle.
 #include "fiber/entry.hpp"
 
-#include <hocket/fiber/control_block.hpp>
+#include <hocket/fiber/fiber_life.hpp>
+#include <hocket/fiber/round_trip.hpp>
 
 // context/<architecture>/frame_stubs.S: entered through the frame's first two words, tail-jump to the functions below.
 // They must be assembly: a compiler that sees a C++ body there may call it under its private convention.

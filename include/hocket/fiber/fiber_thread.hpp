@@ -1,0 +1,36 @@
+// What the raw fibers of one thread share; it is their home, since they belong to the thread that created them.
+#pragma once
+#include <hocket/context/exception_globals.hpp>
+#include <hocket/core/executor.hpp>
+#include <hocket/stack/stack_pool.hpp>
+
+namespace hocket::inline HOCKET_ABI {
+
+struct control_block;
+struct fiber_local_node;
+
+class fiber_thread final : public executor {
+ public:
+  // This thread's, made at the first call. Throws bad_alloc.
+  static fiber_thread& current();
+  static fiber_thread* current_if_any() noexcept;
+
+  // A raw fiber is resumed by its owner and by nobody else: fatal.
+  void post(runnable& work) noexcept override;
+
+  // For coroutines that name no pool: 64 KiB stacks. It outlives the thread while coroutines live on it.
+  stack_pool& default_pool();
+
+  control_block* running = nullptr;  // innermost
+  exception_globals* const exceptions;
+  const void* const id;
+  fiber_local_node* locals = nullptr;  // fiber-local values of the thread itself
+
+ private:
+  fiber_thread() noexcept;
+  ~fiber_thread();
+  struct exit_hook;
+  stack_pool* default_pool_ = nullptr;
+};
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,65 @@
+// The two sides of a raw fiber's round trip: enter() and park().
+//
+// The exception state of a thread (context/exception_globals.hpp) is moved by the resumer's side alone, when it is not
+// empty: before the switch it puts its own away, and after it whatever the fiber left in the thread's globals. So the
+// fiber's side has nothing to do for it, and the usual case costs two loads and a branch on each occasion.
+#pragma once
+#include <hocket/context/switch.hpp>
+#include <hocket/fiber/control_block.hpp>
+#include <hocket/fiber/fiber_record.hpp>
+
+namespace hocket::inline HOCKET_ABI {
+namespace detail {
+
+// The rare parts of a switch, out of line.
+void before_resume(control_block& block, fiber_record& record) noexcept;
+void put_fiber_exceptions_away(control_block& block, fiber_record& record) noexcept;
+void* enter_from_handler(control_block& block, fiber_record& record, void* transfer) noexcept;
+[[noreturn]] void throw_unwinding();
+[[noreturn]] void report_bad_resume(const control_block& block) noexcept;
+[[noreturn]] void report_bad_yield(const fiber_record& record) noexcept;
+
+// What each side sends when it has no value to send. Null is taken: it means the end of the coroutine, from the fiber
+// "finished", from the resumer "unwind".
+inline void* empty_message(control_block& block) noexcept { return &block; }
+
+// The resumer's side of a round trip: runs the fiber until it yields or finishes. Gives what it sends. Both sides
+// contain genuine calls (the rare parts), which is what the in_caller form of the switch asks for.
+[[gnu::always_inline]] inline void* enter(control_block& block, fiber_record& record, void* transfer) noexcept {
+  fiber_thread& thread = block.thread();
+  if (!thread.exceptions->empty()) [[unlikely]]
+    return enter_from_handler(block, record, transfer);
+  if (block.header.flags & fiber_flag::at_resume) [[unlikely]]
+    before_resume(block, record);
+  control_block* const outer = thread.running;
+  void* const to = block.record;
+  block.record = nullptr;
+  thread.running = &block;
+  record.annotation.before_resume();
+  machine::arrival back = machine::switch_to_in_caller(to, transfer);
+  record.annotation.after_resume();
+  block.record = back.from;
+  thread.running = outer;
+  if (!thread.exceptions->empty()) [[unlikely]]
+    put_fiber_exceptions_away(block, record);
+  return back.transfer;
+}
+
+// The fiber's side: parks it, goes back to `resumer`, returns when it is resumed, by whom `resumer` says then. Throws
+// when it is to unwind.
+[[gnu::always_inline]] inline void* park(control_block& block, fiber_record& record, void*& resumer, void* transfer) {
+  if constexpr (misuse_checks) {
+    if (block.thread().running != &block) [[unlikely]]
+      report_bad_yield(record);
+  }
+  record.annotation.before_yield();
+  machine::arrival back = machine::switch_to_in_caller(resumer, transfer);
+  record.annotation.after_yield();
+  resumer = back.from;
+  if (!back.transfer) [[unlikely]]
+    throw_unwinding();
+  return back.transfer;
+}
+
+}  // namespace detail
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,57 @@
+#include <hocket/base/fatal.hpp>
+#include <hocket/fiber/fiber_life.hpp>
+#include <hocket/fiber/round_trip.hpp>
+
+#include <utility>
+
+namespace hocket::inline HOCKET_ABI {
+namespace detail {
+namespace {
+
+exception_globals take(exception_globals& live) noexcept { return std::exchange(live, {nullptr, 0}); }
+
+}  // namespace
+
+void throw_unwinding() { throw forced_unwind{}; }
+
+void before_resume(control_block& block, fiber_record& record) noexcept {
+  if (block.header.flags & fiber_flag::canary) check_canary(record);
+  if (!(block.header.flags & fiber_flag::keeps_exceptions)) return;
+  *block.thread().exceptions = record.exceptions;
+  block.header.flags &= static_cast<std::uint8_t>(~fiber_flag::keeps_exceptions);
+}
+
+void put_fiber_exceptions_away(control_block& block, fiber_record& record) noexcept {
+  record.exceptions = take(*block.thread().exceptions);
+  block.header.flags |= fiber_flag::keeps_exceptions;
+}
+
+void* enter_from_handler(control_block& block, fiber_record& record, void* transfer) noexcept {
+  exception_globals& live = *block.thread().exceptions;
+  exception_globals own = take(live);
+  void* sent = enter(block, record, transfer);
+  live = own;
+  return sent;
+}
+
+void report_bad_resume(const control_block& block) noexcept {
+  if (&block == &vacant_block)
+    fatal("an empty coroutine was resumed", "it was moved from or never made: ask `if (coroutine)` first");
+  if (&block == &retired_block || block.finished())
+    fatal("a finished coroutine was resumed", "its result was given by the resume that finished it: ask done() first");
+  const char* name = fiber_record::of(const_cast<control_block&>(block)).name;
+  if (block.thread().id != machine::thread_id())
+    fatal("a coroutine was resumed by a thread that did not create it",
+          "a raw coroutine stays on its thread: create it where it runs, or spawn a fiber", name);
+  if (block.thread().running == &block)
+    fatal("a coroutine resumed itself", "only code outside of it can resume it: use self.yield to go back", name);
+  fatal("a running coroutine was resumed", "it waits for a coroutine that it resumed: let that one yield first", name);
+}
+
+void report_bad_yield(const fiber_record& record) noexcept {
+  fatal("yield was called outside of its coroutine",
+        "`self` belongs to the body that was given it: yield there, and on its own stack", record.name);
+}
+
+}  // namespace detail
+}  // namespace hocket::inline HOCKET_ABI
