@@ -41,7 +41,6 @@ stack_ref acquire_stack(stack_pool* pool, fiber_thread& thread, std::size_t foot
 }
 
 fiber_record& make_record(const stack_ref& stack, const char* name, void* user_data) noexcept {
-  unpoison_stack(stack.low, stack.size());
   return *::new (&fiber_record::on(stack))
       fiber_record{static_cast<control_block*>(stack.cell), stack, name, user_data, nullptr, nullptr, {}, {}, {}};
 }
@@ -97,7 +96,6 @@ void destroy_fiber(fiber_record& record) noexcept {
   record.annotation.on_release();
   stack_ref stack = record.stack;
   std::destroy_at(&record);
-  poison_stack(stack.low, stack.size());
   stack_pool::pool_of(&block).release(stack);
 }
 

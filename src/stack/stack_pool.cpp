@@ -1,4 +1,5 @@
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/platform/poison.hpp>
 #include <hocket/stack/stack_pool.hpp>
 
 #include "stack/slab.hpp"
@@ -53,6 +54,7 @@ result<stack_ref> stack_pool::acquire() noexcept {
 stack_ref stack_pool::pop() noexcept {
   free_cell* cell = free_;
   stack_ref stack{cell->low, cell->top, cell, cell->canary};
+  unpoison_memory(stack.low, stack.size());
   free_ = cell->next;
   if (free_) {
     __builtin_prefetch(free_->top - 64, 1);
@@ -68,6 +70,7 @@ void stack_pool::count_acquired() noexcept { counts_.peak = std::max(counts_.pea
 void stack_pool::release(const stack_ref& stack) noexcept {
   debug_expects(&pool_of(stack.cell) == this, "a stack was released to another pool",
                 "release it to the pool that acquire() was called on");
+  poison_memory(stack.low, stack.size());   // nobody's: a stray access is found
   free_ = ::new (stack.cell) free_cell{free_, stack.low, stack.top, stack.canary};
   --counts_.live;
   ++counts_.pooled;

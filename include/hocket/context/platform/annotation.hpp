@@ -9,7 +9,6 @@
 #include <cstddef>
 
 #if defined(__SANITIZE_ADDRESS__) || HOCKET_HAS_FEATURE(address_sanitizer)
-#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #include <sanitizer/lsan_interface.h>
 
@@ -20,13 +19,9 @@ class switch_annotation {
   void on_acquire(const void* low, std::size_t size) noexcept {
     low_ = low;
     size_ = size;
-    __asan_unpoison_memory_region(low, size);
     __lsan_register_root_region(low, size);  // what a suspended coroutine's locals own is no leak
   }
-  void on_release() noexcept {
-    __lsan_unregister_root_region(low_, size_);
-    // A pooled stack is nobody's: a stray access is found. The page at the top holds this annotation.
-  }
+  void on_release() noexcept { __lsan_unregister_root_region(low_, size_); }
   [[gnu::always_inline]] void before_resume() noexcept { __sanitizer_start_switch_fiber(&resumer_fake_, low_, size_); }
   [[gnu::always_inline]] void after_resume() noexcept {
     __sanitizer_finish_switch_fiber(resumer_fake_, nullptr, nullptr);
@@ -52,9 +47,6 @@ class switch_annotation {
   const void* resumer_low_ = nullptr;
   std::size_t resumer_size_ = 0;
 };
-
-inline void poison_stack(void* low, std::size_t size) noexcept { __asan_poison_memory_region(low, size); }
-inline void unpoison_stack(void* low, std::size_t size) noexcept { __asan_unpoison_memory_region(low, size); }
 
 }  // namespace hocket::inline HOCKET_ABI
 
@@ -82,9 +74,6 @@ class switch_annotation {
   void* resumer_ = nullptr;
 };
 
-inline void poison_stack(void*, std::size_t) noexcept {}
-inline void unpoison_stack(void*, std::size_t) noexcept {}
-
 }  // namespace hocket::inline HOCKET_ABI
 
 #else
@@ -102,9 +91,6 @@ class switch_annotation {
   void after_yield() noexcept {}
   void before_leave() noexcept {}
 };
-
-inline void poison_stack(void*, std::size_t) noexcept {}
-inline void unpoison_stack(void*, std::size_t) noexcept {}
 
 }  // namespace hocket::inline HOCKET_ABI
 
