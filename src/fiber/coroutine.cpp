@@ -7,11 +7,6 @@ void any_coroutine::reset() noexcept {
   if (fiber_record* record = std::exchange(record_, nullptr)) detail::destroy_fiber(*record);
 }
 
-void any_coroutine::retire() noexcept {
-  detail::destroy_fiber(*std::exchange(record_, nullptr));
-  block_ = &retired_block;
-}
-
 coroutine_status any_coroutine::status() const noexcept {
   if (!*this) return coroutine_status::empty;
   if (done()) return coroutine_status::finished;
@@ -22,7 +17,7 @@ coroutine_status any_coroutine::status() const noexcept {
 
 void any_coroutine::set_user_data(void* data) noexcept {
   expects(record_ != nullptr, "user data was given to an empty coroutine",
-          "give it to a coroutine that has not finished");
+          "make the coroutine first");
   record_->user_data = data;
 }
 

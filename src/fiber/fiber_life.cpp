@@ -17,45 +17,66 @@ namespace hocket::inline HOCKET_ABI {
 namespace detail {
 
 void check_canary(const fiber_record& record) noexcept {
-  if (canary_intact(record.stack.low)) [[likely]]
+  if (canary_intact(record.low)) [[likely]]
     return;
   fatal("the stack of a coroutine overflowed (its canary is gone)",
         "raise stack_size of its pool, or give the pool guard pages to find the place", record.name);
 }
 
+namespace {
+
+stack_ref stack_of(fiber_record& record) noexcept {
+  return {record.low, record.top(), record.block, (record.block->header.flags & fiber_flag::canary) != 0};
+}
+
+void release_stack(fiber_record& record) noexcept {
+  stack_ref stack = stack_of(record);
+  std::destroy_at(&record);
+  stack_pool::pool_of(stack.cell).release(stack);
+}
+
+[[noreturn]] void throw_no_stack(std::error_code error) {
+  throw std::system_error(error,
+                          "hocket: no stack for a coroutine (raise the pool's limit, the memory limit or "
+                          "vm.max_map_count, or use guard::preferred)");
+}
+
+[[noreturn]] void throw_no_room() {
+  throw std::system_error(std::make_error_code(std::errc::invalid_argument),
+                          "hocket: the callable does not fit on the coroutine's stack: raise stack_size");
+}
+
+}  // namespace
+
 // --- making
 
-stack_ref acquire_stack(stack_pool* pool, fiber_thread& thread, std::size_t footprint) {
+fiber_record& begin_fiber(stack_pool* pool, const char* name, void* user_data, std::size_t footprint) {
+  fiber_thread& thread = fiber_thread::current();
   stack_pool& from = pool ? *pool : thread.default_pool();
   auto stack = from.acquire();
-  if (!stack)
-    throw std::system_error(stack.error(),
-                            "hocket: no stack for a coroutine (raise the pool's limit, the memory limit "
-                            "or vm.max_map_count, or use guard::preferred)");
-  if (stack->size() < footprint + stack_pool::minimum_size / 2) {
+  if (!stack) [[unlikely]]
+    throw_no_stack(stack.error());
+  if (stack->size() < footprint + stack_pool::minimum_size / 2) [[unlikely]] {
     from.release(*stack);
-    throw std::system_error(std::make_error_code(std::errc::invalid_argument),
-                            "hocket: the callable does not fit on the coroutine's stack: raise stack_size");
+    throw_no_room();
   }
-  return *stack;
-}
-
-fiber_record& make_record(const stack_ref& stack, const char* name, void* user_data) noexcept {
-  return *::new (&fiber_record::on(stack))
-      fiber_record{static_cast<control_block*>(stack.cell), stack, name, user_data, nullptr, nullptr, {}, {}, {}};
-}
-
-void make_control_block(fiber_record& record, fiber_thread& thread, void* top,
-                        void (*entry)(void*, void*, void*)) noexcept {
-  const stack_ref& stack = record.stack;
-  auto* block = ::new (stack.cell) control_block{fiber_entry_points, {}, nullptr};
+  auto* block = ::new (stack->cell) control_block{fiber_entry_points, {}, nullptr};
   block->header.kind = coroutine_kind::fiber;
-  block->header.flags = stack.canary ? fiber_flag::canary : std::uint8_t{0};
+  block->header.flags = stack->canary ? fiber_flag::canary : std::uint8_t{0};
   block->header.continuation.home = &thread;
-  block->record = machine::prepare(top, entry, &record);
-  record.annotation.on_acquire(stack.low, stack.size());
-  if (observer* watcher = installed_observer()) watcher->created(block, current_context());
+  return *::new (&fiber_record::on(*stack))
+      fiber_record{block, stack->low, name ? name : "unnamed", user_data, nullptr, nullptr, {}, {}, {}};
 }
+
+void arm_fiber(fiber_record& record, void* top, void (*entry)(void*, void*, void*)) noexcept {
+  record.block->record = machine::prepare(top, entry, &record);
+  record.annotation.on_acquire(record.low, static_cast<std::size_t>(record.top() - record.low));
+  ++record.block->thread().live;
+  if (observer* watcher = installed_observer()) [[unlikely]]
+    watcher->created(record.block, current_context());
+}
+
+void give_up_fiber(fiber_record& record) noexcept { release_stack(record); }
 
 // --- ending
 
@@ -75,8 +96,8 @@ void unwind(control_block& block, fiber_record& record) noexcept {
   block.header.flags |= fiber_flag::unwinding;
   explain_terminate();
   void* yielded = enter(block, record, nullptr);
-  expects(yielded == nullptr, "a destructor suspended while its coroutine was being destroyed",
-          "destructors must not yield: finish the protocol before the coroutine is destroyed", record.name);
+  expects(yielded == nullptr, "code suspended while its coroutine was being destroyed",
+          "destructors and catch (...) blocks that unwinding runs must not yield", record.name);
 }
 
 }  // namespace
@@ -91,12 +112,13 @@ void destroy_fiber(fiber_record& record) noexcept {
     if (block.header.flags & fiber_flag::canary) check_canary(record);
     if (block.header.flags & header_flag::started) unwind(block, record);
   }
-  if (observer* watcher = installed_observer()) watcher->destroyed(&block);
+  if (observer* watcher = installed_observer()) [[unlikely]]
+    watcher->destroyed(&block);
   record.drop_body(record);
   record.annotation.on_release();
-  stack_ref stack = record.stack;
-  std::destroy_at(&record);
-  stack_pool::pool_of(&block).release(stack);
+  fiber_thread& thread = block.thread();
+  release_stack(record);
+  thread.one_less();
 }
 
 void check_unwound(const fiber_record& record) noexcept {

@@ -7,17 +7,13 @@
 
 namespace hocket::inline HOCKET_ABI {
 
-// At the thread's end coroutines may still live on the default pool (a static one of the main thread does): then this
-// object and the pool stay, since they can no longer be reached by anything else.
 struct fiber_thread::exit_hook : thread_exit_hook {
   static void end(thread_exit_hook& self) noexcept {
     auto* thread = static_cast<fiber_thread*>(current_slot(thread_slot::fiber));
     detail::destroy_fiber_locals(thread->locals);
-    bool in_use = thread->default_pool_ && thread->default_pool_->statistics().live != 0;
-    if (!in_use) {
-      delete thread;
-      current_slot(thread_slot::fiber) = nullptr;
-    }
+    current_slot(thread_slot::fiber) = nullptr;
+    thread->ended_ = true;
+    if (thread->live == 0) delete thread;
     delete static_cast<exit_hook*>(&self);
   }
 };
@@ -25,6 +21,10 @@ struct fiber_thread::exit_hook : thread_exit_hook {
 fiber_thread::fiber_thread() noexcept : exceptions(&current_exception_globals()), id(machine::thread_id()) {}
 
 fiber_thread::~fiber_thread() { delete default_pool_; }
+
+void fiber_thread::one_less() noexcept {
+  if (--live == 0 && ended_) delete this;
+}
 
 fiber_thread* fiber_thread::current_if_any() noexcept {
   return static_cast<fiber_thread*>(current_slot(thread_slot::fiber));

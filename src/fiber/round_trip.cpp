@@ -37,9 +37,10 @@ void* enter_from_handler(control_block& block, fiber_record& record, void* trans
 void report_bad_resume(const control_block& block) noexcept {
   if (&block == &vacant_block)
     fatal("an empty coroutine was resumed", "it was moved from or never made: ask `if (coroutine)` first");
-  if (&block == &retired_block || block.finished())
-    fatal("a finished coroutine was resumed", "its result was given by the resume that finished it: ask done() first");
   const char* name = fiber_record::of(const_cast<control_block&>(block)).name;
+  if (block.finished())
+    fatal("a finished coroutine was resumed", "its result was given by the resume that finished it: ask done() first",
+          name);
   if (block.thread().id != machine::thread_id())
     fatal("a coroutine was resumed by a thread that did not create it",
           "a raw coroutine stays on its thread: create it where it runs, or spawn a fiber", name);

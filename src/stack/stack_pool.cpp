@@ -1,5 +1,4 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/base/platform/poison.hpp>
 #include <hocket/stack/stack_pool.hpp>
 
 #include "stack/slab.hpp"
@@ -40,42 +39,6 @@ stack_pool::~stack_pool() {
   }
 }
 
-result<stack_ref> stack_pool::acquire() noexcept {
-  if (options_.limit != 0 && counts_.live == options_.limit) [[unlikely]]
-    return failure(std::errc::resource_unavailable_try_again);
-  if (!free_) return carve();
-  ++counts_.warm;
-  --counts_.pooled;
-  count_acquired();
-  return pop();
-}
-
-// The cell of the next free stack was prefetched by the pop before this one; now its stack is, and the cell after it.
-stack_ref stack_pool::pop() noexcept {
-  free_cell* cell = free_;
-  stack_ref stack{cell->low, cell->top, cell, cell->canary};
-  unpoison_memory(stack.low, stack.size());
-  free_ = cell->next;
-  if (free_) {
-    __builtin_prefetch(free_->top - 64, 1);
-    __builtin_prefetch(free_->top - 128, 1);
-    __builtin_prefetch(free_->top - 192, 1);
-    __builtin_prefetch(free_->next, 1);
-  }
-  return stack;
-}
-
-void stack_pool::count_acquired() noexcept { counts_.peak = std::max(counts_.peak, ++counts_.live); }
-
-void stack_pool::release(const stack_ref& stack) noexcept {
-  debug_expects(&pool_of(stack.cell) == this, "a stack was released to another pool",
-                "release it to the pool that acquire() was called on");
-  poison_memory(stack.low, stack.size());   // nobody's: a stray access is found
-  free_ = ::new (stack.cell) free_cell{free_, stack.low, stack.top, stack.canary};
-  --counts_.live;
-  ++counts_.pooled;
-}
-
 stack_statistics stack_pool::statistics() const noexcept { return counts_; }
 
 stack_pool& stack_pool::pool_of(void* cell) noexcept { return stack_slab::of(cell).owner(); }
@@ -98,6 +61,7 @@ std::error_code stack_pool::grow() noexcept {
   std::size_t held = counts_.live + counts_.pooled;
   std::size_t count =
       std::min({std::max(first_slab, held), stack_slab::most, std::max<std::size_t>(1, slab_bytes / stride_)});
+  if (options_.limit != 0) count = std::min(count, options_.limit - held);
   auto slab = stack_slab::create(*this, stride_, count, held);
   if (!slab && count > 1)
     slab = stack_slab::create(*this, stride_, 1, held);  // address space is scarce: take what is there

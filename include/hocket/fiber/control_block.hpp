@@ -43,10 +43,8 @@ struct control_block {
   bool finished() const noexcept { return head.resume == nullptr; }
 };
 
-// What an empty coroutine refers to, and one that is done. They have no record, so that one test covers every state that
-// cannot be resumed.
+// What an empty coroutine refers to: it has no record, so that one test covers every state that cannot be resumed.
 extern control_block vacant_block;
-extern control_block retired_block;
 static_assert(sizeof(control_block) == 64 && offsetof(control_block, header) == 2 * sizeof(void*),
               "a control block is one cache line and begins like a compiler's frame");
 

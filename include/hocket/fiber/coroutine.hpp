@@ -7,12 +7,16 @@
 //   int a = talk.resume("voice"), b = talk.resume("rest");                 // 5, 4; talk.done()
 //
 // resume(in) runs the body until it yields or returns, and gives what it yielded or returned. An exception that leaves
-// the body leaves that resume(), and the coroutine is done: its stack is back in the pool already. Destroying a suspended coroutine unwinds it: destructors of
+// the body leaves that resume(), and the coroutine is done. Destroying a suspended coroutine unwinds it: destructors of
 // its locals run, by an exception of a private type that the body must not swallow. Destructors that run so may not
 // suspend.
 //
 // In and Out may be values (move-only ones too), references or void. A value travels by one move, straight from the
 // one stack to the other.
+//
+// What the callable captured is destroyed when the body has ended: the last resume() must not return a reference to it.
+// Do not yield while something in the body drives other coroutines (a sync_wait on its stack): that one would go on in
+// the middle of nowhere.
 //
 // Threads: a coroutine belongs to the thread that created it; only there it may be resumed and destroyed.
 // Cost: creation is O(1) and allocates nothing once its pool is warm; a resume and its yield are two stack switches.
@@ -155,6 +159,9 @@ class fiber_body {
       invoke(body, self, transfer);
       result_below<Out>(record).set_value();
     } else {
+      using returned = decltype(invoke(body, self, transfer));
+      static_assert(!std::is_reference_v<Out> || std::is_reference_v<returned>,
+                    "coroutine<T&(...)>: the body returns a value, which would be gone: write its return type, -> T&");
       result_below<Out>(record).set_value(invoke(body, self, transfer));
     }
   }
@@ -178,12 +185,12 @@ struct coroutine_types<O(I)> {
   using in = I;
 };
 
-// Gives a stack back unless the fiber on it was made.
-struct stack_guard {
-  stack_ref stack;
-  bool made = false;
-  ~stack_guard() {
-    if (!made) stack_pool::pool_of(stack.cell).release(stack);
+// Gives a fiber up unless it was armed.
+struct unless_armed {
+  fiber_record& record;
+  bool armed = false;
+  ~unless_armed() {
+    if (!armed) give_up_fiber(record);
   }
 };
 }  // namespace detail
@@ -202,45 +209,25 @@ class [[nodiscard]] any_coroutine {
   void reset() noexcept;
 
   explicit operator bool() const noexcept { return block_ != &vacant_block; }
-  bool done() const noexcept { return block_ == &retired_block; }
+  bool done() const noexcept { return *this && block_->finished(); }
   coroutine_status status() const noexcept;
 
-  // "" and null when it is empty or done: a coroutine that is done holds no stack, and they lie there.
   const char* name() const noexcept { return record_ ? record_->name : ""; }
   void* user_data() const noexcept { return record_ ? record_->user_data : nullptr; }
-  void set_user_data(void* data) noexcept;  // fatal when empty or done
+  void set_user_data(void* data) noexcept;  // fatal when empty
 
  protected:
   any_coroutine() noexcept = default;
   any_coroutine& operator=(any_coroutine&& other) noexcept {
-    if (this != &other) {
-      reset();
-      block_ = std::exchange(other.block_, &vacant_block);
-      record_ = std::exchange(other.record_, nullptr);
-    }
+    any_coroutine taken(std::move(other));   // first: `other` may be a local of the coroutine that is destroyed here
+    reset();
+    std::swap(block_, taken.block_);
+    std::swap(record_, taken.record_);
     return *this;
   }
 
-  // One round trip: `in` goes to the body; gives what it yielded, null when it has finished.
-  [[gnu::always_inline]] void* step(void* in) {
-    if constexpr (misuse_checks) {
-      if (!block_->record || block_->thread().id != machine::thread_id()) [[unlikely]]
-        detail::report_bad_resume(*block_);
-    }
-    return detail::enter(*block_, *record_, in);
-  }
-
-  // Gives the stack of a coroutine that has just finished back, while it is in the cache.
-  struct retirement {
-    any_coroutine& finished;
-    ~retirement() { finished.retire(); }
-  };
-
   control_block* block_ = &vacant_block;
   fiber_record* record_ = nullptr;
-
- private:
-  void retire() noexcept;
 };
 
 template <class Signature>
@@ -264,14 +251,14 @@ class [[nodiscard]] coroutine : public any_coroutine {
   template <class F>
   coroutine(const coroutine_options& options, F&& body) {
     using body_type = fiber_body<Out, In, std::decay_t<F>>;
-    fiber_thread& thread = fiber_thread::current();
-    detail::stack_guard guard{detail::acquire_stack(options.pool, thread, body_type::footprint)};
-    fiber_record& record = detail::make_record(guard.stack, options.name, options.user_data);
+    fiber_record& record =
+        detail::begin_fiber(options.pool, options.name, options.user_data, body_type::footprint);
+    detail::unless_armed guard{record};
     ::new (static_cast<void*>(body_type::place(record))) std::decay_t<F>(std::forward<F>(body));
     ::new (static_cast<void*>(&result_below<Out>(record))) return_slot<Out>;
     record.drop_body = &body_type::drop;
-    detail::make_control_block(record, thread, body_type::place(record), &body_type::entry);
-    guard.made = true;
+    detail::arm_fiber(record, body_type::place(record), &body_type::entry);
+    guard.armed = true;
     record_ = &record;
     block_ = record.block;
   }
@@ -298,16 +285,23 @@ class [[nodiscard]] coroutine : public any_coroutine {
   }
 
  private:
+  // One round trip. This object may be moved while the body runs (the body made a vector grow that holds it), so it is
+  // not touched after the switch.
   [[gnu::always_inline]] Out exchange(void* in) {
-    void* out = step(in);
+    control_block& block = *block_;
+    if constexpr (misuse_checks) {
+      if (!block.record || block.thread().id != machine::thread_id()) [[unlikely]]
+        detail::report_bad_resume(block);
+    }
+    void* out = detail::enter(block, *record_, in);
     if (!out) [[unlikely]]
-      return take_result();
+      return take_result(block);
     return detail::incoming<Out>(out);
   }
-  [[gnu::noinline]] Out take_result() {
-    any_coroutine::retirement after{*this};
-    detail::rethrow_error(*record_);
-    return result_below<Out>(*record_).take();
+  [[gnu::noinline]] static Out take_result(control_block& block) {
+    fiber_record& record = fiber_record::of(block);
+    detail::rethrow_error(record);
+    return result_below<Out>(record).take();
   }
 };
 

@@ -21,14 +21,12 @@ void rethrow_error(const fiber_record& record);
 // The fiber's last switch. Its result is stored; nobody goes on at it again.
 [[noreturn]] void finish(fiber_record& record, void* resumer) noexcept;
 
-// A stack of the pool (of the thread's default pool, if null) with room for `footprint` bytes besides a call chain.
-stack_ref acquire_stack(stack_pool* pool, fiber_thread& thread, std::size_t footprint);
-
-// The two halves of making an unstarted fiber: the record first, then, when the body is in its place, the control
-// block. The frames begin below `top`; `entry` is called with the record.
-fiber_record& make_record(const stack_ref& stack, const char* name, void* user_data) noexcept;
-void make_control_block(fiber_record& record, fiber_thread& thread, void* top,
-                        void (*entry)(void*, void*, void*)) noexcept;
+// Making a fiber, in two halves between which the caller puts the body below the record. begin_fiber takes a stack of
+// the pool (the thread's default pool, if null) with room for `footprint` bytes besides a call chain; the fiber can be
+// given up until arm_fiber has made it one that can be resumed. Its frames begin below `top`.
+fiber_record& begin_fiber(stack_pool* pool, const char* name, void* user_data, std::size_t footprint);
+void arm_fiber(fiber_record& record, void* top, void (*entry)(void*, void*, void*)) noexcept;
+void give_up_fiber(fiber_record& record) noexcept;
 
 // Ends a fiber in any state and gives its stack back: unwinds it if it is suspended.
 void destroy_fiber(fiber_record& record) noexcept;

@@ -12,7 +12,7 @@ struct fiber_local_node;
 
 struct alignas(16) fiber_record {
   control_block* block;
-  stack_ref stack;
+  std::byte* low;                         // of its stack
   const char* name;  // outlives the fiber; never null
   void* user_data;
   fiber_local_node* locals;                        // fiber-local values; null until the first is made
@@ -20,6 +20,8 @@ struct alignas(16) fiber_record {
   std::exception_ptr error;                        // what left the body
   exception_globals exceptions;                    // of the parked fiber, while fiber_flag::keeps_exceptions is set
   [[no_unique_address]] switch_annotation annotation;
+
+  std::byte* top() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 
   // Found from the control block: cold.
   static fiber_record& of(control_block& block) noexcept { return on(stack_pool::stack_of(&block)); }

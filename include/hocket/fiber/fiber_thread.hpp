@@ -18,9 +18,14 @@ class fiber_thread final : public executor {
   // A raw fiber is resumed by its owner and by nobody else: fatal.
   void post(runnable& work) noexcept override;
 
-  // For coroutines that name no pool: 64 KiB stacks. It outlives the thread while coroutines live on it.
+  // For coroutines that name no pool: 64 KiB stacks.
   stack_pool& default_pool();
 
+  // A fiber of this thread is gone. This object outlives its thread while there are any (a static one of the main thread
+  // is destroyed after it): then the last one takes it along.
+  void one_less() noexcept;
+
+  std::size_t live = 0;              // fibers that are not yet destroyed
   control_block* running = nullptr;  // innermost
   exception_globals* const exceptions;
   const void* const id;
@@ -31,6 +36,7 @@ class fiber_thread final : public executor {
   ~fiber_thread();
   struct exit_hook;
   stack_pool* default_pool_ = nullptr;
+  bool ended_ = false;   // the thread is
 };
 
 }  // namespace hocket::inline HOCKET_ABI

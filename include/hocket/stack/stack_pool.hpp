@@ -19,7 +19,12 @@
 // The pool is last-in-first-out, so that the stack handed out next is the one whose pages and cache lines are warm; and
 // acquire() prefetches for the acquire() after it, which hides the misses of a burst.
 // A pool belongs to one thread and is not synchronised. Memory is given back when the pool is destroyed.
+//
+// A guard page stops what touches it. A single frame larger than a page can jump over it: compile what runs on
+// coroutines with -fstack-clash-protection.
 #pragma once
+#include <hocket/base/fatal.hpp>
+#include <hocket/base/platform/poison.hpp>
 #include <hocket/base/result.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -112,5 +117,47 @@ class stack_pool {
 // The sixteen bytes at the low end of a stack without a guard page.
 void write_canary(std::byte* low) noexcept;
 bool canary_intact(const std::byte* low) noexcept;
+
+// Inline, so that a stack_ref stays in registers: copied through memory it costs more than the rest of acquire() (words
+// that were just written one by one are read in pairs, which the store buffer cannot forward).
+inline result<stack_ref> stack_pool::acquire() noexcept {
+  if (options_.limit != 0 && counts_.live == options_.limit) [[unlikely]]
+    return failure(std::errc::resource_unavailable_try_again);
+  if (!free_) [[unlikely]]
+    return carve();
+  ++counts_.warm;
+  --counts_.pooled;
+  count_acquired();
+  return pop();
+}
+
+// The cell of the next free stack was prefetched by the pop before this one; now its stack is, and the cell after it.
+inline stack_ref stack_pool::pop() noexcept {
+  free_cell* cell = free_;
+  stack_ref stack{cell->low, cell->top, cell, cell->canary};
+  unpoison_memory(stack.low, stack.size());
+  free_ = cell->next;
+  if (free_) {
+    __builtin_prefetch(free_->top - 64, 1);
+    __builtin_prefetch(free_->top - 128, 1);
+    __builtin_prefetch(free_->top - 192, 1);
+    __builtin_prefetch(free_->next, 1);
+  }
+  return stack;
+}
+
+inline void stack_pool::count_acquired() noexcept {
+  if (++counts_.live > counts_.peak) counts_.peak = counts_.live;
+}
+
+inline void stack_pool::release(const stack_ref& stack) noexcept {
+  debug_expects(&pool_of(stack.cell) == this, "a stack was released to another pool",
+                "release it to the pool that acquire() was called on");
+  if (stack.canary) write_canary(stack.low);        // whoever ruined it is not the next owner
+  poison_memory(stack.low, stack.size());           // nobody's: a stray access is found
+  free_ = ::new (stack.cell) free_cell{free_, stack.low, stack.top, stack.canary};
+  --counts_.live;
+  ++counts_.pooled;
+}
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -4,6 +4,7 @@
 #include <hocket/base/atomic.hpp>
 
 #include <cerrno>
+#include <cstdio>
 #include <sys/mman.h>
 
 namespace hocket::inline HOCKET_ABI {
@@ -19,14 +20,34 @@ std::error_code install_markers(std::byte* first, std::size_t stride, std::size_
   return {};
 }
 
+// Whether the kernel knows guard markers; found out by the first use.
+atomic<bool> has_guard_markers{true};
+
+// Guards made by mprotect, in the whole process. Each takes two mappings.
+atomic<std::size_t> split_mappings{0};
+
+std::size_t most_split_mappings() noexcept {
+  static const std::size_t limit = [] {
+    std::size_t maps = 65530;   // the kernel's default
+    if (std::FILE* file = std::fopen("/proc/sys/vm/max_map_count", "re")) {
+      if (std::fscanf(file, "%zu", &maps) != 1) maps = 65530;
+      std::fclose(file);
+    }
+    return maps / 4;
+  }();
+  return limit;
+}
+
 std::error_code protect(std::byte* first, std::size_t stride, std::size_t count, std::size_t page) noexcept {
+  // ORDER: relaxed, pairs with nothing: a count.
+  if (split_mappings.fetch_add(count, std::memory_order_relaxed) + count > most_split_mappings()) {
+    forget_guards(count);
+    return std::make_error_code(std::errc::not_enough_memory);
+  }
   for (std::size_t i = 0; i < count; ++i)
     if (::mprotect(first + i * stride, page, PROT_NONE) != 0) return last_error();
   return {};
 }
-
-// Whether the kernel knows guard markers; found out by the first use.
-atomic<bool> has_guard_markers{true};
 
 }  // namespace
 
@@ -48,11 +69,21 @@ std::error_code guard_pages(std::byte* first, std::size_t stride, std::size_t co
   // ORDER: relaxed, pairs with nothing: a stale `true` costs one refused call in install_markers().
   if (has_guard_markers.load(std::memory_order_relaxed)) {
     std::error_code error = install_markers(first, stride, count, page);
-    if (error != std::errc::invalid_argument) return error;
-    // ORDER: relaxed, pairs with the load above: it only saves others the refused call.
-    has_guard_markers.store(false, std::memory_order_relaxed);
+    if (!error || error == std::errc::not_enough_memory) return error;
+    refuse_guard_markers();   // an old kernel, or a sandbox that forbids them
   }
   return protect(first, stride, count, page);
+}
+
+void forget_guards(std::size_t count) noexcept {
+  // ORDER: relaxed, pairs with nothing: a flag that is set once, and a count.
+  if (has_guard_markers.load(std::memory_order_relaxed)) return;
+  split_mappings.fetch_sub(count, std::memory_order_relaxed);   // ORDER: relaxed, pairs with nothing: a count
+}
+
+void refuse_guard_markers() noexcept {
+  // ORDER: relaxed, pairs with nothing: it saves others a refused call.
+  has_guard_markers.store(false, std::memory_order_relaxed);
 }
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -70,7 +70,7 @@ TEST_CASE("fault 32: a destructor that suspends during the unwind") {
           self.yield();
         });
       },
-      "a destructor suspended while its coroutine was being destroyed [coroutine victim]");
+      "code suspended while its coroutine was being destroyed [coroutine victim]");
 }
 
 TEST_CASE("fault 32: uncaught_exceptions() is right after an unwind") {

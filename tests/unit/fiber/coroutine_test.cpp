@@ -320,20 +320,6 @@ TEST_CASE("a pool of one's own: its size, its limit") {
   CHECK_NOTHROW(static_cast<void>(coroutine<void()>(pool, [](auto&) {})));
 }
 
-TEST_CASE("a coroutine that is done holds no stack, however it ended") {
-  stack_pool pool;
-  coroutine<std::unique_ptr<int>()> returns{pool, [](auto&) { return std::make_unique<int>(3); }};
-  CHECK(*returns.resume() == 3);
-  CHECK(pool.statistics().live == 0);
-  coroutine<void()> throws{pool, [](auto&) { throw 1; }};
-  CHECK_THROWS_AS(throws.resume(), int);
-  CHECK(throws.done());
-  CHECK(pool.statistics().live == 0);
-  CHECK(throws.user_data() == nullptr);
-  coroutine<void()> moved = std::move(throws);
-  CHECK(moved.done());
-}
-
 TEST_CASE("a callable that throws while it is moved in leaves nothing behind") {
   struct throws_on_copy {
     throws_on_copy() = default;

@@ -28,7 +28,7 @@ TEST_CASE("resuming a finished coroutine, or asking its result twice") {
         c.resume();
         c.resume();
       },
-      "a finished coroutine was resumed");
+      "a finished coroutine was resumed [coroutine once]");
 }
 
 TEST_CASE("resuming oneself, and resuming the coroutine that resumed") {
