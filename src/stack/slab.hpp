@@ -23,6 +23,7 @@ class alignas(64) stack_slab {
   static stack_slab& of(void* cell) noexcept;
 
   bool full() const noexcept { return carved_ == count_; }
+  std::size_t count() const noexcept { return count_; }
   std::size_t reserved() const noexcept { return stride_ * count_ + alignment; }
   stack_slab* next() const noexcept { return next_; }
   void link(stack_slab* next) noexcept { next_ = next; }

@@ -4,6 +4,8 @@
 #include "stack/slab.hpp"
 
 #include <algorithm>
+#include <new>
+#include <utility>
 
 namespace hocket::inline HOCKET_ABI {
 namespace {
@@ -37,6 +39,7 @@ stack_pool::~stack_pool() {
     slabs_ = slab->next();
     stack_slab::destroy(slab);
   }
+  delete[] free_;
 }
 
 stack_statistics stack_pool::statistics() const noexcept { return counts_; }
@@ -66,11 +69,26 @@ std::error_code stack_pool::grow() noexcept {
   if (!slab && count > 1)
     slab = stack_slab::create(*this, stride_, 1, held);  // address space is scarce: take what is there
   if (!slab) return slab.error();
+  if (!make_room(held + (*slab)->count())) {
+    stack_slab::destroy(*slab);
+    return std::make_error_code(std::errc::not_enough_memory);
+  }
   (*slab)->link(slabs_);
   slabs_ = *slab;
   ++counts_.slabs;
   counts_.reserved += (*slab)->reserved();
   return {};
+}
+
+// So that release() never allocates.
+bool stack_pool::make_room(std::size_t stacks) noexcept {
+  if (stacks <= free_room_) return true;
+  auto* larger = new (std::nothrow) stack_ref[stacks];
+  if (!larger) return false;
+  std::copy_n(free_, counts_.pooled, larger);
+  delete[] std::exchange(free_, larger);
+  free_room_ = stacks;
+  return true;
 }
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -17,7 +17,7 @@
 // and at its end: it tells of an overflow after the fact, and only of one that wrote there.
 //
 // The pool is last-in-first-out, so that the stack handed out next is the one whose pages and cache lines are warm; and
-// acquire() prefetches for the acquire() after it, which hides the misses of a burst.
+// acquire() prefetches for an acquire() a few later, which hides the misses of a burst.
 // A pool belongs to one thread and is not synchronised. Memory is given back when the pool is destroyed.
 //
 // A guard page stops what touches it. A single frame larger than a page can jump over it: compile what runs on
@@ -94,22 +94,16 @@ class stack_pool {
 
  private:
   friend class stack_slab;
-  // A free stack's cell holds what acquire() returns, and the way to the next.
-  struct free_cell {
-    free_cell* next;
-    std::byte* low;
-    std::byte* top;
-    bool canary;
-  };
-
   stack_ref pop() noexcept;
   void count_acquired() noexcept;
   [[nodiscard]] result<stack_ref> carve() noexcept;
   [[nodiscard]] std::error_code grow() noexcept;
+  [[nodiscard]] bool make_room(std::size_t stacks) noexcept;
 
   stack_options options_;
   std::size_t stride_;
-  free_cell* free_ = nullptr;
+  stack_ref* free_ = nullptr;     // an array with room for every stack of every slab; the last is the next to go
+  std::size_t free_room_ = 0;
   stack_slab* slabs_ = nullptr;  // the newest first: only it may have stacks that were never used
   stack_statistics counts_{};
 };
@@ -123,25 +117,23 @@ bool canary_intact(const std::byte* low) noexcept;
 inline result<stack_ref> stack_pool::acquire() noexcept {
   if (options_.limit != 0 && counts_.live == options_.limit) [[unlikely]]
     return failure(std::errc::resource_unavailable_try_again);
-  if (!free_) [[unlikely]]
+  if (counts_.pooled == 0) [[unlikely]]
     return carve();
   ++counts_.warm;
-  --counts_.pooled;
   count_acquired();
   return pop();
 }
 
-// The cell of the next free stack was prefetched by the pop before this one; now its stack is, and the cell after it.
 inline stack_ref stack_pool::pop() noexcept {
-  free_cell* cell = free_;
-  stack_ref stack{cell->low, cell->top, cell, cell->canary};
+  constexpr std::size_t ahead = 6;   // creations; what a miss of cache and TLB takes
+  stack_ref stack = free_[--counts_.pooled];
   unpoison_memory(stack.low, stack.size());
-  free_ = cell->next;
-  if (free_) {
-    __builtin_prefetch(free_->top - 64, 1);
-    __builtin_prefetch(free_->top - 128, 1);
-    __builtin_prefetch(free_->top - 192, 1);
-    __builtin_prefetch(free_->next, 1);
+  if (counts_.pooled >= ahead) {
+    const stack_ref& later = free_[counts_.pooled - ahead];
+    __builtin_prefetch(later.cell, 1);
+    __builtin_prefetch(later.top - 64, 1);
+    __builtin_prefetch(later.top - 128, 1);
+    __builtin_prefetch(later.top - 192, 1);
   }
   return stack;
 }
@@ -155,9 +147,8 @@ inline void stack_pool::release(const stack_ref& stack) noexcept {
                 "release it to the pool that acquire() was called on");
   if (stack.canary) write_canary(stack.low);        // whoever ruined it is not the next owner
   poison_memory(stack.low, stack.size());           // nobody's: a stray access is found
-  free_ = ::new (stack.cell) free_cell{free_, stack.low, stack.top, stack.canary};
+  free_[counts_.pooled++] = stack;
   --counts_.live;
-  ++counts_.pooled;
 }
 
 }  // namespace hocket::inline HOCKET_ABI
