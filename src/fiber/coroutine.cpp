@@ -16,8 +16,7 @@ coroutine_status any_coroutine::status() const noexcept {
 }
 
 void any_coroutine::set_user_data(void* data) noexcept {
-  expects(record_ != nullptr, "user data was given to an empty coroutine",
-          "make the coroutine first");
+  expects(record_ != nullptr, "user data was given to an empty coroutine", "make the coroutine first");
   record_->user_data = data;
 }
 

@@ -1,7 +1,7 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/fiber/control_block.hpp>
-#include <hocket/fiber/fiber_record.hpp>
 #include <hocket/fiber/fiber_local.hpp>
+#include <hocket/fiber/fiber_record.hpp>
 
 namespace hocket::inline HOCKET_ABI {
 

@@ -1,9 +1,9 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/current.hpp>
 #include <hocket/context/switch.hpp>
+#include <hocket/core/current.hpp>
+#include <hocket/fiber/fiber_local.hpp>
 #include <hocket/fiber/fiber_thread.hpp>
 #include <new>
-#include <hocket/fiber/fiber_local.hpp>
 
 namespace hocket::inline HOCKET_ABI {
 

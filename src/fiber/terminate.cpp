@@ -17,7 +17,8 @@ std::terminate_handler before = nullptr;
   control_block* running = thread ? thread->running : nullptr;
   if (running && running->header.flags & fiber_flag::unwinding)
     fatal("unwinding a destroyed coroutine met a function that lets no exception pass",
-          "where it suspends, no noexcept function and no C code may be on its stack; and no destructor may throw", fiber_record::of(*running).name);
+          "where it suspends, no noexcept function and no C code may be on its stack; and no destructor may throw",
+          fiber_record::of(*running).name);
   if (before) before();
   std::abort();
 }

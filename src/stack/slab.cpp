@@ -39,7 +39,7 @@ result<stack_slab*> stack_slab::create(stack_pool& owner, std::size_t stride, st
 
 void stack_slab::destroy(stack_slab* slab) noexcept {
   forget_guards(slab->guarded_);
-  unpoison_memory(slab->stacks_, slab->stride_ * slab->count_);   // the next to be mapped here is not ours
+  unpoison_memory(slab->stacks_, slab->stride_ * slab->count_);  // the next to be mapped here is not ours
   return_memory(slab->stacks_, slab->stride_ * slab->count_);
   return_memory(reinterpret_cast<std::byte*>(slab), alignment);
 }

@@ -30,8 +30,6 @@
 //       Goes on at `to` and forgets the caller's stack, which may be reused at once. `from` is null there.
 //   const void* thread_id()
 //       A pointer that differs between live threads, read anew at each call.
-//   constexpr bool record_is_whole
-//       The stack from the record upward is all there is of the parked code (collectors, hibernation).
 //
 // A thread runs on one stack at a time, and a record is switched to once. The switch is signal safe: at each of its
 // instructions either the old or the new stack is whole.

@@ -4,8 +4,11 @@
 
 namespace hocket::inline HOCKET_ABI {
 
-// Registers [low, high) and returns an id for forget_stack(). Costs a few instructions when not under Valgrind.
-unsigned announce_stack(void* low, void* high) noexcept;
+// Whether this process runs under Valgrind; found out when it starts.
+extern const bool under_valgrind;
+
+// Registers [low, high) and returns an id for forget_stack().
+unsigned announce_stack(const void* low, const void* high) noexcept;
 void forget_stack(unsigned id) noexcept;
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -15,8 +15,8 @@ class context;
 class executor;
 
 // Per-thread pointers of the layers above core, each owned by the layer that is named. Null until first use.
-enum class thread_slot : std::uint8_t { frame_memory, stack_pool, fiber };
-inline constexpr std::size_t thread_slot_count = 3;
+enum class thread_slot : std::uint8_t { frame_memory, fiber };
+inline constexpr std::size_t thread_slot_count = 2;
 
 struct thread_state {
   executor* running_on = nullptr;  // whose loop runs on this thread; null on a plain thread

@@ -8,8 +8,8 @@
 // Its exception state is moved by the side that resumes it, when it is not empty: at a landing that side finds in the
 // thread's globals whatever the fiber left there.
 //
-// A switch touches this line, the line at the record, and the thread's fiber_thread. What is needed only at the start
-// and the end of a fiber lies in its fiber_record, at the top of its stack.
+// A switch touches this line, the line at the record, the thread's fiber_thread and its exception globals. What is
+// needed only at the start and the end of a fiber lies in its fiber_record, at the top of its stack.
 //
 // States of a raw fiber, and what tells them apart:
 //

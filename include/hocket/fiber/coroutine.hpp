@@ -219,7 +219,7 @@ class [[nodiscard]] any_coroutine {
  protected:
   any_coroutine() noexcept = default;
   any_coroutine& operator=(any_coroutine&& other) noexcept {
-    any_coroutine taken(std::move(other));   // first: `other` may be a local of the coroutine that is destroyed here
+    any_coroutine taken(std::move(other));  // first: `other` may be a local of the coroutine that is destroyed here
     reset();
     std::swap(block_, taken.block_);
     std::swap(record_, taken.record_);
@@ -251,8 +251,7 @@ class [[nodiscard]] coroutine : public any_coroutine {
   template <class F>
   coroutine(const coroutine_options& options, F&& body) {
     using body_type = fiber_body<Out, In, std::decay_t<F>>;
-    fiber_record& record =
-        detail::begin_fiber(options.pool, options.name, options.user_data, body_type::footprint);
+    fiber_record& record = detail::begin_fiber(options.pool, options.name, options.user_data, body_type::footprint);
     detail::unless_armed guard{record};
     ::new (static_cast<void*>(body_type::place(record))) std::decay_t<F>(std::forward<F>(body));
     ::new (static_cast<void*>(&result_below<Out>(record))) return_slot<Out>;

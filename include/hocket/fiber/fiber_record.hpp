@@ -12,7 +12,7 @@ struct fiber_local_node;
 
 struct alignas(16) fiber_record {
   control_block* block;
-  std::byte* low;                         // of its stack
+  std::byte* low;    // of its stack
   const char* name;  // outlives the fiber; never null
   void* user_data;
   fiber_local_node* locals;                        // fiber-local values; null until the first is made

@@ -21,8 +21,8 @@ class fiber_thread final : public executor {
   // For coroutines that name no pool: 64 KiB stacks.
   stack_pool& default_pool();
 
-  // A fiber of this thread is gone. This object outlives its thread while there are any (a static one of the main thread
-  // is destroyed after it): then the last one takes it along.
+  // A fiber of this thread is gone. This object outlives its thread while there are any (a static one of the main
+  // thread is destroyed after it): then the last one takes it along.
   void one_less() noexcept;
 
   std::size_t live = 0;              // fibers that are not yet destroyed
@@ -36,7 +36,7 @@ class fiber_thread final : public executor {
   ~fiber_thread();
   struct exit_hook;
   stack_pool* default_pool_ = nullptr;
-  bool ended_ = false;   // the thread is
+  bool ended_ = false;  // the thread is
 };
 
 }  // namespace hocket::inline HOCKET_ABI

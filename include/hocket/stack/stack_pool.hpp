@@ -102,7 +102,7 @@ class stack_pool {
 
   stack_options options_;
   std::size_t stride_;
-  stack_ref* free_ = nullptr;     // an array with room for every stack of every slab; the last is the next to go
+  stack_ref* free_ = nullptr;  // an array with room for every stack of every slab; the last is the next to go
   std::size_t free_room_ = 0;
   stack_slab* slabs_ = nullptr;  // the newest first: only it may have stacks that were never used
   stack_statistics counts_{};
@@ -125,7 +125,7 @@ inline result<stack_ref> stack_pool::acquire() noexcept {
 }
 
 inline stack_ref stack_pool::pop() noexcept {
-  constexpr std::size_t ahead = 6;   // creations; what a miss of cache and TLB takes
+  constexpr std::size_t ahead = 16;  // creations; what a miss of cache and TLB takes
   stack_ref stack = free_[--counts_.pooled];
   unpoison_memory(stack.low, stack.size());
   if (counts_.pooled >= ahead) {
@@ -145,8 +145,8 @@ inline void stack_pool::count_acquired() noexcept {
 inline void stack_pool::release(const stack_ref& stack) noexcept {
   debug_expects(&pool_of(stack.cell) == this, "a stack was released to another pool",
                 "release it to the pool that acquire() was called on");
-  if (stack.canary) write_canary(stack.low);        // whoever ruined it is not the next owner
-  poison_memory(stack.low, stack.size());           // nobody's: a stray access is found
+  if (stack.canary) write_canary(stack.low);  // whoever ruined it is not the next owner
+  poison_memory(stack.low, stack.size());     // nobody's: a stray access is found
   free_[counts_.pooled++] = stack;
   --counts_.live;
 }

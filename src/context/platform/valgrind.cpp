@@ -8,7 +8,8 @@
 
 namespace hocket::inline HOCKET_ABI {
 
-unsigned announce_stack(void* low, void* high) noexcept { return VALGRIND_STACK_REGISTER(low, high); }
+const bool under_valgrind = [] { return RUNNING_ON_VALGRIND != 0; }();
+unsigned announce_stack(const void* low, const void* high) noexcept { return VALGRIND_STACK_REGISTER(low, high); }
 void forget_stack(unsigned id) noexcept { VALGRIND_STACK_DEREGISTER(id); }
 
 }  // namespace hocket::inline HOCKET_ABI
@@ -16,7 +17,8 @@ void forget_stack(unsigned id) noexcept { VALGRIND_STACK_DEREGISTER(id); }
 #else
 namespace hocket::inline HOCKET_ABI {
 
-unsigned announce_stack(void*, void*) noexcept { return 0; }
+const bool under_valgrind = false;
+unsigned announce_stack(const void*, const void*) noexcept { return 0; }
 void forget_stack(unsigned) noexcept {}
 
 }  // namespace hocket::inline HOCKET_ABI

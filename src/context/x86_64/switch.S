@@ -39,16 +39,18 @@ hocket_switch:
         .cfi_rel_offset %r15, 0
         pushq   %rbp
         .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset %rbp, 0
         leaq    .Llanding(%rip), %rax
         pushq   %rax
         .cfi_adjust_cfa_offset 8
         movq    %rsp, %rax
         movq    %rsi, %rdx
         movq    8(%rdi), %rbp
-        leaq    16(%rdi), %rsp          // from here on the new stack, as it was when it was parked
+        leaq    16(%rdi), %rsp          // from here on the new stack; the tables describe one that was parked here
+        .cfi_restore %rbp
+        .cfi_adjust_cfa_offset -16
         jmpq    *(%rdi)
 .Llanding:                              // rbp is restored; rsp is record + 16
-        .cfi_adjust_cfa_offset -16
         endbr64
         popq    %r15
         .cfi_adjust_cfa_offset -8
@@ -68,7 +70,7 @@ hocket_switch:
         popq    %rcx                    // the return address: a jump, since `ret` would be mispredicted
         .cfi_adjust_cfa_offset -8
         .cfi_register %rip, %rcx
-        jmpq    *%rcx
+        notrack jmpq *%rcx              // a return: its target needs no endbr64
         .cfi_endproc
         .size   hocket_switch, .-hocket_switch
 

@@ -28,7 +28,7 @@ atomic<std::size_t> split_mappings{0};
 
 std::size_t most_split_mappings() noexcept {
   static const std::size_t limit = [] {
-    std::size_t maps = 65530;   // the kernel's default
+    std::size_t maps = 65530;  // the kernel's default
     if (std::FILE* file = std::fopen("/proc/sys/vm/max_map_count", "re")) {
       if (std::fscanf(file, "%zu", &maps) != 1) maps = 65530;
       std::fclose(file);
@@ -70,7 +70,7 @@ std::error_code guard_pages(std::byte* first, std::size_t stride, std::size_t co
   if (has_guard_markers.load(std::memory_order_relaxed)) {
     std::error_code error = install_markers(first, stride, count, page);
     if (!error || error == std::errc::not_enough_memory) return error;
-    refuse_guard_markers();   // an old kernel, or a sandbox that forbids them
+    refuse_guard_markers();  // an old kernel, or a sandbox that forbids them
   }
   return protect(first, stride, count, page);
 }
@@ -78,7 +78,7 @@ std::error_code guard_pages(std::byte* first, std::size_t stride, std::size_t co
 void forget_guards(std::size_t count) noexcept {
   // ORDER: relaxed, pairs with nothing: a flag that is set once, and a count.
   if (has_guard_markers.load(std::memory_order_relaxed)) return;
-  split_mappings.fetch_sub(count, std::memory_order_relaxed);   // ORDER: relaxed, pairs with nothing: a count
+  split_mappings.fetch_sub(count, std::memory_order_relaxed);  // ORDER: relaxed, pairs with nothing: a count
 }
 
 void refuse_guard_markers() noexcept {

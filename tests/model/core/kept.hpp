@@ -22,7 +22,7 @@ struct graveyard {
   std::vector<void*> destroyed, abandoned;
 
   static graveyard& get() {
-    static auto& it = *new graveyard;   // reachable to the end, for the leak checker
+    static auto& it = *new graveyard;  // reachable to the end, for the leak checker
     auto present = hocket::model::execution_number();
     if (std::exchange(it.execution, present) != present) {
       for (void* memory : it.destroyed) ::operator delete(memory);

@@ -229,7 +229,8 @@ TEST_CASE("a task that ends on another thread wakes the thread that waits for it
     std::thread* slot;
     bool await_ready() const noexcept { return false; }
     void await_suspend(std::coroutine_handle<> handle) {
-      *slot = std::thread([handle] {
+      std::thread* const into = slot;  // the new thread may end the coroutine, and with it this awaiter, at once
+      *into = std::thread([handle] {
         queue_executor there;
         running_scope running(&there, nullptr);
         handle.resume();

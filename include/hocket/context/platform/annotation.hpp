@@ -1,4 +1,4 @@
-// What a sanitizer must be told about a stack switch. In plain builds every function here is empty.
+// What a sanitizer must be told about a stack switch. In plain builds only Valgrind is told of each stack.
 //
 // One annotation belongs to one fiber and sees this sequence, each line on the stack that it names:
 //   resumer: before_resume   fiber: on_entry (first time) or after_yield
@@ -77,19 +77,29 @@ class switch_annotation {
 }  // namespace hocket::inline HOCKET_ABI
 
 #else
+#include <hocket/context/valgrind.hpp>
 
 namespace hocket::inline HOCKET_ABI {
 
 class switch_annotation {
  public:
-  void on_acquire(const void*, std::size_t) noexcept {}
-  void on_release() noexcept {}
+  void on_acquire(const void* low, std::size_t size) noexcept {
+    if (under_valgrind) [[unlikely]]
+      valgrind_id_ = announce_stack(low, static_cast<const char*>(low) + size);
+  }
+  void on_release() noexcept {
+    if (under_valgrind) [[unlikely]]
+      forget_stack(valgrind_id_);
+  }
   void before_resume() noexcept {}
   void after_resume() noexcept {}
   void on_entry() noexcept {}
   void before_yield() noexcept {}
   void after_yield() noexcept {}
   void before_leave() noexcept {}
+
+ private:
+  unsigned valgrind_id_ = 0;
 };
 
 }  // namespace hocket::inline HOCKET_ABI

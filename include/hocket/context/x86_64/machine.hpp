@@ -9,11 +9,12 @@
 //     16   [frame pointer]                 +0   [address of label 1]   <- record
 //     +0   [address of label 1] <- record
 //
-// Traps, each of which has a test (tests/unit/context, tests/unit/fiber):
-//   * AVX-512 adds zmm16-31 and k0-7; without them in the list values change silently at -march=native.
+// Traps (tests/unit/context has a test of the first, second and fourth):
+//   * AVX-512 adds zmm16-31 and k0-7, APX r16-31; without them in the list values change silently at -march=native.
 //   * The red zone: the 128 bytes below a leaf's stack pointer are in use though not reserved, so the general form
 //     steps over them. The in_caller form relies on the enclosing function having a call: GCC and LLVM both use a red
-//     zone only in functions without one.
+//     zone only in functions without one. (fiber/round_trip.hpp has before_resume() and throw_unwinding(), whatever the
+//     level of assertions.)
 //   * rbp in a clobber list is refused, or ignored, depending on the compiler: pushed by hand.
 //   * The x87 stack must look empty to the other side: the st registers are clobbers too.
 //   * Both ways leave by an indirect jump: `ret` would be mispredicted, since the call that it pairs with was made on
@@ -24,8 +25,6 @@
 
 namespace hocket::inline HOCKET_ABI {
 namespace machine {
-
-inline constexpr bool record_is_whole = true;
 
 struct arrival {
   void* from;
@@ -45,10 +44,16 @@ void hocket_entry() noexcept;
 #else
 #define HOCKET_CLOBBER_AVX512
 #endif
+#if defined(__APX_F__) || defined(__EGPR__)
+#define HOCKET_CLOBBER_APX \
+  , "r16", "r17", "r18", "r19", "r20", "r21", "r22", "r23", "r24", "r25", "r26", "r27", "r28", "r29", "r30", "r31"
+#else
+#define HOCKET_CLOBBER_APX
+#endif
 #define HOCKET_CLOBBER_ALL                                                                                           \
   "rbx", "rcx", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "memory", "cc", "xmm0", "xmm1", "xmm2", \
       "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15",  \
-      "st", "st(1)", "st(2)", "st(3)", "st(4)", "st(5)", "st(6)", "st(7)" HOCKET_CLOBBER_AVX512
+      "st", "st(1)", "st(2)", "st(3)", "st(4)", "st(5)", "st(6)", "st(7)" HOCKET_CLOBBER_AVX512 HOCKET_CLOBBER_APX
 
 // rax: the caller's record, rdx: the transfer; so both arrive where the other side expects them.
 [[gnu::always_inline]] inline arrival switch_inline(void* to, void* transfer) noexcept {
@@ -91,6 +96,7 @@ void hocket_entry() noexcept;
 
 #undef HOCKET_CLOBBER_ALL
 #undef HOCKET_CLOBBER_AVX512
+#undef HOCKET_CLOBBER_APX
 
 // Sanitizers unwind at any instruction and instrument around the switch: they get the out-of-line form.
 [[gnu::always_inline]] inline arrival switch_to(void* to, void* transfer) noexcept {

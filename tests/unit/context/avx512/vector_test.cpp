@@ -1,0 +1,55 @@
+// Built with AVX-512: zmm16 to zmm31 and the mask registers are the compiler's to keep values in, and a switch must not
+// lose them. The rest of the conformance test is compiled into the same program.
+#include <hocket/fiber/coroutine.hpp>
+
+#include <doctest/doctest.h>
+
+#include <unistd.h>
+
+using namespace hocket;
+
+namespace {
+
+// ctest takes 77 for "skipped": this processor lacks the instructions that the whole program is compiled with.
+[[gnu::constructor]] void skip_without_avx512() {
+  if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512vl"))
+    _exit(77);
+}
+
+using vector = long __attribute__((vector_size(64)));
+
+struct work {
+  vector v[28];
+  unsigned long mask;
+};
+
+// 28 vectors and a mask live over the switch: more than the 16 registers that SSE and AVX know.
+template <class Switch>
+[[gnu::noinline]] bool survives(long seed, Switch&& do_switch) {
+  vector v[28];
+  for (long i = 0; i < 28; ++i) v[i] = vector{seed, i, seed * i, 1, 2, 3, 4, seed + i};
+  vector odd = v[3] & 1;
+  auto mask = odd == 1;
+  do_switch();
+  long wrong = 0;
+  for (long i = 0; i < 28; ++i) {
+    vector expected = vector{seed, i, seed * i, 1, 2, 3, 4, seed + i};
+    for (int k = 0; k < 8; ++k) wrong += v[i][k] != expected[k];
+  }
+  for (int k = 0; k < 8; ++k) wrong += (mask[k] != 0) != ((v[3][k] & 1) == 1);
+  return wrong == 0;
+}
+
+}  // namespace
+
+TEST_CASE("vectors in all 32 registers and masks survive a switch, on both sides") {
+  bool inside = true;
+  coroutine<void()> c{[&](auto& self) {
+    for (long i = 0; i < 50; ++i) inside = survives(1000 + i, [&] { self.yield(); }) && inside;
+  }};
+  bool outside = true;
+  for (long i = 0; i <= 50; ++i) outside = survives(i, [&] { c.resume(); }) && outside;
+  CHECK(inside);
+  CHECK(outside);
+  CHECK(c.done());
+}

@@ -1,0 +1,101 @@
+// Where the kernel has no guard markers: mprotect, its bound, and what the two strengths do there. Each case runs in a
+// child, since what it changes holds for the process.
+#include <hocket/stack/stack_pool.hpp>
+
+#include "stack/memory.hpp"
+#include "support/death.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <vector>
+
+using namespace hocket;
+
+namespace {
+
+constexpr std::size_t many = 40000;  // more than the mappings that a process may have by default allow
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+std::size_t acquire_many(stack_pool& pool, std::vector<stack_ref>& stacks) {
+  while (stacks.size() < many) {
+    auto stack = pool.acquire();
+    if (!stack) {
+      require(stack.error() == std::errc::not_enough_memory);
+      break;
+    }
+    stacks.push_back(*stack);
+  }
+  return stacks.size();
+}
+
+void release_all(stack_pool& pool, const std::vector<stack_ref>& stacks) {
+  for (const stack_ref& stack : stacks) pool.release(stack);
+}
+
+void check_in_child(void (*body)()) {
+  auto end = hocket_test::run_in_child([](void* f) { (*static_cast<void (**)()>(f))(); }, &body);
+  CHECK_MESSAGE(end.how == "the body returned", end.errors);
+}
+
+void preferred_goes_on() {
+  refuse_guard_markers();
+  stack_pool pool({.stack_size = 4096, .protection = guard::preferred});
+  std::vector<stack_ref> stacks;
+  require(acquire_many(pool, stacks) == many);
+  std::size_t without = 0;
+  for (const stack_ref& stack : stacks) {
+    without += stack.canary;
+    require(stack_pool::stack_of(stack.cell).canary == stack.canary);
+    require(!stack.canary || canary_intact(stack.low));
+  }
+  require(without > 0 && without < many && pool.statistics().unguarded == without);
+  stack_pool other({.stack_size = 4096, .protection = guard::preferred});  // the process can still map
+  stack_ref one = other.acquire().value();
+  other.release(one);
+  release_all(pool, stacks);
+}
+
+void required_ends_with_an_error() {
+  refuse_guard_markers();
+  std::size_t first = 0;
+  for (int round = 0; round < 2; ++round) {  // the guards of a destroyed pool do not count any more
+    stack_pool pool({.stack_size = 4096});
+    std::vector<stack_ref> stacks;
+    std::size_t got = acquire_many(pool, stacks);
+    require(got > 1000 && got < many);
+    for (const stack_ref& stack : stacks) require(!stack.canary);
+    require(round == 0 || got == first);
+    first = got;
+    release_all(pool, stacks);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("guard::preferred goes on with canaries where no more guards can be had") {
+  check_in_child(&preferred_goes_on);
+}
+
+TEST_CASE("guard::required ends with an error there, and the process can still map memory") {
+  check_in_child(&required_ends_with_an_error);
+}
+
+TEST_CASE("a released stack gets its canary back: its next owner is not blamed") {
+  stack_pool pool({.stack_size = 4096, .protection = guard::canary});
+  stack_ref stack = pool.acquire().value();
+  stack.low[-1] = std::byte{0};
+  pool.release(stack);
+  CHECK(canary_intact(pool.acquire().value().low));
+  pool.release(stack);
+}
+
+TEST_CASE("a limit bounds the address space, too") {
+  stack_pool pool({.stack_size = 1 << 20, .limit = 1});
+  stack_ref stack = pool.acquire().value();
+  CHECK(pool.statistics().reserved < (4u << 20));
+  pool.release(stack);
+}
