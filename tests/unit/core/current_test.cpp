@@ -78,11 +78,11 @@ TEST_CASE("an exit hook still finds its thread's state") {
     void* found = nullptr;
   } hook;
   hook.run = [](thread_exit_hook& self) noexcept {
-    static_cast<probe&>(self).found = current_slot(thread_slot::stack_pool);
+    static_cast<probe&>(self).found = current_slot(thread_slot::fiber);
   };
   int pool = 0;
   std::thread([&] {
-    current_slot(thread_slot::stack_pool) = &pool;
+    current_slot(thread_slot::fiber) = &pool;
     at_thread_exit(hook);
   }).join();
   CHECK(hook.found == &pool);
