@@ -3,7 +3,7 @@
 #include <hocket/base/fatal.hpp>
 #include <concepts>
 #include <exception>
-#include <memory>
+#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -46,8 +46,8 @@ class return_slot {
  private:
   enum class state : unsigned char { nothing, value, exception };
   void reset() noexcept {
-    if (state_ == state::value) std::destroy_at(std::addressof(value_));
-    else if (state_ == state::exception) std::destroy_at(std::addressof(error_));
+    if (state_ == state::value) value_.~stored();
+    else if (state_ == state::exception) error_.~exception_ptr();
     state_ = state::nothing;
   }
   union {

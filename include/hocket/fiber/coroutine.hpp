@@ -27,7 +27,7 @@
 #include <hocket/fiber/fiber_life.hpp>
 #include <hocket/fiber/round_trip.hpp>
 #include <concepts>
-#include <memory>
+#include <new>
 #include <utility>
 
 namespace hocket::inline HOCKET_ABI {
@@ -137,8 +137,8 @@ class fiber_body {
   }
 
   static void drop(fiber_record& record) noexcept {
-    if (!(record.block->header.flags & header_flag::started)) std::destroy_at(place(record));
-    std::destroy_at(&result_below<Out>(record));
+    if (!(record.block->header.flags & header_flag::started)) place(record)->~F();
+    result_below<Out>(record).~return_slot();
   }
 
  private:
@@ -152,7 +152,7 @@ class fiber_body {
       detail::check_unwound(record);
       record.error = std::current_exception();
     }
-    std::destroy_at(body);  // on its own stack, like a local of the body; its destructor does not throw
+    body->~F();  // on its own stack, like a local of the body; its destructor does not throw
   }
   static void call(fiber_record& record, F& body, coroutine_self<Out, In>& self, void* transfer) {
     if constexpr (std::is_void_v<Out>) {
