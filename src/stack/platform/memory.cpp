@@ -75,10 +75,13 @@ std::error_code guard_pages(std::byte* first, std::size_t stride, std::size_t co
   return protect(first, stride, count, page);
 }
 
+// Guards that were markers before the kernel refused the first one are not in the count: it stops at zero.
 void forget_guards(std::size_t count) noexcept {
-  // ORDER: relaxed, pairs with nothing: a flag that is set once, and a count.
-  if (has_guard_markers.load(std::memory_order_relaxed)) return;
-  split_mappings.fetch_sub(count, std::memory_order_relaxed);  // ORDER: relaxed, pairs with nothing: a count
+  // ORDER: relaxed, pairs with nothing: a count.
+  std::size_t seen = split_mappings.load(std::memory_order_relaxed);
+  // ORDER: relaxed, pairs with nothing: a count.
+  while (!split_mappings.compare_exchange_weak(seen, seen - (count < seen ? count : seen), std::memory_order_relaxed)) {
+  }
 }
 
 void refuse_guard_markers() noexcept {
