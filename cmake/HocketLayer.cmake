@@ -1,8 +1,8 @@
 # One CMake target per layer. `layers.txt` states which layers a layer may include; the same edges are linked here,
 # so a target cannot reach a header that its layer must not see.
 
-# The assertion level and the mode change the layout of types, so they are part of the inline namespace
-# (base/platform/config.hpp): every user of a target receives them as compile definitions.
+# The assertion level, the mode and the back end change the layout of types or inline code, so they are part of the
+# inline namespace (base/platform/config.hpp): every user of a target receives them as compile definitions.
 if(HOCKET_CHECKS STREQUAL "")
   if(CMAKE_BUILD_TYPE STREQUAL "Debug")
     set(HOCKET_CHECKS_LEVEL 2)
@@ -14,7 +14,8 @@ elseif(HOCKET_CHECKS MATCHES "^[012]$")
 else()
   message(FATAL_ERROR "HOCKET_CHECKS is '${HOCKET_CHECKS}': use 0 (none), 1 (misuse) or 2 (debug)")
 endif()
-set(HOCKET_DEFINITIONS HOCKET_CHECKS=${HOCKET_CHECKS_LEVEL} HOCKET_CONFORMING=$<BOOL:${HOCKET_CONFORMING}>)
+set(HOCKET_DEFINITIONS HOCKET_CHECKS=${HOCKET_CHECKS_LEVEL} HOCKET_CONFORMING=$<BOOL:${HOCKET_CONFORMING}>
+  HOCKET_BACKEND=${HOCKET_BACKEND_NUMBER})
 
 # hocket_layer(<name> [INTERFACE] [SOURCES ...] [DEPENDS <layer>...])
 function(hocket_layer name)

@@ -21,8 +21,8 @@ from labkit.measure import Measurement  # noqa: E402
 class Report:
     """All that the two renderings need."""
 
-    def __init__(self, page, systems, measurement, skipped_systems, build, command):
-        self.page = page
+    def __init__(self, pages, systems, measurement, skipped_systems, build, command):
+        self.pages = pages
         self.order = [s.id for s in systems]
         self._systems = {s.id: s for s in systems}
         self.measurement = measurement
@@ -33,7 +33,10 @@ class Report:
         self.date = datetime.date.today().isoformat()
         self.seconds = measurement.run()
         self.results = compare.Results(measurement.results())
-        self.judged = [compare.judge(bar, self.results) for bar in catalogue.bars(page.name)]
+        self._judged = [compare.judge(bar, self.results) for bar in catalogue.bars()]
+
+    def judged(self, page):
+        return [bar for bar in self._judged if bar["page"] == page.name]
 
     def what(self, name):
         return self._systems[name].what
@@ -44,7 +47,7 @@ class Report:
 
 def arguments():
     parser = argparse.ArgumentParser(prog="./dev lab", description=__doc__.split("\n\n")[0])
-    parser.add_argument("--page", default="switch", help="what to compare (default: switch)")
+    parser.add_argument("--page", action="append", metavar="NAME", help="what to compare (default: every page)")
     parser.add_argument("--systems", type=lambda s: s.split(","), metavar="A,B",
                         help="only these systems; patterns such as 'hocket-*' are allowed")
     parser.add_argument("--runs", type=int, help="repetitions; without it, as many as fit into the time, at most 5")
@@ -67,7 +70,7 @@ def write(report, build):
 
 def main():
     options = arguments()
-    page = catalogue.Page(options.page)
+    pages = catalogue.pages(options.page)
     systems = catalogue.systems(options.systems)
     build = (options.build or builders.ROOT / "build/lab").resolve()
     print(f"building the subjects in {build}", file=sys.stderr, flush=True)
@@ -75,8 +78,8 @@ def main():
         builders.build_cpp(build)
     skipped = builders.prepare(systems, build)
     mode = "full" if options.full else "smoke" if options.smoke else "default"
-    measurement = Measurement(page, systems, mode, options.runs)
-    report = Report(page, systems, measurement, skipped, build, shlex.join(["./dev", "lab", *sys.argv[1:]]))
+    measurement = Measurement(pages, systems, mode, options.runs)
+    report = Report(pages, systems, measurement, skipped, build, shlex.join(["./dev", "lab", *sys.argv[1:]]))
     print(terminal.render(report))
     write(report, build)
     return 1 if measurement.failed else 0

@@ -1,5 +1,7 @@
 // Everything: tasks, generators and fibers. Needs a stackful build; `stackless.hpp` is the part that does not.
 #pragma once
+#include <hocket/fiber/await.hpp>
 #include <hocket/fiber/coroutine.hpp>
 #include <hocket/fiber/fiber_local.hpp>
+#include <hocket/fiber/spawn.hpp>
 #include <hocket/stackless.hpp>

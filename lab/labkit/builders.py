@@ -57,13 +57,21 @@ def go(build, system):
     return [str(program), system.id]
 
 
-def rust(build, system):
+def cargo_build(build, system, crate):
     cargo = shutil.which("cargo") or shutil.which("cargo", path=str(pathlib.Path.home() / ".cargo/bin"))
     if not cargo:
         raise Missing("cargo is not installed")
-    target = build / "rust"
-    quietly([cargo, "build", "--release", "--locked", "--quiet", "--target-dir", str(target)], cwd=SOURCES / "rust")
-    return [str(target / "release" / "subject-rust"), system.id]
+    target = build / crate
+    quietly([cargo, "build", "--release", "--locked", "--quiet", "--target-dir", str(target)], cwd=SOURCES / crate)
+    return [str(target / "release" / f"subject-{crate}"), system.id]
+
+
+def rust(build, system):
+    return cargo_build(build, system, "rust")
+
+
+def tokio(build, system):
+    return cargo_build(build, system, "tokio")
 
 
 def newest_jdk(at_least=21):
@@ -91,7 +99,7 @@ def java(build, system):
             "-Djdk.virtualThreadScheduler.maxPoolSize=1", "-cp", str(classes), "Subject", system.id]
 
 
-BUILDERS = {"cmake": cmake, "go": go, "rust": rust, "java": java}
+BUILDERS = {"cmake": cmake, "go": go, "rust": rust, "tokio": tokio, "java": java}
 
 
 def prepare(systems, build):

@@ -40,11 +40,7 @@ def systems(patterns=None):
 
 
 class Page:
-    def __init__(self, name):
-        pages = read("pages.json")
-        if name not in pages:
-            raise SystemExit(f"no page named {name}; there are: {', '.join(pages)}")
-        entry = pages[name]
+    def __init__(self, name, entry):
         self.name = name
         self.title = entry["title"]
         self.about = entry["about"]
@@ -58,6 +54,16 @@ class Page:
     def metrics(self):
         """(group, metric) for each table of the report."""
         return [(group, metric) for group in self.groups for metric in group["metrics"]]
+
+
+def pages(names=None):
+    everything = read("pages.json")
+    for name in names or []:
+        if name not in everything:
+            raise SystemExit(f"no page named {name}; there are: {', '.join(everything)}")
+    metrics = [metric["id"] for page in everything.values() for group in page["groups"] for metric in group["metrics"]]
+    assert len(metrics) == len(set(metrics)), "the id of a metric tells its page, too"
+    return [Page(name, entry) for name, entry in everything.items() if not names or name in names]
 
 
 class Published:
@@ -89,5 +95,5 @@ class Published:
         return [f for f in self.figures if "n" not in f]
 
 
-def bars(page):
-    return [bar for bar in read("bars.json") if bar["page"] == page]
+def bars():
+    return read("bars.json")

@@ -24,18 +24,44 @@ class Results:
 
 
 def judge(bar, results):
-    """A bar with what was measured: of several systems to compare with, the lowest figure counts."""
-    mine = results.get(bar["workload"], bar["system"], bar["n"])
-    others = [(r[bar["statistic"]], r["system"]) for r in
-              (results.get(bar["workload"], name, bar["n"]) for name in bar["against"]) if r]
-    judged = dict(bar, measured=None, ratio=None, verdict="not measured", other=bar["against"][0], reference=None)
-    if others:
-        judged["reference"], judged["other"] = min(others)
-    if mine and judged["reference"]:
-        judged["measured"] = mine["median"]
-        judged["ratio"] = mine["median"] / judged["reference"]
-        judged["verdict"] = "ok" if judged["ratio"] <= bar["at_most"] else "over"
+    """A bar with what was measured.
+
+    {"against": [...], "statistic", "at_most"}: a ratio of hocket's median; of several systems the lowest figure counts.
+    {"at_most_ns"} and perhaps {"minus": workload}: hocket's median itself, less its median of that other workload.
+    """
+    median = median_of(results, bar["workload"], bar)
+    judged = dict(bar, measured=median, reference=None, outcome=None, verdict="not measured")
+    if "at_most_ns" in bar:
+        judged["of"] = bar["system"] + (f", less {bar['minus']}" if "minus" in bar else "")
+        judged["reference"] = median_of(results, bar["minus"], bar) if "minus" in bar else 0
+        if median is not None and judged["reference"] is not None:
+            judged["outcome"] = median - judged["reference"]
+    else:
+        others = [(r[bar["statistic"]], r["system"]) for r in
+                  (results.get(bar["workload"], name, bar["n"]) for name in bar["against"]) if r]
+        judged["reference"], other = min(others) if others else (None, bar["against"][0])
+        judged["of"] = f"{bar['system']} / {other} {bar['statistic']}"
+        if median is not None and judged["reference"]:
+            judged["outcome"] = median / judged["reference"]
+    if judged["outcome"] is not None:
+        judged["verdict"] = "ok" if judged["outcome"] <= limit(bar) else "over"
     return judged
+
+
+def median_of(results, workload, bar):
+    row = results.get(workload, bar["system"], bar["n"])
+    return row["median"] if row else None
+
+
+def limit(bar):
+    return bar.get("at_most_ns", bar.get("at_most"))
+
+
+def in_units(bar, value):
+    """The outcome or the limit of a bar, as text: a ratio, or nanoseconds."""
+    if value is None:
+        return "-"
+    return f"{value:.1f} ns" if "at_most_ns" in bar else f"{value:.2f}"
 
 
 def number(value):

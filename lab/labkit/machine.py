@@ -48,8 +48,8 @@ def compiler(build):
     return f"{version or 'unknown'}, libraries {flags.group(1) if flags else ''}, subjects -O2"
 
 
-def corosensei():
-    found = re.search(r'name = "corosensei"\nversion = "([^"]+)"', read_line(LAB / "subjects/rust/Cargo.lock"))
+def crate(name, folder):
+    found = re.search(rf'name = "{name}"\nversion = "([^"]+)"', read_line(LAB / "subjects" / folder / "Cargo.lock"))
     return found.group(1) if found else None
 
 
@@ -75,7 +75,8 @@ def describe(build, core):
         "Boost": read_line(build / "subjects/boost-version") or None,
         "Go": first_line(["go", "version"]),
         "Rust": first_line(["rustc", "--version"]),
-        "corosensei": corosensei(),
+        "corosensei": crate("corosensei", "rust"),
+        "tokio": crate("tokio", "tokio"),
         "Java": jdk(),
         "load at the start": "%.1f %.1f %.1f" % os.getloadavg(),
     }

@@ -71,33 +71,34 @@ def parse(text, system, group, n):
 
 
 class Measurement:
-    """All runs of one page."""
+    """All runs of some pages."""
 
-    def __init__(self, page, systems, mode, runs=None):
-        self.page = page
+    def __init__(self, pages, systems, mode, runs=None):
+        self.pages = pages
         self.mode = mode
         self.settings = SETTINGS[mode]
         self.runs = runs or self.settings.runs
         self.deadline = None if runs else self.settings.deadline
         self.core = max(os.sched_getaffinity(0))
-        self.values = collections.defaultdict(list)   # (workload, system, n) -> one value a run
-        self.skipped = {}                             # (system, n) -> reason
+        self.values = collections.defaultdict(list)   # (metric, system, n) -> one value a run
+        self.skipped = {}                             # (system, workload, n) -> reason
         self.failed = {}                              # (system, workload, n) -> reason
         self.jobs = self._plan(systems, mode)
         self.cut_short = False
 
     def _plan(self, systems, mode):
         jobs = []
-        for group in self.page.groups:
-            for size in self.page.sizes(group, mode):
-                for system in systems:
-                    if group["workload"] not in system.workloads or not system.command:
-                        continue
-                    reason = system.refuses(size["n"], mode == "full") or memory_refuses(size["n"])
-                    if reason:
-                        self.skipped[system.id, size["n"]] = reason
-                    else:
-                        jobs.append(Job(system, group, size))
+        for page in self.pages:
+            for group in page.groups:
+                for size in page.sizes(group, mode):
+                    for system in systems:
+                        if group["workload"] not in system.workloads or not system.command:
+                            continue
+                        reason = system.refuses(size["n"], mode == "full") or memory_refuses(size["n"])
+                        if reason:
+                            self.skipped[system.id, group["workload"], size["n"]] = reason
+                        else:
+                            jobs.append(Job(system, group, size))
         return jobs
 
     def run(self):
@@ -123,7 +124,7 @@ class Measurement:
 
     def _run_job(self, job):
         key = (job.system.id, job.group["workload"], job.size["n"])
-        if key in self.failed or (job.system.id, job.size["n"]) in self.skipped:
+        if key in self.failed or key in self.skipped:
             return
         try:
             values, reason = self._call(job)
@@ -131,9 +132,9 @@ class Measurement:
             self.failed[key] = str(problem)
             return
         if reason:
-            self.skipped[job.system.id, job.size["n"]] = reason
-        for workload, value in values.items():
-            self.values[workload, job.system.id, job.size["n"]].append(value)
+            self.skipped[key] = reason
+        for metric, value in values.items():
+            self.values[metric, job.system.id, job.size["n"]].append(value)
 
     def _call(self, job):
         command = [*job.system.command, job.group["workload"], str(job.size["n"]), str(job.size["stack"]),
@@ -149,15 +150,16 @@ class Measurement:
         return parse(done.stdout, job.system.id, job.group, job.size["n"])
 
     def results(self):
-        """The rows of report.json, in the order of the page and of the systems."""
-        rows = []
-        for group, metric in self.page.metrics():
-            for (workload, system, n), values in self.values.items():
-                if workload == metric["id"]:
-                    rows.append({"page": self.page.name, "workload": workload, "system": system, "n": n,
-                                 "unit": metric["unit"], "median": round(statistics.median(values), 3),
-                                 "min": round(min(values), 3), "max": round(max(values), 3), "runs": len(values)})
-        return rows
+        """The rows of report.json, in the order of the pages, their metrics and the systems."""
+        return [self._row(page, metric, system, n, values)
+                for page in self.pages for _, metric in page.metrics()
+                for (measured, system, n), values in self.values.items() if measured == metric["id"]]
+
+    @staticmethod
+    def _row(page, metric, system, n, values):
+        return {"page": page.name, "workload": metric["id"], "system": system, "n": n, "unit": metric["unit"],
+                "median": round(statistics.median(values), 3), "min": round(min(values), 3),
+                "max": round(max(values), 3), "runs": len(values)}
 
 
 class Progress:

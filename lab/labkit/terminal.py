@@ -1,5 +1,5 @@
 """The tables for a terminal."""
-from .compare import number, ratio
+from .compare import in_units, limit, number, ratio
 from .catalogue import Published
 
 
@@ -25,7 +25,8 @@ def metric_table(group, metric, results, order, published):
     several = len(sizes) > 1 or sizes[0] > 1
     lines = [f"{workload}: {metric['title']}. {metric['unit']}, medians; x = times {baseline}"]
     head = "".join(f"{size(n) if several else '':>19}" for n in sizes)
-    lines.append(f"  {'':<24}{head}   published")
+    shown = any(published.beside(name, workload, n) for name in order for n in sizes) or published.alone(workload)
+    lines.append(f"  {'':<24}{head}   {'published' if shown else ''}".rstrip())
     for name in results.systems(workload, order):
         cells = "".join(cell(results, workload, name, baseline, n) for n in sizes)
         lines.append(f"  {name:<24}{cells}   {published_cell(published, name, workload, sizes)}".rstrip())
@@ -53,19 +54,20 @@ def published_rows(published, workload, sizes):
 
 
 def bar_table(judged):
-    lines = ["bars: hocket's median through the other's median or minimum, in this run",
-             f"  {'':<12}{'n':>8}  {'':<52}{'ratio':>7}{'bar':>7}"]
+    if not judged:
+        return []
+    lines = ["bars: hocket's median, through another's median or minimum or in nanoseconds, in this run",
+             f"  {'':<16}{'n':>8}  {'':<50}{'measured':>10}{'bar':>10}"]
     for bar in judged:
-        what = f"{bar['system']} / {bar['other']} {bar['statistic']}"
-        measured = f"{bar['ratio']:.2f}" if bar["ratio"] is not None else "-"
-        lines.append(f"  {bar['workload']:<12}{bar['n']:>8,}  {what:<52}{measured:>7}{bar['at_most']:>7.2f}"
-                     f"  {bar['verdict']}")
+        measured, at_most = in_units(bar, bar["outcome"]), in_units(bar, limit(bar))
+        lines.append(f"  {bar['workload']:<16}{bar['n']:>8,}  {bar['of']:<50}{measured:>10}{at_most:>10}  {bar['verdict']}")
     return lines + [""]
 
 
 def remarks(skipped_systems, measurement, published):
     lines = [f"skipped: {name}: {reason}" for name, reason in skipped_systems.items()]
-    lines += [f"skipped: {name}, {size(n)}: {reason}" for (name, n), reason in measurement.skipped.items()]
+    lines += [f"skipped: {name}, {workload}, {size(n)}: {reason}"
+              for (name, workload, n), reason in measurement.skipped.items()]
     lines += [f"FAILED: {name}, {workload}, {size(n)}: {reason}"
               for (name, workload, n), reason in measurement.failed.items()]
     if measurement.cut_short:
@@ -79,7 +81,9 @@ def render(report):
     lines = [""]
     if report.measurement.mode == "smoke":
         lines += ["A smoke run: it shows that every subject runs. Its figures mean nothing.", ""]
-    for group, metric in report.page.metrics():
-        lines += metric_table(group, metric, report.results, report.order, report.published)
-    lines += bar_table(report.judged)
+    for page in report.pages:
+        lines += [f"== {page.name}: {page.title}", ""]
+        for group, metric in page.metrics():
+            lines += metric_table(group, metric, report.results, report.order, report.published)
+        lines += bar_table(report.judged(page))
     return "\n".join(lines + remarks(report.skipped_systems, report.measurement, report.published))

@@ -3,7 +3,7 @@ import html
 
 from .catalogue import LAB, Published
 from .charts import chart
-from .compare import number, ratio
+from .compare import in_units, limit, number, ratio
 
 
 def escape(text):
@@ -88,18 +88,24 @@ def metric_section(report, group, metric):
             f"<details open><summary>table</summary>{metric_table(report, group, metric)}</details>")
 
 
-def bars_section(report):
+def bars_section(report, page):
     rows = []
-    for bar in report.judged:
-        measured = f"{bar['ratio']:.2f}" if bar["ratio"] is not None else "-"
+    for bar in report.judged(page):
         kind = {"ok": "ok", "over": "over"}.get(bar["verdict"], "soft")
-        rows.append([escape(bar["workload"]), f"{bar['n']:,}",
-                     (f"{escape(bar['system'])} / {escape(bar['other'])} {bar['statistic']}", "left"),
-                     f"{number(bar['measured']) or '-'} / {number(bar['reference']) or '-'}", measured, f"{bar['at_most']:.2f}",
-                     (bar["verdict"], kind)])
-    return ("<h2>Bars</h2><p>What hocket holds itself to: its median through the other's median or minimum, "
-            "both of this run.</p>"
-            + table(["workload", "n", ("of", "left"), "values", "ratio", "at most", ""], rows))
+        rows.append([escape(bar["workload"]), f"{bar['n']:,}", (escape(bar["of"]), "left"),
+                     f"{number(bar['measured']) or '-'} / {number(bar['reference']) or '-'}",
+                     in_units(bar, bar["outcome"]), in_units(bar, limit(bar)), (bar["verdict"], kind)])
+    if not rows:
+        return ""
+    return ("<h2>Bars</h2><p>What hocket holds itself to: its median through another's median or minimum, or its median "
+            "itself (less that of another workload), all of this run.</p>"
+            + table(["workload", "n", ("of", "left"), "values", "measured", "at most", ""], rows))
+
+
+def page_section(report, page):
+    metrics = "".join(metric_section(report, group, metric) for group, metric in page.metrics())
+    return (f'<h1 id="{escape(page.name)}">{escape(page.title)}</h1><p>{escape(page.about)}</p>'
+            f"{bars_section(report, page)}{metrics}")
 
 
 def published_section(report):
@@ -108,7 +114,7 @@ def published_section(report):
              f'{Published.text(f)} {f["unit"]}', f["document"]] for f in published.without_size()]
     documents = "".join(f"<li><b>{number_}</b>: {escape(d['title'])}, {d['date']}. Measured on: "
                         f"{escape(d['hardware'])}.</li>" for number_, d in published.documents.items())
-    return ("<h2>Published figures</h2><p>These were published by others and measured on their machines; no ratio is "
+    return ("<h1>Published figures</h1><p>These were published by others and measured on their machines; no ratio is "
             "made with them. A switch there is one way and back, as here.</p>"
             f"<ul>{documents}</ul><details open><summary>figures for conditions that have no size here</summary>"
             + table(["system", ("workload", "left"), ("condition", "left"), "published", "document"], rows) + "</details>")
@@ -117,13 +123,13 @@ def published_section(report):
 def machine_section(report):
     facts = [[escape(name), (escape(fact), "left")] for name, fact in report.machine.items()]
     skipped = [f"<li>{escape(name)}: {escape(reason)}</li>" for name, reason in report.skipped_systems.items()]
-    skipped += [f"<li>{escape(name)}, n = {n:,}: {escape(reason)}</li>"
-                for (name, n), reason in report.measurement.skipped.items()]
+    skipped += [f"<li>{escape(name)}, {escape(workload)}, n = {n:,}: {escape(reason)}</li>"
+                for (name, workload, n), reason in report.measurement.skipped.items()]
     skipped += [f'<li class="over">{escape(name)}, {escape(workload)}, n = {n:,}: failed: {escape(reason)}</li>'
                 for (name, workload, n), reason in report.measurement.failed.items()]
     runs = sorted({r["runs"] for r in report.results.rows})
     systems = "".join(f"<li><b>{escape(name)}</b>: {escape(report.what(name))}</li>" for name in report.order)
-    return ("<h2>How this was measured</h2>" + table(["", ""], facts)
+    return ("<h1>How this was measured</h1>" + table(["", ""], facts)
             + f"<p>Command: <code>{escape(report.command)}</code>, {report.seconds:.0f} s, "
             f"{' to '.join(map(str, sorted({runs[0], runs[-1]})) if runs else ['no'])} runs of each program, "
             "interleaved. A value is the median over the runs of what each program found to be the median of its own "
@@ -139,14 +145,15 @@ def smoke_note(report):
 
 def render(report):
     style = (LAB / "labkit/page.css").read_text(encoding="utf-8")
-    sections = "".join(metric_section(report, group, metric) for group, metric in report.page.metrics())
+    pages = "".join(page_section(report, page) for page in report.pages)
+    contents = " · ".join(f'<a href="#{escape(page.name)}">{escape(page.title)}</a>' for page in report.pages)
     return (f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
             f'<meta name="viewport" content="width=device-width, initial-scale=1">'
-            f"<title>hocket lab: {escape(report.page.title)}</title><style>{style}</style></head><body>"
-            f"<h1>hocket lab: {escape(report.page.title)}</h1><p>{escape(report.page.about)}</p>"
+            f"<title>hocket lab</title><style>{style}</style></head><body>"
+            f"<h1>hocket lab</h1><p>{contents}</p>"
             f'<p class="soft">{escape(report.machine.get("processor", ""))}; {escape(report.date)}. Absolute figures '
             "move from machine to machine and from hour to hour: compare ratios of one run.</p>"
             '<p class="key soft"><span class="hocket"></span>hocket<span class="stackful"></span>stackful'
-            '<span class="stackless"></span>stackless<span class="diamond"></span> published elsewhere; '
-            "the dark line is the range of the runs</p>"
-            f"{smoke_note(report)}{bars_section(report)}{sections}{published_section(report)}{machine_section(report)}</body></html>\n")
+            '<span class="stackless"></span>stackless<span class="floor"></span>floor'
+            '<span class="diamond"></span> published elsewhere; the dark line is the range of the runs</p>'
+            f"{smoke_note(report)}{pages}{published_section(report)}{machine_section(report)}</body></html>\n")

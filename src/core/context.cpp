@@ -10,17 +10,24 @@ context_ptr::~context_ptr() {
   if (ctx_) ctx_->release();
 }
 
-context::context(context* parent, const context_options& options, std::source_location spawned) noexcept
+context::context(context* parent, const context_options& options, std::source_location spawned, scheduled* coroutine,
+                 disposer dispose) noexcept
     : parent_(parent ? context_ptr(*parent) : context_ptr()),
       stop_(options.stop || !parent ? options.stop : parent->stop_),
       deadline_(parent ? std::min(options.deadline, parent->deadline_) : options.deadline),
       name_(options.name ? options.name
             : parent     ? parent->name_
                          : "unnamed"),
-      spawned_(spawned) {}
+      spawned_(spawned),
+      coroutine_(coroutine || !parent ? coroutine : parent->coroutine_),
+      dispose_(dispose) {}
 
 context_ptr context::child_of(context& parent, const context_options& options, std::source_location spawned) {
-  context_ptr child(*new context(&parent, options, spawned));
+  struct plain final : context {
+    plain(context& above, const context_options& own, std::source_location where) noexcept
+        : context(&above, own, where, nullptr, [](context& self) noexcept { delete static_cast<plain*>(&self); }) {}
+  };
+  context_ptr child(*new plain(parent, options, spawned));
   child->release();  // the pointer holds the only reference; the object was born with one
   return child;
 }
@@ -28,7 +35,7 @@ context_ptr context::child_of(context& parent, const context_options& options, s
 context& context::root() noexcept {
   // Never destroyed: coroutines may be destroyed during static destruction.
   alignas(context) static unsigned char storage[sizeof(context)];
-  static context* const root = new (storage) context(nullptr, {}, std::source_location::current());
+  static context* const root = new (storage) context(nullptr, {}, {}, nullptr, [](context&) noexcept {});
   return *root;
 }
 
@@ -43,7 +50,7 @@ void context::release() noexcept {
   // ORDER: acq_rel, pairs with the fetch_sub of the other owners in release(): the last one deletes after them all.
   while (mine && mine->references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     context* parent = std::exchange(mine->parent_.ctx_, nullptr);
-    delete mine;
+    mine->dispose_(*mine);
     mine = parent;
   }
 }

@@ -1,51 +1,125 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/stop.hpp>
+#include <hocket/core/stop_link.hpp>
 
 namespace hocket::inline HOCKET_ABI {
+namespace {
+
+using word = std::uintptr_t;
+constexpr word strength_bits = 3, shield = 4, node_bits = ~word{7};
+static_assert(alignof(stop_node) > (strength_bits | shield), "the word has room for a node's address and three bits");
+
+constexpr word bits_of(verdict strength) noexcept {
+  return strength == verdict::idle ? 0 : strength == verdict::cancelled ? 1 : 2;
+}
+constexpr verdict strength_of(word seen) noexcept {
+  constexpr verdict meaning[] = {verdict::idle, verdict::cancelled, verdict::killed};
+  return meaning[seen & strength_bits];
+}
+stop_node* node_of(word seen) noexcept { return reinterpret_cast<stop_node*>(seen & node_bits); }
+
+}  // namespace
 
 stop_source::~stop_source() {
-  expects(nodes_.empty(), "a stop_source was destroyed while coroutines wait under it",
+  // ORDER: relaxed, pairs with nothing: nobody else may use the source any more.
+  bool alone = !node_of(word_.load(std::memory_order_relaxed)) && open_.empty() && shielded_.empty();
+  expects(alone, "a stop_source was destroyed while coroutines wait under it",
           "join the coroutines first (a scope does), or let the source outlive them");
 }
+
+verdict stop_source::requested() const noexcept {
+  // ORDER: acquire, pairs with the fetch_add in raise(): who sees the request sees what led to it.
+  return strength_of(word_.load(std::memory_order_acquire));
+}
+
+verdict stop_source::attach(stop_node& node, verdict above) noexcept {
+  debug_expects(above == verdict::idle || above == verdict::cancelled, "a stop_node was attached above a kill",
+                "a kill cannot be ignored: leave the node out");
+  const word entry = reinterpret_cast<word>(&node) | (above == verdict::idle ? 0 : shield);
+  // ORDER: acquire, pairs with the fetch_add in raise(): who is refused sees what led to the request.
+  word seen = word_.load(std::memory_order_acquire);
+  while (!node_of(seen)) {
+    if (strength_of(seen) > above) return strength_of(seen);
+    // ORDER: release, pairs with the exchange in pop_slot(): who pops the node sees what its owner wrote to it; and
+    // acquire on failure, pairs with the fetch_add in raise(), as above.
+    if (word_.compare_exchange_weak(seen, seen | entry, std::memory_order_release, std::memory_order_acquire))
+      return verdict::idle;
+  }
+  return attach_to_list(node, above);
+}
+
+verdict stop_source::attach_to_list(stop_node& node, verdict above) noexcept {
+  locked guard(mutex_);
+  verdict strength = requested();
+  if (strength > above) return strength;
+  (above == verdict::idle ? open_ : shielded_).push_back(node);
+  return verdict::idle;
+}
+
+bool stop_source::detach(stop_node& node) noexcept {
+  // ORDER: relaxed, pairs with nothing: who may detach the node knows that it is attached, so what is read is not
+  // older.
+  word seen = word_.load(std::memory_order_relaxed);
+  while (node_of(seen) == &node) {
+    // ORDER: relaxed, pairs with nothing: the node is not looked at by others before they pop it, and now nobody will.
+    if (word_.compare_exchange_weak(seen, seen & strength_bits, std::memory_order_relaxed, std::memory_order_relaxed))
+      return true;
+  }
+  locked guard(mutex_);
+  if (!node.linked()) return false;
+  list<stop_node>::erase(node);
+  return true;
+}
+
+// --- a request
 
 bool stop_source::request(verdict strength) noexcept {
   expects(strength == verdict::cancelled || strength == verdict::killed, "stop_source::request of another verdict",
           "request verdict::cancelled or verdict::killed");
-  {
-    locked guard(mutex_);
-    if (requested() >= strength) return false;
-    // ORDER: release, pairs with the load in requested(): who sees the request sees what led to it.
-    strength_.store(static_cast<std::uint8_t>(strength), std::memory_order_release);
+  if (!raise(strength)) return false;
+  for (stop_link::place at{this, nullptr};;) {
+    stop_node* node = at.source->pop(strength);
+    if (node && node->fire) node->fire(*node, strength);
+    else if (node) static_cast<stop_link&>(*node).descend(at, strength);
+    else if (at.way) at.way->ascend(at, strength);
+    else return true;
   }
-  while (stop_node* node = pop()) node->fire(*node, strength);
+}
+
+// True: now as much is requested, and this call made it so.
+bool stop_source::raise(verdict strength) noexcept {
+  locked guard(mutex_);
+  verdict before = requested();
+  if (before >= strength) return false;
+  // ORDER: release, pairs with the load in requested() and attach(): who sees the request sees what led to it.
+  word_.fetch_add(bits_of(strength) - bits_of(before), std::memory_order_release);
   return true;
 }
 
-verdict stop_source::requested() const noexcept {
-  // ORDER: acquire, pairs with the store in request().
-  return static_cast<verdict>(strength_.load(std::memory_order_acquire));
-}
-
-verdict stop_source::attach(stop_node& node) noexcept {
+// A node to be fired, or a borrowed link.
+stop_node* stop_source::pop(verdict strength) noexcept {
+  if (stop_node* node = pop_slot(strength)) return node;
   locked guard(mutex_);
-  verdict strength = requested();
-  if (strength == verdict::idle) nodes_.push_back(node);
-  return strength;
-}
-
-bool stop_source::detach(stop_node& node) noexcept {
-  locked guard(mutex_);
-  if (!node.linked()) return false;
-  nodes_.erase(node);
-  return true;
-}
-
-stop_node* stop_source::pop() noexcept {
-  locked guard(mutex_);
-  if (nodes_.empty()) return nullptr;
-  stop_node& node = nodes_.front();
-  nodes_.pop_front();
+  bool kill = strength == verdict::killed;
+  list<stop_node>& from = open_.empty() && kill ? shielded_ : open_;
+  if (from.empty()) return nullptr;
+  stop_node& node = from.pop_front();
+  if (!node.fire) {
+    static_cast<stop_link&>(node).borrow();
+    if (!kill) shielded_.push_back(node);
+  }
   return &node;
+}
+
+stop_node* stop_source::pop_slot(verdict strength) noexcept {
+  // ORDER: relaxed, pairs with nothing: not older than this thread's own raise(), after which no node of this kind
+  // comes.
+  word seen = word_.load(std::memory_order_relaxed);
+  while (node_of(seen) && (strength == verdict::killed || !(seen & shield))) {
+    // ORDER: acquire, pairs with the compare-exchange in attach(): what the node's owner wrote to it is visible.
+    if (word_.compare_exchange_weak(seen, seen & strength_bits, std::memory_order_acquire, std::memory_order_relaxed))
+      return node_of(seen);
+  }
+  return nullptr;
 }
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -3,7 +3,10 @@
 #include <hocket/core/current.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/observer.hpp>
+#include <hocket/core/scheduled.hpp>
 #include <hocket/core/suspension.hpp>
+
+#include <algorithm>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -16,11 +19,15 @@ waiter::~waiter() {
 }
 
 void waiter::enlist(suspension& wait, wait_source& source) noexcept {
+  join(wait, source);
+  wait.claim_.hold();
+}
+
+void waiter::join(suspension& wait, wait_source& source) noexcept {
   wait_ = &wait;
   source_ = &source;
   sibling_ = wait.first_;
   wait.first_ = this;
-  wait.claim_.hold();
 }
 
 bool waiter::grant() noexcept {
@@ -58,17 +65,29 @@ suspension::~suspension() {
                 "cancel or kill it and join it: only unstarted and finished coroutines may be destroyed");
 }
 
-void suspension::arm(std::coroutine_handle<> handle) noexcept {
+void suspension::arm(std::coroutine_handle<> handle, const wait_terms& terms) noexcept {
   thread_state& here = this_thread();
   expects(here.running_on != nullptr, "a coroutine waited outside of any executor",
           "start it with spawn, run or sync_wait, so that somebody can resume it");
   run_ = {nullptr, handle, here.running_on};
   ctx_ = here.ctx ? here.ctx : &context::root();
+  if (scheduled* self = ctx_->coroutine(); self && self->unwinding())
+    expects(terms.ignore == verdict::killed, "code waited while its coroutine was being killed",
+            "destructors and catch (...) blocks that unwinding runs must not wait", ctx_->name(), terms.at);
+  terms_ = terms;
   first_ = winner_ = nullptr;
   stop_ = nullptr;
   timers_ = nullptr;
   finished_ = false;
+  timer_node::when = time_point::max();
   claim_.arm();
+}
+
+bool suspension::take_now(waiter& entry, wait_source& source) noexcept {
+  if (claim_.settle(verdict::granted) == settlement::lost) return false;
+  entry.join(*this, source);
+  winner_ = &entry;
+  return true;
 }
 
 void suspension::disarm() noexcept {
@@ -77,36 +96,66 @@ void suspension::disarm() noexcept {
 }
 
 bool suspension::commit() noexcept {
-  if (observer* watcher = installed_observer())
-    watcher->suspended(run_.handle.address(), first_ ? first_->source_ : nullptr);
-  watch();
-  if (claim_.commit()) return true;
-  if (!claim_.drop(1 + release_all(nullptr))) return true;
-  if (observer* watcher = installed_observer()) watcher->woken(run_.handle.address());
-  return false;
+  if (!decided()) {
+    begin_observed_wait();
+    watch();
+    if (claim_.commit()) return true;
+  }
+  // Decided before the coroutine was suspended: it goes on, unless somebody still holds the wait, who then posts it.
+  return !claim_.drop(1 + release_all(nullptr));
 }
 
+// What is shown of a coroutine that waits. From here on another thread may show it, too.
+void suspension::begin_observed_wait() noexcept {
+  if (scheduled* self = ctx_->coroutine()) self->waits(*this);
+  if (observer* watcher = installed_observer()) watcher->suspended(observed_as(), awaited());
+}
+
+// Which coroutine an observer is told of: the scheduled one as a whole, whichever frame of it waits.
+const void* suspension::observed_as() const noexcept {
+  const void* whole = ctx_->coroutine();
+  return whole ? whole : run_.handle.address();
+}
+
+const wait_source* suspension::awaited() const noexcept { return first_ ? first_->source_ : nullptr; }
+
 void suspension::watch() noexcept {
-  if (ctx_->deadline() != time_point::max() && run_.home->timers()) {
-    timer_node::when = ctx_->deadline();
-    timers_ = run_.home->timers();
-    claim_.hold();
-    timers_->attach(*this);
-  }
-  if (stop_source* source = ctx_->stop()) {
-    claim_.hold();
-    stop_ = source;
-    verdict requested = source->attach(*this);
-    if (requested == verdict::idle) return;
-    stop_ = nullptr;
-    // The wait is not committed, so whatever the answer, commit() lets go of the rest.
-    [[maybe_unused]] settlement how = claim_.settle(requested);
-    [[maybe_unused]] bool last = claim_.drop();
-  }
+  if (terms_.ignore >= verdict::killed) return;
+  watch_clock();
+  watch_stop();
+}
+
+void suspension::watch_clock() noexcept {
+  time_point until = std::min(terms_.until, ctx_->deadline());
+  if (until == time_point::max() && terms_.within == duration::max()) return;
+  timer_service* timers = run_.home->timers();
+  expects(timers != nullptr, "a wait has a deadline, but its executor has no timers",
+          "run it on a loop, a runtime or a plain thread, or give the executor a timer_service");
+  if (terms_.within != duration::max()) until = std::min(until, deadline_after(timers->now(), terms_.within));
+  timer_node::when = until;
+  if (until == time_point::max()) return;
+  timers_ = timers;
+  claim_.hold();
+  timers_->attach(*this);
+}
+
+void suspension::watch_stop() noexcept {
+  stop_source* source = ctx_->stop();
+  if (!source) return;
+  claim_.hold();
+  stop_ = source;
+  verdict requested = source->attach(*this, terms_.ignore);
+  if (requested == verdict::idle) return;
+  stop_ = nullptr;
+  // The wait is not committed, so whatever the answer, commit() lets go of the rest.
+  [[maybe_unused]] settlement how = claim_.settle(requested);
+  [[maybe_unused]] bool last = claim_.drop();
 }
 
 verdict suspension::finish() noexcept {
   finished_ = true;
+  this_thread().ctx = ctx_;
+  if (scheduled* self = ctx_->coroutine()) self->runs_again();
   return claim_.outcome();
 }
 
@@ -141,8 +190,8 @@ void suspension::conclude(settlement how, const void* self) noexcept {
 }
 
 void suspension::post() noexcept {
-  if (observer* watcher = installed_observer()) watcher->woken(run_.handle.address());
-  run_.home->post(run_);
+  if (observer* watcher = installed_observer()) watcher->woken(observed_as());
+  hocket::post(run_);
 }
 
 void suspension::on_stop(stop_node& self, verdict strength) noexcept {

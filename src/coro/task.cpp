@@ -32,7 +32,7 @@ task_chain::handle task_chain::end_slowly() noexcept {
   executor* here = current_executor();
   executor* home = continuation.home ? continuation.home : here;
   if (!home || (home == here && !exhausted)) return parent;
-  if constexpr (debug_checks) reserved |= task_bit::parent_queued;
+  reserved |= task_bit::parent_queued;
   home->post(continuation);  // from here on the parent may run and destroy this frame
   return std::noop_coroutine();
 }

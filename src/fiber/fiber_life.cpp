@@ -69,14 +69,18 @@ fiber_record& begin_fiber(stack_pool* pool, const char* name, void* user_data, s
 }
 
 void arm_fiber(fiber_record& record, void* top, void (*entry)(void*, void*, void*)) noexcept {
-  record.block->record = machine::prepare(top, entry, &record);
+  auto room = static_cast<std::size_t>(static_cast<std::byte*>(top) - record.low);
+  record.block->record = machine::prepare(top, entry, &record, room);
   record.annotation.on_acquire(record.low, static_cast<std::size_t>(record.top() - record.low));
   ++record.block->thread().live;
-  if (observer* watcher = installed_observer()) [[unlikely]]
-    watcher->created(record.block, current_context());
 }
 
 void give_up_fiber(fiber_record& record) noexcept { release_stack(record); }
+
+void announce_fiber(const fiber_record& record) noexcept {
+  if (observer* watcher = installed_observer()) [[unlikely]]
+    watcher->created(record.block, current_context());
+}
 
 // --- ending
 
@@ -95,7 +99,7 @@ namespace {
 void unwind(control_block& block, fiber_record& record) noexcept {
   block.header.flags |= fiber_flag::unwinding;
   explain_terminate();
-  void* yielded = enter(block, record, nullptr);
+  void* yielded = enter(block, nullptr);
   expects(yielded == nullptr, "code suspended while its coroutine was being destroyed",
           "destructors and catch (...) blocks that unwinding runs must not yield", record.name);
 }
@@ -114,9 +118,13 @@ void destroy_fiber(fiber_record& record) noexcept {
   }
   if (observer* watcher = installed_observer()) [[unlikely]]
     watcher->destroyed(&block);
+  bury_fiber(record);
+}
+
+void bury_fiber(fiber_record& record) noexcept {
   record.drop_body(record);
   record.annotation.on_release();
-  fiber_thread& thread = block.thread();
+  fiber_thread& thread = record.block->thread();
   release_stack(record);
   thread.one_less();
 }

@@ -18,9 +18,21 @@ struct fiber_thread::exit_hook : thread_exit_hook {
   }
 };
 
-fiber_thread::fiber_thread() noexcept : exceptions(&current_exception_globals()), id(machine::thread_id()) {}
+struct fiber_thread::sized_pool {
+  stack_pool stacks;
+  sized_pool* next;
+};
 
-fiber_thread::~fiber_thread() { delete default_pool_; }
+fiber_thread::fiber_thread() noexcept
+    : state(&this_thread()), exceptions(&current_exception_globals()), id(machine::thread_id()) {}
+
+fiber_thread::~fiber_thread() {
+  while (sized_pool* first = sized_pools_) {
+    sized_pools_ = first->next;
+    delete first;
+  }
+  delete default_pool_;
+}
 
 void fiber_thread::one_less() noexcept {
   if (--live == 0 && ended_) delete this;
@@ -47,6 +59,16 @@ fiber_thread& fiber_thread::current() {
 stack_pool& fiber_thread::default_pool() {
   if (!default_pool_) default_pool_ = new stack_pool;
   return *default_pool_;
+}
+
+stack_pool& fiber_thread::pool_of(std::size_t stack_size) {
+  if (stack_size == 0) return default_pool();
+  constexpr std::size_t page = 4096;
+  const std::size_t rounded = (stack_size + page - 1) / page * page;
+  for (sized_pool* at = sized_pools_; at; at = at->next)
+    if (at->stacks.options().stack_size == rounded) return at->stacks;
+  sized_pools_ = new sized_pool{stack_pool({.stack_size = rounded}), sized_pools_};
+  return sized_pools_->stacks;
 }
 
 void fiber_thread::post(runnable&) noexcept {

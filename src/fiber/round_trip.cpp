@@ -12,24 +12,23 @@ exception_globals take(exception_globals& live) noexcept { return std::exchange(
 
 }  // namespace
 
-void throw_unwinding() { throw forced_unwind{}; }
-
-void before_resume(control_block& block, fiber_record& record) noexcept {
+void before_resume(control_block& block) noexcept {
+  fiber_record& record = fiber_record::of(block);
   if (block.header.flags & fiber_flag::canary) check_canary(record);
   if (!(block.header.flags & fiber_flag::keeps_exceptions)) return;
   *block.thread().exceptions = record.exceptions;
   block.header.flags &= static_cast<std::uint8_t>(~fiber_flag::keeps_exceptions);
 }
 
-void put_fiber_exceptions_away(control_block& block, fiber_record& record) noexcept {
-  record.exceptions = take(*block.thread().exceptions);
+void put_fiber_exceptions_away(control_block& block) noexcept {
+  fiber_record::of(block).exceptions = take(*block.thread().exceptions);
   block.header.flags |= fiber_flag::keeps_exceptions;
 }
 
-void* enter_from_handler(control_block& block, fiber_record& record, void* transfer) noexcept {
+void* enter_from_handler(control_block& block, void* transfer) noexcept {
   exception_globals& live = *block.thread().exceptions;
   exception_globals own = take(live);
-  void* sent = enter(block, record, transfer);
+  void* sent = enter(block, transfer);
   live = own;
   return sent;
 }

@@ -1,6 +1,8 @@
 #include "fiber/terminate.hpp"
 
 #include <hocket/base/fatal.hpp>
+#include <hocket/core/current.hpp>
+#include <hocket/core/scheduled.hpp>
 #include <hocket/fiber/control_block.hpp>
 #include <hocket/fiber/fiber_record.hpp>
 
@@ -19,6 +21,11 @@ std::terminate_handler before = nullptr;
     fatal("unwinding a destroyed coroutine met a function that lets no exception pass",
           "where it suspends, no noexcept function and no C code may be on its stack; and no destructor may throw",
           fiber_record::of(*running).name);
+  scheduled* killed = current_context().coroutine();
+  if (killed && killed->unwinding())
+    fatal("unwinding a killed coroutine met a function that lets no exception pass",
+          "where it waits, no noexcept function and no C code may be on its stack; and no destructor may throw",
+          killed->name(), killed->spawned());
   if (before) before();
   std::abort();
 }

@@ -73,6 +73,11 @@ void futex_wait(const cell& word, std::uint64_t expected, place where) {
   if (word.bits == expected) would_block(where);
 }
 
+bool futex_wait_timed(const cell& word, std::uint64_t expected, place where) {
+  if (auto* running = engine::current()) return running->futex_wait_timed(word, expected, where);
+  return word.bits != expected;
+}
+
 void futex_wake(const cell& word, bool all, place where) {
   if (auto* running = engine::current()) running->futex_wake(word, all, where);
 }

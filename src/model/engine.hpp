@@ -7,7 +7,10 @@
 //
 // STATES of a thread
 //   ready      declared or in the middle; can be chosen
-//   sleeping   in a futex wait on `address`; only a wake makes it ready
+//   sleeping   in a futex wait on `address`; a wake makes it ready. A timed one goes on without, timed out, if no
+//   thread
+//              could be chosen else
+//   expiring   in a timed futex wait whose time will be up: can be chosen, and is then timed out; a wake may be earlier
 //   shut_out   waits for mutex `blocked_on`; its unlock makes it ready (and another may be faster)
 //   paused     in pause(); can be chosen once the memory has been changed by others since it first looked. If no thread
 //              can be chosen at all, each paused one gets one more chance: its last look may have been stale
@@ -94,6 +97,7 @@ class engine {
                         place where);
   void fence(std::memory_order order, place where);
   void futex_wait(const detail::cell& word, std::uint64_t expected, place where);
+  bool futex_wait_timed(const detail::cell& word, std::uint64_t expected, place where);
   void futex_wake(const detail::cell& word, bool all, place where);
   void plain_access(const detail::cell& object, bool write, place where);
   void lock(detail::cell& mutex, place where);
@@ -112,7 +116,7 @@ class engine {
   static constexpr std::uint32_t nobody = max_threads;
   static constexpr std::uint32_t unwinding_steps = 10'000;
 
-  enum class state : std::uint8_t { ready, sleeping, shut_out, paused, finished };
+  enum class state : std::uint8_t { ready, sleeping, expiring, shut_out, paused, finished };
 
   struct model_thread {
     const char* name = "";
@@ -122,7 +126,9 @@ class engine {
     bool started = false;
     bool unwinding = false;
     std::uint32_t unwound = 0;              // operations since
-    const detail::cell* address = nullptr;  // sleeping
+    bool timed = false;                     // sleeping or expiring: there is a limit
+    bool timed_out = false;                 // how the last timed wait ended
+    const detail::cell* address = nullptr;  // sleeping or expiring
     std::uint32_t blocked_on = 0;           // the mutex, or the word slept on
     std::vector<std::uint32_t> looked_at;   // locations read since the last pause
     std::uint64_t seen = 0;                 // changes by others, when it first looked
@@ -152,6 +158,8 @@ class engine {
   std::uint32_t decide(decision what, std::uint32_t options, std::uint32_t& used, std::uint32_t allowed);
   std::uint64_t changes_by_others(const model_thread& thread) const noexcept { return changes_ - thread.own_changes; }
   void block(state how);
+  bool must_sleep(std::uint32_t id, std::uint64_t expected, place where);
+  void sleep(const detail::cell& word, std::uint32_t id, state how, bool timed);
 
   void note(bug kind, std::string message);
   void fail(bug kind, std::string message);  // returns only while unwinding

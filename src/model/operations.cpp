@@ -196,26 +196,45 @@ void engine::fence(std::memory_order order, place where) {
   add({.shape = form::fence, .order = order, .where = where});
 }
 
-void engine::futex_wait(const cell& word, std::uint64_t expected, place where) {
-  auto id = open(word, where);
-  if (abandoning_) return give_up();
+// The start of both futex waits. False: it returns at once.
+bool engine::must_sleep(std::uint32_t id, std::uint64_t expected, place where) {
   memory_.refresh(running_, id);
   looked(id);
   step done{.shape = form::object, .location = id, .where = where};
-  if (memory_.at(id).newest_value() != expected) {
-    done.verb = "has another value: the futex wait returns";
-    return add(done);
-  }
-  if (decide(decision::spurious, 2, used_.spurious, allowed_.spurious) != 0) {
-    done.verb = "is as expected, but the futex wait returns";
-    done.spurious = true;
-    return add(done);
-  }
-  done.verb = "is as expected: the futex wait sleeps";
+  done.spurious = memory_.at(id).newest_value() == expected &&
+                  decide(decision::spurious, 2, used_.spurious, allowed_.spurious) != 0;
+  if (done.spurious) done.verb = "is as expected, but the futex wait returns";
+  else if (memory_.at(id).newest_value() == expected) done.verb = "is as expected: the futex wait sleeps";
+  else done.verb = "has another value: the futex wait returns";
   add(done);
+  return !done.spurious && memory_.at(id).newest_value() == expected;
+}
+
+void engine::sleep(const cell& word, std::uint32_t id, state how, bool timed) {
   self().address = &word;
   self().blocked_on = id;
-  block(state::sleeping);
+  self().timed = timed;
+  self().timed_out = false;
+  block(how);
+}
+
+void engine::futex_wait(const cell& word, std::uint64_t expected, place where) {
+  auto id = open(word, where);
+  if (abandoning_) return give_up();
+  if (must_sleep(id, expected, where)) sleep(word, id, state::sleeping, false);
+}
+
+// That the time will be up while others could go on is decided at once, and when, by when it is chosen.
+bool engine::futex_wait_timed(const cell& word, std::uint64_t expected, place where) {
+  auto id = open(word, where);
+  if (abandoning_) return false;
+  if (!must_sleep(id, expected, where)) return true;
+  bool expires = decide(decision::spurious, 2, used_.spurious, allowed_.spurious) != 0;
+  sleep(word, id, expires ? state::expiring : state::sleeping, true);
+  if (self().timed_out) {
+    add({.shape = form::object, .location = id, .verb = "is no longer waited for: the time is up", .where = where});
+  }
+  return !self().timed_out;
 }
 
 void engine::futex_wake(const cell& word, bool all, place where) {
@@ -223,7 +242,8 @@ void engine::futex_wake(const cell& word, bool all, place where) {
   std::array<std::uint32_t, max_threads> asleep{};
   std::uint32_t count = 0;
   for (auto t = joined_; t < count_; ++t) {
-    if (threads_[t].is == state::sleeping && threads_[t].address == &word) asleep[count++] = t;
+    const auto& thread = threads_[t];
+    if ((thread.is == state::sleeping || thread.is == state::expiring) && thread.address == &word) asleep[count++] = t;
   }
   std::uint64_t woken = 0;
   auto wake = [&](std::uint32_t t) {

@@ -47,7 +47,8 @@ void engine::block(state how) {
 }
 
 bool engine::can_run(const model_thread& thread) const noexcept {
-  return thread.is == state::ready || (thread.is == state::paused && changes_by_others(thread) != thread.seen);
+  if (thread.is == state::paused) return changes_by_others(thread) != thread.seen;
+  return thread.is == state::ready || thread.is == state::expiring;
 }
 
 // Chooses freely among those that can run; nobody if none can.
@@ -63,6 +64,11 @@ std::uint32_t engine::pick() {
   if (count == 0) {
     for (auto t = joined_; t < count_; ++t) {
       if (threads_[t].is == state::paused && threads_[t].chance_at != changes_ + 1) ready[count++] = t;
+    }
+  }
+  if (count == 0) {
+    for (auto t = joined_; t < count_; ++t) {
+      if (threads_[t].is == state::sleeping && threads_[t].timed) ready[count++] = t;
     }
   }
   if (count == 0) {
@@ -87,6 +93,10 @@ std::uint32_t engine::choose_among(const std::array<std::uint32_t, max_threads>&
 void engine::prepare(std::uint32_t thread) {
   auto& chosen = threads_[thread];
   fresh_ = true;
+  if (chosen.is == state::sleeping || chosen.is == state::expiring) {
+    chosen.timed_out = true;
+    chosen.is = state::ready;
+  }
   if (chosen.is != state::paused) return;
   if (changes_by_others(chosen) == chosen.seen) chosen.chance_at = changes_ + 1;
   chosen.is = state::ready;

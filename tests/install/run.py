@@ -113,7 +113,7 @@ def check_subdirectory(package):
     given = package.settings
     package.build_and_run("by_subdirectory", f"-DHOCKET_SOURCE={given['source']}", f"-DHOCKET_CHECKS={given['checks']}",
                           f"-DHOCKET_CONFORMING={given['conforming']}", f"-DHOCKET_STACKFUL={given['stackful']}",
-                          "-DBUILD_SHARED_LIBS=ON", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
+                          f"-DHOCKET_BACKEND={given['backend']}", "-DBUILD_SHARED_LIBS=ON", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
     build, nowhere = package.folder / "by_subdirectory", package.folder / "nowhere"
     listed = must("ctest", "--test-dir", build, "-N")
     require("Total Tests: 0" in listed, f"tests leak into the user's project:\n{listed}")
@@ -126,18 +126,23 @@ def check_mixture(package):
     given, prefix = package.settings, package.prefix
     conforming = int(given["conforming"] in ("ON", "1"))
 
-    def link(checks, target):
+    def link(target, checks=int(given["checks"]), backend=int(given["backend_number"])):
         return package.compile("mixture.cpp", [
-            "-std=c++20", f"-DHOCKET_CHECKS={checks}", f"-DHOCKET_CONFORMING={conforming}",
+            "-std=c++20", f"-DHOCKET_CHECKS={checks}", f"-DHOCKET_CONFORMING={conforming}", f"-DHOCKET_BACKEND={backend}",
             f"-I{prefix / given['includedir']}", f"-L{prefix / given['libdir']}", "-lhocket_base",
             "-Wl,-rpath," + str(prefix / given["libdir"])], target)
 
-    code, output = link(given["checks"], "matching")
+    def must_not_link(what, name, **other):
+        code, output = link("mixed", **other)
+        require(code != 0, f"a mixture of {what} linked")
+        require(re.search(rf"undefined.*{name}", output), f"the mixture failed for another reason:\n{output}")
+
+    code, output = link("matching")
     require(code == 0, output)
-    other = (int(given["checks"]) + 1) % 3
-    code, output = link(other, "mixed")
-    require(code != 0, "a mixture of assertion levels linked")
-    require(re.search(rf"undefined.*v0_c{other}_", output), f"the mixture failed for another reason:\n{output}")
+    checks = (int(given["checks"]) + 1) % 3
+    must_not_link("assertion levels", f"v0_c{checks}_", checks=checks)
+    backend = (int(given["backend_number"]) + 1) % 3
+    must_not_link("back ends", rf"v0_\w*{('(plain|asan|tsan)', '_ucontext', '_thread')[backend]}\b", backend=backend)
 
 
 CHECKS = (check_files, check_find_package, check_pkg_config, check_subdirectory, check_mixture)

@@ -122,10 +122,12 @@ TEST_CASE("an interleaving tells thread, object, order and value of each step") 
   auto r = verdict::found(bug::assertion, [](execution& run) {
     atomic<int> x{-7, "x"};
     atomic<int*> p{nullptr, "p"};
+    atomic<std::uintptr_t> marked{17, "marked"};
     run.thread("alpha", [&] {
       x.fetch_add(2, order::acq_rel);
-      int local = 0;
+      alignas(8) int local = 0;
       p.store(&local, order::release);
+      marked.exchange(reinterpret_cast<std::uintptr_t>(&local) + 5, order::relaxed);
       int expected = 0;
       x.compare_exchange_strong(expected, 1, order::acquire, order::relaxed);
       model::fence(order::seq_cst);
@@ -135,6 +137,7 @@ TEST_CASE("an interleaving tells thread, object, order and value of each step") 
   });
   CHECK(r.message == "seen");
   for (const char* part : {"alpha", "x.fetch_add(acq_rel): -7 becomes -5", "p.store(&p0, release)", "fence(seq_cst)",
+                           "marked.exchange(relaxed): 17 becomes &p0+5",
                            "x.compare_exchange_strong(relaxed): fails, is -5, not 0", "explorer_test.cpp:"}) {
     INFO(r.interleaving);
     CHECK(r.interleaving.find(part) != std::string::npos);

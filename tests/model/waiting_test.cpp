@@ -2,12 +2,15 @@
 // number of times, so none of these is exhausted without the bound on spurious results.)
 #include "verdict.hpp"
 
+#include <optional>
+
 namespace {
 
 using hocket::model::atomic;
 using hocket::model::bug;
 using hocket::model::execution;
 using hocket::model::futex_wait;
+using hocket::model::futex_wait_timed;
 using hocket::model::futex_wake_all;
 using hocket::model::futex_wake_one;
 using hocket::model::require;
@@ -99,6 +102,61 @@ TEST_CASE("a word may be gone when it is woken") {
     run.thread("signaller", [=] {
       word->store(1, order::release);
       futex_wake_one(*word);
+    });
+    run.join();
+  });
+}
+
+TEST_CASE("a timed wait ends by the clock if nobody can wake it, and by a wake at any time before") {
+  verdict::none([](execution& run) {
+    atomic<std::uint32_t> word{0, "word"};
+    run.thread("waiter", [&] {
+      while (futex_wait_timed(word, 0)) {
+        if (word.load(order::acquire) != 0) return;
+      }
+    });
+    run.thread("bystander", [&] { word.load(order::relaxed); });
+    run.join();
+  });
+  // Each of the two ends is met, the one after the wake, the other before or after the store.
+  auto always = [](bool by_wake, std::uint32_t before) {
+    return [=](execution& run) {
+      atomic<std::uint32_t> word{0, "word"};
+      run.thread("waiter", [&] { require(futex_wait_timed(word, 0) == by_wake || word.load() != before); });
+      run.thread("waker", [&] {
+        word.store(1);
+        futex_wake_one(word);
+      });
+      run.join();
+    };
+  };
+  verdict::found(bug::assertion, always(false, 1));
+  verdict::found(bug::assertion, always(true, 0));
+  verdict::found(bug::assertion, always(true, 1));
+}
+
+TEST_CASE("who leaves a timed wait by the clock must still look whether the wake is under way") {
+  // The waiter ends the word's life as soon as its time is up; the signaller is still to come.
+  verdict::found(bug::use_after_destroy, [](execution& run) {
+    std::optional<atomic<std::uint32_t>> bell(std::in_place, 0, "bell");
+    run.thread("waiter", [&] {
+      while (bell->load(order::acquire) == 0 && futex_wait_timed(*bell, 0)) {
+      }
+      bell.reset();
+    });
+    run.thread("signaller", [at = &*bell] {
+      at->store(1, order::release);
+      futex_wake_one(*at);
+    });
+    run.join();
+  });
+}
+
+TEST_CASE("a timed wait in a loop that nobody ends is a livelock, not a lost wake-up") {
+  verdict::found(bug::livelock, {.steps = 200}, [](execution& run) {
+    atomic<std::uint32_t> word{0, "word"};
+    run.thread("waiter", [&] {
+      while (word.load(order::acquire) == 0) (void)futex_wait_timed(word, 0);
     });
     run.join();
   });

@@ -4,6 +4,7 @@
   build [preset]       configure and build (default: dev)
   test [name]          build and run the tests whose name matches (default: all)
        --preset P      in that test preset, e.g. clang, asan, tsan
+       --only A,B      build and run these test programs alone, e.g. unit_fiber
        --all           in every preset that this machine can do
   lab [arguments]      the comparison: build, measure, report (./dev lab --help)
   check [--fast]       the house rules; --fast: those that need no compiler and no installed tool
@@ -40,8 +41,11 @@ def test(arguments):
     p = parser("test")
     p.add_argument("name", nargs="?", help="regular expression of test names")
     p.add_argument("--preset", default=presets.DEFAULT)
+    p.add_argument("--only", metavar="A,B", help="build and run these test programs alone")
     p.add_argument("--all", action="store_true")
     options = p.parse_args(arguments)
+    if options.only:
+        return presets.test(options.preset, programs=options.only.split(","))
     if options.all:
         return presets.run_all(*(["-R", options.name] if options.name else []))
     return presets.test(options.preset, options.name)

@@ -47,21 +47,23 @@ def prepare(preset):
         raise Stop(f"preset {preset} needs {tool}, which is not installed")
 
 
-def build(preset):
+def build(preset, *targets):
     prepare(preset)
     must_quietly("cmake", "--preset", preset, log=f"configure-{preset}.log")
-    must("cmake", "--build", "--preset", preset, "-j", str(os.cpu_count()))
+    must("cmake", "--build", "--preset", preset, "-j", str(os.cpu_count()), *(["--target", *targets] if targets else []))
 
 
 def ctest(preset, *arguments):
     return run("ctest", "--preset", preset, *arguments)
 
 
-def test(preset, name=None):
+def test(preset, name=None, programs=()):
+    """The tests that match name; or these test programs, built alone."""
     known = test_presets()
     must_know(preset, known)
-    build(known[preset])
-    return ctest(preset, *(["-R", name] if name else []))
+    build(known[preset], *programs)
+    pattern = f"^({'|'.join(programs)})$" if programs else name
+    return ctest(preset, *(["-R", pattern] if pattern else []))
 
 
 def run_all(*arguments):

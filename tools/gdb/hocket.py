@@ -1,63 +1,86 @@
-"""Looking into parked coroutines with gdb, live processes only:   (gdb) source tools/gdb/hocket.py
+"""Looking at hocket's coroutines with gdb, in a live process or a core file:   (gdb) source tools/gdb/hocket.py
 
-  hocket-bt COROUTINE       the backtrace of a suspended coroutine<...> object
-  hocket-bt-record RECORD   the same, from the record of a parked stack (context/switch.hpp)
+  hocket-list               every live coroutine of every loop: what loop::dump tells, and a number
+  hocket-bt [-all] WHICH    one backtrace from where it is suspended outward: its tasks, its own stack, whoever joins it
+  hocket-bt-record RECORD   the backtrace of a parked stack, from its record (context/switch.hpp)
+  hocket-core FILE          generate-core-file that does not lose the stacks of fibers
 
-The registers of the selected thread are borrowed while the backtrace is printed, and put back, whatever happens.
+WHICH is a number or an address of hocket-list, a name, or an expression: a join_handle or a coroutine<...> object.
+`-all` shows the library's own frames, too.
+
+Nothing is called in the process and nothing is written to it. It stands still meanwhile. The library must have been built with -g, the code of the
+coroutines too if their lines are to be seen.
 """
+import os
+import sys
+
 import gdb
 
-REGISTERS = ("pc", "sp", "rbp")
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+for name in [name for name in sys.modules if name.partition(".")[0] == "hocket_gdb"]:
+    del sys.modules[name]  # sourced again: the files may have changed
+
+from hocket_gdb import backtrace, corefile, listing, stacks  # noqa: E402 (the path comes first)
 
 
-def word(address):
-    return int(gdb.parse_and_eval(f"*(unsigned long*) {address}"))
+class Command(gdb.Command):
+    """Says what gdb could not do in a line, without the place in this code."""
+
+    def invoke(self, argument, from_tty):
+        try:
+            self.run(argument.strip())
+        except gdb.error as error:
+            raise gdb.GdbError(str(error)) from error
 
 
-def backtrace_of_record(record):
-    selected = gdb.selected_frame()
-    level = selected.level()
-    gdb.newest_frame().select()
-    before = {name: int(gdb.parse_and_eval(f"(unsigned long) ${name}")) for name in REGISTERS}
-    parked = {"pc": word(record), "sp": record + 16, "rbp": word(record + 8)}
-    pagination = gdb.parameter("pagination")
-    gdb.execute("set pagination off")
-    try:
-        put(parked)
-        gdb.execute("backtrace")
-    finally:
-        put(before)
-        gdb.execute(f"set pagination {'on' if pagination else 'off'}")
-        gdb.execute(f"frame level {level}", to_string=True)
+class List(Command):
+    """hocket-list: the live coroutines of all loops, numbered for hocket-bt.
+
+Those that have not begun are not listed."""
+
+    def __init__(self):
+        super().__init__("hocket-list", gdb.COMMAND_STATUS)
+
+    def run(self, argument):
+        listing.print_all()
 
 
-def put(values):
-    for name in REGISTERS:
-        gdb.execute(f"set ${name} = {values[name]}")
+class Backtrace(Command):
+    """hocket-bt [-all] WHICH: one backtrace of a suspended coroutine, across tasks and fibers, outward to its root.
+
+WHICH: a number or an address of hocket-list, a name, a join_handle or a coroutine<...> object.
+-all: also the library's own frames."""
+
+    def __init__(self):
+        super().__init__("hocket-bt", gdb.COMMAND_STACK, gdb.COMPLETE_EXPRESSION)
+
+    def run(self, argument):
+        backtrace.print_of(argument.removeprefix("-all ").strip(), argument.startswith("-all "))
 
 
-class BacktraceOfRecord(gdb.Command):
+class BacktraceOfRecord(Command):
     """hocket-bt-record RECORD: the backtrace of a parked stack."""
 
     def __init__(self):
         super().__init__("hocket-bt-record", gdb.COMMAND_STACK, gdb.COMPLETE_EXPRESSION)
 
-    def invoke(self, argument, from_tty):
-        backtrace_of_record(int(gdb.parse_and_eval(f"(unsigned long) ({argument})")))
+    def run(self, argument):
+        backtrace.print_record(int(gdb.parse_and_eval(f"(unsigned long) ({argument})")))
 
 
-class Backtrace(gdb.Command):
-    """hocket-bt COROUTINE: the backtrace of a suspended coroutine."""
+class Core(Command):
+    """hocket-core FILE: writes a core file of the process, with the stacks of all fibers."""
 
     def __init__(self):
-        super().__init__("hocket-bt", gdb.COMMAND_STACK, gdb.COMPLETE_EXPRESSION)
+        super().__init__("hocket-core", gdb.COMMAND_DATA, gdb.COMPLETE_FILENAME)
 
-    def invoke(self, argument, from_tty):
-        record = int(gdb.parse_and_eval(f"(unsigned long) ({argument}).block_->record"))
-        if record == 0:
-            raise gdb.GdbError("not suspended: it runs, has resumed another coroutine, has finished or is empty")
-        backtrace_of_record(record)
+    def run(self, argument):
+        corefile.write(argument or "core")
 
 
-BacktraceOfRecord()
+stacks.install()
+List()
 Backtrace()
+BacktraceOfRecord()
+Core()

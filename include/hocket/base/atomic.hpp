@@ -4,7 +4,7 @@
 // in the include path and holds another file of this name, in which they are the model checker's: so the code that is
 // proved is the code that runs, without a template parameter or a macro in it.
 #pragma once
-#include <hocket/base/platform/config.hpp>
+#include <hocket/base/time_point.hpp>
 #include <atomic>
 #include <cstdint>
 
@@ -21,6 +21,11 @@ void cpu_relax() noexcept;
 // Blocks while `word` holds `expected`, until a wake; may return spuriously. Sleeps in the kernel at once: a caller
 // that wants to spin first does so itself.
 void futex_wait(const atomic<std::uint32_t>& word, std::uint32_t expected) noexcept;
+
+// The same until `deadline` at most: false if it returns because that has come. One in the past returns at once;
+// time_point::max() never comes.
+[[nodiscard]] bool futex_wait_until(const atomic<std::uint32_t>& word, std::uint32_t expected,
+                                    time_point deadline) noexcept;
 
 // Wakes one thread, or all, that sleep on `word`. `word` is used as an address only: it may be gone already.
 void futex_wake_one(const atomic<std::uint32_t>& word) noexcept;

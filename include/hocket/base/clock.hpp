@@ -4,16 +4,13 @@
 // supplied durations goes through `deadline_after`, which saturates: `duration::max()` is "never", not "in the past".
 #pragma once
 #include <hocket/base/atomic.hpp>
-#include <chrono>
+#include <hocket/base/time_point.hpp>
 #include <cstdint>
 #include <limits>
 #include <ratio>
 #include <type_traits>
 
 namespace hocket::inline HOCKET_ABI {
-
-using duration = std::chrono::nanoseconds;
-using time_point = std::chrono::time_point<std::chrono::steady_clock, duration>;
 
 class clock {
  public:

@@ -18,7 +18,8 @@ struct exception_globals {
   bool empty() const noexcept { return (reinterpret_cast<std::uintptr_t>(caught) | uncaught) == 0; }  // one branch
 };
 
-// This thread's. The address never changes while the thread lives: callers keep it.
+// This thread's. The address never changes while the thread lives: callers keep it. Where fibers are threads
+// (context/switch.hpp) there is nothing to move, and this is an object that stays empty.
 exception_globals& current_exception_globals() noexcept;
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -47,6 +47,10 @@ concept awaitable = requires(A&& a) {
   };
 };
 
+// Whether a callable that returns T starts a task when it is spawned; any other starts a fiber.
+template <class T>
+inline constexpr bool is_task = false;
+
 template <class A>
 using await_result_t = decltype(std::declval<std::remove_reference_t<awaiter_of<A>>&>().await_resume());
 

@@ -13,6 +13,7 @@
 namespace hocket::inline HOCKET_ABI {
 
 class context;
+class scheduled;
 class stop_source;
 
 // Owns one reference.
@@ -56,7 +57,11 @@ class context {
   stop_source* stop() const noexcept { return stop_; }
   time_point deadline() const noexcept { return deadline_; }
   const char* name() const noexcept { return name_; }  // the nearest name upward; never null
-  const std::source_location& spawned() const noexcept { return spawned_; }
+  const std::source_location& spawned() const noexcept { return spawned_; }  // line 0: not told
+
+  // The nearest scheduled coroutine upward: the one that this context, or a context around it, was made for. Null
+  // where no spawn has led to.
+  scheduled* coroutine() const noexcept { return coroutine_; }
 
   void retain() noexcept;
   void release() noexcept;
@@ -64,14 +69,21 @@ class context {
   context(const context&) = delete;
   context& operator=(const context&) = delete;
 
- private:
-  context(context* parent, const context_options& options, std::source_location spawned) noexcept;
+ protected:
+  // For objects that are a context and more; `dispose` frees them when the last reference is gone. Born with one.
+  using disposer = void (*)(context& self) noexcept;
+  context(context* parent, const context_options& options, std::source_location spawned, scheduled* coroutine,
+          disposer dispose) noexcept;
+  ~context() = default;
 
+ private:
   context_ptr parent_;  // given up in release() only
   stop_source* const stop_;
   const time_point deadline_;
   const char* const name_;
   const std::source_location spawned_;
+  scheduled* const coroutine_;
+  const disposer dispose_;
   atomic<std::uint32_t> references_{1};
 };
 

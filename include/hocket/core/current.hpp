@@ -1,9 +1,12 @@
 // What the running code may ask about itself: its executor, its context, its thread's slots.
 //
-// This is the only home of `thread_local` in the library. A coroutine that moves to another thread while it is
+// Its sources are the home of `thread_local` in the library. A coroutine that moves to another thread while it is
 // suspended must not see an address that the compiler computed before: both g++ and clang keep &thread_local in a
 // register over a switch, and both fold two calls of a plain noinline accessor into one. Hence this_thread() is out of
 // line *and* holds an empty volatile asm. Never keep the reference over a suspension point.
+//
+// Where fibers are threads of the operating system (HOCKET_BACKEND=thread) all of this is the thread's that resumed them
+// (base/logical_thread.hpp).
 #pragma once
 #include <hocket/base/platform/config.hpp>
 #include <cstddef>
@@ -13,6 +16,7 @@ namespace hocket::inline HOCKET_ABI {
 
 class context;
 class executor;
+class run_queue;
 
 // Per-thread pointers of the layers above core, each owned by the layer that is named. Null until first use.
 enum class thread_slot : std::uint8_t { frame_memory, fiber };
@@ -20,6 +24,8 @@ inline constexpr std::size_t thread_slot_count = 2;
 
 struct thread_state {
   executor* running_on = nullptr;  // whose loop runs on this thread; null on a plain thread
+  run_queue* ready = nullptr;      // of that executor, if this thread alone pops from it: what is posted to it goes here
+  std::size_t turn_left = 0;       // resumes that the executor's present turn still allows (whoever resumes counts)
   context* ctx = nullptr;          // the running coroutine's; null means the root context
   void* slots[thread_slot_count] = {};
 };
@@ -44,16 +50,17 @@ struct thread_exit_hook {
 };
 void at_thread_exit(thread_exit_hook& hook) noexcept;
 
-// Sets the running executor and context for a scope: what a worker loop does around each resume.
+// Sets the running executor, its run queue and the context for a scope: what a worker does around its loop.
 class running_scope {
  public:
-  running_scope(executor* on, context* ctx) noexcept;
+  running_scope(executor* on, context* ctx, run_queue* ready = nullptr) noexcept;
   ~running_scope();
   running_scope(const running_scope&) = delete;
   running_scope& operator=(const running_scope&) = delete;
 
  private:
   executor* const outer_executor_;
+  run_queue* const outer_ready_;
   context* const outer_context_;
 };
 

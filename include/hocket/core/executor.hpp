@@ -4,6 +4,7 @@
 
 namespace hocket::inline HOCKET_ABI {
 
+class registry;
 class timer_service;
 
 // Protocol. post() hands over a runnable whose coroutine is suspended and which is in no other queue; the executor
@@ -17,8 +18,14 @@ class executor {
   // The timers of this executor, for deadlines of waits that begin on it; null if it has none.
   virtual timer_service* timers() noexcept { return nullptr; }
 
+  // Where the scheduled coroutines that run here are listed; null if they are not. On its own thread only.
+  virtual registry* coroutines() noexcept { return nullptr; }
+
  protected:
   ~executor() = default;
 };
+
+// Posts `work` to its home: straight into its run queue where that is this thread's own.
+void post(runnable& work) noexcept;
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -61,6 +61,11 @@ inline coroutine_header& header_of(std::coroutine_handle<> handle) noexcept {
   return std::coroutine_handle<coroutine_header>::from_address(handle.address()).promise();
 }
 
+// The same handle, typed by the header: for awaiters that hand a chain's context and budget on.
+inline std::coroutine_handle<coroutine_header> with_header(std::coroutine_handle<> handle) noexcept {
+  return std::coroutine_handle<coroutine_header>::from_address(handle.address());
+}
+
 // True for promises that carry the header where header_of() looks for it.
 template <class Promise>
 inline constexpr bool has_header = false;

@@ -12,7 +12,8 @@ struct coroutine_header;
 class context;
 
 // Called on the thread where the event happens, possibly on several threads at once. A callback must neither throw
-// nor suspend. `frame` identifies the coroutine (the address behind its handle) from created() to destroyed().
+// nor suspend. `frame` identifies the coroutine from created() to destroyed(): the address of its
+// `scheduled` if it was spawned, else the address behind its handle.
 class observer {
  public:
   virtual void created(const void* frame, const context& ctx) noexcept = 0;

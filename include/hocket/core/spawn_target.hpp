@@ -1,13 +1,12 @@
 // What `spawn(where, ...)` needs of a *where*: a runtime, a loop, a scope, a task_manager.
 //
 // The life of a spawned coroutine as its target sees it:
-//   1. enroll(member): before the first run. An error refuses it (a limit, a shut-down); nothing has been started.
-//   2. home() runs it, under a child of surroundings().
-//   3. leave(member): after it has ended and its result is stored, on the executor that ended it; the target must not
-//      touch the member afterwards. A join waits until every enrolled member has left.
+//   1. enroll(): on the spawning thread. An error refuses it (a limit, a shut-down); nothing has been started.
+//   2. home() runs it, under a context below surroundings().
+//   3. leave(): on the thread that ended it, after its result is stored and its joiner woken; the target does not hear
+//      of it any more. A target is joined when as many have left as were enrolled; it lives that long.
 // An exception that no handle can receive any more goes to unhandled() before leave().
 #pragma once
-#include <hocket/base/list.hpp>
 #include <hocket/core/context.hpp>
 #include <concepts>
 #include <exception>
@@ -17,22 +16,21 @@ namespace hocket::inline HOCKET_ABI {
 
 class executor;
 
-// The link by which a target lists a coroutine; embedded in what spawn allocates for it.
-struct spawn_member : list_node {
-  context_ptr ctx;
-};
-
 class spawn_target {
  public:
   virtual executor& home() noexcept = 0;
   virtual context& surroundings() noexcept = 0;
-  [[nodiscard]] virtual std::error_code enroll(spawn_member& member) noexcept = 0;
-  virtual void leave(spawn_member& member) noexcept = 0;
+  [[nodiscard]] virtual std::error_code enroll() noexcept = 0;
+  virtual void leave() noexcept = 0;
   virtual void unhandled(std::exception_ptr error, const context& ctx) noexcept = 0;
 
  protected:
   ~spawn_target() = default;
 };
+
+// What a target does about an exception that nobody can receive unless it was told otherwise: fatal, naming the
+// coroutine and the exception.
+[[noreturn]] void abort_on_unhandled(std::exception_ptr error, const context& ctx) noexcept;
 
 // A *where*: the target itself or an object that leads to one.
 template <class W>

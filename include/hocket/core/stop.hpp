@@ -3,10 +3,30 @@
 // A stop_source has two strengths. *cancelled* asks: waits end with operation_canceled, and shielded code may ignore
 // it. *killed* tells: waits end by unwinding. A kill may follow a cancel, never the reverse.
 //
-// States of a node: out -> attached -> (detached by its owner -> out) | (popped by request() -> fired -> out).
-// request() pops one node at a time under the lock and fires it without the lock; a node whose detach() returned false
-// has been popped, and its memory is free only when its fire() has let go (in a wait: by dropping its hold, claim.hpp).
-// Nodes attached during a request see it: attach() returns the strength instead of attaching.
+// A node stands for one wait. It is attached *open*, or *shielded*: then only a kill fires it.
+// States of a node: out -> attached -> (detached by its owner -> out) | (popped by a request -> fired -> out).
+// A request pops one node at a time and fires it without a lock; a node whose detach() returned false has been popped,
+// and its memory is free only when its fire() has let go (in a wait: by dropping its hold, claim.hpp).
+//
+// Where nodes stand. Most sources have at most one node: one coroutine, which waits for one thing. So one node may
+// stand in a *slot* in the word that also tells what was requested, and comes and goes by one compare-exchange:
+//
+//   bits 0..1  what was requested: 0 nothing, 1 cancelled, 2 killed
+//   bit  2     the node in the slot is shielded
+//   bits 3..   its address; 0: the slot is free
+//
+// The others, and links to other sources (stop_link.hpp), stand in two lists under the mutex.
+//
+//   attach(): the slot is free, and no more was requested than the node can bear -> compare-exchange it in;
+//             else, under the mutex, look again what was requested, and push to a list.
+//   request(): 1. under the mutex, raise what was requested; 2. take the node out of the slot, by compare-exchange, and
+//             fire it; 3. pop and fire those in the lists.
+//
+// Hazards. *A node attached beside a request is forgotten*: in the slot, because the request changes the very word
+// that the node's compare-exchange expects unchanged; in a list, because both happen under the mutex. *A node is read
+// while its owner takes it back*: a request knows from the word whether the node is shielded, and reads it only after
+// the exchange that made it its own. *The slot is emptied and filled with the same node between a look and the
+// exchange*: then it stands there again, and what is done to it is right.
 #pragma once
 #include <hocket/base/list.hpp>
 #include <hocket/base/mutex.hpp>
@@ -14,8 +34,10 @@
 
 namespace hocket::inline HOCKET_ABI {
 
+class stop_link;
+
 struct stop_node : list_node {
-  void (*fire)(stop_node& self, verdict strength) noexcept = nullptr;
+  void (*fire)(stop_node& self, verdict strength) noexcept = nullptr;  // null: the node is a stop_link
 };
 
 class stop_source {
@@ -23,27 +45,39 @@ class stop_source {
   stop_source() noexcept = default;
   stop_source(const stop_source&) = delete;
   stop_source& operator=(const stop_source&) = delete;
-  ~stop_source();  // no node may be attached
+  ~stop_source();  // nothing may be attached
 
-  // Any thread. Fires every attached node, on the caller's thread. False if as much was requested before.
-  // `strength` is verdict::cancelled or verdict::killed.
+  // Any thread. Fires every attached node that is not shielded from it, here and in all sources that are linked below,
+  // on the caller's thread. False if as much was requested before. `strength` is verdict::cancelled or verdict::killed.
   bool request(verdict strength = verdict::cancelled) noexcept;
 
   // Any thread. verdict::idle while nothing is requested.
   verdict requested() const noexcept;
+  bool killed() const noexcept {
+    // ORDER: acquire, pairs with the fetch_add in raise(): who sees the request sees what led to it.
+    return (word_.load(std::memory_order_acquire) & 3) == 2;
+  }
 
-  // Any thread. Attaches, or returns what was requested already (the node then stays out). verdict::idle: attached.
-  [[nodiscard]] verdict attach(stop_node& node) noexcept;
+  // Any thread. Attaches, unless more than `above` was requested already: then returns that, and the node stays out.
+  // verdict::idle: attached. `above` is idle, or cancelled for a node that only a kill shall fire.
+  [[nodiscard]] verdict attach(stop_node& node, verdict above = verdict::idle) noexcept;
 
   // Any thread. True: the node is out and will not fire. False: it was popped.
   [[nodiscard]] bool detach(stop_node& node) noexcept;
 
  private:
-  stop_node* pop() noexcept;
+  friend class stop_link;
+  using word = std::uintptr_t;
 
-  mutable thread_mutex mutex_;
-  atomic<std::uint8_t> strength_{0};  // a verdict; written under the mutex, read anywhere
-  list<stop_node> nodes_;             // guarded by mutex_
+  verdict attach_to_list(stop_node& node, verdict above) noexcept;
+  bool raise(verdict strength) noexcept;
+  stop_node* pop(verdict strength) noexcept;
+  stop_node* pop_slot(verdict strength) noexcept;
+
+  atomic<word> word_{0};
+  thread_mutex mutex_;
+  list<stop_node> open_;      // guarded by mutex_
+  list<stop_node> shielded_;  // guarded by mutex_
 };
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -4,9 +4,10 @@
 // stop. A `waiter` is one registration of it in one primitive; a plain wait has one waiter, a select several.
 //
 // The life of a wait, for the author of a primitive:
-//   1. await_suspend(handle): suspension.arm(handle). It notes the current executor and context.
-//   2. Under the primitive's lock: either the resource is free (then disarm() and return false), or
-//      waiter.enlist(suspension, *this) and push the waiter to the primitive's list.
+//   1. await_suspend(handle): suspension.arm(handle, terms). It notes the current executor and context.
+//   2. Under the primitive's lock: either the resource is free and suspension.take_now(waiter, *this) says that nobody
+//      has ended the wait yet (then it is the caller's), or waiter.enlist(suspension, *this) and push the waiter to the
+//      primitive's list. A select does this for each of its registrations, until one is decided().
 //   3. return suspension.commit(): registers the deadline and the stop of the context, then ends the registering.
 //      True: suspended; from here on everything may already be gone. False: decided already, do not suspend.
 //   4. The primitive grants: under its lock it pops a waiter, outside it calls waiter.grant(). False: somebody else
@@ -26,6 +27,7 @@
 #include <hocket/core/stop.hpp>
 #include <hocket/core/timer.hpp>
 #include <cstddef>
+#include <source_location>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -36,6 +38,12 @@ class waiter;
 // A primitive, as its waiters see it.
 class wait_source {
  public:
+  // What it is, for people: "mutex", "semaphore". A literal.
+  virtual const char* what() const noexcept = 0;
+
+  // The name of what it is about, as the coroutine that is joined; null if it has none. Lives as long as the source.
+  virtual const char* subject() const noexcept { return nullptr; }
+
   // Any thread, without locks: takes `entry` out of the list. True: it was in, and nobody will pop it any more.
   [[nodiscard]] virtual bool detach(waiter& entry) noexcept = 0;
 
@@ -44,6 +52,15 @@ class wait_source {
 
  protected:
   ~wait_source() = default;
+};
+
+// The terms of one wait, beside those of the coroutine's context. Both deadlines hold, and that of the context: the
+// earliest ends the wait. `within` is counted from the moment of the suspension.
+struct wait_terms {
+  time_point until = time_point::max();
+  duration within = duration::max();
+  verdict ignore = verdict::idle;  // cancelled: only a kill stops it; killed: nothing does, no deadline either (a join)
+  std::source_location at{};       // where the wait was asked for
 };
 
 // One registration in the list of one primitive. Its links belong to the primitive, under the primitive's lock.
@@ -73,8 +90,12 @@ class waiter : public list_node {
   // Whether the wait was decided. True is final; false may be outdated at once.
   bool decided() const noexcept;
 
+  // The primitive's own: what the waiter asks for, or what it was given. Set before it is pushed to the list.
+  void* resource = nullptr;
+
  private:
   friend class suspension;
+  void join(suspension& wait, wait_source& source) noexcept;
   void settled(settlement how) noexcept;
 
   suspension* wait_ = nullptr;
@@ -90,7 +111,11 @@ class suspension : private stop_node, private timer_node {
   ~suspension();
 
   // Registrar only. `handle` is null for a thread. Notes the current executor (which must exist) and context.
-  void arm(std::coroutine_handle<> handle) noexcept;
+  void arm(std::coroutine_handle<> handle, const wait_terms& terms = {}) noexcept;
+
+  // Registrar only, instead of enlisting `entry`: the resource of `source` is free. True: the wait is granted, the
+  // caller takes the resource and enlists no more. False: another registration was granted meanwhile.
+  [[nodiscard]] bool take_now(waiter& entry, wait_source& source) noexcept;
 
   // Registrar only, instead of commit(): the resource was free, nothing was registered.
   void disarm() noexcept;
@@ -98,17 +123,28 @@ class suspension : private stop_node, private timer_node {
   // Registrar only. See the protocol above.
   [[nodiscard]] bool commit() noexcept;
 
-  // The coroutine itself, after it ran again: the verdict, and for a select the index of the registration that was
-  // granted (in the order of enlisting).
+  // The coroutine itself, after it ran again: restores its context as the current one and gives the verdict, and for a
+  // select the index of the registration that was granted (in the order of enlisting).
   verdict finish() noexcept;
   std::size_t granted_index() const noexcept;
 
   verdict outcome() const noexcept { return claim_.outcome(); }
+  bool decided() const noexcept { return outcome() > verdict::reserved; }
+
+  // For those who look at a wait under way, on the thread of its executor: the first source it waits for (null for
+  // none), and where it was asked for.
+  const wait_source* awaited() const noexcept;
+  const std::source_location& at() const noexcept { return terms_.at; }
+  time_point deadline() const noexcept { return timer_node::when; }
 
  private:
   friend class waiter;
 
+  void begin_observed_wait() noexcept;
+  const void* observed_as() const noexcept;
   void watch() noexcept;
+  void watch_clock() noexcept;
+  void watch_stop() noexcept;
   std::uint32_t release_all(const void* except) noexcept;
   void conclude(settlement how, const void* self) noexcept;
   void post() noexcept;
@@ -121,6 +157,7 @@ class suspension : private stop_node, private timer_node {
   waiter* first_ = nullptr;   // the registrations, last first; written by the registrar while registering
   waiter* winner_ = nullptr;  // written by the winning waiter before it drops its hold
   context* ctx_ = nullptr;
+  wait_terms terms_;
   stop_source* stop_ = nullptr;      // where the stop node is attached; null if it is not
   timer_service* timers_ = nullptr;  // where the alarm is attached; null if it is not
 };

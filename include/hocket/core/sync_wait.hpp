@@ -1,99 +1,118 @@
 // sync_wait: runs an awaitable to its end on the calling thread, and returns its result.
+//
+// Only for plain threads: inside a coroutine it would block the worker that must finish the wait, so there it is a
+// fatal error. Meanwhile the thread runs what is posted to it: a task that is waited for runs here.
 #pragma once
-#include <hocket/core/awaitable.hpp>
 #include <hocket/core/context.hpp>
 #include <hocket/core/current.hpp>
 #include <hocket/core/frame.hpp>
-#include <hocket/core/return_slot.hpp>
+#include <hocket/core/operation.hpp>
 #include <hocket/core/thread_executor.hpp>
+#include <exception>
 
 namespace hocket::inline HOCKET_ABI {
 
 namespace detail {
 
-// The root of a sync_wait: a coroutine that awaits the awaitable and signals the thread when it has the result.
-template <class T>
-class sync_root {
+// Whether a thread can stand behind the awaiter itself: one of ours, that asks for nothing but a handle.
+template <class W>
+concept waits_for_a_thread = trusted_awaiter<W> && requires(W& w, std::coroutine_handle<> nobody) {
+  { w.await_suspend(nobody) } -> std::same_as<bool>;
+};
+
+// Awaits an awaiter that has said that it is not ready, and leaves the result in it.
+template <class W>
+struct begun {
+  W& awaiter;
+  static bool await_ready() noexcept { return false; }
+  template <class Promise>
+  decltype(auto) await_suspend(std::coroutine_handle<Promise> root) {
+    return awaiter.await_suspend(root);
+  }
+  static void await_resume() noexcept {}
+};
+
+// The root of what a thread waits for: a coroutine that awaits it and then signals the thread.
+class thread_root {
  public:
-  struct promise_type;
+  struct promise_type : coroutine_header {
+    promise_type() noexcept {
+      kind = coroutine_kind::root;
+      budget = transfer_budget;
+      ctx = &current_context();
+    }
+    struct end {
+      static bool await_ready() noexcept { return false; }
+      static void await_suspend(std::coroutine_handle<promise_type> root) noexcept {
+        runnable& over = root.promise().signal;
+        over.home->post(over);  // from here on the waiting thread may free the frame
+      }
+      static void await_resume() noexcept {}
+    };
+    thread_root get_return_object() noexcept {
+      return thread_root(std::coroutine_handle<promise_type>::from_promise(*this));
+    }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    end final_suspend() noexcept { return {}; }
+    void return_void() noexcept {}
+    void unhandled_exception() noexcept { error = std::current_exception(); }
 
-  explicit sync_root(std::coroutine_handle<promise_type> root) noexcept : root_(root) {}
-  sync_root(const sync_root&) = delete;
-  sync_root& operator=(const sync_root&) = delete;
-  ~sync_root() { root_.destroy(); }
+    runnable signal{};  // has no handle: it ends run_until_signal()
+    std::exception_ptr error;
+  };
 
-  T run() {
-    thread_executor here;
+  explicit thread_root(std::coroutine_handle<promise_type> root) noexcept : root_(root) {}
+  thread_root(const thread_root&) = delete;
+  thread_root& operator=(const thread_root&) = delete;
+  ~thread_root() { root_.destroy(); }
+
+  void run(thread_executor& here) {
     runnable start{nullptr, root_, &here};
     root_.promise().signal.home = &here;
     here.post(start);
     here.run_until_signal();
-    return root_.promise().slot.take();
+    if (root_.promise().error) std::rethrow_exception(root_.promise().error);
   }
 
  private:
   std::coroutine_handle<promise_type> root_;
 };
 
-template <class T>
-struct sync_root_base : coroutine_header {
-  return_slot<T> slot;
-  runnable signal{};  // has no handle: it ends run_until_signal()
+template <class W>
+thread_root drive(W& awaiter) {
+  co_await begun<W>{awaiter};
+}
 
-  sync_root_base() noexcept {
-    kind = coroutine_kind::root;
-    budget = transfer_budget;
-    ctx = &current_context();
-  }
-  struct end {
-    bool await_ready() noexcept { return false; }
-    template <class Promise>
-    void await_suspend(std::coroutine_handle<Promise> root) noexcept {
-      runnable& over = root.promise().signal;
-      over.home->post(over);  // from here on the waiting thread may free the frame
+// Waits for an awaiter that has said that it is not ready; await_resume is left to the caller.
+template <class W>
+void block_thread(W& awaiter) {
+  expects(current_executor() == nullptr, "a coroutine was about to block its worker",
+          "the worker must finish the wait: use co_await in a task, and await in a spawned fiber");
+  thread_executor here;
+  if constexpr (waits_for_a_thread<W>) {
+    bool suspended = false;
+    {
+      running_scope running(&here, this_thread().ctx);
+      suspended = awaiter.await_suspend(std::coroutine_handle<>{});
     }
-    void await_resume() noexcept {}
-  };
-  std::suspend_always initial_suspend() noexcept { return {}; }
-  end final_suspend() noexcept { return {}; }
-  void unhandled_exception() noexcept { slot.set_exception(std::current_exception()); }
-};
-
-template <class T>
-struct sync_root<T>::promise_type : sync_root_base<T> {
-  sync_root get_return_object() noexcept { return sync_root(std::coroutine_handle<promise_type>::from_promise(*this)); }
-  template <class U>
-  void return_value(U&& value) {
-    this->slot.set_value(std::forward<U>(value));
+    if (suspended) here.run_until_signal();
+  } else {
+    drive(awaiter).run(here);
   }
-};
-
-template <>
-struct sync_root<void>::promise_type : sync_root_base<void> {
-  sync_root get_return_object() noexcept { return sync_root(std::coroutine_handle<promise_type>::from_promise(*this)); }
-  void return_void() noexcept { slot.set_value(); }
-};
-
-// The awaiter is named because g++ 12 would move an awaiter that is an rvalue into the frame, and hocket's cannot move.
-template <class T, class A>
-sync_root<T> make_sync_root(A&& a) {
-  auto&& waits = get_awaiter(std::forward<A>(a));
-  co_return co_await waits;
 }
 
 }  // namespace detail
 
-// Awaits `a` and blocks the calling thread until it has ended; meanwhile the thread runs what is posted to it. Returns
-// the result by value (or the reference that `a` yields), or throws what it threw. Allocates one frame.
-// Only for plain threads: inside a coroutine it would block the worker, so there it is a fatal error.
+// Awaits `a` and blocks the calling thread until it has ended. Returns what `co_await a` would, or throws what it
+// threw. An operation (a primitive's wait) needs no frame; anything else takes one.
 template <class A>
   requires awaitable<A>
 decltype(auto) sync_wait(A&& a) {
-  using T = std::conditional_t<std::is_rvalue_reference_v<await_result_t<A>>, std::remove_cvref_t<await_result_t<A>>,
-                               await_result_t<A>>;
   expects(current_executor() == nullptr, "sync_wait was called by a coroutine",
           "it would block the worker that must finish the wait: use co_await (or await in a fiber)");
-  return detail::make_sync_root<T, A>(std::forward<A>(a)).run();
+  auto&& awaiter = get_awaiter(std::forward<A>(a));
+  if (!awaiter.await_ready()) detail::block_thread(awaiter);
+  return awaiter.await_resume();
 }
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -10,7 +10,7 @@
 // (a derived one), so that functions without an allocator pay nothing for the possibility. Any allocator will do; a
 // stateful one is kept behind the frame.
 #pragma once
-#include <hocket/coro/frame_memory.hpp>
+#include <hocket/core/frame_memory.hpp>
 #include <memory>
 #include <type_traits>
 

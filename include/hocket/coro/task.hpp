@@ -27,6 +27,7 @@
 // takes n stack frames.
 #pragma once
 #include <hocket/base/fatal.hpp>
+#include <hocket/core/awaitable.hpp>
 #include <hocket/coro/detail/task_promise.hpp>
 #include <hocket/coro/frame_allocation.hpp>
 
@@ -34,6 +35,9 @@ namespace hocket::inline HOCKET_ABI {
 
 template <class T>
 class task;
+
+template <class T>
+inline constexpr bool is_task<task<T>> = true;
 
 template <class T = void>
 class [[nodiscard]] task {
@@ -93,9 +97,8 @@ class [[nodiscard]] task {
   // Destroys the frame before the parent goes on, as a function's parameters are gone when it has returned.
   T await_resume() {
     auto& promise = body_.promise();
-    promise.dequeued();
-    if (promise.failed()) [[unlikely]]
-      rethrow();
+    if (promise.ended_specially()) [[unlikely]]
+      after_special_end();
     if constexpr (std::is_void_v<T>) {
       destroy();
     } else if constexpr (std::is_reference_v<T>) {
@@ -113,7 +116,9 @@ class [[nodiscard]] task {
   explicit task(handle_type body) noexcept : body_(body) {}
 
   void destroy() noexcept { std::exchange(body_, {}).destroy(); }
-  [[noreturn, gnu::cold, gnu::noinline]] void rethrow() {
+  [[gnu::cold, gnu::noinline]] void after_special_end() {
+    body_.promise().dequeued();
+    if (!body_.promise().failed()) return;
     std::exception_ptr error = body_.promise().take_error();
     destroy();
     std::rethrow_exception(std::move(error));

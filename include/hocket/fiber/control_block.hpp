@@ -32,6 +32,7 @@ inline constexpr std::uint8_t canary = 16;            // its stack has no guard 
 inline constexpr std::uint8_t keeps_exceptions = 32;  // it parked inside a catch block: fiber_record::exceptions
 inline constexpr std::uint8_t at_resume = keeps_exceptions | canary;
 inline constexpr std::uint8_t unwinding = 64;  // it is being destroyed
+inline constexpr std::uint8_t scheduled = 8;   // spawned: its worker resumes it, and takes what it sends as a request
 }  // namespace fiber_flag
 
 struct control_block {

@@ -258,6 +258,7 @@ class [[nodiscard]] coroutine : public any_coroutine {
     record.drop_body = &body_type::drop;
     detail::arm_fiber(record, body_type::place(record), &body_type::entry);
     guard.armed = true;
+    detail::announce_fiber(record);
     record_ = &record;
     block_ = record.block;
   }
@@ -292,7 +293,7 @@ class [[nodiscard]] coroutine : public any_coroutine {
       if (!block.record || block.thread().id != machine::thread_id()) [[unlikely]]
         detail::report_bad_resume(block);
     }
-    void* out = detail::enter(block, *record_, in);
+    void* out = detail::enter(block, in);
     if (!out) [[unlikely]]
       return take_result(block);
     return detail::incoming<Out>(out);

@@ -1,13 +1,11 @@
 // How a raw fiber begins and ends: what coroutine<> and the bare handle do besides switching.
 #pragma once
+#include <hocket/core/unwind.hpp>
 #include <hocket/fiber/control_block.hpp>
 #include <hocket/fiber/fiber_record.hpp>
 
 namespace hocket::inline HOCKET_ABI {
 namespace detail {
-
-// What unwinds a fiber that is destroyed while suspended. Private: a catch (...) that meets it must rethrow it.
-class forced_unwind {};
 
 // Fatal when `record`'s fiber is to unwind but its body went on instead.
 void check_unwound(const fiber_record& record) noexcept;
@@ -28,8 +26,14 @@ fiber_record& begin_fiber(stack_pool* pool, const char* name, void* user_data, s
 void arm_fiber(fiber_record& record, void* top, void (*entry)(void*, void*, void*)) noexcept;
 void give_up_fiber(fiber_record& record) noexcept;
 
+// Tells the observer of a fiber that was made.
+void announce_fiber(const fiber_record& record) noexcept;
+
 // Ends a fiber in any state and gives its stack back: unwinds it if it is suspended.
 void destroy_fiber(fiber_record& record) noexcept;
+
+// Gives the stack of a finished fiber back.
+void bury_fiber(fiber_record& record) noexcept;
 
 // A bare handle that owns the fiber.
 std::coroutine_handle<> release_fiber(control_block& block);

@@ -1,6 +1,8 @@
-// What the raw fibers of one thread share; it is their home, since they belong to the thread that created them.
+// What the fibers of one thread share. It is the home of the raw ones, which belong to the thread that created them;
+// a scheduled fiber's home is its executor, but its stack and its place are this thread's, too, once it has begun.
 #pragma once
 #include <hocket/context/exception_globals.hpp>
+#include <hocket/core/current.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/stack/stack_pool.hpp>
 
@@ -21,12 +23,17 @@ class fiber_thread final : public executor {
   // For coroutines that name no pool: 64 KiB stacks.
   stack_pool& default_pool();
 
+  // For fibers that ask for a size: one pool per size in whole pages; 0 is the default. Throws bad_alloc.
+  stack_pool& pool_of(std::size_t stack_size);
+
   // A fiber of this thread is gone. This object outlives its thread while there are any (a static one of the main
   // thread is destroyed after it): then the last one takes it along.
   void one_less() noexcept;
 
   std::size_t live = 0;              // fibers that are not yet destroyed
   control_block* running = nullptr;  // innermost
+  void* worker = nullptr;            // while a scheduled fiber runs: the record of the stack that resumed it
+  thread_state* const state;
   exception_globals* const exceptions;
   const void* const id;
   fiber_local_node* locals = nullptr;  // fiber-local values of the thread itself
@@ -35,7 +42,9 @@ class fiber_thread final : public executor {
   fiber_thread() noexcept;
   ~fiber_thread();
   struct exit_hook;
+  struct sized_pool;
   stack_pool* default_pool_ = nullptr;
+  sized_pool* sized_pools_ = nullptr;
   bool ended_ = false;  // the thread is
 };
 

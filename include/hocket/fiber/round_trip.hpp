@@ -5,6 +5,7 @@
 // fiber's side has nothing to do for it, and the usual case costs two loads and a branch on each occasion.
 #pragma once
 #include <hocket/context/switch.hpp>
+#include <hocket/core/unwind.hpp>
 #include <hocket/fiber/control_block.hpp>
 #include <hocket/fiber/fiber_record.hpp>
 
@@ -12,10 +13,9 @@ namespace hocket::inline HOCKET_ABI {
 namespace detail {
 
 // The rare parts of a switch, out of line.
-void before_resume(control_block& block, fiber_record& record) noexcept;
-void put_fiber_exceptions_away(control_block& block, fiber_record& record) noexcept;
-void* enter_from_handler(control_block& block, fiber_record& record, void* transfer) noexcept;
-[[noreturn]] void throw_unwinding();
+void before_resume(control_block& block) noexcept;
+void put_fiber_exceptions_away(control_block& block) noexcept;
+void* enter_from_handler(control_block& block, void* transfer) noexcept;
 [[noreturn]] void report_bad_resume(const control_block& block) noexcept;
 [[noreturn]] void report_bad_yield(const fiber_record& record) noexcept;
 
@@ -23,25 +23,32 @@ void* enter_from_handler(control_block& block, fiber_record& record, void* trans
 // "finished", from the resumer "unwind".
 inline void* empty_message(control_block& block) noexcept { return &block; }
 
+// The annotation of a switch, for the sanitizers that want one: to find it costs more than the switch.
+[[gnu::always_inline]] inline switch_annotation* annotation_of(control_block& block) noexcept {
+  if constexpr (switch_annotation::active) return &fiber_record::of(block).annotation;
+  else return nullptr;
+}
+
 // The resumer's side of a round trip: runs the fiber until it yields or finishes. Gives what it sends. Both sides
 // contain genuine calls (the rare parts), which is what the in_caller form of the switch asks for.
-[[gnu::always_inline]] inline void* enter(control_block& block, fiber_record& record, void* transfer) noexcept {
+[[gnu::always_inline]] inline void* enter(control_block& block, void* transfer) noexcept {
   fiber_thread& thread = block.thread();
   if (!thread.exceptions->empty()) [[unlikely]]
-    return enter_from_handler(block, record, transfer);
+    return enter_from_handler(block, transfer);
   if (block.header.flags & fiber_flag::at_resume) [[unlikely]]
-    before_resume(block, record);
+    before_resume(block);
+  [[maybe_unused]] switch_annotation* const annotation = annotation_of(block);
   control_block* const outer = thread.running;
   void* const to = block.record;
   block.record = nullptr;
   thread.running = &block;
-  record.annotation.before_resume();
+  if constexpr (switch_annotation::active) annotation->before_resume();
   machine::arrival back = machine::switch_to_in_caller(to, transfer);
-  record.annotation.after_resume();
+  if constexpr (switch_annotation::active) annotation->after_resume();
   block.record = back.from;
   thread.running = outer;
   if (!thread.exceptions->empty()) [[unlikely]]
-    put_fiber_exceptions_away(block, record);
+    put_fiber_exceptions_away(block);
   return back.transfer;
 }
 

@@ -129,6 +129,12 @@ inline void futex_wait(const atomic<std::uint32_t>& word, std::uint32_t expected
                        detail::place where = detail::place::current()) {
   detail::futex_wait(word.word(), expected, where);
 }
+// The same with a limit, which the checker lets pass whenever it likes: false if it returns because of that. If nobody
+// else can go on, the time is up.
+[[nodiscard]] inline bool futex_wait_timed(const atomic<std::uint32_t>& word, std::uint32_t expected,
+                                           detail::place where = detail::place::current()) {
+  return detail::futex_wait_timed(word.word(), expected, where);
+}
 inline void futex_wake_one(const atomic<std::uint32_t>& word, detail::place where = detail::place::current()) {
   detail::futex_wake(word.word(), false, where);
 }

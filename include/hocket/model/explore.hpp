@@ -16,13 +16,13 @@
 // so `thread_local` and std::mutex do not do what they say; thread_index() is there for per-thread slots.
 //
 // WHAT IS EXPLORED. An execution is a sequence of decisions: which thread performs its next operation, which of the
-// permitted stores a load reads, whether a weak compare-exchange fails or a futex wait returns for no reason, which
-// waiter a wake takes. The checker walks this tree depth first, by running the body again from the start for each path.
-// Three counters bound an execution: preemptions (a switch away from a thread that could have gone on; switches at
-// blocking, pausing and ending are free), stale reads (loads that did not read the newest store) and spurious results.
-// Most bugs need very few of each. The bounds grow from 0 to those of `options`, so the first bug that is found is
-// among the simplest ones; if a whole pass was not cut by its bounds, nothing is left and the search ends early with
-// `exhaustive` set.
+// permitted stores a load reads, whether a weak compare-exchange fails or a futex wait returns for no reason, whether
+// the time of a timed one is up, which waiter a wake takes. The checker walks this tree depth first, by running the
+// body again from the start for each path. Three counters bound an execution: preemptions (a switch away from a thread
+// that could have gone on; switches at blocking, pausing and ending are free), stale reads (loads that did not read the
+// newest store) and spurious results. Most bugs need very few of each. The bounds grow from 0 to those of `options`, so
+// the first bug that is found is among the simplest ones; if a whole pass was not cut by its bounds, nothing is left
+// and the search ends early with `exhaustive` set.
 //
 // WHAT IS FOUND. A failed model::require, a data race on a model::var or against an object's construction or
 // destruction, a use after destruction, deadlock, a lost wake-up (a deadlock in which some thread sleeps on a futex),
@@ -61,7 +61,8 @@ namespace hocket::inline HOCKET_HOST_ABI::model {
 struct options {
   std::uint32_t preemptions = 3;         // per execution
   std::uint32_t stale_reads = 3;         // per execution
-  std::uint32_t spurious = 1;            // weak compare-exchanges that fail, futex waits that return, per execution
+  std::uint32_t spurious = 1;            // weak compare-exchanges that fail, futex waits that return, per execution;
+                                         // timed ones that end by the clock while others could go on
   std::uint32_t steps = 5'000;           // operations per execution; more are reported as a livelock
   std::uint64_t executions = 0;          // gives up (report::complete false) after so many; 0: never
   std::uint64_t random = 0;              // if not 0: run so many random executions instead of all

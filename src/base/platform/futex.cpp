@@ -1,7 +1,10 @@
 // Linux futexes: the one way in which hocket blocks a thread. And the hint for the moments in which it spins.
 #include <hocket/base/atomic.hpp>
 
+#include <algorithm>
+#include <cerrno>
 #include <climits>
+#include <ctime>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -15,6 +18,14 @@ void futex(const atomic<std::uint32_t>& word, int operation, std::uint32_t value
   ::syscall(SYS_futex, &word, operation, value, nullptr, nullptr, 0);
 }
 
+// The kernel refuses a time before the clock's zero: that one has been over for as long as any other in the past.
+::timespec absolute(time_point when) noexcept {
+  constexpr std::int64_t second = 1'000'000'000;
+  static_assert(sizeof(::timespec::tv_sec) == 8, "292 years of nanoseconds, in seconds, fit");
+  const std::int64_t nanoseconds = std::max<std::int64_t>(when.time_since_epoch().count(), 0);
+  return {nanoseconds / second, nanoseconds % second};
+}
+
 }  // namespace
 
 void cpu_relax() noexcept {
@@ -25,6 +36,18 @@ void cpu_relax() noexcept {
 
 void futex_wait(const atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
   futex(word, FUTEX_WAIT_PRIVATE, expected);
+}
+bool futex_wait_until(const atomic<std::uint32_t>& word, std::uint32_t expected, time_point deadline) noexcept {
+  if (deadline == time_point::max()) {
+    futex_wait(word, expected);
+    return true;
+  }
+  // Of the two waits that take a limit this is the one with an absolute time, on CLOCK_MONOTONIC, which is
+  // steady_clock.
+  const ::timespec limit = absolute(deadline);
+  return ::syscall(SYS_futex, &word, FUTEX_WAIT_BITSET_PRIVATE, expected, &limit, nullptr, FUTEX_BITSET_MATCH_ANY) ==
+             0 ||
+         errno != ETIMEDOUT;
 }
 void futex_wake_one(const atomic<std::uint32_t>& word) noexcept { futex(word, FUTEX_WAKE_PRIVATE, 1); }
 void futex_wake_all(const atomic<std::uint32_t>& word) noexcept { futex(word, FUTEX_WAKE_PRIVATE, INT_MAX); }

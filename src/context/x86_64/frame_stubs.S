@@ -1,5 +1,6 @@
 // The entry stubs behind a fiber's handle, x86-64: what a control block's first two words point to.
-// Entered as resume(frame) and destroy(frame), frame in rdi; both leave by a tail jump, so they need no frame.
+// Entered as resume(frame) and destroy(frame), frame in rdi; they leave by a tail jump, so they need no frame.
+// hocket_start_resume stands in the two words of a scheduled fiber that has no stack yet.
 
         .text
         .globl  hocket_frame_resume
@@ -21,5 +22,15 @@ hocket_frame_destroy:
         jmp     hocket_destroy_fiber@PLT
         .cfi_endproc
         .size   hocket_frame_destroy, .-hocket_frame_destroy
+
+        .globl  hocket_start_resume
+        .type   hocket_start_resume, @function
+        .p2align 4
+hocket_start_resume:
+        .cfi_startproc
+        endbr64
+        jmp     hocket_start_fiber@PLT
+        .cfi_endproc
+        .size   hocket_start_resume, .-hocket_start_resume
 
         .section .note.GNU-stack, "", @progbits

@@ -4,6 +4,9 @@
 
 #include <hocket/fiber/fiber_life.hpp>
 #include <hocket/fiber/round_trip.hpp>
+#include <hocket/fiber/scheduled_fiber.hpp>
+
+#include "fiber/resume_scheduled.hpp"
 
 #include <utility>
 
@@ -37,14 +40,51 @@ proxy run(owned_fiber fiber) {
   fiber_record& record = fiber_record::of(block);
   for (;;) {
     if (!block.record || block.thread().id != machine::thread_id()) detail::report_bad_resume(block);
-    detail::enter(block, record, detail::empty_message(block));
+    detail::enter(block, detail::empty_message(block));
     if (block.finished()) break;
     co_await std::suspend_always{};
   }
   detail::rethrow_error(record);
 }
 
+// A scheduled fiber's whole life as a coroutine. It frees itself: nobody holds its handle when it has ended.
+struct scheduled_proxy {
+  struct promise_type : coroutine_header {
+    explicit promise_type(scheduled_fiber& fiber) noexcept {
+      kind = coroutine_kind::fiber;
+      budget = transfer_budget;
+      ctx = &fiber.activity();
+    }
+    scheduled_proxy get_return_object() noexcept { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    std::suspend_never final_suspend() noexcept { return {}; }
+    void return_void() noexcept {}
+    void unhandled_exception() noexcept { std::terminate(); }
+  };
+  std::coroutine_handle<promise_type> handle;
+};
+
+// The commit of a fiber that parks runs when its proxy is suspended.
+struct commit_parked {
+  park_request& request;
+  bool await_ready() const noexcept { return false; }
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<> proxy) const noexcept {
+    std::coroutine_handle<> next = request.commit(request, with_header(proxy));
+    return next ? next : std::noop_coroutine();
+  }
+  void await_resume() const noexcept {}
+};
+
+scheduled_proxy run_scheduled(scheduled_fiber& fiber) {
+  if (fiber.prepare())
+    while (void* sent = detail::resume_scheduled(*fiber.block()).request)
+      co_await commit_parked{*static_cast<park_request*>(sent)};
+  fiber.conclude();
+}
+
 }  // namespace
+
+std::coroutine_handle<> scheduled_fiber::start_handle() { return run_scheduled(*this).handle; }
 
 constinit const frame_head fiber_entry_points{&unreachable, &unreachable};
 

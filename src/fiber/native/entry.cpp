@@ -3,12 +3,16 @@
 
 #include <hocket/fiber/fiber_life.hpp>
 #include <hocket/fiber/round_trip.hpp>
+#include <hocket/fiber/scheduled_fiber.hpp>
+
+#include "fiber/resume_scheduled.hpp"
 
 // context/<architecture>/frame_stubs.S: entered through the frame's first two words, tail-jump to the functions below.
 // They must be assembly: a compiler that sees a C++ body there may call it under its private convention.
 extern "C" {
 void hocket_frame_resume(void* frame);
 void hocket_frame_destroy(void* frame);
+void hocket_start_resume(void* frame);
 }
 
 namespace hocket::inline HOCKET_ABI {
@@ -20,15 +24,60 @@ std::coroutine_handle<> detail::release_fiber(control_block& block) {
   return handle_of(block.head);
 }
 
+std::coroutine_handle<> scheduled_fiber::start_handle() {
+  start_ = {{&hocket_start_resume, &hocket_frame_destroy}, this};
+  return handle_of(start_.head);
+}
+
+namespace {
+
+// The worker's part of a scheduled fiber's life, from where it is resumed to where it parks for good.
+void run(control_block& first) noexcept {
+  auto [block, sent] = detail::resume_scheduled(first);
+  if (sent == block) [[likely]]
+    return;
+  while (sent) {
+    const std::coroutine_handle<> own = handle_of(block->head);
+    auto& request = *static_cast<park_request*>(sent);
+    std::coroutine_handle<> next = request.commit(request, with_header(own));
+    if (!next) return;
+    if (next != own) return next.resume();  // as a task transfers to the one that it awaits
+    auto [parked, again] = detail::resume_scheduled(*block);
+    if (again == parked) return;
+    block = parked;
+    sent = again;
+  }
+  scheduled_fiber::of(*block).conclude();
+}
+
+}  // namespace
 }  // namespace hocket::inline HOCKET_ABI
+
+extern "C" void hocket_start_fiber(void* frame) noexcept {
+  using namespace hocket;
+  scheduled_fiber& fiber = *static_cast<start_frame*>(frame)->fiber;
+  if (fiber.prepare()) run(*fiber.block());
+  else fiber.conclude();
+}
+
+namespace {
+
+// Apart, so that the path of scheduled fibers saves no registers for it.
+[[gnu::noinline]] void resume_raw(hocket::control_block& block) {
+  using namespace hocket;
+  if (!block.record || block.thread().id != machine::thread_id()) detail::report_bad_resume(block);
+  fiber_record& record = fiber_record::of(block);
+  detail::enter(block, detail::empty_message(block));
+  if (block.finished()) detail::rethrow_error(record);
+}
+
+}  // namespace
 
 extern "C" void hocket_resume_fiber(void* frame) {
   using namespace hocket;
   auto& block = *static_cast<control_block*>(frame);
-  if (!block.record || block.thread().id != machine::thread_id()) detail::report_bad_resume(block);
-  fiber_record& record = fiber_record::of(block);
-  detail::enter(block, record, detail::empty_message(block));
-  if (block.finished()) detail::rethrow_error(record);
+  if (block.header.flags & fiber_flag::scheduled) return run(block);
+  resume_raw(block);
 }
 
 extern "C" void hocket_destroy_fiber(void* frame) noexcept {

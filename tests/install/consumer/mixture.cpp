@@ -1,4 +1,4 @@
-// Compiled with another assertion level than the library's: must not link.
+// Compiled in another configuration than the library: must not link.
 #include <hocket/base/fatal.hpp>
 
 int main() { hocket::notice("mixed"); }

@@ -36,6 +36,7 @@ namespace model = hocket::model;
 // One alarm, which fires when ring() is called.
 class one_alarm final : public timer_service {
  public:
+  hocket::time_point now() const noexcept override { return {}; }
   void attach(timer_node& node) noexcept override {
     locked guard(mutex_);
     node_ = &node;
@@ -114,14 +115,10 @@ verdict wait_once(Source& source, one_home& home, context& ctx) {
   hocket::this_thread().running_on = &home;
   hocket::this_thread().ctx = &ctx;
   self->wait.arm({});
-  verdict got = verdict::granted;
-  if (source.take_or_list(self->wait, self->entry)) {
-    self->wait.disarm();
-  } else {
-    if (self->wait.commit()) home.sleep();
-    else require(!home.posted(), "posted, and gone straight on");
-    got = self->wait.finish();
-  }
+  source.take_or_list(self->wait, self->entry);
+  if (self->wait.commit()) home.sleep();
+  else require(!home.posted(), "posted, and gone straight on");
+  verdict got = self->wait.finish();
   self.free();
   return got;
 }
@@ -208,12 +205,7 @@ struct two_sources {
     hocket::this_thread().running_on = &home;
     hocket::this_thread().ctx = ctx.get();
     self->wait.arm({});
-    for (int i = 0; i < 2; ++i) {
-      if (!sources[i].take_or_list(self->wait, self->entries[i])) continue;
-      self->entries[i].enlist(self->wait, sources[i]);
-      if (!self->entries[i].grant()) sources[i].release();
-      break;
-    }
+    for (int i = 0; i < 2 && !self->wait.decided(); ++i) sources[i].take_or_list(self->wait, self->entries[i]);
     if (self->wait.commit()) home.sleep();
     require(self->wait.finish() == verdict::granted);
     index = self->wait.granted_index();
@@ -276,7 +268,7 @@ struct looks_without_the_lock : permit_source {
   bool take_or_list(suspension& wait, waiter& entry) noexcept override {
     {
       locked guard(mutex_);
-      if (free_ > 0) return --free_, true;
+      if (free_ > 0 && wait.take_now(entry, *this)) return --free_, true;
     }
     locked guard(mutex_);
     entry.enlist(wait, *this);

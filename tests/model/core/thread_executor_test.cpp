@@ -1,7 +1,11 @@
 // The executor of a plain thread, and the mutex of threads: nothing posted is lost, and nothing is touched too late.
 #include <hocket/base/mutex.hpp>
+#include <hocket/core/context.hpp>
+#include <hocket/core/current.hpp>
 #include <hocket/core/thread_executor.hpp>
 
+#include "core/kept.hpp"
+#include "unit/core/permit_source.hpp"
 #include "verdict.hpp"
 
 #include <algorithm>
@@ -10,12 +14,16 @@
 
 namespace {
 
+using hocket::context;
 using hocket::runnable;
 using hocket::thread_executor;
 using hocket::thread_mutex;
+using hocket::time_point;
 using hocket::model::execution;
 using hocket::model::require;
 using hocket::model::var;
+using hocket_test::kept;
+using hocket_test::permit_source;
 namespace model = hocket::model;
 
 struct work : runnable {
@@ -41,6 +49,38 @@ void two_post_one_takes(execution& run) {
     });
   }
   run.join();
+}
+
+struct timed_wait {
+  explicit timed_wait(permit_source& source) : permit(source) {}
+  thread_executor home;
+  permit_source::acquisition permit;
+};
+
+constexpr time_point over{}, far = time_point::max() - hocket::duration(1);
+
+// A thread waits for a permit with a deadline, which by the machine's clock is over (so the alarm fires as soon as it
+// is looked at) or never comes (but the sleep may end, as if it had). Executor and wait are gone as soon as it returns.
+auto granted_beside_the_deadline(time_point deadline) {
+  return [=](execution& run) {
+    permit_source source;
+    auto ctx = context::child_of(context::root(), {.deadline = deadline});
+    auto got = hocket::verdict::idle;
+    run.thread("waits", [&] {
+      kept<timed_wait> self(source);
+      {
+        hocket::running_scope running(&self->home, ctx.get());
+        if (self->permit.await_suspend({})) require(!self->home.take()->next, "posted twice");
+        got = self->permit.await_resume();
+      }
+      self.free();
+    });
+    run.thread("grants", [&] { source.release(); });
+    run.join();
+    require(got == hocket::verdict::granted || (got == hocket::verdict::timed_out && deadline == over));
+    require(source.free() == (got == hocket::verdict::granted ? 0 : 1), "a permit was lost, or made");
+    require(!source.has_waiters());
+  };
 }
 
 void three_count(execution& run) {
@@ -72,6 +112,11 @@ TEST_CASE("every ordering of a thread executor is needed, but for two that order
   CHECK(std::count(unneeded.begin(), unneeded.end(), '\n') == 2);
   CHECK(unneeded.find(": acq_rel could be release\n") != std::string::npos);
   CHECK(unneeded.find(": release could be relaxed\n") != std::string::npos);
+}
+
+TEST_CASE("fault 16: a thread's wait that is granted as its deadline comes ends once, and nothing touches it after") {
+  verdict::none({.preemptions = 2, .stale_reads = 1, .spurious = 1}, granted_beside_the_deadline(over));
+  verdict::none({.preemptions = 2, .stale_reads = 1, .spurious = 1}, granted_beside_the_deadline(far));
 }
 
 TEST_CASE("a thread mutex excludes, wakes its sleepers, and needs each of its orderings") {

@@ -17,14 +17,16 @@ thread_state& this_thread() noexcept {
   return states[model::thread_index()];
 }
 
-running_scope::running_scope(executor* on, context* ctx) noexcept
-    : outer_executor_(this_thread().running_on), outer_context_(this_thread().ctx) {
+running_scope::running_scope(executor* on, context* ctx, run_queue* ready) noexcept
+    : outer_executor_(this_thread().running_on), outer_ready_(this_thread().ready), outer_context_(this_thread().ctx) {
   this_thread().running_on = on;
+  this_thread().ready = ready;
   this_thread().ctx = ctx;
 }
 
 running_scope::~running_scope() {
   this_thread().running_on = outer_executor_;
+  this_thread().ready = outer_ready_;
   this_thread().ctx = outer_context_;
 }
 

@@ -43,7 +43,7 @@ TEST_CASE("fault 29: after a move to another thread, this_thread() is the new th
   constexpr std::size_t size = 256 * 1024;
   auto memory = std::make_unique<char[]>(size);
   char* top = memory.get() + size - reinterpret_cast<std::uintptr_t>(memory.get()) % 64;
-  void* record = machine::prepare(top, &body, nullptr);
+  void* record = machine::prepare(top, &body, nullptr, size - 64);
   annotation.on_acquire(memory.get(), size - 64);
   annotation.before_resume();
   record = machine::switch_to(record, nullptr).from;

@@ -28,15 +28,19 @@ class permit_source : public hocket::wait_source {
     }
   }
 
-  // Under one lock: takes a permit (true), or registers `entry` (false).
+  // Under one lock: takes a permit (true; unless the wait was granted by another source), or registers `entry` (false).
   virtual bool take_or_list(hocket::suspension& wait, hocket::waiter& entry) noexcept {
     hocket::locked guard(mutex_);
-    if (free_ > 0) return --free_, true;
+    if (free_ > 0) {
+      if (wait.take_now(entry, *this)) --free_;
+      return true;
+    }
     entry.enlist(wait, *this);
     waiting_.push_back(entry);
     return false;
   }
 
+  const char* what() const noexcept override { return "permits"; }
   bool detach(hocket::waiter& entry) noexcept override {
     hocket::locked guard(mutex_);
     if (!entry.linked()) return false;
@@ -86,18 +90,13 @@ class permit_source::acquisition {
   bool await_ready() const noexcept { return false; }
   bool await_suspend(std::coroutine_handle<> handle) noexcept {
     wait_.arm(handle);
-    if (source_.take_or_list(wait_, entry_)) {
-      wait_.disarm();
-      taken_ = true;
-      return false;
-    }
+    source_.take_or_list(wait_, entry_);
     return wait_.commit();
   }
-  hocket::verdict await_resume() noexcept { return taken_ ? hocket::verdict::granted : wait_.finish(); }
+  hocket::verdict await_resume() noexcept { return wait_.finish(); }
 
  private:
   permit_source& source_;
-  bool taken_ = false;
   hocket::suspension wait_;
   hocket::waiter entry_;
 };
@@ -117,13 +116,7 @@ class permit_source::choice {
   bool await_ready() const noexcept { return false; }
   bool await_suspend(std::coroutine_handle<> handle) noexcept {
     wait_.arm(handle);
-    for (int i = 0; i < 2; ++i) {
-      if (!sources_[i]->take_or_list(wait_, entries_[i])) continue;
-      // A permit was free: this registration is made after all, and granted on the spot. An earlier one may have won.
-      entries_[i].enlist(wait_, *sources_[i]);
-      if (!entries_[i].grant()) sources_[i]->release();
-      break;
-    }
+    for (int i = 0; i < 2 && !wait_.decided(); ++i) sources_[i]->take_or_list(wait_, entries_[i]);
     return wait_.commit();
   }
   result await_resume() noexcept { return {wait_.finish(), wait_.granted_index()}; }

@@ -16,6 +16,7 @@ namespace hocket_test {
 // Fires registrations that are due when fire_due() is called, on its caller's thread.
 class fake_timers final : public hocket::timer_service {
  public:
+  hocket::time_point now() const noexcept override { return {}; }
   void attach(hocket::timer_node& node) noexcept override {
     hocket::locked guard(mutex_);
     nodes_.push_back(node);

@@ -96,6 +96,65 @@ TEST_CASE("a node that fires may detach another, attach anew and request a kill"
   CHECK(fired == std::vector{verdict::killed});  // the third, by the inner request
 }
 
+TEST_CASE("a shielded node is left by a cancellation and fired by a kill, in the slot and in the list") {
+  for (bool slot_is_taken : {false, true}) {
+    stop_source stop;
+    std::vector<verdict> open_fired, fired;
+    recorder first(open_fired), shielded(fired);
+    if (slot_is_taken) REQUIRE(stop.attach(first) == verdict::idle);
+    REQUIRE(stop.attach(shielded, verdict::cancelled) == verdict::idle);
+    if (!slot_is_taken) REQUIRE(stop.attach(first) == verdict::idle);
+    CHECK(stop.request());
+    CHECK(open_fired == std::vector{verdict::cancelled});
+    CHECK(fired.empty());
+    CHECK(stop.request(verdict::killed));
+    CHECK(fired == std::vector{verdict::killed});
+    CHECK_FALSE(stop.detach(shielded));
+  }
+}
+
+TEST_CASE("a shielded node may be attached after a cancellation, not after a kill") {
+  stop_source stop;
+  std::vector<verdict> fired;
+  recorder a(fired), b(fired);
+  stop.request();
+  CHECK(stop.attach(a, verdict::cancelled) == verdict::idle);
+  CHECK(stop.attach(b, verdict::cancelled) == verdict::idle);
+  CHECK(stop.detach(b));
+  stop.request(verdict::killed);
+  CHECK(fired == std::vector{verdict::killed});
+  CHECK(stop.attach(a, verdict::cancelled) == verdict::killed);
+  CHECK(fired.size() == 1);
+}
+
+TEST_CASE("any number of nodes may come and go in any order") {
+  constexpr std::size_t count = 6;
+  for (std::size_t gone = 0; gone < count; ++gone) {
+    stop_source stop;
+    std::vector<verdict> fired;
+    std::vector<recorder> nodes(count, recorder(fired));
+    for (auto& node : nodes) REQUIRE(stop.attach(node) == verdict::idle);
+    CHECK(stop.detach(nodes[gone]));
+    CHECK_FALSE(stop.detach(nodes[gone]));
+    CHECK(stop.attach(nodes[gone]) == verdict::idle);
+    CHECK(stop.detach(nodes[(gone + 1) % count]));
+    stop.request();
+    CHECK(fired.size() == count - 1);
+    for (auto& node : nodes) CHECK_FALSE(stop.detach(node));
+  }
+}
+
+TEST_CASE("a node that is shielded from kills is refused" * doctest::skip(!debug_checks)) {
+  expect_fatal(
+      [] {
+        std::vector<verdict> fired;
+        recorder a(fired);
+        stop_source stop;
+        (void)stop.attach(a, verdict::killed);
+      },
+      "a stop_node was attached above a kill");
+}
+
 TEST_CASE("a request of another verdict is fatal") {
   for (verdict wrong : {verdict::idle, verdict::granted, verdict::timed_out}) {
     expect_fatal([wrong] { stop_source().request(wrong); }, "stop_source::request of another verdict");

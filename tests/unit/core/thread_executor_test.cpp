@@ -98,6 +98,50 @@ TEST_CASE("a coroutine that posts itself again runs after those that wait alread
   CHECK(log == std::vector{1, 2, 1, 2, 1, 2});
 }
 
+TEST_CASE("a thread that waits fires its timers, and what they post ends the wait") {
+  struct posting : timer_node {
+    posting(thread_executor& home, runnable& work, time_point due) noexcept : home_(home), work_(work) {
+      when = due;
+      fire = [](timer_node& self) noexcept {
+        auto& it = static_cast<posting&>(self);
+        it.home_.post(it.work_);
+      };
+    }
+    thread_executor& home_;
+    runnable& work_;
+  };
+  thread_executor here;
+  runnable a, b, c;
+  const time_point soon = deadline_after(here.timers()->now(), std::chrono::microseconds(200));
+  posting late(here, b, soon), past(here, a, time_point{}), never(here, c, time_point::max() - duration(1));
+  for (posting* one : {&late, &past, &never}) here.timers()->attach(*one);
+  std::vector<runnable*> order;
+  while (order.size() < 2) {
+    for (runnable* one : taken(here)) order.push_back(one);
+  }
+  CHECK(order == std::vector<runnable*>{&a, &b});
+  CHECK(here.timers()->now() >= soon);
+  CHECK(here.timers()->detach(never));
+}
+
+TEST_CASE("fault 09: a thread that is kept busy does not starve its timers") {
+  thread_executor here;
+  bool fired = false;
+  struct flag : timer_node {
+    bool* to;
+  } alarm;
+  alarm.to = &fired;
+  alarm.fire = [](timer_node& self) noexcept { *static_cast<flag&>(self).to = true; };
+  alarm.when = deadline_after(here.timers()->now(), std::chrono::microseconds(200));
+  here.timers()->attach(alarm);
+  runnable busy;
+  while (!fired) {
+    here.post(busy);
+    CHECK(here.take() == &busy);
+  }
+  CHECK(here.timers()->now() >= alarm.when);
+}
+
 TEST_CASE("a sleeping thread is woken by posts from others, and each runs once") {
   constexpr int threads = 4, each = 2'000;
   thread_executor here;

@@ -9,6 +9,13 @@
 #error \
     "hocket: link the CMake target hocket::<layer> or use `pkg-config --cflags hocket`: they carry HOCKET_CHECKS and HOCKET_CONFORMING"
 #endif
+// 0: the architecture's own, which is also meant when it is not given: a program mixed so does not link.
+#if !defined(HOCKET_BACKEND)
+#define HOCKET_BACKEND 0
+#endif
+#if HOCKET_BACKEND < 0 || HOCKET_BACKEND > 2
+#error "hocket: HOCKET_BACKEND is 0 (native), 1 (ucontext) or 2 (thread)"
+#endif
 #if !defined(__cpp_exceptions)
 #error "hocket: -fno-exceptions is not supported (unwinding a killed coroutine needs exceptions)"
 #endif
@@ -27,9 +34,17 @@
 #define HOCKET_SANITIZER plain
 #endif
 
-#define HOCKET_PASTE2(checks, conforming, sanitizer) v0_c##checks##_m##conforming##_##sanitizer
-#define HOCKET_PASTE(checks, conforming, sanitizer) HOCKET_PASTE2(checks, conforming, sanitizer)
-#define HOCKET_HOST_ABI HOCKET_PASTE(HOCKET_CHECKS, HOCKET_CONFORMING, HOCKET_SANITIZER)
+#if HOCKET_BACKEND == 1
+#define HOCKET_BACKEND_SUFFIX _ucontext
+#elif HOCKET_BACKEND == 2
+#define HOCKET_BACKEND_SUFFIX _thread
+#else
+#define HOCKET_BACKEND_SUFFIX
+#endif
+
+#define HOCKET_PASTE2(checks, conforming, sanitizer, backend) v0_c##checks##_m##conforming##_##sanitizer##backend
+#define HOCKET_PASTE(checks, conforming, sanitizer, backend) HOCKET_PASTE2(checks, conforming, sanitizer, backend)
+#define HOCKET_HOST_ABI HOCKET_PASTE(HOCKET_CHECKS, HOCKET_CONFORMING, HOCKET_SANITIZER, HOCKET_BACKEND_SUFFIX)
 
 // Sources compiled under the model checker (tests/model) have the checker's atomics in their types, so they live in a
 // namespace of their own; the checker that they call keeps the library's, which is the host's.

@@ -1,8 +1,14 @@
-// Dispatch to the back end of the architecture.
+// Dispatch to the back end: the one that was asked for, else the architecture's.
 #pragma once
-#if defined(__x86_64__) && defined(__LP64__)
+#include <hocket/base/platform/config.hpp>
+
+#if HOCKET_BACKEND == 1
+#include <hocket/context/ucontext/machine.hpp>
+#elif HOCKET_BACKEND == 2
+#include <hocket/context/thread/machine.hpp>
+#elif defined(__x86_64__) && defined(__LP64__)
 #include <hocket/context/x86_64/machine.hpp>
 #else
 #error \
-    "hocket: no machine switch for this architecture: configure with -DHOCKET_STACKFUL=OFF (tasks and generators only)"
+    "hocket: no machine switch for this architecture: configure with -DHOCKET_BACKEND=ucontext or thread (slow), or with -DHOCKET_STACKFUL=OFF (tasks and generators only)"
 #endif

@@ -22,6 +22,7 @@
 //   * mxcsr and the x87 control word are not touched (6 to 140 ns on some machines).
 #pragma once
 #include <hocket/base/platform/config.hpp>
+#include <cstddef>
 
 namespace hocket::inline HOCKET_ABI {
 namespace machine {
@@ -30,6 +31,9 @@ struct arrival {
   void* from;
   void* transfer;
 };
+
+inline constexpr bool fibers_are_threads = false;
+inline constexpr bool keeps_rounding_mode = false;
 
 extern "C" {
 // switch.S: the out-of-line form, with complete unwind information at each instruction.
@@ -121,7 +125,7 @@ void hocket_entry() noexcept;
   __builtin_unreachable();
 }
 
-inline void* prepare(void* top, void (*entry)(void*, void*, void*), void* argument) noexcept {
+inline void* prepare(void* top, void (*entry)(void*, void*, void*), void* argument, std::size_t) noexcept {
   void** record = static_cast<void**>(top) - 4;
   record[0] = reinterpret_cast<void*>(&hocket_entry);  // goes on there with the stack pointer at record + 2
   record[1] = argument;                                // as the frame pointer

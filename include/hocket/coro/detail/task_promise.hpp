@@ -33,7 +33,7 @@ namespace task_bit {
 inline constexpr std::uint32_t value = 1;          // slot holds the result
 inline constexpr std::uint32_t error = 2;          // slot holds the exception
 inline constexpr std::uint32_t start_queued = 4;   // slot holds the parent, continuation is in a queue
-inline constexpr std::uint32_t parent_queued = 8;  // continuation is in a queue (kept at level debug only)
+inline constexpr std::uint32_t parent_queued = 8;  // continuation is in a queue, or the parent came out of it
 }  // namespace task_bit
 
 // The part that does not depend on the result. `stash` is the promise's slot, where the parent waits while the start is
@@ -73,6 +73,7 @@ class task_chain : public coroutine_header, public recycled_frame {
       return;
     reserved &= ~task_bit::start_queued;
     continuation.handle = std::exchange(stash, {});
+    this_thread().ctx = ctx;
   }
 
   // The task has ended: whom to run next.
@@ -146,14 +147,18 @@ class task_promise_base : public task_chain {
     reserved = task_bit::error;
   }
 
+  // After the end: whether there is more to do than to take the result.
+  bool ended_specially() const noexcept { return (reserved & (task_bit::error | task_bit::parent_queued)) != 0; }
   // After the end: whether there is an exception rather than a result.
   bool failed() const noexcept { return (reserved & task_bit::error) != 0; }
   std::exception_ptr take_error() noexcept { return std::move(error_); }
   stored take_value() noexcept(std::is_nothrow_move_constructible_v<stored>) { return std::move(value_); }
 
   bool awaited() const noexcept { return static_cast<bool>(continuation.handle); }
+  // The parent, which runs again, was queued: the context that it shares with this task becomes the current one.
   void dequeued() noexcept {
-    if constexpr (debug_checks) reserved &= ~task_bit::parent_queued;
+    if (reserved & task_bit::parent_queued) this_thread().ctx = ctx;
+    reserved &= ~task_bit::parent_queued;
   }
 
  protected:

@@ -64,6 +64,7 @@ void fence(std::memory_order order, place where);
 
 // Sleeping on an address. A woken word may be gone already: only its address is used.
 void futex_wait(const cell& word, std::uint64_t expected, place where);
+bool futex_wait_timed(const cell& word, std::uint64_t expected, place where);
 void futex_wake(const cell& word, bool all, place where);
 
 // Plain objects: a check that the access is ordered after all that conflict with it.

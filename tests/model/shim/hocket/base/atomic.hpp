@@ -2,7 +2,7 @@
 // checker's types. This directory comes first in their include path (hocket_model_test in ../CMakeLists.txt), and
 // HOCKET_UNDER_MODEL gives them an inline namespace of their own.
 #pragma once
-#include <hocket/base/platform/config.hpp>
+#include <hocket/base/time_point.hpp>
 #include <hocket/model/atomic.hpp>
 #include <hocket/model/explore.hpp>
 #include <atomic>
@@ -20,6 +20,15 @@ using model::fence;
 using model::futex_wait;
 using model::futex_wake_all;
 using model::futex_wake_one;
+
+// Under the model there is no time, only that a limit may be reached at any moment, or never.
+[[nodiscard]] inline bool futex_wait_until(const atomic<std::uint32_t>& word, std::uint32_t expected,
+                                           time_point deadline,
+                                           std::source_location where = std::source_location::current()) {
+  if (deadline != time_point::max()) return model::futex_wait_timed(word, expected, where);
+  futex_wait(word, expected, where);
+  return true;
+}
 
 // A loop that tells the processor that it spins tells the checker, too.
 inline void cpu_relax(std::source_location where = std::source_location::current()) { model::pause(where); }

@@ -1,4 +1,4 @@
-#include <hocket/coro/frame_memory.hpp>
+#include <hocket/core/frame_memory.hpp>
 
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/task.hpp>

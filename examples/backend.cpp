@@ -1,0 +1,55 @@
+// A backend service in tasks: each request asks two stores at once, under one deadline, and at most four requests run at
+// a time. Cancelling and late answers are values on one error path.
+#include <hocket/stackless.hpp>
+
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <vector>
+
+using namespace hocket;
+using namespace std::chrono_literals;
+
+namespace {
+
+task<std::string> user(int id) {
+  co_await yield();
+  co_return "user " + std::to_string(id);
+}
+task<int> quota(int id) {
+  co_await yield();
+  co_return id * 10;
+}
+
+task<result<std::string>> serve(semaphore& slots, int id) {
+  auto slot = co_await within(200ms, slots.acquire());
+  if (!slot) co_return failure(slot.error());
+  auto body = [id](scope& both) -> task<std::string> {
+    auto name = spawn(both, user, id);
+    auto limit = spawn(both, quota, id);
+    std::string text = co_await name;
+    co_return text + ": " + std::to_string(co_await limit);
+  };
+  co_return co_await in_scope(body);
+}
+
+task<int> serve_all(int requests) {
+  semaphore slots(4);
+  int served = 0;
+  auto body = [&](scope& all) -> task<> {
+    std::vector<join_handle<result<std::string>>> answers;
+    for (int id = 1; id <= requests; ++id) answers.push_back(spawn(all, serve, std::ref(slots), id));
+    for (auto& answer : answers) {
+      auto text = co_await answer;
+      if (!text) continue;
+      std::printf("%s\n", text->c_str());
+      ++served;
+    }
+  };
+  co_await in_scope(body);
+  co_return served;
+}
+
+}  // namespace
+
+int main() { return run(serve_all, 10) == 10 ? 0 : 1; }

@@ -1,0 +1,118 @@
+// join_handle<T>: the end of a spawned coroutine, and its result.
+//
+//   auto total = spawn(lp, sum, std::ref(in));
+//   int n = await(total);                       // or co_await total: the value, or throws what left the coroutine
+//   auto r = await(total.join());               // the same as result<int>: a wait that can be timed
+//
+// Awaiting gives the result once. If the coroutine was cancelled or killed, or the wait was cancelled, it throws
+// `cancelled` (join(): operation_canceled); a wait that times out throws std::system_error(timed_out). A cancelled
+// wait leaves the handle as it was.
+// Dropping the handle gives up the result only: it neither cancels nor waits; the target of the spawn joins.
+// Move-only, owned by one thread at a time; the coroutine may run on another.
+#pragma once
+#include <hocket/core/operation.hpp>
+#include <hocket/core/scheduled.hpp>
+
+namespace hocket::inline HOCKET_ABI {
+
+namespace detail {
+
+// Nothing nests: the join of a coroutine that returns result<T> gives result<T>.
+template <class T>
+struct joined {
+  using type = T;
+};
+template <class T>
+struct joined<result<T>> {
+  using type = T;
+};
+
+// Throws what left the coroutine; gives the error when there is neither that nor a value.
+std::error_code check_joined(scheduled& of);
+
+template <class T>
+class join_operation {
+ public:
+  using value_type = typename joined<T>::type;
+
+  explicit join_operation(scheduled_result<T>& of) noexcept : of_(&of) {}
+  bool try_now() noexcept { return of_->ended(); }
+  void begin(suspension& wait, waiter& entry) noexcept { of_->join(wait, entry); }
+  result<value_type> take() {
+    if (std::error_code error = check_joined(*of_)) return failure(error);
+    if constexpr (is_result<T>) {
+      return of_->slot.take();
+    } else if constexpr (std::is_void_v<T>) {
+      return {};
+    } else {
+      return of_->slot.take();
+    }
+  }
+
+ private:
+  scheduled_result<T>* of_;
+};
+
+}  // namespace detail
+
+template <class T = void>
+class join_handle {
+ public:
+  using value_type = T;
+
+  join_handle() noexcept = default;
+  explicit join_handle(scheduled_result<T>& of) noexcept : of_(&of) {}  // takes the reference that launch() made
+  join_handle(join_handle&& other) noexcept : of_(std::exchange(other.of_, nullptr)) {}
+  join_handle& operator=(join_handle&& other) noexcept {
+    join_handle old(std::move(other));
+    std::swap(of_, old.of_);
+    return *this;
+  }
+  ~join_handle() {
+    if (of_) of_->drop_handle();
+  }
+
+  explicit operator bool() const noexcept { return of_ != nullptr; }
+  const char* name() const noexcept { return of_ ? of_->name() : ""; }
+
+  // Any thread. Whether the coroutine has ended: then awaiting does not suspend.
+  bool done() const noexcept { return checked().ended(); }
+
+  // Any thread. Asks the coroutine to stop: its present and later waits end with operation_canceled.
+  void cancel() const noexcept { checked().request(verdict::cancelled); }
+
+  // Any thread. Ends the coroutine: its present wait, or the next one, unwinds it. Await the handle to know it gone.
+  void kill() const noexcept { checked().request(verdict::killed); }
+
+  // The wait for the end as an operation, to be timed or selected.
+  [[nodiscard]] operation<detail::join_operation<T>> join(
+      std::source_location at = std::source_location::current()) {
+    return operation(detail::join_operation<T>(checked()), at);
+  }
+
+  class awaiter : public wait<detail::join_operation<T>> {
+    using base = wait<detail::join_operation<T>>;
+
+   public:
+    using base::base;
+    T await_resume() {
+      auto joined = base::await_resume();
+      if constexpr (detail::is_result<T>) {
+        return joined;
+      } else {
+        if (!joined) throw_error(joined.error());
+        if constexpr (!std::is_void_v<T>) return std::forward<T>(*joined);
+      }
+    }
+  };
+  awaiter operator co_await() { return awaiter(detail::join_operation<T>(checked()), wait_terms{}); }
+
+ private:
+  scheduled_result<T>& checked() const noexcept {
+    expects(of_ != nullptr, "an empty join_handle was used", "it was moved from, or never came from a spawn");
+    return *of_;
+  }
+  scheduled_result<T>* of_ = nullptr;
+};
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,161 @@
+// An operation: a wait that has not begun. It is what `m.lock()`, `event.wait()` or `handle.join()` return.
+//
+//   auto held = co_await m.lock();               // in a task; a fiber and a thread say await(m.lock())
+//   auto held = await(within(50ms, m.lock()));   // timed_out after 50 ms
+//
+// Whatever it gives, it gives as a result<T>: a wait can be cancelled (std::errc::operation_canceled) and can time out
+// (std::errc::timed_out), by its own terms or by those of the coroutine's context. When the coroutine is killed, the
+// wait does not return: the coroutine unwinds. An operation that is possible at once does not suspend, and does not
+// look at clocks and stops.
+//
+// An operation is a small movable value, awaited once, as an rvalue or through std::move. At check level `debug`
+// dropping one that was never awaited is fatal: it is nearly always a forgotten `await`.
+//
+// For the author of a primitive. `Op` says how; it is small, trivially copyable, and has
+//
+//   using value_type = ...;                            // what a granted wait gives; may be void
+//   bool try_now() noexcept;                           // takes the resource if it is free
+//   void begin(suspension& wait, waiter& entry) noexcept;
+//       // looks again and enters the list, as one step under the lock of the primitive: takes the resource if it is
+//       // free and wait.take_now(entry, source) says yes; else entry.enlist(wait, source) and push it to the list
+//   result<value_type> take() noexcept;                // after a successful try_now() or a grant: the resource
+//   static constexpr std::size_t waiters = n;          // only if it needs more than one: `entry` is the first of n
+//
+// It stays where begin() found it until the wait is over, so a waiter may point to it (waiter::resource).
+// A primitive that grants a resource for later collection (a permit, an item) takes it back in wait_source::pass_on().
+#pragma once
+#include <hocket/base/result.hpp>
+#include <hocket/core/awaitable.hpp>
+#include <hocket/core/suspension.hpp>
+#include <hocket/core/unwind.hpp>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace hocket::inline HOCKET_ABI {
+
+// How to wait for one thing; see above.
+template <class Op>
+concept wait_operation = std::is_trivially_copyable_v<Op> && requires(Op& op, suspension& wait, waiter& entry) {
+  typename Op::value_type;
+  { op.try_now() } -> std::same_as<bool>;
+  op.begin(wait, entry);
+  { op.take() } -> std::same_as<result<typename Op::value_type>>;
+};
+
+// How many registrations a wait makes: one, or as many as a select has operations.
+template <class Op>
+inline constexpr std::size_t waiters_of = 1;
+template <class Op>
+  requires requires { Op::waiters; }
+inline constexpr std::size_t waiters_of<Op> = Op::waiters;
+
+// Base of hocket's own awaiters: they wake through runnables, so that no bridge is needed between them and a scheduler.
+struct own_awaiter {};
+
+template <class A>
+concept trusted_awaiter = std::derived_from<std::remove_cvref_t<A>, own_awaiter>;
+
+// The error of a wait that was not granted; unwinds the coroutine if it was killed.
+[[nodiscard]] failure failure_of(verdict outcome);
+
+// The awaiter of an operation: built where the coroutine waits, never moved. The suspension is constructed only when
+// there is one.
+template <wait_operation Op>
+class [[nodiscard]] wait : public own_awaiter {
+ public:
+  using value_type = typename Op::value_type;
+
+  wait(Op op, const wait_terms& terms) noexcept : op_(op), terms_(terms) {}
+  wait(const wait&) = delete;
+  wait& operator=(const wait&) = delete;
+  ~wait() {
+    if (suspended_) std::destroy_at(&registration_);
+  }
+
+  bool await_ready() noexcept { return op_.try_now(); }
+
+  bool await_suspend(std::coroutine_handle<> handle) noexcept {
+    std::construct_at(&registration_);
+    suspended_ = true;
+    registration_.wait.arm(handle, terms_);
+    op_.begin(registration_.wait, registration_.entries[0]);
+    return registration_.wait.commit();
+  }
+
+  result<value_type> await_resume() {
+    if (suspended_) [[unlikely]] {
+      verdict outcome = registration_.wait.finish();
+      if (outcome != verdict::granted) return failure_of(outcome);
+    }
+    return op_.take();
+  }
+
+ private:
+  struct registration {
+    suspension wait;  // first: the waiters ask it when they are destroyed
+    waiter entries[waiters_of<Op>];
+  };
+
+  Op op_;
+  bool suspended_ = false;
+  wait_terms terms_;
+  union {
+    registration registration_;
+  };
+};
+
+template <wait_operation Op>
+class [[nodiscard("an operation does nothing until it is awaited")]] operation {
+ public:
+  using operation_type = Op;
+  using value_type = typename Op::value_type;
+
+  explicit operation(Op op, std::source_location at = {}) noexcept : op_(op) { terms_.at = at; }
+  operation(Op op, const wait_terms& terms) noexcept : op_(op), terms_(terms) {}
+  operation(operation&& other) noexcept : op_(other.op_), terms_(other.terms_) { other.mark_awaited(); }
+  operation& operator=(operation&&) = delete;
+  ~operation() {
+    if constexpr (debug_checks)
+      debug_expects(awaited_ || std::uncaught_exceptions() > 0, "an operation was dropped without being awaited",
+                    "co_await it (await it in a fiber), or do not ask for it", nullptr, terms_.at);
+  }
+
+  wait<Op> operator co_await() && noexcept {
+    mark_awaited();
+    return wait<Op>(op_, terms_);
+  }
+
+  // The same operation under stricter terms: `within` and its like are made of these. The author's part, too.
+  operation until(time_point deadline) && noexcept {
+    if (deadline < terms_.until) terms_.until = deadline;
+    return std::move(*this);
+  }
+  operation within(duration time) && noexcept {
+    if (time < terms_.within) terms_.within = time;
+    return std::move(*this);
+  }
+  operation ignoring(verdict strength) && noexcept {
+    if (strength > terms_.ignore) terms_.ignore = strength;
+    return std::move(*this);
+  }
+  const wait_terms& terms() const noexcept { return terms_; }
+  Op unwrap() && noexcept {
+    mark_awaited();
+    return op_;
+  }
+
+ private:
+  struct nothing {
+    constexpr operator bool() const noexcept { return true; }
+  };
+  void mark_awaited() noexcept {
+    if constexpr (debug_checks) awaited_ = true;
+  }
+
+  Op op_;
+  wait_terms terms_;
+  [[no_unique_address]] std::conditional_t<debug_checks, bool, nothing> awaited_{};
+};
+
+}  // namespace hocket::inline HOCKET_ABI

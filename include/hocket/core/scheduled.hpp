@@ -1,0 +1,134 @@
+// A scheduled coroutine: what spawn allocates for it, whatever its kind.
+//
+// One object is everything that is known of the coroutine from spawn to the last reference: its context (which it *is*,
+// so that whoever has a context finds the coroutine), its stop source, the link to its target, what it waits for, how
+// it ended, and (in scheduled_result) its result. The frame or stack of the coroutine is gone when it has ended; this
+// object stays for the join_handle.
+//
+// References (the context's count): the run holds one until finish(), the join_handle one, every context below one.
+//
+// Joining. One word says who is told of the end:
+//
+//   open      it runs, nobody waits             -> waiting (join) | dropped (handle gone) | ended
+//   waiting   the address of the joiner's waiter -> open (the joiner gives up) | ended (and the waiter is granted)
+//   dropped   nobody can ask any more           -> ended
+//   ended     final
+//
+// Who may touch what. Constant: the context, target, home. The coroutine's own thread: waits_, phase_, the registry's
+// links. Written before `ended`, read after it: ending_, error_ and the result. Any thread: stop(), the join word.
+//
+// The end, as numbered steps (finish(), on the home executor, off the coroutine's stack):
+//   1. it is taken out of the registry, and out of its parent's stop source: no stop reaches it from above any more;
+//   2. the join word becomes `ended`, and a waiting joiner is granted;
+//   3. an exception goes to the target's unhandled() if the handle is gone;
+//   4. the target is told (it may be destroyed from then on);
+//   5. the run's reference is given up.
+#pragma once
+#include <hocket/core/context.hpp>
+#include <hocket/core/frame.hpp>
+#include <hocket/core/return_slot.hpp>
+#include <hocket/core/stop_link.hpp>
+#include <hocket/core/suspension.hpp>
+#include <hocket/core/unwind.hpp>
+#include <optional>
+#include <system_error>
+
+namespace hocket::inline HOCKET_ABI {
+
+class spawn_target;
+
+// What may be said about a coroutine when it is spawned.
+struct spawn_options {
+  const char* name = nullptr;         // for messages, dumps and debuggers; must outlive the coroutine (a literal does)
+  duration within = duration::max();  // its waits end then with timed_out; counted from the spawn
+  std::size_t stack_size = 0;         // fibers only, usable bytes; 0: 64 KiB
+  std::source_location at = std::source_location::current();
+};
+
+enum class ending : std::uint8_t { none, value, error, cancelled, killed, refused };
+enum class activity : std::uint8_t { unstarted, ready, waiting, waiting_foreign, ended };
+
+class scheduled : public context, public list_node, private wait_source {
+ public:
+  spawn_target& target() const noexcept { return target_; }
+  executor& home() const noexcept { return home_; }
+  coroutine_kind kind() const noexcept { return kind_; }
+
+  // Any thread. Its waits end with operation_canceled, or by unwinding it.
+  void request(verdict strength) noexcept { own_stop_.request(strength); }
+  verdict requested() const noexcept { return own_stop_.requested(); }
+  bool killed() const noexcept { return own_stop_.killed(); }
+
+  // On the thread of its home: what it is doing.
+  activity state() const noexcept;
+  const suspension* waiting_for() const noexcept { return waits_; }
+  const void* spawned_by() const noexcept { return caller_; }  // an address in the code that called spawn
+
+  // --- for suspensions and executors, on the coroutine's own thread
+  void waits(const suspension& wait) noexcept { waits_ = &wait; }
+  void runs_again() noexcept { waits_ = nullptr; }
+  void waits_for_foreign(bool waits) noexcept { foreign_ = waits; }
+  bool unwinding() const noexcept { return unwinding_; }
+  void begin_unwinding() noexcept { unwinding_ = true; }
+
+  // --- for the kinds (fiber/spawn.hpp, coro/spawn.hpp)
+  // Enrolls it and posts it, whether or not it is refused.
+  void launch(std::coroutine_handle<> start) noexcept;
+  // At its first run, on the thread of its home. False: it was killed or refused, and must not run.
+  [[nodiscard]] bool begin() noexcept;
+  // After the body: it returned, or (in a catch (...)) something left it.
+  void succeed() noexcept;
+  void fail() noexcept;
+  // See above; the object may be gone afterwards.
+  void finish() noexcept;
+
+  // --- for join_handle
+  bool ended() const noexcept;
+  void join(suspension& wait, waiter& entry) noexcept;
+  void drop_handle() noexcept;  // gives up the handle's reference, too
+  ending how() const noexcept { return ending_; }
+  const std::exception_ptr& error() const noexcept { return error_; }
+  std::error_code refusal() const noexcept { return refusal_; }
+
+ protected:
+  scheduled(spawn_target& target, coroutine_kind kind, const spawn_options& options, disposer dispose) noexcept;
+  ~scheduled() = default;
+
+ private:
+  static constexpr std::uintptr_t open = 0, over = 1, dropped = 2;  // else the address of a waiter
+
+  void expect_unwound() const noexcept;
+  const char* what() const noexcept override { return "the end of a coroutine"; }
+  const char* subject() const noexcept override { return name(); }
+  bool detach(waiter& entry) noexcept override;
+  void pass_on(waiter&) noexcept override {}
+
+  spawn_target& target_;
+  executor& home_;
+  const void* caller_ = nullptr;
+  const coroutine_kind kind_;
+  bool begun_ = false;
+  bool unwinding_ = false;
+  bool foreign_ = false;
+  ending ending_ = ending::none;
+  std::error_code refusal_;
+  std::exception_ptr error_;
+  const suspension* waits_ = nullptr;
+  runnable start_;
+  stop_source own_stop_;
+  std::optional<stop_link> link_;
+  atomic<std::uintptr_t> joiner_{open};
+};
+
+// With its result, for the join_handle<T>.
+template <class T>
+class scheduled_result : public scheduled {
+ public:
+  return_slot<T> slot;
+
+ protected:
+  using scheduled::scheduled;
+  ~scheduled_result() = default;
+};
+
+}  // namespace hocket::inline HOCKET_ABI

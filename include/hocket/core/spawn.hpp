@@ -1,0 +1,138 @@
+// spawn: starts a callable as a coroutine of its own.
+//
+//   auto h = spawn(lp, handle_request, std::ref(server), 7);            // on a loop, a runtime, a scope
+//   spawn(lp, {.name = "login", .within = 3s}, login, session);
+//   spawn(work);                                                        // where the caller itself was spawned
+//
+// A callable that returns a task starts a task (include <hocket/coro/spawn.hpp>), any other a fiber
+// (<hocket/fiber/spawn.hpp>). The callable and its arguments are stored by value: std::ref shows what is not. They are
+// destroyed when the coroutine has ended, on its stack or frame.
+//
+// The coroutine is posted, never run inside spawn. Any thread may spawn. Dropping the handle gives up the result only:
+// the target joins. Throws bad_alloc, and what copying the arguments throws. What cannot be started (the target is
+// shutting down, no stack can be had) is told by the handle. An exception that nobody can receive goes to the target's
+// on_unhandled.
+#pragma once
+#include <hocket/base/fatal.hpp>
+#include <hocket/core/awaitable.hpp>
+#include <hocket/core/current.hpp>
+#include <hocket/core/frame_memory.hpp>
+#include <hocket/core/join_handle.hpp>
+#include <hocket/core/spawn_target.hpp>
+#include <optional>
+#include <tuple>
+
+namespace hocket::inline HOCKET_ABI {
+
+namespace detail {
+
+// The target of the running coroutine; fatal where there is none.
+spawn_target& current_target() noexcept;
+
+template <class W>
+spawn_target& target_of(W& where) noexcept {
+  if constexpr (std::derived_from<W, spawn_target>) return where;
+  else return where.as_spawn_target();
+}
+
+// The callable and the arguments of a spawn, until they are called.
+template <class F, class... Args>
+class spawned_call {
+ public:
+  template <class G, class... Given>
+  explicit spawned_call(G&& f, Given&&... args) : call_(std::in_place, std::forward<G>(f), std::forward<Given>(args)...) {}
+
+  using returned = std::invoke_result_t<F, Args...>;
+  returned operator()() {
+    return std::apply([](F& f, Args&... args) -> returned { return invoke(std::move(f), std::move(args)...); }, *call_);
+  }
+  void reset() noexcept { call_.reset(); }
+
+ private:
+  template <class... Given>
+  static returned invoke(F&& f, Given&&... args) {
+    if constexpr (std::is_member_pointer_v<F>) return std::apply(f, std::forward_as_tuple(std::move(args)...));
+    else return std::move(f)(std::move(args)...);
+  }
+  std::optional<std::tuple<F, Args...>> call_;
+};
+
+// The object of a spawn, from the memory of frames.
+template <class Body, class... Given>
+Body* make_spawned(Given&&... args) {
+  static_assert(alignof(Body) <= 16, "hocket: an over-aligned callable or argument: pass it by std::unique_ptr");
+  struct raw {
+    void* memory = allocate_frame(sizeof(Body));
+    ~raw() {
+      if (memory) release_frame(memory, sizeof(Body));
+    }
+  } room;
+  auto* body = ::new (room.memory) Body(std::forward<Given>(args)...);
+  room.memory = nullptr;
+  return body;
+}
+template <class Body>
+void dispose_spawned(context& self) noexcept {
+  auto* body = static_cast<Body*>(&self);
+  std::destroy_at(body);
+  release_frame(body, sizeof(Body));
+}
+
+// The start handle may need memory; without it the object is given up.
+template <class Body>
+void launch_spawned(Body& body) {
+  struct guard {
+    Body* body;
+    ~guard() {
+      if (body) body->release();
+    }
+  } unless_started{&body};
+  std::coroutine_handle<> start = body.start_handle();
+  unless_started.body = nullptr;
+  body.launch(start);
+}
+
+// How a kind starts: specialised by coro/spawn.hpp and fiber/spawn.hpp.
+template <bool Task>
+struct spawner {
+  template <class... Ignored>
+  static void start(Ignored&&...) {
+    static_assert(sizeof...(Ignored) == 0,
+                  "hocket: include <hocket/coro/spawn.hpp> to spawn a callable that returns a task, and "
+                  "<hocket/fiber/spawn.hpp> to spawn any other");
+  }
+};
+
+template <class F, class... Args>
+concept spawnable = std::is_invocable_v<std::decay_t<F>, std::decay_t<Args>...>;
+
+template <class F, class... Args>
+auto spawn_on(spawn_target& target, const spawn_options& options, F&& f, Args&&... args) {
+  using returned = std::invoke_result_t<std::decay_t<F>, std::decay_t<Args>...>;
+  return spawner<is_task<returned>>::start(target, options, std::forward<F>(f), std::forward<Args>(args)...);
+}
+
+}  // namespace detail
+
+template <spawnable_on Where, class F, class... Args>
+  requires detail::spawnable<F, Args...>
+auto spawn(Where& where, F&& f, Args&&... args) {
+  return detail::spawn_on(detail::target_of(where), {.at = {}}, std::forward<F>(f), std::forward<Args>(args)...);
+}
+template <spawnable_on Where, class F, class... Args>
+  requires detail::spawnable<F, Args...>
+auto spawn(Where& where, const spawn_options& options, F&& f, Args&&... args) {
+  return detail::spawn_on(detail::target_of(where), options, std::forward<F>(f), std::forward<Args>(args)...);
+}
+template <class F, class... Args>
+  requires detail::spawnable<F, Args...>
+auto spawn(F&& f, Args&&... args) {
+  return detail::spawn_on(detail::current_target(), {.at = {}}, std::forward<F>(f), std::forward<Args>(args)...);
+}
+template <class F, class... Args>
+  requires detail::spawnable<F, Args...>
+auto spawn(const spawn_options& options, F&& f, Args&&... args) {
+  return detail::spawn_on(detail::current_target(), options, std::forward<F>(f), std::forward<Args>(args)...);
+}
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,52 @@
+// A link between two stop sources: what is requested of the parent is requested of the child, in the same strength.
+//
+// A request goes down a tree of sources depth first, with no recursion: the tree may be of any depth. The requesting
+// thread *borrows* a link under its parent's mutex, which counts it as busy; tells the child; and gives the link back
+// when everything below the child is told. A link borrowed by a cancellation stays attached, now among the shielded,
+// because a kill may follow; that one takes it out for good.
+//
+// The end of a link. Its destructor takes it out under the parent's mutex, so that nobody borrows it any more, and then
+// waits until those who have borrowed it have given it back. So after the destructor nobody comes from the parent, and
+// the child may be destroyed. That wait is the only one, and it ends: who holds a borrowed link fires nodes, which
+// settle claims and post coroutines and wait for nobody (claim.hpp). It could wait for itself only if a fire destroyed
+// the link through which it was reached; no fire of the library's runs foreign code.
+//
+// No order of locks is needed, because no thread holds the mutexes of two sources at once. What keeps the sources on
+// the way alive is the busy link: whoever destroys the child destroys the link first, and so waits.
+#pragma once
+#include <hocket/core/stop.hpp>
+
+namespace hocket::inline HOCKET_ABI {
+
+// Both sources outlive the link. If something was requested of the parent already, the child is told at once.
+class stop_link : private stop_node {
+ public:
+  stop_link(stop_source& parent, stop_source& child) noexcept;
+  stop_link(const stop_link&) = delete;
+  stop_link& operator=(const stop_link&) = delete;
+
+  // Any thread, but not from inside of a stop_node's fire().
+  ~stop_link();
+
+ private:
+  friend class stop_source;
+  static constexpr std::uint32_t leaving = 0x8000'0000;  // the destructor waits
+
+  // Where a request is on its walk, and the borrowed links that lead there, the last one first.
+  struct place {
+    stop_source* source;
+    stop_link* way;
+  };
+  void descend(place& at, verdict strength) noexcept;
+  void ascend(place& at, verdict strength) noexcept;
+  stop_link*& before(verdict strength) noexcept { return before_[strength == verdict::killed]; }
+  void borrow() noexcept;
+  void give_back() noexcept;
+
+  stop_source& parent_;
+  stop_source& child_;
+  stop_link* before_[2] = {};      // on the way of a cancellation, of a kill: the link above; the borrower's own
+  atomic<std::uint32_t> busy_{0};  // how often borrowed, and `leaving`; raised under the parent's mutex only
+};
+
+}  // namespace hocket::inline HOCKET_ABI

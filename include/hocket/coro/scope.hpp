@@ -1,0 +1,154 @@
+// scope: coroutines that do not outlive a block.
+//
+//   scope all;                                     // in a fiber: joined at the brace, even when something is thrown
+//   auto total = spawn(all, sum, std::ref(in));
+//   spawn(all, feed, std::ref(out), 100);
+//
+//   task<int> both(client& c) {                    // in a task, whose destructors cannot wait
+//     auto body = [&](scope& all) -> task<int> { auto h = spawn(all, fetch, std::ref(c)); co_return co_await h; };
+//     co_return co_await in_scope(body);           // the body first, then its children have ended
+//   }
+//
+// What is spawned on a scope runs on the executor of the code that made the scope, under that code's context: a stop or
+// a deadline of the parent is one of the children, too. cancel() and kill() end the children only.
+//
+// Joining waits for every child, those included that children spawn meanwhile. That wait cannot be cancelled: what stops
+// the parent stops the children, which lets it end. The destructor cancels the children first if it runs because of an
+// exception. On a plain thread it blocks (the scope needs a target then: scope{lp}). In a task it is fatal to leave a
+// scope with children in it: that is what in_scope is for.
+//
+// An exception of a child that nobody joins goes where the parent's would go.
+// A scope belongs to the code that made it; any thread may spawn on it while that waits or a child runs.
+#pragma once
+#include <hocket/core/operation.hpp>
+#include <hocket/core/return_slot.hpp>
+#include <hocket/core/spawn_target.hpp>
+#include <hocket/core/stop_link.hpp>
+#include <hocket/coro/task.hpp>
+#include <optional>
+
+namespace hocket::inline HOCKET_ABI {
+
+struct scope_options {
+  const char* name = nullptr;         // of children that have none of their own; must outlive them
+  duration within = duration::max();  // a deadline for every wait of every child, counted from now
+};
+
+class scope final : public spawn_target, private wait_source {
+ public:
+  explicit scope(const scope_options& options = {}, std::source_location at = std::source_location::current());
+  explicit scope(spawn_target& on, const scope_options& options = {},
+                 std::source_location at = std::source_location::current());
+  scope(const scope&) = delete;
+  scope& operator=(const scope&) = delete;
+  ~scope();
+
+  // Any thread. Asks every child to stop, or unwinds every child; present and future ones.
+  void cancel() noexcept { stop_.request(verdict::cancelled); }
+  void kill() noexcept { stop_.request(verdict::killed); }
+
+  // Children that have not ended. Any thread.
+  std::size_t size() const noexcept;
+
+ private:
+  class join_operation {
+   public:
+    using value_type = void;
+    explicit join_operation(scope& of) noexcept : of_(&of) {}
+    bool try_now() noexcept { return of_->size() == 0; }
+    void begin(suspension& wait, waiter& entry) noexcept { of_->begin_join(wait, entry); }
+    result<void> take() noexcept { return {}; }
+
+   private:
+    scope* of_;
+  };
+
+ public:
+  // Waits until no child is left; see above. The scope may be used again afterwards.
+  [[nodiscard]] operation<join_operation> join(std::source_location at = std::source_location::current()) noexcept {
+    return operation(join_operation(*this), at).ignoring(verdict::killed);
+  }
+
+  executor& home() noexcept override { return home_; }
+  context& surroundings() noexcept override { return *context_; }
+  std::error_code enroll() noexcept override;
+  void leave() noexcept override;
+  void unhandled(std::exception_ptr error, const context& ctx) noexcept override;
+
+ private:
+  scope(executor& home, spawn_target* above, const scope_options& options, std::source_location at);
+  void begin_join(suspension& wait, waiter& entry) noexcept;
+  void leave_joined() noexcept;
+  const char* what() const noexcept override { return "the children of a scope"; }
+  bool detach(waiter&) noexcept override { return false; }  // nothing else ends a join
+  void pass_on(waiter&) noexcept override {}
+
+  executor& home_;
+  spawn_target* const above_;  // counts the children, too, and handles what nobody receives; null: there is none
+  const int exceptions_;       // in flight when it was made
+  stop_source stop_;
+  context_ptr context_;
+  std::optional<stop_link> link_;
+  waiter* joiner_ = nullptr;            // written before the scope's own share of count_ is given up
+  static constexpr std::size_t own = ~(~std::size_t{0} >> 1);
+  atomic<std::size_t> count_{own};  // children, and while nobody joins the scope's own share: the top bit
+};
+
+namespace detail {
+
+// A coroutine's children end before it goes on, whether its body returned or threw.
+class scoped_end {
+ public:
+  explicit scoped_end(scope& children) noexcept : children_(children) {}
+  void fail() noexcept {  // in a catch (...)
+    error_ = std::current_exception();
+    children_.cancel();
+  }
+  void rethrow() const {
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  scope& children_;
+  std::exception_ptr error_;
+};
+
+template <class F>
+using scoped_task = std::invoke_result_t<F&, scope&>;
+
+}  // namespace detail
+
+// Runs `body(scope&)`, which returns a task, and then waits for the children. `body` is a named callable: it outlives the
+// call, and g++ 11 and 12 destroy the captures of a temporary one twice.
+template <class F>
+  requires is_task<detail::scoped_task<F>>
+detail::scoped_task<F> in_scope(F& body) {
+  using T = typename detail::scoped_task<F>::value_type;
+  scope children;
+  detail::scoped_end end(children);
+  if constexpr (std::is_void_v<T>) {
+    try {
+      co_await body(children);
+    } catch (...) {
+      end.fail();
+    }
+    static_cast<void>(co_await children.join());
+    end.rethrow();
+  } else {
+    return_slot<T> value;
+    try {
+      value.set_value(co_await body(children));
+    } catch (...) {
+      end.fail();
+    }
+    static_cast<void>(co_await children.join());
+    end.rethrow();
+    co_return value.take();
+  }
+}
+
+template <class F>
+  requires(!std::is_lvalue_reference_v<F>)
+void in_scope(F&& body) = delete;  // name the callable first: auto body = ...; co_await in_scope(body);
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,168 @@
+// await(x): what `co_await x` is in a task, for code that runs in a fiber, at any call depth.
+//
+//   void login(session& s) {
+//     auto reply = await(s.db().load(s.id()));         // the fiber waits; its thread runs others
+//
+// On a plain thread it blocks the thread instead, like sync_wait. Elsewhere there is nothing that could wait: in a task
+// (write co_await), in a raw coroutine<> (its owner resumes it) and in a coroutine that is being unwound it is fatal,
+// and the message tells what to do.
+//
+// What is awaited may be anything that C++20 can await: hocket's operations and tasks, and foreign awaitables whose
+// await_suspend takes a std::coroutine_handle<>. The latter get the handle of a bridge (core/bridge.hpp).
+// await returns what `co_await x` would, and throws what it would.
+#pragma once
+#include <hocket/context/switch.hpp>
+#include <hocket/core/bridge.hpp>
+#include <hocket/core/sync_wait.hpp>
+#include <hocket/core/yield.hpp>
+#include <hocket/fiber/round_trip.hpp>
+#include <hocket/fiber/scheduled_fiber.hpp>
+
+namespace hocket::inline HOCKET_ABI {
+
+namespace detail {
+
+// The scheduled fiber that the caller runs on; null where it runs on no fiber at all. Fatal on a raw coroutine.
+control_block* awaiting_fiber() noexcept;
+
+// Notes that the fiber waits for something that cannot be looked into.
+void note_foreign_wait(control_block& fiber, bool waits) noexcept;
+
+// Calls await_suspend and maps its answer as park_request has it.
+template <class W>
+std::coroutine_handle<> suspend_awaiter(W& awaiter, auto parked, std::coroutine_handle<> self) {
+  using answer = decltype(awaiter.await_suspend(parked));
+  if constexpr (std::is_void_v<answer>) {
+    awaiter.await_suspend(parked);
+    return nullptr;
+  } else if constexpr (std::is_same_v<answer, bool>) {
+    return awaiter.await_suspend(parked) ? nullptr : self;
+  } else {
+    return awaiter.await_suspend(parked);
+  }
+}
+
+template <class W>
+concept takes_typed_handle = requires(W& w, park_request::fiber_handle parked) { w.await_suspend(parked); };
+
+template <class W>
+std::coroutine_handle<> commit_await(park_request& request, park_request::fiber_handle parked) noexcept {
+  try {
+    return suspend_awaiter(*static_cast<W*>(request.awaiter), parked, parked);
+  } catch (...) {
+    request.error = std::current_exception();
+    return parked;
+  }
+}
+
+// A foreign awaiter, with the bridge that stands for the fiber.
+template <class W>
+struct bridged {
+  static_assert(awaiter<W>, "hocket: await_suspend of a foreign awaiter must accept a std::coroutine_handle<>: a fiber "
+                            "has no promise of a type that it could name");
+  W& foreign;
+  std::optional<bridge> way{};
+
+  static std::coroutine_handle<> commit(park_request& request, park_request::fiber_handle parked) noexcept {
+    auto& self = *static_cast<bridged*>(request.awaiter);
+    try {
+      self.way.emplace(parked);
+      std::coroutine_handle<> stand_in = self.way->handle();
+      std::coroutine_handle<> next = suspend_awaiter(self.foreign, stand_in, stand_in);
+      return next == stand_in ? std::coroutine_handle<>(parked) : next;
+    } catch (...) {
+      request.error = std::current_exception();
+      return parked;
+    }
+  }
+};
+
+// How a yield goes on. `own` is the fiber that yields, queued again already: only the thread that runs it pops from that
+// queue, so nobody can resume it before it has parked, and there is nothing to commit. `to` is the record to switch to:
+// the worker's, or that of the fiber that is next in the queue, if that could be resumed by nothing but a switch. Null
+// `own`: none of this is possible, the yield is a wait like any other.
+struct yield_way {
+  control_block* own;
+  void* to;
+};
+yield_way prepare_yield() noexcept;
+
+// At a landing: notes the record of whoever switched here, the worker or another fiber that yielded.
+[[gnu::always_inline]] inline void note_arrival(control_block& own, const machine::arrival& back) noexcept {
+  if (back.transfer == &own) own.thread().worker = back.from;
+  else static_cast<control_block*>(back.transfer)->record = back.from;
+}
+
+[[noreturn, gnu::cold]] void unwind_killed(scheduled& self);
+
+// Parks the fiber until somebody resumes it; the request runs meanwhile. Inline: a switch at the place of the await is
+// three times as fast as one in a function that it calls (the return predictor).
+[[gnu::always_inline]] inline void park_fiber(control_block& block, void* request) {
+  [[maybe_unused]] switch_annotation* const annotation = annotation_of(block);
+  if constexpr (switch_annotation::active) annotation->before_yield();
+  machine::arrival back = machine::switch_to_in_caller(block.thread().worker, request);
+  if constexpr (switch_annotation::active) annotation->after_yield();
+  note_arrival(block, back);
+}
+
+// The same for a fiber that yields.
+[[gnu::always_inline]] inline void park_yielding(const yield_way& way) {
+  control_block& own = *way.own;
+  [[maybe_unused]] switch_annotation* const annotation = annotation_of(own);
+  if constexpr (switch_annotation::active) annotation->before_yield();
+  machine::arrival back = machine::switch_to_in_caller(way.to, empty_message(own));
+  if constexpr (switch_annotation::active) annotation->after_yield();
+  note_arrival(own, back);
+  auto& self = static_cast<scheduled&>(*own.header.ctx);
+  if (self.killed()) [[unlikely]]
+    unwind_killed(self);
+}
+
+// How a fiber waits where it cannot say await (core/wait_here.hpp).
+bool suspend_this_stack(void* awaiter, bool (*suspend)(void* awaiter, std::coroutine_handle<> who) noexcept) noexcept;
+
+[[gnu::noinline, gnu::cold]] void rethrow(park_request& request);
+
+template <class W>
+concept own_or_task = trusted_awaiter<W> || is_task<std::remove_cvref_t<W>>;
+
+template <class W>
+[[gnu::always_inline]] inline void suspend_here(W& awaiter) {
+  control_block* block = awaiting_fiber();
+  if (!block) [[unlikely]]
+    return block_thread(awaiter);
+  if constexpr (own_or_task<W>) {
+    park_request request{&awaiter, &commit_await<W>};
+    park_fiber(*block, &request);
+    if (request.error) [[unlikely]]
+      rethrow(request);
+  } else {
+    bridged<W> over{awaiter};
+    park_request request{&over, &bridged<W>::commit};
+    note_foreign_wait(*block, true);
+    park_fiber(*block, &request);
+    note_foreign_wait(*block, false);
+    if (request.error) [[unlikely]]
+      rethrow(request);
+  }
+}
+
+}  // namespace detail
+
+template <class A>
+  requires awaitable<A>
+[[gnu::always_inline]] inline decltype(auto) await(A&& a) {
+  auto&& awaiter = get_awaiter(std::forward<A>(a));
+  if (!awaiter.await_ready()) detail::suspend_here(awaiter);
+  return awaiter.await_resume();
+}
+
+// The same for a yield, which fibers do most often.
+[[gnu::always_inline]] inline void await(yield&& pause) {
+  if (detail::yield_way way = detail::prepare_yield(); way.own) [[likely]]
+    return detail::park_yielding(way);
+  detail::suspend_here(pause);
+  pause.await_resume();
+}
+
+}  // namespace hocket::inline HOCKET_ABI

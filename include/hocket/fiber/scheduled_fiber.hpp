@@ -1,0 +1,80 @@
+// A scheduled fiber: how a spawned function gets a stack, runs, waits and ends.
+//
+// States, and who owns the fiber's stack:
+//
+//   unstarted   it has none. What stands in the run queue is `start_`, a frame of two words; the stack is taken when it
+//               runs first, on the thread that it will stay on (so a spawn costs no stack, and may come from any thread)
+//   running     the fiber. fiber_thread::running is its control block, fiber_thread::worker the stack to go back to
+//   parking     nobody: it has switched to the worker's stack, and the worker runs its request there
+//   parked      the executor, or whoever holds its handle; from the moment when the request publishes the handle
+//   finished    the worker, which gives the stack back, and then tells the joiner and the target
+//
+// Parking, as numbered steps (the fiber's side is fiber/await.hpp):
+//   1. the fiber's awaiter has said that it is not ready; a park_request on its stack names it;
+//   2. it switches to the worker: the registers are saved, its exception globals put away, current state restored;
+//   3. the worker calls the request: the awaiter's await_suspend, with the fiber's handle. From here on another thread
+//      may wake the fiber, which posts it to its executor: it cannot run before the worker is done with it;
+//   4. what await_suspend answered decides: stay parked; go straight back; run another coroutine; or rethrow there.
+// Nothing of the fiber is touched after a request that answered "parked".
+//
+// "Finished" is told in the same way: by the worker, after the fiber's last switch.
+#pragma once
+#include <hocket/core/scheduled.hpp>
+#include <hocket/fiber/control_block.hpp>
+#include <hocket/fiber/fiber_record.hpp>
+
+namespace hocket::inline HOCKET_ABI {
+
+// What a fiber that parks asks its worker to do for it. Lies on the fiber's stack.
+struct park_request {
+  using fiber_handle = std::coroutine_handle<coroutine_header>;
+
+  void* awaiter;
+  // Gives null: it stays parked. Its own handle: it goes straight on. Another: that runs now.
+  std::coroutine_handle<> (*commit)(park_request& self, fiber_handle parked) noexcept;
+  std::exception_ptr error{};  // what await_suspend threw
+};
+
+// Native mode: the frame that stands in the run queue until the fiber begins.
+struct start_frame {
+  frame_head head;
+  class scheduled_fiber* fiber;
+};
+
+class scheduled_fiber {
+ public:
+  scheduled_fiber(const scheduled_fiber&) = delete;
+  scheduled_fiber& operator=(const scheduled_fiber&) = delete;
+
+  // What is posted to start it. Throws bad_alloc (in conforming mode it is a frame).
+  std::coroutine_handle<> start_handle();
+
+  // On the worker, at the first run: takes a stack. False: it has ended already (killed, or no stack could be had).
+  [[nodiscard]] bool prepare() noexcept;
+  // On the worker, when it has finished: gives everything back.
+  void conclude() noexcept;
+
+  scheduled& activity() const noexcept { return self_; }
+  control_block* block() const noexcept { return block_; }
+
+  // The scheduled fiber of a control block that has fiber_flag::scheduled.
+  static scheduled_fiber& of(control_block& block) noexcept {
+    return *static_cast<scheduled_fiber*>(fiber_record::of(block).user_data);
+  }
+
+ protected:
+  scheduled_fiber(scheduled& self, std::size_t stack_size, void (*body)(scheduled_fiber& self) noexcept) noexcept
+      : self_(self), stack_size_(stack_size), body_(body) {}
+  ~scheduled_fiber() = default;
+
+ private:
+  static void entry(void* argument, void* from, void* transfer) noexcept;
+
+  start_frame start_{};
+  scheduled& self_;
+  const std::size_t stack_size_;
+  void (*const body_)(scheduled_fiber& self) noexcept;  // on the fiber's stack: runs the callable, stores its result
+  control_block* block_ = nullptr;
+};
+
+}  // namespace hocket::inline HOCKET_ABI

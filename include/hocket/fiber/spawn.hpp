@@ -1,0 +1,52 @@
+// spawn for callables that return anything but a task: they run as fibers, on stacks of their own.
+//
+// A fiber gets its stack when it runs first, and from then on stays on that worker's thread. What it calls, at any
+// depth, may wait: fiber/await.hpp.
+#pragma once
+#include <hocket/core/spawn.hpp>
+#include <hocket/fiber/scheduled_fiber.hpp>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+template <class T, class F, class... Args>
+class spawned_fiber final : public scheduled_result<T>, public scheduled_fiber {
+ public:
+  template <class... Given>
+  explicit spawned_fiber(spawn_target& target, const spawn_options& options, Given&&... given)
+      : scheduled_result<T>(target, coroutine_kind::fiber, options, &dispose_spawned<spawned_fiber>),
+        scheduled_fiber(static_cast<scheduled&>(*this), options.stack_size, &run),
+        call_(std::forward<Given>(given)...) {}
+
+ private:
+  static void run(scheduled_fiber& fiber) noexcept {
+    auto& self = static_cast<spawned_fiber&>(fiber);
+    try {
+      if constexpr (std::is_void_v<T>) {
+        self.call_();
+        self.slot.set_value();
+      } else {
+        self.slot.set_value(self.call_());
+      }
+      self.succeed();
+    } catch (...) {
+      self.fail();
+    }
+    self.call_.reset();
+  }
+  spawned_call<F, Args...> call_;
+};
+
+template <>
+struct spawner<false> {
+  template <class F, class... Args>
+  static auto start(spawn_target& target, const spawn_options& options, F&& f, Args&&... args) {
+    using T = std::invoke_result_t<std::decay_t<F>, std::decay_t<Args>...>;
+    using body = spawned_fiber<T, std::decay_t<F>, std::decay_t<Args>...>;
+    static_assert(!std::is_rvalue_reference_v<T>, "hocket: a fiber returns a value, an lvalue reference or void");
+    body* made = make_spawned<body>(target, options, std::forward<F>(f), std::forward<Args>(args)...);
+    launch_spawned(*made);
+    return join_handle<T>(*made);
+  }
+};
+
+}  // namespace hocket::inline HOCKET_ABI::detail

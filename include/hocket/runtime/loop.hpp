@@ -1,0 +1,136 @@
+// loop: one thread that runs coroutines, tasks and fibers alike.
+//
+//   loop lp;
+//   auto h = spawn(lp, work, 1, 2);
+//   lp.run();                          // until no coroutine is left
+//   while (game.tick()) lp.run_for(16ms);   // or a frame at a time: the caller's thread stays the caller's
+//
+// What a turn does, in this order: take what other threads posted, fire the timers that are due, resume the coroutines
+// that were ready. A coroutine that becomes ready meanwhile waits for the next turn; a turn resumes at most 64, so that
+// neither timers nor other threads starve beside busy coroutines. With nothing to do, run() and run_for() park until
+// something is posted or a timer is due.
+//
+// Threads. post(), spawn(), stop() and the handles: any thread. Everything else: one thread at a time, "its" thread
+// while it runs; it may be another later. A loop is never run from inside of a coroutine.
+//
+// Time is the clock of the options. With a clock of one's own (manual_clock) and no parker a run never sleeps: it returns
+// when there is nothing left to do at that time. simulated_parker moves a manual_clock to the next timer instead.
+//
+// Destroying a loop kills the coroutines that are left (they unwind, core/unwind.hpp) and runs them to their end. Spawns
+// are refused from then on. A coroutine that waits for a foreign awaitable cannot be killed: that is fatal, naming it.
+#pragma once
+#include <hocket/core/inbox.hpp>
+#include <hocket/core/join_handle.hpp>
+#include <hocket/core/parker.hpp>
+#include <hocket/core/registry.hpp>
+#include <hocket/core/spawn_target.hpp>
+#include <hocket/core/run_queue.hpp>
+#include <hocket/time/timer_wheel.hpp>
+
+namespace hocket::inline HOCKET_ABI {
+
+// What to do with an exception that left a coroutine and that nobody can receive. Must not throw.
+using unhandled_handler = void (*)(std::exception_ptr error, const context& ctx) noexcept;
+
+struct loop_options {
+  const char* name = "loop";          // of its coroutines that have no name of their own; outlives the loop
+  const clock* time = nullptr;        // null: the machine's monotonic clock
+  parker* park = nullptr;             // null: a futex (with a clock of one's own: none)
+  unhandled_handler on_unhandled = nullptr;  // null: abort, naming the coroutine
+};
+
+class loop final : public executor, public spawn_target, private timer_waker {
+ public:
+  explicit loop(const loop_options& options = {});
+  loop(const loop&) = delete;
+  loop& operator=(const loop&) = delete;
+  ~loop();
+
+  // Runs until no coroutine is left, or stop(). Parks between.
+  void run();
+
+  // Runs until `done()` of the handle, or stop().
+  template <class T>
+  void run_until(const join_handle<T>& handle) {
+    run_while([](const void* of) noexcept { return !static_cast<const join_handle<T>*>(of)->done(); }, &handle);
+  }
+
+  // Runs for `time`, or until stop(). Returns early where it must not sleep (see above).
+  template <class Rep, class Period>
+  void run_for(std::chrono::duration<Rep, Period> time) {
+    run_until_time(deadline_after(now(), time));
+  }
+
+  // Takes what was posted, fires what is due, and resumes one coroutine. False if none was ready. Never parks.
+  bool step();
+
+  // Any thread: the present run, or the next one if there is none, returns after its turn.
+  void stop() noexcept;
+
+  // Cancels or kills every coroutine of the loop. Any thread.
+  void cancel_all() noexcept { stop_.request(verdict::cancelled); }
+
+  // Coroutines that were spawned on it and have not ended. Any thread.
+  std::size_t live() const noexcept;
+  time_point now() const noexcept { return wheel_.now(); }
+
+  // Writes a table of its coroutines, one line each: name, kind, state, where it waits, where it was spawned, what it
+  // waits for. A place is file:line where it was told, else an address in its module (addr2line knows the line), else
+  // "-". Those that have not begun are counted, not listed. Allocates nothing and leaves errno as it was. Blocks like
+  // write(2) on `fd`; what cannot be written is dropped.
+  // From its thread (a coroutine of the loop, too), or by a debugger while that thread stands still: call lp.dump(2).
+  void dump(int fd) noexcept;
+
+  // executor, spawn_target
+  void post(runnable& work) noexcept override;
+  timer_service* timers() noexcept override { return &wheel_; }
+  registry* coroutines() noexcept override { return &coroutines_; }
+  executor& home() noexcept override { return *this; }
+  context& surroundings() noexcept override { return *context_; }
+  std::error_code enroll() noexcept override;
+  void leave() noexcept override;
+  void unhandled(std::exception_ptr error, const context& ctx) noexcept override;
+
+ private:
+  using condition = bool (*)(const void* of) noexcept;
+
+  void run_while(condition goes_on, const void* of);
+  void run_until_time(time_point until);
+  void begin_run();
+  bool take_stop() noexcept;
+  bool turn(std::size_t at_most) noexcept;
+  void take_posted() noexcept;
+  [[nodiscard]] bool rest(time_point until) noexcept;
+  void end_all() noexcept;
+  void wake() noexcept override;  // timer_waker
+
+  const clock& clock_;
+  futex_parker futex_;
+  const bool sleeps_;
+  inbox inbox_;
+  run_queue ready_;
+  timer_wheel wheel_;
+  runnable reclaim_{};  // posted by wake(); known by its address
+  registry coroutines_;
+  stop_source stop_;
+  context_ptr context_;
+  const unhandled_handler unhandled_;
+  atomic<std::size_t> live_{0};
+  atomic<bool> stopping_{false};
+  atomic<bool> closing_{false};
+};
+
+// Never sleeps: moves the clock to the next timer instead. For tests and simulations on one thread; it spins where only
+// another thread could go on.
+class simulated_parker final : public parker {
+ public:
+  explicit simulated_parker(manual_clock& time) noexcept : time_(time) {}
+  [[nodiscard]] bool park(time_point until) noexcept override;
+  void wake() noexcept override;
+
+ private:
+  manual_clock& time_;
+  atomic<std::uint32_t> woken_{0};
+};
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,132 @@
+// A mutex for coroutines and threads: who has to wait suspends (a thread blocks), and is woken in the order of coming.
+//
+//   hocket::mutex m;
+//   auto held = co_await m.lock();             // result<mutex::guard>; a fiber and a thread say await(m.lock())
+//   if (!held) return held.error();            // the wait was cancelled or timed out
+//   ...                                        // unlocked by the guard
+//
+// Guarantees. First come, first served: a mutex that is unlocked while somebody waits belongs to the first of those,
+// who is posted to its executor; nobody overtakes. Neither locking nor unlocking runs foreign code. An uncontended
+// lock() does not suspend; lock and unlock are one atomic read-modify-write each. unlock never fails, and may happen on
+// another thread than the lock did. What was done under the mutex is visible to the next holder. The mutex may be
+// destroyed by its holder, as soon as nobody else can want it.
+//
+// A wait can be cancelled and timed out; a mutex that was granted to a coroutine which is killed before it runs goes to
+// the next.
+//
+// What it does not do. It is not recursive: at check level `debug` a scheduled coroutine that locks what it holds is
+// fatal; therefore a guard stays with the coroutine that made it. It may be held over a suspension; for a plain
+// std::mutex that would be an error. A mutex must not be destroyed while it is held (fatal at check level `debug`).
+//
+// unsync::mutex is for the coroutines of one thread; see core/strength.hpp.
+#pragma once
+#include <hocket/core/context.hpp>
+#include <hocket/core/operation.hpp>
+#include <hocket/sync/detail/baton.hpp>
+#include <utility>
+
+namespace hocket::inline HOCKET_ABI {
+
+template <class Strength>
+class basic_mutex final : private detail::baton<Strength> {
+  using base = detail::baton<Strength>;
+  class locking;
+
+ public:
+  class guard;
+
+  basic_mutex() noexcept : base(base::here) {}
+  ~basic_mutex() {
+    debug_expects(this->was_here(), "a mutex was destroyed while it is held", "let its guards end first");
+  }
+
+  // Waits for the mutex: result<guard>.
+  [[nodiscard]] operation<locking> lock(std::source_location at = std::source_location::current()) noexcept {
+    return operation<locking>(locking(*this), at);
+  }
+
+  // Never suspends. The guard is empty (false) if somebody has the mutex.
+  [[nodiscard]] guard try_lock() noexcept { return this->try_take() ? taken() : guard(); }
+
+ private:
+  guard taken() noexcept {
+    if constexpr (knows_holder) set_holder(current_context().coroutine());
+    return guard(*this);
+  }
+  void unlock() noexcept {
+    if constexpr (knows_holder) set_holder(nullptr);
+    this->put_back();
+  }
+  void begin(suspension& wait, waiter& entry) noexcept {
+    if constexpr (knows_holder) expect_not_mine();
+    base::begin(wait, entry);
+  }
+  void set_holder([[maybe_unused]] const void* coroutine) noexcept {
+    // ORDER: relaxed, pairs with nothing: read for the check in expect_not_mine(), where the word orders it.
+    if constexpr (knows_holder) holder_.exchange(coroutine, std::memory_order_relaxed);
+  }
+  void expect_not_mine() noexcept;
+
+  const char* what() const noexcept override { return "a mutex"; }
+
+  // The model checker's test of a mutex is that it excludes; one more word would only make that test longer.
+  static constexpr bool knows_holder = debug_checks && !under_model;
+  using holder_word = typename Strength::template word<const void*>;
+  struct no_holder {
+    explicit no_holder(const void*) noexcept {}
+  };
+  // The scheduled coroutine that holds the mutex, at check level `debug`.
+  [[no_unique_address]] std::conditional_t<knows_holder, holder_word, no_holder> holder_{nullptr};
+};
+
+// A held mutex. Move-only; unlocks when it is destroyed.
+template <class Strength>
+class [[nodiscard]] basic_mutex<Strength>::guard {
+ public:
+  guard() noexcept = default;
+  guard(guard&& other) noexcept : mutex_(std::exchange(other.mutex_, nullptr)) {}
+  guard& operator=(guard&& other) noexcept {
+    guard old(std::move(other));
+    std::swap(mutex_, old.mutex_);
+    return *this;
+  }
+  ~guard() {
+    if (mutex_) mutex_->unlock();
+  }
+
+  explicit operator bool() const noexcept { return mutex_ != nullptr; }
+
+  // Any thread. Earlier than the end of the guard, which is empty then.
+  void unlock() noexcept {
+    expects(mutex_ != nullptr, "an empty mutex guard was unlocked", "it was moved from, or unlocked before");
+    std::exchange(mutex_, nullptr)->unlock();
+  }
+
+ private:
+  friend class basic_mutex;
+  explicit guard(basic_mutex& held) noexcept : mutex_(&held) {}
+  basic_mutex* mutex_ = nullptr;
+};
+
+template <class Strength>
+class basic_mutex<Strength>::locking {
+ public:
+  using value_type = guard;
+  explicit locking(basic_mutex& mutex) noexcept : mutex_(&mutex) {}
+  bool try_now() noexcept { return mutex_->try_take(); }
+  void begin(suspension& wait, waiter& entry) noexcept { mutex_->begin(wait, entry); }
+  result<guard> take() noexcept { return mutex_->taken(); }
+
+ private:
+  basic_mutex* mutex_;
+};
+
+extern template class basic_mutex<strength::shared>;
+extern template class basic_mutex<strength::unsync>;
+
+using mutex = basic_mutex<strength::shared>;
+namespace unsync {
+using mutex = basic_mutex<strength::unsync>;
+}
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,107 @@
+// select: waits for the first of several operations.
+//
+//   auto got = co_await select(rx.receive(), stop.wait());     // result<choice<T, void>>; await(...) in fiber and thread
+//   if (!got) return got.error();                              // the select was cancelled or timed out
+//   if (got->index() == 0) use(*got->get<0>());                // what the first operation gave
+//
+//   co_await within(50ms, select(a.lock(), b.lock()))          // a select is an operation like any other
+//
+// Guarantees. Exactly one operation is carried out, or none if the select itself is cancelled, times out or is killed.
+// The others leave nothing behind: no permit, item or place in a line is lost or taken. If several are possible at
+// once, the one that was given first is chosen, always; whoever wants fairness varies the order. What was granted to a
+// select that is killed before it runs goes to the next in that line.
+//
+// Terms of the operations hold for the select as a whole: the earliest deadline, the strongest shield.
+//
+// How. All operations share one suspension; each has a waiter of its own in its own primitive. First each is tried,
+// then each gets in line, in the order given; one that has become possible meanwhile takes it, if the suspension says
+// that no other was granted (take_now). Once the wait is decided, no more get in line. Whoever ends the wait takes the
+// other waiters back: suspension.hpp and claim.hpp tell how that can race with grants.
+#pragma once
+#include <hocket/core/operation.hpp>
+#include <hocket/sync/choice.hpp>
+
+namespace hocket::inline HOCKET_ABI {
+
+namespace detail {
+
+template <std::size_t I, class Op>
+struct select_arm {
+  Op op;
+};
+template <class Indices, class... Ops>
+struct select_arms;
+template <std::size_t... I, class... Ops>
+struct select_arms<std::index_sequence<I...>, Ops...> : select_arm<I, Ops>... {};
+
+template <wait_operation... Ops>
+class selecting {
+  static constexpr auto indices = std::index_sequence_for<Ops...>{};
+
+ public:
+  using value_type = choice<typename Ops::value_type...>;
+  static constexpr std::size_t waiters = sizeof...(Ops);
+  static_assert(((waiters_of<Ops> == 1) && ...), "hocket: a select in a select: name all operations in one");
+
+  explicit selecting(Ops... ops) noexcept : arms_{{ops}...} {}
+
+  bool try_now() noexcept {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) { return (try_arm<I>() || ...); }(indices);
+  }
+  void begin(suspension& wait, waiter& entry) noexcept {
+    wait_ = &wait;
+    waiter* entries = &entry;
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      ((wait.decided() ? void() : arm<I>(arms_).begin(wait, entries[I])), ...);
+    }(indices);
+  }
+  result<value_type> take() {
+    if (wait_) chosen_ = wait_->granted_index();
+    return take_from<0>();
+  }
+
+ private:
+  // The arms are told apart by their index: by deduction, since the same type may occur twice.
+  template <std::size_t I, class Op>
+  static Op& arm(select_arm<I, Op>& of) noexcept {
+    return of.op;
+  }
+  template <std::size_t I>
+  bool try_arm() noexcept {
+    if (!arm<I>(arms_).try_now()) return false;
+    chosen_ = I;
+    return true;
+  }
+  template <std::size_t I>
+  result<value_type> take_from() {
+    if constexpr (I + 1 < sizeof...(Ops)) {
+      if (chosen_ != I) return take_from<I + 1>();
+    }
+    return result<value_type>(std::in_place, std::in_place_index<I>, arm<I>(arms_).take());
+  }
+
+  select_arms<std::index_sequence_for<Ops...>, Ops...> arms_;
+  suspension* wait_ = nullptr;  // null: no suspension was needed
+  std::size_t chosen_ = 0;
+};
+
+inline wait_terms strictest(wait_terms terms, const wait_terms& other) noexcept {
+  if (other.until < terms.until) terms.until = other.until;
+  if (other.within < terms.within) terms.within = other.within;
+  if (other.ignore > terms.ignore) terms.ignore = other.ignore;
+  return terms;
+}
+
+}  // namespace detail
+
+// Waits for the first of the operations: result<choice<T...>>, where T is what each gives.
+template <wait_operation First, wait_operation... Rest>
+[[nodiscard]] operation<detail::selecting<First, Rest...>> select(operation<First> first,
+                                                                 operation<Rest>... rest) noexcept {
+  wait_terms terms = first.terms();
+  ((terms = detail::strictest(terms, rest.terms())), ...);
+  using select_operation = detail::selecting<First, Rest...>;
+  return operation<select_operation>(select_operation(std::move(first).unwrap(), std::move(rest).unwrap()...), terms);
+}
+
+}  // namespace hocket::inline HOCKET_ABI

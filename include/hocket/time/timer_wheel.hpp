@@ -1,0 +1,161 @@
+// The timers of one executor: a hierarchical wheel of one nanosecond.
+//
+// A timer is attached and detached in constant time and costs no memory but its node; it moves at most once per level
+// before it fires, never fires early, and fires in the order of `when`, equal ones in the order of attach(). Every time
+// point may be asked for. time_point::max() fires only when the clock gets there.
+//
+// Words. A time point is counted from time_point::min(), so it is an unsigned number of 64 bits, here of eleven
+// *digits* of six bits. The *position* is the time up to which everything has been fired. A timer stands on the *level*
+// of the highest digit in which its time differs from the position, in the *slot* of the value that this digit has in
+// its own time. So it is found by a few instructions from its time alone, and all slots of a level lie ahead of those
+// of the level below.
+//
+//   position   ... 3 17 05 40     levels 0 .. 10, 64 slots each (16 on the last), an occupancy bit for each slot
+//   timer a    ... 3 17 05 52     level 0, slot 52: due in 12 ns
+//   timer b    ... 3 17 30 02     level 1, slot 30: when the position gets to ... 3 17 30 00, or beyond within the
+//                                 slot, its timers are spread over the levels below
+//
+// A turn reads the clock, once: that is the *horizon*. It goes from occupied slot to occupied slot, without a step in
+// between however far that is, and ends with position = horizon. All positions within one slot give the same place to
+// every timer outside of it, so the position need not stop at the beginning of a slot: it goes to the first timer in
+// it, if they are few enough to look at.
+//
+// Why equal times keep their order: their timers always stand in the same slot, later ones behind. A slot is spread in
+// its order, over levels that are empty then; a timer that comes in the middle of it goes to the end of what is left.
+//
+// A timer that is attached when its time is not after the horizon is *late*: it counts as due at the horizon, and fires
+// at the next turn, before what becomes due by then. So a fire() that attaches again and again cannot hold a turn up.
+//
+// Threads. One thread at a time is the *owner*: the one whose current executor is `home`. Only the owner attaches,
+// turns and asks. detach() may come from any thread; on the owner's it is a plain unlinking. Everywhere else it cannot
+// touch the slots, and says so to the owner by the only word that both sides write, `link` of the node:
+//
+//   link            meaning                                  who leaves it, and how
+//   null            out: never attached, detached or popped  the owner in attach(), plainly
+//   the node        attached                                 the owner in detach(), plainly: out
+//                                                            the owner when it is due, by compare-exchange: out, fires
+//                                                            another thread in detach(), by compare-exchange: returned
+//   another node    returned: in the stack of nodes that     the owner in reclaim(), plainly: out, fires
+//   or the end      other threads have detached
+//
+//   another thread: detach(node)                       the owner
+//   1. link: node -> top of the stack                  a due node: link: node -> null; fire it. If that fails, forget
+//      (fails: it was popped, nothing to do)           it: it is returned, and fires below
+//   2. push the node to the stack                      after wake(): reclaim(): take the stack, unlink each of its
+//   3. if the stack was empty: waker.wake()            nodes that is still in a slot, set link to null, fire it
+//
+// So every attach ends in exactly one fire() or in exactly one detach() that returns true, and those are the owner's.
+// (A wait that was granted elsewhere loses its claim in that fire, and drops the timer's hold.) The owner's detach()
+// may be plain because one party only takes a registration back (timer.hpp): if that is the owner, nobody else tries.
+//
+// Hazards. *A node is freed while another thread looks at it*: its memory is good until its fire(), which comes after
+// the push in step 2, the last touch of the node; and a thread that fails in step 1 has its own hold on the wait. *The
+// wheel is destroyed while another thread is in step 3*: that thread's hold on the wait keeps the coroutine from
+// ending, and so its executor from going, until detach() has returned. *A wake-up is lost*: who finds the stack empty
+// wakes, and nobody but the owner empties it, after the wake. *The waker is called twice, while its first call is under
+// way or unanswered*: for that reason reclaim() is called once for each wake(), not on suspicion: until the owner has
+// emptied the stack, nobody finds it empty. The emptying is acquired by the next push, so the two calls are ordered,
+// too, and wake() may post one and the same runnable each time.
+#pragma once
+#include <hocket/core/executor.hpp>
+#include <hocket/core/timer.hpp>
+#include <cstddef>
+#include <cstdint>
+
+namespace hocket::inline HOCKET_ABI {
+
+// How the wheel gets its owner's attention.
+class timer_waker {
+ public:
+  // Any thread but the owner's. The owner must answer with one call of reclaim(), soon. There is no second wake()
+  // before that. Usually: home.post(a runnable of the loop's own that it knows by its address).
+  virtual void wake() noexcept = 0;
+
+ protected:
+  ~timer_waker() = default;
+};
+
+class timer_wheel final : public timer_service {
+ public:
+  static constexpr std::size_t unlimited = ~std::size_t{0};
+
+  // `home` is the executor whose thread turns the wheel; it is only compared with. All three outlive the wheel.
+  timer_wheel(const clock& time, const executor& home, timer_waker& waker) noexcept;
+  timer_wheel(const timer_wheel&) = delete;
+  timer_wheel& operator=(const timer_wheel&) = delete;
+  ~timer_wheel();  // no timer may be attached
+
+  time_point now() const noexcept override { return clock_.now(); }
+  void attach(timer_node& node) noexcept override;
+  [[nodiscard]] bool detach(timer_node& node) noexcept override;
+
+  // Owner only, as all that follows. A turn: fires what is due by now. It fires and moves at most `at_most` timers;
+  // when they are used up, the next turn goes on from there. True: something is due already (left by that bound, or
+  // attached late by a fire). The clock is not asked while no timer is attached.
+  bool advance(std::size_t at_most = unlimited) noexcept;
+
+  // Fires what other threads have detached. To be called once for each wake(), and not otherwise.
+  void reclaim() noexcept;
+
+  // When the next turn is needed: time_point::max() if no timer is attached; in the past, if something is due already;
+  // else the time of the first timer, or, if its slot holds more than `crowd`, a time before it at which a turn will
+  // spread them. Constant time.
+  time_point next_expiry() noexcept;
+
+  // Timers attached, with those that other threads have detached and that were not reclaimed yet.
+  std::size_t size() const noexcept { return size_; }
+  bool empty() const noexcept { return size_ == 0; }
+
+  static constexpr std::size_t crowd = 16;
+
+ private:
+  static constexpr unsigned digit_bits = 6;
+  static constexpr std::size_t radix = 1u << digit_bits;
+  static constexpr std::size_t levels = 11;
+  static constexpr std::size_t slots = (levels - 1) * radix + 16;
+
+  struct place {
+    std::size_t level;
+    std::size_t digit;
+  };
+  list<timer_node>& slot(place at) noexcept { return slots_[at.level * radix + at.digit]; }
+  place place_of(std::uint64_t key) const noexcept;
+  place first_place() const noexcept;
+  std::uint64_t start_of(place at) const noexcept;
+  std::uint64_t earliest_in(place at) noexcept;
+
+  bool at_home() const noexcept;
+  void insert(timer_node& node, place at) noexcept;
+  void vacate(place at) noexcept;
+  void unlink(timer_node& node) noexcept;
+  bool turn(std::size_t& budget) noexcept;
+  bool open_next() noexcept;
+  bool spread(std::size_t& budget) noexcept;
+  bool fire_due(std::size_t& budget) noexcept;
+  void give_back(timer_node& node) noexcept;
+  timer_node* take_returned() noexcept;
+
+  // Constant.
+  const clock& clock_;
+  const executor& home_;
+  timer_waker& waker_;
+
+  // The owner's.
+  std::uint64_t position_;
+  std::uint64_t horizon_;
+  bool cut_ = false;  // the last turn used its bound up
+  std::size_t size_ = 0;
+  std::size_t opened_level_ = 0;         // of what is in opened_; 0: of nothing
+  std::uint32_t occupied_levels_ = 0;    // a bit for each level with an occupied slot
+  std::uint64_t occupied_[levels] = {};  // a bit for each occupied slot
+  list<timer_node> due_;                 // at the position or late in an earlier turn: to be fired next
+  list<timer_node> late_;                // attached since the horizon was read, due by then
+  list<timer_node> opened_;              // of the slot that the position is in: to be spread before anything fires
+  list<timer_node> slots_[slots];
+
+  // Any thread.
+  timer_node end_;  // only its address is used: the bottom of the stack
+  atomic<timer_node*> returned_{&end_};
+};
+
+}  // namespace hocket::inline HOCKET_ABI

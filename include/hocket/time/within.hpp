@@ -1,0 +1,82 @@
+// within: an operation with a deadline.
+//
+//   auto held = co_await within(50ms, m.lock());               // result<guard>; std::errc::timed_out after 50 ms
+//   auto n = await(within(deadline, handle));                  // a join_handle<int>: result<int>
+//   auto got = await(within(1s, select(a.wait(), b.wait())));
+//
+// The first argument is a duration, counted from the moment when the coroutine suspends, or a point in time of
+// std::chrono::steady_clock. Durations of any period are taken; what is too long for the clock means "never", and one
+// that is negative, or a time that has passed, ends the wait at once. But what is possible without waiting is done
+// first: within(0s, m.lock()) locks a free mutex.
+// Several deadlines, those of the coroutine's context included, all hold: the earliest ends the wait.
+//
+// Nothing nests: an operation gives result<T> with and without a deadline, and so does a join of a coroutine that
+// returns T or result<T>. Timing out a join leaves the coroutine running, and its handle as it was.
+#pragma once
+#include <hocket/base/clock.hpp>
+#include <hocket/core/join_handle.hpp>
+#include <hocket/core/operation.hpp>
+
+namespace hocket::inline HOCKET_ABI {
+
+namespace detail {
+
+template <class Op, class Rep, class Period>
+operation<Op> timed(std::chrono::duration<Rep, Period> time, operation<Op>&& op) noexcept {
+  return std::move(op).within(to_nanoseconds(time));
+}
+template <class Op, class Clock, class Duration>
+operation<Op> timed(std::chrono::time_point<Clock, Duration> deadline, operation<Op>&& op) noexcept {
+  static_assert(std::is_same_v<Clock, std::chrono::steady_clock>,
+                "hocket: a deadline is a point in time of std::chrono::steady_clock: other clocks can be set back; "
+                "pass a duration instead");
+  return std::move(op).until(deadline_after(time_point{}, deadline.time_since_epoch()));
+}
+
+template <class Time>
+inline constexpr bool is_duration = false;
+template <class Rep, class Period>
+inline constexpr bool is_duration<std::chrono::duration<Rep, Period>> = true;
+template <class Time>
+inline constexpr bool is_time_point = false;
+template <class Clock, class Duration>
+inline constexpr bool is_time_point<std::chrono::time_point<Clock, Duration>> = true;
+
+template <class A>
+inline constexpr bool is_operation = false;
+template <class Op>
+inline constexpr bool is_operation<operation<Op>> = true;
+
+}  // namespace detail
+
+template <class Time>
+concept wait_limit = detail::is_duration<Time> || detail::is_time_point<Time>;
+
+// The operation under this deadline, too.
+template <wait_limit Time, wait_operation Op>
+[[nodiscard]] operation<Op> within(Time limit, operation<Op>&& op) noexcept {
+  return detail::timed(limit, std::move(op));
+}
+
+// The join of a coroutine. The handle must outlive the wait.
+template <wait_limit Time, class T>
+[[nodiscard]] auto within(Time limit, join_handle<T>& handle,
+                          std::source_location at = std::source_location::current()) {
+  return detail::timed(limit, handle.join(at));
+}
+template <wait_limit Time, class T>
+[[nodiscard]] auto within(Time limit, join_handle<T>&& handle,
+                          std::source_location at = std::source_location::current()) {
+  return detail::timed(limit, handle.join(at));
+}
+
+// What has no deadline of its own: a task, a foreign awaitable.
+template <wait_limit Time, class A>
+  requires(!detail::is_operation<std::remove_cvref_t<A>>)
+void within(Time, A&&) {
+  static_assert(detail::is_operation<A>,
+                "hocket: within() takes an operation (m.lock(), a select) or a join_handle. A task has no wait of its own "
+                "that could be ended: spawn it and say within(limit, handle), or put the deadline on its waits");
+}
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,65 @@
+// The floors of the page `wait`: what a mutex that nobody else wants cannot do without.
+//
+//   bare-branch-store (LAB_PLAIN)  one thread: to lock is to look and to write, and so is to unlock
+//   two-rmw                        between threads: each is one atomic read-modify-write
+#include <atomic>
+
+#include "wait.hpp"
+
+namespace {
+
+[[gnu::noinline, gnu::cold]] void contended() { lab::fail("nobody else wants it"); }
+
+#ifdef LAB_PLAIN
+class word {
+ public:
+  void lock() {
+    if (taken_) [[unlikely]]
+      contended();
+    taken_ = true;
+  }
+  void unlock() {
+    if (!taken_) [[unlikely]]
+      contended();
+    taken_ = false;
+  }
+
+ private:
+  bool taken_ = false;
+};
+#else
+class word {
+ public:
+  void lock() { change(0, 1, std::memory_order_acquire); }
+  void unlock() { change(1, 0, std::memory_order_release); }
+
+ private:
+  void change(std::uint32_t from, std::uint32_t to, std::memory_order order) {
+    if (!taken_.compare_exchange_strong(from, to, order, std::memory_order_relaxed)) [[unlikely]]
+      contended();
+  }
+  std::atomic<std::uint32_t> taken_{0};
+};
+#endif
+
+[[gnu::noinline]] void lock_and_unlock(word& m, std::uint64_t& counter, std::uint64_t k) {
+  for (; k; --k) {
+    m.lock();
+    lab::increment(counter);
+    m.unlock();
+    lab::others();
+  }
+}
+
+bool mutex(std::uint64_t k) {
+  word m;
+  std::uint64_t counter = 0;
+  lock_and_unlock(m, counter, k);
+  return counter == k;
+}
+
+constexpr lab::named_batch waits[] = {{"mutex", mutex}};
+
+}  // namespace
+
+int main(int argc, char** argv) { return lab::run_named(LAB_SYSTEM, lab::parse(argc, argv), waits); }

@@ -1,0 +1,180 @@
+#pragma once
+// The page `switch` for systems whose coroutines run under a scheduler, which enters one after the other when they
+// yield. The phases are those of harness.hpp, but nobody stands outside and resumes: coroutine number 0 keeps the time
+// during the round trips, as in ../go/main.go, and a repetition is divided by the activations that all lines show.
+//
+// An activation is a yield: out to the scheduler and into the next coroutine, which is one resume and one yield, too.
+//
+// Every coroutine counts its activations in its own line, until that shows the limit, which stands in one place for all.
+// A coroutine ends by itself, so there is no phase between finish and destroy: `destroy` is the time from the signal to
+// stop to the last one's end, the last activation and the drop of the handles included. It is taken in the warm cycles
+// alone: after the round trips the coroutines come to the limit, and so to their end, in their last rounds.
+//
+// The body of a coroutine, where YIELD is what its system says:
+//
+//   ++mine.count;
+//   YIELD;                                            // the first activation ends
+//   if (first)
+//     while (std::size_t k = turns.next())            // number 0 keeps the time
+//       for (; k; --k) { ++mine.count; YIELD; }
+//   while (mine.count < turns.limit) { ++mine.count; YIELD; }
+#include <limits>
+
+#include "harness.hpp"
+
+namespace lab {
+
+// What the coroutines of one program share.
+class turns {
+ public:
+  turns(slots<line>& lines, std::size_t n, double budget_ns) : lines_{lines}, n_{n}, budget_{budget_ns} {}
+
+  // From its next activation on, number 0 measures.
+  void begin() {
+    limit = std::numeric_limits<std::uint64_t>::max();
+    measuring_ = true;
+    begin_ = now_ns();
+  }
+
+  // For number 0: the end of one repetition and the beginning of the next. How many activations of its own that one
+  // has; 0 when it shall not measure, or has done enough and set the limit.
+  std::size_t next() {
+    if (!measuring_) return 0;
+    double took = now_ns() - begin_;
+    if (repetitions_ == 0) calibrate(took);
+    else values_.push_back(took / static_cast<double>(activations() - before_));
+    if (repetitions_ != 0 && values_.size() == repetitions_) return end();
+    before_ = activations();
+    begin_ = now_ns();
+    return k_;
+  }
+
+  double result() const { return median(values_); }
+
+  std::uint64_t limit = 1;
+
+ private:
+  void calibrate(double took) {
+    if (++calls_ <= 3) return;  // two repetitions of one activation, to begin with
+    if (took < budget_ / 16) k_ *= 2;
+    else repetitions_ = took > budget_ / 3 ? 3 : 7;
+  }
+
+  std::size_t end() {
+    measuring_ = false;
+    limit = 0;
+    for (std::size_t i = 0; i < n_; ++i) limit = std::max(limit, lines_[i].count);
+    ++limit;
+    return 0;
+  }
+
+  std::uint64_t activations() const {
+    std::uint64_t total = 0;
+    for (std::size_t i = 0; i < n_; ++i) total += lines_[i].count;
+    return total;
+  }
+
+  slots<line>& lines_;
+  std::size_t n_;
+  double budget_;
+  bool measuring_ = false;
+  std::size_t k_ = 1;
+  std::size_t calls_ = 0;
+  std::size_t repetitions_ = 0;
+  std::uint64_t before_ = 0;
+  double begin_ = 0;
+  std::vector<double> values_{};
+};
+
+// A scheduler under test provides
+//   Scheduler(n, stack bytes)
+//   inside(f)                  calls f where the system's coroutines are best created
+//   create(i, turns&, line&)   creates coroutine i, which does not run yet
+//   round(n)                   enters each of the n coroutines once, from outside
+//   run()                      runs them until all have ended
+//   drop(i)                    gives up what belongs to the ended coroutine i
+template <class Scheduler>
+class scheduled_page {
+ public:
+  scheduled_page(const char* system, const request& r)
+      : system_{system}, n_{r.n}, budget_{r.budget_ns}, lines_{r.n}, turns_{lines_, r.n, r.budget_ns},
+        scheduler_{r.n, r.stack} {}
+
+  int run() {
+    cold();
+    turns_.begin();
+    end();
+    emit(system_, "round_trip", n_, "ns", turns_.result());
+    warm();
+    return 0;
+  }
+
+ private:
+  void check(std::uint64_t expected) {
+    for (std::size_t i = 0; i < n_; ++i) {
+      if (lines_[i].count != expected) fail("a coroutine's counter does not show the expected activations");
+    }
+  }
+
+  double create() {
+    for (std::size_t i = 0; i < n_; ++i) lines_[i] = line{0, false};
+    turns_.limit = 1;
+    double ns = 0;
+    scheduler_.inside([&] {
+      ns = timed([&] {
+        for (std::size_t i = 0; i < n_; ++i) scheduler_.create(i, turns_, lines_[i]);
+      });
+    });
+    check(0);
+    return ns / static_cast<double>(n_);
+  }
+
+  void start() {
+    scheduler_.round(n_);
+    check(1);
+  }
+
+  double end() {
+    double ns = timed([&] {
+      scheduler_.run();
+      for (std::size_t i = 0; i < n_; ++i) scheduler_.drop(i);
+    });
+    check(turns_.limit);
+    return ns / static_cast<double>(n_);
+  }
+
+  void cold() {
+    double before = resident_bytes();
+    double ns = create();
+    start();
+    double grown = std::max(0.0, resident_bytes() - before);
+    emit(system_, "create", n_, "ns", ns);
+    emit(system_, "bytes", n_, "B", grown / static_cast<double>(n_));
+  }
+
+  void warm() {
+    std::vector<double> creations, ends;
+    double until = now_ns() + budget_;
+    while (creations.size() < 2 || (creations.size() < 999 && now_ns() < until)) {
+      creations.push_back(create());
+      start();
+      ends.push_back(end());
+    }
+    emit(system_, "destroy", n_, "ns", median(std::move(ends)));
+    emit(system_, "create_warm", n_, "ns", median(std::move(creations)));
+  }
+
+  const char* system_;
+  std::size_t n_;
+  double budget_;
+  slots<line> lines_;
+  turns turns_;
+  Scheduler scheduler_;
+};
+
+template <class Scheduler>
+int run_scheduled_switch(const char* system, const request& r) {
+  return scheduled_page<Scheduler>{system, r}.run();
+}
+
+}  // namespace lab

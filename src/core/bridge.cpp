@@ -1,0 +1,40 @@
+#include <hocket/base/fatal.hpp>
+#include <hocket/core/bridge.hpp>
+#include <hocket/core/current.hpp>
+#include <hocket/core/executor.hpp>
+#include <hocket/core/frame_memory.hpp>
+
+#include <exception>
+
+namespace hocket::inline HOCKET_ABI {
+
+struct bridge::coroutine {
+  struct promise_type {
+    static void* operator new(std::size_t bytes) { return allocate_frame(bytes); }
+    static void operator delete(void* frame, std::size_t bytes) noexcept { release_frame(frame, bytes); }
+    coroutine get_return_object() noexcept { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    std::suspend_always final_suspend() noexcept { return {}; }
+    void return_void() noexcept {}
+    void unhandled_exception() noexcept { std::terminate(); }
+  };
+  std::coroutine_handle<promise_type> handle;
+};
+
+bridge::coroutine bridge::wait(bridge& self) {
+  struct post {
+    runnable& work;
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<>) const noexcept { hocket::post(work); }
+    void await_resume() const noexcept {}
+  };
+  co_await post{self.run_};
+  fatal("a foreign awaitable resumed a coroutine twice", "it must resume what awaits it exactly once");
+}
+
+bridge::bridge(std::coroutine_handle<> waiting)
+    : run_{nullptr, waiting, current_executor()}, frame_(wait(*this).handle) {}
+
+bridge::~bridge() { frame_.destroy(); }
+
+}  // namespace hocket::inline HOCKET_ABI

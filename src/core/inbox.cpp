@@ -1,0 +1,67 @@
+#include <hocket/core/inbox.hpp>
+
+namespace hocket::inline HOCKET_ABI {
+namespace {
+
+static_assert(alignof(runnable) > 2, "the address of a runnable is none of the marks");
+
+runnable* reverse(runnable* last) noexcept {
+  runnable* first = nullptr;
+  while (last) {
+    runnable* next = last->next;
+    last->next = first;
+    first = last;
+    last = next;
+  }
+  return first;
+}
+
+}  // namespace
+
+void inbox::post(runnable& work) noexcept {
+  // ORDER: relaxed, pairs with nothing: the exchange below verifies it, and the list is not followed here.
+  word seen = word_.load(std::memory_order_relaxed);
+  do {
+    work.next = seen > nudged ? reinterpret_cast<runnable*>(seen) : nullptr;
+    // ORDER: acq_rel, pairs with the exchange in take(): the runnable and all that led to its wake-up are visible; and
+    // with the first compare-exchange in sleep(): the owner's last park() ended before the wake below.
+  } while (!word_.compare_exchange_weak(seen, reinterpret_cast<word>(&work), std::memory_order_acq_rel,
+                                        std::memory_order_relaxed));
+  if (seen == asleep) parker_.wake();
+}
+
+void inbox::nudge() noexcept {
+  // ORDER: relaxed, pairs with nothing: the exchange below verifies it.
+  word seen = word_.load(std::memory_order_relaxed);
+  // ORDER: acq_rel, pairs with the exchange in take() and the first one in sleep(), as in post().
+  while (!word_.compare_exchange_weak(seen,
+                                      seen == empty    ? nudged
+                                      : seen == asleep ? empty
+                                                       : seen,
+                                      std::memory_order_acq_rel, std::memory_order_relaxed)) {
+  }
+  if (seen == asleep) parker_.wake();
+}
+
+runnable* inbox::take() noexcept {
+  // ORDER: relaxed, pairs with nothing: what is missed here makes sleep() fail.
+  if (word_.load(std::memory_order_relaxed) == empty) return nullptr;
+  // ORDER: acquire, pairs with the compare-exchange in post() and nudge().
+  word taken = word_.exchange(empty, std::memory_order_acquire);
+  return taken > nudged ? reverse(reinterpret_cast<runnable*>(taken)) : nullptr;
+}
+
+void inbox::sleep(time_point until) noexcept {
+  word seen = empty;
+  // ORDER: release, pairs with the compare-exchange in post() and nudge(): the last park() ended before this is seen;
+  // relaxed on failure: what came is taken next.
+  if (!word_.compare_exchange_strong(seen, asleep, std::memory_order_release, std::memory_order_relaxed)) return;
+  if (parker_.park(until)) return;
+  seen = asleep;
+  // ORDER: relaxed, pairs with nothing: nobody has seen it; or, on failure, the wake brings what there is to see.
+  if (word_.compare_exchange_strong(seen, empty, std::memory_order_relaxed, std::memory_order_relaxed)) return;
+  while (!parker_.park(time_point::max())) {
+  }
+}
+
+}  // namespace hocket::inline HOCKET_ABI

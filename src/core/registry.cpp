@@ -1,0 +1,23 @@
+#include <hocket/core/registry.hpp>
+
+#include <type_traits>
+
+namespace hocket::inline HOCKET_ABI {
+
+constinit registry_list live_registries;
+static_assert(std::is_trivially_destructible_v<registry_list>);
+
+registry::registry(const executor& home, const char* name) noexcept : home_(home), name_(name) {
+  locked guard(live_registries.mutex);
+  next_ = live_registries.first;
+  if (next_) next_->previous_ = this;
+  live_registries.first = this;
+}
+
+registry::~registry() {
+  locked guard(live_registries.mutex);
+  (previous_ ? previous_->next_ : live_registries.first) = next_;
+  if (next_) next_->previous_ = previous_;
+}
+
+}  // namespace hocket::inline HOCKET_ABI

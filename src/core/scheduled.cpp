@@ -1,0 +1,135 @@
+#include <hocket/base/error.hpp>
+#include <hocket/base/fatal.hpp>
+#include <hocket/core/current.hpp>
+#include <hocket/core/executor.hpp>
+#include <hocket/core/observer.hpp>
+#include <hocket/core/registry.hpp>
+#include <hocket/core/spawn_target.hpp>
+
+namespace hocket::inline HOCKET_ABI {
+namespace {
+
+time_point deadline_of(spawn_target& target, const spawn_options& options) noexcept {
+  if (options.within == duration::max()) return time_point::max();
+  timer_service* timers = target.home().timers();
+  expects(timers != nullptr, "a coroutine was spawned with a deadline on an executor without timers",
+          "spawn it on a loop or a runtime", options.name, options.at);
+  return deadline_after(timers->now(), options.within);
+}
+
+}  // namespace
+
+scheduled::scheduled(spawn_target& target, coroutine_kind kind, const spawn_options& options,
+                     disposer dispose) noexcept
+    : context(&target.surroundings(), {options.name, &own_stop_, deadline_of(target, options)}, options.at, this,
+              dispose),
+      target_(target),
+      home_(target.home()),
+      kind_(kind) {}
+
+// --- the run
+
+void scheduled::launch(std::coroutine_handle<> start) noexcept {
+  retain();  // the handle's; the run has the one that the object was born with
+  caller_ = __builtin_return_address(0);
+  refusal_ = target_.enroll();
+  start_ = {nullptr, start, &home_};
+  if (observer* watcher = installed_observer()) watcher->created(this, *this);
+  if (stop_source* above = parent()->stop()) link_.emplace(*above, own_stop_);
+  hocket::post(start_);
+}
+
+bool scheduled::begin() noexcept {
+  begun_ = true;
+  this_thread().ctx = this;
+  if (registry* listed = home_.coroutines()) listed->add(*this);
+  if (refusal_) ending_ = ending::refused;
+  else if (killed()) ending_ = ending::killed;
+  return ending_ == ending::none;
+}
+
+void scheduled::succeed() noexcept {
+  expect_unwound();
+  ending_ = ending::value;
+}
+
+void scheduled::fail() noexcept {
+  try {
+    throw;
+  } catch (const detail::forced_unwind&) {
+    ending_ = ending::killed;
+    return;
+  } catch (const hocket::cancelled&) {
+    ending_ = ending::cancelled;
+  } catch (...) {
+    ending_ = ending::error;
+    error_ = std::current_exception();
+  }
+  expect_unwound();
+}
+
+void scheduled::expect_unwound() const noexcept {
+  expects(!unwinding_, "a coroutine swallowed the exception that unwinds it",
+          "a catch (...) in its body must rethrow: catch the types that you handle", name());
+}
+
+void scheduled::finish() noexcept {
+  if (observer* watcher = installed_observer()) watcher->destroyed(this);
+  if (linked()) list<scheduled>::erase(*this);
+  link_.reset();
+  // ORDER: acq_rel, pairs with the load in ended() and the operations of the joiner in join(): the ending and the result
+  // are visible; and the waiter that is found is.
+  const std::uintptr_t who = joiner_.exchange(over, std::memory_order_acq_rel);
+  if (who == dropped) {
+    if (ending_ == ending::error) target_.unhandled(error_, *this);
+  } else if (who != open) {
+    reinterpret_cast<waiter*>(who)->grant();
+  }
+  if (!refusal_) target_.leave();
+  release();
+}
+
+activity scheduled::state() const noexcept {
+  if (ended()) return activity::ended;
+  if (!begun_) return activity::unstarted;
+  if (foreign_) return activity::waiting_foreign;
+  return waits_ && !waits_->decided() ? activity::waiting : activity::ready;
+}
+
+// --- joining
+
+bool scheduled::ended() const noexcept {
+  // ORDER: acquire, pairs with the exchange in finish().
+  return joiner_.load(std::memory_order_acquire) == over;
+}
+
+void scheduled::join(suspension& wait, waiter& entry) noexcept {
+  if (ended()) {
+    [[maybe_unused]] bool taken = wait.take_now(entry, *this);
+    return;
+  }
+  entry.enlist(wait, *this);
+  std::uintptr_t seen = open;
+  // ORDER: acq_rel, pairs with the exchange in finish(): it finds the waiter whole, or this side the result.
+  if (joiner_.compare_exchange_strong(seen, reinterpret_cast<std::uintptr_t>(&entry), std::memory_order_acq_rel,
+                                      std::memory_order_acquire))
+    return;
+  expects(seen == over, "a coroutine is joined by two at once", "await its join_handle in one place", name());
+  entry.grant();
+}
+
+bool scheduled::detach(waiter& entry) noexcept {
+  auto seen = reinterpret_cast<std::uintptr_t>(&entry);
+  // ORDER: acquire, pairs with the exchange in finish(), which hands the waiter over if it comes first.
+  return joiner_.compare_exchange_strong(seen, open, std::memory_order_acquire, std::memory_order_relaxed);
+}
+
+void scheduled::drop_handle() noexcept {
+  std::uintptr_t seen = open;
+  // ORDER: acq_rel, pairs with the exchange in finish(): either it sees that nobody can ask, or this side the result.
+  if (!joiner_.compare_exchange_strong(seen, dropped, std::memory_order_acq_rel, std::memory_order_acquire))
+    expects(seen == over, "a join_handle was destroyed while it is awaited", "let it outlive the await", name());
+  release();
+}
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,32 @@
+#include <hocket/base/error.hpp>
+#include <hocket/base/fatal.hpp>
+#include <hocket/core/current.hpp>
+#include <hocket/core/scheduled.hpp>
+#include <hocket/core/spawn.hpp>
+
+#include <array>
+#include <cstdio>
+
+namespace hocket::inline HOCKET_ABI {
+
+void abort_on_unhandled(std::exception_ptr error, const context& ctx) noexcept {
+  std::array<char, 256> what{};
+  try {
+    std::rethrow_exception(std::move(error));
+  } catch (const std::exception& known) {
+    std::snprintf(what.data(), what.size(), "an exception left a coroutine that nobody joins: %s", known.what());
+  } catch (...) {
+    std::snprintf(what.data(), what.size(), "an exception left a coroutine that nobody joins");
+  }
+  fatal(what.data(), "keep its join_handle and await it, catch in the coroutine, or set the target's on_unhandled",
+        ctx.name(), ctx.spawned());
+}
+
+spawn_target& detail::current_target() noexcept {
+  scheduled* self = current_context().coroutine();
+  expects(self != nullptr, "spawn was called without a target by code that is no spawned coroutine",
+          "name where it shall run: spawn(loop, f, ...)");
+  return self->target();
+}
+
+}  // namespace hocket::inline HOCKET_ABI

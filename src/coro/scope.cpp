@@ -1,0 +1,94 @@
+#include <hocket/base/fatal.hpp>
+#include <hocket/core/current.hpp>
+#include <hocket/core/executor.hpp>
+#include <hocket/core/scheduled.hpp>
+#include <hocket/core/wait_here.hpp>
+#include <hocket/coro/scope.hpp>
+
+namespace hocket::inline HOCKET_ABI {
+namespace {
+
+executor& running_executor() noexcept {
+  executor* on = current_executor();
+  if (!on)
+    fatal("a scope was made outside of any executor", "make it in a coroutine, or name where its children run: scope{loop}");
+  return *on;
+}
+
+time_point deadline_of(executor& home, const scope_options& options) noexcept {
+  if (options.within == duration::max()) return time_point::max();
+  expects(home.timers() != nullptr, "a scope has a deadline, but its executor has no timers",
+          "use it on a loop or a runtime", options.name);
+  return deadline_after(home.timers()->now(), options.within);
+}
+
+spawn_target* target_of_caller() noexcept {
+  scheduled* self = current_context().coroutine();
+  return self ? &self->target() : nullptr;
+}
+
+}  // namespace
+
+scope::scope(const scope_options& options, std::source_location at)
+    : scope(running_executor(), target_of_caller(), options, at) {}
+
+scope::scope(spawn_target& on, const scope_options& options, std::source_location at)
+    : scope(on.home(), &on, options, at) {}
+
+scope::scope(executor& home, spawn_target* above, const scope_options& options, std::source_location at)
+    : home_(home),
+      above_(above),
+      exceptions_(std::uncaught_exceptions()),
+      context_(context::child_of(current_executor() || !above ? current_context() : above->surroundings(),
+                                 {options.name, &stop_, deadline_of(home, options)}, at)) {
+  if (stop_source* parent = context_->parent()->stop()) link_.emplace(*parent, stop_);
+}
+
+scope::~scope() {
+  if (std::uncaught_exceptions() > exceptions_) cancel();
+  bool joined = size() == 0 || detail::wait_here(join({}));
+  expects(joined, "a scope was left by a task while children run",
+          "a task's destructors cannot wait: use co_await in_scope(body), or co_await its join() first", context_->name(),
+          context_->spawned());
+}
+
+std::size_t scope::size() const noexcept {
+  // ORDER: acquire, pairs with the fetch_sub in leave(): what the children did is visible.
+  return count_.load(std::memory_order_acquire) & ~own;
+}
+
+void scope::begin_join(suspension& wait, waiter& entry) noexcept {
+  entry.enlist(wait, *this);
+  joiner_ = &entry;
+  // ORDER: acq_rel, pairs with the fetch_sub in leave(): the last child finds the joiner, or this side what they did.
+  if (count_.fetch_sub(own, std::memory_order_acq_rel) == own) leave_joined();
+}
+
+std::error_code scope::enroll() noexcept {
+  if (std::error_code refused = above_ ? above_->enroll() : std::error_code{}) return refused;
+  // ORDER: relaxed, pairs with nothing: the spawner keeps the scope from ending.
+  count_.fetch_add(1, std::memory_order_relaxed);
+  return {};
+}
+
+void scope::leave() noexcept {
+  spawn_target* above = above_;  // the scope may be gone after the next line
+  // ORDER: acq_rel, pairs with the fetch_sub in begin_join() and with those of the other children.
+  if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) leave_joined();
+  if (above) above->leave();
+}
+
+// The last one is gone, and somebody joins. The scope takes its share back first: it may be gone after the grant.
+void scope::leave_joined() noexcept {
+  waiter& entry = *joiner_;
+  // ORDER: relaxed, pairs with nothing: the joiner, who alone can spawn again, is woken by the grant.
+  count_.store(own, std::memory_order_relaxed);
+  entry.grant();
+}
+
+void scope::unhandled(std::exception_ptr error, const context& ctx) noexcept {
+  if (above_) above_->unhandled(std::move(error), ctx);
+  else abort_on_unhandled(std::move(error), ctx);
+}
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,85 @@
+#include <hocket/base/fatal.hpp>
+#include <hocket/core/run_queue.hpp>
+#include <hocket/core/wait_here.hpp>
+#include <hocket/fiber/await.hpp>
+
+#include "fiber/entry.hpp"
+
+#include <utility>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+control_block* awaiting_fiber() noexcept {
+  fiber_thread* thread = fiber_thread::current_if_any();
+  control_block* running = thread ? thread->running : nullptr;
+  if (!running) {
+    expects(current_executor() == nullptr, "await was called in a task",
+            "a task has no stack of its own to wait on: write co_await, or spawn a fiber", current_context().name());
+    return nullptr;
+  }
+  expects((running->header.flags & fiber_flag::scheduled) != 0, "await was called in a raw coroutine",
+          "only its owner resumes it: yield to the owner, or spawn a fiber", fiber_record::of(*running).name);
+  return running;
+}
+
+namespace {
+
+// The fiber at the front of the queue, if a switch is all that it takes to resume it.
+control_block* next_for_a_switch(const run_queue& ready) noexcept {
+  auto* frame = static_cast<frame_head*>(ready.front().address());
+  if (frame->resume != fiber_entry_points.resume) return nullptr;
+  auto* next = reinterpret_cast<control_block*>(frame);
+  constexpr std::uint8_t looked_at = fiber_flag::scheduled | fiber_flag::at_resume;
+  return (next->header.flags & looked_at) == fiber_flag::scheduled ? next : nullptr;
+}
+
+}  // namespace
+
+yield_way prepare_yield() noexcept {
+  constexpr yield_way none{nullptr, nullptr};
+  if constexpr (conforming_mode) return none;  // what stands in the queue is the proxy
+  thread_state& here = this_thread();
+  auto* thread = static_cast<fiber_thread*>(slot_of(here, thread_slot::fiber));
+  control_block* own = thread ? thread->running : nullptr;
+  if (!own || !(own->header.flags & fiber_flag::scheduled) || !here.ready) return none;
+  if (!here.ready->try_push(handle_of(own->head))) return none;
+  const yield_way by_worker{own, thread->worker};
+  if (switch_annotation::active || here.turn_left == 0 || !thread->exceptions->empty()) return by_worker;
+  control_block* next = next_for_a_switch(*here.ready);
+  if (!next || next == own) return by_worker;
+  static_cast<void>(here.ready->pop());
+  --here.turn_left;
+  thread->running = next;
+  here.ctx = next->header.ctx;
+  return {own, std::exchange(next->record, nullptr)};
+}
+
+void unwind_killed(scheduled& self) {
+  expects(!self.unwinding(), "code waited while its coroutine was being killed",
+          "destructors and catch (...) blocks that unwinding runs must not wait", self.name());
+  self.begin_unwinding();
+  throw_unwinding();
+}
+
+bool suspend_this_stack(void* awaiter, suspend_call suspend) noexcept {
+  fiber_thread* thread = fiber_thread::current_if_any();
+  if (!thread || !thread->running) return false;
+  struct erased {
+    void* awaiter;
+    suspend_call suspend;
+  } what{awaiter, suspend};
+  park_request request{&what, [](park_request& self, park_request::fiber_handle parked) noexcept {
+                         auto& wait = *static_cast<erased*>(self.awaiter);
+                         return wait.suspend(wait.awaiter, parked) ? std::coroutine_handle<>{} : parked;
+                       }};
+  park_fiber(*awaiting_fiber(), &request);
+  return true;
+}
+
+void rethrow(park_request& request) { std::rethrow_exception(std::move(request.error)); }
+
+void note_foreign_wait(control_block& fiber, bool waits) noexcept {
+  scheduled_fiber::of(fiber).activity().waits_for_foreign(waits);
+}
+
+}  // namespace hocket::inline HOCKET_ABI::detail

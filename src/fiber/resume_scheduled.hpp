@@ -1,0 +1,48 @@
+// The worker's side of a scheduled fiber's round trip, for both modes of entry.
+#pragma once
+#include <hocket/fiber/round_trip.hpp>
+#include <hocket/fiber/scheduled_fiber.hpp>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+[[noreturn]] void report_bad_scheduled_resume(control_block& block) noexcept;
+
+// What comes back to a worker: the fiber that parked, which need not be the one that was resumed (one that yields may
+// pass the thread on to the next), and what it asks for. Null: it has finished. Its own control block: nothing, it
+// stands in the run queue already.
+struct parked_fiber {
+  control_block* block;
+  void* request;
+};
+
+parked_fiber resume_scheduled_from_handler(control_block& block) noexcept;
+
+// Runs the fiber, and those that it passes the thread on to, until one parks or finishes.
+[[gnu::always_inline]] inline parked_fiber resume_scheduled(control_block& block) noexcept {
+  fiber_thread& thread = block.thread();
+  if constexpr (misuse_checks) {
+    if (!block.record || thread.id != machine::thread_id()) [[unlikely]]
+      report_bad_scheduled_resume(block);
+  }
+  if (!thread.exceptions->empty()) [[unlikely]]
+    return resume_scheduled_from_handler(block);
+  thread.state->ctx = block.header.ctx;
+  if ((block.header.flags & fiber_flag::at_resume) != 0) [[unlikely]]
+    before_resume(block);
+  [[maybe_unused]] switch_annotation* const annotation = annotation_of(block);
+  control_block* const outer = thread.running;
+  void* const to = block.record;
+  block.record = nullptr;
+  thread.running = &block;
+  if constexpr (switch_annotation::active) annotation->before_resume();
+  machine::arrival back = machine::switch_to_in_caller(to, empty_message(block));
+  if constexpr (switch_annotation::active) annotation->after_resume();
+  control_block* const parked = thread.running;
+  parked->record = back.from;
+  thread.running = outer;
+  if (!thread.exceptions->empty()) [[unlikely]]
+    put_fiber_exceptions_away(*parked);
+  return {parked, back.transfer};
+}
+
+}  // namespace hocket::inline HOCKET_ABI::detail

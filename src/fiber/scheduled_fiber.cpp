@@ -1,0 +1,66 @@
+#include <hocket/base/fatal.hpp>
+#include <hocket/core/wait_here.hpp>
+#include <hocket/fiber/await.hpp>
+#include <hocket/fiber/fiber_life.hpp>
+#include <hocket/fiber/fiber_local.hpp>
+#include <hocket/fiber/round_trip.hpp>
+#include <hocket/fiber/scheduled_fiber.hpp>
+
+#include "fiber/resume_scheduled.hpp"
+#include "fiber/terminate.hpp"
+
+namespace hocket::inline HOCKET_ABI {
+
+bool scheduled_fiber::prepare() noexcept {
+  explain_terminate();
+  detail::register_stack_suspender(&detail::suspend_this_stack);
+  if (!self_.begin()) return false;
+  try {
+    fiber_thread& thread = fiber_thread::current();
+    fiber_record& record = detail::begin_fiber(&thread.pool_of(stack_size_), self_.name(), this, 0);
+    block_ = record.block;
+    block_->header.flags |= fiber_flag::scheduled;
+    block_->header.budget = transfer_budget;
+    block_->header.ctx = &self_;
+    record.drop_body = [](fiber_record&) noexcept {};
+    detail::arm_fiber(record, &record, &scheduled_fiber::entry);
+  } catch (...) {
+    self_.fail();
+    return false;
+  }
+  return true;
+}
+
+// Where the fiber begins, on its own stack.
+void scheduled_fiber::entry(void* argument, void* from, void*) noexcept {
+  auto& record = *static_cast<fiber_record*>(argument);
+  record.annotation.on_entry();
+  control_block& block = *record.block;
+  block.header.flags |= header_flag::started;
+  block.thread().worker = from;
+  auto& fiber = *static_cast<scheduled_fiber*>(record.user_data);
+  fiber.body_(fiber);
+  detail::destroy_fiber_locals(record.locals);  // they may wait, so the worker's record is read after them
+  detail::finish(record, block.thread().worker);
+}
+
+void scheduled_fiber::conclude() noexcept {
+  if (block_) detail::bury_fiber(fiber_record::of(*block_));
+  self_.finish();
+}
+
+// The worker runs inside of a catch block of its thread: the fiber must not see that.
+detail::parked_fiber detail::resume_scheduled_from_handler(control_block& block) noexcept {
+  exception_globals& live = *block.thread().exceptions;
+  exception_globals own = std::exchange(live, {nullptr, 0});
+  parked_fiber parked = resume_scheduled(block);
+  live = own;
+  return parked;
+}
+
+void detail::report_bad_scheduled_resume(control_block& block) noexcept {
+  fatal("a fiber was resumed that is not parked, or by another thread than its own",
+        "only its executor resumes it: wake it through the primitive that it waits for", block.header.ctx->name());
+}
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,169 @@
+#include <hocket/base/fatal.hpp>
+#include <hocket/core/current.hpp>
+#include <hocket/runtime/loop.hpp>
+
+#include <algorithm>
+
+namespace hocket::inline HOCKET_ABI {
+
+namespace {
+
+constexpr std::size_t turn_size = 64;  // coroutines between two looks at the inbox and the clock
+
+}  // namespace
+
+loop::loop(const loop_options& options)
+    : clock_(options.time ? *options.time : steady_clock()),
+      sleeps_(options.park || !options.time),
+      inbox_(options.park ? *options.park : futex_),
+      wheel_(clock_, *this, *this),
+      coroutines_(*this, options.name),
+      context_(context::child_of(context::root(), {.name = options.name, .stop = &stop_}, {})),
+      unhandled_(options.on_unhandled ? options.on_unhandled : &abort_on_unhandled) {}
+
+loop::~loop() { end_all(); }
+
+// --- running
+
+void loop::run() {
+  run_while([](const void* self) noexcept { return static_cast<const loop*>(self)->live() != 0; }, this);
+}
+
+void loop::run_while(condition goes_on, const void* of) {
+  begin_run();
+  running_scope running(this, nullptr, &ready_);
+  while (goes_on(of) && !take_stop()) {
+    if (turn(turn_size) || !goes_on(of)) continue;
+    if (!rest(time_point::max())) return;
+  }
+}
+
+void loop::run_until_time(time_point until) {
+  begin_run();
+  running_scope running(this, nullptr, &ready_);
+  do {
+    if (turn(turn_size)) continue;
+    if (!rest(until)) return;
+  } while (!take_stop() && now() < until);
+}
+
+bool loop::step() {
+  begin_run();
+  running_scope running(this, nullptr, &ready_);
+  return turn(1);
+}
+
+void loop::begin_run() {
+  expects(current_executor() == nullptr, "a loop was run by a coroutine",
+          "it would block the worker that runs it: await what the loop shall finish, or run the loop on its own thread");
+}
+
+void loop::stop() noexcept {
+  // ORDER: release, pairs with the exchange in take_stop().
+  stopping_.store(true, std::memory_order_release);
+  inbox_.nudge();
+}
+
+bool loop::take_stop() noexcept {
+  // ORDER: relaxed, pairs with nothing: a look that costs nothing; the exchange below decides.
+  if (!stopping_.load(std::memory_order_relaxed)) return false;
+  // ORDER: acquire, pairs with the store in stop().
+  return stopping_.exchange(false, std::memory_order_acquire);
+}
+
+// True if coroutines are ready now, or timers due.
+bool loop::turn(std::size_t at_most) noexcept {
+  // ORDER: relaxed, pairs with nothing: a size that is good enough.
+  ready_.reserve(live_.load(std::memory_order_relaxed));
+  take_posted();
+  bool due = wheel_.advance(turn_size);
+  thread_state& here = this_thread();  // a loop never moves between threads while it runs
+  here.turn_left = std::min(at_most, ready_.size());
+  while (here.turn_left != 0) {  // a fiber that yields counts those down that it passes its thread on to
+    --here.turn_left;
+    here.ctx = nullptr;
+    ready_.pop().resume();
+  }
+  return due || !ready_.empty();
+}
+
+void loop::take_posted() noexcept {
+  for (runnable* work = inbox_.take(); work;) {
+    runnable* next = work->next;
+    if (work == &reclaim_) wheel_.reclaim();
+    else ready_.push(*work);
+    work = next;
+  }
+}
+
+// Sleeps until there may be something to do. False: there is nothing, and the loop must not sleep.
+bool loop::rest(time_point until) noexcept {
+  const time_point next = std::min(until, wheel_.next_expiry());
+  if (sleeps_) inbox_.sleep(next);
+  return sleeps_ || next <= now();
+}
+
+// --- ending
+
+// Kills what is left. What is killed may wait for others to end (a join), so this may park like a run; what cannot be
+// killed is fatal.
+void loop::end_all() noexcept {
+  begin_run();
+  // ORDER: relaxed, pairs with the load in enroll(): a spawn that comes at the same time is killed below.
+  closing_.store(true, std::memory_order_relaxed);
+  stop_.request(verdict::killed);
+  running_scope running(this, nullptr, &ready_);
+  while (turn(turn_size) || live() != 0) {
+    if (!ready_.empty() || live() == 0) continue;
+    for (scheduled& left : coroutines_.members())
+      expects(left.state() != activity::waiting_foreign, "a loop was destroyed while a coroutine waits for a foreign awaitable",
+              "such a wait cannot be killed: finish what it waits for before", left.name(), left.spawned());
+    static_cast<void>(rest(time_point::max()));
+  }
+}
+
+// --- executor, spawn_target
+
+// From its own thread this is reached only by those who do not look at thread_state::ready first.
+void loop::post(runnable& work) noexcept {
+  if (current_executor() == this) ready_.push(work);
+  else inbox_.post(work);
+}
+
+void loop::wake() noexcept { inbox_.post(reclaim_); }
+
+std::size_t loop::live() const noexcept {
+  // ORDER: acquire, pairs with the fetch_sub in leave(): what the coroutines did is visible.
+  return live_.load(std::memory_order_acquire);
+}
+
+std::error_code loop::enroll() noexcept {
+  // ORDER: relaxed, pairs with the store in end_all().
+  if (closing_.load(std::memory_order_relaxed)) return std::make_error_code(std::errc::operation_canceled);
+  // ORDER: relaxed, pairs with nothing: the coroutine itself is handed over by post().
+  live_.fetch_add(1, std::memory_order_relaxed);
+  return {};
+}
+
+void loop::leave() noexcept {
+  // ORDER: release, pairs with the load in live().
+  live_.fetch_sub(1, std::memory_order_release);
+}
+
+void loop::unhandled(std::exception_ptr error, const context& ctx) noexcept { unhandled_(std::move(error), ctx); }
+
+// --- simulated_parker
+
+bool simulated_parker::park(time_point until) noexcept {
+  // ORDER: acquire, pairs with the store in wake().
+  if (woken_.exchange(0, std::memory_order_acquire) != 0) return true;
+  if (until != time_point::max() && until > time_.now()) time_.set(until);
+  return false;
+}
+
+void simulated_parker::wake() noexcept {
+  // ORDER: release, pairs with the exchange in park().
+  woken_.store(1, std::memory_order_release);
+}
+
+}  // namespace hocket::inline HOCKET_ABI

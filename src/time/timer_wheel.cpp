@@ -1,0 +1,244 @@
+#include <hocket/base/fatal.hpp>
+#include <hocket/core/current.hpp>
+#include <hocket/time/timer_wheel.hpp>
+
+#include <algorithm>
+#include <bit>
+
+namespace hocket::inline HOCKET_ABI {
+namespace {
+
+// Time points as unsigned numbers of the same order.
+constexpr std::uint64_t origin = std::uint64_t{1} << 63;
+
+constexpr std::uint64_t key_of(time_point at) noexcept {
+  return static_cast<std::uint64_t>(at.time_since_epoch().count()) ^ origin;
+}
+constexpr time_point time_of(std::uint64_t key) noexcept {
+  return time_point{duration{static_cast<std::int64_t>(key ^ origin)}};
+}
+static_assert(key_of(time_point::min()) == 0 && key_of(time_point::max()) == ~std::uint64_t{0});
+static_assert(time_of(key_of(time_point{duration{-1}})) == time_point{duration{-1}});
+
+constexpr std::uint64_t bit(std::size_t number) noexcept { return std::uint64_t{1} << number; }
+
+}  // namespace
+
+timer_wheel::timer_wheel(const clock& time, const executor& home, timer_waker& waker) noexcept
+    : clock_(time), home_(home), waker_(waker), position_(key_of(time.now())), horizon_(position_) {}
+
+timer_wheel::~timer_wheel() {
+  expects(size_ == 0, "a timer_wheel was destroyed while timers are attached",
+          "end the waits of its executor first: join its coroutines, or kill and join them");
+}
+
+// --- places
+
+// For a time that is not after the position it gives some place, and the timer is not there.
+timer_wheel::place timer_wheel::place_of(std::uint64_t key) const noexcept {
+  const auto highest = 63u - static_cast<unsigned>(std::countl_zero((key ^ position_) | 1));
+  const std::size_t level = highest / digit_bits;
+  return {level, (key >> (level * digit_bits)) % radix};
+}
+
+// There is one.
+timer_wheel::place timer_wheel::first_place() const noexcept {
+  const auto level = static_cast<std::size_t>(std::countr_zero(occupied_levels_));
+  return {level, static_cast<std::size_t>(std::countr_zero(occupied_[level]))};
+}
+
+std::uint64_t timer_wheel::start_of(place at) const noexcept {
+  const std::size_t shift = at.level * digit_bits;
+  return ((position_ >> shift) / radix * radix + at.digit) << shift;
+}
+
+// The earliest time in a slot, or its start if there are too many to ask.
+std::uint64_t timer_wheel::earliest_in(place at) noexcept {
+  std::uint64_t earliest = ~std::uint64_t{0};
+  std::size_t seen = 0;
+  if (at.level == 0) return start_of(at);
+  for (timer_node& node : slot(at)) {
+    if (++seen > crowd) return start_of(at);
+    earliest = std::min(earliest, key_of(node.when));
+  }
+  return earliest;
+}
+
+void timer_wheel::insert(timer_node& node, place at) noexcept {
+  slot(at).push_back(node);
+  occupied_[at.level] |= bit(at.digit);
+  occupied_levels_ |= 1u << at.level;
+}
+
+void timer_wheel::vacate(place at) noexcept {
+  occupied_[at.level] &= ~bit(at.digit);
+  if (occupied_[at.level] == 0) occupied_levels_ &= ~(1u << at.level);
+}
+
+// From wherever it stands. If that is no slot, then the one that its time leads to is as empty as its bit says.
+void timer_wheel::unlink(timer_node& node) noexcept {
+  const place at = place_of(key_of(node.when));
+  list<timer_node>::erase(node);
+  if (slot(at).empty()) vacate(at);
+}
+
+// --- the owner
+
+bool timer_wheel::at_home() const noexcept { return current_executor() == &home_; }
+
+void timer_wheel::attach(timer_node& node) noexcept {
+  if constexpr (debug_checks) {
+    debug_expects(at_home(), "a timer was attached from outside of the wheel's executor",
+                  "attach it to the timers() of the current executor");
+    // ORDER: relaxed, pairs with nothing: a check of how the wheel is used.
+    debug_expects(node.link.load(std::memory_order_relaxed) == nullptr, "a timer was attached twice",
+                  "wait until it has fired or was detached");
+  }
+  // ORDER: relaxed, pairs with nothing: whoever detaches it elsewhere has learnt of it by other means (a claim).
+  node.link.store(&node, std::memory_order_relaxed);
+  ++size_;
+  const std::uint64_t key = key_of(node.when);
+  if (key <= horizon_) return late_.push_back(node);
+  const place at = place_of(key);
+  if (at.level < opened_level_) return opened_.push_back(node);
+  insert(node, at);
+}
+
+bool timer_wheel::detach(timer_node& node) noexcept {
+  if (!at_home()) return give_back(node), false;
+  // ORDER: relaxed, pairs with nothing: nobody else may detach it, and the owner is the one who pops.
+  timer_node* link = node.link.load(std::memory_order_relaxed);
+  debug_expects(link == &node || link == nullptr, "a timer was detached twice",
+                "let one party take a registration back: the one that won the wait, or its registrar");
+  if (link == nullptr) return false;
+  unlink(node);
+  --size_;
+  // ORDER: relaxed, pairs with nothing: for the next attach().
+  node.link.store(nullptr, std::memory_order_relaxed);
+  return true;
+}
+
+bool timer_wheel::advance(std::size_t at_most) noexcept {
+  if constexpr (debug_checks) {
+    debug_expects(at_home(), "a timer_wheel was turned from outside of its executor", "turn it in the executor's loop");
+  }
+  if (empty()) return false;
+  // What a bound has left of the turn before; then, from a new horizon, what was late and what is due since.
+  if (cut_ && !turn(at_most)) return true;
+  horizon_ = std::max(horizon_, key_of(clock_.now()));
+  due_.splice_back(late_);
+  cut_ = !turn(at_most);
+  return cut_ || !late_.empty();
+}
+
+// Up to the horizon. False: the budget was used up before.
+bool timer_wheel::turn(std::size_t& budget) noexcept {
+  do {
+    if (opened_level_ != 0 && !spread(budget)) return false;
+    if (!due_.empty() && !fire_due(budget)) return false;
+  } while (open_next());
+  return true;
+}
+
+// Takes the timers out of the first slot, if it begins by the horizon, and goes there. False: the position is at the
+// horizon.
+bool timer_wheel::open_next() noexcept {
+  if (occupied_levels_ != 0) {
+    const place next = first_place();
+    if (start_of(next) <= horizon_) {
+      position_ = std::min(earliest_in(next), horizon_);
+      (next.level == 0 ? due_ : opened_).splice_back(slot(next));
+      opened_level_ = next.level;
+      vacate(next);
+      return true;
+    }
+  }
+  position_ = horizon_;
+  return false;
+}
+
+bool timer_wheel::spread(std::size_t& budget) noexcept {
+  while (!opened_.empty()) {
+    if (budget == 0) return false;
+    --budget;
+    timer_node& node = opened_.pop_front();
+    const std::uint64_t key = key_of(node.when);
+    if (key == position_) due_.push_back(node);
+    else insert(node, place_of(key));
+  }
+  opened_level_ = 0;
+  return true;
+}
+
+bool timer_wheel::fire_due(std::size_t& budget) noexcept {
+  while (!due_.empty()) {
+    if (budget == 0) return false;
+    --budget;
+    timer_node& node = due_.pop_front();
+    timer_node* attached = &node;
+    // ORDER: relaxed, pairs with the compare-exchange in give_back(): the two only decide who has the node. A thread
+    // that loses reads nothing more of it, and is ordered before its end by its own hold on the wait.
+    if (!node.link.compare_exchange_strong(attached, nullptr, std::memory_order_relaxed, std::memory_order_relaxed))
+      continue;
+    --size_;
+    node.fire(node);
+  }
+  return true;
+}
+
+time_point timer_wheel::next_expiry() noexcept {
+  if (!due_.empty() || !opened_.empty() || !late_.empty()) return time_of(horizon_);
+  if (occupied_levels_ == 0) return time_point::max();
+  return time_of(earliest_in(first_place()));
+}
+
+// --- between threads
+
+// Not the owner: detaches a node, if it was not popped.
+void timer_wheel::give_back(timer_node& node) noexcept {
+  // ORDER: relaxed, pairs with nothing: a hint that the exchange below verifies.
+  timer_node* top = returned_.load(std::memory_order_relaxed);
+  timer_node* attached = &node;
+  // ORDER: relaxed, pairs with the compare-exchange in fire_due(): the two only decide who has the node.
+  if (!node.link.compare_exchange_strong(attached, top, std::memory_order_relaxed, std::memory_order_relaxed)) return;
+  // ORDER: acq_rel, pairs with the exchange in take_returned(): the owner sees the links, and touches the nodes after
+  // this thread; and the waker's last call was answered before the next, below.
+  while (!returned_.compare_exchange_weak(top, &node, std::memory_order_acq_rel, std::memory_order_relaxed)) {
+    // ORDER: relaxed, pairs with the loads in reclaim(): the push publishes it.
+    node.link.store(top, std::memory_order_relaxed);
+  }
+  if (top == &end_) waker_.wake();
+}
+
+// The nodes that were returned, first returned first; linked, with the end at the end.
+timer_node* timer_wheel::take_returned() noexcept {
+  // ORDER: acq_rel, pairs with the compare-exchange in give_back().
+  timer_node* last = returned_.exchange(&end_, std::memory_order_acq_rel);
+  timer_node* first = &end_;
+  while (last != &end_) {
+    // ORDER: relaxed, pairs with the exchange in take_returned(): from there on the nodes are the owner's.
+    timer_node* next = last->link.load(std::memory_order_relaxed);
+    last->link.store(first, std::memory_order_relaxed);
+    first = last;
+    last = next;
+  }
+  return first;
+}
+
+void timer_wheel::reclaim() noexcept {
+  if constexpr (debug_checks) {
+    debug_expects(at_home(), "a timer_wheel was asked to reclaim from outside of its executor",
+                  "reclaim in the executor's loop");
+  }
+  for (timer_node* next = take_returned(); next != &end_;) {
+    timer_node& node = *next;
+    // ORDER: relaxed, pairs with the exchange in take_returned(): from there on the nodes are the owner's.
+    next = node.link.load(std::memory_order_relaxed);
+    node.link.store(nullptr, std::memory_order_relaxed);
+    if (node.linked()) unlink(node);
+    --size_;
+    node.fire(node);
+  }
+}
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""Counts the instructions of hocket's operations under callgrind: figures that a busy machine does not change.
+
+  counts.py recorded <program> [--update]           compares them with recorded.json, or writes that file
+  counts.py observer <program> <one without>        what an observer costs that is not installed
+  counts.py profile <program> <operation>           which functions they are in
+  counts.py skip <reason>                           for ctest: this build has other figures than the recorded ones
+"""
+import collections
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+RECORDED = pathlib.Path(__file__).resolve().parent / "recorded.json"
+SHARE, AT_LEAST = 0.03, 1.0   # a count may differ by 3 % from the recorded one, or by one instruction if that is more
+SKIPPED = 77                  # what ctest takes for "skipped"
+
+# How many events one unit of an operation has (core/observer.hpp): a wait that suspends has two, its suspension and its
+# wake-up; a coroutine's life has two, and the wait for its end two more. Anything else, the switches above all, has none
+# and must be the same instruction for instruction. While no observer is installed an event is an address, a load, a
+# test and a branch; and it may be that a register has to be kept for it.
+EVENTS = {"wait_in_fiber": 2, "wait_in_task": 2, "timed_wait_in_fiber": 2, "fiber_spawn_join": 4, "task_spawn_join": 4}
+PER_EVENT = 5
+
+NAMES = {}   # of functions, by callgrind's number
+Dump = collections.namedtuple("Dump", "units total functions")
+
+
+def read_dump(path):
+    """One of callgrind's files: (operation, Dump), or None if the program did not ask for it.
+
+    Costs are in lines "<position> <cost>" below the "fn=" line of their function; a line after "calls=" has what the
+    called function cost, which is counted there. Names are given once, with a number that stands for them afterwards.
+    """
+    operation, total, function, called = None, 0, None, False
+    functions = collections.Counter()
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        if found := re.match(r"desc: Trigger: Client Request: (\S+) (\d+)$", line):
+            operation, units = found.group(1), int(found.group(2))
+        elif found := re.match(r"(?:totals|summary): (\d+)", line):
+            total = int(found.group(1))
+        elif found := re.match(r"c?fn=\((\d+)\)(?: (.*))?$", line):
+            if found.group(2):
+                NAMES[found.group(1)] = found.group(2)
+            function = found.group(1) if line.startswith("fn") else function
+        elif line.startswith("calls="):
+            called = True
+        elif function and re.match(r"[-+*0-9]", line):
+            functions[function] += 0 if called else int(line.split()[1])
+            called = False
+    return (operation, Dump(units, total, functions)) if operation and total else None
+
+
+def run(program):
+    """The two dumps of each operation, by its name, the one of more units second."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", program]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        if done.returncode != 0:
+            sys.exit(f"{' '.join(command)}: exit status {done.returncode}\n{done.stderr[-3000:]}")
+        files = sorted(pathlib.Path(folder).glob("out.*"), key=lambda path: int(path.suffix[1:]))
+        operations = {}
+        for name, dump in filter(None, map(read_dump, files)):
+            operations.setdefault(name, []).append(dump)
+    if not operations or any(len(dumps) != 2 for dumps in operations.values()):
+        sys.exit(f"{program} did not make two dumps for each operation")
+    return operations
+
+
+def count(program):
+    """Instructions per unit, by operation."""
+    return {name: round((more.total - fewer.total) / (more.units - fewer.units), 2)
+            for name, (fewer, more) in run(program).items()}
+
+
+def update(counted):
+    about = ("Instructions per unit of the operations in operations.cpp: g++ 12, -O2, x86_64, the checks of a release. "
+             "Written by the target counts_update.")
+    text = json.dumps({"about": about, "instructions": counted}, indent=1)
+    RECORDED.write_text(text + "\n", encoding="utf-8")
+    print(f"written: {RECORDED}")
+    return 0
+
+
+def compare(counted, expected):
+    wrong = 0
+    for name in dict.fromkeys([*expected, *counted]):
+        was, now = expected.get(name), counted.get(name)
+        if was is None or now is None:
+            verdict = "not recorded" if was is None else "not counted"
+        else:
+            verdict = "" if abs(now - was) <= max(SHARE * was, AT_LEAST) else f"{(now - was) / was:+.1%}"
+        wrong += verdict != ""
+        print(f"{name:<24}{'-' if was is None else was:>10}{'-' if now is None else now:>10}  {verdict}")
+    if wrong:
+        print("\nrecorded, counted: if that is intended, say why in the commit and record it anew:\n"
+              "  cmake --build build/dev --target counts_update")
+    return 1 if wrong else 0
+
+
+def recorded(program, *options):
+    counted = count(program)
+    if options == ("--update",):
+        return update(counted)
+    return compare(counted, json.loads(RECORDED.read_text(encoding="utf-8"))["instructions"])
+
+
+def observer(program, without):
+    """Fails as well if the second program has an observer: then the comparison would show nothing."""
+    symbols = subprocess.run(["nm", "-C", without], capture_output=True, text=True, check=True).stdout
+    if "observer_slot" in symbols:
+        sys.exit(f"{without} knows the observer: a source tells it something and does not include core/observer.hpp")
+    wrong, bare = 0, count(without)
+    for name, counted in count(program).items():
+        allowed = PER_EVENT * EVENTS.get(name, 0)
+        difference = round(counted - bare[name], 2)
+        verdict = "" if difference <= allowed else f"at most {allowed} more"
+        wrong += verdict != ""
+        print(f"{name:<24}{bare[name]:>10}{counted:>10}{difference:>8}  {verdict}")
+    return 1 if wrong else 0
+
+
+def profile(program, operation):
+    operations = run(program)
+    if operation not in operations:
+        sys.exit(f"no operation {operation}; there are: {' '.join(operations)}")
+    fewer, more = operations[operation]
+    units = more.units - fewer.units
+    for function, cost in (more.functions - fewer.functions).most_common():
+        if cost >= units / 2:
+            print(f"{cost / units:8.1f}  {NAMES[function]}")
+    return 0
+
+
+def skip(*reason):
+    print("skipped:", *reason)
+    return SKIPPED
+
+
+VERBS = {"recorded": recorded, "observer": observer, "profile": profile, "skip": skip}
+
+if __name__ == "__main__":
+    if len(sys.argv) < 3 or sys.argv[1] not in VERBS:
+        sys.exit(__doc__)
+    sys.exit(VERBS[sys.argv[1]](*sys.argv[2:]))

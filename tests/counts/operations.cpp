@@ -1,0 +1,219 @@
+// The operations whose instructions tests/counts counts. Each is called as op(k) and does k units; counts.py takes the
+// difference of two k, so that what is there once (the loop, the spawns, the first growth of something) cancels.
+//
+// The clock is a manual one that stands still: what the real one takes belongs to the machine, and a timer wheel that
+// turns now and then would make the count another one each time. There is no observer.
+#include <hocket/base/clock.hpp>
+#include <hocket/core/yield.hpp>
+#include <hocket/coro/oneshot.hpp>
+#include <hocket/coro/spawn.hpp>
+#include <hocket/fiber/await.hpp>
+#include <hocket/fiber/coroutine.hpp>
+#include <hocket/fiber/spawn.hpp>
+#include <hocket/runtime/loop.hpp>
+#include <hocket/stack/stack_pool.hpp>
+#include <hocket/sync/auto_reset_event.hpp>
+#include <hocket/sync/mutex.hpp>
+#include <hocket/time/within.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "counting.hpp"
+
+namespace {
+
+using hocket::await, hocket::spawn, hocket::task, hocket::yield;
+using std::size_t;
+
+constexpr size_t crowd = 64;  // as many as a loop resumes in one turn
+constexpr std::chrono::hours far{1};
+
+// A mistake would only make the operation cheaper.
+void must(bool right, const char* what) {
+  if (right) return;
+  std::fprintf(stderr, "%s\n", what);
+  std::exit(1);
+}
+
+struct still_loop {
+  hocket::manual_clock time;
+  hocket::loop loop{{.time = &time}};
+
+  ~still_loop() {
+    loop.run();
+    must(loop.live() == 0, "a coroutine has not come to its end");
+  }
+};
+
+// --- switches
+
+void coroutine_round_trip(size_t k) {
+  hocket::stack_pool stacks;
+  bool stop = false;
+  hocket::coroutine<void()> c(stacks, [&](auto& self) {
+    while (!stop) self.yield();
+  });
+  for (; k; --k) c.resume();
+  stop = true;
+  c.resume();
+}
+
+void fibers_yield(size_t n, size_t k) {
+  still_loop on;
+  for (size_t i = 0; i < n; ++i)
+    spawn(on.loop, [k] {
+      for (size_t left = k; left; --left) await(yield());
+    });
+}
+void tasks_yield(size_t n, size_t k) {
+  still_loop on;
+  for (size_t i = 0; i < n; ++i)
+    spawn(on.loop, [k]() -> task<void> {
+      for (size_t left = k; left; --left) co_await yield();
+    });
+}
+void fiber_yield(size_t k) { fibers_yield(crowd, k / crowd); }
+void fiber_yield_alone(size_t k) { fibers_yield(1, k); }
+void task_yield(size_t k) { tasks_yield(crowd, k / crowd); }
+void task_yield_alone(size_t k) { tasks_yield(1, k); }
+
+// --- lives
+
+[[gnu::noinline]] task<size_t> leaf(size_t i) { co_return i; }
+
+void task_call(size_t k) {
+  still_loop on;
+  spawn(on.loop, [k]() -> task<void> {
+    size_t sum = 0;
+    for (size_t i = 0; i < k; ++i) sum += co_await leaf(i);
+    must(sum == k * (k - 1) / 2, "a task gave a wrong result");
+  });
+}
+void task_call_in_fiber(size_t k) {
+  still_loop on;
+  spawn(on.loop, [k] {
+    size_t sum = 0;
+    for (size_t i = 0; i < k; ++i) sum += await(leaf(i));
+    must(sum == k * (k - 1) / 2, "a task gave a wrong result");
+  });
+}
+void fiber_spawn_join(size_t k) {
+  still_loop on;
+  spawn(on.loop, [&] {
+    for (size_t i = 0; i < k; ++i) await(spawn(on.loop, [] {}));
+  });
+}
+void task_spawn_join(size_t k) {
+  still_loop on;
+  spawn(on.loop, [&]() -> task<void> {
+    auto nothing = []() -> task<void> { co_return; };
+    for (size_t i = 0; i < k; ++i) {
+      auto handle = spawn(on.loop, nothing);
+      co_await handle;
+    }
+  });
+}
+
+// --- waits
+
+template <class Mutex>
+void lock_in_fiber(size_t k) {
+  Mutex m;
+  still_loop on;
+  spawn(on.loop, [&m, k] {
+    for (size_t i = 0; i < k; ++i) {
+      auto held = await(m.lock());
+      must(held.has_value(), "a free mutex was not locked");
+    }
+  });
+}
+template <class Mutex>
+void lock_in_task(size_t k) {
+  Mutex m;
+  still_loop on;
+  spawn(on.loop, [&m, k]() -> task<void> {
+    for (size_t i = 0; i < k; ++i) {
+      auto held = co_await m.lock();
+      must(held.has_value(), "a free mutex was not locked");
+    }
+  });
+}
+
+// Two coroutines set an event for one another: a unit is one wait that suspends.
+void wait_in_fiber(size_t k) {
+  hocket::auto_reset_event events[2];
+  still_loop on;
+  for (size_t me : {size_t{0}, size_t{1}})
+    spawn(on.loop, [&events, me, k] {
+      for (size_t i = 0; i < k / 2; ++i) {
+        if (me == 0) events[1].set();
+        must(await(events[me].wait()).has_value(), "a wait was not granted");
+        if (me == 1) events[0].set();
+      }
+    });
+}
+void wait_in_task(size_t k) {
+  hocket::auto_reset_event events[2];
+  still_loop on;
+  for (size_t me : {size_t{0}, size_t{1}})
+    spawn(on.loop, [&events, me, k]() -> task<void> {
+      for (size_t i = 0; i < k / 2; ++i) {
+        if (me == 0) events[1].set();
+        auto set = co_await events[me].wait();
+        must(set.has_value(), "a wait was not granted");
+        if (me == 1) events[0].set();
+      }
+    });
+}
+void timed_wait_in_fiber(size_t k) {
+  hocket::auto_reset_event events[2];
+  still_loop on;
+  for (size_t me : {size_t{0}, size_t{1}})
+    spawn(on.loop, [&events, me, k] {
+      for (size_t i = 0; i < k / 2; ++i) {
+        if (me == 0) events[1].set();
+        must(await(within(far, events[me].wait())).has_value(), "a wait was not granted");
+        if (me == 1) events[0].set();
+      }
+    });
+}
+
+struct operation {
+  const char* name;
+  void (*run)(size_t k);
+};
+constexpr operation operations[] = {
+    {"coroutine_round_trip", coroutine_round_trip},
+    {"fiber_yield", fiber_yield},
+    {"fiber_yield_alone", fiber_yield_alone},
+    {"task_yield", task_yield},
+    {"task_yield_alone", task_yield_alone},
+    {"task_call", task_call},
+    {"task_call_in_fiber", task_call_in_fiber},
+    {"fiber_spawn_join", fiber_spawn_join},
+    {"task_spawn_join", task_spawn_join},
+    {"lock_in_fiber", lock_in_fiber<hocket::mutex>},
+    {"lock_in_task", lock_in_task<hocket::mutex>},
+    {"unsync_lock_in_fiber", lock_in_fiber<hocket::unsync::mutex>},
+    {"unsync_lock_in_task", lock_in_task<hocket::unsync::mutex>},
+    {"wait_in_fiber", wait_in_fiber},
+    {"wait_in_task", wait_in_task},
+    {"timed_wait_in_fiber", timed_wait_in_fiber},
+};
+
+}  // namespace
+
+// Two dumps for each operation, labelled "<name> <k>".
+int main() {
+  for (const operation& each : operations) {
+    each.run(5 * 1024);  // so that what grows has grown
+    for (size_t k : {1024, 5 * 1024}) {
+      char label[64];
+      std::snprintf(label, sizeof label, "%s %zu", each.name, k);
+      counts::begin();
+      each.run(k);
+      counts::end(label);
+    }
+  }
+}

@@ -1,0 +1,134 @@
+// Coroutines of both kinds that wait for one another while gdb looks at them (look.py knows what it must see):
+//
+//   loop "chain"
+//     "third"        fiber   third_body > third_call > task third_outer > third_inner    waits at the gate
+//     "second"       task    second_outer > second_inner                                 joins "third"
+//     "first"        fiber   first_body > first_call                                     joins "second"
+//     "still ready"  a task and a fiber that have yielded
+//     "parent"       fiber   parent_body                                                 leaves a scope
+//     "child"        task    child_body                                                  in that scope, waits at the gate
+//   loop "other"
+//     "abroad"       fiber   waits for a foreign awaitable
+#include <hocket/core/yield.hpp>
+#include <hocket/coro/scope.hpp>
+#include <hocket/coro/spawn.hpp>
+#include <hocket/fiber/await.hpp>
+#include <hocket/fiber/spawn.hpp>
+#include <hocket/runtime/loop.hpp>
+
+#include "unit/runtime/gate.hpp"
+
+using namespace hocket;
+using hocket_test::gate;
+
+namespace {
+
+task<void> third_inner(gate& at) {
+  auto passed = co_await at.pass();  // line: third_inner
+  if (!passed) co_return;
+}
+
+task<int> third_outer(gate& at) {
+  co_await third_inner(at);  // line: third_outer
+  co_return 3;
+}
+
+// The empty statements keep what stands before them from being the end of the function, which the compiler may omit.
+[[gnu::noinline]] int third_call(gate& at) {
+  int three = await(third_outer(at));  // line: third_call
+  asm volatile("" : "+r"(three));
+  return three;
+}
+
+[[gnu::noinline]] int third_body(gate& at) {
+  int three = third_call(at);  // line: third_body
+  asm volatile("" : "+r"(three));
+  return three;
+}
+
+task<int> second_inner(join_handle<int>& third) {
+  int three = co_await third;  // line: second_inner
+  co_return three - 1;
+}
+
+task<int> second_outer(join_handle<int>& third) {
+  int two = co_await second_inner(third);  // line: second_outer
+  co_return two;
+}
+
+[[gnu::noinline]] void first_call(join_handle<int>& second, int depth) {
+  int two = await(second);  // line: first_call
+  asm volatile("" : "+r"(two), "+r"(depth));
+}
+
+[[gnu::noinline]] void first_body(join_handle<int>& second) {
+  first_call(second, 4711);  // line: first_body
+  asm volatile("");
+}
+
+task<void> yield_in_task() {
+  for (;;) {
+    co_await yield();  // line: yield_in_task
+    asm volatile("");
+  }
+}
+
+[[gnu::noinline]] void yield_in_fiber() {
+  for (;;) {
+    await(yield());  // line: yield_in_fiber
+    asm volatile("");
+  }
+}
+
+task<void> child_body(gate& at) {
+  auto passed = co_await at.pass();  // line: child_body
+  if (!passed) co_return;
+}
+
+[[gnu::noinline]] void parent_body(gate& at) {
+  {
+    scope children;
+    spawn(children, {.name = "child"}, child_body, std::ref(at));
+  }  // line: parent_body
+  asm volatile("");
+}
+
+struct foreign {
+  std::coroutine_handle<>& waiting;
+  bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> handle) noexcept { waiting = handle; }
+  void await_resume() const noexcept {}
+};
+
+[[gnu::noinline]] void abroad(std::coroutine_handle<>& waiting) {
+  await(foreign{waiting});  // line: abroad
+  asm volatile("");
+}
+
+}  // namespace
+
+extern "C" [[gnu::noinline]] void everybody_waits() { asm volatile(""); }
+
+int main() {
+  const char* volatile here = "main";
+  gate at;
+  manual_clock time;
+  std::coroutine_handle<> waiting;
+  loop other({.name = "other", .time = &time});
+  spawn(other, {.name = "abroad"}, abroad, std::ref(waiting));
+  other.run();
+  loop lp({.name = "chain", .time = &time});
+  auto third = spawn(lp, {.name = "third"}, third_body, std::ref(at));  // line: spawn_third
+  auto second = spawn(lp, {.name = "second"}, second_outer, std::ref(third));
+  auto first = spawn(lp, {.name = "first"}, first_body, std::ref(second));
+  auto in_task = spawn(lp, {.name = "still ready"}, yield_in_task);
+  auto in_fiber = spawn(lp, {.name = "still ready"}, yield_in_fiber);
+  spawn(lp, {.name = "parent"}, parent_body, std::ref(at));
+  for (int i = 0; i < 20; ++i) lp.step();
+  everybody_waits();
+  at.open();
+  lp.run_until(first);
+  waiting.resume();
+  other.run();
+  return here ? 0 : 1;
+}

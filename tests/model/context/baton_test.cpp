@@ -1,0 +1,44 @@
+// The baton of the back end `thread`: what the giver wrote is seen, nobody sleeps for ever, and the taker may destroy
+// it at once.
+#include "context/thread/baton.hpp"
+#include "verdict.hpp"
+
+#include <memory>
+
+namespace {
+
+using hocket::machine::baton;
+using hocket::model::execution;
+using hocket::model::require;
+using hocket::model::var;
+
+// Two that hand over to each other, as a resumer and a fiber do.
+void a_round_trip(execution& run) {
+  var<int> word{0, "word"};
+  auto there = std::make_unique<baton>(), back = std::make_unique<baton>();
+  run.thread("resumer", [&] {
+    word = 1;
+    there->give();
+    back->take();
+    back.reset();
+    require(word == 2);
+  });
+  run.thread("fiber", [&] {
+    there->take();
+    there.reset();
+    require(word == 1);
+    word = 2;
+    back->give();
+  });
+  run.join();
+}
+
+}  // namespace
+
+TEST_CASE("a baton carries what was written before it, and may be gone before its giver has woken anybody") {
+  verdict::never(&a_round_trip);
+}
+
+TEST_CASE("both orderings of a baton are needed") {
+  CHECK(hocket::model::unneeded_orderings(verdict::unbounded, &a_round_trip) == "");
+}

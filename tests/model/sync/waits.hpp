@@ -1,0 +1,107 @@
+// Threads that wait for operations, under the model checker.
+#pragma once
+#include <hocket/core/context.hpp>
+#include <hocket/core/current.hpp>
+#include <hocket/core/executor.hpp>
+#include <hocket/core/operation.hpp>
+#include <hocket/core/stop.hpp>
+
+#include "core/kept.hpp"
+#include "verdict.hpp"
+
+#include <string>
+
+namespace hocket_test {
+
+// Where one thread of the model waits: its executor and its context. It lives as long as the execution.
+class place final : public hocket::executor {
+ public:
+  explicit place(hocket::stop_source* stop = nullptr)
+      : ctx_(hocket::context::child_of(hocket::context::root(), {.stop = stop})) {}
+
+  void post(hocket::runnable&) noexcept override {
+    // A plain store would hide a second post.
+    if (posts_.fetch_add(1, std::memory_order_release) != taken_) twice_ = true;
+    hocket::futex_wake_one(posts_);
+  }
+  void enter() {
+    hocket::this_thread().running_on = this;
+    hocket::this_thread().ctx = ctx_.get();
+  }
+  // Until the post of the wait under way.
+  void sleep() {
+    while (posts_.load(std::memory_order_acquire) == taken_) hocket::futex_wait(posts_, taken_);
+    ++taken_;
+  }
+  void expect_no_post() const {
+    hocket::model::require(posts_.load(std::memory_order_relaxed) == taken_, "posted, and gone straight on");
+  }
+  void expect_sane() const { hocket::model::require(!twice_, "posted twice"); }
+
+ private:
+  hocket::context_ptr ctx_;
+  bool twice_ = false;
+  std::uint32_t taken_ = 0;  // of the thread that waits here
+  hocket::atomic<std::uint32_t> posts_{0, "posts"};
+};
+
+// One wait: begun where it is constructed, ended by end(), which may be on another thread of the model. Its memory is
+// given up as soon as a coroutine's would be.
+template <class Op>
+class one_wait {
+ public:
+  one_wait(place& where, hocket::operation<Op> op)
+      : where_(where), terms_(op.terms()), wait_(std::move(op).unwrap(), terms_) {
+    where_.enter();
+    if (!wait_->await_ready()) suspended_ = wait_->await_suspend({});
+  }
+  auto end() {
+    where_.enter();
+    if (suspended_) where_.sleep();
+    else where_.expect_no_post();
+    auto got = wait_->await_resume();
+    where_.expect_sane();
+    wait_.free();
+    return got;
+  }
+
+ private:
+  place& where_;
+  hocket::wait_terms terms_;
+  kept<hocket::wait<Op>> wait_;
+  bool suspended_ = false;
+};
+
+// Waits in the calling thread.
+template <class Op>
+auto wait_at(place& where, hocket::operation<Op> op) {
+  return one_wait<Op>(where, std::move(op)).end();
+}
+
+// One of two bodies: the search goes through both.
+template <class First, class Second>
+void either(hocket::model::execution& run, First first, Second second) {
+  hocket::model::atomic<int> come{0, "come"};
+  int winner = -1;
+  for (int i = 0; i < 2; ++i) {
+    run.thread(i == 0 ? "chooses 0" : "chooses 1", [&, i] {
+      if (come.fetch_add(1) == 0) winner = i;
+    });
+  }
+  run.join();
+  winner == 0 ? first(run) : second(run);
+}
+
+// What an ordering test says of a file: the lines of those that nobody was seen to need, if any.
+inline std::string unneeded_in(const std::string& file, const std::string& unneeded) {
+  std::string lines;
+  for (std::size_t at = 0; at < unneeded.size();) {
+    std::size_t end = unneeded.find('\n', at);
+    std::string line = unneeded.substr(at, end - at + 1);
+    if (line.find(file + ":") != std::string::npos) lines += line;
+    at = end + 1;
+  }
+  return lines;
+}
+
+}  // namespace hocket_test

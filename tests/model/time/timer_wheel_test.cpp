@@ -1,0 +1,196 @@
+// The protocol between a timer wheel's owner and the threads that detach, under every schedule: a wait with a deadline
+// ends once, by its grant or by its timer; its memory is free when the last holder says so, and so is the wheel, as
+// soon as its last wait is over. Both are freed at once, so a late touch is a use after destruction.
+#include <hocket/core/current.hpp>
+#include <hocket/core/executor.hpp>
+#include <hocket/time/timer_wheel.hpp>
+
+#include "core/kept.hpp"
+#include "verdict.hpp"
+
+#include <deque>
+#include <string>
+#include <utility>
+
+namespace {
+
+using hocket::atomic;
+using hocket::duration;
+using hocket::time_point;
+using hocket::timer_node;
+using hocket::timer_wheel;
+using hocket::model::bug;
+using hocket::model::execution;
+using hocket::model::require;
+using hocket::model::var;
+using hocket_test::kept;
+namespace model = hocket::model;
+
+// The owner's alone, as the time of a turn is.
+struct stepped_clock final : hocket::clock {
+  time_point now() const noexcept override { return present; }
+  time_point present{};
+};
+
+// As much of a loop as the wheel sees: an executor that sleeps until something was posted, and a runnable of its own
+// that it posts to itself in wake(). What was posted is a bit each; a wait is over when its coroutine is posted.
+class small_loop final : public hocket::executor, public hocket::timer_waker {
+ public:
+  static constexpr std::uint32_t reminder = 1;
+
+  stepped_clock time;
+  timer_wheel wheel{time, *this, *this};
+
+  void post(hocket::runnable&) noexcept override {}
+  void post(std::uint32_t what) noexcept {
+    inbox_.fetch_or(what, std::memory_order_release);
+    hocket::futex_wake_one(inbox_);
+  }
+  void wake() noexcept override {
+    reminder_link_ = 1;  // as the push to an inbox writes it
+    post(reminder);
+  }
+  // What came; reclaims if it was asked to. Sleeps if nothing came.
+  std::uint32_t take() {
+    std::uint32_t what = 0;
+    while ((what = inbox_.exchange(0, std::memory_order_acquire)) == 0) hocket::futex_wait(inbox_, 0);
+    if (what & reminder) {
+      require(reminder_link_ == 1, "reminded twice");
+      reminder_link_ = 0;
+      wheel.reclaim();
+    }
+    return what;
+  }
+
+ private:
+  atomic<std::uint32_t> inbox_{0, "inbox"};
+  var<int> reminder_link_{0, "reminder_link"};
+};
+
+// A wait as the suspension of core sees it: a claim that one party wins, and a hold of each of its two registrations,
+// at the wheel and at a primitive (the granting thread has that one).
+class timed_wait : timer_node {
+ public:
+  timed_wait(small_loop& loop, std::uint32_t number, std::int64_t due) : loop_(loop), number_(number) {
+    when = time_point{duration{due}};
+    fire = [](timer_node& self) noexcept {
+      auto& it = static_cast<timed_wait&>(self);
+      require(!std::exchange(it.fired_, true), "fired twice");
+      it.life_ = 1;
+      it.settle(outcome::timed_out);
+      it.let_go(1);
+    };
+  }
+  ~timed_wait() { life_ = 2; }
+
+  // The owner. Afterwards the granting thread may be told.
+  void begin() { loop_.wheel.attach(*this); }
+  // The granting thread. `believes`: counts a timer that it could not take back as its own.
+  void grant(bool believes = false) {
+    const bool won = settle(outcome::granted);
+    const bool took_back = won && (loop_.wheel.detach(*this) || believes);
+    let_go(took_back ? 2 : 1);
+  }
+  bool decided() const { return outcome_.load(std::memory_order_relaxed) != outcome::none; }
+
+ private:
+  enum class outcome : std::uint8_t { none, granted, timed_out };
+
+  bool settle(outcome how) noexcept {
+    auto seen = outcome::none;
+    return outcome_.compare_exchange_strong(seen, how, std::memory_order_relaxed, std::memory_order_relaxed);
+  }
+  void let_go(std::uint32_t holds) noexcept {
+    if (holds_.fetch_sub(holds, std::memory_order_acq_rel) == holds) loop_.post(number_);
+  }
+
+  small_loop& loop_;
+  const std::uint32_t number_;
+  atomic<outcome> outcome_{outcome::none, "outcome"};
+  atomic<std::uint32_t> holds_{2, "holds"};
+  var<int> life_{0, "life"};
+  bool fired_ = false;  // the owner's
+};
+
+enum class mistake { none, believes_to_have_detached, reclaims_unasked };
+
+// The owner of a loop and waits on it, due one nanosecond after the other.
+struct stage {
+  kept<small_loop> loop;
+  std::deque<kept<timed_wait>> waits;
+  atomic<std::uint32_t> begun{0, "begun"};
+
+  explicit stage(int count) {
+    for (int i = 0; i < count; ++i) waits.emplace_back(*loop, 2u << i, i + 1);
+  }
+
+  // Begins the waits, turns the wheel at `then`, frees each wait when it is posted, and the loop when the last one was.
+  void own(std::int64_t then, bool reclaims_unasked) {
+    hocket::running_scope running(&*loop, nullptr);
+    for (auto& wait : waits) wait->begin();
+    begun.store(1, std::memory_order_release);
+    hocket::futex_wake_all(begun);
+    loop->time.present = time_point{duration{then}};
+    loop->wheel.advance();
+    for (std::size_t left = waits.size(); left > 0;) {
+      if (reclaims_unasked) loop->wheel.reclaim();
+      const std::uint32_t over = loop->take();
+      for (std::size_t i = 0; i < waits.size(); ++i) {
+        if ((over & (2u << i)) == 0) continue;
+        require(waits[i]->decided());
+        waits[i].free();
+        --left;
+      }
+    }
+    require(loop->wheel.empty());
+    loop.free();
+  }
+  void wait_until_begun() {
+    while (begun.load(std::memory_order_acquire) == 0) hocket::futex_wait(begun, 0);
+  }
+};
+
+template <int Count, std::int64_t Then, mistake Wrong = mistake::none>
+void race(execution& run) {
+  stage t(Count);
+  run.thread("owner", [&] { t.own(Then, Wrong == mistake::reclaims_unasked); });
+  for (auto& wait : t.waits) {
+    run.thread("grants", [&] {
+      t.wait_until_begun();
+      wait->grant(Wrong == mistake::believes_to_have_detached);
+    });
+  }
+  run.join();
+}
+
+constexpr std::int64_t too_early = 0, in_between = 1, late_enough = 2;
+
+constexpr model::options bounds{.preemptions = 2, .stale_reads = 1, .spurious = 0};
+
+}  // namespace
+
+TEST_CASE("fault 16, 20: a wait that is granted elsewhere while its timer expires ends once") {
+  ::verdict::none({.preemptions = 4, .stale_reads = 3, .spurious = 1}, race<1, late_enough>);
+}
+
+TEST_CASE("fault 16, 20: two waits that two threads grant before, while and after they expire end once each") {
+  ::verdict::none(bounds, race<2, too_early>);
+  ::verdict::none(bounds, race<2, in_between>);
+  ::verdict::none(bounds, race<2, late_enough>);
+}
+
+TEST_CASE("no ordering of the wheel could be weaker") {
+  auto unneeded = model::unneeded_orderings(bounds, race<2, too_early>);
+  INFO(unneeded);
+  CHECK(unneeded.find("timer_wheel.cpp") == std::string::npos);
+}
+
+TEST_CASE("a thread that takes a timer for detached which the wheel still has frees the wait too early") {
+  auto result = model::explore(bounds, race<1, late_enough, mistake::believes_to_have_detached>);
+  INFO(result.text());
+  CHECK(result.found());
+}
+
+TEST_CASE("an owner that reclaims what it was not woken for is woken twice") {
+  ::verdict::found(bug::data_race, bounds, race<2, too_early, mistake::reclaims_unasked>);
+}

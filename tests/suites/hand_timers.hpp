@@ -1,0 +1,48 @@
+// Timers that are moved by hand.
+#pragma once
+#include <hocket/base/list.hpp>
+#include <hocket/base/mutex.hpp>
+#include <hocket/core/timer.hpp>
+
+namespace hocket_test {
+
+class hand_timers final : public hocket::timer_service {
+ public:
+  hocket::time_point now() const noexcept override { return now_; }
+  void attach(hocket::timer_node& node) noexcept override {
+    hocket::locked guard(mutex_);
+    nodes_.push_back(node);
+  }
+  bool detach(hocket::timer_node& node) noexcept override {
+    hocket::locked guard(mutex_);
+    if (!node.linked()) return false;
+    nodes_.erase(node);
+    return true;
+  }
+  bool empty() noexcept {
+    hocket::locked guard(mutex_);
+    return nodes_.empty();
+  }
+  // Lets time pass and fires what is due.
+  void pass(hocket::duration time) noexcept {
+    now_ += time;
+    while (hocket::timer_node* due = pop_due()) due->fire(*due);
+  }
+
+ private:
+  hocket::timer_node* pop_due() noexcept {
+    hocket::locked guard(mutex_);
+    for (hocket::timer_node& node : nodes_) {
+      if (node.when > now_) continue;
+      nodes_.erase(node);
+      return &node;
+    }
+    return nullptr;
+  }
+
+  hocket::thread_mutex mutex_;
+  hocket::list<hocket::timer_node> nodes_;
+  hocket::time_point now_{std::chrono::hours(1)};
+};
+
+}  // namespace hocket_test

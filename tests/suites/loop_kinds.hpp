@@ -1,0 +1,125 @@
+// Tasks and fibers on a loop whose clock is moved by hand: two kinds for the suites (world.hpp).
+#pragma once
+#include <hocket/base/clock.hpp>
+#include <hocket/core/strength.hpp>
+#include <hocket/coro/spawn.hpp>
+#include <hocket/fiber/await.hpp>
+#include <hocket/fiber/spawn.hpp>
+#include <hocket/runtime/loop.hpp>
+
+#include "suites/world.hpp"
+
+#include <doctest/doctest.h>
+#include <vector>
+
+namespace hocket_test {
+
+// What both have: a loop and the handles of what was started.
+class on_a_loop {
+ public:
+  using strength = hocket::strength::shared;
+
+  ~on_a_loop() {
+    for (auto& one : all_) one->handle.kill();
+    settle();
+    for (auto& one : all_) CHECK(one->handle.done());
+    CHECK(lp_.live() == 0);
+  }
+  void settle() {
+    while (lp_.step()) {
+    }
+  }
+  void cancel(int id) { at(id).handle.cancel(); }
+  void kill(int id) { at(id).handle.kill(); }
+  void pass(hocket::duration time) {
+    clock_.advance(time);
+    settle();
+  }
+  hocket::time_point now() const { return clock_.now(); }
+  fate ended(int id) {
+    one_coroutine& one = at(id);
+    return one.handle.done() && one.how == fate::running ? fate::killed : one.how;  // killed before it began
+  }
+
+ protected:
+  struct one_coroutine {
+    virtual ~one_coroutine() = default;
+    // In a catch (...). A kill goes on.
+    void note_exception() {
+      how = fate_of(std::current_exception());
+      if (how == fate::killed) throw;
+    }
+    hocket::join_handle<> handle;
+    fate how = fate::running;
+  };
+  template <class Body>
+  struct one_body : one_coroutine {
+    virtual Body begin() = 0;
+  };
+
+  template <class Body, class Run, class F, class... Args>
+  int spawn_kept(Run run, F body_of, Args... args) {
+    struct kept final : one_body<Body> {
+      kept(F f, Args... given) : call{std::move(f), {std::move(given)...}} {}
+      Body begin() override { return call(); }
+      kept_call<F, Args...> call;
+    };
+    auto one = std::make_unique<kept>(std::move(body_of), std::move(args)...);
+    one_body<Body>* self = one.get();
+    one->handle = hocket::spawn(lp_, run, self);
+    all_.push_back(std::move(one));
+    return static_cast<int>(all_.size()) - 1;
+  }
+  one_coroutine& at(int id) { return *all_[static_cast<std::size_t>(id)]; }
+
+  hocket::manual_clock clock_{hocket::time_point(std::chrono::hours(1))};
+  hocket::loop lp_{{.time = &clock_}};
+  std::vector<std::unique_ptr<one_coroutine>> all_;
+};
+
+class loop_tasks : public on_a_loop {
+ public:
+  using body = hocket::task<>;
+
+  template <class F, class... Args>
+  int start(F body_of, Args... args) {
+    return spawn_kept<body>(&run, std::move(body_of), std::move(args)...);
+  }
+
+ private:
+  static body run(one_body<body>* self) {
+    try {
+      auto work = self->begin();
+      co_await std::move(work);
+      self->how = fate::ended;
+    } catch (...) {
+      self->note_exception();
+    }
+  }
+};
+
+class loop_fibers : public on_a_loop {
+ public:
+  using body = direct_body<loop_fibers>;
+
+  template <class A>
+  static decltype(auto) await(A&& a) {
+    return hocket::await(std::forward<A>(a));
+  }
+  template <class F, class... Args>
+  int start(F body_of, Args... args) {
+    return spawn_kept<body>(&run, std::move(body_of), std::move(args)...);
+  }
+
+ private:
+  static void run(one_body<body>* self) {
+    try {
+      self->begin().get();
+      self->how = fate::ended;
+    } catch (...) {
+      self->note_exception();
+    }
+  }
+};
+
+}  // namespace hocket_test

@@ -1,0 +1,35 @@
+// The two forms of the x86-64 switch, mixed.
+#include "unit/context/strand.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace hocket;
+using hocket_test::stack_memory;
+using hocket_test::strand;
+
+TEST_CASE("either form goes on at a stack that the other one parked") {
+  strand s([](strand& self) {
+    for (int i = 0; i < 4; ++i) self.yield();
+  });
+  s.step();
+  s.step();
+  static void* resumer;
+  stack_memory memory(65536);
+  struct body {
+    static void run(void*, void* from, void*) {
+      resumer = machine::hocket_switch(from, nullptr).from;  // out of line, resumed by the inline form
+      resumer = machine::switch_to(resumer, nullptr).from;   // inline, resumed by the out-of-line form
+      machine::leave(resumer, nullptr);
+    }
+  };
+  if (sanitizer == sanitizer_kind::plain) {
+    void* record = memory.prepare(&body::run, nullptr);
+    record = machine::switch_to(record, nullptr).from;
+    record = machine::switch_to(record, nullptr).from;
+    machine::hocket_switch(record, nullptr);
+  }
+  s.step();
+  s.step();
+  s.step();
+  CHECK(s.done);
+}

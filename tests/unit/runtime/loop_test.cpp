@@ -1,0 +1,467 @@
+// The loop, with tasks.
+#include <hocket/core/yield.hpp>
+#include <hocket/coro/spawn.hpp>
+#include <hocket/runtime/run.hpp>
+
+#include "support/death.hpp"
+#include "unit/runtime/gate.hpp"
+
+#include <doctest/doctest.h>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace hocket;
+using namespace hocket_test;
+using namespace std::chrono_literals;
+
+namespace {
+
+task<> note(std::vector<int>& order, int what) {
+  order.push_back(what);
+  co_return;
+}
+
+task<> note_twice(std::vector<int>& order, int what) {
+  order.push_back(what);
+  co_await yield();
+  order.push_back(what);
+}
+
+task<std::error_code> pass(gate& at) {
+  auto passed = co_await at.pass();
+  co_return passed ? std::error_code{} : passed.error();
+}
+
+// Sets a flag when it is destroyed.
+struct witness {
+  bool* gone;
+  explicit witness(bool& flag) noexcept : gone(&flag) {}
+  witness(const witness&) = delete;
+  ~witness() { *gone = true; }
+};
+
+task<> wait_with(gate& at, bool& gone) {
+  witness local(gone);
+  static_cast<void>(co_await at.pass());
+}
+
+task<int> answer() { co_return 42; }
+task<int> refuse() {
+  throw std::runtime_error("refused");
+  co_return 0;
+}
+
+}  // namespace
+
+TEST_CASE("coroutines run in the order of their spawns, and a yield goes to the end") {
+  loop lp;
+  std::vector<int> order;
+  for (int i : {1, 2, 3}) spawn(lp, note_twice, std::ref(order), i);
+  CHECK(order.empty());
+  CHECK(lp.live() == 3);
+  lp.run();
+  CHECK(order == std::vector{1, 2, 3, 1, 2, 3});
+  CHECK(lp.live() == 0);
+}
+
+TEST_CASE("a result is given by the handle, once the loop has run") {
+  loop lp;
+  auto handle = spawn(lp, answer);
+  CHECK_FALSE(handle.done());
+  lp.run_until(handle);
+  CHECK(handle.done());
+  CHECK(sync_wait(handle) == 42);
+}
+
+TEST_CASE("what leaves a coroutine leaves the await of its handle") {
+  loop lp;
+  auto handle = spawn(lp, refuse);
+  lp.run();
+  CHECK_THROWS_WITH_AS(sync_wait(handle), "refused", std::runtime_error);
+}
+
+TEST_CASE("run gives what its first coroutine gives") {
+  CHECK(run(answer) == 42);
+  CHECK_THROWS_AS(run(refuse), std::runtime_error);
+}
+
+TEST_CASE("arguments are stored by value, and destroyed when the coroutine has ended") {
+  loop lp;
+  auto token = std::make_shared<int>(7);
+  auto handle = spawn(lp, [](std::shared_ptr<int> mine) -> task<int> { co_return *mine; }, token);
+  CHECK(token.use_count() == 2);
+  lp.run();
+  CHECK(token.use_count() == 1);
+  CHECK(sync_wait(handle) == 7);
+}
+
+TEST_CASE("a member function is spawned with its object") {
+  struct counter {
+    int count = 0;
+    task<> add(int n) {
+      count += n;
+      co_return;
+    }
+  } sum;
+  loop lp;
+  spawn(lp, &counter::add, &sum, 3);
+  lp.run();
+  CHECK(sum.count == 3);
+}
+
+TEST_CASE("step resumes one coroutine") {
+  loop lp;
+  std::vector<int> order;
+  CHECK_FALSE(lp.step());
+  for (int i : {1, 2}) spawn(lp, note, std::ref(order), i);
+  CHECK(lp.step());
+  CHECK(order == std::vector{1});
+  CHECK_FALSE(lp.step());
+  CHECK(order == std::vector{1, 2});
+}
+
+TEST_CASE("a coroutine spawns beside itself") {
+  loop lp;
+  std::vector<int> order;
+  auto parent = [&]() -> task<> {
+    auto child = spawn(note, std::ref(order), 1);
+    order.push_back(0);
+    co_await child;
+    order.push_back(2);
+  };
+  spawn(lp, parent);
+  lp.run();
+  CHECK(order == std::vector{0, 1, 2});
+}
+
+TEST_CASE("a wait under a deadline ends when virtual time has come, and never before") {
+  manual_clock time;
+  loop lp({.time = &time});
+  gate shut;
+  std::error_code ended;
+  auto wait = [&]() -> task<> {
+    auto passed = co_await shut.pass().within(10ms);
+    ended = passed.error();
+  };
+  spawn(lp, wait);
+  lp.run();
+  CHECK(lp.live() == 1);
+  time.advance(10ms - 1ns);
+  lp.run();
+  CHECK(lp.live() == 1);
+  time.advance(1ns);
+  lp.run();
+  CHECK(ended == std::errc::timed_out);
+}
+
+TEST_CASE("the simulated parker moves virtual time to the next timer") {
+  manual_clock time;
+  simulated_parker parks(time);
+  loop lp({.time = &time, .park = &parks});
+  gate shut;
+  std::vector<int> order;
+  auto wait = [&](int what, duration how_long) -> task<> {
+    CHECK_FALSE(co_await shut.pass().within(how_long));
+    order.push_back(what);
+  };
+  spawn(lp, wait, 2, 2h);
+  spawn(lp, wait, 3, 24h * 365);
+  spawn(lp, wait, 1, 1ns);
+  lp.run();
+  CHECK(order == std::vector{1, 2, 3});
+  CHECK(time.now() == time_point{} + 24h * 365);
+}
+
+TEST_CASE("run_for ends when its time is over") {
+  manual_clock time;
+  simulated_parker parks(time);
+  loop lp({.time = &time, .park = &parks});
+  gate shut;
+  auto handle = spawn(lp, pass, std::ref(shut));
+  lp.run_for(16ms);
+  CHECK(time.now() == time_point{} + 16ms);
+  CHECK_FALSE(handle.done());
+  shut.open();
+  lp.run();
+  CHECK(sync_wait(handle) == std::error_code{});
+}
+
+TEST_CASE("a coroutine that was spawned with a deadline finds it in all of its waits") {
+  manual_clock time;
+  simulated_parker parks(time);
+  loop lp({.time = &time, .park = &parks});
+  gate shut;
+  auto handle = spawn(lp, {.name = "hasty", .within = 5ms}, pass, std::ref(shut));
+  lp.run();
+  CHECK(sync_wait(handle) == std::errc::timed_out);
+  CHECK(time.now() == time_point{} + 5ms);
+}
+
+TEST_CASE("a deadline in the past ends a wait at once, and one at the end of time never does") {
+  manual_clock time(time_point{} + 1h);
+  loop lp({.time = &time});
+  gate shut;
+  std::error_code ended;
+  auto late = [&]() -> task<> { ended = (co_await shut.pass().until(time_point::min())).error(); };
+  auto patient = [&]() -> task<> { CHECK(co_await shut.pass().until(time_point::max())); };
+  spawn(lp, late);
+  spawn(lp, patient);
+  lp.run();
+  CHECK(ended == std::errc::timed_out);
+  CHECK(lp.live() == 1);
+  shut.open();
+  lp.run();
+  CHECK(lp.live() == 0);
+}
+
+TEST_CASE("cancel ends the waits of a coroutine as an error, present and later ones") {
+  loop lp;
+  gate shut;
+  std::vector<std::error_code> ended;
+  auto wait = [&]() -> task<> {
+    for (int i = 0; i < 2; ++i) ended.push_back((co_await shut.pass()).error());
+  };
+  auto handle = spawn(lp, wait);
+  lp.step();
+  handle.cancel();
+  lp.run();
+  REQUIRE(ended.size() == 2);
+  CHECK(ended[0] == std::errc::operation_canceled);
+  CHECK(ended[1] == std::errc::operation_canceled);
+}
+
+TEST_CASE("kill unwinds a coroutine, and its join says so") {
+  loop lp;
+  gate shut;
+  bool gone = false;
+  auto handle = spawn(lp, wait_with, std::ref(shut), std::ref(gone));
+  lp.step();
+  handle.kill();
+  CHECK_FALSE(gone);
+  lp.run();
+  CHECK(gone);
+  CHECK_THROWS_AS(sync_wait(handle), cancelled);
+}
+
+TEST_CASE("a coroutine that was killed before it began never runs") {
+  loop lp;
+  std::vector<int> order;
+  auto handle = spawn(lp, note, std::ref(order), 1);
+  handle.kill();
+  lp.run();
+  CHECK(order.empty());
+  CHECK(sync_wait(handle.join()).error() == std::errc::operation_canceled);
+}
+
+TEST_CASE("a coroutine that kills itself goes on to its next wait") {
+  loop lp;
+  join_handle<> self;
+  bool reached = false;
+  bool passed = false;
+  auto suicide = [&]() -> task<> {
+    self.kill();
+    reached = true;
+    co_await yield();
+    passed = true;
+  };
+  self = spawn(lp, suicide);
+  lp.run();
+  CHECK(reached);
+  CHECK_FALSE(passed);
+}
+
+TEST_CASE("the end of a loop unwinds coroutines in every state") {
+  gate shut;
+  bool waiting = false;
+  bool joining = false;
+  bool yielding = false;
+  bool unstarted = false;
+  std::vector<int> order;
+  join_handle<> outlives;
+  {
+    loop lp;
+    auto first = spawn(lp, wait_with, std::ref(shut), std::ref(waiting));
+    auto join = [&](join_handle<> of) -> task<> {
+      witness local(joining);
+      co_await of;
+    };
+    spawn(lp, join, std::move(first));
+    auto spin = [&]() -> task<> {
+      witness local(yielding);
+      for (;;) co_await yield();
+    };
+    outlives = spawn(lp, spin);
+    for (int i = 0; i < 8; ++i) lp.step();
+    spawn(lp, [&](std::unique_ptr<witness>) -> task<> { return note(order, 1); }, std::make_unique<witness>(unstarted));
+    CHECK_FALSE(waiting);
+  }
+  CHECK(waiting);
+  CHECK(joining);
+  CHECK(yielding);
+  CHECK(unstarted);
+  CHECK(order.empty());
+  CHECK_THROWS_AS(sync_wait(outlives), cancelled);
+}
+
+TEST_CASE("a spawn on a loop that ends is refused") {
+  std::vector<int> order;
+  gate shut;
+  {
+    loop lp;
+    struct spawner {
+      loop& on;
+      std::vector<int>& order;
+      ~spawner() { spawn(on, note, std::ref(order), 1); }
+    };
+    auto last_will = [&]() -> task<> {
+      spawner local{lp, order};
+      static_cast<void>(co_await shut.pass());
+    };
+    spawn(lp, last_will);
+    lp.step();
+  }
+  CHECK(order.empty());
+}
+
+TEST_CASE("an exception that nobody receives goes to on_unhandled, with the coroutine's name") {
+  static std::string who;
+  who.clear();
+  loop lp({.on_unhandled = [](std::exception_ptr, const context& ctx) noexcept { who = ctx.name(); }});
+  spawn(lp, {.name = "culprit"}, refuse);
+  lp.run();
+  CHECK(who == "culprit");
+}
+
+TEST_CASE("without a handler an exception that nobody receives is fatal") {
+  auto lose_one = [] {
+    loop lp;
+    spawn(lp, {.name = "culprit"}, refuse);
+    lp.run();
+  };
+  expect_fatal(lose_one, "culprit");
+}
+
+TEST_CASE("a coroutine that ends by a cancellation is no error") {
+  loop lp;
+  gate shut;
+  auto give_up = [&]() -> task<> {
+    if (auto passed = co_await shut.pass(); !passed) throw_error(passed.error());
+  };
+  spawn(lp, give_up).cancel();
+  lp.run();
+  CHECK(lp.live() == 0);
+}
+
+TEST_CASE("other threads spawn and stop") {
+  loop lp;
+  std::vector<int> order;
+  std::thread other([&] {
+    spawn(lp, note, std::ref(order), 1);
+    lp.stop();
+  });
+  lp.run_for(1h);
+  other.join();
+  lp.run();
+  CHECK(order == std::vector{1});
+}
+
+TEST_CASE("a loop waits for what another thread will do") {
+  loop lp;
+  gate shut;
+  auto handle = spawn(lp, pass, std::ref(shut));
+  lp.step();
+  std::thread other([&] { shut.open(); });
+  lp.run();
+  other.join();
+  CHECK(handle.done());
+}
+
+TEST_CASE("more coroutines become ready at once than the run queue's array holds") {
+  loop lp;
+  gate shut;
+  int passed = 0;
+  auto wait = [&]() -> task<> {
+    CHECK(co_await shut.pass());
+    ++passed;
+  };
+  for (int i = 0; i < 1000; ++i) spawn(lp, wait);
+  while (lp.step()) {
+  }
+  shut.open();
+  lp.run();
+  CHECK(passed == 1000);
+}
+
+TEST_CASE("a loop is not run by its own coroutine") {
+  auto nested = [] {
+    loop lp;
+    spawn(lp, [&]() -> task<> {
+      lp.run();
+      co_return;
+    });
+    lp.run();
+  };
+  expect_fatal(nested, "run by a coroutine");
+}
+
+TEST_CASE("a coroutine that swallows its killing is fatal, by name") {
+  auto swallow = [] {
+    gate shut;
+    loop lp;
+    auto stubborn = [&]() -> task<> {
+      try {
+        static_cast<void>(co_await shut.pass());
+      } catch (...) {
+      }
+    };
+    spawn(lp, {.name = "stubborn"}, stubborn);
+    lp.step();
+  };
+  expect_fatal(swallow, "stubborn");
+}
+
+TEST_CASE("an operation that nobody awaits is fatal at level debug") {
+  if constexpr (debug_checks) {
+    auto forget = [] {
+      gate shut;
+      static_cast<void>(shut.pass());
+    };
+    expect_fatal(forget, "without being awaited");
+  }
+}
+
+TEST_CASE("the names of a context lead to the coroutine and its loop") {
+  loop lp({.name = "frontend"});
+  std::vector<std::string> names;
+  auto look = [&]() -> task<> {
+    names.push_back(current_context().name());
+    names.push_back(current_context().coroutine()->parent()->name());
+    co_return;
+  };
+  spawn(lp, look);
+  spawn(lp, {.name = "login"}, look);
+  lp.run();
+  CHECK(names == std::vector<std::string>{"frontend", "frontend", "login", "frontend"});
+}
+
+TEST_CASE("each coroutine runs under its own context, whoever ran before it") {
+  loop lp;
+  int wrong = 0;
+  auto leaf = [&](const context* mine) -> task<> {
+    co_await yield();
+    wrong += mine != &current_context();
+  };
+  auto check = [&]() -> task<> {
+    const context* mine = &current_context();
+    for (int i = 0; i < 600; ++i) {  // more than a budget of transfers
+      co_await leaf(mine);
+      wrong += mine != &current_context();
+    }
+  };
+  for (int i = 0; i < 3; ++i) spawn(lp, check);
+  lp.run();
+  CHECK(wrong == 0);
+}

@@ -1,0 +1,189 @@
+// Scopes in fibers and in tasks.
+#include <hocket/core/yield.hpp>
+#include <hocket/coro/scope.hpp>
+#include <hocket/coro/spawn.hpp>
+#include <hocket/fiber/await.hpp>
+#include <hocket/fiber/spawn.hpp>
+#include <hocket/runtime/run.hpp>
+
+#include "support/death.hpp"
+#include "unit/runtime/gate.hpp"
+
+#include <doctest/doctest.h>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+using namespace hocket;
+using namespace hocket_test;
+using namespace std::chrono_literals;
+
+namespace {
+
+task<> slow(int& count) {
+  for (int i = 0; i < 3; ++i) co_await yield();
+  ++count;
+}
+
+}  // namespace
+
+TEST_CASE("a scope in a fiber joins at the brace, both kinds") {
+  int count = 0;
+  auto body = [&] {
+    {
+      scope all;
+      spawn(all, slow, std::ref(count));
+      spawn(all, [&] {
+        await(yield());
+        ++count;
+      });
+      CHECK(all.size() == 2);
+      CHECK(count == 0);
+    }
+    CHECK(count == 2);
+  };
+  run(body);
+}
+
+TEST_CASE("children that children spawn are joined, too") {
+  int count = 0;
+  auto body = [&] {
+    scope all;
+    spawn(all, [&] {
+      await(yield());
+      spawn([&] {  // on the spawner's own target
+        await(yield());
+        spawn(all, slow, std::ref(count));
+      });
+    });
+  };
+  run(body);
+  CHECK(count == 1);
+}
+
+TEST_CASE("a scope that is left by an exception cancels its children first") {
+  gate shut;
+  std::error_code ended;
+  auto body = [&] {
+    scope all;
+    spawn(all, [&] { ended = await(shut.pass()).error(); });
+    await(yield());
+    throw std::runtime_error("out");
+  };
+  CHECK_THROWS_AS(run(body), std::runtime_error);
+  CHECK(ended == std::errc::operation_canceled);
+}
+
+TEST_CASE("cancelling a coroutine cancels the children of its scope, killing kills them") {
+  gate shut;
+  std::vector<std::error_code> ended;
+  bool parent_ended = false;
+  loop lp;
+  auto parent = [&] {
+    {
+      scope all;
+      for (int i = 0; i < 3; ++i) spawn(all, [&] { ended.push_back(await(shut.pass()).error()); });
+    }
+    parent_ended = true;
+  };
+  auto cancelled_one = spawn(lp, parent);
+  while (lp.step()) {
+  }
+  cancelled_one.cancel();
+  lp.run();
+  CHECK(ended.size() == 3);
+  CHECK(parent_ended);
+  parent_ended = false;
+  auto killed_one = spawn(lp, parent);
+  while (lp.step()) {
+  }
+  killed_one.kill();
+  lp.run();
+  CHECK(ended.size() == 3);  // unwound, they saw no error
+  CHECK(lp.live() == 0);
+}
+
+TEST_CASE("a deadline of a scope is one of its children") {
+  manual_clock time;
+  simulated_parker parks(time);
+  loop lp({.time = &time, .park = &parks});
+  gate shut;
+  std::error_code ended;
+  spawn(lp, [&] {
+    scope all({.within = 5ms});
+    spawn(all, [&] { ended = await(shut.pass()).error(); });
+  });
+  lp.run();
+  CHECK(ended == std::errc::timed_out);
+  CHECK(time.now() == time_point{} + 5ms);
+}
+
+TEST_CASE("in a task the body runs in the scope, and its children end first") {
+  int count = 0;
+  auto body = [&](scope& all) -> task<int> {
+    spawn(all, slow, std::ref(count));
+    co_return 5;
+  };
+  auto whole = [&]() -> task<int> {
+    int five = co_await in_scope(body);
+    co_return five + count;
+  };
+  CHECK(run(whole) == 6);
+}
+
+TEST_CASE("in a task a body that throws cancels its children, and they end first") {
+  gate shut;
+  std::error_code ended;
+  auto child = [&]() -> task<> { ended = (co_await shut.pass()).error(); };
+  auto body = [&](scope& all) -> task<> {
+    spawn(all, child);
+    co_await yield();
+    throw std::runtime_error("out");
+  };
+  auto whole = [&]() -> task<> { co_await in_scope(body); };
+  CHECK_THROWS_AS(run(whole), std::runtime_error);
+  CHECK(ended == std::errc::operation_canceled);
+}
+
+TEST_CASE("a scope may be joined and used again") {
+  int count = 0;
+  auto body = [&] {
+    scope all;
+    for (int round = 1; round <= 3; ++round) {
+      spawn(all, slow, std::ref(count));
+      CHECK(await(all.join()));
+      CHECK(count == round);
+    }
+  };
+  run(body);
+}
+
+TEST_CASE("a plain thread's scope is joined on a loop that another thread runs") {
+  int count = 0;
+  loop lp;
+  std::thread worker;
+  {
+    scope all(lp);
+    spawn(all, slow, std::ref(count));
+    worker = std::thread([&] { lp.run(); });
+  }
+  worker.join();
+  CHECK(count == 1);
+}
+
+TEST_CASE("a bare scope that a task leaves with children in it is fatal") {
+  auto leave = [] {
+    gate shut;
+    auto careless = [&]() -> task<> {
+      scope all({.name = "bare"});
+      spawn(all, [&]() -> task<> { static_cast<void>(co_await shut.pass()); });
+      co_return;
+    };
+    run(careless);
+  };
+  expect_fatal(leave, "left by a task");
+}
+
+TEST_CASE("a scope outside of any executor is fatal") {
+  expect_fatal([] { scope nowhere; }, "outside of any executor");
+}

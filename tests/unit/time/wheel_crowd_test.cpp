@@ -1,0 +1,87 @@
+// A million timers at once: counts, not times.
+#include <hocket/base/random.hpp>
+
+#include "unit/time/wheel_stand.hpp"
+
+#include <doctest/doctest.h>
+#include <memory>
+
+using namespace hocket;
+using namespace hocket_test;
+
+namespace {
+
+constexpr std::size_t million = 1'000'000;
+
+struct counted : timer_node {
+  inline static std::size_t fired = 0;
+  inline static time_point latest{};
+  inline static bool in_order = true;
+
+  counted() {
+    fire = [](timer_node& self) noexcept {
+      ++fired;
+      if (self.when < latest) in_order = false;
+      latest = self.when;
+    };
+  }
+  static void reset() {
+    fired = 0;
+    latest = time_point::min();
+    in_order = true;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a million timers are attached and cancelled") {
+  counted::reset();
+  wheel_stand s;
+  auto all = std::make_unique<counted[]>(million);
+  random_engine random{1};
+  for (std::size_t i = 0; i < million; ++i) {
+    all[i].when = at(static_cast<std::int64_t>(random() >> random.below(64) >> 1));
+    s.wheel.attach(all[i]);
+  }
+  CHECK(s.wheel.size() == million);
+  std::size_t out = 0;
+  for (std::size_t i = 0; i < million; ++i) out += s.wheel.detach(all[i]);
+  CHECK(out == million);
+  CHECK(s.wheel.empty());
+  CHECK(s.wheel.next_expiry() == time_point::max());
+  CHECK(counted::fired == 0);
+}
+
+TEST_CASE("a million timers of the next minute expire, each once, in order") {
+  counted::reset();
+  wheel_stand s;
+  auto all = std::make_unique<counted[]>(million);
+  random_engine random{2};
+  for (std::size_t i = 0; i < million; ++i) {
+    all[i].when = at(static_cast<std::int64_t>(random() % 60'000'000'000u));
+    s.wheel.attach(all[i]);
+  }
+  for (int second = 1; second <= 60; ++second) CHECK_FALSE(s.turn_at(at(second * 1'000'000'000LL)));
+  CHECK(counted::fired == million);
+  CHECK(counted::in_order);
+  CHECK(s.wheel.empty());
+}
+
+TEST_CASE("a million timers of one nanosecond expire in turns of a thousand") {
+  counted::reset();
+  wheel_stand s;
+  auto all = std::make_unique<counted[]>(million);
+  for (std::size_t i = 0; i < million; ++i) {
+    all[i].when = at(30'000'000'000);
+    s.wheel.attach(all[i]);
+  }
+  std::size_t turns = 1;
+  s.time.set(at(30'000'000'000));
+  for (std::size_t before = 0; s.wheel.advance(1000); ++turns) {
+    CHECK(counted::fired - before <= 1000);
+    before = counted::fired;
+  }
+  CHECK(counted::fired == million);
+  CHECK(turns >= million / 1000);
+  CHECK(turns <= 12 * million / 1000);  // each was fired, and moved at most once per level
+}

@@ -1,0 +1,81 @@
+// A timer wheel on a stand: a clock that is moved by hand, a home that runs nothing, and timers that note what happened
+// to them. The thread that builds a stand is the owner of its wheel.
+#pragma once
+#include <hocket/core/current.hpp>
+#include <hocket/core/executor.hpp>
+#include <hocket/time/timer_wheel.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace hocket_test {
+
+constexpr hocket::time_point at(std::int64_t ns) { return hocket::time_point{hocket::duration{ns}}; }
+
+class still_home final : public hocket::executor {
+ public:
+  void post(hocket::runnable&) noexcept override {}
+};
+
+// Notes that the wheel has called, for its owner to look at.
+class noted_waker final : public hocket::timer_waker {
+ public:
+  void wake() noexcept override { calls_.fetch_add(1); }
+  // Whether it was called since it was asked last.
+  bool take() noexcept {
+    const int calls = calls_.load();
+    return std::exchange(taken_, calls) != calls;
+  }
+  int calls() const noexcept { return calls_.load(); }
+
+ private:
+  std::atomic<int> calls_{0};
+  int taken_ = 0;
+};
+
+struct wheel_stand {
+  hocket::manual_clock time;
+  still_home home;
+  noted_waker waker;
+  hocket::timer_wheel wheel;
+  hocket::running_scope running{&home, nullptr};
+
+  explicit wheel_stand(hocket::time_point start = {}) : time(start), wheel(time, home, waker) {}
+
+  // A turn at that time.
+  bool turn_at(hocket::time_point to, std::size_t at_most = hocket::timer_wheel::unlimited) {
+    time.set(to);
+    return wheel.advance(at_most);
+  }
+};
+
+// A timer that counts its fires and writes its number to a log.
+struct test_timer : hocket::timer_node {
+  int number = 0;
+  int fired = 0;
+  std::vector<int>* log = nullptr;
+
+  explicit test_timer(hocket::time_point due = {}, int n = 0, std::vector<int>* to = nullptr) : number(n), log(to) {
+    when = due;
+    fire = [](hocket::timer_node& self) noexcept {
+      auto& it = static_cast<test_timer&>(self);
+      ++it.fired;
+      if (it.log) it.log->push_back(it.number);
+    };
+  }
+};
+
+// A timer that does something when it fires.
+template <class Function>
+struct acting_timer : hocket::timer_node {
+  Function act;
+
+  acting_timer(hocket::time_point due, Function f) : act(f) {
+    when = due;
+    fire = [](hocket::timer_node& self) noexcept { static_cast<acting_timer&>(self).act(); };
+  }
+};
+
+}  // namespace hocket_test

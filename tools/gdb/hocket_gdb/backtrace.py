@@ -1,0 +1,148 @@
+"""hocket-bt: one backtrace from the innermost suspended frame outward, over every kind, to the root."""
+import gdb
+
+from . import frames, stacks
+from .chain import innermost
+from .coroutines import Coroutine
+from .listing import everyone, headline
+from .suspend_line import Lines
+
+
+class Printer:
+    """Numbers what it prints."""
+
+    def __init__(self, with_all):
+        self.with_all = with_all
+        self.level = 0
+        self.lines = Lines()
+
+    def frame(self, text):
+        print(f"#{self.level:<3}{text}")
+        self.level += 1
+
+    def note(self, text):
+        print(f"    {text}")
+
+
+def print_of(which, with_all):
+    if not which:
+        raise gdb.GdbError("which coroutine? a number of hocket-list, a name, or an expression")
+    found = find(which)
+    if isinstance(found, Coroutine):
+        print_chain(found, Printer(with_all))
+    else:
+        print_raw(found, with_all)
+
+
+def print_record(record):
+    print_stack(record, backend_of_program(), Printer(True))
+
+
+def print_raw(block, with_all):
+    record = int(block["record"])
+    if not record:
+        raise gdb.GdbError("not suspended: it runs, has resumed another coroutine, has finished or is empty")
+    print_stack(record, backend_of_program(), Printer(with_all))
+
+
+def backend_of_program():
+    """The back end of the switch. A program of raw coroutines has no loops, and so no registry to tell."""
+    for name in ("ucontext", "thread"):
+        if gdb.execute(f"info variables -q _{name}::", to_string=True).strip():
+            return name
+    return "native"
+
+
+def find(which):
+    """The coroutine, or the control block of a raw one."""
+    numbered = dict(enumerate(everyone_or_none(), 1))
+    if which.isdecimal() and int(which) in numbered:
+        return numbered[int(which)]
+    name = which.strip('"')
+    named = [number for number, one in numbered.items() if one.name == name]
+    if len(named) > 1:
+        raise gdb.GdbError(f"{len(named)} coroutines are named so: {' '.join(map(str, named))}")
+    return numbered[named[0]] if named else find_by_expression(which, numbered.values())
+
+
+def everyone_or_none():
+    try:
+        return list(everyone())
+    except gdb.GdbError:
+        return []
+
+
+def find_by_expression(expression, known):
+    value = gdb.parse_and_eval(expression)
+    number_like = (gdb.TYPE_CODE_INT, gdb.TYPE_CODE_PTR)
+    if value.type.strip_typedefs().code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
+        value = value.referenced_value()
+    type_ = value.type.strip_typedefs()
+    fields = field_names(type_)
+    if "block_" in fields:
+        return value["block_"].dereference()
+    address = int(value["of_"] if "of_" in fields else value if type_.code in number_like else value.address)
+    for one in known:
+        if one.address == address:
+            return one
+    raise gdb.GdbError(f"{expression} is none of the live coroutines: see hocket-list")
+
+
+def field_names(type_):
+    return {field.name for field in type_.fields()} if type_.code == gdb.TYPE_CODE_STRUCT else set()
+
+
+def print_chain(coroutine, printer):
+    """The coroutine, then whoever joins it, and so on."""
+    handle, seen, role = None, set(), ""
+    while coroutine.address not in seen:
+        seen.add(coroutine.address)
+        printer.note(role + headline(coroutine))
+        print_coroutine(coroutine, handle, printer)
+        wait = coroutine.joiner()
+        if wait is None:
+            return
+        coroutine, handle, role = wait.coroutine(), wait.handle(), "joined by "
+        if coroutine is None:
+            printer.note("joined by a thread, in sync_wait")
+            return
+    printer.note(f'joined by "{coroutine.name}", which is above already: they wait for one another')
+
+
+def print_coroutine(coroutine, handle, printer):
+    """Its frames, from `handle` or where it is suspended, to its root."""
+    handle = handle or innermost(coroutine)
+    while handle:
+        frame = frames.Frame(handle)
+        if frame.kind in ("root", "fiber") or frame.context == 0:
+            break
+        print_task(handle, printer)
+        handle = frame.parent()
+        if handle and not frame.parent_has_header():
+            printer.frame(f"{frames.name_of(handle)}, a foreign coroutine: what awaits it is not known")
+            break
+    if coroutine.kind == "fiber":
+        print_fiber(coroutine, printer)
+
+
+def print_task(handle, printer):
+    place = printer.lines.of(handle)
+    where = f" at {place[0]}:{place[1]}" if place else ""
+    printer.frame(f"{frames.name_of(handle)} () [task]{where}")
+
+
+def print_fiber(coroutine, printer):
+    block = coroutine.control_block()
+    record = int(block["record"]) if block else 0
+    if not record:
+        printer.note("its stack is in use: it runs, see the threads' own backtraces")
+        return
+    print_stack(record, coroutine.library.backend, printer)
+
+
+def print_stack(record, backend, printer):
+    try:
+        for line in stacks.lines_of(record, backend, printer.with_all):
+            printer.frame(line)
+    except stacks.Unreadable as why:
+        printer.note(str(why))

@@ -1,0 +1,94 @@
+"""Coroutine frames and the chain of those who await one another (core/frame.hpp)."""
+import re
+
+import gdb
+
+from .memory import symbol_at, word, words
+
+HEADER = 16  # the promise, behind the two functions; a header is its first base
+CONTINUATION = HEADER + 16  # coroutine_header::continuation.handle
+CONTEXT = HEADER + 32
+RECORD = HEADER + 40  # control_block::record
+STASH = (HEADER + 40, HEADER + 48)  # task_promise_base's slot, by the alignment of the result
+KINDS = ("foreign", "task", "fiber", "generator", "root")
+PARENT_HAS_HEADER = 1
+START_QUEUED = 4
+SCAN_FRAME = 512  # words in which the handle of an awaited task is looked for
+SCAN_STACK = 2048
+
+
+class Frame:
+    """What a handle of hocket's points to: it has a header."""
+
+    def __init__(self, handle):
+        self.handle = handle
+        bits = word(handle + HEADER)
+        self.kind = KINDS[bits & 0xFF] if bits & 0xFF < len(KINDS) else "foreign"
+        self.flags = bits >> 8 & 0xFF
+        self.reserved = bits >> 32
+        self.context = word(handle + CONTEXT)
+
+    def parent(self):
+        """Who awaits it."""
+        parent = word(self.handle + CONTINUATION)
+        if self.kind == "task" and self.reserved & START_QUEUED:
+            parent = next((word(self.handle + at) for at in STASH if is_frame(word(self.handle + at))), 0)
+        return parent
+
+    def parent_has_header(self):
+        return bool(self.flags & PARENT_HAS_HEADER)
+
+    def is_control_block(self):
+        """Else a fiber's handle is that of a proxy (conforming mode)."""
+        return self.kind == "fiber" and symbol_at(word(self.handle))[0] == "hocket_frame_resume"
+
+
+def is_frame(address):
+    """Whether there is a suspended coroutine: its first word points to the beginning of a function."""
+    try:
+        name, offset = symbol_at(word(address))
+        return name is not None and offset == 0
+    except gdb.MemoryError:
+        return False
+
+
+def child_of(handle, stack=None):
+    """The task that a suspended frame, or the code on a parked stack, awaits: it names it as the one that goes on. 0 if
+    there is none."""
+    begin, count = (stack, SCAN_STACK) if stack else (handle + RECORD, SCAN_FRAME)
+    for candidate in words(begin, count):
+        if candidate % 16 == 0 and candidate > 4096 and awaited_by(candidate, handle):
+            return candidate
+    return 0
+
+
+def awaited_by(candidate, parent):
+    try:
+        return word(candidate + CONTINUATION) == parent and Frame(candidate).kind == "task" and is_frame(candidate)
+    except gdb.MemoryError:
+        return False
+
+
+def name_of(handle):
+    """The function of a frame, without its parameters and what compilers add."""
+    name = symbol_at(word(handle))[0]
+    return without_parameters(re.sub(r"( \[clone [^]]*\])+$", "", name)) if name else "??"
+
+
+def without_parameters(name):
+    if not name.endswith(")"):
+        return name
+    depth = 0
+    for at in range(len(name) - 1, -1, -1):
+        depth += {")": 1, "(": -1}.get(name[at], 0)
+        if depth == 0:
+            return name[:at]
+    return name
+
+
+def function_of(code):
+    """The debug information of the function that holds an address, or None."""
+    block = gdb.block_for_pc(code)
+    while block and not block.function:
+        block = block.superblock
+    return block

@@ -1,0 +1,46 @@
+"""Words, strings and symbols of the process or core file."""
+import re
+
+import gdb
+
+
+def word(address):
+    unsigned_long = gdb.lookup_type("unsigned long")
+    return int(gdb.Value(address).cast(unsigned_long.pointer()).dereference())
+
+
+def words(address, count):
+    """Up to `count` words from `address`: fewer where memory ends."""
+    found = []
+    try:
+        for at in range(address, address + 8 * count, 8):
+            found.append(word(at))
+    except gdb.MemoryError:
+        pass
+    return found
+
+
+def word_of(value):
+    """The first word of an object: a handle's address, an atomic's value, whatever the standard library calls it."""
+    return word(int(value.address))
+
+
+def text(pointer):
+    return pointer.string(errors="replace") if int(pointer) else ""
+
+
+def symbol_at(address):
+    """(demangled name, offset) of the symbol that holds an address; (None, 0) if none does."""
+    line = gdb.execute(f"info symbol {address}", to_string=True)
+    match = re.match(r"(.+?)(?: \+ (\d+))? in section ", line)
+    return (match.group(1), int(match.group(2) or 0)) if match else (None, 0)
+
+
+def source_location(value):
+    """(file, line) of a std::source_location, a pointer to what every compiler lays out alike; None if it is empty."""
+    at = word_of(value)
+    if not at:
+        return None
+    char = gdb.lookup_type("char")
+    line = int(gdb.Value(at + 16).cast(gdb.lookup_type("unsigned int").pointer()).dereference())
+    return (gdb.Value(word(at)).cast(char.pointer()).string(errors="replace"), line) if line else None

@@ -1,0 +1,209 @@
+"""Parked stacks: unwinding from a record (context/switch.hpp), without a register to write.
+
+gdb unwinds from the registers of a thread, which a core file does not let it change. So while a parked stack is looked
+at, an unwinder claims the innermost frame of the selected thread and says that its caller is the code that parked.
+"""
+import collections
+import contextlib
+
+import gdb
+from gdb.unwinder import Unwinder, register_unwinder
+
+from .memory import word
+
+# By architecture: what the program counter, stack pointer and frame pointer are called.
+REGISTERS = {"i386:x86-64": ("rip", "rsp", "rbp")}
+# ucontext back end: where swapcontext leaves them, from the beginning of a ucontext_t.
+UCONTEXT = {"i386:x86-64": {"rip": 168, "rsp": 160, "rbp": 120, "rbx": 128, "r12": 72, "r13": 80, "r14": 88, "r15": 96}}
+LEVEL_LIMIT = 10000
+
+FrameId = collections.namedtuple("FrameId", "sp pc")  # gdb 14 has one
+
+
+class Unreadable(Exception):
+    """Why a parked stack cannot be shown."""
+
+
+def parked(record, backend):
+    """A context with the innermost frame of a parked stack, which is valid inside only."""
+    return on_thread_of(record) if backend == "thread" else standing_on(registers_in(record, backend))
+
+
+def registers_in(record, backend):
+    """The registers of the code that parked."""
+    machine = gdb.selected_inferior().architecture().name()
+    if machine not in REGISTERS:
+        raise Unreadable(f"how a stack is parked on {machine} is not known here")
+    pc, sp, fp = REGISTERS[machine]
+    if backend == "ucontext":
+        found = {name: word(record + at) for name, at in UCONTEXT[machine].items()}
+    else:
+        found = {pc: word(record), fp: word(record + 8), sp: record + 16}
+    if not found[pc]:
+        raise Unreadable("its stack is not in the core file: see hocket-core")
+    return found
+
+
+class ParkedCaller(Unwinder):
+    """While `parked` is set: the frame of the thread's own registers was called by the parked code."""
+
+    def __init__(self):
+        super().__init__("hocket-parked")
+        self.parked = None
+        self.own = None
+
+    def __call__(self, pending):
+        if self.parked is None:
+            return None
+        pc, sp, _ = REGISTERS[pending.architecture().name()]
+        if (int(pending.read_register(pc)), int(pending.read_register(sp))) != self.own:
+            return None
+        info = pending.create_unwind_info(FrameId(gdb.Value(self.parked[sp] - 16), gdb.Value(self.parked[pc])))
+        for name, value in self.parked.items():
+            info.add_saved_register(name, gdb.Value(value).cast(pending.read_register(name).type))
+        return info
+
+
+unwinder = ParkedCaller()
+
+
+def install():
+    register_unwinder(None, unwinder, replace=True)
+
+
+@contextlib.contextmanager
+def standing_on(registers):
+    """The frame of the code that parked with these registers."""
+    level = gdb.selected_frame().level()
+    newest = gdb.newest_frame()
+    pc, sp, _ = REGISTERS[newest.architecture().name()]
+    unwinder.own = (int(newest.read_register(pc)), int(newest.read_register(sp)))
+    unwinder.parked = registers
+    gdb.invalidate_cached_frames()
+    try:
+        frame = gdb.newest_frame()
+        while frame and int(frame.read_register(sp)) == unwinder.own[1]:
+            frame = frame.older()  # the thread's own: with frames inlined into it, several
+        yield frame
+    finally:
+        unwinder.parked = None
+        gdb.invalidate_cached_frames()
+        frame_at(level).select()
+
+
+@contextlib.contextmanager
+def on_thread_of(record):
+    """Back end thread: the fiber is a thread of its own, and the record lies on its stack."""
+    before = gdb.selected_thread()
+    owner = min(gdb.selected_inferior().threads(), key=lambda thread: distance(thread, record))
+    try:
+        owner.switch()
+        yield gdb.newest_frame()
+    finally:
+        before.switch()
+
+
+def distance(thread, address):
+    """How far above a thread's stack pointer an address is; without bound if it is not above it."""
+    thread.switch()
+    machine = gdb.newest_frame().architecture().name()
+    above = address - int(gdb.newest_frame().read_register(REGISTERS[machine][1]))
+    return above if above >= 0 else 1 << 64
+
+
+def frame_at(level):
+    frame = gdb.newest_frame()
+    while frame.level() < level and frame.older():
+        frame = frame.older()
+    return frame
+
+
+def outward(frame):
+    for _ in range(LEVEL_LIMIT):
+        if frame is None:
+            return
+        yield frame
+        frame = frame.older()
+
+
+def is_library(frame):
+    return (frame.name() or "").startswith(("hocket::", "hocket_", "std::", "_ZN6hocket"))
+
+
+def describe(frame):
+    """What gdb's own backtrace says of a frame."""
+    name = frame.name() or symbol_less(frame)
+    place = frame.find_sal()
+    where = f" at {place.symtab.filename}:{place.line}" if place.symtab else ""
+    return f"{name} ({arguments(frame)}){where}"
+
+
+def symbol_less(frame):
+    return f"{frame.pc():#x} in ??"
+
+
+def arguments(frame):
+    try:
+        block = frame.block()
+        while block.function is None:
+            block = block.superblock
+        return ", ".join(f"{s.name}={argument(frame, s)}" for s in block if s.is_argument)
+    except (RuntimeError, gdb.error):
+        return ""
+
+
+def argument(frame, symbol):
+    scalar = (gdb.TYPE_CODE_INT, gdb.TYPE_CODE_PTR, gdb.TYPE_CODE_ENUM, gdb.TYPE_CODE_BOOL, gdb.TYPE_CODE_FLT)
+    try:
+        if symbol.type.strip_typedefs().code not in scalar:
+            return "..."
+        return frame.read_var(symbol).format_string(max_elements=40)
+    except gdb.error as error:
+        return f"<{error}>"
+
+
+def lines_of(record, backend, with_all):
+    """A line for each frame of a parked stack, innermost first. The library's own frames around it count as noise."""
+    with parked(record, backend) as first:
+        frames = list(outward(first))
+        return [describe(frame) for frame in (frames if with_all else users_part(frames, backend))]
+
+
+def users_part(frames, backend):
+    """Without the library's frames at both ends and what is beyond them: how a thread begins, and waits in the back end
+    of that name."""
+    noise = [is_library(frame) for frame in frames]
+    if True not in noise or all(noise):
+        return frames
+    begin = noise.index(False, noise.index(True) if backend == "thread" else 0)
+    end = len(noise) - noise[::-1].index(True)
+    while noise[end - 1]:
+        end -= 1
+    return frames[begin:end]
+
+
+def place_of(record, backend):
+    """(file, line) of the innermost frame that is not the library's, or None."""
+    with parked(record, backend) as first:
+        for frame in users_part(list(outward(first)), backend):
+            place = frame.find_sal()
+            if place.symtab:
+                return place.symtab.filename, place.line
+    return None
+
+
+def functions_at(code):
+    """(name, place) of the function that an instruction belongs to, and before it of those inlined there, innermost
+    first. The debugger knows that of a caller, so it is asked for the caller of a frame that is not there."""
+    machine = gdb.newest_frame().architecture().name()
+    if machine not in REGISTERS:
+        return []
+    pc, sp, fp = REGISTERS[machine]
+    below = int(gdb.newest_frame().read_register(sp)) - 4096
+    found = []
+    with standing_on({pc: code + 1, sp: below, fp: below}) as first:
+        for frame in outward(first):
+            found.append((frame.name() or "", frame.find_sal()))
+            if frame.type() != gdb.INLINE_FRAME:
+                break
+    return found
