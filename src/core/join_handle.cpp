@@ -4,14 +4,10 @@ namespace hocket::inline HOCKET_ABI {
 
 std::error_code detail::check_joined(scheduled& of) {
   switch (of.how()) {
-    case ending::value:
-      return {};
-    case ending::error:
-      std::rethrow_exception(of.error());
-    case ending::refused:
-      return of.refusal();
-    default:
-      return std::make_error_code(std::errc::operation_canceled);
+    case ending::value: return {};
+    case ending::error: std::rethrow_exception(of.error());
+    case ending::refused: return of.refusal();
+    default: return std::make_error_code(std::errc::operation_canceled);
   }
 }
 

@@ -19,8 +19,7 @@ time_point deadline_of(spawn_target& target, const spawn_options& options) noexc
 
 }  // namespace
 
-scheduled::scheduled(spawn_target& target, coroutine_kind kind, const spawn_options& options,
-                     disposer dispose) noexcept
+scheduled::scheduled(spawn_target& target, coroutine_kind kind, const spawn_options& options, disposer dispose) noexcept
     : context(&target.surroundings(), {options.name, &own_stop_, deadline_of(target, options)}, options.at, this,
               dispose),
       target_(target),
@@ -77,8 +76,8 @@ void scheduled::finish() noexcept {
   if (observer* watcher = installed_observer()) watcher->destroyed(this);
   if (linked()) list<scheduled>::erase(*this);
   link_.reset();
-  // ORDER: acq_rel, pairs with the load in ended() and the operations of the joiner in join(): the ending and the result
-  // are visible; and the waiter that is found is.
+  // ORDER: acq_rel, pairs with the load in ended() and the operations of the joiner in join(): the ending and the
+  // result are visible; and the waiter that is found is.
   const std::uintptr_t who = joiner_.exchange(over, std::memory_order_acq_rel);
   if (who == dropped) {
     if (ending_ == ending::error) target_.unhandled(error_, *this);

@@ -11,7 +11,8 @@ namespace {
 executor& running_executor() noexcept {
   executor* on = current_executor();
   if (!on)
-    fatal("a scope was made outside of any executor", "make it in a coroutine, or name where its children run: scope{loop}");
+    fatal("a scope was made outside of any executor",
+          "make it in a coroutine, or name where its children run: scope{loop}");
   return *on;
 }
 
@@ -48,8 +49,8 @@ scope::~scope() {
   if (std::uncaught_exceptions() > exceptions_) cancel();
   bool joined = size() == 0 || detail::wait_here(join({}));
   expects(joined, "a scope was left by a task while children run",
-          "a task's destructors cannot wait: use co_await in_scope(body), or co_await its join() first", context_->name(),
-          context_->spawned());
+          "a task's destructors cannot wait: use co_await in_scope(body), or co_await its join() first",
+          context_->name(), context_->spawned());
 }
 
 std::size_t scope::size() const noexcept {

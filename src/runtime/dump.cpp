@@ -6,6 +6,7 @@
 #include "runtime/text_writer.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace hocket::inline HOCKET_ABI {
 namespace {
@@ -48,10 +49,15 @@ void write_place(text_writer& out, const std::source_location& at) noexcept {
   out.path(at.file_name()).text(":").number(at.line());
 }
 
+const char* file_of(const char* path) noexcept {
+  const char* slash = std::strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
 void write_place(text_writer& out, const void* code) noexcept {
   const code_place place = place_of(code);
   if (place.symbol) out.text(place.symbol).text("+");
-  else if (place.module) out.path(place.module).text("+");
+  else if (place.module) out.path(file_of(place.module)).text("+");
   out.hexadecimal(place.module ? place.offset : reinterpret_cast<std::uintptr_t>(code));
 }
 

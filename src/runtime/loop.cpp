@@ -54,8 +54,9 @@ bool loop::step() {
 }
 
 void loop::begin_run() {
-  expects(current_executor() == nullptr, "a loop was run by a coroutine",
-          "it would block the worker that runs it: await what the loop shall finish, or run the loop on its own thread");
+  expects(
+      current_executor() == nullptr, "a loop was run by a coroutine",
+      "it would block the worker that runs it: await what the loop shall finish, or run the loop on its own thread");
 }
 
 void loop::stop() noexcept {
@@ -116,7 +117,8 @@ void loop::end_all() noexcept {
   while (turn(turn_size) || live() != 0) {
     if (!ready_.empty() || live() == 0) continue;
     for (scheduled& left : coroutines_.members())
-      expects(left.state() != activity::waiting_foreign, "a loop was destroyed while a coroutine waits for a foreign awaitable",
+      expects(left.state() != activity::waiting_foreign,
+              "a loop was destroyed while a coroutine waits for a foreign awaitable",
               "such a wait cannot be killed: finish what it waits for before", left.name(), left.spawned());
     static_cast<void>(rest(time_point::max()));
   }

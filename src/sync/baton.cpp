@@ -16,7 +16,8 @@ void baton<Strength>::begin(suspension& wait, waiter& entry) noexcept {
       return;
     }
     // ORDER: relaxed, pairs with nothing: the line is read under the inner mutex only.
-    if (seen == wanted || word_.compare_exchange_weak(seen, wanted, std::memory_order_relaxed, std::memory_order_relaxed))
+    if (seen == wanted ||
+        word_.compare_exchange_weak(seen, wanted, std::memory_order_relaxed, std::memory_order_relaxed))
       break;
   }
   entry.enlist(wait, *this);

@@ -15,7 +15,8 @@ void basic_event<Strength>::begin(suspension& wait, waiter& entry) noexcept {
     }
     // ORDER: acquire on failure, pairs with the compare-exchange in set(); relaxed on success: the line is read under
     // the inner mutex only.
-    if (seen == wanted || word_.compare_exchange_weak(seen, wanted, std::memory_order_relaxed, std::memory_order_acquire))
+    if (seen == wanted ||
+        word_.compare_exchange_weak(seen, wanted, std::memory_order_relaxed, std::memory_order_acquire))
       break;
   }
   entry.enlist(wait, *this);

@@ -33,7 +33,7 @@ namespace {
 constexpr std::size_t permit_count = 2;
 constexpr std::size_t coroutine_count = 16;
 constexpr int waits_each = 25;
-constexpr int rounds = sanitizer == sanitizer_kind::plain && !conforming_mode ? 2500 : 150;
+constexpr int rounds = sanitizer == sanitizer_kind::plain && !conforming_mode ? 4500 : 150;
 
 std::uint64_t chosen_seed() {
   if (const char* given = std::getenv("HOCKET_STRESS_SEED")) return std::strtoull(given, nullptr, 10);
@@ -90,12 +90,18 @@ void one_of_fibers(arena& in, std::uint64_t seed) {
   for (int i = 0; i < waits_each; ++i) {
     switch (random.below(4)) {
       case 0: {
-        auto got = [&] { absence away(self); return await(in.permits.acquire()); }();
+        auto got = [&] {
+          absence away(self);
+          return await(in.permits.acquire());
+        }();
         if (got) holding now(in);
         break;
       }
       case 1: {
-        auto got = [&] { absence away(self); return await(within(short_time(random), in.permits.acquire())); }();
+        auto got = [&] {
+          absence away(self);
+          return await(within(short_time(random), in.permits.acquire()));
+        }();
         if (got) {
           holding now(in);
           absence away(self);

@@ -218,8 +218,7 @@ TEST_CASE_TEMPLATE("fault 12: a mutex granted to one who is killed before it run
   CHECK(static_cast<bool>(m.try_lock()));
 }
 
-TEST_CASE_TEMPLATE("a mutex keeps a critical section that waits to one coroutine at a time", Kind,
-                   HOCKET_SUITE_KINDS) {
+TEST_CASE_TEMPLATE("a mutex keeps a critical section that waits to one coroutine at a time", Kind, HOCKET_SUITE_KINDS) {
   using namespace std::chrono_literals;
   constexpr int workers = 5, rounds = 4;
   mutex_of<Kind> m;

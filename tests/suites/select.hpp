@@ -25,9 +25,7 @@ struct four_sources {
   hocket::basic_semaphore<strength> semaphore{0};
   decltype(oneshot_of<Kind, int>()) ends = oneshot_of<Kind, int>();
 
-  auto any() {
-    return hocket::select(mutex.lock(), event.wait(), semaphore.acquire(2), ends.receiver.receive());
-  }
+  auto any() { return hocket::select(mutex.lock(), event.wait(), semaphore.acquire(2), ends.receiver.receive()); }
 };
 
 TEST_CASE_TEMPLATE("a select gives the index and the value of what came, and leaves the others", Kind,
@@ -166,8 +164,8 @@ TEST_CASE_TEMPLATE("the earliest deadline of its operations is that of the selec
   CHECK(*error == std::errc::timed_out);
 }
 
-TEST_CASE_TEMPLATE("fault 13: a select at the head of a semaphore's line that goes elsewhere lets the next one go", Kind,
-                   HOCKET_SUITE_KINDS) {
+TEST_CASE_TEMPLATE("fault 13: a select at the head of a semaphore's line that goes elsewhere lets the next one go",
+                   Kind, HOCKET_SUITE_KINDS) {
   hocket::basic_semaphore<typename Kind::strength> permits(1);
   hocket::basic_event<typename Kind::strength> event;
   bool served = false;

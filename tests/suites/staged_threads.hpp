@@ -40,9 +40,8 @@ class staged_threads {
     auto one = std::make_unique<one_thread>(*this);
     one_thread& self = *one;
     all_.push_back(std::move(one));
-    self.thread = std::thread([&self, call = kept_call<F, Args...>{std::move(body_of), {std::move(args)...}}]() mutable {
-      self.run(call);
-    });
+    self.thread = std::thread(
+        [&self, call = kept_call<F, Args...>{std::move(body_of), {std::move(args)...}}]() mutable { self.run(call); });
     ready(self);
     return static_cast<int>(all_.size()) - 1;
   }

@@ -78,8 +78,7 @@ TEST_CASE_TEMPLATE("fault 21: a limit beyond the clock never comes", Kind, HOCKE
   CHECK(in_time == 6);
 }
 
-TEST_CASE_TEMPLATE("a point in time ends a wait when it comes, and of several the earliest", Kind,
-                   HOCKET_SUITE_KINDS) {
+TEST_CASE_TEMPLATE("a point in time ends a wait when it comes, and of several the earliest", Kind, HOCKET_SUITE_KINDS) {
   using namespace std::chrono_literals;
   hocket::basic_event<typename Kind::strength> never;
   std::vector<int> order;

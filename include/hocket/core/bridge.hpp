@@ -1,8 +1,8 @@
 // The bridge to foreign awaitables: those that resume a handle wherever they are, when they like.
 //
-// hocket's coroutines are resumed by their executor only. So a foreign awaitable does not get the coroutine's handle but
-// that of a bridge: a frame of its own whose resume posts the coroutine to its executor. It may come from any thread,
-// inside await_suspend or before that has returned, or never.
+// hocket's coroutines are resumed by their executor only. So a foreign awaitable does not get the coroutine's handle
+// but that of a bridge: a frame of its own whose resume posts the coroutine to its executor. It may come from any
+// thread, inside await_suspend or before that has returned, or never.
 //
 // The bridge posts in an await_suspend, that is when its own frame is suspended: the coroutine that is woken so may
 // destroy the frame at once, on another thread. A second resume finds the frame past that point, and is fatal (if the

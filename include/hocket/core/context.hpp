@@ -56,7 +56,7 @@ class context {
   context* parent() const noexcept { return parent_.get(); }
   stop_source* stop() const noexcept { return stop_; }
   time_point deadline() const noexcept { return deadline_; }
-  const char* name() const noexcept { return name_; }  // the nearest name upward; never null
+  const char* name() const noexcept { return name_; }                        // the nearest name upward; never null
   const std::source_location& spawned() const noexcept { return spawned_; }  // line 0: not told
 
   // The nearest scheduled coroutine upward: the one that this context, or a context around it, was made for. Null

@@ -5,8 +5,8 @@
 // register over a switch, and both fold two calls of a plain noinline accessor into one. Hence this_thread() is out of
 // line *and* holds an empty volatile asm. Never keep the reference over a suspension point.
 //
-// Where fibers are threads of the operating system (HOCKET_BACKEND=thread) all of this is the thread's that resumed them
-// (base/logical_thread.hpp).
+// Where fibers are threads of the operating system (HOCKET_BACKEND=thread) all of this is the thread's that resumed
+// them (base/logical_thread.hpp).
 #pragma once
 #include <hocket/base/platform/config.hpp>
 #include <cstddef>
@@ -24,9 +24,9 @@ inline constexpr std::size_t thread_slot_count = 2;
 
 struct thread_state {
   executor* running_on = nullptr;  // whose loop runs on this thread; null on a plain thread
-  run_queue* ready = nullptr;      // of that executor, if this thread alone pops from it: what is posted to it goes here
-  std::size_t turn_left = 0;       // resumes that the executor's present turn still allows (whoever resumes counts)
-  context* ctx = nullptr;          // the running coroutine's; null means the root context
+  run_queue* ready = nullptr;  // of that executor, if this thread alone pops from it: what is posted to it goes here
+  std::size_t turn_left = 0;   // resumes that the executor's present turn still allows (whoever resumes counts)
+  context* ctx = nullptr;      // the running coroutine's; null means the root context
   void* slots[thread_slot_count] = {};
 };
 

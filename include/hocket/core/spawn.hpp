@@ -40,7 +40,8 @@ template <class F, class... Args>
 class spawned_call {
  public:
   template <class G, class... Given>
-  explicit spawned_call(G&& f, Given&&... args) : call_(std::in_place, std::forward<G>(f), std::forward<Given>(args)...) {}
+  explicit spawned_call(G&& f, Given&&... args)
+      : call_(std::in_place, std::forward<G>(f), std::forward<Given>(args)...) {}
 
   using returned = std::invoke_result_t<F, Args...>;
   returned operator()() {

@@ -1,7 +1,7 @@
 // Waiting in code that cannot say await: a destructor that joins.
 //
-// Code on a stack of its own can wait wherever it is: a fiber parks, a plain thread blocks. The fiber layer registers how
-// a fiber parks, since core knows of no stacks.
+// Code on a stack of its own can wait wherever it is: a fiber parks, a plain thread blocks. The fiber layer registers
+// how a fiber parks, since core knows of no stacks.
 #pragma once
 #include <hocket/core/sync_wait.hpp>
 

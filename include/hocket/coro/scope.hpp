@@ -12,10 +12,10 @@
 // What is spawned on a scope runs on the executor of the code that made the scope, under that code's context: a stop or
 // a deadline of the parent is one of the children, too. cancel() and kill() end the children only.
 //
-// Joining waits for every child, those included that children spawn meanwhile. That wait cannot be cancelled: what stops
-// the parent stops the children, which lets it end. The destructor cancels the children first if it runs because of an
-// exception. On a plain thread it blocks (the scope needs a target then: scope{lp}). In a task it is fatal to leave a
-// scope with children in it: that is what in_scope is for.
+// Joining waits for every child, those included that children spawn meanwhile. That wait cannot be cancelled: what
+// stops the parent stops the children, which lets it end. The destructor cancels the children first if it runs because
+// of an exception. On a plain thread it blocks (the scope needs a target then: scope{lp}). In a task it is fatal to
+// leave a scope with children in it: that is what in_scope is for.
 //
 // An exception of a child that nobody joins goes where the parent's would go.
 // A scope belongs to the code that made it; any thread may spawn on it while that waits or a child runs.
@@ -89,7 +89,7 @@ class scope final : public spawn_target, private wait_source {
   stop_source stop_;
   context_ptr context_;
   std::optional<stop_link> link_;
-  waiter* joiner_ = nullptr;            // written before the scope's own share of count_ is given up
+  waiter* joiner_ = nullptr;  // written before the scope's own share of count_ is given up
   static constexpr std::size_t own = ~(~std::size_t{0} >> 1);
   atomic<std::size_t> count_{own};  // children, and while nobody joins the scope's own share: the top bit
 };
@@ -118,8 +118,8 @@ using scoped_task = std::invoke_result_t<F&, scope&>;
 
 }  // namespace detail
 
-// Runs `body(scope&)`, which returns a task, and then waits for the children. `body` is a named callable: it outlives the
-// call, and g++ 11 and 12 destroy the captures of a temporary one twice.
+// Runs `body(scope&)`, which returns a task, and then waits for the children. `body` is a named callable: it outlives
+// the call, and g++ 11 and 12 destroy the captures of a temporary one twice.
 template <class F>
   requires is_task<detail::scoped_task<F>>
 detail::scoped_task<F> in_scope(F& body) {

@@ -58,8 +58,9 @@ std::coroutine_handle<> commit_await(park_request& request, park_request::fiber_
 // A foreign awaiter, with the bridge that stands for the fiber.
 template <class W>
 struct bridged {
-  static_assert(awaiter<W>, "hocket: await_suspend of a foreign awaiter must accept a std::coroutine_handle<>: a fiber "
-                            "has no promise of a type that it could name");
+  static_assert(awaiter<W>,
+                "hocket: await_suspend of a foreign awaiter must accept a std::coroutine_handle<>: a fiber "
+                "has no promise of a type that it could name");
   W& foreign;
   std::optional<bridge> way{};
 
@@ -77,10 +78,10 @@ struct bridged {
   }
 };
 
-// How a yield goes on. `own` is the fiber that yields, queued again already: only the thread that runs it pops from that
-// queue, so nobody can resume it before it has parked, and there is nothing to commit. `to` is the record to switch to:
-// the worker's, or that of the fiber that is next in the queue, if that could be resumed by nothing but a switch. Null
-// `own`: none of this is possible, the yield is a wait like any other.
+// How a yield goes on. `own` is the fiber that yields, queued again already: only the thread that runs it pops from
+// that queue, so nobody can resume it before it has parked, and there is nothing to commit. `to` is the record to
+// switch to: the worker's, or that of the fiber that is next in the queue, if that could be resumed by nothing but a
+// switch. Null `own`: none of this is possible, the yield is a wait like any other.
 struct yield_way {
   control_block* own;
   void* to;

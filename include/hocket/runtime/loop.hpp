@@ -13,18 +13,20 @@
 // Threads. post(), spawn(), stop() and the handles: any thread. Everything else: one thread at a time, "its" thread
 // while it runs; it may be another later. A loop is never run from inside of a coroutine.
 //
-// Time is the clock of the options. With a clock of one's own (manual_clock) and no parker a run never sleeps: it returns
-// when there is nothing left to do at that time. simulated_parker moves a manual_clock to the next timer instead.
+// Time is the clock of the options. With a clock of one's own (manual_clock) and no parker a run never sleeps: it
+// returns when there is nothing left to do at that time. simulated_parker moves a manual_clock to the next timer
+// instead.
 //
-// Destroying a loop kills the coroutines that are left (they unwind, core/unwind.hpp) and runs them to their end. Spawns
-// are refused from then on. A coroutine that waits for a foreign awaitable cannot be killed: that is fatal, naming it.
+// Destroying a loop kills the coroutines that are left (they unwind, core/unwind.hpp) and runs them to their end.
+// Spawns are refused from then on. A coroutine that waits for a foreign awaitable cannot be killed: that is fatal,
+// naming it.
 #pragma once
 #include <hocket/core/inbox.hpp>
 #include <hocket/core/join_handle.hpp>
 #include <hocket/core/parker.hpp>
 #include <hocket/core/registry.hpp>
-#include <hocket/core/spawn_target.hpp>
 #include <hocket/core/run_queue.hpp>
+#include <hocket/core/spawn_target.hpp>
 #include <hocket/time/timer_wheel.hpp>
 
 namespace hocket::inline HOCKET_ABI {
@@ -33,9 +35,9 @@ namespace hocket::inline HOCKET_ABI {
 using unhandled_handler = void (*)(std::exception_ptr error, const context& ctx) noexcept;
 
 struct loop_options {
-  const char* name = "loop";          // of its coroutines that have no name of their own; outlives the loop
-  const clock* time = nullptr;        // null: the machine's monotonic clock
-  parker* park = nullptr;             // null: a futex (with a clock of one's own: none)
+  const char* name = "loop";                 // of its coroutines that have no name of their own; outlives the loop
+  const clock* time = nullptr;               // null: the machine's monotonic clock
+  parker* park = nullptr;                    // null: a futex (with a clock of one's own: none)
   unhandled_handler on_unhandled = nullptr;  // null: abort, naming the coroutine
 };
 

@@ -7,8 +7,8 @@
 // Guarantees. set() ends every wait that had begun before it, even if the event is reset right after. What was done
 // before a set() is visible to whoever it lets through, and to whoever resets the event after it, also if the event was
 // set already: so a consumer that says "reset, look, wait" and a producer that says "make, set" lose nothing. set()
-// neither suspends nor runs foreign code, and is one atomic read-modify-write while nobody waits. Who was let through may
-// destroy the event, if nobody else waits or will set it.
+// neither suspends nor runs foreign code, and is one atomic read-modify-write while nobody waits. Who was let through
+// may destroy the event, if nobody else waits or will set it.
 //
 //   word     meaning                      changes
 //   unset    nobody waits                 -> set     set()      any thread

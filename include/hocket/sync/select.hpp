@@ -1,8 +1,8 @@
 // select: waits for the first of several operations.
 //
-//   auto got = co_await select(rx.receive(), stop.wait());     // result<choice<T, void>>; await(...) in fiber and thread
-//   if (!got) return got.error();                              // the select was cancelled or timed out
-//   if (got->index() == 0) use(*got->get<0>());                // what the first operation gave
+//   auto got = co_await select(rx.receive(), stop.wait());     // result<choice<T, void>>; await(...) in fiber and
+//   thread if (!got) return got.error();                              // the select was cancelled or timed out if
+//   (got->index() == 0) use(*got->get<0>());                // what the first operation gave
 //
 //   co_await within(50ms, select(a.lock(), b.lock()))          // a select is an operation like any other
 //
@@ -97,7 +97,7 @@ inline wait_terms strictest(wait_terms terms, const wait_terms& other) noexcept 
 // Waits for the first of the operations: result<choice<T...>>, where T is what each gives.
 template <wait_operation First, wait_operation... Rest>
 [[nodiscard]] operation<detail::selecting<First, Rest...>> select(operation<First> first,
-                                                                 operation<Rest>... rest) noexcept {
+                                                                  operation<Rest>... rest) noexcept {
   wait_terms terms = first.terms();
   ((terms = detail::strictest(terms, rest.terms())), ...);
   using select_operation = detail::selecting<First, Rest...>;

@@ -79,7 +79,8 @@ class basic_semaphore final : private wait_source {
   static constexpr word waited = 1;
 
   static word count(std::size_t n) noexcept {
-    expects(n <= max, "more permits than a semaphore can count", "a negative number, perhaps? The limit is semaphore::max");
+    expects(n <= max, "more permits than a semaphore can count",
+            "a negative number, perhaps? The limit is semaphore::max");
     return static_cast<word>(n) << 1;
   }
   static word sum(word seen, std::size_t n) noexcept {

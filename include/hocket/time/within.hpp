@@ -74,9 +74,10 @@ template <wait_limit Time, class T>
 template <wait_limit Time, class A>
   requires(!detail::is_operation<std::remove_cvref_t<A>>)
 void within(Time, A&&) {
-  static_assert(detail::is_operation<A>,
-                "hocket: within() takes an operation (m.lock(), a select) or a join_handle. A task has no wait of its own "
-                "that could be ended: spawn it and say within(limit, handle), or put the deadline on its waits");
+  static_assert(
+      detail::is_operation<A>,
+      "hocket: within() takes an operation (m.lock(), a select) or a join_handle. A task has no wait of its own "
+      "that could be ended: spawn it and say within(limit, handle), or put the deadline on its waits");
 }
 
 }  // namespace hocket::inline HOCKET_ABI

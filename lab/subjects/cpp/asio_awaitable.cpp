@@ -1,10 +1,10 @@
-// Boost.Asio's C++20 coroutines: each turn is a post to the io_context, awaited. Everything that its documentation names
-// for programs of one thread is used: BOOST_ASIO_DISABLE_THREADS, the concurrency hint that takes all locks away, the
-// io_context's own executor type instead of any_io_executor, and `deferred`, which makes no coroutine of the operation
-// (use_awaitable does).
+// Boost.Asio's C++20 coroutines: each turn is a post to the io_context, awaited. Everything that its documentation
+// names for programs of one thread is used: BOOST_ASIO_DISABLE_THREADS, the concurrency hint that takes all locks away,
+// the io_context's own executor type instead of any_io_executor, and `deferred`, which makes no coroutine of the
+// operation (use_awaitable does).
 //
-// Coroutines are created from outside, since co_spawn from a handler would run them at once. Nothing is kept of one that
-// has ended.
+// Coroutines are created from outside, since co_spawn from a handler would run them at once. Nothing is kept of one
+// that has ended.
 #define BOOST_ASIO_DISABLE_THREADS
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>

@@ -1,14 +1,14 @@
 // Boost.Fiber on one thread: the scheduler round_robin (the default), launch::post (a new fiber does not run at once)
-// and pooled_fixedsize_stack, the library's documented pool. The main fiber drives; it waits in join() where it must not
-// take turns. The library's own dispatcher fiber takes a turn in each round of the ready queue.
+// and pooled_fixedsize_stack, the library's documented pool. The main fiber drives; it waits in join() where it must
+// not take turns. The library's own dispatcher fiber takes a turn in each round of the ready queue.
 //
 // Debian's library is built with atomics (the build option BOOST_FIBERS_NO_ATOMICS, which its documentation names for
 // programs of one thread, is not available in a package).
 //
-// In the page `wait` an event is a mutex, a condition variable and a bool; a oneshot is a promise and its future; within
-// is timed_mutex and wait_for. Who unlocks a mutex may take it again before the one that was woken gets it; so in
-// mutex_handover each holder yields while it holds it, and again after. There is no semaphore, and nothing to wait for
-// one of several.
+// In the page `wait` an event is a mutex, a condition variable and a bool; a oneshot is a promise and its future;
+// within is timed_mutex and wait_for. Who unlocks a mutex may take it again before the one that was woken gets it; so
+// in mutex_handover each holder yields while it holds it, and again after. There is no semaphore, and nothing to wait
+// for one of several.
 #include <boost/fiber/all.hpp>
 
 #include <mutex>

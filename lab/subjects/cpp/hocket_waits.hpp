@@ -221,11 +221,16 @@ inline bool select_handover(std::uint64_t k) {
 }
 
 inline constexpr named_batch waits[] = {
-    {"mutex", mutex_free},         {"mutex_handover", mutex_handover},
-    {"event", event},              {"oneshot", oneshot_ready},
-    {"oneshot_handover", oneshot_handover}, {"semaphore", semaphore_free},
-    {"semaphore_handover", semaphore_handover}, {"within", within_free},
-    {"within_handover", within_handover}, {"select", select_ready},
+    {"mutex", mutex_free},
+    {"mutex_handover", mutex_handover},
+    {"event", event},
+    {"oneshot", oneshot_ready},
+    {"oneshot_handover", oneshot_handover},
+    {"semaphore", semaphore_free},
+    {"semaphore_handover", semaphore_handover},
+    {"within", within_free},
+    {"within_handover", within_handover},
+    {"select", select_ready},
     {"select_handover", select_handover},
 };
 

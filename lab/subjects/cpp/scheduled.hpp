@@ -5,10 +5,10 @@
 //
 // An activation is a yield: out to the scheduler and into the next coroutine, which is one resume and one yield, too.
 //
-// Every coroutine counts its activations in its own line, until that shows the limit, which stands in one place for all.
-// A coroutine ends by itself, so there is no phase between finish and destroy: `destroy` is the time from the signal to
-// stop to the last one's end, the last activation and the drop of the handles included. It is taken in the warm cycles
-// alone: after the round trips the coroutines come to the limit, and so to their end, in their last rounds.
+// Every coroutine counts its activations in its own line, until that shows the limit, which stands in one place for
+// all. A coroutine ends by itself, so there is no phase between finish and destroy: `destroy` is the time from the
+// signal to stop to the last one's end, the last activation and the drop of the handles included. It is taken in the
+// warm cycles alone: after the round trips the coroutines come to the limit, and so to their end, in their last rounds.
 //
 // The body of a coroutine, where YIELD is what its system says:
 //
@@ -97,7 +97,11 @@ template <class Scheduler>
 class scheduled_page {
  public:
   scheduled_page(const char* system, const request& r)
-      : system_{system}, n_{r.n}, budget_{r.budget_ns}, lines_{r.n}, turns_{lines_, r.n, r.budget_ns},
+      : system_{system},
+        n_{r.n},
+        budget_{r.budget_ns},
+        lines_{r.n},
+        turns_{lines_, r.n, r.budget_ns},
         scheduler_{r.n, r.stack} {}
 
   int run() {

@@ -110,7 +110,8 @@ void released(execution& run) {
   if (both) run.thread("releases 1", [&] { sources[1]->release(); });
   run.join();
   require(index < 2);
-  require(sources[index]->free() == 0 && sources[1 - index]->free() == (both ? 1 : 0), "two were taken, or the wrong one");
+  require(sources[index]->free() == 0 && sources[1 - index]->free() == (both ? 1 : 0),
+          "two were taken, or the wrong one");
   require(!sources[0]->has_waiters() && !sources[1]->has_waiters(), "somebody still waits");
   for (auto& one : sources) one.free();
 }

@@ -139,6 +139,19 @@ class Coroutine:
         return 0 if word_of(scope["count_"]) & UNJOINED else int(scope["joiner_"])
 
 
+def what(vtable):
+    """What wait_source::what() would give, its first virtual function: the literal whose address that takes, if it is as
+    short as such functions are."""
+    code = gdb.selected_inferior().architecture().disassemble(word(vtable), count=6)
+    for one in code:
+        taken = re.match(r"lea .*# (0x[0-9a-f]+)", one["asm"])
+        if taken:
+            return gdb.Value(int(taken[1], 16)).cast(gdb.lookup_type("char").pointer()).string(errors="replace")
+        if one["asm"].startswith(("ret", "jmp", "call")):
+            return None
+    return None
+
+
 class Wait:
     """A suspension (core/suspension.hpp)."""
 
@@ -168,8 +181,8 @@ class Wait:
             return "nothing"
         source = first["source_"]
         symbol = symbol_at(word(int(source)))[0] or "?"
-        kind = symbol.removeprefix("vtable for ").removeprefix(self.library.prefix)
+        kind = symbol.removeprefix("vtable for ").replace(self.library.prefix, "")
         if kind.startswith(("detail::spawned_task<", "detail::spawned_fiber<")):
             joined = source.cast(self.library.type("scheduled").pointer())
             return f'the end of a coroutine "{text(joined["name_"])}"'
-        return f"{kind} {int(source):#x}"
+        return f"{what(word(int(source))) or kind} {int(source):#x}"

@@ -1,9 +1,7 @@
 """Coroutine frames and the chain of those who await one another (core/frame.hpp)."""
-import re
-
 import gdb
 
-from .memory import symbol_at, word, words
+from .memory import symbol_at, without_additions, word, words
 
 HEADER = 16  # the promise, behind the two functions; a header is its first base
 CONTINUATION = HEADER + 16  # coroutine_header::continuation.handle
@@ -70,20 +68,9 @@ def awaited_by(candidate, parent):
 
 
 def name_of(handle):
-    """The function of a frame, without its parameters and what compilers add."""
+    """The function of a frame."""
     name = symbol_at(word(handle))[0]
-    return without_parameters(re.sub(r"( \[clone [^]]*\])+$", "", name)) if name else "??"
-
-
-def without_parameters(name):
-    if not name.endswith(")"):
-        return name
-    depth = 0
-    for at in range(len(name) - 1, -1, -1):
-        depth += {")": 1, "(": -1}.get(name[at], 0)
-        if depth == 0:
-            return name[:at]
-    return name
+    return without_additions(name) if name else "??"
 
 
 def function_of(code):

@@ -3,7 +3,7 @@ import gdb
 
 from . import chain, frames, stacks
 from .coroutines import libraries
-from .memory import symbol_at
+from .memory import symbol_at, without_additions
 from .suspend_line import Lines
 
 HEADINGS = ("ID", "NAME", "KIND", "STATE", "SUSPENDED AT", "SPAWNED AT", "WAITS FOR")
@@ -78,7 +78,7 @@ def spawned(one):
     if told:
         return place(told)
     name, offset = symbol_at(one.spawned_by())
-    return f"{shortened(frames.without_parameters(name))}+{offset:#x}" if name else "-"
+    return f"{shortened(without_additions(name))}+{offset:#x}" if name else "-"
 
 
 def place(at):

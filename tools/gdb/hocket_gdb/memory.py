@@ -36,6 +36,23 @@ def symbol_at(address):
     return (match.group(1), int(match.group(2) or 0)) if match else (None, 0)
 
 
+def without_additions(name):
+    """The name of a function without its parameters and what compilers add."""
+    return without_parameters(re.sub(r"( const)?( \[clone [^]]*\])+$", "", name))
+
+
+def without_parameters(name):
+    name = name.removesuffix(" const")
+    if not name.endswith(")"):
+        return name
+    depth = 0
+    for at in range(len(name) - 1, -1, -1):
+        depth += {")": 1, "(": -1}.get(name[at], 0)
+        if depth == 0:
+            return name[:at]
+    return name
+
+
 def source_location(value):
     """(file, line) of a std::source_location, a pointer to what every compiler lays out alike; None if it is empty."""
     at = word_of(value)

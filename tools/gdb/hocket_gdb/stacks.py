@@ -5,17 +5,19 @@ at, an unwinder claims the innermost frame of the selected thread and says that 
 """
 import collections
 import contextlib
+import re
 
 import gdb
 from gdb.unwinder import Unwinder, register_unwinder
 
-from .memory import word
+from .memory import symbol_at, without_additions, word
 
 # By architecture: what the program counter, stack pointer and frame pointer are called.
 REGISTERS = {"i386:x86-64": ("rip", "rsp", "rbp")}
 # ucontext back end: where swapcontext leaves them, from the beginning of a ucontext_t.
 UCONTEXT = {"i386:x86-64": {"rip": 168, "rsp": 160, "rbp": 120, "rbx": 128, "r12": 72, "r13": 80, "r14": 88, "r15": 96}}
 LEVEL_LIMIT = 10000
+LIBRARY_FILE = re.compile(r"/hocket/(base|context|core|stack|fiber|coro|time|sync|runtime)/\w+\.hpp$|/c\+\+/")
 
 FrameId = collections.namedtuple("FrameId", "sp pc")  # gdb 14 has one
 
@@ -127,19 +129,27 @@ def outward(frame):
 
 
 def is_library(frame):
-    return (frame.name() or "").startswith(("hocket::", "hocket_", "std::", "_ZN6hocket"))
+    name = frame.name() or ""
+    if name.startswith("operator()"):  # of a lambda: compilers do not say where it is
+        place = frame.find_sal()
+        return bool(place.symtab and LIBRARY_FILE.search(place.symtab.filename))
+    return name.startswith(("hocket::", "hocket_", "std::", "_ZN6hocket"))
 
 
 def describe(frame):
     """What gdb's own backtrace says of a frame."""
-    name = frame.name() or symbol_less(frame)
     place = frame.find_sal()
     where = f" at {place.symtab.filename}:{place.line}" if place.symtab else ""
-    return f"{name} ({arguments(frame)}){where}"
+    return f"{name_of(frame)} ({arguments(frame)}){where}"
 
 
-def symbol_less(frame):
-    return f"{frame.pc():#x} in ??"
+def name_of(frame):
+    name = frame.name()
+    if name is None:
+        return f"{frame.pc():#x} in ??"
+    if name.startswith("operator()") and frame.type() != gdb.INLINE_FRAME:
+        return without_additions(symbol_at(frame.pc())[0] or name)
+    return name
 
 
 def arguments(frame):

@@ -13,8 +13,8 @@ import re
 import gdb
 
 from . import stacks
-from .frames import function_of, without_parameters
-from .memory import word
+from .frames import function_of
+from .memory import without_parameters, word
 
 WIDTH = {"b": 1, "w": 2}
 LONGEST = 1 << 16  # bytes of code that are looked through
@@ -59,12 +59,13 @@ class Function:
     def __init__(self, block, entry):
         self.symbol = block.function
         self.file = block.function.symtab.filename
+        self.line = block.function.line or gdb.find_pc_line(entry).line  # g++ gives that of a lambda as 0
         self.code = instructions(block, entry) if is_x86() else []
         self.place = index_in_type(block) or index_in_code(self.code)  # of the number in the frame: offset, bytes
         self.borders = self.first_and_last_line() if is_gnu(block) and self.place else set()
 
     def first_and_last_line(self):
-        return {self.symbol.line, line_in(self.symbol, self.code[first_use(self.code, self.place[0])])}
+        return {self.line, line_in(self.symbol, self.code[first_use(self.code, self.place[0])])}
 
     def number_in(self, handle):
         return word(handle + self.place[0]) & (1 << 8 * self.place[1]) - 1 if self.place else None
@@ -75,7 +76,7 @@ class Function:
             line = next((line for line in lines if line and line not in self.borders), None)
             if line:
                 return line
-        return self.symbol.line
+        return self.line
 
 
 def is_x86():

@@ -67,7 +67,7 @@ TEST_CASE("any function suspends its fiber, at any depth") {
 
 TEST_CASE("fibers and tasks await each other") {
   auto both = [] {
-    int task_then = await(twice(4));             // a fiber awaits a task
+    int task_then = await(twice(4));  // a fiber awaits a task
     auto fiber = spawn(half, 10);
     auto other = spawn(twice, 3);
     return task_then + await(fiber) + await(other);  // 8 + 5 + 6

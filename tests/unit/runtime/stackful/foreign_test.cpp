@@ -79,9 +79,8 @@ TEST_CASE("fault 25: another thread resumes the fiber while await_suspend return
   auto body = [] {
     for (int i = 0; i < 2000; ++i) {
       std::thread other;
-      int got = await(foreign{[&](std::coroutine_handle<> handle) {
-        other = std::thread([handle] { handle.resume(); });
-      }});
+      int got =
+          await(foreign{[&](std::coroutine_handle<> handle) { other = std::thread([handle] { handle.resume(); }); }});
       other.join();
       CHECK(got == 7);
     }
@@ -92,9 +91,7 @@ TEST_CASE("fault 25: another thread resumes the fiber while await_suspend return
 TEST_CASE("every answer of a foreign await_suspend is understood") {
   CHECK(run([] { return await(foreign_bool{false}); }) == 8);
   CHECK(run([] { return await(foreign_transfer{}); }) == 9);
-  auto thrown = [] {
-    return await(foreign{[](std::coroutine_handle<>) { throw std::runtime_error("not now"); }});
-  };
+  auto thrown = [] { return await(foreign{[](std::coroutine_handle<>) { throw std::runtime_error("not now"); }}); };
   CHECK_THROWS_WITH_AS(run(thrown), "not now", std::runtime_error);
 }
 

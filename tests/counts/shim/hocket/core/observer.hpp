@@ -1,5 +1,5 @@
-// The observer as it would be if there were none: the compiler sees that an event does nothing. tests/counts compiles the
-// sources that tell of events with this in place of <hocket/core/observer.hpp>, to see what an observer that is not
+// The observer as it would be if there were none: the compiler sees that an event does nothing. tests/counts compiles
+// the sources that tell of events with this in place of <hocket/core/observer.hpp>, to see what an observer that is not
 // installed costs.
 #pragma once
 #include <hocket/base/platform/config.hpp>

@@ -1,0 +1,211 @@
+// How coroutines of a loop end: cancelled, killed, by an exception, with their loop.
+#include <hocket/core/yield.hpp>
+#include <hocket/coro/spawn.hpp>
+#include <hocket/runtime/run.hpp>
+
+#include "support/death.hpp"
+#include "unit/runtime/gate.hpp"
+
+#include <doctest/doctest.h>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace hocket;
+using namespace hocket_test;
+using namespace std::chrono_literals;
+
+namespace {
+
+task<> note(std::vector<int>& order, int what) {
+  order.push_back(what);
+  co_return;
+}
+
+task<> note_twice(std::vector<int>& order, int what) {
+  order.push_back(what);
+  co_await yield();
+  order.push_back(what);
+}
+
+task<std::error_code> pass(gate& at) {
+  auto passed = co_await at.pass();
+  co_return passed ? std::error_code{} : passed.error();
+}
+
+// Sets a flag when it is destroyed.
+struct witness {
+  bool* gone;
+  explicit witness(bool& flag) noexcept : gone(&flag) {}
+  witness(const witness&) = delete;
+  ~witness() { *gone = true; }
+};
+
+task<> wait_with(gate& at, bool& gone) {
+  witness local(gone);
+  static_cast<void>(co_await at.pass());
+}
+
+task<int> answer() { co_return 42; }
+task<int> refuse() {
+  throw std::runtime_error("refused");
+  co_return 0;
+}
+
+}  // namespace
+
+TEST_CASE("cancel ends the waits of a coroutine as an error, present and later ones") {
+  loop lp;
+  gate shut;
+  std::vector<std::error_code> ended;
+  auto wait = [&]() -> task<> {
+    for (int i = 0; i < 2; ++i) ended.push_back((co_await shut.pass()).error());
+  };
+  auto handle = spawn(lp, wait);
+  lp.step();
+  handle.cancel();
+  lp.run();
+  REQUIRE(ended.size() == 2);
+  CHECK(ended[0] == std::errc::operation_canceled);
+  CHECK(ended[1] == std::errc::operation_canceled);
+}
+
+TEST_CASE("kill unwinds a coroutine, and its join says so") {
+  loop lp;
+  gate shut;
+  bool gone = false;
+  auto handle = spawn(lp, wait_with, std::ref(shut), std::ref(gone));
+  lp.step();
+  handle.kill();
+  CHECK_FALSE(gone);
+  lp.run();
+  CHECK(gone);
+  CHECK_THROWS_AS(sync_wait(handle), cancelled);
+}
+
+TEST_CASE("a coroutine that was killed before it began never runs") {
+  loop lp;
+  std::vector<int> order;
+  auto handle = spawn(lp, note, std::ref(order), 1);
+  handle.kill();
+  lp.run();
+  CHECK(order.empty());
+  CHECK(sync_wait(handle.join()).error() == std::errc::operation_canceled);
+}
+
+TEST_CASE("a coroutine that kills itself goes on to its next wait") {
+  loop lp;
+  join_handle<> self;
+  bool reached = false;
+  bool passed = false;
+  auto suicide = [&]() -> task<> {
+    self.kill();
+    reached = true;
+    co_await yield();
+    passed = true;
+  };
+  self = spawn(lp, suicide);
+  lp.run();
+  CHECK(reached);
+  CHECK_FALSE(passed);
+}
+
+TEST_CASE("the end of a loop unwinds coroutines in every state") {
+  gate shut;
+  bool waiting = false;
+  bool joining = false;
+  bool yielding = false;
+  bool unstarted = false;
+  std::vector<int> order;
+  join_handle<> outlives;
+  {
+    loop lp;
+    auto first = spawn(lp, wait_with, std::ref(shut), std::ref(waiting));
+    auto join = [&](join_handle<> of) -> task<> {
+      witness local(joining);
+      co_await of;
+    };
+    spawn(lp, join, std::move(first));
+    auto spin = [&]() -> task<> {
+      witness local(yielding);
+      for (;;) co_await yield();
+    };
+    outlives = spawn(lp, spin);
+    for (int i = 0; i < 8; ++i) lp.step();
+    spawn(lp, [&](std::unique_ptr<witness>) -> task<> { return note(order, 1); }, std::make_unique<witness>(unstarted));
+    CHECK_FALSE(waiting);
+  }
+  CHECK(waiting);
+  CHECK(joining);
+  CHECK(yielding);
+  CHECK(unstarted);
+  CHECK(order.empty());
+  CHECK_THROWS_AS(sync_wait(outlives), cancelled);
+}
+
+TEST_CASE("a spawn on a loop that ends is refused") {
+  std::vector<int> order;
+  gate shut;
+  {
+    loop lp;
+    struct spawner {
+      loop& on;
+      std::vector<int>& order;
+      ~spawner() { spawn(on, note, std::ref(order), 1); }
+    };
+    auto last_will = [&]() -> task<> {
+      spawner local{lp, order};
+      static_cast<void>(co_await shut.pass());
+    };
+    spawn(lp, last_will);
+    lp.step();
+  }
+  CHECK(order.empty());
+}
+
+TEST_CASE("an exception that nobody receives goes to on_unhandled, with the coroutine's name") {
+  static std::string who;
+  who.clear();
+  loop lp({.on_unhandled = [](std::exception_ptr, const context& ctx) noexcept { who = ctx.name(); }});
+  spawn(lp, {.name = "culprit"}, refuse);
+  lp.run();
+  CHECK(who == "culprit");
+}
+
+TEST_CASE("without a handler an exception that nobody receives is fatal") {
+  auto lose_one = [] {
+    loop lp;
+    spawn(lp, {.name = "culprit"}, refuse);
+    lp.run();
+  };
+  expect_fatal(lose_one, "culprit");
+}
+
+TEST_CASE("a coroutine that ends by a cancellation is no error") {
+  loop lp;
+  gate shut;
+  auto give_up = [&]() -> task<> {
+    if (auto passed = co_await shut.pass(); !passed) throw_error(passed.error());
+  };
+  spawn(lp, give_up).cancel();
+  lp.run();
+  CHECK(lp.live() == 0);
+}
+
+TEST_CASE("a coroutine that swallows its killing is fatal, by name") {
+  auto swallow = [] {
+    gate shut;
+    loop lp;
+    auto stubborn = [&]() -> task<> {
+      try {
+        static_cast<void>(co_await shut.pass());
+      } catch (...) {
+      }
+    };
+    spawn(lp, {.name = "stubborn"}, stubborn);
+    lp.step();
+  };
+  expect_fatal(swallow, "stubborn");
+}
