@@ -34,7 +34,8 @@ void loop::run_while(condition goes_on, const void* of) {
   running_scope running(this, nullptr, &ready_);
   while (goes_on(of) && !take_stop()) {
     if (turn(turn_size) || !goes_on(of)) continue;
-    if (!rest(time_point::max())) return;
+    // Asked again: the turn has used up the nudge of a stop() that came since.
+    if (take_stop() || !rest(time_point::max())) return;
   }
 }
 
@@ -43,7 +44,7 @@ void loop::run_until_time(time_point until) {
   running_scope running(this, nullptr, &ready_);
   do {
     if (turn(turn_size)) continue;
-    if (!rest(until)) return;
+    if (take_stop() || !rest(until)) return;
   } while (!take_stop() && now() < until);
 }
 

@@ -19,7 +19,7 @@ std::vector<time_point> around(int k) {
   for (std::int64_t factor : {-3, -2, -1, 1, 2, 3}) {
     std::int64_t border = 0;
     if (__builtin_mul_overflow(factor, power(k), &border)) continue;
-    for (std::int64_t offset : {-1, 0, 1}) all.push_back(at(border + offset));
+    for (duration offset : {-1ns, 0ns, 1ns}) all.push_back(deadline_after(at(border), offset));
   }
   return all;
 }

@@ -32,9 +32,12 @@ TEST_CASE("what another thread detaches fires when it is reclaimed, before its t
   s.wheel.reclaim();
   CHECK(a.fired == 1);
   CHECK(s.wheel.empty());
-  CHECK(s.wheel.next_expiry() == time_point::max());
-  CHECK_FALSE(s.turn_at(at(1000)));
+  test_timer later(at(1'000'000));
+  s.wheel.attach(later);
+  CHECK(s.wheel.next_expiry() == at(1'000'000));
+  CHECK_FALSE(s.turn_at(at(1'000'000)));
   CHECK(a.fired == 1);
+  CHECK(later.fired == 1);
 }
 
 TEST_CASE("what another thread detaches and was due before it is reclaimed fires once, when it is reclaimed") {

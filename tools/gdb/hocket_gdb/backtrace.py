@@ -5,6 +5,7 @@ from . import frames, stacks
 from .chain import innermost
 from .coroutines import Coroutine
 from .listing import everyone, headline
+from .objects import Object
 from .suspend_line import Lines
 
 
@@ -39,7 +40,7 @@ def print_record(record):
 
 
 def print_raw(block, with_all):
-    record = int(block["record"])
+    record = block["record"].word()
     if not record:
         raise gdb.GdbError("not suspended: it runs, has resumed another coroutine, has finished or is empty")
     print_stack(record, backend_of_program(), Printer(with_all))
@@ -80,7 +81,8 @@ def find_by_expression(expression, known):
     type_ = value.type.strip_typedefs()
     fields = field_names(type_)
     if "block_" in fields:
-        return value["block_"].dereference()
+        block = value["block_"]
+        return Object(block.type.target(), int(block))
     address = int(value["of_"] if "of_" in fields else value if type_.code in number_like else value.address)
     for one in known:
         if one.address == address:
@@ -133,7 +135,7 @@ def print_task(handle, printer):
 
 def print_fiber(coroutine, printer):
     block = coroutine.control_block()
-    record = int(block["record"]) if block else 0
+    record = block["record"].word() if block else 0
     if not record:
         printer.note("its stack is in use: it runs, see the threads' own backtraces")
         return

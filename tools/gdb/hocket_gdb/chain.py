@@ -10,8 +10,8 @@ def innermost(coroutine):
     if wait and wait.handle() and is_own(wait.handle(), coroutine):
         return wait.handle()
     block = coroutine.control_block()
-    handle = int(block.address) if block and frames.Frame(int(block.address)).is_control_block() else coroutine.start()
-    child = frames.child_of(handle, int(block["record"]) if block else None)
+    handle = block.address if block and frames.Frame(block.address).is_control_block() else coroutine.start()
+    child = frames.child_of(handle, block["record"].word() if block else None)
     while child:
         handle, child = child, frames.child_of(child)
     return handle
@@ -21,6 +21,6 @@ def is_own(handle, coroutine):
     """Whether the frame has a header: then its context is below the coroutine's."""
     try:
         context = frames.Frame(handle).context
-        return int(coroutine.library.at("context", context)["coroutine_"]) == coroutine.address
+        return coroutine.library.at("context", context)["coroutine_"].word() == coroutine.address
     except gdb.MemoryError:
         return False

@@ -3,7 +3,8 @@ import re
 
 import gdb
 
-from .memory import source_location, symbol_at, text, word, word_of
+from .memory import source_location, symbol_at, word
+from .objects import Object
 
 DROPPED = 2  # scheduled::joiner_: this and less is no waiter
 RESERVED = 2  # verdict: beyond it a wait is decided
@@ -22,14 +23,14 @@ class Library:
         return gdb.lookup_type(self.prefix + name)
 
     def at(self, name, address):
-        return gdb.Value(address).cast(self.type(name).pointer()).dereference()
+        return Object(self.type(name), address)
 
     def loops(self):
         at = word(int(gdb.parse_and_eval(f"&'{self.prefix}live_registries'")))
         while at:
             registry = self.at("registry", at)
             yield Loop(self, registry)
-            at = int(registry["next_"])
+            at = registry["next_"].word()
 
 
 def libraries():
@@ -51,15 +52,16 @@ class Loop:
     def __init__(self, library, registry):
         self.library = library
         self.registry = registry
-        self.name = text(registry["name_"])
+        self.name = registry["name_"].text()
+        self.executor = registry["home_"].word()
 
     def coroutines(self):
         root = self.registry["members_"]["root_"]
-        pointer = self.library.type("scheduled").pointer()
-        node = root["next_"]
-        while int(node) and node != root.address:
-            yield Coroutine(self.library, node.cast(pointer).dereference())
-            node = node["next_"]
+        links = self.library.at("scheduled", 0)["next_"].address - root["next_"].address + root.address
+        node = root["next_"].word()
+        while node and node != root.address:
+            yield Coroutine(self.library, self.library.at("scheduled", node - links))
+            node = Object(root.type, node)["next_"].word()
 
 
 class Coroutine:
@@ -68,14 +70,14 @@ class Coroutine:
     def __init__(self, library, scheduled):
         self.library = library
         self.scheduled = scheduled
-        self.address = int(scheduled.address)
-        self.name = text(scheduled["name_"])
-        self.kind = str(scheduled["kind_"]).rpartition("::")[2]
+        self.address = scheduled.address
+        self.name = scheduled["name_"].text()
+        self.kind = str(scheduled["kind_"].value()).rpartition("::")[2]
 
     def wait(self):
         """What it waits for; None if it does not, or if that is decided already."""
-        at = self.scheduled["waits_"]
-        wait = Wait(self.library, at.dereference()) if int(at) else None
+        suspension = self.scheduled["waits_"].target()
+        wait = Wait(self.library, suspension) if suspension else None
         return wait if wait and not wait.decided() else None
 
     def state(self):
@@ -84,40 +86,40 @@ class Coroutine:
         block = self.control_block()
         if block is None:
             return "ready or running"
-        return "ready" if block["record"] else "running"
+        return "ready" if block["record"].word() else "running"
 
     def waits_abroad(self):
-        return bool(self.scheduled["foreign_"])
+        return bool(self.scheduled["foreign_"].value())
 
     def spawned(self):
         """(file, line) if it was told, else (symbol, offset) of the code that called spawn."""
-        return source_location(self.scheduled["spawned_"])
+        return source_location(self.scheduled["spawned_"].word())
 
     def spawned_by(self):
-        return int(self.scheduled["caller_"])
+        return self.scheduled["caller_"].word()
 
     def start(self):
         """The handle that started it: a task's root frame, or what scheduled_fiber::start_handle() made."""
-        return word_of(self.scheduled["start_"]["handle"])
+        return self.scheduled["start_"]["handle"].word()
 
     def control_block(self):
         """That of a fiber; None for a task."""
         if self.kind != "fiber":
             return None
         fiber = self.native_fiber() or self.proxied_fiber()
-        return fiber["block_"].dereference() if fiber else None
+        return fiber["block_"].target() if fiber else None
 
     def native_fiber(self):
         if symbol_at(word(self.start()))[0] != "hocket_start_resume":
             return None
-        return self.library.at("start_frame", self.start())["fiber"].dereference()
+        return self.library.at("start_frame", self.start())["fiber"].target()
 
     def proxied_fiber(self):
         """Conforming mode: the proxy's frame refers to the scheduled_fiber, which refers to this."""
         for at in range(self.start() + 56, self.start() + 512, 8):
             try:
                 fiber = self.library.at("scheduled_fiber", word(at))
-                if word_of(fiber["block_"]) and int(fiber["self_"].address) == self.address:
+                if fiber["block_"].word() and fiber["self_"].word() == self.address:
                     return fiber
             except gdb.MemoryError:
                 continue
@@ -125,18 +127,18 @@ class Coroutine:
 
     def joiner(self):
         """The wait of whoever joins it, or the scope that it is in; None if nobody does."""
-        waiter = word_of(self.scheduled["joiner_"])
+        waiter = self.scheduled["joiner_"].word()
         if waiter <= DROPPED:
             waiter = self.joiner_of_scope()
-        return Wait(self.library, self.library.at("waiter", waiter)["wait_"].dereference()) if waiter else None
+        return Wait(self.library, self.library.at("waiter", waiter)["wait_"].target()) if waiter else None
 
     def joiner_of_scope(self):
         """The waiter of whoever joins the scope that it was spawned on (coro/scope.hpp); 0 if nobody does now."""
-        target = int(self.scheduled["target_"].address)
+        target = self.scheduled["target_"].word()
         if symbol_at(word(target))[0] != f"vtable for {self.library.prefix}scope":
             return 0
         scope = self.library.at("scope", target)
-        return 0 if word_of(scope["count_"]) & UNJOINED else int(scope["joiner_"])
+        return 0 if scope["count_"].word() & UNJOINED else scope["joiner_"].word()
 
 
 def what(vtable):
@@ -160,29 +162,31 @@ class Wait:
         self.suspension = suspension
 
     def decided(self):
-        word32 = gdb.lookup_type("unsigned int").pointer()
-        return int(self.suspension["claim_"].address.cast(word32).dereference()) & VERDICT_MASK > RESERVED
+        return self.suspension["claim_"].word() & VERDICT_MASK > RESERVED
 
     def handle(self):
-        return word_of(self.suspension["run_"]["handle"])
+        return self.suspension["run_"]["handle"].word()
 
     def at(self):
-        return source_location(self.suspension["terms_"]["at"])
+        return source_location(self.suspension["terms_"]["at"].word())
 
     def coroutine(self):
         """Whose wait it is; None if it is a thread's."""
-        at = self.suspension["ctx_"]["coroutine_"]
-        return Coroutine(self.library, at.dereference()) if int(at) else None
+        coroutine = self.suspension["ctx_"].target()["coroutine_"].target()
+        return Coroutine(self.library, coroutine) if coroutine else None
 
     def source(self):
         """What is waited for, in words: the type of the primitive and its address, or whose end."""
-        first = self.suspension["first_"]
-        if not int(first):
+        waiter = self.suspension["first_"].target()
+        if waiter is None:
             return "nothing"
-        source = first["source_"]
-        symbol = symbol_at(word(int(source)))[0] or "?"
+        source = waiter["source_"].word()
+        symbol = symbol_at(word(source))[0] or "?"
         kind = symbol.removeprefix("vtable for ").replace(self.library.prefix, "")
         if kind.startswith(("detail::spawned_task<", "detail::spawned_fiber<")):
-            joined = source.cast(self.library.type("scheduled").pointer())
-            return f'the end of a coroutine "{text(joined["name_"])}"'
-        return f"{what(word(int(source))) or kind} {int(source):#x}"
+            name = self.library.at("scheduled", source - self.source_in_scheduled())["name_"].text()
+            return f'the end of a coroutine "{name}"'
+        return f"{what(word(source)) or kind} {source:#x}"
+
+    def source_in_scheduled(self):
+        return next(base.bitpos // 8 for base in self.library.type("scheduled").fields() if base.name.endswith("::wait_source"))

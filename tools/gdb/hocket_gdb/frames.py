@@ -11,6 +11,7 @@ STASH = (HEADER + 40, HEADER + 48)  # task_promise_base's slot, by the alignment
 KINDS = ("foreign", "task", "fiber", "generator", "root")
 PARENT_HAS_HEADER = 1
 START_QUEUED = 4
+ADDRESSES = range(4096, 1 << 63)  # of users' memory, at most
 SCAN_FRAME = 512  # words in which the handle of an awaited task is looked for
 SCAN_STACK = 2048
 
@@ -55,7 +56,7 @@ def child_of(handle, stack=None):
     there is none."""
     begin, count = (stack, SCAN_STACK) if stack else (handle + RECORD, SCAN_FRAME)
     for candidate in words(begin, count):
-        if candidate % 16 == 0 and candidate > 4096 and awaited_by(candidate, handle):
+        if candidate % 16 == 0 and candidate in ADDRESSES and awaited_by(candidate, handle):
             return candidate
     return 0
 

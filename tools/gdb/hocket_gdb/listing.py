@@ -25,7 +25,7 @@ def print_all():
     for loop in loops():
         rows = [row(number + i, one, lines) for i, one in enumerate(loop.coroutines())]
         number += len(rows)
-        print(f'loop "{loop.name}" {int(loop.registry["home_"].address):#x}: {len(rows)} coroutines')
+        print(f'loop "{loop.name}" {loop.executor:#x}: {len(rows)} coroutines')
         if rows:
             print_table([HEADINGS, *rows])
 
@@ -66,7 +66,7 @@ def found(one, lines):
     if frames.Frame(handle).kind == "task":
         return lines.of(handle)
     block = one.control_block()
-    record = int(block["record"]) if block else 0
+    record = block["record"].word() if block else 0
     try:
         return stacks.place_of(record, one.library.backend) if record else None
     except stacks.Unreadable:

@@ -20,15 +20,6 @@ def words(address, count):
     return found
 
 
-def word_of(value):
-    """The first word of an object: a handle's address, an atomic's value, whatever the standard library calls it."""
-    return word(int(value.address))
-
-
-def text(pointer):
-    return pointer.string(errors="replace") if int(pointer) else ""
-
-
 def symbol_at(address):
     """(demangled name, offset) of the symbol that holds an address; (None, 0) if none does."""
     line = gdb.execute(f"info symbol {address}", to_string=True)
@@ -53,9 +44,8 @@ def without_parameters(name):
     return name
 
 
-def source_location(value):
-    """(file, line) of a std::source_location, a pointer to what every compiler lays out alike; None if it is empty."""
-    at = word_of(value)
+def source_location(at):
+    """(file, line) of what a std::source_location points to, laid out alike by every compiler; None if it is empty."""
     if not at:
         return None
     char = gdb.lookup_type("char")

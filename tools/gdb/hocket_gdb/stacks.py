@@ -96,13 +96,14 @@ def standing_on(registers):
 @contextlib.contextmanager
 def on_thread_of(record):
     """Back end thread: the fiber is a thread of its own, and the record lies on its stack."""
-    before = gdb.selected_thread()
+    before, level = gdb.selected_thread(), gdb.selected_frame().level()
     owner = min(gdb.selected_inferior().threads(), key=lambda thread: distance(thread, record))
     try:
         owner.switch()
         yield gdb.newest_frame()
     finally:
         before.switch()
+        frame_at(level).select()
 
 
 def distance(thread, address):
