@@ -33,7 +33,8 @@ void scheduled::launch(std::coroutine_handle<> start) noexcept {
   caller_ = __builtin_return_address(0);
   refusal_ = target_.enroll();
   start_ = {nullptr, start, &home_};
-  if (observer* watcher = installed_observer()) watcher->created(this, *this);
+  if (observer* watcher = installed_observer()) [[unlikely]]
+    watcher->created(this, *this);
   if (stop_source* above = parent()->stop()) link_.emplace(*above, own_stop_);
   hocket::post(start_);
 }
@@ -73,7 +74,8 @@ void scheduled::expect_unwound() const noexcept {
 }
 
 void scheduled::finish() noexcept {
-  if (observer* watcher = installed_observer()) watcher->destroyed(this);
+  if (observer* watcher = installed_observer()) [[unlikely]]
+    watcher->destroyed(this);
   if (linked()) list<scheduled>::erase(*this);
   link_.reset();
   // ORDER: acq_rel, pairs with the load in ended() and the operations of the joiner in join(): the ending and the

@@ -96,20 +96,29 @@ void suspension::disarm() noexcept {
 }
 
 bool suspension::commit() noexcept {
-  if (!decided()) {
+  const bool observed = !decided();
+  if (observed) {
     begin_observed_wait();
     watch();
     if (claim_.commit()) return true;
   }
   // Decided before the coroutine was suspended: it goes on, unless somebody still holds the wait, who then posts it.
-  return !claim_.drop(1 + release_all(nullptr));
+  if (!claim_.drop(1 + release_all(nullptr))) return true;
+  if (observer* watcher = observed ? installed_observer() : nullptr) [[unlikely]]
+    tell_woken(*watcher);
+  return false;
 }
 
 // What is shown of a coroutine that waits. From here on another thread may show it, too.
 void suspension::begin_observed_wait() noexcept {
   if (scheduled* self = ctx_->coroutine()) self->waits(*this);
-  if (observer* watcher = installed_observer()) watcher->suspended(observed_as(), awaited());
+  if (observer* watcher = installed_observer()) [[unlikely]]
+    tell_suspended(*watcher);
 }
+
+// Out of line: nothing of them is to be in the way of a wait that nobody observes (tests/counts).
+void suspension::tell_suspended(observer& watcher) const noexcept { watcher.suspended(observed_as(), awaited()); }
+void suspension::tell_woken(observer& watcher) const noexcept { watcher.woken(observed_as()); }
 
 // Which coroutine an observer is told of: the scheduled one as a whole, whichever frame of it waits.
 const void* suspension::observed_as() const noexcept {
@@ -190,7 +199,8 @@ void suspension::conclude(settlement how, const void* self) noexcept {
 }
 
 void suspension::post() noexcept {
-  if (observer* watcher = installed_observer()) watcher->woken(observed_as());
+  if (observer* watcher = installed_observer()) [[unlikely]]
+    tell_woken(*watcher);
   hocket::post(run_);
 }
 

@@ -86,6 +86,7 @@ bool loop::turn(std::size_t at_most) noexcept {
     here.ctx = nullptr;
     ready_.pop().resume();
   }
+  here.ctx = nullptr;
   return due || !ready_.empty();
 }
 

@@ -31,6 +31,7 @@
 
 namespace hocket::inline HOCKET_ABI {
 
+class observer;
 class context;
 class suspension;
 class waiter;
@@ -142,6 +143,8 @@ class suspension : private stop_node, private timer_node {
 
   void begin_observed_wait() noexcept;
   const void* observed_as() const noexcept;
+  [[gnu::cold, gnu::noinline]] void tell_suspended(observer& watcher) const noexcept;
+  [[gnu::cold, gnu::noinline]] void tell_woken(observer& watcher) const noexcept;
   void watch() noexcept;
   void watch_clock() noexcept;
   void watch_stop() noexcept;

@@ -103,11 +103,25 @@ void block_thread(W& awaiter) {
 
 }  // namespace detail
 
+namespace detail {
+
+// What sync_wait returns: an rvalue reference becomes a value, since its source may be gone.
+template <class R>
+struct sync_result {
+  using type = R;
+};
+template <class R>
+struct sync_result<R&&> {
+  using type = std::remove_cv_t<R>;
+};
+
+}  // namespace detail
+
 // Awaits `a` and blocks the calling thread until it has ended. Returns what `co_await a` would, or throws what it
 // threw. An operation (a primitive's wait) needs no frame; anything else takes one.
 template <class A>
   requires awaitable<A>
-decltype(auto) sync_wait(A&& a) {
+typename detail::sync_result<await_result_t<A>>::type sync_wait(A&& a) {
   expects(current_executor() == nullptr, "sync_wait was called by a coroutine",
           "it would block the worker that must finish the wait: use co_await (or await in a fiber)");
   auto&& awaiter = get_awaiter(std::forward<A>(a));

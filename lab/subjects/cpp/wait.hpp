@@ -28,7 +28,7 @@ inline void increment(std::uint64_t& counter) {
   others();
 }
 
-// Whether a thing goes to and fro between two coroutines.
+// Counts how often a thing goes from one of two coroutines to the other.
 struct handovers {
   std::size_t count = 0;
   int last = -1;

@@ -1,6 +1,8 @@
 // What may stand as the `where` of a spawn.
+#include <hocket/core/spawn.hpp>
 #include <hocket/core/spawn_target.hpp>
 
+#include "support/death.hpp"
 #include "unit/core/script.hpp"
 
 #include <doctest/doctest.h>
@@ -12,16 +14,16 @@ namespace {
 struct target final : spawn_target {
   executor& home() noexcept override { return on; }
   context& surroundings() noexcept override { return context::root(); }
-  std::error_code enroll(spawn_member& member) noexcept override {
+  std::error_code enroll() noexcept override {
     if (closed) return std::make_error_code(std::errc::operation_canceled);
-    members.push_back(member);
+    ++members;
     return {};
   }
-  void leave(spawn_member& member) noexcept override { members.erase(member); }
+  void leave() noexcept override { --members; }
   void unhandled(std::exception_ptr, const context&) noexcept override {}
 
   hocket_test::stepped_executor on;
-  list<spawn_member> members;
+  int members = 0;
   bool closed = false;
 };
 
@@ -38,14 +40,16 @@ static_assert(!spawnable_on<leads_elsewhere> && !spawnable_on<int> && !spawnable
 
 }  // namespace
 
-TEST_CASE("a target lists its members and may refuse one") {
+TEST_CASE("a target counts its members and may refuse one") {
   target where;
-  spawn_member one;
-  one.ctx = context_ptr(where.surroundings());
-  CHECK_FALSE(where.enroll(one));
-  CHECK(one.linked());
-  where.leave(one);
-  CHECK_FALSE(one.linked());
+  CHECK_FALSE(where.enroll());
+  CHECK(where.members == 1);
+  where.leave();
+  CHECK(where.members == 0);
   where.closed = true;
-  CHECK(where.enroll(one) == std::errc::operation_canceled);
+  CHECK(where.enroll() == std::errc::operation_canceled);
+}
+
+TEST_CASE("a spawn without a target by code that is no spawned coroutine is fatal") {
+  hocket_test::expect_fatal([] { detail::current_target(); }, "spawn was called without a target");
 }

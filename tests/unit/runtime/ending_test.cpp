@@ -24,17 +24,6 @@ task<> note(std::vector<int>& order, int what) {
   co_return;
 }
 
-task<> note_twice(std::vector<int>& order, int what) {
-  order.push_back(what);
-  co_await yield();
-  order.push_back(what);
-}
-
-task<std::error_code> pass(gate& at) {
-  auto passed = co_await at.pass();
-  co_return passed ? std::error_code{} : passed.error();
-}
-
 // Sets a flag when it is destroyed.
 struct witness {
   bool* gone;
@@ -48,7 +37,6 @@ task<> wait_with(gate& at, bool& gone) {
   static_cast<void>(co_await at.pass());
 }
 
-task<int> answer() { co_return 42; }
 task<int> refuse() {
   throw std::runtime_error("refused");
   co_return 0;

@@ -43,11 +43,6 @@ struct witness {
   ~witness() { *gone = true; }
 };
 
-task<> wait_with(gate& at, bool& gone) {
-  witness local(gone);
-  static_cast<void>(co_await at.pass());
-}
-
 task<int> answer() { co_return 42; }
 task<int> refuse() {
   throw std::runtime_error("refused");
