@@ -54,13 +54,6 @@ yield_way prepare_yield() noexcept {
   return {own, std::exchange(next->record, nullptr)};
 }
 
-void unwind_killed(scheduled& self) {
-  expects(!self.unwinding(), "code waited while its coroutine was being killed",
-          "destructors and catch (...) blocks that unwinding runs must not wait", self.name());
-  self.begin_unwinding();
-  throw_unwinding();
-}
-
 bool suspend_this_stack(void* awaiter, suspend_call suspend) noexcept {
   fiber_thread* thread = fiber_thread::current_if_any();
   if (!thread || !thread->running) return false;

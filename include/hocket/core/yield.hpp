@@ -5,21 +5,48 @@
 // The coroutine goes to the end of its executor's run queue. It is not a wait: no deadline and no cancellation end it,
 // but a coroutine that was killed unwinds here.
 #pragma once
+#include <hocket/core/current.hpp>
 #include <hocket/core/operation.hpp>
+#include <hocket/core/run_queue.hpp>
+#include <hocket/core/scheduled.hpp>
 
 namespace hocket::inline HOCKET_ABI {
 
+namespace detail {
+// Throws what unwinds a coroutine that finds itself killed; fatal if it is being unwound already.
+[[noreturn, gnu::cold]] void unwind_killed(scheduled& self);
+}  // namespace detail
+
 class [[nodiscard("yield does nothing until it is awaited")]] yield : public own_awaiter {
  public:
-  yield() noexcept = default;
+  yield() noexcept {}
 
   static constexpr bool await_ready() noexcept { return false; }
-  bool await_suspend(std::coroutine_handle<> handle) noexcept;
-  void await_resume();
+
+  // Where this thread alone pops from its executor's run queue, the handle is all that is queued.
+  bool await_suspend(std::coroutine_handle<> handle) noexcept {
+    thread_state& here = this_thread();
+    ctx_ = here.ctx;
+    if (here.ready && here.ready->try_push(handle)) [[likely]]
+      return true;
+    return post(here, handle);
+  }
+
+  void await_resume() {
+    thread_state& here = this_thread();
+    if (ctx_) here.ctx = ctx_;
+    scheduled* self = here.ctx ? here.ctx->coroutine() : nullptr;
+    if (self && self->killed()) [[unlikely]]
+      detail::unwind_killed(*self);
+  }
 
  private:
-  runnable run_;
+  bool post(thread_state& here, std::coroutine_handle<> handle) noexcept;
+
   context* ctx_ = nullptr;
+  union {
+    runnable run_;  // made when it is posted
+  };
 };
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -94,8 +94,6 @@ yield_way prepare_yield() noexcept;
   else static_cast<control_block*>(back.transfer)->record = back.from;
 }
 
-[[noreturn, gnu::cold]] void unwind_killed(scheduled& self);
-
 // Parks the fiber until somebody resumes it; the request runs meanwhile. Inline: a switch at the place of the await is
 // three times as fast as one in a function that it calls (the return predictor).
 [[gnu::always_inline]] inline void park_fiber(control_block& block, void* request) {

@@ -91,7 +91,13 @@ def find_by_expression(expression, known):
 
 
 def field_names(type_):
-    return {field.name for field in type_.fields()} if type_.code == gdb.TYPE_CODE_STRUCT else set()
+    """Of a class and of its bases."""
+    if type_.code != gdb.TYPE_CODE_STRUCT:
+        return set()
+    names = set()
+    for field in type_.fields():
+        names |= field_names(field.type.strip_typedefs()) if field.is_base_class else {field.name}
+    return names
 
 
 def print_chain(coroutine, printer):
