@@ -6,17 +6,16 @@ namespace hocket::inline HOCKET_ABI {
 template <class Strength>
 void basic_event<Strength>::begin(suspension& wait, waiter& entry) noexcept {
   locked guard(mutex_);
-  // ORDER: acquire, pairs with the compare-exchange in set().
-  std::uint32_t seen = word_.load(std::memory_order_acquire);
   for (;;) {
+    // ORDER: acquire, pairs with the compare-exchange in set().
+    std::uint32_t seen = word_.load(std::memory_order_acquire);
     if (seen == is_set_word) {
       [[maybe_unused]] bool taken = wait.take_now(entry, *this);
       return;
     }
-    // ORDER: acquire on failure, pairs with the compare-exchange in set(); relaxed on success: the line is read under
-    // the inner mutex only.
+    // ORDER: relaxed, pairs with nothing: the line is read under the inner mutex only; on failure it is loaded again.
     if (seen == wanted ||
-        word_.compare_exchange_weak(seen, wanted, std::memory_order_relaxed, std::memory_order_acquire))
+        word_.compare_exchange_weak(seen, wanted, std::memory_order_relaxed, std::memory_order_relaxed))
       break;
   }
   entry.enlist(wait, *this);
