@@ -74,7 +74,7 @@ class cell {
     return false;
   }
   bool compare_exchange_weak(T& expected, T value, std::memory_order won, std::memory_order lost) noexcept {
-    // ORDER: relaxed in effect, pairs with nothing: the word belongs to one thread.
+    // ORDER: forbids no reordering: the word belongs to one thread, and takes the caller's orders for their names only.
     return compare_exchange_strong(expected, value, won, lost);
   }
   T last() const noexcept { return value_; }
