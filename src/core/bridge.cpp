@@ -1,8 +1,10 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/bridge.hpp>
+#include <hocket/core/context.hpp>
 #include <hocket/core/current.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/frame_memory.hpp>
+#include <hocket/core/scheduled.hpp>
 
 #include <exception>
 
@@ -32,9 +34,24 @@ bridge::coroutine bridge::wait(bridge& self) {
   fatal("a foreign awaitable resumed a coroutine twice", "it must resume what awaits it exactly once");
 }
 
-bridge::bridge(std::coroutine_handle<> waiting)
-    : run_{nullptr, waiting, current_executor()}, frame_(wait(*this).handle) {}
+bool bridge::possible() noexcept { return current_executor() != nullptr; }
 
-bridge::~bridge() { frame_.destroy(); }
+bridge::bridge(std::coroutine_handle<> waiting)
+    : ctx_(current_context()), run_{nullptr, waiting, current_executor()}, frame_(wait(*this).handle) {
+  scheduled* self = ctx_.coroutine();
+  if (!self) return;
+  self->expect_no_unwinding();
+  self->waits_for_foreign(true);
+}
+
+bridge::~bridge() {
+  if (scheduled* self = ctx_.coroutine()) self->waits_for_foreign(false);
+  frame_.destroy();
+}
+
+void bridge::end() noexcept {
+  this_thread().ctx = &ctx_;
+  if (scheduled* self = ctx_.coroutine()) self->waits_for_foreign(false);
+}
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -3,6 +3,7 @@
 namespace hocket::inline HOCKET_ABI {
 
 std::error_code detail::check_joined(scheduled& of) {
+  of.take_result();
   switch (of.how()) {
     case ending::value: return {};
     case ending::error: std::rethrow_exception(of.error());

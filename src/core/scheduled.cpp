@@ -4,24 +4,13 @@
 #include <hocket/core/executor.hpp>
 #include <hocket/core/observer.hpp>
 #include <hocket/core/registry.hpp>
-#include <hocket/core/spawn_target.hpp>
+#include <hocket/core/scheduled.hpp>
 
 namespace hocket::inline HOCKET_ABI {
-namespace {
-
-time_point deadline_of(spawn_target& target, const spawn_options& options) noexcept {
-  if (options.within == duration::max()) return time_point::max();
-  timer_service* timers = target.home().timers();
-  expects(timers != nullptr, "a coroutine was spawned with a deadline on an executor without timers",
-          "spawn it on a loop or a runtime", options.name, options.at);
-  return deadline_after(timers->now(), options.within);
-}
-
-}  // namespace
-
 scheduled::scheduled(spawn_target& target, coroutine_kind kind, const spawn_options& options, disposer dispose) noexcept
-    : context(&target.surroundings(), {options.name, &own_stop_, deadline_of(target, options)}, options.at, this,
-              dispose),
+    : context(&target.surroundings(),
+              {options.name, &own_stop_, deadline_on(target.home(), options.within, options.name, options.at)},
+              options.at, this, dispose),
       target_(target),
       home_(target.home()),
       kind_(kind) {}
@@ -78,11 +67,12 @@ void scheduled::finish() noexcept {
     watcher->destroyed(this);
   if (linked()) list<scheduled>::erase(*this);
   link_.reset();
+  if (ending_ == ending::error) unhandled_ = target_.on_unhandled();
   // ORDER: acq_rel, pairs with the load in ended() and the operations of the joiner in join(): the ending and the
   // result are visible; and the waiter that is found is.
   const std::uintptr_t who = joiner_.exchange(over, std::memory_order_acq_rel);
   if (who == dropped) {
-    if (ending_ == ending::error) target_.unhandled(error_, *this);
+    if (ending_ == ending::error) unhandled_(error_, *this);
   } else if (who != open) {
     reinterpret_cast<waiter*>(who)->grant();
   }
@@ -125,11 +115,18 @@ bool scheduled::detach(waiter& entry) noexcept {
   return joiner_.compare_exchange_strong(seen, open, std::memory_order_acquire, std::memory_order_relaxed);
 }
 
+void scheduled::take_result() noexcept {
+  expects(!taken_, "a join_handle was awaited twice", "the first await took the result: keep that, or spawn again",
+          name());
+  taken_ = true;
+}
+
 void scheduled::drop_handle() noexcept {
   std::uintptr_t seen = open;
   // ORDER: acq_rel, pairs with the exchange in finish(): either it sees that nobody can ask, or this side the result.
   if (!joiner_.compare_exchange_strong(seen, dropped, std::memory_order_acq_rel, std::memory_order_acquire))
     expects(seen == over, "a join_handle was destroyed while it is awaited", "let it outlive the await", name());
+  if (seen == over && ending_ == ending::error && !taken_) unhandled_(std::move(error_), *this);
   release();
 }
 

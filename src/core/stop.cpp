@@ -2,22 +2,19 @@
 #include <hocket/core/stop_link.hpp>
 
 namespace hocket::inline HOCKET_ABI {
-namespace {
 
-using word = std::uintptr_t;
-constexpr word strength_bits = 3, shield = 4, node_bits = ~word{7};
-static_assert(alignof(stop_node) > (strength_bits | shield), "the word has room for a node's address and three bits");
+static_assert(alignof(stop_node) > 7, "the word has room for a node's address and three bits");
 
-constexpr word bits_of(verdict strength) noexcept {
-  return strength == verdict::idle ? 0 : strength == verdict::cancelled ? 1 : 2;
+stop_source::word stop_source::bits_of(verdict strength) noexcept {
+  return strength == verdict::idle ? 0 : strength == verdict::cancelled ? cancel_bit : kill_bit;
 }
-constexpr verdict strength_of(word seen) noexcept {
+
+verdict stop_source::strength_of(word seen) noexcept {
   constexpr verdict meaning[] = {verdict::idle, verdict::cancelled, verdict::killed};
   return meaning[seen & strength_bits];
 }
-stop_node* node_of(word seen) noexcept { return reinterpret_cast<stop_node*>(seen & node_bits); }
 
-}  // namespace
+stop_node* stop_source::node_of(word seen) noexcept { return reinterpret_cast<stop_node*>(seen & node_bits); }
 
 stop_source::~stop_source() {
   // ORDER: relaxed, pairs with nothing: nobody else may use the source any more.

@@ -71,9 +71,7 @@ void suspension::arm(std::coroutine_handle<> handle, const wait_terms& terms) no
           "start it with spawn, run or sync_wait, so that somebody can resume it");
   run_ = {nullptr, handle, here.running_on};
   ctx_ = here.ctx ? here.ctx : &context::root();
-  if (scheduled* self = ctx_->coroutine(); self && self->unwinding())
-    expects(terms.ignore == verdict::killed, "code waited while its coroutine was being killed",
-            "destructors and catch (...) blocks that unwinding runs must not wait", ctx_->name(), terms.at);
+  if (scheduled* self = ctx_->coroutine(); self && terms.ignore != verdict::killed) self->expect_no_unwinding(terms.at);
   terms_ = terms;
   first_ = winner_ = nullptr;
   stop_ = nullptr;

@@ -5,7 +5,7 @@
 
 namespace hocket::inline HOCKET_ABI {
 
-bool yield::post(thread_state& here, std::coroutine_handle<> handle) noexcept {
+bool yield::awaiter::post(thread_state& here, std::coroutine_handle<> handle) noexcept {
   expects(here.running_on != nullptr, "a coroutine yielded outside of any executor",
           "start it with spawn, run or sync_wait, so that somebody can resume it");
   std::construct_at(&run_, nullptr, handle, here.running_on);
@@ -14,8 +14,7 @@ bool yield::post(thread_state& here, std::coroutine_handle<> handle) noexcept {
 }
 
 void detail::unwind_killed(scheduled& self) {
-  expects(!self.unwinding(), "code waited while its coroutine was being killed",
-          "destructors and catch (...) blocks that unwinding runs must not wait", self.name());
+  self.expect_no_unwinding();
   self.begin_unwinding();
   throw_unwinding();
 }

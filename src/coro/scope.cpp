@@ -16,13 +16,6 @@ executor& running_executor() noexcept {
   return *on;
 }
 
-time_point deadline_of(executor& home, const scope_options& options) noexcept {
-  if (options.within == duration::max()) return time_point::max();
-  expects(home.timers() != nullptr, "a scope has a deadline, but its executor has no timers",
-          "use it on a loop or a runtime", options.name);
-  return deadline_after(home.timers()->now(), options.within);
-}
-
 spawn_target* target_of_caller() noexcept {
   scheduled* self = current_context().coroutine();
   return self ? &self->target() : nullptr;
@@ -41,7 +34,7 @@ scope::scope(executor& home, spawn_target* above, const scope_options& options, 
       above_(above),
       exceptions_(std::uncaught_exceptions()),
       context_(context::child_of(current_executor() || !above ? current_context() : above->surroundings(),
-                                 {options.name, &stop_, deadline_of(home, options)}, at)) {
+                                 {options.name, &stop_, deadline_on(home, options.within, options.name, at)}, at)) {
   if (stop_source* parent = context_->parent()->stop()) link_.emplace(*parent, stop_);
 }
 
@@ -87,9 +80,6 @@ void scope::leave_joined() noexcept {
   entry.grant();
 }
 
-void scope::unhandled(std::exception_ptr error, const context& ctx) noexcept {
-  if (above_) above_->unhandled(std::move(error), ctx);
-  else abort_on_unhandled(std::move(error), ctx);
-}
+unhandled_handler scope::on_unhandled() const noexcept { return above_ ? above_->on_unhandled() : &abort_on_unhandled; }
 
 }  // namespace hocket::inline HOCKET_ABI

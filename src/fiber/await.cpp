@@ -25,12 +25,12 @@ control_block* awaiting_fiber() noexcept {
 namespace {
 
 // The fiber at the front of the queue, if a switch is all that it takes to resume it.
-control_block* next_for_a_switch(const run_queue& ready) noexcept {
+control_block* next_for_a_switch(const run_queue& ready, const fiber_thread& here) noexcept {
   auto* frame = static_cast<frame_head*>(ready.front().address());
   if (frame->resume != fiber_entry_points.resume) return nullptr;
   auto* next = reinterpret_cast<control_block*>(frame);
   constexpr std::uint8_t looked_at = fiber_flag::scheduled | fiber_flag::at_resume;
-  return (next->header.flags & looked_at) == fiber_flag::scheduled ? next : nullptr;
+  return (next->header.flags & looked_at) == fiber_flag::scheduled && &next->thread() == &here ? next : nullptr;
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ yield_way prepare_yield() noexcept {
   if (!here.ready->try_push(handle_of(own->head))) return none;
   const yield_way by_worker{own, thread->worker};
   if (switch_annotation::active || here.turn_left == 0 || !thread->exceptions->empty()) return by_worker;
-  control_block* next = next_for_a_switch(*here.ready);
+  control_block* next = next_for_a_switch(*here.ready, *thread);
   if (!next || next == own) return by_worker;
   static_cast<void>(here.ready->pop());
   --here.turn_left;
@@ -70,9 +70,5 @@ bool suspend_this_stack(void* awaiter, suspend_call suspend) noexcept {
 }
 
 void rethrow(park_request& request) { std::rethrow_exception(std::move(request.error)); }
-
-void note_foreign_wait(control_block& fiber, bool waits) noexcept {
-  scheduled_fiber::of(fiber).activity().waits_for_foreign(waits);
-}
 
 }  // namespace hocket::inline HOCKET_ABI::detail

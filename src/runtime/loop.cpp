@@ -33,7 +33,8 @@ void loop::run_while(condition goes_on, const void* of) {
   begin_run();
   running_scope running(this, nullptr, &ready_);
   while (goes_on(of) && !take_stop()) {
-    if (turn(turn_size) || !goes_on(of)) continue;
+    turn(turn_size);
+    if (busy() || !goes_on(of)) continue;
     // Asked again: the turn has used up the nudge of a stop() that came since.
     if (take_stop() || !rest(time_point::max())) return;
   }
@@ -43,7 +44,8 @@ void loop::run_until_time(time_point until) {
   begin_run();
   running_scope running(this, nullptr, &ready_);
   do {
-    if (turn(turn_size)) continue;
+    turn(turn_size);
+    if (busy()) continue;
     if (take_stop() || !rest(until)) return;
   } while (!take_stop() && now() < until);
 }
@@ -51,7 +53,7 @@ void loop::run_until_time(time_point until) {
 bool loop::step() {
   begin_run();
   running_scope running(this, nullptr, &ready_);
-  return turn(1);
+  return turn(1) != 0 || due_;
 }
 
 void loop::begin_run() {
@@ -73,21 +75,22 @@ bool loop::take_stop() noexcept {
   return stopping_.exchange(false, std::memory_order_acquire);
 }
 
-// True if coroutines are ready now, or timers due.
-bool loop::turn(std::size_t at_most) noexcept {
+// How many it resumed. due_: timers are left that are due.
+std::size_t loop::turn(std::size_t at_most) noexcept {
   // ORDER: relaxed, pairs with nothing: a size that is good enough.
   ready_.reserve(live_.load(std::memory_order_relaxed));
   take_posted();
-  bool due = wheel_.advance(turn_size);
+  due_ = wheel_.advance(turn_size);
   thread_state& here = this_thread();  // a loop never moves between threads while it runs
-  here.turn_left = std::min(at_most, ready_.size());
+  const std::size_t resumes = std::min(at_most, ready_.size());
+  here.turn_left = resumes;
   while (here.turn_left != 0) {  // a fiber that yields counts those down that it passes its thread on to
     --here.turn_left;
     here.ctx = nullptr;
     ready_.pop().resume();
   }
   here.ctx = nullptr;
-  return due || !ready_.empty();
+  return resumes;
 }
 
 void loop::take_posted() noexcept {
@@ -116,14 +119,15 @@ void loop::end_all() noexcept {
   closing_.store(true, std::memory_order_relaxed);
   stop_.request(verdict::killed);
   running_scope running(this, nullptr, &ready_);
-  while (turn(turn_size) || live() != 0) {
-    if (!ready_.empty() || live() == 0) continue;
+  do {
+    turn(turn_size);
+    take_posted();
+    if (busy() || live() == 0) continue;
     for (scheduled& left : coroutines_.members())
-      expects(left.state() != activity::waiting_foreign,
-              "a loop was destroyed while a coroutine waits for a foreign awaitable",
+      expects(left.waiting_for() != nullptr, "a loop was destroyed while a coroutine waits for a foreign awaitable",
               "such a wait cannot be killed: finish what it waits for before", left.name(), left.spawned());
     static_cast<void>(rest(time_point::max()));
-  }
+  } while (busy() || live() != 0);
 }
 
 // --- executor, spawn_target
@@ -153,8 +157,6 @@ void loop::leave() noexcept {
   // ORDER: release, pairs with the load in live().
   live_.fetch_sub(1, std::memory_order_release);
 }
-
-void loop::unhandled(std::exception_ptr error, const context& ctx) noexcept { unhandled_(std::move(error), ctx); }
 
 // --- simulated_parker
 

@@ -30,10 +30,10 @@ std::uint64_t chosen_seed() {
   return std::random_device{}();
 }
 
-// A loop of one thread that has timers: thread_executor for the queue, fake_timers for the deadlines.
+// A loop of one thread that has timers: thread_executor for the queue, hand_timers for the deadlines.
 class timed_executor final : public executor {
  public:
-  explicit timed_executor(fake_timers& timers) noexcept : timers_(timers) {}
+  explicit timed_executor(hand_timers& timers) noexcept : timers_(timers) {}
   void post(runnable& work) noexcept override { inner_.post(work); }
   timer_service* timers() noexcept override { return &timers_; }
 
@@ -56,12 +56,12 @@ class timed_executor final : public executor {
 
  private:
   thread_executor inner_;
-  fake_timers& timers_;
+  hand_timers& timers_;
 };
 
 struct shared {
   permit_source sources[2];
-  fake_timers timers;
+  hand_timers timers{time_point{}};
   std::array<std::atomic<stop_source*>, 4> stops{};  // one per waiter
   std::atomic<int> running{0};
 };

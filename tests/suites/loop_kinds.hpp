@@ -19,6 +19,7 @@ class on_a_loop {
  public:
   using strength = hocket::strength::shared;
 
+  explicit on_a_loop(const hocket::loop_options& options = {}) : lp_(with_clock(options)) {}
   ~on_a_loop() {
     for (auto& one : all_) one->handle.kill();
     settle();
@@ -29,6 +30,8 @@ class on_a_loop {
     while (lp_.step()) {
     }
   }
+  // Ends the loop under what is left on it.
+  void end() { std::destroy_at(&lp_); }
   void cancel(int id) { at(id).handle.cancel(); }
   void kill(int id) { at(id).handle.kill(); }
   void pass(hocket::duration time) {
@@ -70,15 +73,20 @@ class on_a_loop {
     all_.push_back(std::move(one));
     return static_cast<int>(all_.size()) - 1;
   }
+  hocket::loop_options with_clock(hocket::loop_options options) const {
+    options.time = &clock_;
+    return options;
+  }
   one_coroutine& at(int id) { return *all_[static_cast<std::size_t>(id)]; }
 
   hocket::manual_clock clock_{hocket::time_point(std::chrono::hours(1))};
-  hocket::loop lp_{{.time = &clock_}};
+  hocket::loop lp_;
   std::vector<std::unique_ptr<one_coroutine>> all_;
 };
 
 class loop_tasks : public on_a_loop {
  public:
+  using on_a_loop::on_a_loop;
   using body = hocket::task<>;
 
   template <class F, class... Args>
@@ -100,6 +108,7 @@ class loop_tasks : public on_a_loop {
 
 class loop_fibers : public on_a_loop {
  public:
+  using on_a_loop::on_a_loop;
   using body = direct_body<loop_fibers>;
 
   template <class A>

@@ -8,8 +8,8 @@
 #include <hocket/core/stop.hpp>
 #include <hocket/core/strength.hpp>
 
-#include "suites/hand_timers.hpp"
 #include "suites/world.hpp"
+#include "support/hand_timers.hpp"
 
 #include <condition_variable>
 #include <deque>

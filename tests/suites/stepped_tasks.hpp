@@ -5,8 +5,8 @@
 #include <hocket/core/strength.hpp>
 #include <hocket/coro/task.hpp>
 
-#include "suites/hand_timers.hpp"
 #include "suites/world.hpp"
+#include "support/hand_timers.hpp"
 #include "unit/core/script.hpp"
 
 #include <doctest/doctest.h>

@@ -9,7 +9,9 @@ namespace hocket::inline HOCKET_ABI {
 
 namespace detail {
 template <class T>
-inline constexpr bool is_suspend_result = std::same_as<T, void> || std::same_as<T, bool>;
+inline constexpr bool is_plain_answer = std::same_as<T, void> || std::same_as<T, bool>;
+template <class T>
+inline constexpr bool is_suspend_result = is_plain_answer<T>;
 template <class Promise>
 inline constexpr bool is_suspend_result<std::coroutine_handle<Promise>> = true;
 }  // namespace detail
@@ -50,6 +52,13 @@ concept awaitable = requires(A&& a) {
 // Whether a callable that returns T starts a task when it is spawned; any other starts a fiber.
 template <class T>
 inline constexpr bool is_task = false;
+
+// Base of hocket's own awaiters: they wake through runnables, so that no bridge is needed between them and a scheduler.
+struct own_awaiter {};
+
+// The awaiters that may have a coroutine's handle itself.
+template <class W>
+concept trusted_awaiter = std::derived_from<std::remove_cvref_t<W>, own_awaiter> || is_task<std::remove_cvref_t<W>>;
 
 template <class A>
 using await_result_t = decltype(std::declval<std::remove_reference_t<awaiter_of<A>>&>().await_resume());

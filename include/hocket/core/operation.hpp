@@ -28,7 +28,7 @@
 #include <hocket/core/awaitable.hpp>
 #include <hocket/core/suspension.hpp>
 #include <hocket/core/unwind.hpp>
-#include <memory>
+#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -50,12 +50,6 @@ template <class Op>
   requires requires { Op::waiters; }
 inline constexpr std::size_t waiters_of<Op> = Op::waiters;
 
-// Base of hocket's own awaiters: they wake through runnables, so that no bridge is needed between them and a scheduler.
-struct own_awaiter {};
-
-template <class A>
-concept trusted_awaiter = std::derived_from<std::remove_cvref_t<A>, own_awaiter>;
-
 // The error of a wait that was not granted; unwinds the coroutine if it was killed.
 [[nodiscard]] failure failure_of(verdict outcome);
 
@@ -70,13 +64,13 @@ class [[nodiscard]] wait : public own_awaiter {
   wait(const wait&) = delete;
   wait& operator=(const wait&) = delete;
   ~wait() {
-    if (suspended_) std::destroy_at(&registration_);
+    if (suspended_) registration_.~registration();
   }
 
   bool await_ready() noexcept { return op_.try_now(); }
 
   bool await_suspend(std::coroutine_handle<> handle) noexcept {
-    std::construct_at(&registration_);
+    ::new (static_cast<void*>(&registration_)) registration;
     suspended_ = true;
     registration_.wait.arm(handle, terms_);
     op_.begin(registration_.wait, registration_.entries[0]);
@@ -108,7 +102,6 @@ class [[nodiscard]] wait : public own_awaiter {
 template <wait_operation Op>
 class [[nodiscard("an operation does nothing until it is awaited")]] operation {
  public:
-  using operation_type = Op;
   using value_type = typename Op::value_type;
 
   explicit operation(Op op, std::source_location at = {}) noexcept : op_(op) { terms_.at = at; }

@@ -13,11 +13,14 @@ namespace hocket::inline HOCKET_ABI {
 
 namespace detail {
 
-struct foreign_awaiter {};
+template <bool trusted>
+struct awaiter_base {};
+template <>
+struct awaiter_base<true> : own_awaiter {};
 
 // The awaiter of `A` (an lvalue or an rvalue reference), but for the result.
 template <class A>
-class unwrapping : public std::conditional_t<trusted_awaiter<awaiter_of<A>>, own_awaiter, foreign_awaiter> {
+class unwrapping : public awaiter_base<trusted_awaiter<awaiter_of<A>>> {
   using given = std::remove_cvref_t<await_result_t<A>>;
 
  public:

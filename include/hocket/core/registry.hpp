@@ -24,7 +24,6 @@ class registry {
 
   // The coroutines that have begun and not ended, in the order of their beginning.
   void add(scheduled& member) noexcept { members_.push_back(member); }
-  void remove(scheduled& member) noexcept { members_.erase(member); }
   list<scheduled>& members() noexcept { return members_; }
 
   const executor& home() const noexcept { return home_; }

@@ -14,28 +14,30 @@
 //   dropped   nobody can ask any more           -> ended
 //   ended     final
 //
-// Who may touch what. Constant: the context, target, home. The coroutine's own thread: waits_, phase_, the registry's
-// links. Written before `ended`, read after it: ending_, error_ and the result. Any thread: stop(), the join word.
+// An exception is received by the handle, or nobody: by whichever comes last of the end and the drop of the handle, it
+// goes to on_unhandled (3. below, or drop_handle() if nothing was taken).
+//
+// Who may touch what. Constant: the context, target, home. The coroutine's own thread: waits_, begun_,
+// foreign_, unwinding_, the registry's links. Written before `ended`, read after it: ending_, error_, unhandled_ and
+// the result. The handle's owner: taken_. Any thread: request(), the join word.
 //
 // The end, as numbered steps (finish(), on the home executor, off the coroutine's stack):
 //   1. it is taken out of the registry, and out of its parent's stop source: no stop reaches it from above any more;
 //   2. the join word becomes `ended`, and a waiting joiner is granted;
-//   3. an exception goes to the target's unhandled() if the handle is gone;
+//   3. an exception goes to on_unhandled if the handle is gone;
 //   4. the target is told (it may be destroyed from then on);
 //   5. the run's reference is given up.
 #pragma once
-#include <hocket/core/context.hpp>
+#include <hocket/base/fatal.hpp>
 #include <hocket/core/frame.hpp>
 #include <hocket/core/return_slot.hpp>
+#include <hocket/core/spawn_target.hpp>
 #include <hocket/core/stop_link.hpp>
 #include <hocket/core/suspension.hpp>
 #include <hocket/core/unwind.hpp>
 #include <optional>
-#include <system_error>
 
 namespace hocket::inline HOCKET_ABI {
-
-class spawn_target;
 
 // What may be said about a coroutine when it is spawned.
 struct spawn_options {
@@ -70,6 +72,11 @@ class scheduled : public context, public list_node, private wait_source {
   void waits_for_foreign(bool waits) noexcept { foreign_ = waits; }
   bool unwinding() const noexcept { return unwinding_; }
   void begin_unwinding() noexcept { unwinding_ = true; }
+  // Code of the coroutine is about to wait.
+  void expect_no_unwinding(const std::source_location& at = {}) const noexcept {
+    expects(!unwinding_, "code waited while its coroutine was being killed",
+            "destructors and catch (...) blocks that unwinding runs must not wait", name(), at);
+  }
 
   // --- for the kinds (fiber/spawn.hpp, coro/spawn.hpp)
   // Enrolls it and posts it, whether or not it is refused.
@@ -88,6 +95,7 @@ class scheduled : public context, public list_node, private wait_source {
   void drop_handle() noexcept;  // gives up the handle's reference, too
   ending how() const noexcept { return ending_; }
   const std::exception_ptr& error() const noexcept { return error_; }
+  void take_result() noexcept;  // once
   std::error_code refusal() const noexcept { return refusal_; }
 
  protected:
@@ -105,11 +113,13 @@ class scheduled : public context, public list_node, private wait_source {
 
   spawn_target& target_;
   executor& home_;
+  unhandled_handler unhandled_ = nullptr;  // of the target, once an exception has left the coroutine
   const void* caller_ = nullptr;
   const coroutine_kind kind_;
   bool begun_ = false;
   bool unwinding_ = false;
   bool foreign_ = false;
+  bool taken_ = false;
   ending ending_ = ending::none;
   std::error_code refusal_;
   std::exception_ptr error_;

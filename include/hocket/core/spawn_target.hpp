@@ -5,7 +5,8 @@
 //   2. home() runs it, under a context below surroundings().
 //   3. leave(): on the thread that ended it, after its result is stored and its joiner woken; the target does not hear
 //      of it any more. A target is joined when as many have left as were enrolled; it lives that long.
-// An exception that no handle can receive any more goes to unhandled() before leave().
+// An exception that no handle can receive any more goes to on_unhandled(), a function without state, because the last
+// handle may outlive the target.
 #pragma once
 #include <hocket/core/context.hpp>
 #include <concepts>
@@ -16,13 +17,17 @@ namespace hocket::inline HOCKET_ABI {
 
 class executor;
 
+// What to do with an exception that left a coroutine and that nobody can receive: its handle was dropped unawaited.
+// Runs on the thread that ended the coroutine, or later on that which dropped the handle. Must not throw.
+using unhandled_handler = void (*)(std::exception_ptr error, const context& ctx) noexcept;
+
 class spawn_target {
  public:
   virtual executor& home() noexcept = 0;
   virtual context& surroundings() noexcept = 0;
   [[nodiscard]] virtual std::error_code enroll() noexcept = 0;
   virtual void leave() noexcept = 0;
-  virtual void unhandled(std::exception_ptr error, const context& ctx) noexcept = 0;
+  virtual unhandled_handler on_unhandled() const noexcept = 0;
 
  protected:
   ~spawn_target() = default;

@@ -55,7 +55,7 @@ class stop_source {
   verdict requested() const noexcept;
   bool killed() const noexcept {
     // ORDER: acquire, pairs with the fetch_add in raise(): who sees the request sees what led to it.
-    return (word_.load(std::memory_order_acquire) & 3) == 2;
+    return (word_.load(std::memory_order_acquire) & strength_bits) == kill_bit;
   }
 
   // Any thread. Attaches, unless more than `above` was requested already: then returns that, and the node stays out.
@@ -68,6 +68,10 @@ class stop_source {
  private:
   friend class stop_link;
   using word = std::uintptr_t;
+  static constexpr word strength_bits = 3, cancel_bit = 1, kill_bit = 2, shield = 4, node_bits = ~word{7};
+  static word bits_of(verdict strength) noexcept;
+  static verdict strength_of(word seen) noexcept;
+  static stop_node* node_of(word seen) noexcept;
 
   verdict attach_to_list(stop_node& node, verdict above) noexcept;
   bool raise(verdict strength) noexcept;

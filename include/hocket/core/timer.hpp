@@ -3,6 +3,7 @@
 #include <hocket/base/atomic.hpp>
 #include <hocket/base/clock.hpp>
 #include <hocket/base/list.hpp>
+#include <source_location>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -14,6 +15,8 @@ struct timer_node : list_node {
   time_point when{};
   atomic<timer_node*> link{nullptr};
 };
+
+class executor;
 
 class timer_service {
  public:
@@ -32,5 +35,16 @@ class timer_service {
  protected:
   ~timer_service() = default;
 };
+
+namespace detail {
+time_point deadline_by_timers(executor& home, duration within, const char* what,
+                              const std::source_location& at) noexcept;
+}
+
+// `within` from now on the clock of `home`; never, for duration::max(). Fatal if there are no timers, naming `what`.
+inline time_point deadline_on(executor& home, duration within, const char* what,
+                              const std::source_location& at) noexcept {
+  return within == duration::max() ? time_point::max() : detail::deadline_by_timers(home, within, what, at);
+}
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -17,36 +17,42 @@ namespace detail {
 [[noreturn, gnu::cold]] void unwind_killed(scheduled& self);
 }  // namespace detail
 
-class [[nodiscard("yield does nothing until it is awaited")]] yield : public own_awaiter {
+class [[nodiscard("yield does nothing until it is awaited")]] yield {
  public:
   yield() noexcept {}
 
-  static constexpr bool await_ready() noexcept { return false; }
+  class awaiter : public own_awaiter {
+   public:
+    awaiter() noexcept {}
 
-  // Where this thread alone pops from its executor's run queue, the handle is all that is queued.
-  bool await_suspend(std::coroutine_handle<> handle) noexcept {
-    thread_state& here = this_thread();
-    ctx_ = here.ctx;
-    if (here.ready && here.ready->try_push(handle)) [[likely]]
-      return true;
-    return post(here, handle);
-  }
+    static constexpr bool await_ready() noexcept { return false; }
 
-  void await_resume() {
-    thread_state& here = this_thread();
-    if (ctx_) here.ctx = ctx_;
-    scheduled* self = here.ctx ? here.ctx->coroutine() : nullptr;
-    if (self && self->killed()) [[unlikely]]
-      detail::unwind_killed(*self);
-  }
+    // Where this thread alone pops from its executor's run queue, the handle is all that is queued.
+    bool await_suspend(std::coroutine_handle<> handle) noexcept {
+      thread_state& here = this_thread();
+      ctx_ = here.ctx;
+      if (here.ready && here.ready->try_push(handle)) [[likely]]
+        return true;
+      return post(here, handle);
+    }
 
- private:
-  bool post(thread_state& here, std::coroutine_handle<> handle) noexcept;
+    void await_resume() {
+      thread_state& here = this_thread();
+      if (ctx_) here.ctx = ctx_;
+      scheduled* self = here.ctx ? here.ctx->coroutine() : nullptr;
+      if (self && self->killed()) [[unlikely]]
+        detail::unwind_killed(*self);
+    }
 
-  context* ctx_ = nullptr;
-  union {
-    runnable run_;  // made when it is posted
+   private:
+    bool post(thread_state& here, std::coroutine_handle<> handle) noexcept;
+
+    context* ctx_ = nullptr;
+    union {
+      runnable run_;  // made when it is posted
+    };
   };
+  awaiter operator co_await() const noexcept { return {}; }
 };
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -11,7 +11,8 @@
 // stateful one is kept behind the frame.
 #pragma once
 #include <hocket/core/frame_memory.hpp>
-#include <memory>
+#include <string>  // std::allocator_traits; <memory> has it, too, at twice the price
+#include <tuple>   // std::allocator_arg_t
 #include <type_traits>
 
 namespace hocket::inline HOCKET_ABI::detail {

@@ -4,7 +4,8 @@
 //   for (int s : squares(10)) use(s);
 //
 // A generator is a move-only input range for a single pass. The body runs on the stack of whoever asks for the next
-// value (begin(), ++), on no executor: `co_await` does not compile in it. An exception that leaves the body comes out
+// value (begin(), ++), on no executor: `co_await` does not compile in it. `await` suspends the fiber that reads it, as
+// in any function that the fiber calls; where a task reads it, it is fatal. An exception that leaves the body comes out
 // of that begin() or ++, and ends the sequence. Destroying a generator destroys its suspended body, locals first.
 //
 // The types are those of std::generator<Reference, Value>: generator<T> gives T&&, so that values can be moved from;

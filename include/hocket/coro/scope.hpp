@@ -18,7 +18,8 @@
 // leave a scope with children in it: that is what in_scope is for.
 //
 // An exception of a child that nobody joins goes where the parent's would go.
-// A scope belongs to the code that made it; any thread may spawn on it while that waits or a child runs.
+// A scope belongs to the code that made it. Its children may spawn on it, too, and any thread that knows that a child
+// runs meanwhile.
 #pragma once
 #include <hocket/core/operation.hpp>
 #include <hocket/core/return_slot.hpp>
@@ -73,7 +74,7 @@ class scope final : public spawn_target, private wait_source {
   context& surroundings() noexcept override { return *context_; }
   std::error_code enroll() noexcept override;
   void leave() noexcept override;
-  void unhandled(std::exception_ptr error, const context& ctx) noexcept override;
+  unhandled_handler on_unhandled() const noexcept override;
 
  private:
   scope(executor& home, spawn_target* above, const scope_options& options, std::source_location at);

@@ -8,11 +8,11 @@
 // and the message tells what to do.
 //
 // What is awaited may be anything that C++20 can await: hocket's operations and tasks, and foreign awaitables whose
-// await_suspend takes a std::coroutine_handle<>. The latter get the handle of a bridge (core/bridge.hpp).
+// await_suspend takes a std::coroutine_handle<> (core/foreign_wait.hpp).
 // await returns what `co_await x` would, and throws what it would.
 #pragma once
 #include <hocket/context/switch.hpp>
-#include <hocket/core/bridge.hpp>
+#include <hocket/core/foreign_wait.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/core/yield.hpp>
 #include <hocket/fiber/round_trip.hpp>
@@ -24,9 +24,6 @@ namespace detail {
 
 // The scheduled fiber that the caller runs on; null where it runs on no fiber at all. Fatal on a raw coroutine.
 control_block* awaiting_fiber() noexcept;
-
-// Notes that the fiber waits for something that cannot be looked into.
-void note_foreign_wait(control_block& fiber, bool waits) noexcept;
 
 // Calls await_suspend and maps its answer as park_request has it.
 template <class W>
@@ -43,9 +40,6 @@ std::coroutine_handle<> suspend_awaiter(W& awaiter, auto parked, std::coroutine_
 }
 
 template <class W>
-concept takes_typed_handle = requires(W& w, park_request::fiber_handle parked) { w.await_suspend(parked); };
-
-template <class W>
 std::coroutine_handle<> commit_await(park_request& request, park_request::fiber_handle parked) noexcept {
   try {
     return suspend_awaiter(*static_cast<W*>(request.awaiter), parked, parked);
@@ -54,29 +48,6 @@ std::coroutine_handle<> commit_await(park_request& request, park_request::fiber_
     return parked;
   }
 }
-
-// A foreign awaiter, with the bridge that stands for the fiber.
-template <class W>
-struct bridged {
-  static_assert(awaiter<W>,
-                "hocket: await_suspend of a foreign awaiter must accept a std::coroutine_handle<>: a fiber "
-                "has no promise of a type that it could name");
-  W& foreign;
-  std::optional<bridge> way{};
-
-  static std::coroutine_handle<> commit(park_request& request, park_request::fiber_handle parked) noexcept {
-    auto& self = *static_cast<bridged*>(request.awaiter);
-    try {
-      self.way.emplace(parked);
-      std::coroutine_handle<> stand_in = self.way->handle();
-      std::coroutine_handle<> next = suspend_awaiter(self.foreign, stand_in, stand_in);
-      return next == stand_in ? std::coroutine_handle<>(parked) : next;
-    } catch (...) {
-      request.error = std::current_exception();
-      return parked;
-    }
-  }
-};
 
 // How a yield goes on. `own` is the fiber that yields, queued again already: only the thread that runs it pops from
 // that queue, so nobody can resume it before it has parked, and there is nothing to commit. `to` is the record to
@@ -123,27 +94,14 @@ bool suspend_this_stack(void* awaiter, bool (*suspend)(void* awaiter, std::corou
 [[gnu::noinline, gnu::cold]] void rethrow(park_request& request);
 
 template <class W>
-concept own_or_task = trusted_awaiter<W> || is_task<std::remove_cvref_t<W>>;
-
-template <class W>
 [[gnu::always_inline]] inline void suspend_here(W& awaiter) {
   control_block* block = awaiting_fiber();
   if (!block) [[unlikely]]
     return block_thread(awaiter);
-  if constexpr (own_or_task<W>) {
-    park_request request{&awaiter, &commit_await<W>};
-    park_fiber(*block, &request);
-    if (request.error) [[unlikely]]
-      rethrow(request);
-  } else {
-    bridged<W> over{awaiter};
-    park_request request{&over, &bridged<W>::commit};
-    note_foreign_wait(*block, true);
-    park_fiber(*block, &request);
-    note_foreign_wait(*block, false);
-    if (request.error) [[unlikely]]
-      rethrow(request);
-  }
+  park_request request{&awaiter, &commit_await<W>};
+  park_fiber(*block, &request);
+  if (request.error) [[unlikely]]
+    rethrow(request);
 }
 
 }  // namespace detail
@@ -151,15 +109,20 @@ template <class W>
 template <class A>
   requires awaitable<A>
 [[gnu::always_inline]] inline decltype(auto) await(A&& a) {
-  auto&& awaiter = get_awaiter(std::forward<A>(a));
-  if (!awaiter.await_ready()) detail::suspend_here(awaiter);
-  return awaiter.await_resume();
+  if constexpr (foreign_awaitable<A>) {
+    return await(foreign_wait<A>(std::forward<A>(a)));
+  } else {
+    auto&& awaiter = get_awaiter(std::forward<A>(a));
+    if (!awaiter.await_ready()) detail::suspend_here(awaiter);
+    return awaiter.await_resume();
+  }
 }
 
 // The same for a yield, which fibers do most often.
-[[gnu::always_inline]] inline void await(yield&& pause) {
+[[gnu::always_inline]] inline void await(yield&&) {
   if (detail::yield_way way = detail::prepare_yield(); way.own) [[likely]]
     return detail::park_yielding(way);
+  auto pause = yield{}.operator co_await();
   detail::suspend_here(pause);
   pause.await_resume();
 }

@@ -11,7 +11,8 @@
 // something is posted or a timer is due.
 //
 // Threads. post(), spawn(), stop() and the handles: any thread. Everything else: one thread at a time, "its" thread
-// while it runs; it may be another later. A loop is never run from inside of a coroutine.
+// while it runs; it may be another later, but not while a fiber has begun and not ended: a fiber stays on its thread
+// (resuming it on another is fatal). A loop is never run from inside of a coroutine.
 //
 // Time is the clock of the options. With a clock of one's own (manual_clock) and no parker a run never sleeps: it
 // returns when there is nothing left to do at that time. simulated_parker moves a manual_clock to the next timer
@@ -30,9 +31,6 @@
 #include <hocket/time/timer_wheel.hpp>
 
 namespace hocket::inline HOCKET_ABI {
-
-// What to do with an exception that left a coroutine and that nobody can receive. Must not throw.
-using unhandled_handler = void (*)(std::exception_ptr error, const context& ctx) noexcept;
 
 struct loop_options {
   const char* name = "loop";                 // of its coroutines that have no name of their own; outlives the loop
@@ -63,7 +61,8 @@ class loop final : public executor, public spawn_target, private timer_waker {
     run_until_time(deadline_after(now(), time));
   }
 
-  // Takes what was posted, fires what is due, and resumes one coroutine. False if none was ready. Never parks.
+  // Takes what was posted, fires what is due, and resumes at most one coroutine. Never parks. False:
+  // none was ready.
   bool step();
 
   // Any thread: the present run, or the next one if there is none, returns after its turn.
@@ -91,7 +90,7 @@ class loop final : public executor, public spawn_target, private timer_waker {
   context& surroundings() noexcept override { return *context_; }
   std::error_code enroll() noexcept override;
   void leave() noexcept override;
-  void unhandled(std::exception_ptr error, const context& ctx) noexcept override;
+  unhandled_handler on_unhandled() const noexcept override { return unhandled_; }
 
  private:
   using condition = bool (*)(const void* of) noexcept;
@@ -100,7 +99,8 @@ class loop final : public executor, public spawn_target, private timer_waker {
   void run_until_time(time_point until);
   void begin_run();
   bool take_stop() noexcept;
-  bool turn(std::size_t at_most) noexcept;
+  std::size_t turn(std::size_t at_most) noexcept;
+  bool busy() const noexcept { return due_ || !ready_.empty(); }
   void take_posted() noexcept;
   [[nodiscard]] bool rest(time_point until) noexcept;
   void end_all() noexcept;
@@ -109,6 +109,7 @@ class loop final : public executor, public spawn_target, private timer_waker {
   const clock& clock_;
   futex_parker futex_;
   const bool sleeps_;
+  bool due_ = false;
   inbox inbox_;
   run_queue ready_;
   timer_wheel wheel_;

@@ -1,8 +1,8 @@
 // select: waits for the first of several operations.
 //
-//   auto got = co_await select(rx.receive(), stop.wait());     // result<choice<T, void>>; await(...) in fiber and
-//   thread if (!got) return got.error();                              // the select was cancelled or timed out if
-//   (got->index() == 0) use(*got->get<0>());                // what the first operation gave
+//   auto got = co_await select(rx.receive(), stop.wait());   // result<choice<T, void>>; a fiber says
+//   await(select(...)) if (!got) return got.error();                            // the select was cancelled or timed
+//   out if (got->index() == 0) use(*got->get<0>());              // what the first operation gave
 //
 //   co_await within(50ms, select(a.lock(), b.lock()))          // a select is an operation like any other
 //

@@ -8,52 +8,12 @@
 #include <hocket/core/frame.hpp>
 #include <hocket/core/timer.hpp>
 
+#include "support/hand_timers.hpp"
+
 #include <coroutine>
 #include <utility>
 
 namespace hocket_test {
-
-// Fires registrations that are due when fire_due() is called, on its caller's thread.
-class fake_timers final : public hocket::timer_service {
- public:
-  hocket::time_point now() const noexcept override { return {}; }
-  void attach(hocket::timer_node& node) noexcept override {
-    hocket::locked guard(mutex_);
-    nodes_.push_back(node);
-  }
-  bool detach(hocket::timer_node& node) noexcept override {
-    hocket::locked guard(mutex_);
-    if (!node.linked()) return false;
-    nodes_.erase(node);
-    return true;
-  }
-  bool empty() noexcept {
-    hocket::locked guard(mutex_);
-    return nodes_.empty();
-  }
-  int fire_due(hocket::time_point now) noexcept {
-    int fired = 0;
-    while (hocket::timer_node* due = pop_due(now)) {
-      due->fire(*due);
-      ++fired;
-    }
-    return fired;
-  }
-
- private:
-  hocket::timer_node* pop_due(hocket::time_point now) noexcept {
-    hocket::locked guard(mutex_);
-    for (hocket::timer_node& node : nodes_) {
-      if (node.when > now) continue;
-      nodes_.erase(node);
-      return &node;
-    }
-    return nullptr;
-  }
-
-  hocket::thread_mutex mutex_;
-  hocket::list<hocket::timer_node> nodes_;
-};
 
 // A queue of which the test takes one coroutine at a time. Any thread may post.
 class stepped_executor final : public hocket::executor {

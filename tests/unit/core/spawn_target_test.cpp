@@ -20,7 +20,7 @@ struct target final : spawn_target {
     return {};
   }
   void leave() noexcept override { --members; }
-  void unhandled(std::exception_ptr, const context&) noexcept override {}
+  unhandled_handler on_unhandled() const noexcept override { return nullptr; }
 
   hocket_test::stepped_executor on;
   int members = 0;

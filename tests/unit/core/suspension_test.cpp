@@ -26,7 +26,7 @@ script take_one(permit_source& source, std::optional<verdict>& got) { got = co_a
 
 // One coroutine that waits for a permit under a stop source and a deadline of 10 s.
 struct one_wait {
-  fake_timers timers;
+  hand_timers timers{time_point{}};
   stepped_executor on{&timers};
   stop_source stop;
   context_ptr ctx = context::child_of(context::root(), {.stop = &stop, .deadline = at(10)});
@@ -133,7 +133,7 @@ TEST_CASE("a free permit goes before a stop that was requested") {
 }
 
 TEST_CASE("a wait without stop and deadline registers nowhere else") {
-  fake_timers timers;
+  hand_timers timers{time_point{}};
   stepped_executor on(&timers);
   permit_source source;
   std::optional<verdict> got;

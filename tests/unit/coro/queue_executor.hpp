@@ -1,5 +1,6 @@
 // An executor for tests: a queue that the test itself empties, in one thread, and counts.
 #pragma once
+#include <hocket/core/awaitable.hpp>
 #include <hocket/core/current.hpp>
 #include <hocket/core/executor.hpp>
 
@@ -32,7 +33,7 @@ class queue_executor final : public hocket::executor {
 };
 
 // Suspends and goes on where `to` runs.
-class hop_to {
+class hop_to : public hocket::own_awaiter {
  public:
   explicit hop_to(hocket::executor& to) : to_(&to) {}
   bool await_ready() const noexcept { return false; }

@@ -33,7 +33,7 @@ static_assert(std::is_same_v<await_result_t<task<int&>>, int&>);
 static_assert(has_header<task<int>::promise_type>);
 
 // What an awaiter sees of the coroutine that awaits it.
-struct ask_header {
+struct ask_header : own_awaiter {
   coroutine_header* seen = nullptr;
   std::coroutine_handle<> asker;
   bool await_ready() const noexcept { return false; }
@@ -225,7 +225,7 @@ TEST_CASE("a parent goes on where its child ended; the root of a sync_wait at ho
 }
 
 TEST_CASE("a task that ends on another thread wakes the thread that waits for it") {
-  struct on_new_thread {
+  struct on_new_thread : own_awaiter {
     std::thread* slot;
     bool await_ready() const noexcept { return false; }
     void await_suspend(std::coroutine_handle<> handle) {

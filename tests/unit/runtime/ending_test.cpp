@@ -162,6 +162,39 @@ TEST_CASE("an exception that nobody receives goes to on_unhandled, with the coro
   CHECK(who == "culprit");
 }
 
+TEST_CASE("an exception whose handle is dropped unawaited is not lost, whenever that happens") {
+  static std::string who;
+  who.clear();
+  join_handle<int> outlives;
+  {
+    loop lp({.on_unhandled = [](std::exception_ptr, const context& ctx) noexcept { who += ctx.name(); }});
+    auto handle = spawn(lp, {.name = "a"}, refuse);
+    lp.run();
+    CHECK(who.empty());
+    handle = {};
+    CHECK(who == "a");
+    outlives = spawn(lp, {.name = "b"}, refuse);
+    auto taken = spawn(lp, {.name = "c"}, refuse);
+    lp.run();
+    CHECK_THROWS_AS(sync_wait(taken), std::runtime_error);
+  }
+  CHECK(who == "a");
+  outlives = {};
+  CHECK(who == "ab");
+}
+
+TEST_CASE("a handle gives the result once; the second await is fatal") {
+  auto twice = [] {
+    loop lp;
+    auto answer = []() -> task<int> { co_return 42; };
+    auto handle = spawn(lp, {.name = "oracle"}, answer);
+    lp.run();
+    CHECK(sync_wait(handle) == 42);
+    sync_wait(handle);
+  };
+  expect_fatal(twice, "awaited twice");
+}
+
 TEST_CASE("without a handler an exception that nobody receives is fatal") {
   auto lose_one = [] {
     loop lp;

@@ -15,10 +15,10 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/current.hpp>
 #include <hocket/core/executor.hpp>
+#include <hocket/core/foreign_wait.hpp>
 #include <hocket/core/frame.hpp>
 #include <hocket/coro/frame_allocation.hpp>
 #include <exception>
-#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -97,6 +97,23 @@ inline constexpr bool is_task_promise = std::is_base_of_v<task_chain, Promise>;
 // awaited and no exception is the reason.
 void expect_droppable(const coroutine_header& task) noexcept;
 
+// Stands for an object that is its own awaiter, because g++ 12 would copy one that an await_transform hands on.
+template <class W>
+class awaiter_ref : public own_awaiter {
+ public:
+  explicit awaiter_ref(W& to) noexcept : to_(to) {}
+  decltype(auto) await_ready() const noexcept(noexcept(std::declval<W&>().await_ready())) { return to_.await_ready(); }
+  template <class Promise>
+  decltype(auto) await_suspend(std::coroutine_handle<Promise> who) const
+      noexcept(noexcept(std::declval<W&>().await_suspend(who))) {
+    return to_.await_suspend(who);
+  }
+  decltype(auto) await_resume() const { return to_.await_resume(); }
+
+ private:
+  W& to_;
+};
+
 // A reference is kept as a pointer. The exception shares the slot with the result: one of them at most is there.
 template <class T>
 class task_promise_base : public task_chain {
@@ -140,6 +157,20 @@ class task_promise_base : public task_chain {
     static void await_resume() noexcept {}
   };
   static last final_suspend() noexcept { return {}; }
+
+  // What is not ours waits behind a bridge.
+  template <class A>
+  static A&& await_transform(A&& a) noexcept {
+    return static_cast<A&&>(a);
+  }
+  template <trusted_awaiter A>
+  static awaiter_ref<std::remove_reference_t<A>> await_transform(A&& a) noexcept {
+    return awaiter_ref<std::remove_reference_t<A>>(a);
+  }
+  template <foreign_awaitable A>
+  static foreign_wait<A> await_transform(A&& a) {
+    return foreign_wait<A>(std::forward<A>(a));
+  }
 
   void unhandled_exception() noexcept {
     clear();

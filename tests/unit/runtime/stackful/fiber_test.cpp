@@ -55,6 +55,11 @@ int half(int n) {
   return n / 2;
 }
 
+generator<int> halves() {
+  co_yield half(2);
+  co_yield half(4);
+}
+
 }  // namespace
 
 TEST_CASE("any function suspends its fiber, at any depth") {
@@ -268,6 +273,32 @@ TEST_CASE("a raw coroutine runs inside of a fiber, and yields to it") {
   CHECK(run(body) == 12);
 }
 
+TEST_CASE("a generator that a fiber reads may await: the fiber waits") {
+  auto body = [] {
+    auto other = spawn(half, 4);
+    int sum = 0;
+    for (int n : halves()) sum += n;
+    return sum + await(other);
+  };
+  CHECK(run(body) == 1 + 2 + 2);
+}
+
+TEST_CASE("a loop that moves to another thread under a fiber that has begun is fatal") {
+  auto move = [] {
+    loop lp;
+    auto spin = [] {
+      for (;;) await(yield());
+    };
+    for (int i = 0; i < 3; ++i) spawn(lp, spin);
+    lp.step();
+    std::thread([&] {
+      spawn(lp, spin);
+      for (int i = 0; i < 8; ++i) lp.step();
+    }).join();
+  };
+  expect_fatal(move, "by another thread than its own");
+}
+
 TEST_CASE("await is refused, with a remedy, where nothing can wait") {
   SUBCASE("in a task") {
     auto in_task = [] {
@@ -277,6 +308,15 @@ TEST_CASE("await is refused, with a remedy, where nothing can wait") {
       });
     };
     expect_fatal(in_task, "await was called in a task");
+  }
+  SUBCASE("in a generator that a task reads") {
+    auto in_generator = [] {
+      run([]() -> task<> {
+        for (int n : halves()) static_cast<void>(n);
+        co_return;
+      });
+    };
+    expect_fatal(in_generator, "await was called in a task");
   }
   SUBCASE("in a raw coroutine") {
     auto in_raw = [] {

@@ -8,6 +8,7 @@ namespace hocket_test {
 
 class hand_timers final : public hocket::timer_service {
  public:
+  explicit hand_timers(hocket::time_point start = hocket::time_point(std::chrono::hours(1))) noexcept : now_(start) {}
   hocket::time_point now() const noexcept override { return now_; }
   void attach(hocket::timer_node& node) noexcept override {
     hocket::locked guard(mutex_);
@@ -26,14 +27,20 @@ class hand_timers final : public hocket::timer_service {
   // Lets time pass and fires what is due.
   void pass(hocket::duration time) noexcept {
     now_ += time;
-    while (hocket::timer_node* due = pop_due()) due->fire(*due);
+    fire_due(now_);
+  }
+  // Fires what is due at `when`, on the caller's thread; how many. The time stays.
+  int fire_due(hocket::time_point when) noexcept {
+    int fired = 0;
+    for (; hocket::timer_node* due = pop_due(when); ++fired) due->fire(*due);
+    return fired;
   }
 
  private:
-  hocket::timer_node* pop_due() noexcept {
+  hocket::timer_node* pop_due(hocket::time_point when) noexcept {
     hocket::locked guard(mutex_);
     for (hocket::timer_node& node : nodes_) {
-      if (node.when > now_) continue;
+      if (node.when > when) continue;
       nodes_.erase(node);
       return &node;
     }
@@ -42,7 +49,7 @@ class hand_timers final : public hocket::timer_service {
 
   hocket::thread_mutex mutex_;
   hocket::list<hocket::timer_node> nodes_;
-  hocket::time_point now_{std::chrono::hours(1)};
+  hocket::time_point now_;
 };
 
 }  // namespace hocket_test
