@@ -89,13 +89,13 @@ class join_handle {
     return operation(detail::join_operation<T>(checked()), at);
   }
 
-  class awaiter : public wait<detail::join_operation<T>> {
-    using base = wait<detail::join_operation<T>>;
-
+  class awaiter : public own_awaiter {
    public:
-    using base::base;
+    explicit awaiter(operation<detail::join_operation<T>> what) noexcept : what_(std::move(what)) {}
+    bool await_ready() noexcept { return wait_.await_ready(); }
+    bool await_suspend(std::coroutine_handle<> handle) noexcept { return wait_.await_suspend(handle); }
     T await_resume() {
-      auto joined = base::await_resume();
+      auto joined = wait_.await_resume();
       if constexpr (detail::is_result<T>) {
         return joined;
       } else {
@@ -103,8 +103,12 @@ class join_handle {
         if constexpr (!std::is_void_v<T>) return std::forward<T>(*joined);
       }
     }
+
+   private:
+    operation<detail::join_operation<T>> what_;
+    wait<detail::join_operation<T>> wait_{std::move(what_).operator co_await()};
   };
-  awaiter operator co_await() { return awaiter(detail::join_operation<T>(checked()), wait_terms{}); }
+  awaiter operator co_await() { return awaiter(join({})); }
 
  private:
   scheduled_result<T>& checked() const noexcept {

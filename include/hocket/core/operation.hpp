@@ -53,51 +53,8 @@ inline constexpr std::size_t waiters_of<Op> = Op::waiters;
 // The error of a wait that was not granted; unwinds the coroutine if it was killed.
 [[nodiscard]] failure failure_of(verdict outcome);
 
-// The awaiter of an operation: built where the coroutine waits, never moved. The suspension is constructed only when
-// there is one.
 template <wait_operation Op>
-class [[nodiscard]] wait : public own_awaiter {
- public:
-  using value_type = typename Op::value_type;
-
-  wait(Op op, const wait_terms& terms) noexcept : op_(op), terms_(terms) {}
-  wait(const wait&) = delete;
-  wait& operator=(const wait&) = delete;
-  ~wait() {
-    if (suspended_) registration_.~registration();
-  }
-
-  bool await_ready() noexcept { return op_.try_now(); }
-
-  bool await_suspend(std::coroutine_handle<> handle) noexcept {
-    ::new (static_cast<void*>(&registration_)) registration;
-    suspended_ = true;
-    registration_.wait.arm(handle, terms_);
-    op_.begin(registration_.wait, registration_.entries[0]);
-    return registration_.wait.commit();
-  }
-
-  result<value_type> await_resume() {
-    if (suspended_) [[unlikely]] {
-      verdict outcome = registration_.wait.finish();
-      if (outcome != verdict::granted) return failure_of(outcome);
-    }
-    return op_.take();
-  }
-
- private:
-  struct registration {
-    suspension wait;  // first: the waiters ask it when they are destroyed
-    waiter entries[waiters_of<Op>];
-  };
-
-  Op op_;
-  bool suspended_ = false;
-  wait_terms terms_;
-  union {
-    registration registration_;
-  };
-};
+class wait;
 
 template <wait_operation Op>
 class [[nodiscard("an operation does nothing until it is awaited")]] operation {
@@ -114,9 +71,10 @@ class [[nodiscard("an operation does nothing until it is awaited")]] operation {
                     "co_await it (await it in a fiber), or do not ask for it", nullptr, terms_.at);
   }
 
+  // The awaiter refers to the operation.
   wait<Op> operator co_await() && noexcept {
     mark_awaited();
-    return wait<Op>(op_, terms_);
+    return wait<Op>(*this);
   }
 
   // The same operation under stricter terms: `within` and its like are made of these. The author's part, too.
@@ -139,6 +97,7 @@ class [[nodiscard("an operation does nothing until it is awaited")]] operation {
   }
 
  private:
+  friend class wait<Op>;
   struct nothing {
     constexpr operator bool() const noexcept { return true; }
   };
@@ -149,6 +108,51 @@ class [[nodiscard("an operation does nothing until it is awaited")]] operation {
   Op op_;
   wait_terms terms_;
   [[no_unique_address]] std::conditional_t<debug_checks, bool, nothing> awaited_{};
+};
+
+// The awaiter of an operation, which it refers to: built where the coroutine waits, never moved. The suspension is
+// constructed only when there is one.
+template <wait_operation Op>
+class [[nodiscard]] wait : public own_awaiter {
+ public:
+  using value_type = typename Op::value_type;
+
+  explicit wait(operation<Op>& what) noexcept : what_(what) {}
+  wait(const wait&) = delete;
+  wait& operator=(const wait&) = delete;
+  ~wait() {
+    if (suspended_) registration_.~registration();
+  }
+
+  bool await_ready() noexcept { return what_.op_.try_now(); }
+
+  bool await_suspend(std::coroutine_handle<> handle) noexcept {
+    ::new (static_cast<void*>(&registration_)) registration;
+    suspended_ = true;
+    registration_.wait.arm(handle, what_.terms_);
+    what_.op_.begin(registration_.wait, registration_.entries[0]);
+    return registration_.wait.commit();
+  }
+
+  result<value_type> await_resume() {
+    if (suspended_) [[unlikely]] {
+      verdict outcome = registration_.wait.finish();
+      if (outcome != verdict::granted) return failure_of(outcome);
+    }
+    return what_.op_.take();
+  }
+
+ private:
+  struct registration {
+    suspension wait;  // first: the waiters ask it when they are destroyed
+    waiter entries[waiters_of<Op>];
+  };
+
+  operation<Op>& what_;
+  bool suspended_ = false;
+  union {
+    registration registration_;
+  };
 };
 
 }  // namespace hocket::inline HOCKET_ABI

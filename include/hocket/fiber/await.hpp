@@ -104,6 +104,17 @@ template <class W>
     rethrow(request);
 }
 
+// Waits for an operation that is not possible at once. The terms come one by one: as one object they would be put
+// together in memory before every try.
+template <class Op>
+[[gnu::noinline]] result<typename Op::value_type> await_slowly(Op op, duration::rep until, duration::rep within,
+                                                               verdict ignore, std::source_location at) {
+  operation<Op> what(op, {time_point(duration(until)), duration(within), ignore, at});
+  auto awaiter = std::move(what).operator co_await();
+  suspend_here(awaiter);
+  return awaiter.await_resume();
+}
+
 }  // namespace detail
 
 template <class A>
@@ -116,6 +127,17 @@ template <class A>
     if (!awaiter.await_ready()) detail::suspend_here(awaiter);
     return awaiter.await_resume();
   }
+}
+
+// The same for an operation. Most are possible at once: what a wait needs is made, out of line, only where there is
+// one.
+template <class Op>
+[[gnu::always_inline]] inline result<typename Op::value_type> await(operation<Op>&& what) {
+  const wait_terms& terms = what.terms();
+  Op op = std::move(what).unwrap();
+  if (op.try_now()) [[likely]]
+    return op.take();
+  return detail::await_slowly(op, terms.until.time_since_epoch().count(), terms.within.count(), terms.ignore, terms.at);
 }
 
 // The same for a yield, which fibers do most often.

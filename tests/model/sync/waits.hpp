@@ -50,8 +50,8 @@ class place final : public hocket::executor {
 template <class Op>
 class one_wait {
  public:
-  one_wait(place& where, hocket::operation<Op> op)
-      : where_(where), terms_(op.terms()), wait_(std::move(op).unwrap(), terms_) {
+  one_wait(place& where, hocket::operation<Op> op) : where_(where), op_(std::move(op)), wait_(op_) {
+    static_cast<void>(std::move(op_).unwrap());  // it is awaited, by hand
     where_.enter();
     if (!wait_->await_ready()) suspended_ = wait_->await_suspend({});
   }
@@ -67,7 +67,7 @@ class one_wait {
 
  private:
   place& where_;
-  hocket::wait_terms terms_;
+  hocket::operation<Op> op_;
   kept<hocket::wait<Op>> wait_;
   bool suspended_ = false;
 };
