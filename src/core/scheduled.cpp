@@ -101,8 +101,9 @@ void scheduled::join(suspension& wait, waiter& entry) noexcept {
   }
   entry.enlist(wait, *this);
   std::uintptr_t seen = open;
-  // ORDER: acq_rel, pairs with the exchange in finish(): it finds the waiter whole, or this side the result.
-  if (joiner_.compare_exchange_strong(seen, reinterpret_cast<std::uintptr_t>(&entry), std::memory_order_acq_rel,
+  // ORDER: release, acquire on failure, pairs with the exchange in finish(): it finds the waiter whole, or this side
+  // the result.
+  if (joiner_.compare_exchange_strong(seen, reinterpret_cast<std::uintptr_t>(&entry), std::memory_order_release,
                                       std::memory_order_acquire))
     return;
   expects(seen == over, "a coroutine is joined by two at once", "await its join_handle in one place", name());
@@ -111,8 +112,8 @@ void scheduled::join(suspension& wait, waiter& entry) noexcept {
 
 bool scheduled::detach(waiter& entry) noexcept {
   auto seen = reinterpret_cast<std::uintptr_t>(&entry);
-  // ORDER: acquire, pairs with the exchange in finish(), which hands the waiter over if it comes first.
-  return joiner_.compare_exchange_strong(seen, open, std::memory_order_acquire, std::memory_order_relaxed);
+  // ORDER: relaxed, pairs with nothing: nobody has looked at the waiter, and now nobody will; or finish() has it.
+  return joiner_.compare_exchange_strong(seen, open, std::memory_order_relaxed, std::memory_order_relaxed);
 }
 
 void scheduled::take_result() noexcept {
@@ -123,8 +124,9 @@ void scheduled::take_result() noexcept {
 
 void scheduled::drop_handle() noexcept {
   std::uintptr_t seen = open;
-  // ORDER: acq_rel, pairs with the exchange in finish(): either it sees that nobody can ask, or this side the result.
-  if (!joiner_.compare_exchange_strong(seen, dropped, std::memory_order_acq_rel, std::memory_order_acquire))
+  // ORDER: acquire on failure, pairs with the exchange in finish(): this side sees the ending. On success it is relaxed
+  // and pairs with nothing: that nobody can ask is all that finish() learns.
+  if (!joiner_.compare_exchange_strong(seen, dropped, std::memory_order_relaxed, std::memory_order_acquire))
     expects(seen == over, "a join_handle was destroyed while it is awaited", "let it outlive the await", name());
   if (seen == over && ending_ == ending::error && !taken_) unhandled_(std::move(error_), *this);
   release();

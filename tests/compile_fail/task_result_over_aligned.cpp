@@ -1,6 +1,7 @@
 // A coroutine frame is aligned like memory from operator new, no stricter.
 // expect: return it through a std::unique_ptr
 #include <hocket/coro/task.hpp>
+#include <memory>
 
 struct alignas(64) vector_register {
   float lanes[16];

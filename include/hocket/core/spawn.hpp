@@ -75,7 +75,7 @@ Body* make_spawned(Given&&... args) {
 template <class Body>
 void dispose_spawned(context& self) noexcept {
   auto* body = static_cast<Body*>(&self);
-  std::destroy_at(body);
+  body->~Body();
   release_frame(body, sizeof(Body));
 }
 

@@ -1,0 +1,106 @@
+// The count of a scope (coro/scope.cpp) under every schedule: the join ends when the last child has left, those
+// included that children spawn, and the scope may then be destroyed or used again.
+#include <hocket/coro/scope.hpp>
+
+#include "sync/waits.hpp"
+
+namespace {
+
+using hocket::scope;
+using hocket::model::execution;
+using hocket::model::require;
+using hocket::model::var;
+using hocket_test::either;
+using hocket_test::kept;
+using hocket_test::place;
+using hocket_test::unneeded_in;
+using hocket_test::wait_at;
+namespace model = hocket::model;
+
+// A scope whose children are threads: enroll() is the spawn, leave() the end.
+struct stage {
+  place where;
+  kept<scope> all;
+  var<int> first{0, "first"}, second{0, "second"};
+
+  stage() : all((where.enter(), hocket::scope_options{})) {}
+
+  void enroll() { require(!all->enroll()); }
+  void join(int ended_first, int ended_second) {
+    require(wait_at(where, all->join({})).has_value());
+    require(first == ended_first && second == ended_second, "a join ended before the children did");
+  }
+};
+
+void joined_and_destroyed(execution& run) {
+  stage on;
+  on.enroll();
+  on.enroll();
+  run.thread("first", [&] {
+    on.first = 1;
+    on.all->leave();
+  });
+  run.thread("second", [&] {
+    on.second = 1;
+    on.all->leave();
+  });
+  run.thread("joins", [&] {
+    on.join(1, 1);
+    on.all.free();
+  });
+  run.join();
+}
+
+void child_of_a_child(execution& run) {
+  stage on;
+  on.enroll();
+  run.thread("first", [&] {
+    on.enroll();
+    on.first = 1;
+    on.all->leave();
+    on.second = 1;
+    on.all->leave();
+  });
+  run.thread("joins", [&] {
+    on.join(1, 1);
+    on.all.free();
+  });
+  run.join();
+}
+
+void used_again(execution& run) {
+  stage on;
+  on.enroll();
+  var<int> again{0, "again"};
+  run.thread("first", [&] {
+    on.first = 1;
+    on.all->leave();
+  });
+  run.thread("joins", [&] {
+    on.join(1, 0);
+    on.enroll();
+    on.second = 1;
+    on.all->leave();
+    on.join(1, 1);
+    on.all.free();
+  });
+  run.join();
+}
+
+constexpr model::options bounds{.preemptions = 2, .stale_reads = 1, .spurious = 0};
+
+}  // namespace
+
+TEST_CASE("a scope is joined when its children have ended, and may be destroyed then") {
+  ::verdict::none(bounds, joined_and_destroyed);
+}
+
+TEST_CASE("a scope waits for what its children spawn") { ::verdict::none(bounds, child_of_a_child); }
+
+TEST_CASE("a scope that was joined is used again") { ::verdict::none(bounds, used_again); }
+
+TEST_CASE("every ordering of a scope's count is needed") {
+  auto unneeded = model::unneeded_orderings({.preemptions = 1, .stale_reads = 1, .spurious = 0},
+                                            [](execution& run) { either(run, joined_and_destroyed, used_again); });
+  CHECK(unneeded_in("scope.cpp", unneeded) == "");
+}

@@ -1,0 +1,89 @@
+// Misuse of the primitives that check level `debug` finds, by name and with a remedy.
+#include <hocket/coro/scope.hpp>
+#include <hocket/coro/spawn.hpp>
+#include <hocket/fiber/await.hpp>
+#include <hocket/fiber/spawn.hpp>
+#include <hocket/runtime/loop.hpp>
+#include <hocket/sync/event.hpp>
+#include <hocket/sync/mutex.hpp>
+
+#include "support/death.hpp"
+
+#include <doctest/doctest.h>
+#include <memory>
+#include <thread>
+
+using namespace hocket;
+using namespace hocket_test;
+
+TEST_CASE("a coroutine that locks what it holds is fatal, by name") {
+  if (!debug_checks) return;
+  auto in_fiber = [] {
+    loop lp;
+    mutex m;
+    spawn(lp, {.name = "greedy"}, [&] {
+      auto once = await(m.lock());
+      auto twice = await(m.lock());
+    });
+    lp.run();
+  };
+  expect_fatal(in_fiber, "greedy");
+  auto in_task = [] {
+    loop lp;
+    mutex m;
+    auto body = [&]() -> task<> {
+      auto once = co_await m.lock();
+      auto twice = co_await m.lock();
+    };
+    spawn(lp, {.name = "greedy"}, body);
+    lp.run();
+  };
+  expect_fatal(in_task, "greedy");
+}
+
+TEST_CASE("a mutex that is destroyed while it is held is fatal") {
+  if (!debug_checks) return;
+  auto destroy = [] {
+    auto m = std::make_unique<mutex>();
+    auto held = m->try_lock();
+    m.reset();
+  };
+  expect_fatal(destroy, "a mutex was destroyed while it is held");
+}
+
+TEST_CASE("an unsync primitive that two threads use is fatal") {
+  if (!debug_checks) return;
+  auto share = [] {
+    unsync::event bell;
+    bell.set();
+    std::thread([&] { bell.reset(); }).join();
+  };
+  expect_fatal(share, "an unsync primitive was used by two threads");
+}
+
+TEST_CASE("an operation that is dropped unawaited is fatal, with the place where it was asked for") {
+  if (!debug_checks) return;
+  auto drop = [] {
+    mutex m;
+    static_cast<void>(m.lock());
+  };
+  expect_fatal(drop, "an operation was dropped without being awaited");
+  expect_fatal(drop, "misuse_test.cpp");
+}
+
+TEST_CASE("a task that leaves a bare scope with children in it is fatal, by name") {
+  auto leave = [] {
+    loop lp;
+    event never;
+    auto child = [&]() -> task<> { static_cast<void>(co_await never.wait()); };
+    auto parent = [&]() -> task<> {
+      scope all({.name = "bare"});
+      spawn(all, child);
+      co_await yield();
+    };
+    spawn(lp, parent);
+    lp.run();
+  };
+  expect_fatal(leave, "a scope was left by a task while children run");
+  expect_fatal(leave, "bare");
+}

@@ -1,0 +1,332 @@
+// FAULTS 12, 13 and 16 by enumeration: three coroutines wait; then a letter of each word of
+//
+//   G  a grant          C  a cancel of the first      T  the deadline of the second     K  a kill of the third
+//   S  a step           D  the destruction of whoever would run next                    N  one more comes and waits
+//
+// happens, in every order of the letters. Whatever the order: each wait ends once; what was granted is had by somebody
+// who returned with it, or is there for the next; and nobody is left waiting for what is there.
+#include <hocket/core/context.hpp>
+#include <hocket/core/stop.hpp>
+#include <hocket/coro/oneshot.hpp>
+#include <hocket/sync/auto_reset_event.hpp>
+#include <hocket/sync/event.hpp>
+#include <hocket/sync/mutex.hpp>
+#include <hocket/sync/select.hpp>
+#include <hocket/sync/semaphore.hpp>
+
+#include "unit/core/script.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <doctest/doctest.h>
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace hocket;
+using namespace hocket_test;
+
+namespace {
+
+constexpr time_point due = time_point{} + std::chrono::seconds(1);
+
+// A queue out of which a coroutine can be taken again, to be destroyed.
+class open_queue final : public executor {
+ public:
+  explicit open_queue(hand_timers& timers) : timers_(timers) {}
+
+  void post(runnable& work) noexcept override {
+    twice |= std::find(queue_.begin(), queue_.end(), &work) != queue_.end();
+    queue_.push_back(&work);
+  }
+  timer_service* timers() noexcept override { return &timers_; }
+  runnable* take() {
+    if (queue_.empty()) return nullptr;
+    runnable* first = queue_.front();
+    queue_.pop_front();
+    return first;
+  }
+  bool step() {
+    runnable* work = take();
+    if (work) resume(*work);
+    return work != nullptr;
+  }
+  void run() {
+    while (step()) {
+    }
+  }
+  // The one who came last, before all others.
+  void step_last() {
+    runnable* work = queue_.back();
+    queue_.pop_back();
+    resume(*work);
+  }
+
+  bool twice = false;
+
+ private:
+  void resume(runnable& work) {
+    auto handle = work.handle;
+    running_scope running(this, header_of(handle).ctx);
+    handle.resume();
+  }
+  std::deque<runnable*> queue_;
+  hand_timers& timers_;
+};
+
+// One coroutine that waits once.
+template <class Source>
+struct waiting {
+  stop_source stop;
+  context_ptr ctx;
+  int returns = 0;
+  bool killed = false;
+  script run;
+
+  waiting(Source& source, open_queue& on, time_point deadline)
+      : ctx(context::child_of(context::root(), {.stop = &stop, .deadline = deadline})), run(wait(source, *this)) {
+    run.start(on, ctx.get());
+  }
+  static script wait(Source& source, waiting& self) {
+    try {
+      auto got = co_await source.wait();
+      if (got) source.keep(std::move(got));
+      ++self.returns;
+    } catch (...) {
+      self.killed = true;
+    }
+  }
+};
+
+template <class Source>
+class scene {
+ public:
+  scene() {
+    begin(time_point::max());
+    begin(due);
+    begin(time_point::max());
+  }
+  void act(char letter) {
+    switch (letter) {
+      case 'G': source.grant(); break;
+      case 'C': all_[0]->stop.request(verdict::cancelled); break;
+      case 'T': timers_.fire_due(due); break;
+      case 'K': all_[2]->stop.request(verdict::killed); break;
+      case 'S': on_.step(); break;
+      case 'D': destroy_next(); break;
+      case 'N': begin(time_point::max()); break;
+      default: FAIL("no such letter");
+    }
+  }
+  // Everybody runs; then what is still waiting is cancelled, which shows that it was waiting.
+  void end() {
+    on_.run();
+    source.check(static_cast<int>(std::count_if(all_.begin(), all_.end(), [](auto& one) { return waits(*one); })));
+    for (auto& one : all_) one->stop.request(verdict::cancelled);
+    on_.run();
+    for (auto& one : all_) CHECK(ended_once(*one));
+    CHECK(timers_.empty());
+    CHECK_FALSE(on_.twice);
+    source.check(0);
+  }
+
+  Source source;
+
+ private:
+  using one_wait = waiting<Source>;
+
+  void begin(time_point deadline) {
+    all_.push_back(std::make_unique<one_wait>(source, on_, deadline));
+    on_.step_last();
+  }
+  void destroy_next() {
+    runnable* next = on_.take();
+    if (!next) return;
+    for (auto& one : all_) {
+      if (one->run.handle() == next->handle) one->run.destroy();
+    }
+  }
+  static bool waits(one_wait& one) { return one.run.handle() && !one.run.done(); }
+  static bool ended_once(one_wait& one) {
+    return !one.run.handle() ? one.returns == 0 : one.run.done() && one.returns == (one.killed ? 0 : 1);
+  }
+
+  hand_timers timers_{time_point{}};
+  open_queue on_{timers_};
+  std::vector<std::unique_ptr<one_wait>> all_;
+};
+
+// --- what is waited for. check(): what is conserved, when so many wait and everybody else has run
+
+struct permits {
+  semaphore source{0};
+  std::vector<semaphore::permits> kept;
+  std::size_t granted = 0;
+
+  auto wait() { return source.acquire(); }
+  void keep(result<semaphore::permits> got) { kept.push_back(*std::move(got)); }
+  void grant() {
+    source.release();
+    ++granted;
+  }
+  void check(int waiting) {
+    CHECK(source.available() + kept.size() == granted);
+    if (waiting > 0) CHECK(source.available() == 0);
+  }
+};
+
+// Who waits wants two permits, so a grant serves nobody but together with another one.
+struct pairs {
+  semaphore source{1};
+  std::vector<semaphore::permits> kept;
+  std::size_t granted = 1;
+
+  auto wait() { return source.acquire(2); }
+  void keep(result<semaphore::permits> got) { kept.push_back(*std::move(got)); }
+  void grant() {
+    source.release();
+    ++granted;
+  }
+  void check(int waiting) {
+    CHECK(source.available() + 2 * kept.size() == granted);
+    if (waiting > 0) CHECK(source.available() < 2);
+  }
+};
+
+// The first who has it gives it on at a grant.
+struct one_lock {
+  mutex source;
+  std::vector<mutex::guard> kept;
+
+  one_lock() { kept.push_back(source.try_lock()); }
+  auto wait() { return source.lock(); }
+  void keep(result<mutex::guard> got) {
+    kept.push_back(*std::move(got));
+    CHECK(kept.size() == 1);
+  }
+  void grant() { kept.clear(); }
+  void check(int waiting) {
+    const bool free = static_cast<bool>(source.try_lock());
+    CHECK(free == kept.empty());
+    if (waiting > 0) CHECK_FALSE(free);
+  }
+};
+
+struct bell {
+  auto_reset_event source;
+  int through = 0, rung = 0;
+
+  auto wait() { return source.wait(); }
+  void keep(result<void>) { ++through; }
+  void grant() {
+    source.set();
+    ++rung;
+  }
+  // Two sets with nobody between them are one.
+  void check(int waiting) {
+    const bool set = source.try_wait();
+    if (set) source.set();
+    CHECK(through + (set ? 1 : 0) <= rung);
+    CHECK(through + (set ? 1 : 0) >= (rung > 0 ? 1 : 0));
+    if (waiting > 0) {
+      CHECK_FALSE(set);
+      CHECK(through == rung);
+    }
+  }
+};
+
+struct gate {
+  event source;
+  int through = 0;
+  bool open = false;
+
+  auto wait() { return source.wait(); }
+  void keep(result<void>) { ++through; }
+  void grant() {
+    source.set();
+    open = true;
+  }
+  void check(int waiting) {
+    CHECK(source.is_set() == open);
+    if (open) CHECK(waiting == 0);
+  }
+};
+
+// Either of two semaphores; grants go to them in turn.
+struct either {
+  semaphore sources[2]{semaphore(0), semaphore(0)};
+  std::size_t kept = 0, granted = 0;
+
+  auto wait() { return select(sources[0].acquire(), sources[1].acquire()); }
+  template <class Choice>
+  void keep(result<Choice> got) {
+    kept += got->index() == 0 ? got->template get<0>()->forget() : got->template get<1>()->forget();
+  }
+  void grant() { sources[granted++ % 2].release(); }
+  void check(int waiting) {
+    const std::size_t left = sources[0].available() + sources[1].available();
+    CHECK(left + kept == granted);
+    if (waiting > 0) CHECK(left == 0);
+  }
+};
+
+template <class Source>
+void in_every_order(std::string letters) {
+  std::sort(letters.begin(), letters.end());
+  do {
+    INFO(letters);
+    scene<Source> stage;
+    for (char letter : letters) stage.act(letter);
+    stage.end();
+  } while (std::next_permutation(letters.begin(), letters.end()));
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("faults 12, 13: in every order of grants and ends, nothing is lost and nobody forgotten", Source,
+                   permits, pairs, one_lock, bell, gate, either) {
+  in_every_order<Source>("GGCTKSDN");
+}
+
+// One receiver at a time, so one wait after the other: the value outlives every way in which they end.
+TEST_CASE("faults 12, 16: in every order of a send and ends, the value is received once, or still there") {
+  std::string letters = "CDGSTUV";  // U, V: the next receive begins
+  std::sort(letters.begin(), letters.end());
+  struct source {
+    oneshot<int> ends = make_oneshot<int>();
+    int got = 0;
+    auto wait() { return ends.receiver.receive(); }
+    void keep(result<int> value) { got += *value; }
+  };
+  do {
+    INFO(letters);
+    hand_timers timers{time_point{}};
+    open_queue on(timers);
+    source of;
+    std::vector<std::unique_ptr<waiting<source>>> all;
+    auto begin = [&] {
+      on.run();
+      if (!all.empty() && all.back()->run.handle() && !all.back()->run.done()) return;  // it still waits
+      all.push_back(std::make_unique<waiting<source>>(of, on, all.empty() ? due : time_point::max()));
+      on.step_last();
+    };
+    begin();
+    for (char letter : letters) {
+      switch (letter) {
+        case 'C': all.back()->stop.request(verdict::cancelled); break;
+        case 'D':
+          if (on.take()) all.back()->run.destroy();
+          break;
+        case 'G': CHECK(of.ends.sender.send(7)); break;
+        case 'S': on.step(); break;
+        case 'T': timers.fire_due(due); break;
+        default: begin();
+      }
+    }
+    begin();
+    begin();
+    for (auto& one : all) CHECK((!one->run.handle() || one->run.done()));
+    CHECK(of.got == 7);
+    CHECK_FALSE(on.twice);
+  } while (std::next_permutation(letters.begin(), letters.end()));
+}
