@@ -5,10 +5,28 @@
 #include <hocket/core/executor.hpp>
 #include <hocket/core/frame_memory.hpp>
 #include <hocket/core/scheduled.hpp>
+#include <hocket/core/yield.hpp>
 
 #include <exception>
 
 namespace hocket::inline HOCKET_ABI {
+
+namespace {
+
+[[noreturn]] void report_twice() noexcept {
+  fatal("a foreign awaitable resumed a coroutine twice",
+        "it must resume what awaits it exactly once, or not suspend it");
+}
+
+// The context of the running coroutine, which must not have been killed.
+context& living_context() {
+  context& ctx = current_context();
+  scheduled* self = ctx.coroutine();
+  if (self && self->killed()) detail::unwind_killed(*self);
+  return ctx;
+}
+
+}  // namespace
 
 struct bridge::coroutine {
   struct promise_type {
@@ -25,23 +43,29 @@ struct bridge::coroutine {
 
 bridge::coroutine bridge::wait(bridge& self) {
   struct post {
-    runnable& work;
+    bridge& of;
     bool await_ready() const noexcept { return false; }
-    void await_suspend(std::coroutine_handle<>) const noexcept { hocket::post(work); }
+    void await_suspend(std::coroutine_handle<>) const noexcept {
+      // ORDER: relaxed, pairs with the exchange in withdraw(): one of both is second, and fatal.
+      if (of.over_.exchange(true, std::memory_order_relaxed)) report_twice();
+      hocket::post(of.run_);
+    }
     void await_resume() const noexcept {}
   };
-  co_await post{self.run_};
-  fatal("a foreign awaitable resumed a coroutine twice", "it must resume what awaits it exactly once");
+  co_await post{self};
+  report_twice();
 }
 
 bool bridge::possible() noexcept { return current_executor() != nullptr; }
 
 bridge::bridge(std::coroutine_handle<> waiting)
-    : ctx_(current_context()), run_{nullptr, waiting, current_executor()}, frame_(wait(*this).handle) {
-  scheduled* self = ctx_.coroutine();
-  if (!self) return;
-  self->expect_no_unwinding();
-  self->waits_for_foreign(true);
+    : ctx_(living_context()), run_{nullptr, waiting, current_executor()}, frame_(wait(*this).handle) {
+  if (scheduled* self = ctx_.coroutine()) self->waits_for_foreign(true);
+}
+
+void bridge::withdraw() noexcept {
+  // ORDER: relaxed, pairs with the exchange in wait(): one of both is second, and fatal.
+  if (over_.exchange(true, std::memory_order_relaxed)) report_twice();
 }
 
 bridge::~bridge() {

@@ -17,10 +17,24 @@ scheduled::scheduled(spawn_target& target, coroutine_kind kind, const spawn_opti
 
 // --- the run
 
-void scheduled::launch(std::coroutine_handle<> start) noexcept {
+bool scheduled::enroll() noexcept {
   retain();  // the handle's; the run has the one that the object was born with
-  caller_ = __builtin_return_address(0);
   refusal_ = target_.enroll();
+  if (!refusal_) return true;
+  ending_ = ending::refused;
+  // ORDER: release, pairs with the load in ended(): the refusal is visible to whoever has the handle by then.
+  joiner_.store(over, std::memory_order_release);
+  release();
+  return false;
+}
+
+void scheduled::withdraw() noexcept {
+  target_.leave();
+  release();  // the handle's, which nobody will have
+}
+
+void scheduled::launch(std::coroutine_handle<> start) noexcept {
+  caller_ = __builtin_return_address(0);
   start_ = {nullptr, start, &home_};
   if (observer* watcher = installed_observer()) [[unlikely]]
     watcher->created(this, *this);
@@ -32,8 +46,7 @@ bool scheduled::begin() noexcept {
   begun_ = true;
   this_thread().ctx = this;
   if (registry* listed = home_.coroutines()) listed->add(*this);
-  if (refusal_) ending_ = ending::refused;
-  else if (killed()) ending_ = ending::killed;
+  if (killed()) ending_ = ending::killed;
   return ending_ == ending::none;
 }
 
@@ -76,7 +89,7 @@ void scheduled::finish() noexcept {
   } else if (who != open) {
     reinterpret_cast<waiter*>(who)->grant();
   }
-  if (!refusal_) target_.leave();
+  target_.leave();
   release();
 }
 
@@ -128,7 +141,8 @@ void scheduled::drop_handle() noexcept {
   // and pairs with nothing: that nobody can ask is all that finish() learns.
   if (!joiner_.compare_exchange_strong(seen, dropped, std::memory_order_relaxed, std::memory_order_acquire))
     expects(seen == over, "a join_handle was destroyed while it is awaited", "let it outlive the await", name());
-  if (seen == over && ending_ == ending::error && !taken_) unhandled_(std::move(error_), *this);
+  const bool lost = seen == over && ending_ == ending::error && !taken_;
+  if (lost && std::uncaught_exceptions() == 0) unhandled_(std::move(error_), *this);
   release();
 }
 

@@ -101,6 +101,7 @@ bool suspension::commit() noexcept {
     if (claim_.commit()) return true;
   }
   // Decided before the coroutine was suspended: it goes on, unless somebody still holds the wait, who then posts it.
+  if (scheduled* self = ctx_->coroutine()) self->waits(*this);
   if (!claim_.drop(1 + release_all(nullptr))) return true;
   if (observer* watcher = observed ? installed_observer() : nullptr) [[unlikely]]
     tell_woken(*watcher);

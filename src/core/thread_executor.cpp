@@ -12,10 +12,12 @@ runnable* thread_executor::take() noexcept {
 }
 
 void thread_executor::run_until_signal() noexcept {
-  running_scope running(this, this_thread().ctx);
+  context* const outside = this_thread().ctx;
+  running_scope running(this, outside);
   for (bool signalled = false; !signalled;) {
     for (runnable* work = take(); work;) {
       runnable* next = work->next;
+      this_thread().ctx = outside;
       if (work->handle) work->handle.resume();
       else signalled = true;
       work = next;

@@ -27,7 +27,11 @@ scope::scope(const scope_options& options, std::source_location at)
     : scope(running_executor(), target_of_caller(), options, at) {}
 
 scope::scope(spawn_target& on, const scope_options& options, std::source_location at)
-    : scope(on.home(), &on, options, at) {}
+    : scope(on.home(), &on, options, at) {
+  // Code of another target made it: what stops the target stops the children, too.
+  stop_source* theirs = on.surroundings().stop();
+  if (theirs && current_executor() && &on != target_of_caller()) target_link_.emplace(*theirs, stop_);
+}
 
 scope::scope(executor& home, spawn_target* above, const scope_options& options, std::source_location at)
     : home_(home),
@@ -39,7 +43,7 @@ scope::scope(executor& home, spawn_target* above, const scope_options& options, 
 }
 
 scope::~scope() {
-  if (std::uncaught_exceptions() > exceptions_) cancel();
+  if (std::uncaught_exceptions() > exceptions_) fail();
   bool joined = size() == 0 || detail::wait_here(join({}));
   expects(joined, "a scope was left by a task while children run",
           "a task's destructors cannot wait: use co_await in_scope(body), or co_await its join() first",
@@ -51,7 +55,15 @@ std::size_t scope::size() const noexcept {
   return count_.load(std::memory_order_acquire) & ~own;
 }
 
+void scope::fail() noexcept {
+  // ORDER: relaxed, pairs with nothing: an exception that a child throws at the same time goes either way.
+  failing_.store(true, std::memory_order_relaxed);
+  cancel();
+}
+
 void scope::begin_join(suspension& wait, waiter& entry) noexcept {
+  expects(joiner_ == nullptr, "a scope is joined by two at once", "join it in one place", context_->name(),
+          context_->spawned());
   entry.enlist(wait, *this);
   joiner_ = &entry;
   // ORDER: acq_rel, pairs with the fetch_sub in leave(): the last child finds the joiner, or this side what they did.
@@ -74,12 +86,16 @@ void scope::leave() noexcept {
 
 // The last one is gone, and somebody joins. The scope takes its share back first: it may be gone after the grant.
 void scope::leave_joined() noexcept {
-  waiter& entry = *joiner_;
+  waiter& entry = *std::exchange(joiner_, nullptr);
   // ORDER: relaxed, pairs with nothing: the joiner, who alone can spawn again, is woken by the grant.
   count_.store(own, std::memory_order_relaxed);
   entry.grant();
 }
 
-unhandled_handler scope::on_unhandled() const noexcept { return above_ ? above_->on_unhandled() : &abort_on_unhandled; }
+unhandled_handler scope::on_unhandled() const noexcept {
+  // ORDER: relaxed, pairs with nothing: see fail().
+  if (failing_.load(std::memory_order_relaxed)) return [](std::exception_ptr, const context&) noexcept {};
+  return above_ ? above_->on_unhandled() : &abort_on_unhandled;
+}
 
 }  // namespace hocket::inline HOCKET_ABI

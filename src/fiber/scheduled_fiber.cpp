@@ -39,13 +39,14 @@ void scheduled_fiber::entry(void* argument, void* from, void*) noexcept {
   block.header.flags |= header_flag::started;
   block.thread().worker = from;
   auto& fiber = *static_cast<scheduled_fiber*>(record.user_data);
-  fiber.body_(fiber);
+  fiber.body_(fiber, true);
   detail::destroy_fiber_locals(record.locals);  // they may wait, so the worker's record is read after them
   detail::finish(record, block.thread().worker);
 }
 
 void scheduled_fiber::conclude() noexcept {
   if (block_) detail::bury_fiber(fiber_record::of(*block_));
+  else body_(*this, false);
   self_.finish();
 }
 

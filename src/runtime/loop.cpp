@@ -32,11 +32,11 @@ void loop::run() {
 void loop::run_while(condition goes_on, const void* of) {
   begin_run();
   running_scope running(this, nullptr, &ready_);
-  while (goes_on(of) && !take_stop()) {
+  while (goes_on(of)) {
     turn(turn_size);
+    if (take_stop()) return;  // after the turn, which has used up the nudge of a stop() that came before
     if (busy() || !goes_on(of)) continue;
-    // Asked again: the turn has used up the nudge of a stop() that came since.
-    if (take_stop() || !rest(time_point::max())) return;
+    if (!rest(time_point::max())) return;
   }
 }
 
@@ -45,9 +45,10 @@ void loop::run_until_time(time_point until) {
   running_scope running(this, nullptr, &ready_);
   do {
     turn(turn_size);
+    if (take_stop()) return;
     if (busy()) continue;
-    if (take_stop() || !rest(until)) return;
-  } while (!take_stop() && now() < until);
+    if (!rest(until)) return;
+  } while (now() < until);
 }
 
 bool loop::step() {
@@ -123,9 +124,11 @@ void loop::end_all() noexcept {
     turn(turn_size);
     take_posted();
     if (busy() || live() == 0) continue;
-    for (scheduled& left : coroutines_.members())
-      expects(left.waiting_for() != nullptr, "a loop was destroyed while a coroutine waits for a foreign awaitable",
-              "such a wait cannot be killed: finish what it waits for before", left.name(), left.spawned());
+    for (scheduled& left : coroutines_.members()) {
+      if (left.waiting_for()) continue;
+      fatal("a loop was destroyed while a coroutine waits for a foreign awaitable",
+            "such a wait cannot be killed: finish what it waits for before", left.name(), left.spawned());
+    }
     static_cast<void>(rest(time_point::max()));
   } while (busy() || live() != 0);
 }

@@ -143,16 +143,49 @@ TEST_CASE_TEMPLATE("every answer of a foreign await_suspend is understood", Kind
   CHECK(world.ended(id) == fate::ended);
 }
 
-TEST_CASE_TEMPLATE("a million foreign awaits that do not suspend take no stack", Kind, HOCKET_SUITE_KINDS) {
+TEST_CASE_TEMPLATE("many foreign awaits that go straight on take no stack", Kind, HOCKET_SUITE_KINDS) {
   Kind world;
   int sum = 0;
   auto body = [&]() -> typename Kind::body {
     foreign_bool no{false};
-    for (int i = 0; i < 1'000'000; ++i) sum += co_await no;
+    foreign_transfer back;
+    for (int i = 0; i < 100'000; ++i) sum += co_await no;
+    for (int i = 0; i < 100'000; ++i) sum += co_await back;
   };
   world.start(body);
   world.settle();
-  CHECK(sum == 8'000'000);
+  CHECK(sum == 1'700'000);
+}
+
+TEST_CASE_TEMPLATE("a coroutine that only ever waits for foreign awaitables can be killed", Kind, HOCKET_SUITE_KINDS) {
+  Kind world;
+  std::coroutine_handle<> kept;
+  auto body = [&]() -> typename Kind::body {
+    foreign later([&](std::coroutine_handle<> who) { kept = who; });
+    for (;;) (void)co_await later;
+  };
+  int id = world.start(body);
+  world.settle();
+  world.kill(id);
+  kept.resume();
+  world.settle();
+  CHECK(world.ended(id) == fate::killed);
+}
+
+TEST_CASE_TEMPLATE("a foreign awaitable that resumes and then does not suspend is fatal", Kind, HOCKET_SUITE_KINDS) {
+  auto both = [] {
+    Kind world;
+    auto body = [&]() -> typename Kind::body {
+      foreign liar([](std::coroutine_handle<> handle) {
+        handle.resume();
+        throw std::runtime_error("never mind");
+      });
+      (void)co_await liar;
+    };
+    world.start(body);
+    world.settle();
+  };
+  expect_fatal(both, "resumed a coroutine twice");
 }
 
 TEST_CASE_TEMPLATE("a kill takes effect at the wait after a foreign one", Kind, HOCKET_SUITE_KINDS) {

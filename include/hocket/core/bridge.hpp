@@ -5,6 +5,7 @@
 // destroy the frame at once, on another thread. A second resume finds the frame past that point, and is fatal (if the
 // frame still exists: afterwards it is a use of freed memory, which ASan finds).
 #pragma once
+#include <hocket/base/atomic.hpp>
 #include <hocket/core/runnable.hpp>
 
 namespace hocket::inline HOCKET_ABI {
@@ -16,7 +17,8 @@ class bridge {
   // Whether the running code has an executor that a coroutine could be posted to.
   static bool possible() noexcept;
 
-  // For one wait of the running coroutine, whose handle is `waiting`. Throws bad_alloc. Fatal while it is unwound.
+  // For one wait of the running coroutine, whose handle is `waiting`. Throws bad_alloc, and what unwinds the coroutine
+  // if that was killed. Fatal while it is unwound.
   explicit bridge(std::coroutine_handle<> waiting);
   bridge(const bridge&) = delete;
   bridge& operator=(const bridge&) = delete;
@@ -28,12 +30,16 @@ class bridge {
   // The coroutine itself, when it runs again: its context is the current one again.
   void end() noexcept;
 
+  // The coroutine does not suspend. Fatal if the handle was resumed.
+  void withdraw() noexcept;
+
  private:
   struct coroutine;
   static coroutine wait(bridge& self);
 
   context& ctx_;
   runnable run_;
+  atomic<bool> over_{false};  // resumed, or withdrawn
   std::coroutine_handle<> frame_;
 };
 

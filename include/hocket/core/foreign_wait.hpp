@@ -5,9 +5,11 @@
 // from its executor, on its own thread, under its own context. `co_await` in a task and `await` in a fiber wrap by
 // themselves. What the awaitable answers and throws is handed on as it is.
 //
-// Such a wait can be neither cancelled nor timed nor killed: nobody could take the handle back. A kill takes effect at
-// the coroutine's next wait; a loop that is destroyed under a foreign wait is fatal, naming the coroutine.
-// Where there is no executor (a chain that is driven by hand) there is nothing to post to: no bridge is made.
+// Such a wait can be neither cancelled nor timed nor killed: nobody could take the handle back. A kill takes effect
+// when the coroutine waits next, for a foreign awaitable or one of ours; a loop that is destroyed under a foreign wait
+// is fatal, naming the coroutine. An awaitable that resumes its handle and then says that it does not suspend (by
+// false, or by an exception) is wrong in all of C++, and fatal here. It must not destroy the handle. Where there is no
+// executor (a chain that is driven by hand) there is nothing to post to: no bridge is made.
 #pragma once
 #include <hocket/core/awaitable.hpp>
 #include <hocket/core/bridge.hpp>
@@ -22,7 +24,7 @@ class context;
 template <class A>
 concept foreign_awaitable = awaitable<A> && !trusted_awaiter<awaiter_of<A>>;
 
-// `A` is what was awaited: an lvalue or rvalue reference.
+// `A` is what was awaited, as a forwarding reference deduces it.
 template <foreign_awaitable A>
 class foreign_wait : public own_awaiter {
   using inner = std::remove_reference_t<awaiter_of<A>>;
@@ -41,11 +43,17 @@ class foreign_wait : public own_awaiter {
 
   answer await_suspend(std::coroutine_handle<> self) {
     std::coroutine_handle<> stand_in = begin(self);
-    if constexpr (std::is_same_v<answer, std::coroutine_handle<>>) {
-      std::coroutine_handle<> next = inner_.await_suspend(stand_in);
-      return next == stand_in ? self : next;
-    } else {
-      return inner_.await_suspend(stand_in);
+    try {
+      if constexpr (std::is_same_v<answer, bool>) {
+        const bool suspends = inner_.await_suspend(stand_in);
+        if (!suspends && way_) way_->withdraw();
+        return suspends;
+      } else {
+        return inner_.await_suspend(stand_in);
+      }
+    } catch (...) {
+      if (way_) way_->withdraw();
+      throw;
     }
   }
 

@@ -7,8 +7,10 @@
 // Awaiting gives the result once. If the coroutine was cancelled or killed, or the wait was cancelled, it throws
 // `cancelled` (join(): operation_canceled); a wait that times out throws std::system_error(timed_out). A cancelled
 // wait leaves the handle as it was.
-// Dropping the handle gives up the result only: it neither cancels nor waits; the target of the spawn joins.
-// Move-only, owned by one thread at a time; the coroutine may run on another.
+// Dropping the handle gives up the result only: it neither cancels nor waits; the target of the spawn joins. An
+// exception that is given up so goes to the target's on_unhandled (which aborts unless told otherwise), on the thread
+// that drops the handle if the coroutine has ended. Only a handle that is dropped because of another exception gives it
+// up in silence. Move-only, owned by one thread at a time; the coroutine may run on another.
 #pragma once
 #include <hocket/core/operation.hpp>
 #include <hocket/core/scheduled.hpp>
@@ -74,6 +76,7 @@ class join_handle {
 
   explicit operator bool() const noexcept { return of_ != nullptr; }
   const char* name() const noexcept { return of_ ? of_->name() : ""; }
+  executor& home() const noexcept { return checked().home(); }  // where it runs
 
   // Any thread. Whether the coroutine has ended: then awaiting does not suspend.
   bool done() const noexcept { return checked().ended(); }

@@ -18,8 +18,9 @@
 //   void begin(suspension& wait, waiter& entry) noexcept;
 //       // looks again and enters the list, as one step under the lock of the primitive: takes the resource if it is
 //       // free and wait.take_now(entry, source) says yes; else entry.enlist(wait, source) and push it to the list
-//   result<value_type> take() noexcept;                // after a successful try_now() or a grant: the resource
+//   result<value_type> take();                         // after a successful try_now() or a grant: the resource
 //   static constexpr std::size_t waiters = n;          // only if it needs more than one: `entry` is the first of n
+//   static constexpr bool uninterruptible = true;      // only if nothing but a grant ends the wait
 //
 // It stays where begin() found it until the wait is over, so a waiter may point to it (waiter::resource).
 // A primitive that grants a resource for later collection (a permit, an item) takes it back in wait_source::pass_on().
@@ -49,6 +50,13 @@ inline constexpr std::size_t waiters_of = 1;
 template <class Op>
   requires requires { Op::waiters; }
 inline constexpr std::size_t waiters_of<Op> = Op::waiters;
+
+// Whether the wait may be given a deadline, and may stand in a select.
+template <class Op>
+inline constexpr bool is_interruptible = true;
+template <class Op>
+  requires requires { Op::uninterruptible; }
+inline constexpr bool is_interruptible<Op> = false;
 
 // The error of a wait that was not granted; unwinds the coroutine if it was killed.
 [[nodiscard]] failure failure_of(verdict outcome);

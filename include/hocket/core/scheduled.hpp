@@ -79,9 +79,12 @@ class scheduled : public context, public list_node, private wait_source {
   }
 
   // --- for the kinds (fiber/spawn.hpp, coro/spawn.hpp)
-  // Enrolls it and posts it, whether or not it is refused.
+  // 1. On the spawning thread. False: it is refused, has ended, and the handle tells so; nothing else is to be called.
+  [[nodiscard]] bool enroll() noexcept;
+  // 2. Posts it; or takes the enrolment back, if it cannot be started.
   void launch(std::coroutine_handle<> start) noexcept;
-  // At its first run, on the thread of its home. False: it was killed or refused, and must not run.
+  void withdraw() noexcept;
+  // 3. At its first run, on the thread of its home. False: it was killed, and must not run.
   [[nodiscard]] bool begin() noexcept;
   // After the body: it returned, or (in a catch (...)) something left it.
   void succeed() noexcept;

@@ -6,7 +6,7 @@
 //
 // A callable that returns a task starts a task (include <hocket/coro/spawn.hpp>), any other a fiber
 // (<hocket/fiber/spawn.hpp>). The callable and its arguments are stored by value: std::ref shows what is not. They are
-// destroyed when the coroutine has ended, on its stack or frame.
+// destroyed when the coroutine has ended, on its stack or frame; if it never began, where its end is noted.
 //
 // The coroutine is posted, never run inside spawn. Any thread may spawn. Dropping the handle gives up the result only:
 // the target joins. Throws bad_alloc, and what copying the arguments throws. What cannot be started (the target is
@@ -79,13 +79,16 @@ void dispose_spawned(context& self) noexcept {
   release_frame(body, sizeof(Body));
 }
 
-// The start handle may need memory; without it the object is given up.
+// What was refused gives up its callable at once. The start handle may need memory; without it the object is given up.
 template <class Body>
 void launch_spawned(Body& body) {
+  if (!body.enroll()) return body.drop_call();
   struct guard {
     Body* body;
     ~guard() {
-      if (body) body->release();
+      if (!body) return;
+      body->withdraw();
+      body->release();
     }
   } unless_started{&body};
   std::coroutine_handle<> start = body.start_handle();

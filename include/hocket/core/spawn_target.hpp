@@ -18,7 +18,8 @@ namespace hocket::inline HOCKET_ABI {
 class executor;
 
 // What to do with an exception that left a coroutine and that nobody can receive: its handle was dropped unawaited.
-// Runs on the thread that ended the coroutine, or later on that which dropped the handle. Must not throw.
+// Runs on the thread that ended the coroutine, or later on that which dropped the handle: then the target may be gone,
+// and of the context only its name and the place of the spawn may be used. Must not throw.
 using unhandled_handler = void (*)(std::exception_ptr error, const context& ctx) noexcept;
 
 class spawn_target {

@@ -13,7 +13,7 @@
 //   4. The primitive grants: under its lock it pops a waiter, outside it calls waiter.grant(). False: somebody else
 //      won (the waiter is gone then), so the primitive offers the resource to the next. True: granted.
 //   5. await_resume: suspension.finish() gives the verdict. `granted` hands the resource to the caller.
-//   6. ~waiter: granted but never finished (the coroutine was killed before it ran): wait_source::pass_on().
+//   6. ~waiter: granted but never finished (the coroutine was destroyed before it ran): wait_source::pass_on().
 //
 // An awaiter declares its suspension before its waiters: these ask it when they are destroyed.
 //

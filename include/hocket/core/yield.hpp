@@ -38,7 +38,7 @@ class [[nodiscard("yield does nothing until it is awaited")]] yield {
 
     void await_resume() {
       thread_state& here = this_thread();
-      if (ctx_) here.ctx = ctx_;
+      here.ctx = ctx_;
       scheduled* self = here.ctx ? here.ctx->coroutine() : nullptr;
       if (self && self->killed()) [[unlikely]]
         detail::unwind_killed(*self);

@@ -12,12 +12,13 @@
 // What is spawned on a scope runs on the executor of the code that made the scope, under that code's context: a stop or
 // a deadline of the parent is one of the children, too. cancel() and kill() end the children only.
 //
-// Joining waits for every child, those included that children spawn meanwhile. That wait cannot be cancelled: what
-// stops the parent stops the children, which lets it end. The destructor cancels the children first if it runs because
-// of an exception. On a plain thread it blocks (the scope needs a target then: scope{lp}). In a task it is fatal to
-// leave a scope with children in it: that is what in_scope is for.
+// Joining waits for every child, those included that children spawn meanwhile. That wait cannot be cancelled, timed or
+// selected: what stops the parent stops the children, which lets it end. The destructor cancels the children first if
+// it runs because of an exception. On a plain thread it blocks (the scope needs a target then: scope{lp}, which another
+// thread must be running). In a task it is fatal to leave a scope with children in it: that is what in_scope is for.
 //
-// An exception of a child that nobody joins goes where the parent's would go.
+// An exception of a child that nobody receives goes where the parent's would go. But while an exception ends the scope,
+// that is the one that counts: those of children that nobody receives any more are dropped.
 // A scope belongs to the code that made it. Its children may spawn on it, too, and any thread that knows that a child
 // runs meanwhile.
 #pragma once
@@ -29,6 +30,10 @@
 #include <optional>
 
 namespace hocket::inline HOCKET_ABI {
+
+namespace detail {
+class scoped_end;
+}
 
 struct scope_options {
   const char* name = nullptr;         // of children that have none of their own; must outlive them
@@ -55,6 +60,7 @@ class scope final : public spawn_target, private wait_source {
   class join_operation {
    public:
     using value_type = void;
+    static constexpr bool uninterruptible = true;
     explicit join_operation(scope& of) noexcept : of_(&of) {}
     bool try_now() noexcept { return of_->size() == 0; }
     void begin(suspension& wait, waiter& entry) noexcept { of_->begin_join(wait, entry); }
@@ -80,6 +86,8 @@ class scope final : public spawn_target, private wait_source {
   scope(executor& home, spawn_target* above, const scope_options& options, std::source_location at);
   void begin_join(suspension& wait, waiter& entry) noexcept;
   void leave_joined() noexcept;
+  friend class detail::scoped_end;
+  void fail() noexcept;  // an exception ends it
   const char* what() const noexcept override { return "the children of a scope"; }
   bool detach(waiter&) noexcept override { return false; }  // nothing else ends a join
   void pass_on(waiter&) noexcept override {}
@@ -89,7 +97,9 @@ class scope final : public spawn_target, private wait_source {
   const int exceptions_;       // in flight when it was made
   stop_source stop_;
   context_ptr context_;
-  std::optional<stop_link> link_;
+  std::optional<stop_link> link_;         // to what stops the code that made it
+  std::optional<stop_link> target_link_;  // and to what stops the target, where that is another
+  atomic<bool> failing_{false};
   waiter* joiner_ = nullptr;  // written before the scope's own share of count_ is given up
   static constexpr std::size_t own = ~(~std::size_t{0} >> 1);
   atomic<std::size_t> count_{own};  // children, and while nobody joins the scope's own share: the top bit
@@ -103,7 +113,7 @@ class scoped_end {
   explicit scoped_end(scope& children) noexcept : children_(children) {}
   void fail() noexcept {  // in a catch (...)
     error_ = std::current_exception();
-    children_.cancel();
+    children_.fail();
   }
   void rethrow() const {
     if (error_) std::rethrow_exception(error_);

@@ -50,10 +50,14 @@ class spawned_task final : public scheduled_result<T> {
         call_(std::forward<Given>(given)...) {}
 
   std::coroutine_handle<> start_handle() { return run(*this).handle(); }
+  void drop_call() noexcept { call_.reset(); }
 
  private:
   static spawn_root run(spawned_task& self) {
-    if (!self.begin()) co_return;
+    if (!self.begin()) {
+      self.drop_call();
+      co_return;
+    }
     try {
       task<T> body = self.call_();
       if constexpr (std::is_void_v<T>) {
@@ -66,7 +70,7 @@ class spawned_task final : public scheduled_result<T> {
     } catch (...) {
       self.fail();
     }
-    self.call_.reset();
+    self.drop_call();
   }
   spawned_call<F, Args...> call_;
 };

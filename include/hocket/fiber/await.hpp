@@ -9,7 +9,8 @@
 //
 // What is awaited may be anything that C++20 can await: hocket's operations and tasks, and foreign awaitables whose
 // await_suspend takes a std::coroutine_handle<> (core/foreign_wait.hpp).
-// await returns what `co_await x` would, and throws what it would.
+// await returns what `co_await x` would, and throws what it would; but an rvalue reference becomes a value, since what
+// it refers to may be gone. In a task `await` is fatal where it has to wait, and at check level `debug` always.
 #pragma once
 #include <hocket/context/switch.hpp>
 #include <hocket/core/foreign_wait.hpp>
@@ -119,7 +120,7 @@ template <class Op>
 
 template <class A>
   requires awaitable<A>
-[[gnu::always_inline]] inline decltype(auto) await(A&& a) {
+[[gnu::always_inline]] inline typename detail::sync_result<await_result_t<A>>::type await(A&& a) {
   if constexpr (foreign_awaitable<A>) {
     return await(foreign_wait<A>(std::forward<A>(a)));
   } else {
@@ -133,6 +134,7 @@ template <class A>
 // one.
 template <class Op>
 [[gnu::always_inline]] inline result<typename Op::value_type> await(operation<Op>&& what) {
+  if constexpr (debug_checks) static_cast<void>(detail::awaiting_fiber());
   const wait_terms& terms = what.terms();
   Op op = std::move(what).unwrap();
   if (op.try_now()) [[likely]]

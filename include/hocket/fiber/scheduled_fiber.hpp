@@ -47,6 +47,9 @@ class scheduled_fiber {
   scheduled_fiber(const scheduled_fiber&) = delete;
   scheduled_fiber& operator=(const scheduled_fiber&) = delete;
 
+  // Runs the callable on the fiber's stack and stores its result, if it has `begun`; destroys the callable.
+  using body_function = void (*)(scheduled_fiber& self, bool begun) noexcept;
+
   // What is posted to start it. Throws bad_alloc (in conforming mode it is a frame).
   std::coroutine_handle<> start_handle();
 
@@ -64,7 +67,7 @@ class scheduled_fiber {
   }
 
  protected:
-  scheduled_fiber(scheduled& self, std::size_t stack_size, void (*body)(scheduled_fiber& self) noexcept) noexcept
+  scheduled_fiber(scheduled& self, std::size_t stack_size, body_function body) noexcept
       : self_(self), stack_size_(stack_size), body_(body) {}
   ~scheduled_fiber() = default;
 
@@ -74,7 +77,7 @@ class scheduled_fiber {
   start_frame start_{};
   scheduled& self_;
   const std::size_t stack_size_;
-  void (*const body_)(scheduled_fiber& self) noexcept;  // on the fiber's stack: runs the callable, stores its result
+  const body_function body_;
   control_block* block_ = nullptr;
 };
 

@@ -17,9 +17,16 @@ class spawned_fiber final : public scheduled_result<T>, public scheduled_fiber {
         scheduled_fiber(static_cast<scheduled&>(*this), options.stack_size, &run),
         call_(std::forward<Given>(given)...) {}
 
+  void drop_call() noexcept { call_.reset(); }
+
  private:
-  static void run(scheduled_fiber& fiber) noexcept {
+  static void run(scheduled_fiber& fiber, bool begun) noexcept {
     auto& self = static_cast<spawned_fiber&>(fiber);
+    if (begun) self.call();
+    self.drop_call();
+  }
+  void call() noexcept {
+    auto& self = *this;
     try {
       if constexpr (std::is_void_v<T>) {
         self.call_();
@@ -31,7 +38,6 @@ class spawned_fiber final : public scheduled_result<T>, public scheduled_fiber {
     } catch (...) {
       self.fail();
     }
-    self.call_.reset();
   }
   spawned_call<F, Args...> call_;
 };

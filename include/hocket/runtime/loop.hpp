@@ -52,6 +52,8 @@ class loop final : public executor, public spawn_target, private timer_waker {
   // Runs until `done()` of the handle, or stop().
   template <class T>
   void run_until(const join_handle<T>& handle) {
+    expects(&handle.home() == this, "a loop was run until a coroutine of another one ends",
+            "nothing would wake this one: run the loop that it was spawned on");
     run_while([](const void* of) noexcept { return !static_cast<const join_handle<T>*>(of)->done(); }, &handle);
   }
 
@@ -68,7 +70,7 @@ class loop final : public executor, public spawn_target, private timer_waker {
   // Any thread: the present run, or the next one if there is none, returns after its turn.
   void stop() noexcept;
 
-  // Cancels or kills every coroutine of the loop. Any thread.
+  // Cancels every coroutine of the loop. Any thread.
   void cancel_all() noexcept { stop_.request(verdict::cancelled); }
 
   // Coroutines that were spawned on it and have not ended. Any thread.

@@ -2,7 +2,7 @@
 //
 //   int main() { return run([] { ...; return await(total); }); }
 //
-// Returns what f returned, or throws what left it. Coroutines that f spawned and did not join are killed.
+// Returns the value that f returned, or throws what left it. Coroutines that f spawned and did not join are killed.
 #pragma once
 #include <hocket/core/spawn.hpp>
 #include <hocket/core/sync_wait.hpp>

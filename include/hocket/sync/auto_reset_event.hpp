@@ -7,9 +7,9 @@
 // Guarantees. set() wakes the waiter that came first, or, if nobody waits, lets the next wait through: exactly one,
 // however often it was set meanwhile. What was done before a set() is visible to whoever the event lets through next,
 // also if the event was set already: so "make work, set" and "wait, look for work until there is none" loses nothing.
-// set() neither suspends nor runs foreign code, and is one atomic read-modify-write while nobody waits. An event that
-// was granted to a coroutine which is killed before it runs goes to the next. Who was let through may destroy the event
-// if nobody else waits or will set it.
+// set() neither suspends nor runs foreign code, and is one atomic read-modify-write while nobody waits. A
+// coroutine that was let through and killed before it runs goes on to its next wait. Who was let through may destroy
+// the event if nobody else waits or will set it.
 //
 // For a condition that stays true use event; to count what was set, a semaphore.
 #pragma once

@@ -11,8 +11,8 @@
 // another thread than the lock did. What was done under the mutex is visible to the next holder. The mutex may be
 // destroyed by its holder, as soon as nobody else can want it.
 //
-// A wait can be cancelled and timed out; a mutex that was granted to a coroutine which is killed before it runs goes to
-// the next.
+// A wait can be cancelled and timed out. A coroutine that was granted the mutex and killed before it runs has it until
+// it unwinds, at its next wait at the latest.
 //
 // What it does not do. It is not recursive: at check level `debug` a scheduled coroutine that locks what it holds is
 // fatal; therefore a guard stays with the coroutine that made it. It may be held over a suspension; for a plain

@@ -9,7 +9,7 @@
 // Guarantees. Exactly one operation is carried out, or none if the select itself is cancelled, times out or is killed.
 // The others leave nothing behind: no permit, item or place in a line is lost or taken. If several are possible at
 // once, the one that was given first is chosen, always; whoever wants fairness varies the order. What was granted to a
-// select that is killed before it runs goes to the next in that line.
+// coroutine that is killed before it runs is still given to it: the kill unwinds it at its next wait.
 //
 // Terms of the operations hold for the select as a whole: the earliest deadline, the strongest shield.
 //
@@ -41,6 +41,7 @@ class selecting {
  public:
   using value_type = choice<typename Ops::value_type...>;
   static constexpr std::size_t waiters = sizeof...(Ops);
+  static_assert((is_interruptible<Ops> && ...), "hocket: a scope's join cannot be given up for another wait");
   static_assert(((waiters_of<Ops> == 1) && ...), "hocket: a select in a select: name all operations in one");
 
   explicit selecting(Ops... ops) noexcept : arms_{{ops}...} {}

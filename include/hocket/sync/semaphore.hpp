@@ -7,9 +7,9 @@
 //
 // Guarantees. First come, first served, whatever is asked for: who wants many is not overtaken by those who want few,
 // and blocks them until it is served or its wait is ended by others; then the next are looked at at once. Permits are
-// never lost: those granted to a coroutine that is killed before it runs go to the next. release() neither suspends nor
-// runs foreign code, may be called from any thread, and needs no permit to have been acquired. What was done before a
-// release is visible to whoever gets the permits. While nobody waits, acquire and release are one atomic
+// never lost: a coroutine that was granted some and killed before it runs has them until it unwinds. release() neither
+// suspends nor runs foreign code, may be called from any thread, and needs no permit to have been acquired. What was
+// done before a release is visible to whoever gets the permits. While nobody waits, acquire and release are one atomic
 // read-modify-write each.
 //
 // A semaphore must outlive its permits and every release(); only one that releases a single permit is done with the

@@ -55,6 +55,9 @@ concept wait_limit = detail::is_duration<Time> || detail::is_time_point<Time>;
 // The operation under this deadline, too.
 template <wait_limit Time, wait_operation Op>
 [[nodiscard]] operation<Op> within(Time limit, operation<Op>&& op) noexcept {
+  static_assert(is_interruptible<Op>,
+                "hocket: this wait (a scope's join) cannot be ended by a deadline: give one to the "
+                "scope, whose children then end");
   return detail::timed(limit, std::move(op));
 }
 

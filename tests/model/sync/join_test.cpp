@@ -51,6 +51,7 @@ class one_spawned final : public hocket::scheduled_result<int> {
           ++disposed;
           static_cast<one_spawned&>(self).own_->free();
         }) {
+    require(enroll());
     launch({});
   }
   // Its memory.

@@ -20,8 +20,7 @@ namespace {
 constexpr std::size_t stack_size = 64 * 1024;
 
 [[gnu::noinline]] std::uintptr_t some_address_of_this_stack() {
-  volatile char here = 0;
-  return reinterpret_cast<std::uintptr_t>(&here);
+  return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
 }
 
 bool is_near(std::uintptr_t a, std::uintptr_t b) { return (a > b ? a - b : b - a) < stack_size; }

@@ -7,6 +7,7 @@
 #include "unit/runtime/gate.hpp"
 
 #include <doctest/doctest.h>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -81,6 +82,47 @@ TEST_CASE("a coroutine that was killed before it began never runs") {
   lp.run();
   CHECK(order.empty());
   CHECK(sync_wait(handle.join()).error() == std::errc::operation_canceled);
+}
+
+TEST_CASE("what was given to a coroutine that never begins is destroyed at its end, not with its handle") {
+  auto keep = [](std::shared_ptr<int>) -> task<> { co_return; };
+  std::weak_ptr<int> given;
+  SUBCASE("killed before it began") {
+    loop lp;
+    auto owned = std::make_shared<int>(1);
+    given = owned;
+    auto handle = spawn(lp, keep, std::move(owned));
+    handle.kill();
+    lp.run();
+    CHECK(given.expired());
+  }
+  SUBCASE("refused") {
+    struct spawner {
+      std::function<void()> last_will;
+      ~spawner() { last_will(); }
+    };
+    join_handle<> refused;
+    bool ended_at_once = false;
+    auto owned = std::make_shared<int>(1);
+    given = owned;
+    gate shut;
+    std::function<void()> spawn_late;
+    auto body = [&]() -> task<> {
+      spawner local{spawn_late};
+      static_cast<void>(co_await shut.pass());
+    };
+    {
+      loop lp;
+      spawn_late = [&] {
+        refused = spawn(lp, keep, std::move(owned));
+        ended_at_once = refused.done() && given.expired();
+      };
+      spawn(lp, body);
+      lp.step();
+    }
+    CHECK(ended_at_once);
+    CHECK(sync_wait(refused.join()).error() == std::errc::operation_canceled);
+  }
 }
 
 TEST_CASE("a coroutine that kills itself goes on to its next wait") {

@@ -226,6 +226,39 @@ TEST_CASE("other threads spawn and stop") {
   CHECK(order == std::vector{1});
 }
 
+TEST_CASE("a stop that came with the end of a run does not end the next one; one between runs ends that after a turn") {
+  loop lp;
+  std::vector<int> order;
+  auto stop_and_end = [&]() -> task<> {
+    lp.stop();
+    co_return;
+  };
+  spawn(lp, stop_and_end);
+  lp.run();
+  spawn(lp, note, std::ref(order), 1);
+  lp.run();
+  CHECK(order == std::vector{1});
+  lp.stop();
+  spawn(lp, note, std::ref(order), 2);
+  auto spin = [&]() -> task<> {
+    for (;;) co_await yield();
+  };
+  auto endless = spawn(lp, spin);
+  lp.run();
+  CHECK(order == std::vector{1, 2});
+  endless.kill();
+}
+
+TEST_CASE("a loop that is run until a coroutine of another loop ends is fatal") {
+  auto wait_for_the_wrong_one = [] {
+    loop lp, other;
+    std::vector<int> order;
+    auto handle = spawn(other, note, std::ref(order), 1);
+    lp.run_until(handle);
+  };
+  expect_fatal(wait_for_the_wrong_one, "a coroutine of another one");
+}
+
 TEST_CASE("a loop waits for what another thread will do") {
   loop lp;
   gate shut;

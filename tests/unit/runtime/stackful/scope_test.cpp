@@ -45,6 +45,62 @@ TEST_CASE("a scope in a fiber joins at the brace, both kinds") {
   run(body);
 }
 
+TEST_CASE("the end of a loop ends the children that a coroutine of another loop has there") {
+  loop here;
+  gate shut;
+  bool after = false;
+  {
+    loop there;
+    spawn(here, [&] {
+      {
+        scope all{there};
+        spawn(all, [&] { static_cast<void>(await(shut.pass())); });
+      }
+      after = true;
+    });
+    here.step();
+    there.step();
+  }
+  CHECK_FALSE(after);
+  here.run();
+  CHECK(after);
+}
+
+TEST_CASE("of several children that fail, the first exception that is received goes on") {
+  auto fail = [](const char* what) { throw std::runtime_error(what); };
+  auto in_fiber = [&] {
+    scope all;
+    auto first = spawn(all, fail, "first");
+    auto second = spawn(all, fail, "second");
+    auto later = spawn(all, [&] {
+      await(yield());
+      fail("later");
+    });
+    await(first);
+  };
+  CHECK_THROWS_WITH_AS(run(in_fiber), "first", std::runtime_error);
+  auto body = [&](scope& all) -> task<> {
+    auto first = spawn(all, fail, "first");
+    auto second = spawn(all, fail, "second");
+    co_await first;
+  };
+  auto in_task = [&]() -> task<> { co_await in_scope(body); };
+  CHECK_THROWS_WITH_AS(run(in_task), "first", std::runtime_error);
+}
+
+TEST_CASE("a yield on a plain thread goes on under that thread's context") {
+  auto child = []() -> task<> { co_return; };
+  bool root_again = false;
+  auto body = [&](scope& all) -> task<> {
+    spawn(all, child);
+    co_await yield();
+    root_again = current_context().coroutine() == nullptr;
+  };
+  auto whole = [&]() -> task<> { co_await in_scope(body); };
+  sync_wait(whole());
+  CHECK(root_again);
+}
+
 TEST_CASE("children that children spawn are joined, too") {
   int count = 0;
   auto body = [&] {
