@@ -1,5 +1,5 @@
 // Nothing but the end of the children ends the join of a scope, so a deadline for it would do nothing.
-// expect: this wait (a scope's join) cannot be ended by a deadline
+// expect: cannot be ended by a deadline
 #include <hocket/coro/scope.hpp>
 #include <hocket/time/within.hpp>
 

@@ -1,0 +1,66 @@
+#include <hocket/base/fatal.hpp>
+#include <hocket/context/switch.hpp>
+#include <hocket/fiber/call_on_stack.hpp>
+#include <hocket/fiber/control_block.hpp>
+#include <hocket/fiber/fiber_record.hpp>
+
+#include <exception>
+#include <system_error>
+
+namespace hocket::inline HOCKET_ABI::detail {
+namespace {
+
+constexpr std::size_t big_stack_size = std::size_t{8} << 20;
+
+// The call, on the caller's stack.
+struct stack_call {
+  void (*run)(void* body);
+  void* body;
+  call_annotation annotation;
+  std::exception_ptr error{};
+};
+
+// The first frame on the other stack. A fiber that suspends in the call parks there and goes on there: its control
+// block knows a record, not a stack.
+void enter_call(void* argument, void* from, void*) noexcept {
+  auto& call = *static_cast<stack_call*>(argument);
+  call.annotation.on_entry();
+  try {
+    call.run(call.body);
+  } catch (...) {
+    call.error = std::current_exception();
+  }
+  call.annotation.before_return();
+  machine::leave(from, nullptr);
+}
+
+switch_annotation* annotation_of_caller() noexcept {
+  fiber_thread* thread = fiber_thread::current_if_any();
+  return thread && thread->running ? &fiber_record::of(*thread->running).annotation : nullptr;
+}
+
+}  // namespace
+
+void call_on(const stack_ref& stack, void (*run)(void* body), void* body) {
+  stack_call call{run, body, call_annotation(annotation_of_caller(), stack.low, stack.size())};
+  void* record = machine::prepare(stack.top, &enter_call, &call, stack.size());
+  call.annotation.before_call();
+  static_cast<void>(machine::switch_to(record, nullptr));
+  call.annotation.after_return();
+  if (stack.canary && !canary_intact(stack.low))
+    fatal("the stack of a call_on_stack overflowed (its canary is gone)",
+          "give it a larger stack, or guard pages to find the place");
+  if (call.error) std::rethrow_exception(std::move(call.error));
+}
+
+big_stack::big_stack() {
+  auto stack = fiber_thread::current().pool_of(big_stack_size).acquire();
+  if (!stack)
+    throw std::system_error(stack.error(),
+                            "hocket: no big stack for a call (raise the memory limit or vm.max_map_count)");
+  stack_ = *stack;
+}
+
+big_stack::~big_stack() { stack_pool::pool_of(stack_.cell).release(stack_); }
+
+}  // namespace hocket::inline HOCKET_ABI::detail
