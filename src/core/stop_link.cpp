@@ -8,20 +8,23 @@ stop_link::stop_link(stop_source& parent, stop_source& child) noexcept : parent_
     locked guard(parent.mutex_);
     told = parent.requested();
     if (told != verdict::killed) (told == verdict::idle ? parent.open_ : parent.shielded_).push_back(*this);
+    // ORDER: relaxed, pairs with nothing: read by the owner's destructor only.
+    else busy_.store(gone, std::memory_order_relaxed);
   }
   if (told != verdict::idle) child.request(told);
 }
 
 stop_link::~stop_link() {
-  {
+  // ORDER: relaxed, pairs with nothing: it says only whether the parent is still to be asked.
+  if (!(busy_.load(std::memory_order_relaxed) & gone)) {
     locked guard(parent_.mutex_);
     if (linked()) list<stop_node>::erase(*this);
   }
-  // ORDER: acquire, pairs with the fetch_sub in give_back(): what the last borrower did to the child came before.
+  // ORDER: acquire, pairs with the fetch_add in give_back(): what the last borrower did to the child came before.
   std::uint32_t seen = busy_.fetch_or(leaving, std::memory_order_acquire) | leaving;
-  while (seen != leaving) {
+  while ((seen & ~gone) != leaving) {
     futex_wait(busy_, seen);
-    // ORDER: acquire, pairs with the fetch_sub in give_back(), as above.
+    // ORDER: acquire, pairs with the fetch_add in give_back(), as above.
     seen = busy_.load(std::memory_order_acquire);
   }
 }
@@ -34,7 +37,7 @@ void stop_link::borrow() noexcept {
 
 // By its borrower: on to the child, unless that has been told by somebody else.
 void stop_link::descend(place& at, verdict strength) noexcept {
-  if (!child_.raise(strength)) return give_back();
+  if (!child_.raise(strength)) return give_back(strength);
   before(strength) = at.way;
   at = {&child_, this};
 }
@@ -42,13 +45,15 @@ void stop_link::descend(place& at, verdict strength) noexcept {
 // By its borrower, when everything below is told.
 void stop_link::ascend(place& at, verdict strength) noexcept {
   at = {&parent_, before(strength)};
-  give_back();
+  give_back(strength);
 }
 
-// From then on the link may be gone.
-void stop_link::give_back() noexcept {
+// From then on the link may be destroyed. Who brought a kill takes it out for good.
+void stop_link::give_back(verdict strength) noexcept {
+  const std::uint32_t change = (strength == verdict::killed ? gone : 0) - 1;
   // ORDER: release, pairs with the fetch_or and the load in the destructor.
-  if (busy_.fetch_sub(1, std::memory_order_release) == (leaving | 1)) futex_wake_one(busy_);
+  std::uint32_t before = busy_.fetch_add(change, std::memory_order_release);
+  if ((before & ~gone) == (leaving | 1)) futex_wake_one(busy_);
 }
 
 }  // namespace hocket::inline HOCKET_ABI

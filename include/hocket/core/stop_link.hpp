@@ -11,6 +11,8 @@
 // settle claims and post coroutines and wait for nobody (claim.hpp). It could wait for itself only if a fire destroyed
 // the link through which it was reached; no fire of the library's runs foreign code.
 //
+// A link that has brought a kill does not ask its parent any more: after a kill the parent may end before its child.
+//
 // No order of locks is needed, because no thread holds the mutexes of two sources at once. What keeps the sources on
 // the way alive is the busy link: whoever destroys the child destroys the link first, and so waits.
 #pragma once
@@ -18,7 +20,8 @@
 
 namespace hocket::inline HOCKET_ABI {
 
-// Both sources outlive the link. If something was requested of the parent already, the child is told at once.
+// Both sources outlive the link, but for a parent that was killed. If something was requested of the parent already,
+// the child is told at once.
 class stop_link : private stop_node {
  public:
   stop_link(stop_source& parent, stop_source& child) noexcept;
@@ -31,6 +34,7 @@ class stop_link : private stop_node {
  private:
   friend class stop_source;
   static constexpr std::uint32_t leaving = 0x8000'0000;  // the destructor waits
+  static constexpr std::uint32_t gone = 0x4000'0000;     // a kill has taken it out for good
 
   // Where a request is on its walk, and the borrowed links that lead there, the last one first.
   struct place {
@@ -41,12 +45,12 @@ class stop_link : private stop_node {
   void ascend(place& at, verdict strength) noexcept;
   stop_link*& before(verdict strength) noexcept { return before_[strength == verdict::killed]; }
   void borrow() noexcept;
-  void give_back() noexcept;
+  void give_back(verdict strength) noexcept;
 
   stop_source& parent_;
   stop_source& child_;
   stop_link* before_[2] = {};      // on the way of a cancellation, of a kill: the link above; the borrower's own
-  atomic<std::uint32_t> busy_{0};  // how often borrowed, and `leaving`; raised under the parent's mutex only
+  atomic<std::uint32_t> busy_{0};  // how often borrowed, and the two above; borrowed under the parent's mutex only
 };
 
 }  // namespace hocket::inline HOCKET_ABI

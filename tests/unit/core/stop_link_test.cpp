@@ -150,3 +150,18 @@ TEST_CASE("a parent that dies before its link is fatal") {
       },
       "a stop_source was destroyed while coroutines wait under it");
 }
+
+TEST_CASE("a parent that was killed may end before its child") {
+  stop_source child;
+  std::optional<stop_source> parent(std::in_place);
+  {
+    stop_link link(*parent, child);
+    parent->request(verdict::killed);
+    parent.reset();
+    CHECK(child.killed());
+  }
+  parent.emplace();
+  parent->request(verdict::killed);
+  stop_link late(*parent, child);
+  parent.reset();
+}

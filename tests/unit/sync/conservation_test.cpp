@@ -142,8 +142,9 @@ class scene {
   void destroy_next() {
     runnable* next = on_.take();
     if (!next) return;
+    const std::coroutine_handle<> who = next->handle;  // it lies in the frame
     for (auto& one : all_) {
-      if (one->run.handle() == next->handle) one->run.destroy();
+      if (one->run.handle() == who) one->run.destroy();
     }
   }
   static bool waits(one_wait& one) { return one.run.handle() && !one.run.done(); }
