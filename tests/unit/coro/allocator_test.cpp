@@ -48,17 +48,19 @@ struct refusing {
   friend bool operator==(const refusing&, const refusing&) = default;
 };
 
-task<std::string> text(std::allocator_arg_t, counting<char>, std::string from) { co_return from + "!"; }
-task<int> plain(std::allocator_arg_t, std::allocator<std::byte>, int n) { co_return n; }
-// Out of line: else Clang may put the frame into the caller's and ask no allocator.
+// Out of line, all of them: else Clang may put the frame into the caller's and ask no allocator.
+[[gnu::noinline]] task<std::string> text(std::allocator_arg_t, counting<char>, std::string from) {
+  co_return from + "!";
+}
+[[gnu::noinline]] task<int> plain(std::allocator_arg_t, std::allocator<std::byte>, int n) { co_return n; }
 [[gnu::noinline]] task<int> refused(std::allocator_arg_t, refusing<char>, int n) { co_return n; }
-generator<int> count(std::allocator_arg_t, counting<int>, int n) {
+[[gnu::noinline]] generator<int> count(std::allocator_arg_t, counting<int>, int n) {
   for (int i = 0; i < n; ++i) co_yield i;
 }
 
 struct service {
   int base;
-  task<int> add(std::allocator_arg_t, counting<char>, int n) { co_return base + n; }
+  [[gnu::noinline]] task<int> add(std::allocator_arg_t, counting<char>, int n) { co_return base + n; }
 };
 
 }  // namespace
