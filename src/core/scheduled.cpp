@@ -137,9 +137,8 @@ void scheduled::take_result() noexcept {
 
 void scheduled::drop_handle() noexcept {
   std::uintptr_t seen = open;
-  // ORDER: acquire on failure, pairs with the exchange in finish(): this side sees the ending. On success it is relaxed
-  // and pairs with nothing: that nobody can ask is all that finish() learns.
-  if (!joiner_.compare_exchange_strong(seen, dropped, std::memory_order_relaxed, std::memory_order_acquire))
+  // ORDER: acquire, pairs with the exchange in finish(): if that came first, this side sees the ending.
+  if (!joiner_.compare_exchange_strong(seen, dropped, std::memory_order_acquire))
     expects(seen == over, "a join_handle was destroyed while it is awaited", "let it outlive the await", name());
   const bool lost = seen == over && ending_ == ending::error && !taken_;
   if (lost && std::uncaught_exceptions() == 0) unhandled_(std::move(error_), *this);
