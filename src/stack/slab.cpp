@@ -5,6 +5,7 @@
 #include <hocket/base/platform/poison.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <new>
 
@@ -29,6 +30,7 @@ result<stack_slab*> stack_slab::create(stack_pool& owner, std::size_t stride, st
                                        std::size_t before) noexcept {
   auto stacks = reserve_memory(stride * count, page);
   if (!stacks) return failure(stacks.error());
+  forbid_huge_pages({*stacks, stride * count});
   auto cells = reserve_memory(alignment, alignment);
   if (!cells) {
     return_memory(*stacks, stride * count);
@@ -38,7 +40,7 @@ result<stack_slab*> stack_slab::create(stack_pool& owner, std::size_t stride, st
 }
 
 void stack_slab::destroy(stack_slab* slab) noexcept {
-  forget_guards(slab->guarded_);
+  forget_guards(slab->split_);
   unpoison_memory(slab->stacks_, slab->stride_ * slab->count_);  // the next to be mapped here is not ours
   return_memory(slab->stacks_, slab->stride_ * slab->count_);
   return_memory(reinterpret_cast<std::byte*>(slab), alignment);
@@ -59,11 +61,13 @@ result<stack_ref> stack_slab::carve(guard protection) noexcept {
 
 // Guards the next few stacks in one go. A stack that was carved without a guard stays so: guarded_ counts a prefix.
 std::error_code stack_slab::guard_some() noexcept {
-  std::size_t count = std::min<std::size_t>(guard_batch, count_ - guarded_);
-  std::error_code error = guard_pages(guard_page(guarded_), stride_, count, page);
-  if (error && count > 1) error = guard_pages(guard_page(guarded_), stride_, count = 1, page);  // near the limit
-  if (!error) guarded_ += static_cast<std::uint32_t>(count);
-  return error;
+  const std::size_t count = std::min<std::size_t>(guard_batch, count_ - guarded_);
+  std::array<memory_range, guard_batch> pages;
+  for (std::size_t i = 0; i < count; ++i) pages[i] = {guard_page(guarded_ + i), page};
+  const guard_report report = guard_pages(pages.data(), count);
+  guarded_ += static_cast<std::uint32_t>(report.guarded);
+  split_ += static_cast<std::uint32_t>(report.split);
+  return report.guarded ? std::error_code{} : report.error;
 }
 
 stack_ref stack_slab::stack_of(void* cell) const noexcept {

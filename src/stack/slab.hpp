@@ -54,6 +54,7 @@ class alignas(64) stack_slab {
   const std::uint32_t count_;
   std::uint32_t carved_ = 0;   // handed out at least once
   std::uint32_t guarded_ = 0;  // have a guard page; the others, if carved, have a canary
+  std::uint32_t split_ = 0;    // of these: by mprotect
   const std::uint32_t first_colour_;
 };
 static_assert(sizeof(stack_slab) == stack_slab::cell_size, "a slab's head takes the place of one cell");

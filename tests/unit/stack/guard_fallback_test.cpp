@@ -81,6 +81,25 @@ void required_ends_with_an_error() {
   }
 }
 
+// What is guarded is said, and what is not: the mappings that guards may take are counted.
+void the_seam_counts_mappings() {
+  refuse_guard_markers();
+  const std::size_t size = 2 * many * page_size();
+  std::size_t first = 0;
+  for (int round = 0; round < 2; ++round) {
+    std::byte* memory = reserve_memory(size, page_size()).value();
+    std::vector<memory_range> ranges;
+    for (std::size_t i = 0; i < many; ++i) ranges.push_back({memory + 2 * i * page_size(), page_size()});
+    guard_report report = guard_pages(ranges.data(), many);
+    require(report.error == std::errc::not_enough_memory && report.guarded == report.split);
+    require(report.guarded > 1000 && report.guarded < many);
+    require(round == 0 || report.guarded == first);
+    first = report.guarded;
+    return_memory(memory, size);
+    forget_guards(report.split);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("guard::preferred goes on with canaries where no more guards can be had" * doctest::skip(under_valgrind())) {
@@ -90,6 +109,11 @@ TEST_CASE("guard::preferred goes on with canaries where no more guards can be ha
 TEST_CASE("guard::required ends with an error there, and the process can still map memory" *
           doctest::skip(under_valgrind())) {
   check_in_child(&required_ends_with_an_error);
+}
+
+TEST_CASE("the seam to the system tells how many guards it made, and gets their mappings back" *
+          doctest::skip(under_valgrind())) {
+  check_in_child(&the_seam_counts_mappings);
 }
 
 TEST_CASE("a released stack gets its canary back: its next owner is not blamed") {
