@@ -4,6 +4,7 @@
 #include <hocket/core/observer.hpp>
 #include <hocket/fiber/fiber_life.hpp>
 #include <hocket/fiber/fiber_local.hpp>
+#include <hocket/fiber/packing.hpp>
 #include <hocket/fiber/round_trip.hpp>
 
 #include "fiber/entry.hpp"
@@ -65,11 +66,12 @@ fiber_record& begin_fiber(stack_pool* pool, const char* name, void* user_data, s
   block->header.flags = stack->canary ? fiber_flag::canary : std::uint8_t{0};
   block->header.continuation.home = &thread;
   return *::new (&fiber_record::on(*stack))
-      fiber_record{block, stack->low, name ? name : "unnamed", user_data, nullptr, nullptr, {}, {}, {}};
+      fiber_record{block, stack->low, nullptr, name ? name : "unnamed", user_data, nullptr, nullptr, {}, {}, {}};
 }
 
 void arm_fiber(fiber_record& record, void* top, void (*entry)(void*, void*, void*)) noexcept {
   auto room = static_cast<std::size_t>(static_cast<std::byte*>(top) - record.low);
+  record.base = static_cast<std::byte*>(top);
   record.block->record = machine::prepare(top, entry, &record, room);
   record.annotation.on_acquire(record.low, static_cast<std::size_t>(record.top() - record.low));
   ++record.block->thread().live;
@@ -106,10 +108,26 @@ void unwind(control_block& block, fiber_record& record) noexcept {
 
 }  // namespace
 
+namespace {
+
+void expect_own_thread(control_block& block, const char* name) noexcept {
+  expects(block.thread().id == machine::thread_id(), "a coroutine was destroyed by another thread",
+          "destroy it on the thread that created it", name);
+}
+
+}  // namespace
+
+void destroy_fiber(control_block& block) noexcept {
+  if (is_packed(block)) {
+    expect_own_thread(block, fiber_record::of(block).name);
+    unpack(block);
+  }
+  destroy_fiber(fiber_record::of(block));
+}
+
 void destroy_fiber(fiber_record& record) noexcept {
   control_block& block = *record.block;
-  expects(block.thread().id == machine::thread_id(), "a coroutine was destroyed by another thread",
-          "destroy it on the thread that created it", record.name);
+  expect_own_thread(block, record.name);
   if (!block.finished()) {
     expects(block.record != nullptr, "a coroutine was destroyed while it runs",
             "let it return, or destroy it from the code that resumes it", record.name);

@@ -5,6 +5,8 @@
 #include <hocket/fiber/fiber_thread.hpp>
 #include <new>
 
+#include "fiber/idle_fibers.hpp"
+
 namespace hocket::inline HOCKET_ABI {
 
 struct fiber_thread::exit_hook : thread_exit_hook {
@@ -32,6 +34,7 @@ fiber_thread::~fiber_thread() {
     delete first;
   }
   delete default_pool_;
+  delete idle;
 }
 
 void fiber_thread::one_less() noexcept {

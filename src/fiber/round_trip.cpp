@@ -1,5 +1,6 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/fiber/fiber_life.hpp>
+#include <hocket/fiber/packing.hpp>
 #include <hocket/fiber/round_trip.hpp>
 
 #include <utility>
@@ -13,6 +14,7 @@ exception_globals take(exception_globals& live) noexcept { return std::exchange(
 }  // namespace
 
 void before_resume(control_block& block) noexcept {
+  if (block.header.flags & fiber_flag::idle) wake_idle(block);
   fiber_record& record = fiber_record::of(block);
   if (block.header.flags & fiber_flag::canary) check_canary(record);
   if (!(block.header.flags & fiber_flag::keeps_exceptions)) return;

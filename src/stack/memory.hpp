@@ -5,14 +5,10 @@
 // for one stack. The ranges lie in memory of reserve_memory() and do not overlap.
 #pragma once
 #include <hocket/base/result.hpp>
+#include <hocket/stack/stack_pages.hpp>
 #include <cstddef>
 
 namespace hocket::inline HOCKET_ABI {
-
-struct memory_range {
-  std::byte* first;
-  std::size_t size;
-};
 
 // The machine's: 4 KiB, on some systems of other architectures 16 or 64.
 std::size_t page_size() noexcept;

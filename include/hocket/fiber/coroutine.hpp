@@ -49,6 +49,8 @@ struct coroutine_options {
 
 namespace detail {
 
+class packing_batch;
+
 // A value under way is a pointer to it on the stack that sends; the receiver moves it out.
 template <class T>
 void* outgoing(T& value) noexcept {
@@ -212,9 +214,12 @@ class [[nodiscard]] any_coroutine {
   bool done() const noexcept { return *this && block_->finished(); }
   coroutine_status status() const noexcept;
 
-  const char* name() const noexcept { return record_ ? record_->name : ""; }
-  void* user_data() const noexcept { return record_ ? record_->user_data : nullptr; }
+  const char* name() const noexcept { return record_ ? fiber_record::of(*block_).name : ""; }
+  void* user_data() const noexcept { return record_ ? fiber_record::of(*block_).user_data : nullptr; }
   void set_user_data(void* data) noexcept;  // fatal when empty
+
+  // For hibernate().
+  bool pack(detail::packing_batch& batch) noexcept;
 
  protected:
   any_coroutine() noexcept = default;
@@ -227,7 +232,7 @@ class [[nodiscard]] any_coroutine {
   }
 
   control_block* block_ = &vacant_block;
-  fiber_record* record_ = nullptr;
+  fiber_record* record_ = nullptr;  // where it is while the fiber is not packed
 };
 
 template <class Signature>

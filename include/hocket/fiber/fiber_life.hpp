@@ -30,6 +30,8 @@ void give_up_fiber(fiber_record& record) noexcept;
 void announce_fiber(const fiber_record& record) noexcept;
 
 // Ends a fiber in any state and gives its stack back: unwinds it if it is suspended.
+// The first form unpacks it before.
+void destroy_fiber(control_block& block) noexcept;
 void destroy_fiber(fiber_record& record) noexcept;
 
 // Gives the stack of a finished fiber back.

@@ -13,6 +13,7 @@ struct fiber_local_node;
 struct alignas(16) fiber_record {
   control_block* block;
   std::byte* low;    // of its stack
+  std::byte* base;   // its frames begin below; between here and this record lie the callable and the result
   const char* name;  // outlives the fiber; never null
   void* user_data;
   fiber_local_node* locals;                        // fiber-local values; null until the first is made
@@ -23,8 +24,8 @@ struct alignas(16) fiber_record {
 
   std::byte* top() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 
-  // Found from the control block: cold.
-  static fiber_record& of(control_block& block) noexcept { return on(stack_pool::stack_of(&block)); }
+  // Found from the control block, in the image of a packed stack if need be: cold.
+  static fiber_record& of(control_block& block) noexcept;
   static fiber_record& on(const stack_ref& stack) noexcept {
     return *reinterpret_cast<fiber_record*>(stack.top - sizeof(fiber_record));
   }

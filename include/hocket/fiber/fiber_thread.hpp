@@ -11,6 +11,10 @@ namespace hocket::inline HOCKET_ABI {
 struct control_block;
 struct fiber_local_node;
 
+namespace detail {
+class idle_fibers;
+}
+
 class fiber_thread final : public executor {
  public:
   // This thread's, made at the first call. Throws bad_alloc.
@@ -36,7 +40,8 @@ class fiber_thread final : public executor {
   thread_state* const state;
   exception_globals* const exceptions;
   const void* const id;
-  fiber_local_node* locals = nullptr;  // fiber-local values of the thread itself
+  fiber_local_node* locals = nullptr;   // fiber-local values of the thread itself
+  detail::idle_fibers* idle = nullptr;  // those that hibernate, or may; null until there is one
 
  private:
   fiber_thread() noexcept;

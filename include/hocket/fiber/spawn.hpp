@@ -14,7 +14,7 @@ class spawned_fiber final : public scheduled_result<T>, public scheduled_fiber {
   template <class... Given>
   explicit spawned_fiber(spawn_target& target, const spawn_options& options, Given&&... given)
       : scheduled_result<T>(target, coroutine_kind::fiber, options, &dispose_spawned<spawned_fiber>),
-        scheduled_fiber(static_cast<scheduled&>(*this), options.stack_size, &run),
+        scheduled_fiber(static_cast<scheduled&>(*this), options, &run),
         call_(std::forward<Given>(given)...) {}
 
   void drop_call() noexcept { call_.reset(); }
