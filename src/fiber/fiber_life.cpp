@@ -65,7 +65,7 @@ fiber_record& begin_fiber(stack_pool* pool, const char* name, void* user_data, s
   block->header.flags = stack->canary ? fiber_flag::canary : std::uint8_t{0};
   block->header.continuation.home = &thread;
   return *::new (&fiber_record::on(*stack))
-      fiber_record{block, stack->low, name ? name : "unnamed", user_data, nullptr, nullptr, {}, {}, {}};
+      fiber_record{block, stack->low, name ? name : "unnamed", user_data, nullptr, nullptr, nullptr, {}, {}, {}};
 }
 
 void arm_fiber(fiber_record& record, void* top, void (*entry)(void*, void*, void*)) noexcept {

@@ -7,6 +7,7 @@
 
 namespace hocket::inline HOCKET_ABI {
 
+struct called_stack;
 struct control_block;
 struct fiber_local_node;
 
@@ -16,6 +17,7 @@ struct alignas(16) fiber_record {
   const char* name;  // outlives the fiber; never null
   void* user_data;
   fiber_local_node* locals;                        // fiber-local values; null until the first is made
+  called_stack* calls;                             // other stacks that it runs on, the innermost; null: its own
   void (*drop_body)(fiber_record& self) noexcept;  // destroys the result, and the callable if it never ran
   std::exception_ptr error;                        // what left the body
   exception_globals exceptions;                    // of the parked fiber, while fiber_flag::keeps_exceptions is set

@@ -4,10 +4,12 @@
 #include <hocket/context/exception_globals.hpp>
 #include <hocket/core/current.hpp>
 #include <hocket/core/executor.hpp>
+#include <hocket/stack/fault.hpp>
 #include <hocket/stack/stack_pool.hpp>
 
 namespace hocket::inline HOCKET_ABI {
 
+struct called_stack;
 struct control_block;
 struct fiber_local_node;
 
@@ -37,6 +39,7 @@ class fiber_thread final : public executor {
   exception_globals* const exceptions;
   const void* const id;
   fiber_local_node* locals = nullptr;  // fiber-local values of the thread itself
+  called_stack* calls = nullptr;       // other stacks that the thread itself runs on
 
  private:
   fiber_thread() noexcept;
@@ -46,6 +49,7 @@ class fiber_thread final : public executor {
   stack_pool* default_pool_ = nullptr;
   sized_pool* sized_pools_ = nullptr;
   bool ended_ = false;  // the thread is
+  signal_stack for_signals_;
 };
 
 }  // namespace hocket::inline HOCKET_ABI
