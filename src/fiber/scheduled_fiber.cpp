@@ -6,6 +6,7 @@
 #include <hocket/fiber/round_trip.hpp>
 #include <hocket/fiber/scheduled_fiber.hpp>
 
+#include "fiber/own_floating_point.hpp"
 #include "fiber/resume_scheduled.hpp"
 #include "fiber/terminate.hpp"
 
@@ -23,12 +24,23 @@ bool scheduled_fiber::prepare() noexcept {
     block_->header.budget = transfer_budget;
     block_->header.ctx = &self_;
     record.drop_body = [](fiber_record&) noexcept {};
-    detail::arm_fiber(record, &record, &scheduled_fiber::entry);
+    if (own_floating_point_) detail::begin_own_floating_point(record, floating_point_);
+    arm(record);
   } catch (...) {
     self_.fail();
     return false;
   }
   return true;
+}
+
+// A machine that keeps the rounding mode with the stack takes it here.
+void scheduled_fiber::arm(fiber_record& record) noexcept {
+  if (own_floating_point_) {
+    detail::own_floating_point_scope own(record);
+    detail::arm_fiber(record, &record, &scheduled_fiber::entry);
+  } else {
+    detail::arm_fiber(record, &record, &scheduled_fiber::entry);
+  }
 }
 
 // Where the fiber begins, on its own stack.
@@ -48,6 +60,17 @@ void scheduled_fiber::conclude() noexcept {
   if (block_) detail::bury_fiber(fiber_record::of(*block_));
   else body_(*this, false);
   self_.finish();
+}
+
+// While it runs the turn seems to be over: then a yield goes back to the worker, who changes the environment, and not
+// straight to the next fiber.
+detail::parked_fiber detail::resume_scheduled_in_own_floating_point(control_block& block) noexcept {
+  own_floating_point_scope own(fiber_record::of(block));
+  std::size_t& left = block.thread().state->turn_left;
+  const std::size_t turn_left = std::exchange(left, 0);
+  parked_fiber parked = switch_to_scheduled(block);
+  left = turn_left;
+  return parked;
 }
 
 // The worker runs inside of a catch block of its thread: the fiber must not see that.

@@ -44,6 +44,7 @@ struct spawn_options {
   const char* name = nullptr;         // for messages, dumps and debuggers; must outlive the coroutine (a literal does)
   duration within = duration::max();  // its waits end then with timed_out; counted from the spawn
   std::size_t stack_size = 0;         // fibers only, usable bytes; 0: 64 KiB
+  bool own_floating_point = false;    // fibers only: fiber/spawn.hpp
   std::source_location at = std::source_location::current();
 };
 

@@ -67,18 +67,24 @@ class scheduled_fiber {
   }
 
  protected:
-  scheduled_fiber(scheduled& self, std::size_t stack_size, body_function body) noexcept
-      : self_(self), stack_size_(stack_size), body_(body) {}
+  scheduled_fiber(scheduled& self, const spawn_options& options, body_function body) noexcept
+      : self_(self), stack_size_(options.stack_size), body_(body), own_floating_point_(options.own_floating_point) {
+    if (own_floating_point_) [[unlikely]]
+      std::fegetenv(&floating_point_);
+  }
   ~scheduled_fiber() = default;
 
  private:
   static void entry(void* argument, void* from, void* transfer) noexcept;
+  void arm(fiber_record& record) noexcept;
 
   start_frame start_{};
   scheduled& self_;
   const std::size_t stack_size_;
   const body_function body_;
   control_block* block_ = nullptr;
+  const bool own_floating_point_;
+  std::fenv_t floating_point_;  // the spawner's, if so; else never touched
 };
 
 }  // namespace hocket::inline HOCKET_ABI
