@@ -1,6 +1,7 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/context/switch.hpp>
 #include <hocket/fiber/call_on_stack.hpp>
+#include <hocket/fiber/called_stack.hpp>
 #include <hocket/fiber/control_block.hpp>
 #include <hocket/fiber/fiber_record.hpp>
 
@@ -34,18 +35,19 @@ void enter_call(void* argument, void* from, void*) noexcept {
   machine::leave(from, nullptr);
 }
 
-switch_annotation* annotation_of_caller() noexcept {
-  fiber_thread* thread = fiber_thread::current_if_any();
-  return thread && thread->running ? &fiber_record::of(*thread->running).annotation : nullptr;
-}
-
 }  // namespace
 
 void call_on(const stack_ref& stack, void (*run)(void* body), void* body) {
-  stack_call call{run, body, call_annotation(annotation_of_caller(), stack.low, stack.size())};
+  fiber_thread& thread = fiber_thread::current();
+  fiber_record* fiber = thread.running ? &fiber_record::of(*thread.running) : nullptr;
+  stack_call call{run, body, call_annotation(fiber ? &fiber->annotation : nullptr, stack.low, stack.size())};
+  called_stack*& calls = fiber ? fiber->calls : thread.calls;
+  called_stack here{stack, calls};
   void* record = machine::prepare(stack.top, &enter_call, &call, stack.size());
   call.annotation.before_call();
+  calls = &here;
   static_cast<void>(machine::switch_to(record, nullptr));
+  calls = here.outer;
   call.annotation.after_return();
   if (stack.canary && !canary_intact(stack.low))
     fatal("the stack of a call_on_stack overflowed (its canary is gone)",

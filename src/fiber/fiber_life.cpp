@@ -18,7 +18,7 @@ namespace hocket::inline HOCKET_ABI {
 namespace detail {
 
 void check_canary(const fiber_record& record) noexcept {
-  if (canary_intact(record.low)) [[likely]]
+  if (!(record.special & record_flag::canary) || canary_intact(record.low)) [[likely]]
     return;
   fatal("the stack of a coroutine overflowed (its canary is gone)",
         "raise stack_size of its pool, or give the pool guard pages to find the place", record.name);
@@ -27,7 +27,7 @@ void check_canary(const fiber_record& record) noexcept {
 namespace {
 
 stack_ref stack_of(fiber_record& record) noexcept {
-  return {record.low, record.top(), record.block, (record.block->header.flags & fiber_flag::canary) != 0};
+  return {record.low, record.top(), record.block, (record.special & record_flag::canary) != 0};
 }
 
 void release_stack(fiber_record& record) noexcept {
@@ -63,10 +63,21 @@ fiber_record& begin_fiber(stack_pool* pool, const char* name, void* user_data, s
   }
   auto* block = ::new (stack->cell) control_block{fiber_entry_points, {}, nullptr};
   block->header.kind = coroutine_kind::fiber;
-  block->header.flags = stack->canary ? fiber_flag::canary : std::uint8_t{0};
+  block->header.flags = stack->canary ? fiber_flag::special : std::uint8_t{0};
   block->header.continuation.home = &thread;
-  return *::new (&fiber_record::on(*stack))
-      fiber_record{block, stack->low, nullptr, name ? name : "unnamed", user_data, nullptr, nullptr, {}, {}, {}};
+  auto* record = ::new (&fiber_record::on(*stack)) fiber_record;
+  record->block = block;
+  record->low = stack->low;
+  record->name = name ? name : "unnamed";
+  record->user_data = user_data;
+  record->special = stack->canary ? record_flag::canary : std::uint8_t{0};
+  return *record;
+}
+
+void begin_own_floating_point(fiber_record& record) noexcept {
+  record.block->header.flags |= fiber_flag::special;
+  record.special |= record_flag::own_floating_point;
+  std::fegetenv(&record.floating_point);
 }
 
 void arm_fiber(fiber_record& record, void* top, void (*entry)(void*, void*, void*)) noexcept {
@@ -89,7 +100,7 @@ void announce_fiber(const fiber_record& record) noexcept {
 void finish(fiber_record& record, void* resumer) noexcept {
   control_block& block = *record.block;
   destroy_fiber_locals(record.locals);
-  if (block.header.flags & fiber_flag::canary) check_canary(record);
+  if (block.header.flags & fiber_flag::special) check_canary(record);
   block.header.flags |= header_flag::finished;
   block.head.resume = nullptr;
   record.annotation.before_leave();
@@ -131,7 +142,7 @@ void destroy_fiber(fiber_record& record) noexcept {
   if (!block.finished()) {
     expects(block.record != nullptr, "a coroutine was destroyed while it runs",
             "let it return, or destroy it from the code that resumes it", record.name);
-    if (block.header.flags & fiber_flag::canary) check_canary(record);
+    if (block.header.flags & fiber_flag::special) check_canary(record);
     if (block.header.flags & header_flag::started) unwind(block, record);
   }
   if (observer* watcher = installed_observer()) [[unlikely]]

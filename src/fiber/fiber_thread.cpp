@@ -3,6 +3,9 @@
 #include <hocket/core/current.hpp>
 #include <hocket/fiber/fiber_local.hpp>
 #include <hocket/fiber/fiber_thread.hpp>
+
+#include "fiber/overflow_report.hpp"
+
 #include <new>
 
 #include "fiber/idle_fibers.hpp"
@@ -15,6 +18,7 @@ struct fiber_thread::exit_hook : thread_exit_hook {
     detail::destroy_fiber_locals(thread->locals);
     current_slot(thread_slot::fiber) = nullptr;
     thread->ended_ = true;
+    thread->for_signals_.remove();
     if (thread->live == 0) delete thread;
     delete static_cast<exit_hook*>(&self);
   }
@@ -56,6 +60,7 @@ fiber_thread& fiber_thread::current() {
   }
   current_slot(thread_slot::fiber) = made;
   at_thread_exit(*hook);
+  prepare_overflow_report(made->for_signals_);
   return *made;
 }
 

@@ -7,6 +7,7 @@
 #include <hocket/fiber/scheduled_fiber.hpp>
 
 #include "fiber/idle_fibers.hpp"
+#include "fiber/own_floating_point.hpp"
 #include "fiber/resume_scheduled.hpp"
 #include "fiber/terminate.hpp"
 
@@ -48,6 +49,7 @@ void scheduled_fiber::take_stack(fiber_thread& thread) {
   block_->header.ctx = &self_;
   if (idle.keep()) block_->header.reserved |= stack_bit::moves;
   record.drop_body = [](fiber_record&) noexcept {};
+  if (own_floating_point_) detail::begin_own_floating_point(record);
   detail::arm_fiber(record, &record, &scheduled_fiber::entry);
 }
 
@@ -72,6 +74,17 @@ void scheduled_fiber::conclude() noexcept {
     body_(*this, false);
   }
   self_.finish();
+}
+
+// While it runs the turn seems to be over: then a yield goes back to the worker, who changes the environment, and not
+// straight to the next fiber.
+detail::parked_fiber detail::resume_scheduled_in_own_floating_point(control_block& block) noexcept {
+  own_floating_point_scope own(fiber_record::of(block));
+  std::size_t& left = block.thread().state->turn_left;
+  const std::size_t turn_left = std::exchange(left, 0);
+  parked_fiber parked = switch_to_scheduled(block);
+  left = turn_left;
+  return parked;
 }
 
 // The worker runs inside of a catch block of its thread: the fiber must not see that.

@@ -45,6 +45,7 @@ struct spawn_options {
   duration within = duration::max();  // its waits end then with timed_out; counted from the spawn
   std::size_t stack_size = 0;         // fibers only, usable bytes; 0: 64 KiB
   duration hibernate_after = duration::max();  // fibers only: parked for longer, it is packed (fiber/hibernate.hpp)
+  bool own_floating_point = false;             // fibers only: fiber/spawn.hpp
   std::source_location at = std::source_location::current();
 };
 

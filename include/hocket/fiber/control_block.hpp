@@ -29,10 +29,10 @@ namespace hocket::inline HOCKET_ABI {
 // Bits of coroutine_header::flags that fibers add to header_flag's. They are rare: a resume tests them in one go, on
 // the line that it needs anyway, and leaves the straight line when one is set.
 namespace fiber_flag {
-inline constexpr std::uint8_t canary = 16;            // its stack has no guard page: compare the canary
+inline constexpr std::uint8_t special = 16;           // there is more to do: fiber_record::special says what
 inline constexpr std::uint8_t keeps_exceptions = 32;  // it parked inside a catch block: fiber_record::exceptions
-inline constexpr std::uint8_t idle = 128;             // packed_bit::aged or packed
-inline constexpr std::uint8_t at_resume = keeps_exceptions | canary | idle;
+inline constexpr std::uint8_t idle = 128;             // stack_bit::aged or packed
+inline constexpr std::uint8_t at_resume = keeps_exceptions | special | idle;
 inline constexpr std::uint8_t unwinding = 64;  // it is being destroyed
 inline constexpr std::uint8_t scheduled = 8;   // spawned: its worker resumes it, and takes what it sends as a request
 }  // namespace fiber_flag

@@ -3,12 +3,20 @@
 #include <hocket/context/exception_globals.hpp>
 #include <hocket/context/platform/annotation.hpp>
 #include <hocket/stack/stack_pool.hpp>
+#include <cfenv>
 #include <exception>
 
 namespace hocket::inline HOCKET_ABI {
 
+struct called_stack;
 struct control_block;
 struct fiber_local_node;
+
+// What fiber_flag::special stands for: bits of fiber_record::special.
+namespace record_flag {
+inline constexpr std::uint8_t canary = 1;              // its stack has no guard page: compare the canary
+inline constexpr std::uint8_t own_floating_point = 2;  // swap the floating-point environments
+}  // namespace record_flag
 
 struct alignas(16) fiber_record {
   control_block* block;
@@ -16,11 +24,14 @@ struct alignas(16) fiber_record {
   std::byte* base;   // its frames begin below; between here and this record lie the callable and the result
   const char* name;  // outlives the fiber; never null
   void* user_data;
-  fiber_local_node* locals;                        // fiber-local values; null until the first is made
-  void (*drop_body)(fiber_record& self) noexcept;  // destroys the result, and the callable if it never ran
-  std::exception_ptr error;                        // what left the body
-  exception_globals exceptions;                    // of the parked fiber, while fiber_flag::keeps_exceptions is set
+  fiber_local_node* locals = nullptr;  // fiber-local values; null until the first is made
+  called_stack* calls = nullptr;       // other stacks that it runs on, the innermost; null: its own
+  void (*drop_body)(fiber_record& self) noexcept = nullptr;  // destroys the result, and the callable if it never ran
+  std::exception_ptr error;                                  // what left the body
+  exception_globals exceptions{};  // of the parked fiber, while fiber_flag::keeps_exceptions is set
   [[no_unique_address]] switch_annotation annotation;
+  std::uint8_t special;
+  std::fenv_t floating_point;  // of the parked fiber, with record_flag::own_floating_point; else never touched
 
   std::byte* top() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 

@@ -4,10 +4,12 @@
 #include <hocket/context/exception_globals.hpp>
 #include <hocket/core/current.hpp>
 #include <hocket/core/executor.hpp>
+#include <hocket/stack/fault.hpp>
 #include <hocket/stack/stack_pool.hpp>
 
 namespace hocket::inline HOCKET_ABI {
 
+struct called_stack;
 struct control_block;
 struct fiber_local_node;
 
@@ -42,6 +44,7 @@ class fiber_thread final : public executor {
   const void* const id;
   fiber_local_node* locals = nullptr;   // fiber-local values of the thread itself
   detail::idle_fibers* idle = nullptr;  // those that hibernate, or may; null until there is one
+  called_stack* calls = nullptr;        // other stacks that the thread itself runs on
 
  private:
   fiber_thread() noexcept;
@@ -51,6 +54,7 @@ class fiber_thread final : public executor {
   stack_pool* default_pool_ = nullptr;
   sized_pool* sized_pools_ = nullptr;
   bool ended_ = false;  // the thread is
+  signal_stack for_signals_;
 };
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -78,7 +78,11 @@ class scheduled_fiber {
 
  protected:
   scheduled_fiber(scheduled& self, const spawn_options& options, body_function body) noexcept
-      : self_(self), stack_size_(options.stack_size), hibernate_after_(options.hibernate_after), body_(body) {}
+      : self_(self),
+        stack_size_(options.stack_size),
+        hibernate_after_(options.hibernate_after),
+        body_(body),
+        own_floating_point_(options.own_floating_point) {}
   ~scheduled_fiber() = default;
 
  private:
@@ -92,6 +96,7 @@ class scheduled_fiber {
   std::uint32_t pins_ = 0;
   const body_function body_;
   control_block* block_ = nullptr;
+  const bool own_floating_point_;
 };
 
 }  // namespace hocket::inline HOCKET_ABI
