@@ -30,9 +30,10 @@ stack_ref stack_of(fiber_record& record) noexcept {
 }
 
 void release_stack(fiber_record& record) noexcept {
-  stack_ref stack = stack_of(record);
+  const stack_ref stack = stack_of(record);
+  stack_pool& pool = *record.pool;
   std::destroy_at(&record);
-  stack_pool::pool_of(stack.cell).release(stack);
+  pool.release(stack);
 }
 
 [[noreturn]] void throw_no_stack(std::error_code error) {
@@ -65,7 +66,7 @@ fiber_record& begin_fiber(stack_pool* pool, const char* name, void* user_data, s
   block->header.flags = stack->canary ? fiber_flag::canary : std::uint8_t{0};
   block->header.continuation.home = &thread;
   return *::new (&fiber_record::on(*stack))
-      fiber_record{block, stack->low, name ? name : "unnamed", user_data, nullptr, nullptr, {}, {}, {}};
+      fiber_record{block, stack->low, &from, name ? name : "unnamed", user_data, nullptr, nullptr, {}, {}, {}};
 }
 
 void arm_fiber(fiber_record& record, void* top, void (*entry)(void*, void*, void*)) noexcept {
