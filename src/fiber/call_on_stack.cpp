@@ -55,14 +55,15 @@ void call_on(const stack_ref& stack, void (*run)(void* body), void* body) {
   if (call.error) std::rethrow_exception(std::move(call.error));
 }
 
-big_stack::big_stack() {
-  auto stack = fiber_thread::current().pool_of(big_stack_size).acquire();
+// The fiber may wait in the call, but it stays on its thread, and so does the pool.
+big_stack::big_stack() : pool_(fiber_thread::current().pool_of(big_stack_size)) {
+  auto stack = pool_.acquire();
   if (!stack)
     throw std::system_error(stack.error(),
                             "hocket: no big stack for a call (raise the memory limit or vm.max_map_count)");
   stack_ = *stack;
 }
 
-big_stack::~big_stack() { stack_pool::pool_of(stack_.cell).release(stack_); }
+big_stack::~big_stack() { pool_.release(stack_); }
 
 }  // namespace hocket::inline HOCKET_ABI::detail

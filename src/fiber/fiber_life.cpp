@@ -31,9 +31,10 @@ stack_ref stack_of(fiber_record& record) noexcept {
 }
 
 void release_stack(fiber_record& record) noexcept {
-  stack_ref stack = stack_of(record);
+  const stack_ref stack = stack_of(record);
+  stack_pool& pool = *record.pool;
   std::destroy_at(&record);
-  stack_pool::pool_of(stack.cell).release(stack);
+  pool.release(stack);
 }
 
 [[noreturn]] void throw_no_stack(std::error_code error) {
@@ -68,6 +69,7 @@ fiber_record& begin_fiber(stack_pool* pool, const char* name, void* user_data, s
   auto* record = ::new (&fiber_record::on(*stack)) fiber_record;
   record->block = block;
   record->low = stack->low;
+  record->pool = &from;
   record->name = name ? name : "unnamed";
   record->user_data = user_data;
   record->special = stack->canary ? record_flag::canary : std::uint8_t{0};

@@ -24,21 +24,12 @@ struct fiber_thread::exit_hook : thread_exit_hook {
   }
 };
 
-struct fiber_thread::sized_pool {
-  stack_pool stacks;
-  sized_pool* next;
-};
-
 fiber_thread::fiber_thread() noexcept
     : state(&this_thread()), exceptions(&current_exception_globals()), id(machine::thread_id()) {}
 
 fiber_thread::~fiber_thread() {
-  while (sized_pool* first = sized_pools_) {
-    sized_pools_ = first->next;
-    delete first;
-  }
-  delete default_pool_;
   delete idle;
+  for (stack_pool* pool : pools_) delete pool;
 }
 
 void fiber_thread::one_less() noexcept {
@@ -64,19 +55,18 @@ fiber_thread& fiber_thread::current() {
   return *made;
 }
 
-stack_pool& fiber_thread::default_pool() {
-  if (!default_pool_) default_pool_ = new stack_pool;
-  return *default_pool_;
-}
-
 stack_pool& fiber_thread::pool_of(std::size_t stack_size) {
   if (stack_size == 0) return default_pool();
-  constexpr std::size_t page = 4096;
-  const std::size_t rounded = (stack_size + page - 1) / page * page;
-  for (sized_pool* at = sized_pools_; at; at = at->next)
-    if (at->stacks.options().stack_size == rounded) return at->stacks;
-  sized_pools_ = new sized_pool{stack_pool({.stack_size = rounded}), sized_pools_};
-  return sized_pools_->stacks;
+  stack_depot& depot = stack_depot::shared(stack_size);  // refuses sizes that there are no classes for
+  return pool_of_class(stack_depot::class_of(stack_size), depot);
+}
+
+stack_pool& fiber_thread::make_default_pool() { return pool_of_class(default_class, stack_depot::shared()); }
+
+stack_pool& fiber_thread::pool_of_class(std::size_t size_class, stack_depot& depot) {
+  stack_pool*& pool = pools_[size_class];
+  if (!pool) pool = new stack_pool(depot);
+  return *pool;
 }
 
 void fiber_thread::post(runnable&) noexcept {

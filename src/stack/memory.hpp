@@ -25,6 +25,9 @@ void prefer_huge_pages(memory_range range) noexcept;
 // (locked memory) leaves what was not dropped yet as it was.
 std::error_code discard_pages(const memory_range* ranges, std::size_t count) noexcept;
 
+// How much of the range is memory now. It may have changed when the answer is there.
+std::size_t resident_bytes(memory_range range) noexcept;
+
 // --- guards
 
 // How far guard_pages() came.

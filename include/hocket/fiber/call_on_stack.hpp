@@ -37,6 +37,7 @@ class big_stack {
   const stack_ref& get() const noexcept { return stack_; }
 
  private:
+  stack_pool& pool_;
   stack_ref stack_;
 };
 

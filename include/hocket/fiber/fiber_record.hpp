@@ -22,6 +22,7 @@ struct alignas(16) fiber_record {
   control_block* block;
   std::byte* low;    // of its stack
   std::byte* base;   // its frames begin below; between here and this record lie the callable and the result
+  stack_pool* pool;  // where the stack goes back to: of the thread that the fiber is on
   const char* name;  // outlives the fiber; never null
   void* user_data;
   fiber_local_node* locals = nullptr;  // fiber-local values; null until the first is made

@@ -6,6 +6,7 @@
 #include <hocket/core/executor.hpp>
 #include <hocket/stack/fault.hpp>
 #include <hocket/stack/stack_pool.hpp>
+#include <array>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -26,10 +27,15 @@ class fiber_thread final : public executor {
   // A raw fiber is resumed by its owner and by nobody else: fatal.
   void post(runnable& work) noexcept override;
 
-  // For coroutines that name no pool: 64 KiB stacks.
-  stack_pool& default_pool();
+  // For coroutines that name no pool: 64 KiB stacks. Throws as pool_of.
+  stack_pool& default_pool() {
+    if (stack_pool* pool = pools_[default_class]) [[likely]]
+      return *pool;
+    return make_default_pool();
+  }
 
-  // For fibers that ask for a size: one pool per size in whole pages; 0 is the default. Throws bad_alloc.
+  // For fibers that ask for a size: a pool on the process's depot of its class; 0 is the default. Throws bad_alloc, and
+  // system_error for a size above stack_pool::maximum_size.
   stack_pool& pool_of(std::size_t stack_size);
 
   // A fiber of this thread is gone. This object outlives its thread while there are any (a static one of the main
@@ -50,9 +56,11 @@ class fiber_thread final : public executor {
   fiber_thread() noexcept;
   ~fiber_thread();
   struct exit_hook;
-  struct sized_pool;
-  stack_pool* default_pool_ = nullptr;
-  sized_pool* sized_pools_ = nullptr;
+  static constexpr std::size_t default_class = 4;  // 4 KiB * 2^4
+  stack_pool& make_default_pool();
+  stack_pool& pool_of_class(std::size_t size_class, stack_depot& depot);
+
+  std::array<stack_pool*, stack_depot::classes> pools_{};
   bool ended_ = false;  // the thread is
   signal_stack for_signals_;
 };

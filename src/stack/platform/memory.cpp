@@ -96,6 +96,19 @@ std::error_code discard_pages(const memory_range* ranges, std::size_t count) noe
   return error;
 }
 
+std::size_t resident_bytes(memory_range range) noexcept {
+  std::array<unsigned char, 256> pages;
+  std::size_t resident = 0;
+  for (std::size_t at = 0; at < range.size;) {
+    const std::size_t part = std::min(range.size - at, pages.size() * page_size());
+    const std::size_t count = (part + page_size() - 1) / page_size();
+    if (::mincore(range.first + at, part, pages.data()) != 0) return resident;
+    for (std::size_t i = 0; i < count; ++i) resident += (pages[i] & 1) * page_size();
+    at += part;
+  }
+  return resident;
+}
+
 void refuse_vectored_advice() noexcept {
   // ORDER: relaxed, pairs with nothing: it saves others a refused call.
   vectored().store(false, std::memory_order_relaxed);

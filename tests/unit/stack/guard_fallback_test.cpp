@@ -15,7 +15,7 @@ using namespace hocket;
 
 namespace {
 
-constexpr std::size_t many = 40000;  // more than the mappings that a process may have by default allow
+constexpr std::size_t many = 70000;  // more than the mappings that a process may have by default allow
 
 // Valgrind itself cannot follow so many mappings.
 bool under_valgrind() {
@@ -59,7 +59,9 @@ void preferred_goes_on() {
     require(stack_pool::stack_of(stack.cell).canary == stack.canary);
     require(!stack.canary || canary_intact(stack.low));
   }
-  require(without > 0 && without < many && pool.statistics().unguarded == without);
+  require(without > 0 && without < many);
+  const std::size_t made = pool.statistics().unguarded;  // at most a run more
+  require(made >= without && made < without + 64);
   stack_pool other({.stack_size = 4096, .protection = guard::preferred});  // the process can still map
   stack_ref one = other.acquire().value();
   other.release(one);
