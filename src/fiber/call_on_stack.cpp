@@ -15,6 +15,7 @@ constexpr std::size_t big_stack_size = std::size_t{8} << 20;
 
 // The call, on the caller's stack.
 struct stack_call {
+  called_stack here;
   void (*run)(void* body);
   void* body;
   call_annotation annotation;
@@ -26,6 +27,7 @@ struct stack_call {
 void enter_call(void* argument, void* from, void*) noexcept {
   auto& call = *static_cast<stack_call*>(argument);
   call.annotation.on_entry();
+  call.here.left = from;
   try {
     call.run(call.body);
   } catch (...) {
@@ -40,14 +42,16 @@ void enter_call(void* argument, void* from, void*) noexcept {
 void call_on(const stack_ref& stack, void (*run)(void* body), void* body) {
   fiber_thread& thread = fiber_thread::current();
   fiber_record* fiber = thread.running ? &fiber_record::of(*thread.running) : nullptr;
-  stack_call call{run, body, call_annotation(fiber ? &fiber->annotation : nullptr, stack.low, stack.size())};
   called_stack*& calls = fiber ? fiber->calls : thread.calls;
-  called_stack here{stack, calls};
+  stack_call call{{stack, calls, nullptr},
+                  run,
+                  body,
+                  call_annotation(fiber ? &fiber->annotation : nullptr, stack.low, stack.size())};
   void* record = machine::prepare(stack.top, &enter_call, &call, stack.size());
   call.annotation.before_call();
-  calls = &here;
+  calls = &call.here;
   static_cast<void>(machine::switch_to(record, nullptr));
-  calls = here.outer;
+  calls = call.here.outer;
   call.annotation.after_return();
   if (stack.canary && !canary_intact(stack.low))
     fatal("the stack of a call_on_stack overflowed (its canary is gone)",

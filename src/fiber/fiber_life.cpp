@@ -33,6 +33,8 @@ stack_ref stack_of(fiber_record& record) noexcept {
 void release_stack(fiber_record& record) noexcept {
   const stack_ref stack = stack_of(record);
   stack_pool& pool = *record.pool;
+  if (pool.shares_stacks()) leave_copied_stack(record);
+  delete record.floating_point;
   std::destroy_at(&record);
   pool.release(stack);
 }
@@ -62,10 +64,15 @@ fiber_record& begin_fiber(stack_pool* pool, const char* name, void* user_data, s
     from.release(*stack);
     throw_no_room();
   }
+  if (from.shares_stacks() && !detail::take_copied_stack(stack->cell)) [[unlikely]] {
+    from.release(*stack);
+    throw std::bad_alloc();
+  }
   auto* block = ::new (stack->cell) control_block{fiber_entry_points, {}, nullptr};
   block->header.kind = coroutine_kind::fiber;
   block->header.flags = stack->canary ? fiber_flag::special : std::uint8_t{0};
   block->header.continuation.home = &thread;
+  if (from.shares_stacks()) block->header.reserved = stack_bit::moves | stack_bit::copied;
   auto* record = ::new (&fiber_record::on(*stack)) fiber_record;
   record->block = block;
   record->low = stack->low;
@@ -76,15 +83,17 @@ fiber_record& begin_fiber(stack_pool* pool, const char* name, void* user_data, s
   return *record;
 }
 
-void begin_own_floating_point(fiber_record& record) noexcept {
+void begin_own_floating_point(fiber_record& record) {
   record.block->header.flags |= fiber_flag::special;
   record.special |= record_flag::own_floating_point;
-  std::fegetenv(&record.floating_point);
+  record.floating_point = new std::fenv_t;
+  std::fegetenv(record.floating_point);
 }
 
 void arm_fiber(fiber_record& record, void* top, void (*entry)(void*, void*, void*)) noexcept {
   auto room = static_cast<std::size_t>(static_cast<std::byte*>(top) - record.low);
-  record.base = static_cast<std::byte*>(top);
+  const auto body = reinterpret_cast<std::byte*>(&record) - static_cast<std::byte*>(top);
+  record.body_size = static_cast<std::uint32_t>(body / 16) & 0xffffff;
   record.block->record = machine::prepare(top, entry, &record, room);
   record.annotation.on_acquire(record.low, static_cast<std::size_t>(record.top() - record.low));
   ++record.block->thread().live;

@@ -24,12 +24,28 @@ struct fiber_thread::exit_hook : thread_exit_hook {
   }
 };
 
+struct fiber_thread::special {
+  special(std::size_t stack_size, stack_layout of, special* before)
+      : layout(of),
+        size_class(stack_depot::class_of(stack_size)),
+        pool({.stack_size = stack_size, .layout = of}),
+        next(before) {}
+  const stack_layout layout;
+  const std::size_t size_class;
+  stack_pool pool;
+  special* next;
+};
+
 fiber_thread::fiber_thread() noexcept
     : state(&this_thread()), exceptions(&current_exception_globals()), id(machine::thread_id()) {}
 
 fiber_thread::~fiber_thread() {
   delete idle;
   for (stack_pool* pool : pools_) delete pool;
+  while (special* first = special_pools_) {
+    special_pools_ = first->next;
+    delete first;
+  }
 }
 
 void fiber_thread::one_less() noexcept {
@@ -67,6 +83,24 @@ stack_pool& fiber_thread::pool_of_class(std::size_t size_class, stack_depot& dep
   stack_pool*& pool = pools_[size_class];
   if (!pool) pool = new stack_pool(depot);
   return *pool;
+}
+
+stack_pool& fiber_thread::pool_of(std::size_t stack_size, stack_kind kind) {
+  constexpr std::size_t small = 8 * 1024;
+  switch (kind) {
+    case stack_kind::dense: return special_pool(stack_size ? stack_size : small, stack_layout::dense);
+    case stack_kind::copied:
+      return special_pool(stack_size ? stack_size : stack_options{}.stack_size, stack_layout::copied);
+    default: return pool_of(stack_size);
+  }
+}
+
+// Few: one for each size that somebody asks for.
+stack_pool& fiber_thread::special_pool(std::size_t stack_size, stack_layout layout) {
+  for (special* at = special_pools_; at; at = at->next)
+    if (at->layout == layout && at->size_class == stack_depot::class_of(stack_size)) return at->pool;
+  special_pools_ = new special(stack_size, layout, special_pools_);
+  return special_pools_->pool;
 }
 
 void fiber_thread::post(runnable&) noexcept {

@@ -28,7 +28,7 @@ struct stack_in_use {
   fiber_record* fiber;  // whose code runs; null: that of a plain thread
   bool called;          // by call_on_stack
 
-  std::size_t asked() const noexcept { return stack_pool::pool_of(stack.cell).options().stack_size; }
+  std::size_t asked() const noexcept { return stack_depot::of(stack.cell).stack_size(); }
 };
 
 stack_in_use current_stack(const fiber_thread& thread) noexcept {

@@ -9,12 +9,12 @@ class own_floating_point_scope {
  public:
   explicit own_floating_point_scope(fiber_record& record) noexcept : record_(record) {
     std::fegetenv(&resumers_);
-    std::fesetenv(&record_.floating_point);
+    std::fesetenv(record_.floating_point);
   }
   own_floating_point_scope(const own_floating_point_scope&) = delete;
   own_floating_point_scope& operator=(const own_floating_point_scope&) = delete;
   ~own_floating_point_scope() {
-    std::fegetenv(&record_.floating_point);
+    std::fegetenv(record_.floating_point);
     std::fesetenv(&resumers_);
   }
 

@@ -42,14 +42,16 @@ bool scheduled_fiber::prepare() noexcept {
 
 void scheduled_fiber::take_stack(fiber_thread& thread) {
   detail::idle_membership idle(thread, *this);
-  fiber_record& record = detail::begin_fiber(&thread.pool_of(stack_size_), self_.name(), this, 0);
+  fiber_record& record = detail::begin_fiber(&thread.pool_of(stack_size_, stack_), self_.name(), this, 0);
+  detail::unless_armed guard{record};
+  if (own_floating_point_) detail::begin_own_floating_point(record);
+  guard.armed = true;
   block_ = record.block;
   block_->header.flags |= fiber_flag::scheduled;
   block_->header.budget = transfer_budget;
   block_->header.ctx = &self_;
   if (idle.keep()) block_->header.reserved |= stack_bit::moves;
   record.drop_body = [](fiber_record&) noexcept {};
-  if (own_floating_point_) detail::begin_own_floating_point(record);
   detail::arm_fiber(record, &record, &scheduled_fiber::entry);
 }
 

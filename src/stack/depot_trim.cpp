@@ -49,7 +49,8 @@ void stack_depot::end_period(time_point now) noexcept {
 }
 
 void stack_depot::condemn(std::size_t keep) noexcept {
-  const bool dirty = geometry_.stride % page_size() == 0;  // else it shares pages, which only a whole slab gives back
+  // Else it shares pages, which only a whole slab gives back.
+  const bool dirty = geometry_.stride % page_size() == 0 && !geometry_.shared;
   for (; warm() != 0;) {
     const free_stack stack = pop_warm();
     stack_slab& slab = stack_slab::of(stack);

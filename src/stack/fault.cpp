@@ -1,6 +1,6 @@
 #include <hocket/stack/fault.hpp>
 
-#include "stack/slab.hpp"
+#include "stack/memory.hpp"
 
 namespace hocket::inline HOCKET_ABI {
 namespace {
@@ -18,7 +18,7 @@ stack_fault judge_fault(const memory_fault& fault, const std::byte* low) noexcep
   const auto end = reinterpret_cast<std::uintptr_t>(low);
   const std::uintptr_t at = fault.address, pointer = fault.stack_pointer;
   if (at >= end) return stack_fault::foreign;
-  const bool in_guard = at >= end - stack_slab::page;
+  const bool in_guard = at >= end - page_size();
   const bool jumped = pointer != 0 && pointer < end && end - pointer <= longest_jump;
   const bool by_growth = at + below_pointer >= pointer;  // true where the stack pointer is not known
   if (by_growth && (in_guard || jumped)) return stack_fault::overflow;

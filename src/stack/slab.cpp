@@ -43,7 +43,7 @@ bool canary_intact(const std::byte* low) noexcept {
 // Stacks on huge pages begin at one: the cells lie right in front of it.
 result<stack_slab*> stack_slab::create(stack_depot& depot, const detail::stack_geometry& geometry, stack_layout layout,
                                        guard protection, std::size_t count, std::size_t before) noexcept {
-  const std::size_t stacks = geometry.stride * count;
+  const std::size_t stacks = geometry.stride * (geometry.shared ? 1 : count);
   const bool huge = layout == stack_layout::dense && stacks >= huge_page;
   const std::size_t cells = huge ? alignment : round_up((head_cells + count) * cell_size, page_size());
   const std::size_t size = round_up(cells + stacks, page_size());
@@ -75,8 +75,8 @@ stack_slab::stack_slab(stack_depot& depot, const detail::stack_geometry& geometr
 
 void stack_slab::destroy(stack_slab* slab) noexcept {
   forget_guards(slab->split_);
-  unpoison_memory(slab->stacks_, slab->geometry_.stride * slab->count_);  // the next to be mapped here is not ours
   auto* first = reinterpret_cast<std::byte*>(slab);
+  unpoison_memory(slab->stacks_, static_cast<std::size_t>(first + slab->size_ - slab->stacks_));  // for whoever is next
   const std::size_t size = slab->size_;
   slab->~stack_slab();
   return_memory(first, size);
@@ -102,6 +102,13 @@ std::error_code stack_slab::lend(detail::stack_run& run, std::size_t most_stacks
   return {};
 }
 
+// One guard is that of all, and is made for the first ones.
+guard_report stack_slab::guard_shared(memory_range guard, std::size_t count) const noexcept {
+  if (made_ != 0) return {count, 0, {}};
+  guard_report report = guard_pages(&guard, 1);
+  return {report.guarded * count, report.split, report.error};
+}
+
 // Makes the stacks below `upto`, at most 64 of them, as far as guards are to be had.
 std::error_code stack_slab::make(std::size_t upto, std::size_t& unguarded) noexcept {
   if (protection_ == guard::canary) return made_ = static_cast<std::uint32_t>(upto), std::error_code{};
@@ -110,8 +117,8 @@ std::error_code stack_slab::make(std::size_t upto, std::size_t& unguarded) noexc
   guard_report report{0, 0, {}};
   if (guarded == made_) {
     std::array<memory_range, word_bits> guards;
-    for (std::size_t i = made_; i < upto; ++i) guards[i - made_] = {stacks_ + i * geometry_.stride, geometry_.guard};
-    report = guard_pages(guards.data(), upto - made_);
+    for (std::size_t i = made_; i < upto; ++i) guards[i - made_] = {low_end(i), geometry_.guard};
+    report = geometry_.shared ? guard_shared(guards[0], upto - made_) : guard_pages(guards.data(), upto - made_);
   }
   split_ += static_cast<std::uint32_t>(report.split);
   made_ += static_cast<std::uint32_t>(report.guarded);
@@ -193,7 +200,7 @@ detail::free_stack stack_slab::at(std::size_t index) const noexcept {
   // ORDER: relaxed, pairs with the store in make(): the stack was made before it was lent.
   const bool canary = index >= guarded_.load(std::memory_order_relaxed);
   auto cells = reinterpret_cast<std::uintptr_t>(this) + (head_cells + index) * cell_size;
-  return {cells + static_cast<std::uintptr_t>(canary), stacks_ + (index + 1) * geometry_.stride - colour};
+  return {cells + static_cast<std::uintptr_t>(canary), low_end(index) + geometry_.stride - colour};
 }
 
 stack_ref stack_slab::stack_of(void* cell) const noexcept { return geometry_.stack(at(index_of(cell))); }

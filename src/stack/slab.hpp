@@ -43,6 +43,9 @@ class stack_slab {
   stack_slab* older = nullptr;
   stack_slab* newer = nullptr;
 
+  // See stack_depot::resident_of().
+  void* resident = nullptr;
+
   stack_depot& depot() const noexcept { return depot_; }
   std::size_t count() const noexcept { return count_; }
   std::size_t reserved() const noexcept { return size_; }
@@ -72,16 +75,20 @@ class stack_slab {
   detail::free_stack at(std::size_t index) const noexcept;
   stack_ref stack_of(void* cell) const noexcept;
   memory_range pages(std::size_t index) const noexcept {
-    return {stacks_ + index * geometry_.stride + geometry_.guard, geometry_.stride - geometry_.guard};
+    return {low_end(index) + geometry_.guard, geometry_.stride - geometry_.guard};
   }
   // The first stack with pages at or after `index`, for those who count pages: count() if there is none.
   std::size_t next_made(std::size_t index) const noexcept;
 
  private:
+  std::byte* low_end(std::size_t index) const noexcept {
+    return stacks_ + (geometry_.shared ? 0 : index * geometry_.stride);
+  }
   stack_slab(stack_depot& depot, const detail::stack_geometry& geometry, std::byte* stacks, guard protection,
              std::size_t size, std::size_t count, std::size_t before) noexcept;
 
   std::error_code make(std::size_t upto, std::size_t& unguarded) noexcept;
+  guard_report guard_shared(memory_range guard, std::size_t count) const noexcept;
   std::size_t index_of(const void* cell) const noexcept {
     return static_cast<std::size_t>(static_cast<const std::byte*>(cell) - reinterpret_cast<const std::byte*>(this)) /
                cell_size -

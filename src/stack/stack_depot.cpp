@@ -35,6 +35,7 @@ std::size_t checked_size(std::size_t asked) {
 
 detail::stack_geometry geometry_of(const stack_options& options) noexcept {
   if (options.layout == stack_layout::dense) return {options.stack_size, 0, 64, 512};
+  if (options.layout == stack_layout::copied) return {options.stack_size + page_size(), page_size(), 0, 1, true};
   return {options.stack_size + 2 * page_size(), page_size(), 320, 3072};
 }
 
@@ -49,7 +50,7 @@ std::size_t rounds_of(const stack_options& options) noexcept {
 
 stack_depot::stack_depot(const stack_options& options) : options_(options) {
   options_.stack_size = checked_size(options.stack_size);
-  if (options_.layout == stack_layout::guarded) options_.stack_size = round_up(options_.stack_size, page_size());
+  if (options_.layout != stack_layout::dense) options_.stack_size = round_up(options_.stack_size, page_size());
   geometry_ = geometry_of(options_);
   rounds_ = rounds_of(options_);
   run_size_ = std::min(rounds_, most_run);
@@ -127,6 +128,7 @@ bool stack_depot::may_wait() const noexcept {
 
 stack_depot& stack_depot::of(void* cell) noexcept { return stack_slab::of(cell).depot(); }
 stack_ref stack_depot::stack_of(void* cell) noexcept { return stack_slab::of(cell).stack_of(cell); }
+void*& stack_depot::resident_of(void* cell) noexcept { return stack_slab::of(cell).resident; }
 
 // --- the process's own
 

@@ -144,4 +144,12 @@ class packed_fibers : public loop_fibers {
   }
 };
 
+// Fibers that all share one stack.
+class copied_fibers : public loop_fibers {
+ public:
+  explicit copied_fibers(const hocket::loop_options& options = {}) : loop_fibers(options) {
+    options_.stack = hocket::stack_kind::copied;
+  }
+};
+
 }  // namespace hocket_test

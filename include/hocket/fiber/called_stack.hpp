@@ -8,6 +8,7 @@ namespace hocket::inline HOCKET_ABI {
 struct called_stack {
   stack_ref stack;
   called_stack* outer;  // the one that it was called from; null: the caller's own
+  void* left;           // the record of the code that made the call
 };
 
 }  // namespace hocket::inline HOCKET_ABI

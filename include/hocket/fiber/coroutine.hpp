@@ -192,15 +192,6 @@ struct coroutine_types<O(I)> {
   using out = O;
   using in = I;
 };
-
-// Gives a fiber up unless it was armed.
-struct unless_armed {
-  fiber_record& record;
-  bool armed = false;
-  ~unless_armed() {
-    if (!armed) give_up_fiber(record);
-  }
-};
 }  // namespace detail
 
 template <class Signature>

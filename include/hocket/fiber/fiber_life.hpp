@@ -27,7 +27,16 @@ void arm_fiber(fiber_record& record, void* top, void (*entry)(void*, void*, void
 void give_up_fiber(fiber_record& record) noexcept;
 
 // Before it is armed: its floating-point environment becomes its own, beginning with the caller's.
-void begin_own_floating_point(fiber_record& record) noexcept;
+void begin_own_floating_point(fiber_record& record);
+
+// Gives a fiber up unless it was armed.
+struct unless_armed {
+  fiber_record& record;
+  bool armed = false;
+  ~unless_armed() {
+    if (!armed) give_up_fiber(record);
+  }
+};
 
 // Tells the observer of a fiber that was made.
 void announce_fiber(const fiber_record& record) noexcept;

@@ -10,6 +10,7 @@ namespace hocket::inline HOCKET_ABI {
 
 struct called_stack;
 struct control_block;
+class stack_image;
 struct fiber_local_node;
 
 // What fiber_flag::special stands for: bits of fiber_record::special.
@@ -20,20 +21,25 @@ inline constexpr std::uint8_t own_floating_point = 2;  // swap the floating-poin
 
 struct alignas(16) fiber_record {
   control_block* block;
-  std::byte* low;    // of its stack
-  std::byte* base;   // its frames begin below; between here and this record lie the callable and the result
-  stack_pool* pool;  // where the stack goes back to: of the thread that the fiber is on
-  const char* name;  // outlives the fiber; never null
+  std::byte* low;                // of its stack
+  stack_pool* pool;              // where the stack goes back to: of the thread that the fiber is on
+  stack_image* image = nullptr;  // of a copied stack, while its frames are there: room for the next time
+  const char* name;              // outlives the fiber; never null
   void* user_data;
   fiber_local_node* locals = nullptr;  // fiber-local values; null until the first is made
   called_stack* calls = nullptr;       // other stacks that it runs on, the innermost; null: its own
   void (*drop_body)(fiber_record& self) noexcept = nullptr;  // destroys the result, and the callable if it never ran
   std::exception_ptr error;                                  // what left the body
-  exception_globals exceptions{};  // of the parked fiber, while fiber_flag::keeps_exceptions is set
+  exception_globals exceptions{};         // of the parked fiber, while fiber_flag::keeps_exceptions is set
+  std::fenv_t* floating_point = nullptr;  // of the parked fiber, with record_flag::own_floating_point: on the heap
   [[no_unique_address]] switch_annotation annotation;
-  std::uint8_t special;
-  std::fenv_t floating_point;  // of the parked fiber, with record_flag::own_floating_point; else never touched
+  std::uint32_t special : 8 = 0;
+  std::uint32_t body_size : 24 = 0;  // in units of 16 bytes: the callable and the result, which lie below this record
 
+  // Its frames begin below.
+  std::byte* base() const noexcept {
+    return const_cast<std::byte*>(reinterpret_cast<const std::byte*>(this)) - std::size_t{body_size} * 16;
+  }
   std::byte* top() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 
   // Found from the control block, in the image of a packed stack if need be: cold.

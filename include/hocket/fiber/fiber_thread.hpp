@@ -4,6 +4,7 @@
 #include <hocket/context/exception_globals.hpp>
 #include <hocket/core/current.hpp>
 #include <hocket/core/executor.hpp>
+#include <hocket/core/scheduled.hpp>
 #include <hocket/stack/fault.hpp>
 #include <hocket/stack/stack_pool.hpp>
 #include <array>
@@ -37,6 +38,8 @@ class fiber_thread final : public executor {
   // For fibers that ask for a size: a pool on the process's depot of its class; 0 is the default. Throws bad_alloc, and
   // system_error for a size above stack_pool::maximum_size.
   stack_pool& pool_of(std::size_t stack_size);
+  // The same for a kind of stack: dense and copied ones are the thread's own.
+  stack_pool& pool_of(std::size_t stack_size, stack_kind kind);
 
   // A fiber of this thread is gone. This object outlives its thread while there are any (a static one of the main
   // thread is destroyed after it): then the last one takes it along.
@@ -59,8 +62,11 @@ class fiber_thread final : public executor {
   static constexpr std::size_t default_class = 4;  // 4 KiB * 2^4
   stack_pool& make_default_pool();
   stack_pool& pool_of_class(std::size_t size_class, stack_depot& depot);
+  stack_pool& special_pool(std::size_t stack_size, stack_layout layout);
 
   std::array<stack_pool*, stack_depot::classes> pools_{};
+  struct special;
+  special* special_pools_ = nullptr;
   bool ended_ = false;  // the thread is
   signal_stack for_signals_;
 };

@@ -55,6 +55,13 @@ class packing_batch {
 // A fiber with fiber_flag::idle is about to run.
 void wake_idle(control_block& block) noexcept;
 
+// A new fiber is to be made on a copied stack: whose frames are there now are saved, and the cell's owner has it.
+// False: there is no memory. Fatal if the caller runs on it.
+[[nodiscard]] bool take_copied_stack(void* cell) noexcept;
+
+// A fiber on a copied stack has ended, or was given up.
+void leave_copied_stack(fiber_record& record) noexcept;
+
 // Puts the frames of a packed fiber back where they were. Its owner is about to resume or destroy it.
 void unpack(control_block& block) noexcept;
 

@@ -67,7 +67,7 @@ class scheduled_fiber {
   bool pinned() const noexcept { return pins_ != 0; }
 
   // How long it may be parked before it is packed; and its place among those of its thread that may be.
-  bool hibernates() const noexcept { return hibernate_after_ != duration::max(); }
+  bool hibernates() const noexcept { return hibernate_after_ != duration::max() && stack_ == stack_kind::own; }
   duration hibernate_after() const noexcept { return hibernate_after_; }
   std::uint32_t idle_index = 0;
 
@@ -82,6 +82,7 @@ class scheduled_fiber {
         stack_size_(options.stack_size),
         hibernate_after_(options.hibernate_after),
         body_(body),
+        stack_(options.stack),
         own_floating_point_(options.own_floating_point) {}
   ~scheduled_fiber() = default;
 
@@ -96,6 +97,7 @@ class scheduled_fiber {
   std::uint32_t pins_ = 0;
   const body_function body_;
   control_block* block_ = nullptr;
+  const stack_kind stack_;
   const bool own_floating_point_;
 };
 

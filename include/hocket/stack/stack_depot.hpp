@@ -144,6 +144,7 @@ class stack_depot {
   // All that follows: any thread.
 
   stack_options options() const noexcept;
+  std::size_t stack_size() const noexcept { return options_.stack_size; }  // without a lock: it stays
 
   // Limits, what happens at them, what is kept warm, decay and its clock are from now on those of `options`; so is the
   // protection, for slabs that are mapped from now on. Size and layout stay. A lower limit takes nothing away from
@@ -182,6 +183,10 @@ class stack_depot {
   // The depot and the stack of a cell that acquire() handed out.
   static stack_depot& of(void* cell) noexcept;
   static stack_ref stack_of(void* cell) noexcept;
+
+  // stack_layout::copied: the cell whose owner's frames are on the stack that this one shares. The owners' own, null at
+  // first.
+  static void*& resident_of(void* cell) noexcept;
 
  private:
   friend class stack_pool;

@@ -37,8 +37,10 @@ enum class guard : std::uint8_t {
 
 enum class stack_layout : std::uint8_t {
   guarded,  // each with its guard, as `protection` says, and small pages
-  dense     // for very many small ones: nothing between them, a canary each (`protection` does not count), huge pages
+  dense,    // for very many small ones: nothing between them, a canary each (`protection` does not count), huge pages
             // where the system gives them
+  copied    // some hundred share one, which is guarded: the frames of all but one are saved elsewhere
+            // (fiber/packing.hpp). For the coroutines of one thread
 };
 
 // What a depot does that has lent as many stacks as it may.
@@ -90,6 +92,7 @@ struct stack_geometry {
   std::size_t guard;        // of these, at the low end: the guard page
   std::size_t colour_step;  // how the tops are staggered
   std::size_t colour_span;
+  bool shared = false;  // the stacks of a slab are one
 
   // Tops lie in the last 4 KiB of a stride, and strides end at multiples of 4 KiB, whatever the page size.
   static constexpr std::size_t granule = 4096;

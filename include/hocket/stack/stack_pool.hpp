@@ -60,6 +60,11 @@ class stack_pool {
   // The stack of a cell that acquire() handed out.
   static stack_ref stack_of(void* cell) noexcept { return stack_depot::stack_of(cell); }
 
+  // Whether its stacks are copied ones (stack_layout::copied).
+  bool shares_stacks() const noexcept { return geometry_.shared; }
+  // Whether each has pages of its own (stack_layout::guarded).
+  bool is_guarded() const noexcept { return geometry_.guard != 0 && !geometry_.shared; }
+
  private:
   using free_stack = detail::free_stack;
 
@@ -102,7 +107,7 @@ inline result<stack_ref> stack_pool::acquire() noexcept {
 inline stack_ref stack_pool::pop() noexcept {
   constexpr std::ptrdiff_t ahead = 16;  // creations; what a miss of cache and TLB takes
   stack_ref stack = geometry_.stack(*--end_);
-  unpoison_memory(stack.low, stack.size());
+  if (!geometry_.shared) unpoison_memory(stack.low, stack.size());
   if (end_ - begin_ >= ahead) {
     const free_stack& later = end_[-ahead];
     __builtin_prefetch(reinterpret_cast<void*>(later.cell), 1);
@@ -130,8 +135,8 @@ inline void stack_pool::release(const stack_ref& stack) noexcept {
 }
 
 inline void stack_pool::push(const stack_ref& stack) noexcept {
-  if (stack.canary) write_canary(stack.low);  // whoever ruined it is not the next owner
-  poison_memory(stack.low, stack.size());     // nobody's: a stray access is found
+  if (stack.canary) write_canary(stack.low);                      // whoever ruined it is not the next owner
+  if (!geometry_.shared) poison_memory(stack.low, stack.size());  // nobody's: a stray access is found
   *end_++ = {reinterpret_cast<std::uintptr_t>(stack.cell) | static_cast<std::uintptr_t>(stack.canary), stack.top};
   --live_;
 }
