@@ -4,6 +4,7 @@
 #include <hocket/fiber/fiber_local.hpp>
 #include <hocket/fiber/fiber_thread.hpp>
 
+#include "fiber/measuring.hpp"
 #include "fiber/overflow_report.hpp"
 
 #include <new>
@@ -62,7 +63,7 @@ fiber_thread& fiber_thread::current() {
 }
 
 stack_pool& fiber_thread::default_pool() {
-  if (!default_pool_) default_pool_ = new stack_pool;
+  if (!default_pool_) default_pool_ = new stack_pool({.measure = new_pools_measure()});
   return *default_pool_;
 }
 
@@ -72,7 +73,7 @@ stack_pool& fiber_thread::pool_of(std::size_t stack_size) {
   const std::size_t rounded = (stack_size + page - 1) / page * page;
   for (sized_pool* at = sized_pools_; at; at = at->next)
     if (at->stacks.options().stack_size == rounded) return at->stacks;
-  sized_pools_ = new sized_pool{stack_pool({.stack_size = rounded}), sized_pools_};
+  sized_pools_ = new sized_pool{stack_pool({.stack_size = rounded, .measure = new_pools_measure()}), sized_pools_};
   return sized_pools_->stacks;
 }
 

@@ -222,6 +222,9 @@ class [[nodiscard]] any_coroutine {
   void* user_data() const noexcept { return record_ ? record_->user_data : nullptr; }
   void set_user_data(void* data) noexcept;  // fatal when empty
 
+  // The deepest use of its stack so far, in bytes (fiber/stack_use.hpp); 0 when empty. Any state, its own thread.
+  std::size_t stack_high_water() const noexcept;
+
  protected:
   any_coroutine() noexcept = default;
   any_coroutine& operator=(any_coroutine&& other) noexcept {

@@ -41,6 +41,7 @@ struct stack_options {
   std::size_t stack_size = 64 * 1024;  // usable bytes, rounded up to whole pages; virtual: a page is paid when touched
   std::size_t limit = 0;               // most stacks alive at once; 0: as many as memory allows
   guard protection = guard::required;
+  bool measure = false;  // stack_statistics::high_water (stack/high_water.hpp)
 };
 
 // One acquired stack. [low, top) is usable; top is 64-byte aligned. `cell` is 64 bytes of the owner's own.
@@ -60,8 +61,9 @@ struct stack_statistics {
   std::size_t warm;    // acquisitions that the pool served
   std::size_t fresh;   // acquisitions of a stack never used before
   std::size_t slabs;
-  std::size_t reserved;   // bytes of address space, of which only touched pages are memory
-  std::size_t unguarded;  // stacks made with a canary because no guard could be had (guard::preferred)
+  std::size_t reserved;    // bytes of address space, of which only touched pages are memory
+  std::size_t unguarded;   // stacks made with a canary because no guard could be had (guard::preferred)
+  std::size_t high_water;  // deepest use of a stack that came back, in bytes; 0 unless the pool measures
 };
 
 class stack_slab;
@@ -99,6 +101,7 @@ class stack_pool {
   [[nodiscard]] result<stack_ref> carve() noexcept;
   [[nodiscard]] std::error_code grow() noexcept;
   [[nodiscard]] bool make_room(std::size_t stacks) noexcept;
+  void measure(const stack_ref& stack) noexcept;
 
   stack_options options_;
   std::size_t stride_;
@@ -145,6 +148,8 @@ inline void stack_pool::count_acquired() noexcept {
 inline void stack_pool::release(const stack_ref& stack) noexcept {
   debug_expects(&pool_of(stack.cell) == this, "a stack was released to another pool",
                 "release it to the pool that acquire() was called on");
+  if (options_.measure) [[unlikely]]
+    measure(stack);
   if (stack.canary) write_canary(stack.low);  // whoever ruined it is not the next owner
   poison_memory(stack.low, stack.size());     // nobody's: a stray access is found
   free_[counts_.pooled++] = stack;
