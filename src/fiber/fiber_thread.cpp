@@ -4,6 +4,7 @@
 #include <hocket/fiber/fiber_local.hpp>
 #include <hocket/fiber/fiber_thread.hpp>
 
+#include "fiber/measuring.hpp"
 #include "fiber/overflow_report.hpp"
 
 #include <new>
@@ -81,7 +82,9 @@ stack_pool& fiber_thread::make_default_pool() { return pool_of_class(default_cla
 
 stack_pool& fiber_thread::pool_of_class(std::size_t size_class, stack_depot& depot) {
   stack_pool*& pool = pools_[size_class];
-  if (!pool) pool = new stack_pool(depot);
+  if (pool) return *pool;
+  pool = new stack_pool(depot);
+  pool->measure_use(new_pools_measure());
   return *pool;
 }
 

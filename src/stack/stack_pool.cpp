@@ -20,7 +20,9 @@ stack_pool::stack_pool(stack_depot& depot, stack_depot* own)
 
 stack_pool::stack_pool(stack_depot& depot) : stack_pool(depot, nullptr) {}
 
-stack_pool::stack_pool(const stack_options& options) : stack_pool(std::make_unique<stack_depot>(options)) {}
+stack_pool::stack_pool(const stack_options& options) : stack_pool(std::make_unique<stack_depot>(options)) {
+  measures_ = options.measure;
+}
 
 stack_pool::stack_pool(std::unique_ptr<stack_depot> own) : stack_pool(*own, own.get()) {
   static_cast<void>(own.release());
@@ -139,7 +141,8 @@ duration stack_pool::keep_house() noexcept {
 stack_statistics stack_pool::statistics() const noexcept {
   const depot_statistics all = depot_.counts();
   const std::size_t here = static_cast<std::size_t>(end_ - begin_) + stock_.before->count;
-  return {live_, peak_, here + (own_ ? all.warm : 0), warm_, fresh_, all.slabs, all.reserved, all.unguarded};
+  return {live_,         peak_,      here + (own_ ? all.warm : 0), warm_, fresh_, all.slabs, all.reserved,
+          all.unguarded, high_water_};
 }
 
 }  // namespace hocket::inline HOCKET_ABI

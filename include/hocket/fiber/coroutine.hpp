@@ -215,6 +215,9 @@ class [[nodiscard]] any_coroutine {
   void* user_data() const noexcept { return record_ ? fiber_record::of(*block_).user_data : nullptr; }
   void set_user_data(void* data) noexcept;  // fatal when empty
 
+  // The deepest use of its stack so far, in bytes (fiber/stack_use.hpp); 0 when empty. Any state, its own thread.
+  std::size_t stack_high_water() const noexcept;
+
   // For hibernate().
   bool pack(detail::packing_batch& batch) noexcept;
 

@@ -56,8 +56,9 @@ struct stack_options {
   stack_layout layout = stack_layout::guarded;
   std::size_t limit_bytes = 0;  // the same in bytes of stack_size; 0: no limit. The lower of the two counts
   at_limit when_full = at_limit::error;
-  std::size_t keep = 64;                     // free stacks that decay leaves warm; or
-  std::size_t keep_bytes = 0;                // so many bytes of stack_size, if that is more
+  bool measure = false;        // of a pool's own depot: stack_statistics::high_water (stack/high_water.hpp)
+  std::size_t keep = 64;       // free stacks that decay leaves warm; or
+  std::size_t keep_bytes = 0;  // so many bytes of stack_size, if that is more
   duration decay = std::chrono::seconds(1);  // what was not needed for so long is given back; max(): never
   const clock* time = nullptr;               // by which; null: the machine's monotonic clock. Outlives the depot
 };

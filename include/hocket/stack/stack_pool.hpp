@@ -14,14 +14,15 @@
 namespace hocket::inline HOCKET_ABI {
 
 struct stack_statistics {
-  std::ptrdiff_t live;    // acquired here less released here; below 0 if more came from other pools of the depot
-  std::ptrdiff_t peak;    // the most of it
-  std::size_t pooled;     // free and warm here, and those of a depot of its own
-  std::size_t warm;       // acquisitions that found a warm stack
-  std::size_t fresh;      // acquisitions of a stack never used before, or without pages again
-  std::size_t slabs;      // this and what follows: of the depot
-  std::size_t reserved;   // bytes of address space, of which only touched pages are memory
-  std::size_t unguarded;  // stacks made with a canary because no guard could be had (guard::preferred)
+  std::ptrdiff_t live;     // acquired here less released here; below 0 if more came from other pools of the depot
+  std::ptrdiff_t peak;     // the most of it
+  std::size_t pooled;      // free and warm here, and those of a depot of its own
+  std::size_t warm;        // acquisitions that found a warm stack
+  std::size_t fresh;       // acquisitions of a stack never used before, or without pages again
+  std::size_t slabs;       // this and what follows: of the depot
+  std::size_t reserved;    // bytes of address space, of which only touched pages are memory
+  std::size_t unguarded;   // stacks made with a canary because no guard could be had (guard::preferred)
+  std::size_t high_water;  // deepest use of a stack that came back here, in bytes; 0 unless the pool measures
 };
 
 class stack_pool {
@@ -60,6 +61,9 @@ class stack_pool {
   // The stack of a cell that acquire() handed out.
   static stack_ref stack_of(void* cell) noexcept { return stack_depot::stack_of(cell); }
 
+  // From now on, every stack that comes back is measured (stack/high_water.hpp).
+  void measure_use(bool on) noexcept { measures_ = on; }
+
   // Whether its stacks are copied ones (stack_layout::copied).
   bool shares_stacks() const noexcept { return geometry_.shared; }
   // Whether each has pages of its own (stack_layout::guarded).
@@ -81,6 +85,7 @@ class stack_pool {
   stack_ref take_of_run() noexcept;
   void release_slowly(const stack_ref& stack) noexcept;
   void push(const stack_ref& stack) noexcept;
+  void measure(const stack_ref& stack) noexcept;
 
   free_stack* end_ = nullptr;  // of the loaded magazine
   free_stack* begin_ = nullptr;
@@ -92,6 +97,8 @@ class stack_pool {
   detail::pool_stock stock_;
   stack_depot* const own_;
   stack_depot& depot_;
+  std::size_t high_water_ = 0;
+  bool measures_ = false;
   bool visited_ = false;  // the depot, since the last look
   time_point looked_{};   // when keep_house() looked whether it was
 };
@@ -127,6 +134,8 @@ inline void stack_pool::count_acquired() noexcept {
 inline void stack_pool::release(const stack_ref& stack) noexcept {
   debug_expects(&stack_depot::of(stack.cell) == &depot_, "a stack was released to a pool of another depot",
                 "release it to the pool that acquire() was called on, or to another one of the same depot");
+  if (measures_) [[unlikely]]
+    measure(stack);
   // ORDER: relaxed, pairs with nothing: who does not see yet that the depot is crowded does at the next release, or
   // under the lock in keep_house().
   if (reinterpret_cast<std::uintptr_t>(end_) >= stock_.full.load(std::memory_order_relaxed)) [[unlikely]]
