@@ -1,11 +1,13 @@
 #include <hocket/context/valgrind.hpp>
 
 #if __has_include(<valgrind/valgrind.h>)
-#pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wold-style-cast"
 #pragma GCC diagnostic ignored "-Wconversion"
 #include <valgrind/valgrind.h>
+#endif
 
+// The header says NVALGRIND, too, for a machine that Valgrind does not run on.
+#if defined(RUNNING_ON_VALGRIND) && !defined(NVALGRIND)
 namespace hocket::inline HOCKET_ABI {
 
 const bool under_valgrind = [] { return RUNNING_ON_VALGRIND != 0; }();
@@ -13,7 +15,6 @@ unsigned announce_stack(const void* low, const void* high) noexcept { return VAL
 void forget_stack(unsigned id) noexcept { VALGRIND_STACK_DEREGISTER(id); }
 
 }  // namespace hocket::inline HOCKET_ABI
-#pragma GCC diagnostic pop
 #else
 namespace hocket::inline HOCKET_ABI {
 
