@@ -6,8 +6,14 @@
 # Only an architecture with assembly of its own has the stubs behind a fiber's handle, too: elsewhere conforming mode is
 # implied.
 set(HOCKET_ARCHITECTURE "")
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
-  set(HOCKET_ARCHITECTURE x86_64)
+if(CMAKE_SIZEOF_VOID_P EQUAL 8)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+    set(HOCKET_ARCHITECTURE x86_64)
+  elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+    set(HOCKET_ARCHITECTURE aarch64)
+  elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "riscv64")
+    set(HOCKET_ARCHITECTURE riscv64)
+  endif()
 endif()
 
 set_property(CACHE HOCKET_BACKEND PROPERTY STRINGS "" ucontext thread)

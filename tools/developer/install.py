@@ -122,6 +122,7 @@ def ensure_venv():
 
 
 def setup():
-    ensure_packages("build", "debug", "clang", "lab")
-    if ensure_venv() and not missing_packages(["build", "debug", "clang", "lab"]):
+    groups = ["build", "debug", "clang", "cross", "lab"]
+    ensure_packages(*groups)
+    if ensure_venv() and not missing_packages(groups):
         print("everything is installed")

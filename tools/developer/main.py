@@ -79,7 +79,7 @@ def soak(arguments):
     p = parser("soak")
     p.add_argument("--repeat", type=int, default=20)
     if not install.forbidden():
-        install.ensure_packages("build", "debug", "clang")
+        install.ensure_packages("build", "debug", "clang", "cross")
     # The house tests look at text and packages: repeating them finds nothing.
     return presets.run_all("--repeat", f"until-fail:{p.parse_args(arguments).repeat}", "-LE", "house")
 

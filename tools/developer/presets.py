@@ -8,6 +8,7 @@ from .install import ensure_packages
 from .shell import ROOT, Stop, must, must_quietly, run
 
 DEFAULT = "dev"
+EMULATOR = "CMAKE_CROSSCOMPILING_EMULATOR"
 
 
 def load():
@@ -32,17 +33,19 @@ def must_know(name, known):
 def tools_of(preset):
     """The programs that a configure preset runs by name."""
     variables = configure_presets()[preset]
-    return [variables["CMAKE_CXX_COMPILER"], *variables.get("HOCKET_TEST_LAUNCHER", "").split(";")[:1]]
+    runners = [variables.get(name, "").split(";")[0] for name in ("HOCKET_TEST_LAUNCHER", EMULATOR)]
+    return [tool for tool in (variables["CMAKE_CXX_COMPILER"], *runners) if tool]
 
 
 def missing_tool(preset):
-    return next((tool for tool in tools_of(preset) if tool and not shutil.which(tool)), None)
+    return next((tool for tool in tools_of(preset) if not shutil.which(tool)), None)
 
 
 def prepare(preset):
     """Installs what a configure preset needs (or, where that is forbidden, refuses)."""
     must_know(preset, configure_presets())
-    ensure_packages("build", "debug", *(["clang"] if "clang" in tools_of(preset)[0] else []))
+    more = {"clang": "clang" in tools_of(preset)[0], "cross": EMULATOR in configure_presets()[preset]}
+    ensure_packages("build", "debug", *(group for group, needed in more.items() if needed))
     if tool := missing_tool(preset):
         raise Stop(f"preset {preset} needs {tool}, which is not installed")
 

@@ -7,12 +7,13 @@
 // A *parked* stack is described by one pointer, its record, which lies on the parked stack itself:
 //
 //       higher addresses            the frames of the code that parked
-//       record + 16   ------------> its stack pointer when it runs again
-//       record + 8                  its frame pointer
+//       record + 24   ------------> its stack pointer when it runs again
+//       record + 8                  registers that are saved by hand, the frame pointer first
 //       record + 0                  the address at which it goes on
 //
 // Nothing else is saved outside the stack: a collector that scans [record, base) sees every root, and whatever else a
-// back end saves lies above the record. The layout is per back end (the drawing is x86-64's); the contract is:
+// back end saves lies above the record. The layout is per back end (the drawing is x86-64's) and the same for every
+// compiler, since the code of two may switch to each other. tools/gdb knows it. The contract is:
 //
 //   struct arrival { void* from; void* transfer; }
 //       What the code that goes on is told: the record of the code that switched to it, and a word from it.

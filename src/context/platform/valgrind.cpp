@@ -1,12 +1,14 @@
 #include <hocket/context/valgrind.hpp>
 
 #if __has_include(<valgrind/valgrind.h>)
-#pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wold-style-cast"
 #pragma GCC diagnostic ignored "-Wconversion"
 #include <valgrind/memcheck.h>
 #include <valgrind/valgrind.h>
+#endif
 
+// The header says NVALGRIND, too, for a machine that Valgrind does not run on.
+#if defined(RUNNING_ON_VALGRIND) && !defined(NVALGRIND)
 namespace hocket::inline HOCKET_ABI {
 
 const bool under_valgrind = [] { return RUNNING_ON_VALGRIND != 0; }();
@@ -15,7 +17,6 @@ void forget_stack(unsigned id) noexcept { VALGRIND_STACK_DEREGISTER(id); }
 void allow_stack_access(const void* low, std::size_t size) noexcept { VALGRIND_MAKE_MEM_UNDEFINED(low, size); }
 
 }  // namespace hocket::inline HOCKET_ABI
-#pragma GCC diagnostic pop
 #else
 namespace hocket::inline HOCKET_ABI {
 

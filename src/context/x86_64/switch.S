@@ -3,13 +3,12 @@
 // hocket_switch(rdi = the record to go on at, rsi = transfer) returns rax = the other's record, rdx = its transfer.
 // At every landing rax and rdx hold these two, whichever form was used on the other side.
 //
-//   parked by it:   +64  return address of the call
-//                   +56  rbx
+//   parked by it:   +56  return address of the call
 //                   +48  r12
 //                   +40  r13
 //                   +32  r14
-//                   +24  r15
-//                   +16  (stack pointer when going on: the landing pops from here)
+//                   +24  r15                          (stack pointer when going on: the landing pops from here)
+//                   +16  rbx
 //                   +8   rbp
 //                   +0   landing                      <- record
 //
@@ -22,9 +21,6 @@
 hocket_switch:
         .cfi_startproc
         endbr64
-        pushq   %rbx
-        .cfi_adjust_cfa_offset 8
-        .cfi_rel_offset %rbx, 0
         pushq   %r12
         .cfi_adjust_cfa_offset 8
         .cfi_rel_offset %r12, 0
@@ -37,6 +33,9 @@ hocket_switch:
         pushq   %r15
         .cfi_adjust_cfa_offset 8
         .cfi_rel_offset %r15, 0
+        pushq   %rbx
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset %rbx, 0
         pushq   %rbp
         .cfi_adjust_cfa_offset 8
         .cfi_rel_offset %rbp, 0
@@ -46,11 +45,13 @@ hocket_switch:
         movq    %rsp, %rax
         movq    %rsi, %rdx
         movq    8(%rdi), %rbp
-        leaq    16(%rdi), %rsp          // from here on the new stack; the tables describe one that was parked here
+        movq    16(%rdi), %rbx
+        leaq    24(%rdi), %rsp          // from here on the new stack; the tables describe one that was parked here
         .cfi_restore %rbp
-        .cfi_adjust_cfa_offset -16
+        .cfi_restore %rbx
+        .cfi_adjust_cfa_offset -24
         jmpq    *(%rdi)
-.Llanding:                              // rbp is restored; rsp is record + 16
+.Llanding:                              // rbp and rbx are restored; rsp is record + 24
         endbr64
         popq    %r15
         .cfi_adjust_cfa_offset -8
@@ -64,9 +65,6 @@ hocket_switch:
         popq    %r12
         .cfi_adjust_cfa_offset -8
         .cfi_restore %r12
-        popq    %rbx
-        .cfi_adjust_cfa_offset -8
-        .cfi_restore %rbx
         popq    %rcx                    // the return address: a jump, since `ret` would be mispredicted
         .cfi_adjust_cfa_offset -8
         .cfi_register %rip, %rcx
@@ -74,7 +72,7 @@ hocket_switch:
         .cfi_endproc
         .size   hocket_switch, .-hocket_switch
 
-// The first frame of every fiber: rbp = argument, (rsp) = entry function, rsp + 16 aligned. Unwinding ends here.
+// The first frame of every fiber: rbp = argument, rbx = entry function, rsp + 8 aligned. Unwinding ends here.
         .globl  hocket_entry
         .type   hocket_entry, @function
         .p2align 4
@@ -84,12 +82,10 @@ hocket_entry:
         endbr64
         movq    %rbp, %rdi              // argument
         movq    %rax, %rsi              // from; transfer is in rdx already
-        popq    %rax
-        .cfi_adjust_cfa_offset -8
         pushq   $0                      // the frame chain ends
         .cfi_adjust_cfa_offset 8
         xorl    %ebp, %ebp
-        callq   *%rax
+        callq   *%rbx
         ud2                             // the entry function never returns
         .cfi_endproc
         .size   hocket_entry, .-hocket_entry

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <thread>
+#include <unwind.h>
 
 using namespace hocket;
 using hocket_test::stack_memory;
@@ -150,6 +151,36 @@ TEST_CASE("values in registers survive a switch, whatever the other side compute
   CHECK(inner_right);
 }
 
+// Only an inlined switch shows the compiler that the variable's address has not escaped.
+TEST_CASE("what the other side has written is read after a switch, and what this side wrote is written before it") {
+  static int shared;
+  static int seen;
+  stack_memory memory(65536);
+  struct body {
+    static void run(void*, void* from, void*) {
+      for (void* back = from;;) {
+        seen = shared;
+        shared = 2;
+        machine::arrival next = machine::switch_to(back, nullptr);
+        back = next.from;
+        if (next.transfer) machine::leave(back, nullptr);
+      }
+    }
+  };
+  if (sanitizer != sanitizer_kind::plain) return;  // they are not told of this stack
+  void* record = memory.prepare(&body::run, nullptr);
+  int read[2];
+  for (int& value : read) {
+    shared = 1;
+    record = machine::switch_to(record, nullptr).from;
+    value = shared + 10 * seen;
+    shared = 3;
+  }
+  machine::switch_to(record, &record);
+  CHECK(read[0] == 12);
+  CHECK(read[1] == 12);
+}
+
 // A leaf may keep data in the 128 bytes below its stack pointer. The general form must step over them; this function
 // has no call, so that a compiler is free to use the red zone for `kept`.
 [[gnu::noinline]] static std::uint64_t leaf_with_data(void*& record, std::uint64_t seed) {
@@ -178,6 +209,31 @@ TEST_CASE("the red zone of a leaf that switches is untouched" * doctest::skip(sa
   CHECK(record == nullptr);
 }
 
+// For the first local a compiler aligns the frame, because of the second one it cannot find the first from the stack
+// pointer: it takes one more register for that, and has it in use over everything in the function.
+[[gnu::noinline]] static bool keeps_unusual_locals(strand& s, bool inner, std::size_t size) {
+  alignas(128) volatile unsigned char aligned[256];
+  auto* variable = static_cast<volatile unsigned char*>(__builtin_alloca(size));
+  for (unsigned i = 0; i < 256; ++i) aligned[i] = static_cast<unsigned char>(size + i);
+  for (unsigned i = 0; i < size; ++i) variable[i] = static_cast<unsigned char>(3 * size + i);
+  inner ? s.yield() : s.step();
+  bool right = reinterpret_cast<std::uintptr_t>(&aligned) % 128 == 0;
+  for (unsigned i = 0; i < 256; ++i) right = right && aligned[i] == static_cast<unsigned char>(size + i);
+  for (unsigned i = 0; i < size; ++i) right = right && variable[i] == static_cast<unsigned char>(3 * size + i);
+  return right;
+}
+
+TEST_CASE("an over-aligned local and one of variable size survive a switch in the same function") {
+  static bool inner_right;
+  inner_right = true;
+  strand s([](strand& self) {
+    for (std::size_t i = 1; i <= 8; ++i) inner_right = keeps_unusual_locals(self, true, i * 37) && inner_right;
+  });
+  for (std::size_t i = 0; i <= 8; ++i) CHECK(keeps_unusual_locals(s, false, i * 11 + 1));
+  CHECK(inner_right);
+  CHECK(s.done);
+}
+
 TEST_CASE("exceptions are thrown and caught on either stack, with the other one parked in the middle") {
   static int caught;
   caught = 0;
@@ -201,6 +257,23 @@ TEST_CASE("exceptions are thrown and caught on either stack, with the other one 
   }
   CHECK(caught == 3);
   CHECK(s.done);
+}
+
+TEST_CASE("a walk of the frames ends at the first one of the stack") {
+  static int frames;
+  static _Unwind_Reason_Code end;
+  strand s([](strand&) {
+    frames = 0;
+    end = _Unwind_Backtrace(
+        [](_Unwind_Context*, void*) {
+          return ++frames < 100 ? _URC_NO_REASON : _URC_NORMAL_STOP;  // it would find the same frame for ever
+        },
+        nullptr);
+  });
+  s.step();
+  CHECK(end == _URC_END_OF_STACK);
+  CHECK(frames >= 2);
+  CHECK(frames < 100);
 }
 
 TEST_CASE("a stack starts on one thread and goes on on another" *

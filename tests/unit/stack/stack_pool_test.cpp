@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstring>
 #include <set>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -160,10 +161,13 @@ TEST_CASE("a canary stands where a guard page is not wanted, and tells of one by
 
 // Sanitizers reserve terabytes: an address space limit would end the process.
 TEST_CASE("no address space is an error, not a crash" * doctest::skip(sanitizer != sanitizer_kind::plain)) {
+  constexpr int not_limited = 2;
   pid_t child = fork();
   if (child == 0) {
     rlimit limit{std::size_t{1} << 30, std::size_t{1} << 30};
     setrlimit(RLIMIT_AS, &limit);
+    if (mmap(nullptr, 2 * limit.rlim_cur, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) != MAP_FAILED)
+      _exit(not_limited);  // qemu-user takes the limit and does not keep it
     stack_pool pool({.stack_size = std::size_t{256} << 20});
     std::vector<stack_ref> stacks;
     for (;;) {
@@ -174,7 +178,11 @@ TEST_CASE("no address space is an error, not a crash" * doctest::skip(sanitizer 
   }
   int status = 0;
   waitpid(child, &status, 0);
-  CHECK(WIFEXITED(status));
+  REQUIRE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == not_limited) {
+    MESSAGE("not tested: here a process's address space cannot be limited");
+    return;
+  }
   CHECK(WEXITSTATUS(status) == 0);
 }
 

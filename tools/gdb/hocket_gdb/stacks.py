@@ -12,8 +12,13 @@ from gdb.unwinder import Unwinder, register_unwinder
 
 from .memory import symbol_at, without_additions, word
 
-# By architecture: what the program counter, stack pointer and frame pointer are called.
-REGISTERS = {"i386:x86-64": ("rip", "rsp", "rbp")}
+# What registers are called: program counter, stack pointer, those that a record holds behind the first; and its length.
+Machine = collections.namedtuple("Machine", "pc sp held length")
+MACHINES = {
+    "i386:x86-64": Machine("rip", "rsp", ("rbp", "rbx"), 24),
+    "aarch64": Machine("pc", "sp", ("x29", "x19"), 32),
+    "riscv:rv64": Machine("pc", "sp", ("fp", "s1"), 32),
+}
 # ucontext back end: where swapcontext leaves them, from the beginning of a ucontext_t.
 UCONTEXT = {"i386:x86-64": {"rip": 168, "rsp": 160, "rbp": 120, "rbx": 128, "r12": 72, "r13": 80, "r14": 88, "r15": 96}}
 LEVEL_LIMIT = 10000
@@ -33,15 +38,16 @@ def parked(record, backend):
 
 def registers_in(record, backend):
     """The registers of the code that parked."""
-    machine = gdb.selected_inferior().architecture().name()
-    if machine not in REGISTERS:
-        raise Unreadable(f"how a stack is parked on {machine} is not known here")
-    pc, sp, fp = REGISTERS[machine]
+    name = gdb.selected_inferior().architecture().name()
+    machine = MACHINES.get(name)
+    if machine is None or (backend == "ucontext" and name not in UCONTEXT):
+        raise Unreadable(f"how a stack is parked on {name} is not known here")
     if backend == "ucontext":
-        found = {name: word(record + at) for name, at in UCONTEXT[machine].items()}
+        found = {register: word(record + at) for register, at in UCONTEXT[name].items()}
     else:
-        found = {pc: word(record), fp: word(record + 8), sp: record + 16}
-    if not found[pc]:
+        found = {machine.pc: word(record), machine.sp: record + machine.length}
+        found |= {register: word(record + 8 + 8 * i) for i, register in enumerate(machine.held)}
+    if not found[machine.pc]:
         raise Unreadable("its stack is not in the core file: see hocket-core")
     return found
 
@@ -57,7 +63,7 @@ class ParkedCaller(Unwinder):
     def __call__(self, pending):
         if self.parked is None:
             return None
-        pc, sp, _ = REGISTERS[pending.architecture().name()]
+        pc, sp, *_ = MACHINES[pending.architecture().name()]
         if (int(pending.read_register(pc)), int(pending.read_register(sp))) != self.own:
             return None
         info = pending.create_unwind_info(FrameId(gdb.Value(self.parked[sp] - 16), gdb.Value(self.parked[pc])))
@@ -78,7 +84,7 @@ def standing_on(registers):
     """The frame of the code that parked with these registers."""
     level = gdb.selected_frame().level()
     newest = gdb.newest_frame()
-    pc, sp, _ = REGISTERS[newest.architecture().name()]
+    pc, sp, *_ = MACHINES[newest.architecture().name()]
     unwinder.own = (int(newest.read_register(pc)), int(newest.read_register(sp)))
     unwinder.parked = registers
     gdb.invalidate_cached_frames()
@@ -110,7 +116,7 @@ def distance(thread, address):
     """How far above a thread's stack pointer an address is; without bound if it is not above it."""
     thread.switch()
     machine = gdb.newest_frame().architecture().name()
-    above = address - int(gdb.newest_frame().read_register(REGISTERS[machine][1]))
+    above = address - int(gdb.newest_frame().read_register(MACHINES[machine].sp))
     return above if above >= 0 else 1 << 64
 
 
@@ -207,9 +213,9 @@ def functions_at(code):
     """(name, place) of the function that an instruction belongs to, and before it of those inlined there, innermost
     first. The debugger knows that of a caller, so it is asked for the caller of a frame that is not there."""
     machine = gdb.newest_frame().architecture().name()
-    if machine not in REGISTERS:
+    if machine not in MACHINES:
         return []
-    pc, sp, fp = REGISTERS[machine]
+    pc, sp, (fp, *_), _ = MACHINES[machine]
     below = int(gdb.newest_frame().read_register(sp)) - 4096
     found = []
     with standing_on({pc: code + 1, sp: below, fp: below}) as first:

@@ -8,6 +8,10 @@
 #include <hocket/context/thread/machine.hpp>
 #elif defined(__x86_64__) && defined(__LP64__)
 #include <hocket/context/x86_64/machine.hpp>
+#elif defined(__aarch64__) && defined(__LP64__)
+#include <hocket/context/aarch64/machine.hpp>
+#elif defined(__riscv) && __riscv_xlen == 64 && defined(__riscv_float_abi_double)
+#include <hocket/context/riscv64/machine.hpp>
 #else
 #error \
     "hocket: no machine switch for this architecture: configure with -DHOCKET_BACKEND=ucontext or thread (slow), or with -DHOCKET_STACKFUL=OFF (tasks and generators only)"

@@ -1,4 +1,4 @@
-// The two forms of the x86-64 switch, mixed.
+// The two forms of a switch in assembly, mixed.
 #include "unit/context/strand.hpp"
 
 #include <doctest/doctest.h>
