@@ -41,10 +41,10 @@ def build_cpp(build):
 
 
 def cmake(build, system):
-    program = build / "subjects" / system.id
+    program = build / "subjects" / (system.program or system.id)
     if not program.exists():
         raise Missing(f"{system.needs} is not installed" if system.needs else "not built")
-    return [str(program)]
+    return [str(program)] + ([system.id] if system.program else [])   # one program may have several systems
 
 
 def go(build, system):

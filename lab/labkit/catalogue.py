@@ -18,6 +18,7 @@ class System:
         self.what = entry["what"]
         self.workloads = entry["workloads"]
         self.needs = entry.get("needs")
+        self.program = entry.get("program")
         self._entry = entry
         self.command = None   # set by builders: the program and its first arguments
 
