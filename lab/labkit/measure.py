@@ -110,21 +110,23 @@ class Measurement:
     def run(self):
         begin = time.monotonic()
         progress = Progress(len(self.jobs), self.runs)
-        longest = 0.0
+        last = 0.0
         for run in range(self.runs):
             started = time.monotonic()
-            if self.deadline and run and started - begin + longest > self.deadline:
+            if self.deadline and run and started - begin + last > self.deadline:
                 self.cut_short = True
                 break
             shift = run * max(1, len(self.jobs) // max(1, self.runs))
             for i in range(len(self.jobs)):
                 job = self.jobs[(i + shift) % len(self.jobs)]
+                if run >= job.group.get("runs", self.runs):
+                    continue
                 if self.deadline and run and time.monotonic() - begin > self.deadline:
                     self.cut_short = True
                     break
                 progress.show(run, i, job, time.monotonic() - begin)
                 self._run_job(job)
-            longest = max(longest, time.monotonic() - started)
+            last = time.monotonic() - started
         progress.end()
         return time.monotonic() - begin
 

@@ -94,15 +94,21 @@ def bar_table(judged):
 
 def remarks(skipped_systems, measurement, published):
     lines = [f"skipped: {name}: {reason}" for name, reason in skipped_systems.items()]
-    lines += [f"skipped: {name}, {workload}, {size(n)}: {reason}"
-              for (name, workload, n), reason in measurement.skipped.items()]
-    lines += [f"FAILED: {name}, {workload}, {size(n)}: {reason}"
-              for (name, workload, n), reason in measurement.failed.items()]
+    lines += [f"skipped: {remark}" for remark in together(measurement.skipped)]
+    lines += [f"FAILED: {remark}" for remark in together(measurement.failed)]
     if measurement.cut_short:
         lines.append("the time was up before the last repetition; `runs` in report.json says how many there were")
     lines.append("published: figures of documents "
                  f"{', '.join(published.documents)}, measured on other machines; all of them are in report.html")
     return lines
+
+
+def together(reasons):
+    """{(system, workload, n): reason} in words; the sizes that have the same reason in one remark."""
+    sizes = {}
+    for (name, workload, n), reason in reasons.items():
+        sizes.setdefault((name, workload, reason), []).append(f"{n:,}")
+    return [f"{name}, {workload}, n = {'; '.join(ns)}: {reason}" for (name, workload, reason), ns in sizes.items()]
 
 
 def render(report):

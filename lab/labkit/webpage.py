@@ -4,7 +4,7 @@ import html
 from .catalogue import LAB, Published, is_higher_better
 from .charts import chart, curves
 from .compare import in_units, limit_text, number, ratio
-from .terminal import FEW
+from .terminal import FEW, together
 
 
 def escape(text):
@@ -141,10 +141,8 @@ def published_section(report):
 def machine_section(report):
     facts = [[escape(name), (escape(fact), "left")] for name, fact in report.machine.items()]
     skipped = [f"<li>{escape(name)}: {escape(reason)}</li>" for name, reason in report.skipped_systems.items()]
-    skipped += [f"<li>{escape(name)}, {escape(workload)}, n = {n:,}: {escape(reason)}</li>"
-                for (name, workload, n), reason in report.measurement.skipped.items()]
-    skipped += [f'<li class="over">{escape(name)}, {escape(workload)}, n = {n:,}: failed: {escape(reason)}</li>'
-                for (name, workload, n), reason in report.measurement.failed.items()]
+    skipped += [f"<li>{escape(remark)}</li>" for remark in together(report.measurement.skipped)]
+    skipped += [f'<li class="over">failed: {escape(remark)}</li>' for remark in together(report.measurement.failed)]
     runs = sorted({r["runs"] for r in report.results.rows})
     systems = "".join(f"<li><b>{escape(name)}</b>: {escape(report.what(name))}</li>" for name in report.order)
     return ("<h1>How this was measured</h1>" + table(["", ""], facts)

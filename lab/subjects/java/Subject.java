@@ -32,7 +32,7 @@ public final class Subject {
     private static final int LINE = 8; // longs in a cache line
     private static final long NO_LIMIT = Long.MAX_VALUE;
 
-    private static final double WARM_UP = 12; // budgets
+    private static final double WARM_UP = 8; // budgets
 
     private enum Phase { CREATED, TURNING, ENDING }
 
@@ -264,7 +264,7 @@ public final class Subject {
     /** Warms up without making more garbage than it must: what the heap has grown to is part of the figure. */
     private static void warmUpSmall(int n, double budget) throws Exception {
         Subject subject = new Subject(n, budget);
-        for (int i = 0; i < 12; i++) {
+        for (int i = 0; i < 4; i++) {
             subject.create();
             subject.start();
             subject.rounds();
