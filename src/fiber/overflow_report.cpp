@@ -85,14 +85,24 @@ void write_stray(text_writer& out, const stack_in_use& stack, const memory_fault
   out.end_line().literal("  the place").end_line();
 }
 
+// An access to a stack that is not there: by another thread, another fiber, or a callback.
+void explain_hibernated(const memory_fault& fault) noexcept {
+  auto* owner = static_cast<const control_block*>(cell_at(fault.address));
+  if (!owner || (owner->header.reserved & stack_bit::guarded) == 0) return;
+  const char* name = owner->header.flags & fiber_flag::scheduled ? owner->header.ctx->name() : "a raw one";
+  text_writer out(STDERR_FILENO);
+  out.literal("hocket: an access to the stack of a coroutine that hibernates [coroutine ").text(name).literal("]");
+  out.end_line().literal("  remedy: a pointer to one of its variables was handed to code that runs while it waits:");
+  out.end_line().literal("  allocate that variable elsewhere, or spawn the fiber without hibernate_after").end_line();
+}
+
 // In the signal handler.
 void explain(const memory_fault& fault) noexcept {
   if (!report_is_on()) return;
   const fiber_thread* thread = fiber_thread::current_if_any();
-  if (!thread) return;
-  const stack_in_use stack = current_stack(*thread);
+  const stack_in_use stack = thread ? current_stack(*thread) : stack_in_use{{}, nullptr, false};
   const stack_fault what = stack.stack.low ? judge_fault(fault, stack.stack.low) : stack_fault::foreign;
-  if (what == stack_fault::foreign) return;
+  if (what == stack_fault::foreign) return explain_hibernated(fault);
   text_writer out(STDERR_FILENO);
   if (what == stack_fault::overflow) write_overflow(out, stack, fault);
   else write_stray(out, stack, fault);

@@ -2,6 +2,8 @@
 
 #include <hocket/base/platform/poison.hpp>
 
+#include "stack/slab_table.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -57,7 +59,10 @@ result<stack_slab*> stack_slab::create(stack_depot& depot, const detail::stack_g
   const memory_range range{first + cells, size - cells};
   if (layout == stack_layout::dense) prefer_huge_pages(range);
   else forbid_huge_pages(range);
-  return ::new (static_cast<void*>(first)) stack_slab(depot, geometry, first + cells, protection, size, count, before);
+  auto* slab =
+      ::new (static_cast<void*>(first)) stack_slab(depot, geometry, first + cells, protection, size, count, before);
+  enter_slab(*slab);
+  return slab;
 }
 
 stack_slab::stack_slab(stack_depot& depot, const detail::stack_geometry& geometry, std::byte* stacks, guard protection,
@@ -74,6 +79,7 @@ stack_slab::stack_slab(stack_depot& depot, const detail::stack_geometry& geometr
 }
 
 void stack_slab::destroy(stack_slab* slab) noexcept {
+  leave_slab(*slab);
   forget_guards(slab->split_);
   auto* first = reinterpret_cast<std::byte*>(slab);
   unpoison_memory(slab->stacks_, static_cast<std::size_t>(first + slab->size_ - slab->stacks_));  // for whoever is next
@@ -201,6 +207,12 @@ detail::free_stack stack_slab::at(std::size_t index) const noexcept {
   const bool canary = index >= guarded_.load(std::memory_order_relaxed);
   auto cells = reinterpret_cast<std::uintptr_t>(this) + (head_cells + index) * cell_size;
   return {cells + static_cast<std::uintptr_t>(canary), low_end(index) + geometry_.stride - colour};
+}
+
+void* stack_slab::cell_at(std::uintptr_t address) const noexcept {
+  const std::size_t index = (address - reinterpret_cast<std::uintptr_t>(stacks_)) / geometry_.stride;
+  if (geometry_.shared || index >= made_) return nullptr;
+  return reinterpret_cast<void*>(at(index).cell & ~std::uintptr_t{1});
 }
 
 stack_ref stack_slab::stack_of(void* cell) const noexcept { return geometry_.stack(at(index_of(cell))); }

@@ -77,6 +77,13 @@ class stack_slab {
   memory_range pages(std::size_t index) const noexcept {
     return {low_end(index) + geometry_.guard, geometry_.stride - geometry_.guard};
   }
+  // For slab_table.hpp.
+  bool holds(std::uintptr_t address) const noexcept {
+    const auto stacks = reinterpret_cast<std::uintptr_t>(stacks_);
+    return address >= stacks && address < reinterpret_cast<std::uintptr_t>(this) + size_;
+  }
+  // The cell of the stack, or of its guard page, that holds `address`. Null for shared stacks: nobody's alone.
+  void* cell_at(std::uintptr_t address) const noexcept;
   // The first stack with pages at or after `index`, for those who count pages: count() if there is none.
   std::size_t next_made(std::size_t index) const noexcept;
 

@@ -44,6 +44,10 @@ enum class stack_fault : std::uint8_t {
   stray      // code touched the guard page, but the stack has not grown so far: a bad index or pointer
 };
 
+// The cell of the stack that holds `address`, or whose guard page does, whoever runs; null if there is none. For the
+// same handlers: another thread may give the memory back meanwhile.
+void* cell_at(std::uintptr_t address) noexcept;
+
 stack_fault judge_fault(const memory_fault& fault, const std::byte* low) noexcept;
 
 }  // namespace hocket::inline HOCKET_ABI
