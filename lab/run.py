@@ -28,12 +28,12 @@ class Report:
         self.measurement = measurement
         self.skipped_systems = skipped_systems
         self.published = catalogue.Published()
-        self.machine = machine.describe(build, measurement.core)
+        self.machine = machine.describe(build, measurement.cores[0])
         self.command = command
         self.date = datetime.date.today().isoformat()
         self.seconds = measurement.run()
         self.results = compare.Results(measurement.results())
-        self._judged = [compare.judge(bar, self.results) for bar in catalogue.bars()]
+        self._judged = [compare.judge(bar, self.results) for bar in catalogue.bars(pages, measurement.mode)]
 
     def judged(self, page):
         return [bar for bar in self._judged if bar["page"] == page.name]
@@ -47,7 +47,7 @@ class Report:
 
 def arguments():
     parser = argparse.ArgumentParser(prog="./dev lab", description=__doc__.split("\n\n")[0])
-    parser.add_argument("--page", action="append", metavar="NAME", help="what to compare (default: every page)")
+    parser.add_argument("--page", action="append", metavar="NAME", help="what to compare; 'all' (default: the pages switch and wait; with --smoke all)")
     parser.add_argument("--systems", type=lambda s: s.split(","), metavar="A,B",
                         help="only these systems; patterns such as 'hocket-*' are allowed")
     parser.add_argument("--runs", type=int, help="repetitions; without it, as many as fit into the time, at most 5")
@@ -70,7 +70,7 @@ def write(report, build):
 
 def main():
     options = arguments()
-    pages = catalogue.pages(options.page)
+    pages = catalogue.pages(["all"] if options.smoke and not options.page else options.page)
     systems = catalogue.systems(options.systems)
     build = (options.build or builders.ROOT / "build/lab").resolve()
     print(f"building the subjects in {build}", file=sys.stderr, flush=True)

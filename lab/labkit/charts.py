@@ -1,4 +1,5 @@
-"""Bar charts as inline SVG: one horizontal bar a system, on a logarithmic axis, with the range of the runs."""
+"""Charts as inline SVG, on logarithmic axes: one horizontal bar a system, with the range of the runs; or, over many
+sizes, one curve a system."""
 import html
 import math
 
@@ -58,9 +59,9 @@ def bar(axis, row, index, figures, kind, text_of):
             f'<text class="value" x="{end + 6:.1f}" y="{middle + 4}">{number(row["median"])}</text></g>')
 
 
-def chart(caption, rows, published_of, kind_of, text_of):
+def chart(caption, rows, published_of, kind_of, text_of, higher_is_better=False):
     """rows: results of one workload and size. published_of(row): figures beside it. kind_of(row): a CSS class."""
-    rows = sorted(rows, key=lambda r: r["median"])
+    rows = sorted(rows, key=lambda r: r["median"], reverse=higher_is_better)
     figures = [published_of(row) for row in rows]
     axis = Axis([r[s] for r in rows for s in ("median", "min", "max")] + [f["value"] for fs in figures for f in fs])
     height = TOP + ROW * len(rows) + BOTTOM
@@ -68,3 +69,58 @@ def chart(caption, rows, published_of, kind_of, text_of):
     return (f'<figure><figcaption>{html.escape(caption)}</figcaption>'
             f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{html.escape(caption)}">'
             f'{grid(axis, height)}{bars}</svg></figure>')
+
+
+WIDE, HIGH, LEFT, NAMES, LINE = 880, 460, 46, 250, 13
+
+
+def curves(caption, series):
+    """series: (name, CSS class, [(n, value)]), each a curve with its name at its right end."""
+    series = [one for one in series if one[2]]
+    across = Axis([n for _, _, points in series for n, _ in points])
+    up = Axis([value for _, _, points in series for _, value in points])
+    height = max(HIGH, LINE * len(series) + TOP + BOTTOM)
+
+    def place(n, value):
+        x = LEFT + (WIDE - LEFT - NAMES) * share(across, n)
+        return x, height - BOTTOM - (height - TOP - BOTTOM) * share(up, value)
+
+    lines = "".join(f'<line class="grid" x1="{LEFT}" y1="{place(1, v)[1]:.1f}" x2="{WIDE - NAMES}" y2="{place(1, v)[1]:.1f}"/>'
+                    f'<text class="name" x="{LEFT - 6}" y="{place(1, v)[1] + 4:.1f}">{tick(v)}</text>'
+                    for v in up.decades())
+    lines += "".join(f'<text class="tick" x="{place(n, 1)[0]:.1f}" y="{height - 8}">{tick(n)}</text>'
+                     for n in across.decades())
+    ends = spread([place(*points[-1])[1] for _, _, points in series], TOP + LINE, height - BOTTOM)
+    drawn = "".join(curve(one, [place(*point) for point in one[2]], end) for one, end in zip(series, ends))
+    return (f'<figure class="broad"><figcaption>{html.escape(caption)}</figcaption>'
+            f'<svg viewBox="0 0 {WIDE} {height}" role="img" aria-label="{html.escape(caption)}">{lines}{drawn}</svg></figure>')
+
+
+def share(axis, value):
+    return (math.log10(max(value, 10.0 ** axis.low)) - axis.low) / (axis.high - axis.low)
+
+
+def spread(wanted, low, high):
+    """Places for names, each as near as can be to where it is wanted, and a line below the one above."""
+    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
+    places = [0.0] * len(wanted)
+    at = low - LINE
+    for i in order:
+        at = places[i] = max(wanted[i], at + LINE)
+    limit = high
+    for i in reversed(order):
+        places[i] = min(places[i], limit)
+        limit = places[i] - LINE
+    return places
+
+
+def curve(one, places, end):
+    name, kind, points = one
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+    said = html.escape(f"{name}: " + ", ".join(f"{number(value)} at {n:,}" for n, value in points))
+    x, y = places[-1]
+    dots = "".join(f'<circle class="dot {kind}" cx="{cx:.1f}" cy="{cy:.1f}" r="2.5"/>' for cx, cy in places)
+    label = WIDE - NAMES + 24
+    return (f'<g><title>{said}</title><polyline class="curve {kind}" points="{path}"/>{dots}'
+            f'<line class="lead" x1="{x + 4:.1f}" y1="{y:.1f}" x2="{label - 4}" y2="{end:.1f}"/>'
+            f'<text class="end {kind}" x="{label}" y="{end + 4:.1f}">{html.escape(name)}</text></g>')

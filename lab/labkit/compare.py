@@ -16,6 +16,10 @@ class Results:
         present = {r["system"] for r in self.rows if r["workload"] == workload}
         return [name for name in order if name in present]
 
+    def others(self, bar):
+        return sorted({r["system"] for r in self.rows if r["workload"] == bar["workload"] and r["n"] == bar["n"]
+                       and not r["system"].startswith("hocket")})
+
     def ratio(self, workload, system, baseline, n):
         mine, base = self.get(workload, system, n), self.get(workload, baseline, n)
         if not mine or not base or base["median"] == 0:
@@ -27,7 +31,10 @@ def judge(bar, results):
     """A bar with what was measured.
 
     {"against": [...], "statistic", "at_most"}: a ratio of hocket's median; of several systems the lowest figure counts.
+    {"against": [...], "statistic", "at_least"}: the same where more is better; of several systems the highest counts.
     {"at_most_ns"} and perhaps {"minus": workload}: hocket's median itself, less its median of that other workload.
+
+    "against": "others" names all that are not hocket's.
     """
     median = median_of(results, bar["workload"], bar)
     judged = dict(bar, measured=median, reference=None, outcome=None, verdict="not measured")
@@ -37,15 +44,23 @@ def judge(bar, results):
         if median is not None and judged["reference"] is not None:
             judged["outcome"] = median - judged["reference"]
     else:
+        against = results.others(bar) if bar["against"] == "others" else bar["against"]
         others = [(r[bar["statistic"]], r["system"]) for r in
-                  (results.get(bar["workload"], name, bar["n"]) for name in bar["against"]) if r]
-        judged["reference"], other = min(others) if others else (None, bar["against"][0])
+                  (results.get(bar["workload"], name, bar["n"]) for name in against) if r]
+        best = max if "at_least" in bar else min
+        judged["reference"], other = best(others) if others else (None, (against or ["others"])[0])
         judged["of"] = f"{bar['system']} / {other} {bar['statistic']}"
         if median is not None and judged["reference"]:
             judged["outcome"] = median / judged["reference"]
     if judged["outcome"] is not None:
-        judged["verdict"] = "ok" if judged["outcome"] <= limit(bar) else "over"
+        judged["verdict"] = verdict(bar, judged["outcome"])
     return judged
+
+
+def verdict(bar, outcome):
+    if "at_least" in bar:
+        return "ok" if outcome >= bar["at_least"] else "under"
+    return "ok" if outcome <= limit(bar) else "over"
 
 
 def median_of(results, workload, bar):
@@ -54,7 +69,11 @@ def median_of(results, workload, bar):
 
 
 def limit(bar):
-    return bar.get("at_most_ns", bar.get("at_most"))
+    return bar.get("at_most_ns", bar.get("at_most", bar.get("at_least")))
+
+
+def limit_text(bar):
+    return (">= " if "at_least" in bar else "") + in_units(bar, limit(bar))
 
 
 def in_units(bar, value):

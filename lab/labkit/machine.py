@@ -55,7 +55,7 @@ def crate(name, folder):
 
 def jdk():
     try:
-        return first_line([str(builders.newest_jdk() / "java"), "-version"])
+        return first_line([str(builders.java_runtime() / "java"), "-version"])
     except builders.Missing:
         return None
 

@@ -1,17 +1,18 @@
 """Runs the subjects in turn and gathers what they say.
 
 One repetition runs every (system, size) once; the next begins one further on in the round. So what disturbs the machine
-for a while disturbs all systems alike, and ratios hold although absolute figures move. All subjects run on one core,
-and the driver leaves it to them.
+for a while disturbs all systems alike, and ratios hold although absolute figures move. All subjects run on one core
+(a group may ask for more), and the driver leaves it to them.
 """
 import collections
 import json
 import math
 import os
 import statistics
-import subprocess
 import sys
 import time
+
+from .process import call
 
 Job = collections.namedtuple("Job", "system group size")
 
@@ -44,9 +45,9 @@ class Malformed(Exception):
     pass
 
 
-def parse(text, system, group, n):
-    """The values that a subject printed, {workload: value}, or the reason why it skips this size."""
-    values = {}
+def parse(text, readings, system, group, n):
+    """The values that a subject printed, {workload: value}, with what was read of it; or why it skips this size."""
+    values = dict(readings)
     for line in text.splitlines():
         try:
             result = json.loads(line)
@@ -79,7 +80,7 @@ class Measurement:
         self.settings = SETTINGS[mode]
         self.runs = runs or self.settings.runs
         self.deadline = None if runs else self.settings.deadline
-        self.core = max(os.sched_getaffinity(0))
+        self.cores = sorted(os.sched_getaffinity(0), reverse=True)
         self.values = collections.defaultdict(list)   # (metric, system, n) -> one value a run
         self.skipped = {}                             # (system, workload, n) -> reason
         self.failed = {}                              # (system, workload, n) -> reason
@@ -94,31 +95,38 @@ class Measurement:
                     for system in systems:
                         if group["workload"] not in system.workloads or not system.command:
                             continue
-                        reason = system.refuses(size["n"], mode == "full") or memory_refuses(size["n"])
+                        reason = (system.refuses(size["n"], mode == "full") or memory_refuses(size["n"])
+                                  or self._cores_refuse(group))
                         if reason:
                             self.skipped[system.id, group["workload"], size["n"]] = reason
                         else:
                             jobs.append(Job(system, group, size))
         return jobs
 
+    def _cores_refuse(self, group):
+        wanted = group.get("cores", 1)
+        return None if wanted <= len(self.cores) else f"needs {wanted} cores"
+
     def run(self):
         begin = time.monotonic()
         progress = Progress(len(self.jobs), self.runs)
-        longest = 0.0
+        last = 0.0
         for run in range(self.runs):
             started = time.monotonic()
-            if self.deadline and run and started - begin + longest > self.deadline:
+            if self.deadline and run and started - begin + last > self.deadline:
                 self.cut_short = True
                 break
             shift = run * max(1, len(self.jobs) // max(1, self.runs))
             for i in range(len(self.jobs)):
                 job = self.jobs[(i + shift) % len(self.jobs)]
+                if run >= job.group.get("runs", self.runs):
+                    continue
                 if self.deadline and run and time.monotonic() - begin > self.deadline:
                     self.cut_short = True
                     break
                 progress.show(run, i, job, time.monotonic() - begin)
                 self._run_job(job)
-            longest = max(longest, time.monotonic() - started)
+            last = time.monotonic() - started
         progress.end()
         return time.monotonic() - begin
 
@@ -139,15 +147,13 @@ class Measurement:
     def _call(self, job):
         command = [*job.system.command, job.group["workload"], str(job.size["n"]), str(job.size["stack"]),
                    str(self.settings.budget_ms)]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=self.settings.timeout,
-                                  stdin=subprocess.DEVNULL, preexec_fn=lambda: os.sched_setaffinity(0, {self.core}))
-        except subprocess.TimeoutExpired:
+        done = call(command, self.cores[:job.group.get("cores", 1)], self.settings.timeout)
+        if done.timed_out:
             raise Malformed(f"no end within {self.settings.timeout} s")
-        if done.returncode != 0:
-            said = (done.stderr.strip().splitlines() or ["no message"])[-1]
-            raise Malformed(f"exit status {done.returncode}: {said[:160]}")
-        return parse(done.stdout, job.system.id, job.group, job.size["n"])
+        if done.status != 0:
+            said = (done.errors.strip().splitlines() or ["no message"])[-1]
+            raise Malformed(f"exit status {done.status}: {said[:160]}")
+        return parse(done.output, done.readings, job.system.id, job.group, job.size["n"])
 
     def results(self):
         """The rows of report.json, in the order of the pages, their metrics and the systems."""

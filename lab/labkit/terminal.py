@@ -1,6 +1,8 @@
 """The tables for a terminal."""
-from .compare import in_units, limit, number, ratio
-from .catalogue import Published
+from .compare import in_units, limit_text, number, ratio
+from .catalogue import Published, is_higher_better
+
+FEW = 4   # sizes that fit beside one another with their ratios
 
 
 def size(n):
@@ -17,13 +19,39 @@ def published_cell(published, system, workload, sizes):
     return f"{' / '.join(cells)} ({', '.join(documents)})"
 
 
+def headline(metric):
+    return (f"{metric['id']}: {metric['title']}. {metric['unit']}, medians"
+            + (", higher is better" if is_higher_better(metric) else ""))
+
+
+def wide_table(metric, results, order, published, sizes):
+    """Many sizes: no ratios, and what is published stands in lines of its own."""
+    workload = metric["id"]
+    lines = [headline(metric), f"  {'n =':<30}" + "".join(f"{n:>10,}" for n in sizes)]
+    for name in results.systems(workload, order):
+        rows = [results.get(workload, name, n) for n in sizes]
+        lines.append(f"  {name:<30}" + "".join(f"{number(row['median']) if row else '-':>10}" for row in rows))
+        lines += published_lines(published.rows(workload, name), sizes)
+    return lines + published_lines(published.rows(workload), sizes) + [""]
+
+
+def published_lines(rows, sizes):
+    lines = []
+    for name, figures in rows.items():
+        cells = "".join(f"{Published.text(figures[n]) if n in figures else '-':>10}" for n in sizes)
+        lines.append(f"    {Published.title(name, figures):<28}{cells}")
+    return lines
+
+
 def metric_table(group, metric, results, order, published):
     workload, baseline = metric["id"], group["baseline"]
     sizes = results.sizes(workload)
     if not sizes:
         return []
+    if len(sizes) > FEW:
+        return wide_table(metric, results, order, published, sizes)
     several = len(sizes) > 1 or sizes[0] > 1
-    lines = [f"{workload}: {metric['title']}. {metric['unit']}, medians; x = times {baseline}"]
+    lines = [f"{headline(metric)}; x = times {baseline}"]
     head = "".join(f"{size(n) if several else '':>19}" for n in sizes)
     shown = any(published.beside(name, workload, n) for name in order for n in sizes) or published.alone(workload)
     lines.append(f"  {'':<24}{head}   {'published' if shown else ''}".rstrip())
@@ -59,22 +87,28 @@ def bar_table(judged):
     lines = ["bars: hocket's median, through another's median or minimum or in nanoseconds, in this run",
              f"  {'':<16}{'n':>8}  {'':<50}{'measured':>10}{'bar':>10}"]
     for bar in judged:
-        measured, at_most = in_units(bar, bar["outcome"]), in_units(bar, limit(bar))
+        measured, at_most = in_units(bar, bar["outcome"]), limit_text(bar)
         lines.append(f"  {bar['workload']:<16}{bar['n']:>8,}  {bar['of']:<50}{measured:>10}{at_most:>10}  {bar['verdict']}")
     return lines + [""]
 
 
 def remarks(skipped_systems, measurement, published):
     lines = [f"skipped: {name}: {reason}" for name, reason in skipped_systems.items()]
-    lines += [f"skipped: {name}, {workload}, {size(n)}: {reason}"
-              for (name, workload, n), reason in measurement.skipped.items()]
-    lines += [f"FAILED: {name}, {workload}, {size(n)}: {reason}"
-              for (name, workload, n), reason in measurement.failed.items()]
+    lines += [f"skipped: {remark}" for remark in together(measurement.skipped)]
+    lines += [f"FAILED: {remark}" for remark in together(measurement.failed)]
     if measurement.cut_short:
         lines.append("the time was up before the last repetition; `runs` in report.json says how many there were")
     lines.append("published: figures of documents "
                  f"{', '.join(published.documents)}, measured on other machines; all of them are in report.html")
     return lines
+
+
+def together(reasons):
+    """{(system, workload, n): reason} in words; the sizes that have the same reason in one remark."""
+    sizes = {}
+    for (name, workload, n), reason in reasons.items():
+        sizes.setdefault((name, workload, reason), []).append(f"{n:,}")
+    return [f"{name}, {workload}, n = {'; '.join(ns)}: {reason}" for (name, workload, reason), ns in sizes.items()]
 
 
 def render(report):

@@ -1,9 +1,10 @@
 """report.html: one file, with its style and charts inside."""
 import html
 
-from .catalogue import LAB, Published
-from .charts import chart
-from .compare import in_units, limit, number, ratio
+from .catalogue import LAB, Published, is_higher_better
+from .charts import chart, curves
+from .compare import in_units, limit_text, number, ratio
+from .terminal import FEW, together
 
 
 def escape(text):
@@ -43,14 +44,31 @@ def caption_of(n):
 
 def metric_charts(report, group, metric):
     results, workload = report.results, metric["id"]
+    sizes = results.sizes(workload)
+    if len(sizes) > FEW:
+        return f'<div class="charts">{metric_curves(report, metric)}</div>'
     charts = []
-    for n in results.sizes(workload):
+    for n in sizes:
         rows = [r for r in results.rows if r["workload"] == workload and r["n"] == n]
-        caption = caption_of(n) if group["workload"] == "switch" else metric["title"]
+        caption = caption_of(n) if n > 1 or len(sizes) > 1 else metric["title"]
         charts.append(chart(f"{caption}, {metric['unit']}", rows,
                             lambda r: report.published.beside(r["system"], r["workload"], r["n"]),
-                            lambda r: report.kind(r["system"]), Published.text))
+                            lambda r: report.kind(r["system"]), Published.text, is_higher_better(metric)))
     return f'<div class="charts">{"".join(charts)}</div>'
+
+
+def metric_curves(report, metric):
+    """One chart over all sizes."""
+    results, workload, published = report.results, metric["id"], report.published
+    measured, elsewhere = [], []
+    for name in results.systems(workload, report.order):
+        rows = [row for row in (results.get(workload, name, n) for n in results.sizes(workload)) if row]
+        measured.append((name, report.kind(name), [(row["n"], row["median"]) for row in rows]))
+        elsewhere += published.rows(workload, name).items()
+    elsewhere += published.rows(workload).items()
+    measured += [(Published.title(name, figures), "published", [(n, f["value"]) for n, f in sorted(figures.items())])
+                 for name, figures in elsewhere]
+    return curves(f"by the number of coroutines, {metric['unit']}", measured)
 
 
 def metric_table(report, group, metric):
@@ -83,23 +101,23 @@ def metric_table(report, group, metric):
 def metric_section(report, group, metric):
     if not report.results.sizes(metric["id"]):
         return ""
-    return (f"<h2>{escape(metric['id'])}</h2><p>{escape(metric['title'])}. {escape(metric['unit'])}, lower is better; "
-            f"the axis is logarithmic.</p>{metric_charts(report, group, metric)}"
+    return (f"<h2>{escape(metric['id'])}</h2><p>{escape(metric['title'])}. {escape(metric['unit'])}, "
+            f"{'higher' if is_higher_better(metric) else 'lower'} is better; the axis is logarithmic.</p>{metric_charts(report, group, metric)}"
             f"<details open><summary>table</summary>{metric_table(report, group, metric)}</details>")
 
 
 def bars_section(report, page):
     rows = []
     for bar in report.judged(page):
-        kind = {"ok": "ok", "over": "over"}.get(bar["verdict"], "soft")
+        kind = {"ok": "ok", "over": "over", "under": "over"}.get(bar["verdict"], "soft")
         rows.append([escape(bar["workload"]), f"{bar['n']:,}", (escape(bar["of"]), "left"),
                      f"{number(bar['measured']) or '-'} / {number(bar['reference']) or '-'}",
-                     in_units(bar, bar["outcome"]), in_units(bar, limit(bar)), (bar["verdict"], kind)])
+                     in_units(bar, bar["outcome"]), escape(limit_text(bar)), (bar["verdict"], kind)])
     if not rows:
         return ""
     return ("<h2>Bars</h2><p>What hocket holds itself to: its median through another's median or minimum, or its median "
             "itself (less that of another workload), all of this run.</p>"
-            + table(["workload", "n", ("of", "left"), "values", "measured", "at most", ""], rows))
+            + table(["workload", "n", ("of", "left"), "values", "measured", "bar", ""], rows))
 
 
 def page_section(report, page):
@@ -123,10 +141,8 @@ def published_section(report):
 def machine_section(report):
     facts = [[escape(name), (escape(fact), "left")] for name, fact in report.machine.items()]
     skipped = [f"<li>{escape(name)}: {escape(reason)}</li>" for name, reason in report.skipped_systems.items()]
-    skipped += [f"<li>{escape(name)}, {escape(workload)}, n = {n:,}: {escape(reason)}</li>"
-                for (name, workload, n), reason in report.measurement.skipped.items()]
-    skipped += [f'<li class="over">{escape(name)}, {escape(workload)}, n = {n:,}: failed: {escape(reason)}</li>'
-                for (name, workload, n), reason in report.measurement.failed.items()]
+    skipped += [f"<li>{escape(remark)}</li>" for remark in together(report.measurement.skipped)]
+    skipped += [f'<li class="over">failed: {escape(remark)}</li>' for remark in together(report.measurement.failed)]
     runs = sorted({r["runs"] for r in report.results.rows})
     systems = "".join(f"<li><b>{escape(name)}</b>: {escape(report.what(name))}</li>" for name in report.order)
     return ("<h1>How this was measured</h1>" + table(["", ""], facts)

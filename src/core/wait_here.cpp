@@ -1,21 +1,33 @@
+#include <hocket/core/stack_pin.hpp>
 #include <hocket/core/wait_here.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket::inline HOCKET_ABI {
 namespace {
 
-constinit atomic<stack_suspender> registered{nullptr};
+constinit atomic<const detail::stack_hooks*> registered{nullptr};
+
+const detail::stack_hooks* hooks() noexcept {
+  // ORDER: acquire, pairs with the store in register_stack_hooks().
+  return registered.load(std::memory_order_acquire);
+}
 
 }  // namespace
 
-void register_stack_suspender(stack_suspender parks) noexcept {
-  // ORDER: release, pairs with the load in suspend_stack().
-  registered.store(parks, std::memory_order_release);
+void detail::register_stack_hooks(const stack_hooks& hooks) noexcept {
+  // ORDER: release, pairs with the load in hooks().
+  registered.store(&hooks, std::memory_order_release);
 }
 
-bool suspend_stack(void* awaiter, suspend_call suspend) noexcept {
-  // ORDER: acquire, pairs with the store in register_stack_suspender().
-  stack_suspender parks = registered.load(std::memory_order_acquire);
-  return parks && parks(awaiter, suspend);
+bool detail::suspend_stack(void* awaiter, suspend_call suspend) noexcept {
+  const stack_hooks* known = hooks();
+  return known && known->suspend(awaiter, suspend);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+stack_pin::stack_pin(const void* object, const char* what) noexcept
+    : pinned_(hooks() ? hooks()->pin(object, what) : nullptr) {}
+
+stack_pin::~stack_pin() {
+  if (pinned_) hooks()->unpin(pinned_);
+}
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -2,6 +2,7 @@
 #include <hocket/core/run_queue.hpp>
 #include <hocket/core/wait_here.hpp>
 #include <hocket/fiber/await.hpp>
+#include <hocket/fiber/packing.hpp>
 
 #include "fiber/entry.hpp"
 
@@ -20,6 +21,20 @@ control_block* awaiting_fiber() noexcept {
   expects((running->header.flags & fiber_flag::scheduled) != 0, "await was called in a raw coroutine",
           "only its owner resumes it: yield to the owner, or spawn a fiber", fiber_record::of(*running).name);
   return running;
+}
+
+control_block* moving_fiber() noexcept {
+  fiber_thread* thread = fiber_thread::current_if_any();
+  control_block* running = thread ? thread->running : nullptr;
+  return stack_moves(running) ? running : nullptr;
+}
+
+stay_for_wait::stay_for_wait(control_block& fiber, const told_to_others& what) noexcept {
+  if (refers_to_stack(what.data, what.size, fiber)) pinned_ = pin_stack(fiber, "what it waits for", what.exact);
+}
+
+stay_for_wait::~stay_for_wait() {
+  if (pinned_) pinned_->unpin();
 }
 
 namespace {

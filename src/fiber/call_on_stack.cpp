@@ -1,6 +1,7 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/context/switch.hpp>
 #include <hocket/fiber/call_on_stack.hpp>
+#include <hocket/fiber/called_stack.hpp>
 #include <hocket/fiber/control_block.hpp>
 #include <hocket/fiber/fiber_record.hpp>
 
@@ -14,6 +15,7 @@ constexpr std::size_t big_stack_size = std::size_t{8} << 20;
 
 // The call, on the caller's stack.
 struct stack_call {
+  called_stack here;
   void (*run)(void* body);
   void* body;
   call_annotation annotation;
@@ -25,6 +27,7 @@ struct stack_call {
 void enter_call(void* argument, void* from, void*) noexcept {
   auto& call = *static_cast<stack_call*>(argument);
   call.annotation.on_entry();
+  call.here.left = from;
   try {
     call.run(call.body);
   } catch (...) {
@@ -34,18 +37,21 @@ void enter_call(void* argument, void* from, void*) noexcept {
   machine::leave(from, nullptr);
 }
 
-switch_annotation* annotation_of_caller() noexcept {
-  fiber_thread* thread = fiber_thread::current_if_any();
-  return thread && thread->running ? &fiber_record::of(*thread->running).annotation : nullptr;
-}
-
 }  // namespace
 
 void call_on(const stack_ref& stack, void (*run)(void* body), void* body) {
-  stack_call call{run, body, call_annotation(annotation_of_caller(), stack.low, stack.size())};
+  fiber_thread& thread = fiber_thread::current();
+  fiber_record* fiber = thread.running ? &fiber_record::of(*thread.running) : nullptr;
+  called_stack*& calls = fiber ? fiber->calls : thread.calls;
+  stack_call call{{stack, calls, nullptr},
+                  run,
+                  body,
+                  call_annotation(fiber ? &fiber->annotation : nullptr, stack.low, stack.size())};
   void* record = machine::prepare(stack.top, &enter_call, &call, stack.size());
   call.annotation.before_call();
+  calls = &call.here;
   static_cast<void>(machine::switch_to(record, nullptr));
+  calls = call.here.outer;
   call.annotation.after_return();
   if (stack.canary && !canary_intact(stack.low))
     fatal("the stack of a call_on_stack overflowed (its canary is gone)",
@@ -53,14 +59,15 @@ void call_on(const stack_ref& stack, void (*run)(void* body), void* body) {
   if (call.error) std::rethrow_exception(std::move(call.error));
 }
 
-big_stack::big_stack() {
-  auto stack = fiber_thread::current().pool_of(big_stack_size).acquire();
+// The fiber may wait in the call, but it stays on its thread, and so does the pool.
+big_stack::big_stack() : pool_(fiber_thread::current().pool_of(big_stack_size)) {
+  auto stack = pool_.acquire();
   if (!stack)
     throw std::system_error(stack.error(),
                             "hocket: no big stack for a call (raise the memory limit or vm.max_map_count)");
   stack_ = *stack;
 }
 
-big_stack::~big_stack() { stack_pool::pool_of(stack_.cell).release(stack_); }
+big_stack::~big_stack() { pool_.release(stack_); }
 
 }  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,11 +1,17 @@
 #include <hocket/fiber/coroutine.hpp>
+#include <hocket/fiber/packing.hpp>
 
 namespace hocket::inline HOCKET_ABI {
 
 void any_coroutine::reset() noexcept {
-  block_ = &vacant_block;
-  if (fiber_record* record = std::exchange(record_, nullptr)) detail::destroy_fiber(*record);
+  control_block& block = *std::exchange(block_, &vacant_block);
+  fiber_record* record = std::exchange(record_, nullptr);
+  if (!record) return;
+  if (detail::is_packed(block)) detail::destroy_fiber(block);
+  else detail::destroy_fiber(*record);
 }
+
+bool any_coroutine::pack(detail::packing_batch& batch) noexcept { return record_ && batch.add(*block_); }
 
 coroutine_status any_coroutine::status() const noexcept {
   if (!*this) return coroutine_status::empty;
@@ -17,7 +23,7 @@ coroutine_status any_coroutine::status() const noexcept {
 
 void any_coroutine::set_user_data(void* data) noexcept {
   expects(record_ != nullptr, "user data was given to an empty coroutine", "make the coroutine first");
-  record_->user_data = data;
+  fiber_record::of(*block_).user_data = data;
 }
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -4,6 +4,7 @@
 #include <hocket/core/observer.hpp>
 #include <hocket/fiber/fiber_life.hpp>
 #include <hocket/fiber/fiber_local.hpp>
+#include <hocket/fiber/packing.hpp>
 #include <hocket/fiber/round_trip.hpp>
 
 #include "fiber/entry.hpp"
@@ -17,7 +18,7 @@ namespace hocket::inline HOCKET_ABI {
 namespace detail {
 
 void check_canary(const fiber_record& record) noexcept {
-  if (canary_intact(record.low)) [[likely]]
+  if (!(record.special & record_flag::canary) || canary_intact(record.low)) [[likely]]
     return;
   fatal("the stack of a coroutine overflowed (its canary is gone)",
         "raise stack_size of its pool, or give the pool guard pages to find the place", record.name);
@@ -26,13 +27,16 @@ void check_canary(const fiber_record& record) noexcept {
 namespace {
 
 stack_ref stack_of(fiber_record& record) noexcept {
-  return {record.low, record.top(), record.block, (record.block->header.flags & fiber_flag::canary) != 0};
+  return {record.low, record.top(), record.block, (record.special & record_flag::canary) != 0};
 }
 
 void release_stack(fiber_record& record) noexcept {
-  stack_ref stack = stack_of(record);
+  const stack_ref stack = stack_of(record);
+  stack_pool& pool = *record.pool;
+  if (pool.shares_stacks()) leave_copied_stack(record);
+  delete record.floating_point;
   std::destroy_at(&record);
-  stack_pool::pool_of(stack.cell).release(stack);
+  pool.release(stack);
 }
 
 [[noreturn]] void throw_no_stack(std::error_code error) {
@@ -60,16 +64,36 @@ fiber_record& begin_fiber(stack_pool* pool, const char* name, void* user_data, s
     from.release(*stack);
     throw_no_room();
   }
+  if (from.shares_stacks() && !detail::take_copied_stack(stack->cell)) [[unlikely]] {
+    from.release(*stack);
+    throw std::bad_alloc();
+  }
   auto* block = ::new (stack->cell) control_block{fiber_entry_points, {}, nullptr};
   block->header.kind = coroutine_kind::fiber;
-  block->header.flags = stack->canary ? fiber_flag::canary : std::uint8_t{0};
+  block->header.flags = stack->canary ? fiber_flag::special : std::uint8_t{0};
   block->header.continuation.home = &thread;
-  return *::new (&fiber_record::on(*stack))
-      fiber_record{block, stack->low, name ? name : "unnamed", user_data, nullptr, nullptr, {}, {}, {}};
+  if (from.shares_stacks()) block->header.reserved = stack_bit::moves | stack_bit::copied;
+  auto* record = ::new (&fiber_record::on(*stack)) fiber_record;
+  record->block = block;
+  record->low = stack->low;
+  record->pool = &from;
+  record->name = name ? name : "unnamed";
+  record->user_data = user_data;
+  record->special = stack->canary ? record_flag::canary : std::uint8_t{0};
+  return *record;
+}
+
+void begin_own_floating_point(fiber_record& record) {
+  record.block->header.flags |= fiber_flag::special;
+  record.special |= record_flag::own_floating_point;
+  record.floating_point = new std::fenv_t;
+  std::fegetenv(record.floating_point);
 }
 
 void arm_fiber(fiber_record& record, void* top, void (*entry)(void*, void*, void*)) noexcept {
   auto room = static_cast<std::size_t>(static_cast<std::byte*>(top) - record.low);
+  const auto body = reinterpret_cast<std::byte*>(&record) - static_cast<std::byte*>(top);
+  record.body_size = static_cast<std::uint32_t>(body / 16) & 0xffffff;
   record.block->record = machine::prepare(top, entry, &record, room);
   record.annotation.on_acquire(record.low, static_cast<std::size_t>(record.top() - record.low));
   ++record.block->thread().live;
@@ -87,7 +111,7 @@ void announce_fiber(const fiber_record& record) noexcept {
 void finish(fiber_record& record, void* resumer) noexcept {
   control_block& block = *record.block;
   destroy_fiber_locals(record.locals);
-  if (block.header.flags & fiber_flag::canary) check_canary(record);
+  if (block.header.flags & fiber_flag::special) check_canary(record);
   block.header.flags |= header_flag::finished;
   block.head.resume = nullptr;
   record.annotation.before_leave();
@@ -106,14 +130,30 @@ void unwind(control_block& block, fiber_record& record) noexcept {
 
 }  // namespace
 
+namespace {
+
+void expect_own_thread(control_block& block, const char* name) noexcept {
+  expects(block.thread().id == machine::thread_id(), "a coroutine was destroyed by another thread",
+          "destroy it on the thread that created it", name);
+}
+
+}  // namespace
+
+void destroy_fiber(control_block& block) noexcept {
+  if (is_packed(block)) {
+    expect_own_thread(block, fiber_record::of(block).name);
+    unpack(block);
+  }
+  destroy_fiber(fiber_record::of(block));
+}
+
 void destroy_fiber(fiber_record& record) noexcept {
   control_block& block = *record.block;
-  expects(block.thread().id == machine::thread_id(), "a coroutine was destroyed by another thread",
-          "destroy it on the thread that created it", record.name);
+  expect_own_thread(block, record.name);
   if (!block.finished()) {
     expects(block.record != nullptr, "a coroutine was destroyed while it runs",
             "let it return, or destroy it from the code that resumes it", record.name);
-    if (block.header.flags & fiber_flag::canary) check_canary(record);
+    if (block.header.flags & fiber_flag::special) check_canary(record);
     if (block.header.flags & header_flag::started) unwind(block, record);
   }
   if (observer* watcher = installed_observer()) [[unlikely]]

@@ -3,7 +3,13 @@
 #include <hocket/core/current.hpp>
 #include <hocket/fiber/fiber_local.hpp>
 #include <hocket/fiber/fiber_thread.hpp>
+
+#include "fiber/measuring.hpp"
+#include "fiber/overflow_report.hpp"
+
 #include <new>
+
+#include "fiber/idle_fibers.hpp"
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -13,25 +19,34 @@ struct fiber_thread::exit_hook : thread_exit_hook {
     detail::destroy_fiber_locals(thread->locals);
     current_slot(thread_slot::fiber) = nullptr;
     thread->ended_ = true;
+    thread->for_signals_.remove();
     if (thread->live == 0) delete thread;
     delete static_cast<exit_hook*>(&self);
   }
 };
 
-struct fiber_thread::sized_pool {
-  stack_pool stacks;
-  sized_pool* next;
+struct fiber_thread::special {
+  special(std::size_t stack_size, stack_layout of, special* before)
+      : layout(of),
+        size_class(stack_depot::class_of(stack_size)),
+        pool({.stack_size = stack_size, .layout = of}),
+        next(before) {}
+  const stack_layout layout;
+  const std::size_t size_class;
+  stack_pool pool;
+  special* next;
 };
 
 fiber_thread::fiber_thread() noexcept
     : state(&this_thread()), exceptions(&current_exception_globals()), id(machine::thread_id()) {}
 
 fiber_thread::~fiber_thread() {
-  while (sized_pool* first = sized_pools_) {
-    sized_pools_ = first->next;
+  delete idle;
+  for (stack_pool* pool : pools_) delete pool;
+  while (special* first = special_pools_) {
+    special_pools_ = first->next;
     delete first;
   }
-  delete default_pool_;
 }
 
 void fiber_thread::one_less() noexcept {
@@ -53,22 +68,42 @@ fiber_thread& fiber_thread::current() {
   }
   current_slot(thread_slot::fiber) = made;
   at_thread_exit(*hook);
+  prepare_overflow_report(made->for_signals_);
   return *made;
-}
-
-stack_pool& fiber_thread::default_pool() {
-  if (!default_pool_) default_pool_ = new stack_pool;
-  return *default_pool_;
 }
 
 stack_pool& fiber_thread::pool_of(std::size_t stack_size) {
   if (stack_size == 0) return default_pool();
-  constexpr std::size_t page = 4096;
-  const std::size_t rounded = (stack_size + page - 1) / page * page;
-  for (sized_pool* at = sized_pools_; at; at = at->next)
-    if (at->stacks.options().stack_size == rounded) return at->stacks;
-  sized_pools_ = new sized_pool{stack_pool({.stack_size = rounded}), sized_pools_};
-  return sized_pools_->stacks;
+  stack_depot& depot = stack_depot::shared(stack_size);  // refuses sizes that there are no classes for
+  return pool_of_class(stack_depot::class_of(stack_size), depot);
+}
+
+stack_pool& fiber_thread::make_default_pool() { return pool_of_class(default_class, stack_depot::shared()); }
+
+stack_pool& fiber_thread::pool_of_class(std::size_t size_class, stack_depot& depot) {
+  stack_pool*& pool = pools_[size_class];
+  if (pool) return *pool;
+  pool = new stack_pool(depot);
+  pool->measure_use(new_pools_measure());
+  return *pool;
+}
+
+stack_pool& fiber_thread::pool_of(std::size_t stack_size, stack_kind kind) {
+  constexpr std::size_t small = 8 * 1024;
+  switch (kind) {
+    case stack_kind::dense: return special_pool(stack_size ? stack_size : small, stack_layout::dense);
+    case stack_kind::copied:
+      return special_pool(stack_size ? stack_size : stack_options{}.stack_size, stack_layout::copied);
+    default: return pool_of(stack_size);
+  }
+}
+
+// Few: one for each size that somebody asks for.
+stack_pool& fiber_thread::special_pool(std::size_t stack_size, stack_layout layout) {
+  for (special* at = special_pools_; at; at = at->next)
+    if (at->layout == layout && at->size_class == stack_depot::class_of(stack_size)) return at->pool;
+  special_pools_ = new special(stack_size, layout, special_pools_);
+  return special_pools_->pool;
 }
 
 void fiber_thread::post(runnable&) noexcept {

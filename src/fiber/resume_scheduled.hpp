@@ -16,19 +16,10 @@ struct parked_fiber {
 };
 
 parked_fiber resume_scheduled_from_handler(control_block& block) noexcept;
+parked_fiber resume_scheduled_in_own_floating_point(control_block& block) noexcept;
 
-// Runs the fiber, and those that it passes the thread on to, until one parks or finishes.
-[[gnu::always_inline]] inline parked_fiber resume_scheduled(control_block& block) noexcept {
+[[gnu::always_inline]] inline parked_fiber switch_to_scheduled(control_block& block) noexcept {
   fiber_thread& thread = block.thread();
-  if constexpr (misuse_checks) {
-    if (!block.record || thread.id != machine::thread_id()) [[unlikely]]
-      report_bad_scheduled_resume(block);
-  }
-  if (!thread.exceptions->empty()) [[unlikely]]
-    return resume_scheduled_from_handler(block);
-  thread.state->ctx = block.header.ctx;
-  if ((block.header.flags & fiber_flag::at_resume) != 0) [[unlikely]]
-    before_resume(block);
   [[maybe_unused]] switch_annotation* const annotation = annotation_of(block);
   control_block* const outer = thread.running;
   void* const to = block.record;
@@ -43,6 +34,21 @@ parked_fiber resume_scheduled_from_handler(control_block& block) noexcept;
   if (!thread.exceptions->empty()) [[unlikely]]
     put_fiber_exceptions_away(*parked);
   return {parked, back.transfer};
+}
+
+// Runs the fiber, and those that it passes the thread on to, until one parks or finishes.
+[[gnu::always_inline]] inline parked_fiber resume_scheduled(control_block& block) noexcept {
+  fiber_thread& thread = block.thread();
+  if constexpr (misuse_checks) {
+    if (!block.record || thread.id != machine::thread_id()) [[unlikely]]
+      report_bad_scheduled_resume(block);
+  }
+  if (!thread.exceptions->empty()) [[unlikely]]
+    return resume_scheduled_from_handler(block);
+  thread.state->ctx = block.header.ctx;
+  if ((block.header.flags & fiber_flag::at_resume) != 0) [[unlikely]]
+    if (before_resume(block)) return resume_scheduled_in_own_floating_point(block);
+  return switch_to_scheduled(block);
 }
 
 }  // namespace hocket::inline HOCKET_ABI::detail

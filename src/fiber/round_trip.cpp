@@ -1,6 +1,9 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/fiber/fiber_life.hpp>
+#include <hocket/fiber/packing.hpp>
 #include <hocket/fiber/round_trip.hpp>
+
+#include "fiber/own_floating_point.hpp"
 
 #include <utility>
 
@@ -12,12 +15,20 @@ exception_globals take(exception_globals& live) noexcept { return std::exchange(
 
 }  // namespace
 
-void before_resume(control_block& block) noexcept {
+bool before_resume(control_block& block) noexcept {
+  if (block.header.flags & fiber_flag::idle) wake_idle(block);
   fiber_record& record = fiber_record::of(block);
-  if (block.header.flags & fiber_flag::canary) check_canary(record);
-  if (!(block.header.flags & fiber_flag::keeps_exceptions)) return;
-  *block.thread().exceptions = record.exceptions;
-  block.header.flags &= static_cast<std::uint8_t>(~fiber_flag::keeps_exceptions);
+  if (record.special & record_flag::canary) check_canary(record);
+  if (block.header.flags & fiber_flag::keeps_exceptions) {
+    *block.thread().exceptions = record.exceptions;
+    block.header.flags &= static_cast<std::uint8_t>(~fiber_flag::keeps_exceptions);
+  }
+  return (record.special & record_flag::own_floating_point) != 0;
+}
+
+void* enter_in_own_floating_point(control_block& block, void* transfer) noexcept {
+  own_floating_point_scope own(fiber_record::of(block));
+  return switch_to_fiber(block, transfer);
 }
 
 void put_fiber_exceptions_away(control_block& block) noexcept {

@@ -6,29 +6,53 @@
 #include <hocket/fiber/round_trip.hpp>
 #include <hocket/fiber/scheduled_fiber.hpp>
 
+#include "fiber/idle_fibers.hpp"
+#include "fiber/own_floating_point.hpp"
 #include "fiber/resume_scheduled.hpp"
 #include "fiber/terminate.hpp"
 
 namespace hocket::inline HOCKET_ABI {
+namespace {
+
+// For core, which knows of no stacks.
+constexpr detail::stack_hooks stack_hooks{
+    &detail::suspend_this_stack,
+    [](const void* object, const char* what) noexcept -> void* {
+      control_block* fiber = detail::moving_fiber();
+      return fiber && detail::refers_to_stack(&object, sizeof object, *fiber) ? detail::pin_stack(*fiber, what)
+                                                                              : nullptr;
+    },
+    [](void* pinned) noexcept { static_cast<scheduled_fiber*>(pinned)->unpin(); },
+};
+
+}  // namespace
 
 bool scheduled_fiber::prepare() noexcept {
   explain_terminate();
-  detail::register_stack_suspender(&detail::suspend_this_stack);
+  detail::register_stack_hooks(stack_hooks);
   if (!self_.begin()) return false;
   try {
-    fiber_thread& thread = fiber_thread::current();
-    fiber_record& record = detail::begin_fiber(&thread.pool_of(stack_size_), self_.name(), this, 0);
-    block_ = record.block;
-    block_->header.flags |= fiber_flag::scheduled;
-    block_->header.budget = transfer_budget;
-    block_->header.ctx = &self_;
-    record.drop_body = [](fiber_record&) noexcept {};
-    detail::arm_fiber(record, &record, &scheduled_fiber::entry);
+    take_stack(fiber_thread::current());
   } catch (...) {
     self_.fail();
     return false;
   }
   return true;
+}
+
+void scheduled_fiber::take_stack(fiber_thread& thread) {
+  detail::idle_membership idle(thread, *this);
+  fiber_record& record = detail::begin_fiber(&thread.pool_of(stack_size_, stack_), self_.name(), this, 0);
+  detail::unless_armed guard{record};
+  if (own_floating_point_) detail::begin_own_floating_point(record);
+  guard.armed = true;
+  block_ = record.block;
+  block_->header.flags |= fiber_flag::scheduled;
+  block_->header.budget = transfer_budget;
+  block_->header.ctx = &self_;
+  if (idle.keep()) block_->header.reserved |= stack_bit::moves;
+  record.drop_body = [](fiber_record&) noexcept {};
+  detail::arm_fiber(record, &record, &scheduled_fiber::entry);
 }
 
 // Where the fiber begins, on its own stack.
@@ -45,9 +69,24 @@ void scheduled_fiber::entry(void* argument, void* from, void*) noexcept {
 }
 
 void scheduled_fiber::conclude() noexcept {
-  if (block_) detail::bury_fiber(fiber_record::of(*block_));
-  else body_(*this, false);
+  if (block_) {
+    if (hibernates()) block_->thread().idle->remove(*this);
+    detail::bury_fiber(fiber_record::of(*block_));
+  } else {
+    body_(*this, false);
+  }
   self_.finish();
+}
+
+// While it runs the turn seems to be over: then a yield goes back to the worker, who changes the environment, and not
+// straight to the next fiber.
+detail::parked_fiber detail::resume_scheduled_in_own_floating_point(control_block& block) noexcept {
+  own_floating_point_scope own(fiber_record::of(block));
+  std::size_t& left = block.thread().state->turn_left;
+  const std::size_t turn_left = std::exchange(left, 0);
+  parked_fiber parked = switch_to_scheduled(block);
+  left = turn_left;
+  return parked;
 }
 
 // The worker runs inside of a catch block of its thread: the fiber must not see that.

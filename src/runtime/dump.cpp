@@ -1,9 +1,9 @@
 // loop::dump: the table of a loop's coroutines. Everything is read on the loop's thread, between two of its steps.
+#include <hocket/base/text_writer.hpp>
 #include <hocket/core/current.hpp>
 #include <hocket/runtime/loop.hpp>
 
 #include "runtime/platform/code_place.hpp"
-#include "runtime/text_writer.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -83,15 +83,14 @@ std::size_t loop::turn(std::size_t at_most) noexcept {
   take_posted();
   due_ = wheel_.advance(turn_size);
   thread_state& here = this_thread();  // a loop never moves between threads while it runs
-  const std::size_t resumes = std::min(at_most, ready_.size());
-  here.turn_left = resumes;
-  while (here.turn_left != 0) {  // a fiber that yields counts those down that it passes its thread on to
-    --here.turn_left;
+  here.turn_left = at_most;
+  while (here.turn_left != 0 && !ready_.empty()) {  // what becomes ready meanwhile belongs to the turn, too
+    --here.turn_left;  // a fiber that yields counts those down that it passes its thread on to
     here.ctx = nullptr;
     ready_.pop().resume();
   }
   here.ctx = nullptr;
-  return resumes;
+  return at_most - here.turn_left;
 }
 
 void loop::take_posted() noexcept {

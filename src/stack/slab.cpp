@@ -1,21 +1,34 @@
 #include "stack/slab.hpp"
 
-#include "stack/memory.hpp"
-
 #include <hocket/base/platform/poison.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <new>
 
 namespace hocket::inline HOCKET_ABI {
 namespace {
 
-constexpr std::size_t colour_step = 320;
-constexpr std::size_t colour_span = 3072;
-constexpr std::size_t canary_size = 16;
 constexpr std::uint64_t canary_words[2] = {0x9a3c5e7fb1d20846u, 0x46820d1bf7e5c3a9u};
 static_assert(sizeof canary_words == canary_size);
+
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+
+using word = stack_slab::word;
+
+constexpr std::size_t round_up(std::size_t size, std::size_t to) noexcept { return (size + to - 1) / to * to; }
+
+// The lowest `count` of the bits that are set.
+word lowest(word bits, std::size_t count) noexcept {
+  word rest = bits;
+  while (rest && count--) rest &= rest - 1;
+  return bits & ~rest;
+}
+
+word below(std::size_t bit) noexcept { return bit >= stack_slab::word_bits ? ~word{0} : (word{1} << bit) - 1; }
+
+std::uint32_t ones(word bits) noexcept { return static_cast<std::uint32_t>(std::popcount(bits)); }
 
 }  // namespace
 
@@ -25,58 +38,171 @@ bool canary_intact(const std::byte* low) noexcept {
   return std::memcmp(low - canary_size, canary_words, canary_size) == 0;
 }
 
-result<stack_slab*> stack_slab::create(stack_pool& owner, std::size_t stride, std::size_t count,
-                                       std::size_t before) noexcept {
-  auto stacks = reserve_memory(stride * count, page);
-  if (!stacks) return failure(stacks.error());
-  auto cells = reserve_memory(alignment, alignment);
-  if (!cells) {
-    return_memory(*stacks, stride * count);
-    return failure(cells.error());
+// --- its mapping
+
+// Stacks on huge pages begin at one: the cells lie right in front of it.
+result<stack_slab*> stack_slab::create(stack_depot& depot, const detail::stack_geometry& geometry, stack_layout layout,
+                                       guard protection, std::size_t count, std::size_t before) noexcept {
+  const std::size_t stacks = geometry.stride * (geometry.shared ? 1 : count);
+  const bool huge = layout == stack_layout::dense && stacks >= huge_page;
+  const std::size_t cells = huge ? alignment : round_up((head_cells + count) * cell_size, page_size());
+  const std::size_t size = round_up(cells + stacks, page_size());
+  auto memory = huge ? reserve_memory(huge_page + stacks, huge_page) : reserve_memory(size, alignment);
+  if (!memory) return failure(memory.error());
+  std::byte* first = *memory;
+  if (huge) {
+    return_memory(first, huge_page - cells);
+    first += huge_page - cells;
   }
-  return ::new (static_cast<void*>(*cells)) stack_slab(owner, *stacks, stride, count, before);
+  const memory_range range{first + cells, size - cells};
+  if (layout == stack_layout::dense) prefer_huge_pages(range);
+  else forbid_huge_pages(range);
+  return ::new (static_cast<void*>(first)) stack_slab(depot, geometry, first + cells, protection, size, count, before);
+}
+
+stack_slab::stack_slab(stack_depot& depot, const detail::stack_geometry& geometry, std::byte* stacks, guard protection,
+                       std::size_t size, std::size_t count, std::size_t before) noexcept
+    : depot_(depot),
+      stacks_(stacks),
+      geometry_(geometry),
+      size_(size),
+      count_(static_cast<std::uint32_t>(count)),
+      number_(static_cast<std::uint32_t>(before)),
+      protection_(protection),
+      free_count_(count_) {
+  for (std::size_t i = 0; i * word_bits < count; ++i) free_[i] = below(count - i * word_bits);
 }
 
 void stack_slab::destroy(stack_slab* slab) noexcept {
-  forget_guards(slab->guarded_);
-  unpoison_memory(slab->stacks_, slab->stride_ * slab->count_);  // the next to be mapped here is not ours
-  return_memory(slab->stacks_, slab->stride_ * slab->count_);
-  return_memory(reinterpret_cast<std::byte*>(slab), alignment);
+  forget_guards(slab->split_);
+  auto* first = reinterpret_cast<std::byte*>(slab);
+  unpoison_memory(slab->stacks_, static_cast<std::size_t>(first + slab->size_ - slab->stacks_));  // for whoever is next
+  const std::size_t size = slab->size_;
+  slab->~stack_slab();
+  return_memory(first, size);
 }
 
-stack_slab& stack_slab::of(void* cell) noexcept {
-  auto address = reinterpret_cast<std::uintptr_t>(cell);
-  return *reinterpret_cast<stack_slab*>(address - address % alignment);
+// --- lending
+
+std::error_code stack_slab::lend(detail::stack_run& run, std::size_t most_stacks, std::size_t& unguarded) noexcept {
+  std::size_t at = 0;
+  while (!free_[at]) ++at;
+  const std::size_t first = at * word_bits;
+  word taken = lowest(free_[at], most_stacks);
+  const std::size_t upto = first + word_bits - static_cast<std::size_t>(std::countl_zero(taken));
+  std::error_code error;
+  if (upto > made_) error = make(upto, unguarded);
+  if (upto > made_) taken &= made_ > first ? below(made_ - first) : 0;
+  if (!taken) return error;
+  free_[at] &= ~taken;
+  free_count_ -= ones(taken);
+  dirty_count_ -= ones(dirty_[at] & taken);
+  dirty_[at] &= ~taken;
+  run = {this, first, taken};
+  return {};
 }
 
-result<stack_ref> stack_slab::carve(guard protection) noexcept {
-  if (protection != guard::canary && guarded_ == carved_)
-    if (std::error_code error = guard_some(); error && protection == guard::required) return failure(error);
-  stack_ref stack = at(carved_++);
-  if (stack.canary) write_canary(stack.low);
-  return stack;
+// One guard is that of all, and is made for the first ones.
+guard_report stack_slab::guard_shared(memory_range guard, std::size_t count) const noexcept {
+  if (made_ != 0) return {count, 0, {}};
+  guard_report report = guard_pages(&guard, 1);
+  return {report.guarded * count, report.split, report.error};
 }
 
-// Guards the next few stacks in one go. A stack that was carved without a guard stays so: guarded_ counts a prefix.
-std::error_code stack_slab::guard_some() noexcept {
-  std::size_t count = std::min<std::size_t>(guard_batch, count_ - guarded_);
-  std::error_code error = guard_pages(guard_page(guarded_), stride_, count, page);
-  if (error && count > 1) error = guard_pages(guard_page(guarded_), stride_, count = 1, page);  // near the limit
-  if (!error) guarded_ += static_cast<std::uint32_t>(count);
-  return error;
+// Makes the stacks below `upto`, at most 64 of them, as far as guards are to be had.
+std::error_code stack_slab::make(std::size_t upto, std::size_t& unguarded) noexcept {
+  if (protection_ == guard::canary) return made_ = static_cast<std::uint32_t>(upto), std::error_code{};
+  // ORDER: relaxed, pairs with nothing: it is written under the lock.
+  const std::uint32_t guarded = guarded_.load(std::memory_order_relaxed);
+  guard_report report{0, 0, {}};
+  if (guarded == made_) {
+    std::array<memory_range, word_bits> guards;
+    for (std::size_t i = made_; i < upto; ++i) guards[i - made_] = {low_end(i), geometry_.guard};
+    report = geometry_.shared ? guard_shared(guards[0], upto - made_) : guard_pages(guards.data(), upto - made_);
+  }
+  split_ += static_cast<std::uint32_t>(report.split);
+  made_ += static_cast<std::uint32_t>(report.guarded);
+  // ORDER: relaxed, pairs with the load in at(): whoever asks about a stack was lent it after this, under the lock.
+  guarded_.store(guarded + static_cast<std::uint32_t>(report.guarded), std::memory_order_relaxed);
+  if (protection_ == guard::preferred && made_ < upto) {
+    unguarded += upto - made_;
+    made_ = static_cast<std::uint32_t>(upto);
+  }
+  return report.error;
 }
 
-stack_ref stack_slab::stack_of(void* cell) const noexcept {
-  auto distance = static_cast<std::byte*>(cell) - reinterpret_cast<const std::byte*>(this);
-  return at(static_cast<std::size_t>(distance) / cell_size - 1);
+void stack_slab::put(detail::free_stack stack, bool dirty) noexcept {
+  const std::size_t index = index_of(reinterpret_cast<void*>(stack.cell));
+  put(detail::stack_run{this, index / word_bits * word_bits, word{1} << index % word_bits});
+  if (!dirty) return;
+  dirty_[index / word_bits] |= word{1} << index % word_bits;
+  ++dirty_count_;
 }
 
-stack_ref stack_slab::at(std::size_t index) const noexcept {
-  std::byte* bottom = guard_page(index) + page;
-  std::byte* top = guard_page(index) + stride_ - (first_colour_ + index) * colour_step % colour_span;
-  bool canary = index >= guarded_;
-  auto* cells = reinterpret_cast<std::byte*>(const_cast<stack_slab*>(this));
-  return {bottom + (canary ? canary_size : 0), top, cells + (index + 1) * cell_size, canary};
+void stack_slab::put(const detail::stack_run& run) noexcept {
+  free_[run.first / word_bits] |= run.left;
+  free_count_ += ones(run.left);
 }
+
+// --- giving back
+
+detail::stack_run stack_slab::take_dirty() noexcept {
+  std::size_t at = 0;
+  while (!dirty_[at]) ++at;
+  const word taken = dirty_[at];
+  dirty_[at] = 0;
+  dirty_count_ -= ones(taken);
+  free_[at] &= ~taken;
+  free_count_ -= ones(taken);
+  return {this, at * word_bits, taken};
+}
+
+detail::free_stack stack_slab::take_first_dirty() noexcept {
+  std::size_t at = 0;
+  while (!dirty_[at]) ++at;
+  const word bit = dirty_[at] & (~dirty_[at] + 1);
+  dirty_[at] &= ~bit;
+  free_[at] &= ~bit;
+  --dirty_count_;
+  --free_count_;
+  return this->at(at * word_bits + static_cast<std::size_t>(std::countr_zero(bit)));
+}
+
+std::size_t stack_slab::pages_of(const detail::stack_run& run, memory_range* ranges) const noexcept {
+  std::size_t count = 0;
+  for (word left = run.left; left;) {
+    const auto from = static_cast<std::size_t>(std::countr_zero(left));
+    const auto length = static_cast<std::size_t>(std::countr_one(left >> from));
+    const memory_range first = pages(run.first + from);
+    ranges[count++] = {first.first, first.size + (length - 1) * geometry_.stride};  // guards between them stay
+    left &= ~(below(length) << from);
+  }
+  return count;
+}
+
+std::size_t stack_slab::next_made(std::size_t index) const noexcept {
+  for (; index < made_; ++index) {
+    const word bit = word{1} << index % word_bits;
+    if (!(free_[index / word_bits] & bit) || (dirty_[index / word_bits] & bit)) return index;
+  }
+  return count_;
+}
+
+// --- one stack
+
+stack_slab& stack_slab::of(const void* cell) noexcept {
+  const auto address = reinterpret_cast<std::uintptr_t>(cell);
+  return *reinterpret_cast<stack_slab*>(address & ~std::uintptr_t{alignment - 1});
+}
+
+detail::free_stack stack_slab::at(std::size_t index) const noexcept {
+  const std::size_t colour = (number_ + index) * geometry_.colour_step % geometry_.colour_span;
+  // ORDER: relaxed, pairs with the store in make(): the stack was made before it was lent.
+  const bool canary = index >= guarded_.load(std::memory_order_relaxed);
+  auto cells = reinterpret_cast<std::uintptr_t>(this) + (head_cells + index) * cell_size;
+  return {cells + static_cast<std::uintptr_t>(canary), low_end(index) + geometry_.stride - colour};
+}
+
+stack_ref stack_slab::stack_of(void* cell) const noexcept { return geometry_.stack(at(index_of(cell))); }
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -1,61 +1,119 @@
-// One slab: the stacks mapping and the cells mapping of stack_pool.hpp.
+// One slab: one mapping with equal stacks and, in front of them, their cells.
+//
+//     | head | cells, 64 bytes each | ... | stack 0 | stack 1 | ...
+//     ^ aligned to 64 KiB, so that masking a cell's address gives the head
+//
+// A control block lives in a cell, apart from the stack, so that a scan over many coroutines touches little memory.
+//
+// Two maps, a bit for each stack: `free`, those that are here (dirty or cold), and of them the `dirty` ones. Stacks are
+// *made* in order, which decides whether they have a guard page: those below `guarded_` have one, the others a canary.
+// Once a guard could not be had, no later stack of the slab gets one, so that one number tells.
+//
+// All of it is guarded by the depot's lock, but for what is constant and `guarded_`, which anybody may ask about a
+// stack that was lent: its side of the border does not change any more.
 #pragma once
-#include <hocket/stack/stack_pool.hpp>
+#include <hocket/base/atomic.hpp>
+#include <hocket/stack/stack_depot.hpp>
+
+#include "stack/memory.hpp"
+
+#include <bit>
 
 namespace hocket::inline HOCKET_ABI {
 
-// Lies at the front of its own cells mapping, which is aligned to `alignment`, one cell's size long.
-class alignas(64) stack_slab {
+class stack_slab {
  public:
   static constexpr std::size_t cell_size = 64;
-  static constexpr std::size_t alignment = 256 * 1024;
-  static constexpr std::size_t most = alignment / cell_size - 1;
-  static constexpr std::size_t page = 4096;
+  static constexpr std::size_t alignment = 64 * 1024;
+  static constexpr std::size_t head_cells = 6;
+  static constexpr std::size_t most = alignment / cell_size - head_cells;
+  static constexpr std::size_t word_bits = 64;
+  static constexpr std::size_t words = 16;
+  using word = std::uint64_t;
 
-  // Bytes from one stack to the next for a usable size: its pages, the colour's page and the guard page.
-  static std::size_t stride_for(std::size_t stack_size) noexcept { return stack_size + 2 * page; }
-
-  // `before`: how many stacks the owner's other slabs have, so that the colours go on where they end.
-  static result<stack_slab*> create(stack_pool& owner, std::size_t stride, std::size_t count,
-                                    std::size_t before) noexcept;
+  // `before`: how many stacks the depot's other slabs have, so that the colours go on where they end.
+  static result<stack_slab*> create(stack_depot& depot, const detail::stack_geometry& geometry, stack_layout layout,
+                                    guard protection, std::size_t count, std::size_t before) noexcept;
   static void destroy(stack_slab* slab) noexcept;
 
-  static stack_slab& of(void* cell) noexcept;
+  static stack_slab& of(const void* cell) noexcept;
+  static stack_slab& of(detail::free_stack stack) noexcept { return of(reinterpret_cast<void*>(stack.cell)); }
 
-  bool full() const noexcept { return carved_ == count_; }
+  // The depot's links, by age.
+  stack_slab* older = nullptr;
+  stack_slab* newer = nullptr;
+
+  // See stack_depot::resident_of().
+  void* resident = nullptr;
+
+  stack_depot& depot() const noexcept { return depot_; }
   std::size_t count() const noexcept { return count_; }
-  std::size_t reserved() const noexcept { return stride_ * count_ + alignment; }
-  stack_slab* next() const noexcept { return next_; }
-  void link(stack_slab* next) noexcept { next_ = next; }
-  stack_pool& owner() const noexcept { return *owner_; }
+  std::size_t reserved() const noexcept { return size_; }
+  bool older_than(const stack_slab& other) const noexcept { return number_ < other.number_; }
+  bool has_free() const noexcept { return free_count_ != 0; }
+  bool has_dirty() const noexcept { return dirty_count_ != 0; }
+  bool wholly_free() const noexcept { return free_count_ == count_; }
+  std::size_t free_count() const noexcept { return free_count_; }
+  std::size_t dirty_count() const noexcept { return dirty_count_; }
 
-  // The next stack that was never used, with its guard. Errors as stack_pool::acquire.
-  result<stack_ref> carve(guard protection) noexcept;
+  // Takes up to `most_stacks` that are free out of one word of the map, with their guards. `unguarded` grows by those
+  // that got none. The slab has a free stack.
+  std::error_code lend(detail::stack_run& run, std::size_t most_stacks, std::size_t& unguarded) noexcept;
+
+  // A stack that comes back: dirty, or as clean as it was.
+  void put(detail::free_stack stack, bool dirty) noexcept;
+  void put(const detail::stack_run& run) noexcept;
+
+  // The dirty ones of one word, out of the maps; put() takes them back, cold.
+  detail::stack_run take_dirty() noexcept;
+  // The first dirty one, to be warm again.
+  detail::free_stack take_first_dirty() noexcept;
+
+  // The pages of a run, those that lie side by side as one range. Returns how many ranges; room for 64.
+  std::size_t pages_of(const detail::stack_run& run, memory_range* ranges) const noexcept;
+
+  detail::free_stack at(std::size_t index) const noexcept;
   stack_ref stack_of(void* cell) const noexcept;
+  memory_range pages(std::size_t index) const noexcept {
+    return {low_end(index) + geometry_.guard, geometry_.stride - geometry_.guard};
+  }
+  // The first stack with pages at or after `index`, for those who count pages: count() if there is none.
+  std::size_t next_made(std::size_t index) const noexcept;
 
  private:
-  static constexpr std::size_t guard_batch = 64;
+  std::byte* low_end(std::size_t index) const noexcept {
+    return stacks_ + (geometry_.shared ? 0 : index * geometry_.stride);
+  }
+  stack_slab(stack_depot& depot, const detail::stack_geometry& geometry, std::byte* stacks, guard protection,
+             std::size_t size, std::size_t count, std::size_t before) noexcept;
 
-  stack_slab(stack_pool& owner, std::byte* stacks, std::size_t stride, std::size_t count, std::size_t before) noexcept
-      : owner_(&owner),
-        stacks_(stacks),
-        stride_(stride),
-        count_(static_cast<std::uint32_t>(count)),
-        first_colour_(static_cast<std::uint32_t>(before)) {}
+  std::error_code make(std::size_t upto, std::size_t& unguarded) noexcept;
+  guard_report guard_shared(memory_range guard, std::size_t count) const noexcept;
+  std::size_t index_of(const void* cell) const noexcept {
+    return static_cast<std::size_t>(static_cast<const std::byte*>(cell) - reinterpret_cast<const std::byte*>(this)) /
+               cell_size -
+           head_cells;
+  }
 
-  std::error_code guard_some() noexcept;
-  stack_ref at(std::size_t index) const noexcept;
-  std::byte* guard_page(std::size_t index) const noexcept { return stacks_ + index * stride_; }
-
-  stack_pool* const owner_;
+  // Constant.
+  stack_depot& depot_;
   std::byte* const stacks_;
-  const std::size_t stride_;
-  stack_slab* next_ = nullptr;
+  const detail::stack_geometry geometry_;
+  const std::size_t size_;  // of the mapping
   const std::uint32_t count_;
-  std::uint32_t carved_ = 0;   // handed out at least once
-  std::uint32_t guarded_ = 0;  // have a guard page; the others, if carved, have a canary
-  const std::uint32_t first_colour_;
+  const std::uint32_t number_;  // how many stacks there were before
+  const guard protection_;
+
+  atomic<std::uint32_t> guarded_{0};
+  std::uint32_t made_ = 0;   // lent at least once
+  std::uint32_t split_ = 0;  // of the guarded: by mprotect
+  std::uint32_t free_count_;
+  std::uint32_t dirty_count_ = 0;
+  alignas(cell_size) word free_[words] = {};
+  word dirty_[words] = {};
 };
-static_assert(sizeof(stack_slab) == stack_slab::cell_size, "a slab's head takes the place of one cell");
+static_assert(sizeof(stack_slab) == stack_slab::head_cells * stack_slab::cell_size,
+              "a slab's head takes the place of some cells");
+static_assert(stack_slab::words * stack_slab::word_bits >= stack_slab::most, "each stack has a bit");
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -4,91 +4,145 @@
 #include "stack/slab.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <new>
 #include <utility>
 
 namespace hocket::inline HOCKET_ABI {
-namespace {
 
-constexpr std::size_t first_slab = 16;
-constexpr std::size_t slab_bytes = std::size_t{4} << 30;  // address space, not memory
+// --- life
 
-std::size_t usable_size(std::size_t asked) {
-  if (asked == 0)
-    throw std::system_error(
-        std::make_error_code(std::errc::invalid_argument),
-        "hocket: stack_size is 0: give the bytes that the deepest call chain needs (64 KiB is usual)");
-  if (asked > stack_pool::maximum_size)
-    throw std::system_error(std::make_error_code(std::errc::invalid_argument),
-                            "hocket: stack_size is above 1 GiB: is it given in bytes?");
-  std::size_t size = std::max(asked, stack_pool::minimum_size);
-  return (size + stack_slab::page - 1) / stack_slab::page * stack_slab::page;
+stack_pool::stack_pool(stack_depot& depot, stack_depot* own)
+    : geometry_(depot.geometry_), own_(own), depot_(depot), looked_(depot.now()) {
+  if (!depot.enroll(stock_)) throw std::bad_alloc();
+  load();
 }
 
-}  // namespace
+stack_pool::stack_pool(stack_depot& depot) : stack_pool(depot, nullptr) {}
 
-stack_pool::stack_pool(stack_options options)
-    : options_(options), stride_(stack_slab::stride_for(usable_size(options.stack_size))) {
-  options_.stack_size = usable_size(options.stack_size);
+stack_pool::stack_pool(const stack_options& options) : stack_pool(std::make_unique<stack_depot>(options)) {
+  measures_ = options.measure;
+}
+
+stack_pool::stack_pool(std::unique_ptr<stack_depot> own) : stack_pool(*own, own.get()) {
+  static_cast<void>(own.release());
 }
 
 stack_pool::~stack_pool() {
-  expects(counts_.live == 0, "a stack_pool was destroyed while coroutines live on its stacks",
+  unload();
+  depot_.leave(stock_);
+  if (!own_) return;
+  expects(own_->counts().lent == 0, "a stack_pool was destroyed while coroutines live on its stacks",
           "destroy the coroutines first: declare the pool before them");
-  while (stack_slab* slab = slabs_) {
-    slabs_ = slab->next();
-    stack_slab::destroy(slab);
-  }
-  delete[] free_;
+  delete own_;
 }
 
-stack_statistics stack_pool::statistics() const noexcept { return counts_; }
+// --- the loaded magazine, as acquire() and release() see it
 
-stack_pool& stack_pool::pool_of(void* cell) noexcept { return stack_slab::of(cell).owner(); }
-stack_ref stack_pool::stack_of(void* cell) noexcept { return stack_slab::of(cell).stack_of(cell); }
+void stack_pool::load() noexcept {
+  begin_ = stock_.loaded->begin();
+  end_ = begin_ + stock_.loaded->count;
+}
 
-result<stack_ref> stack_pool::carve() noexcept {
-  if (!slabs_ || slabs_->full())
-    if (std::error_code error = grow()) return failure(error);
-  auto stack = slabs_->carve(options_.protection);
-  if (!stack) return stack;
-  ++counts_.fresh;
+void stack_pool::unload() noexcept { stock_.loaded->count = static_cast<std::size_t>(end_ - begin_); }
+
+// The other magazine is loaded. The depot may have become crowded: then it stays so.
+void stack_pool::swap() noexcept {
+  auto before = reinterpret_cast<std::uintptr_t>(begin_ + depot_.rounds_);
+  unload();
+  std::swap(stock_.loaded, stock_.before);
+  load();
+  // ORDER: relaxed, pairs with the store in stack_depot::renew_crowded(): neither guards anything else.
+  stock_.full.compare_exchange_strong(before, reinterpret_cast<std::uintptr_t>(begin_ + depot_.rounds_),
+                                      std::memory_order_relaxed);
+}
+
+bool stack_pool::holds_any() const noexcept { return end_ != begin_ || stock_.before->count != 0 || stock_.run.left; }
+
+// --- slow paths
+
+result<stack_ref> stack_pool::acquire_slowly() noexcept {
+  if (stock_.before->count != 0) {
+    swap();
+    return pop();
+  }
+  if (!stock_.run.left || depot_.has_warm()) {
+    visited_ = true;
+    unload();
+    const std::error_code error = depot_.lend(stock_);
+    load();
+    if (error && !stock_.run.left) return failure(error);
+  }
+  return end_ == begin_ ? take_of_run() : pop();
+}
+
+stack_ref stack_pool::take_of_run() noexcept {
+  detail::stack_run& run = stock_.run;
+  const auto bit = static_cast<std::size_t>(std::countr_zero(run.left));
+  run.left &= run.left - 1;
+  const stack_ref stack = geometry_.stack(run.slab->at(run.first + bit));
+  unpoison_memory(stack.low, stack.size());
+  if (stack.canary) write_canary(stack.low);
+  ++fresh_;
   count_acquired();
-  if (stack->canary && options_.protection == guard::preferred) ++counts_.unguarded;
   return stack;
 }
 
-// Doubles: few mappings for many stacks, little address space for few. A slab stays below `slab_bytes`, unless one
-// stack alone is larger.
-std::error_code stack_pool::grow() noexcept {
-  std::size_t held = counts_.live + counts_.pooled;
-  std::size_t count =
-      std::min({std::max(first_slab, held), stack_slab::most, std::max<std::size_t>(1, slab_bytes / stride_)});
-  if (options_.limit != 0) count = std::min(count, options_.limit - held);
-  auto slab = stack_slab::create(*this, stride_, count, held);
-  if (!slab && count > 1)
-    slab = stack_slab::create(*this, stride_, 1, held);  // address space is scarce: take what is there
-  if (!slab) return slab.error();
-  if (!make_room(held + (*slab)->count())) {
-    stack_slab::destroy(*slab);
-    return std::make_error_code(std::errc::not_enough_memory);
+void stack_pool::release_slowly(const stack_ref& stack) noexcept {
+  // ORDER: relaxed, pairs with the store in stack_depot::renew_crowded().
+  if (stock_.full.load(std::memory_order_relaxed) == 0) {
+    --live_;
+    unload();
+    depot_.take_all(stock_);
+    load();
+    return depot_.release(stack);
   }
-  (*slab)->link(slabs_);
-  slabs_ = *slab;
-  ++counts_.slabs;
-  counts_.reserved += (*slab)->reserved();
-  return {};
+  if (stock_.before->count == 0) {
+    swap();
+  } else {
+    visited_ = true;
+    unload();
+    depot_.exchange_full(stock_);
+    swap();
+  }
+  push(stack);
 }
 
-// So that release() never allocates.
-bool stack_pool::make_room(std::size_t stacks) noexcept {
-  if (stacks <= free_room_) return true;
-  auto* larger = new (std::nothrow) stack_ref[stacks];
-  if (!larger) return false;
-  std::copy_n(free_, counts_.pooled, larger);
-  delete[] std::exchange(free_, larger);
-  free_room_ = stacks;
-  return true;
+// --- giving back
+
+void stack_pool::flush() noexcept {
+  unload();
+  depot_.take_all(stock_);
+  load();
+}
+
+std::size_t stack_pool::trim() noexcept {
+  flush();
+  return depot_.trim();
+}
+
+// A pool whose magazines were enough for a period has more than it needs. It gives all up, and gets a magazine of the
+// oldest slabs when it needs one.
+duration stack_pool::keep_house() noexcept {
+  const time_point now = depot_.now();
+  if (now < looked_) looked_ = now;
+  const bool over = depot_.decay() != duration::max() && now - looked_ >= depot_.decay();
+  if (over) looked_ = now;
+  if (holds_any()) {
+    unload();
+    if (over && !std::exchange(visited_, false)) depot_.take_all(stock_);
+    else depot_.take_all_if_crowded(stock_);
+    load();
+  }
+  const duration due = depot_.keep_house();
+  return holds_any() && depot_.decay() != duration::max() ? std::min(due, looked_ + depot_.decay() - now) : due;
+}
+
+stack_statistics stack_pool::statistics() const noexcept {
+  const depot_statistics all = depot_.counts();
+  const std::size_t here = static_cast<std::size_t>(end_ - begin_) + stock_.before->count;
+  return {live_,         peak_,      here + (own_ ? all.warm : 0), warm_, fresh_, all.slabs, all.reserved,
+          all.unguarded, high_water_};
 }
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -10,10 +10,12 @@
 //     gate
 //   loop "other"
 //     "abroad"       fiber   waits for a foreign awaitable
+//     "asleep"       fiber   waits for the gate, and hibernates
 #include <hocket/core/yield.hpp>
 #include <hocket/coro/scope.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/fiber/await.hpp>
+#include <hocket/fiber/hibernate.hpp>
 #include <hocket/fiber/spawn.hpp>
 #include <hocket/runtime/loop.hpp>
 
@@ -106,6 +108,10 @@ struct foreign {
   asm volatile("");
 }
 
+void asleep(gate& at) {
+  static_cast<void>(await(at.pass()));  // line: asleep
+}
+
 }  // namespace
 
 extern "C" [[gnu::noinline]] void everybody_waits() { asm volatile(""); }
@@ -117,6 +123,7 @@ int main() {
   std::coroutine_handle<> waiting;
   loop other({.name = "other", .time = &time});
   spawn(other, {.name = "abroad"}, abroad, std::ref(waiting));
+  spawn(other, {.name = "asleep", .hibernate_after = std::chrono::hours(1)}, asleep, std::ref(at));
   other.run();
   loop lp({.name = "chain", .time = &time});
   auto third = spawn(lp, {.name = "third"}, third_body, std::ref(at));  // line: spawn_third
@@ -126,6 +133,7 @@ int main() {
   auto in_fiber = spawn(lp, {.name = "still ready"}, yield_in_fiber);
   spawn(lp, {.name = "parent"}, parent_body, std::ref(at));
   for (int i = 0; i < 20; ++i) lp.step();
+  hibernate_parked();
   everybody_waits();
   at.open();
   lp.run_until(first);

@@ -20,8 +20,9 @@ LIST = [
     r"5 +still ready +fiber +ready +@yield_in_fiber +\S+ +-",
     r"6 +parent +fiber +waiting +@parent_body +\S+ +(the children of a )?scope 0x\w+",
     r"7 +child +task +waiting +@child_body +\S+ +gate 0x\w+",
-    r'loop "other" 0x\w+: 1 coroutines',
+    r'loop "other" 0x\w+: 2 coroutines',
     r"8 +abroad +fiber +waiting +@abroad +\S+ +a foreign awaitable",
+    r"9 +asleep +fiber +waiting +@asleep +\S+ +gate 0x\w+",
 ]
 FROM_FIRST = [r'fiber "first" 0x\w+, waiting for the end of a coroutine "second"',
               r"#\d+ +.*first_call \(.*\bdepth=\S.*\) at @first_call",
@@ -49,6 +50,7 @@ COMMANDS = {
                         r'joined by fiber "parent" 0x\w+, waiting for (the children of a )?scope 0x\w+',
                         r"#1 +.*parent_body \(at=\.\.\.\) at @parent_body"],
     "hocket-bt abroad": [r"waiting for a foreign awaitable", r"#0 +.*abroad \(.*\) at @abroad"],
+    "hocket-bt asleep": [r'fiber "asleep" 0x\w+, waiting for gate 0x\w+', "its stack is packed"],
     "hocket-bt nobody": [r'No symbol "nobody" in current context'],
     "hocket-bt still ready": [r"2 coroutines are named so: 4 5"],
 }

@@ -4,6 +4,7 @@
 #include <hocket/core/strength.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/fiber/await.hpp>
+#include <hocket/fiber/hibernate.hpp>
 #include <hocket/fiber/spawn.hpp>
 #include <hocket/runtime/loop.hpp>
 
@@ -20,6 +21,8 @@ class on_a_loop {
   using strength = hocket::strength::shared;
 
   explicit on_a_loop(const hocket::loop_options& options = {}) : lp_(with_clock(options)) {}
+  on_a_loop(const on_a_loop&) = delete;
+  on_a_loop& operator=(const on_a_loop&) = delete;
   ~on_a_loop() {
     for (auto& one : all_) one->handle.kill();
     settle();
@@ -27,8 +30,7 @@ class on_a_loop {
     CHECK(lp_.live() == 0);
   }
   void settle() {
-    while (lp_.step()) {
-    }
+    while (lp_.step()) after_step_();
   }
   // Ends the loop under what is left on it.
   void end() { std::destroy_at(&lp_); }
@@ -69,7 +71,7 @@ class on_a_loop {
     };
     auto one = std::make_unique<kept>(std::move(body_of), std::move(args)...);
     one_body<Body>* self = one.get();
-    one->handle = hocket::spawn(lp_, run, self);
+    one->handle = hocket::spawn(lp_, options_, run, self);
     all_.push_back(std::move(one));
     return static_cast<int>(all_.size()) - 1;
   }
@@ -81,6 +83,8 @@ class on_a_loop {
 
   hocket::manual_clock clock_{hocket::time_point(std::chrono::hours(1))};
   hocket::loop lp_;
+  hocket::spawn_options options_{};
+  void (*after_step_)() = [] {};
   std::vector<std::unique_ptr<one_coroutine>> all_;
 };
 
@@ -128,6 +132,23 @@ class loop_fibers : public on_a_loop {
     } catch (...) {
       self->note_exception();
     }
+  }
+};
+
+// Fibers whose stack is packed whenever they wait.
+class packed_fibers : public loop_fibers {
+ public:
+  explicit packed_fibers(const hocket::loop_options& options = {}) : loop_fibers(options) {
+    options_.hibernate_after = std::chrono::hours(1000);
+    after_step_ = [] { hocket::hibernate_parked(); };
+  }
+};
+
+// Fibers that all share one stack.
+class copied_fibers : public loop_fibers {
+ public:
+  explicit copied_fibers(const hocket::loop_options& options = {}) : loop_fibers(options) {
+    options_.stack = hocket::stack_kind::copied;
   }
 };
 

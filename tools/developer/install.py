@@ -1,6 +1,7 @@
 """What the verbs need from outside, and installing it.
 
-Two sources: Debian packages (tools/packages.txt and lab/packages.txt) and PyPI tools in .venv (tools/requirements.txt).
+Two sources: Debian packages (tools/packages.txt and lab/packages.txt) and PyPI packages in .venv (tools/requirements.txt
+and lab/requirements.txt).
 Nothing is installed without being named first, and nothing at all under --no-install or HOCKET_NO_INSTALL=1: then a
 missing package is an error, or, when it is optional, something that its user leaves out.
 """
@@ -17,6 +18,7 @@ Package = collections.namedtuple("Package", "name optional")
 
 VENV = ROOT / ".venv"
 REQUIREMENTS = ROOT / "tools/requirements.txt"
+LAB_REQUIREMENTS = ROOT / "lab/requirements.txt"
 APT_GET = ["apt-get", "-o", "DPkg::Lock::Timeout=300", "-q", "-y"]
 
 
@@ -103,26 +105,37 @@ def ensure_packages(*groups):
     print("left out (not installed, optional):", " ".join(package.name for package in missing))
 
 
-def ensure_venv():
-    """The PyPI tools, at their pinned versions. False if they are missing and must not be installed."""
-    stamp = VENV / "requirements.txt"
-    wanted = REQUIREMENTS.read_text()
+def ensure_venv(requirements=REQUIREMENTS):
+    """These PyPI packages, at their pinned versions. False if they are missing and must not be installed."""
+    stamp = VENV / f"{requirements.parent.name}-requirements.txt"
+    wanted = requirements.read_text()
     if stamp.exists() and stamp.read_text() == wanted:
         return True
     names = [line for line in wanted.splitlines() if "==" in line]
     if forbidden():
-        print("left out (not installed, PyPI tools):", " ".join(names))
+        print("left out (not installed, from PyPI):", " ".join(names))
         return False
     ensure_packages("python")
     print("installing into .venv from PyPI:", " ".join(names), flush=True)
     must_quietly(sys.executable, "-m", "venv", str(VENV), log="setup.log")
-    must_quietly(str(VENV / "bin/pip"), "install", "--quiet", "-r", str(REQUIREMENTS), log="setup.log")
+    must_quietly(str(VENV / "bin/pip"), "install", "--quiet", "-r", str(requirements), log="setup.log")
     stamp.write_text(wanted)
     return True
+
+
+def ensure_lab():
+    """What the lab's systems need; all of it is optional."""
+    ensure_packages("build", "lab")
+    try:
+        return ensure_venv(LAB_REQUIREMENTS)
+    except Stop as reason:
+        print(f"not installed: what lab/requirements.txt names: {str(reason).splitlines()[-1]}")
+        return False
 
 
 def setup():
     groups = ["build", "debug", "clang", "cross", "lab"]
     ensure_packages(*groups)
-    if ensure_venv() and not missing_packages(groups):
+    has_all = [ensure_venv(), ensure_lab(), not missing_packages(groups)]
+    if all(has_all):
         print("everything is installed")

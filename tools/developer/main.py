@@ -52,7 +52,7 @@ def test(arguments):
 
 
 def lab(arguments):
-    install.ensure_packages("build", "lab")
+    install.ensure_lab()
     return run(sys.executable, str(ROOT / "lab/run.py"), *arguments)
 
 

@@ -1,6 +1,7 @@
 // Valgrind is told which memory is a stack: otherwise each switch looks to it like a very large change of one.
 #pragma once
 #include <hocket/base/platform/config.hpp>
+#include <cstddef>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -10,5 +11,8 @@ extern const bool under_valgrind;
 // Registers [low, high) and returns an id for forget_stack().
 unsigned announce_stack(const void* low, const void* high) noexcept;
 void forget_stack(unsigned id) noexcept;
+
+// Code that runs on another stack is about to write there: [low, low + size) may be touched.
+void allow_stack_access(const void* low, std::size_t size) noexcept;
 
 }  // namespace hocket::inline HOCKET_ABI

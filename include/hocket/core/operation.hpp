@@ -99,6 +99,7 @@ class [[nodiscard("an operation does nothing until it is awaited")]] operation {
     return std::move(*this);
   }
   const wait_terms& terms() const noexcept { return terms_; }
+  const Op& op() const noexcept { return op_; }
   Op unwrap() && noexcept {
     mark_awaited();
     return op_;

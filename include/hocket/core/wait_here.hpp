@@ -7,10 +7,17 @@
 
 namespace hocket::inline HOCKET_ABI::detail {
 
-// Parks the running fiber and has `suspend(awaiter, its handle)` called; false: the caller runs on no fiber.
 using suspend_call = bool (*)(void* awaiter, std::coroutine_handle<> who) noexcept;
-using stack_suspender = bool (*)(void* awaiter, suspend_call suspend) noexcept;
-void register_stack_suspender(stack_suspender parks) noexcept;
+
+struct stack_hooks {
+  // Parks the running fiber and has `call(awaiter, its handle)` called; false: the caller runs on no fiber.
+  bool (*suspend)(void* awaiter, suspend_call call) noexcept;
+  // See stack_pin. Null: nothing is to be done.
+  void* (*pin)(const void* object, const char* what) noexcept;
+  void (*unpin)(void* pinned) noexcept;
+};
+void register_stack_hooks(const stack_hooks& hooks) noexcept;  // `hooks` lives for ever
+
 bool suspend_stack(void* awaiter, suspend_call suspend) noexcept;
 
 // Awaits `what`. False: the caller runs neither on a fiber nor on a plain thread, and nothing was awaited.

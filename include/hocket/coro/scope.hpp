@@ -25,6 +25,7 @@
 #include <hocket/core/operation.hpp>
 #include <hocket/core/return_slot.hpp>
 #include <hocket/core/spawn_target.hpp>
+#include <hocket/core/stack_pin.hpp>
 #include <hocket/core/stop_link.hpp>
 #include <hocket/coro/task.hpp>
 #include <optional>
@@ -92,6 +93,7 @@ class scope final : public spawn_target, private wait_source {
   bool detach(waiter&) noexcept override { return false; }  // nothing else ends a join
   void pass_on(waiter&) noexcept override {}
 
+  const stack_pin pin_{this, "a scope"};
   executor& home_;
   spawn_target* const above_;  // counts the children, too, and handles what nobody receives; null: there is none
   const int exceptions_;       // in flight when it was made

@@ -14,6 +14,7 @@
 #pragma once
 #include <hocket/context/switch.hpp>
 #include <hocket/core/foreign_wait.hpp>
+#include <hocket/core/frame_memory.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/core/yield.hpp>
 #include <hocket/fiber/round_trip.hpp>
@@ -95,14 +96,111 @@ bool suspend_this_stack(void* awaiter, bool (*suspend)(void* awaiter, std::corou
 [[gnu::noinline, gnu::cold]] void rethrow(park_request& request);
 
 template <class W>
-[[gnu::always_inline]] inline void suspend_here(W& awaiter) {
-  control_block* block = awaiting_fiber();
-  if (!block) [[unlikely]]
+[[gnu::always_inline]] inline void suspend_on(control_block* fiber, W& awaiter) {
+  if (!fiber) [[unlikely]]
     return block_thread(awaiter);
   park_request request{&awaiter, &commit_await<W>};
-  park_fiber(*block, &request);
+  park_fiber(*fiber, &request);
   if (request.error) [[unlikely]]
     rethrow(request);
+}
+template <class W>
+[[gnu::always_inline]] inline void suspend_here(W& awaiter) {
+  suspend_on(awaiting_fiber(), awaiter);
+}
+
+// Whether the stack of this fiber (null: of none) may be packed while it waits: then others may not be told of anything
+// that lies on it.
+inline bool stack_moves(const control_block* fiber) noexcept {
+  return fiber && (fiber->header.reserved & stack_bit::moves) != 0;
+}
+// The fiber that the caller runs on, if it is one whose stack moves; else null.
+control_block* moving_fiber() noexcept;
+
+// What is awaited and its awaiter, in memory of their own. What cannot be moved there stays where it is.
+template <class A>
+struct apart {
+  static constexpr bool taken = !std::is_lvalue_reference_v<A> && std::is_move_constructible_v<A>;
+  using held = std::conditional_t<taken, A, A&&>;
+  using wait = typename decltype([] {
+    if constexpr (foreign_awaitable<A>) return std::type_identity<foreign_wait<A>>{};
+    else return std::type_identity<awaiter_of<A>>{};
+  }())::type;
+
+  explicit apart(A&& a) : what(static_cast<A&&>(a)), awaiter(begin(what)) {}
+  static wait begin(held& what) {
+    if constexpr (foreign_awaitable<A>) return foreign_wait<A>(static_cast<A&&>(what));
+    else return get_awaiter(static_cast<A&&>(what));
+  }
+
+  held what;
+  wait awaiter;
+};
+
+template <class T>
+class apart_memory {
+ public:
+  static_assert(alignof(T) <= 16, "hocket: an over-aligned awaitable cannot be awaited on a stack that moves");
+  explicit apart_memory() : memory_(allocate_frame(sizeof(T))) { __builtin_memset(memory_, 0, sizeof(T)); }
+  apart_memory(const apart_memory&) = delete;
+  apart_memory& operator=(const apart_memory&) = delete;
+  ~apart_memory() { release_frame(memory_, sizeof(T)); }
+  void* get() const noexcept { return memory_; }
+
+ private:
+  void* const memory_;
+};
+
+// The bytes of what is awaited that may hold addresses of the fiber's stack which others will use. `exact`: none of
+// them is padding, whose left-overs could look like an address.
+struct told_to_others {
+  const void* data = nullptr;
+  std::size_t size = 0;
+  bool exact = true;
+};
+
+// Of hocket's own awaitables only operations name things of the user's; and an awaiter that is an lvalue is one itself.
+template <class Op>
+told_to_others what_is_told(const apart<operation<Op>>& of) noexcept {
+  return {&of.what.op(), sizeof(Op), std::has_unique_object_representations_v<Op>};
+}
+template <class A>
+told_to_others what_is_told(const apart<A>& of) noexcept {
+  using W = std::remove_cvref_t<awaiter_of<A>>;
+  if constexpr (foreign_awaitable<A>) {
+    return {&of, sizeof of, std::has_unique_object_representations_v<W> && std::is_reference_v<awaiter_of<A>>};
+  } else if constexpr (std::is_reference_v<awaiter_of<A>> && !apart<A>::taken) {
+    return {&of, sizeof of, true};  // two references
+  } else {
+    return {};
+  }
+}
+
+// While a fiber waits by an awaiter that refers to its stack: that stays where it is; fatal if it cannot.
+class stay_for_wait {
+ public:
+  stay_for_wait(control_block& fiber, const told_to_others& what) noexcept;
+  stay_for_wait(const stay_for_wait&) = delete;
+  stay_for_wait& operator=(const stay_for_wait&) = delete;
+  ~stay_for_wait();
+
+ private:
+  scheduled_fiber* pinned_ = nullptr;
+};
+
+// await on a stack that moves.
+template <class A>
+[[gnu::noinline]] typename sync_result<await_result_t<A>>::type await_apart(control_block& fiber, A&& a) {
+  apart_memory<apart<A>> memory;
+  struct built {
+    apart<A>* wait;
+    ~built() { wait->~apart(); }
+  } in{::new (memory.get()) apart<A>(std::forward<A>(a))};
+  if (!in.wait->awaiter.await_ready()) {
+    stay_for_wait stay(fiber, what_is_told(*in.wait));
+    suspend_on(&fiber, in.wait->awaiter);
+  }
+  return in.wait->awaiter.await_resume();
 }
 
 // Waits for an operation that is not possible at once. The terms come one by one: as one object they would be put
@@ -111,8 +209,11 @@ template <class Op>
 [[gnu::noinline]] result<typename Op::value_type> await_slowly(Op op, duration::rep until, duration::rep within,
                                                                verdict ignore, std::source_location at) {
   operation<Op> what(op, {time_point(duration(until)), duration(within), ignore, at});
+  control_block* fiber = awaiting_fiber();
+  if (stack_moves(fiber)) [[unlikely]]
+    return await_apart(*fiber, std::move(what));
   auto awaiter = std::move(what).operator co_await();
-  suspend_here(awaiter);
+  suspend_on(fiber, awaiter);
   return awaiter.await_resume();
 }
 
@@ -121,8 +222,12 @@ template <class Op>
 template <class A>
   requires awaitable<A>
 [[gnu::always_inline]] inline typename detail::sync_result<await_result_t<A>>::type await(A&& a) {
+  if (control_block* fiber = detail::moving_fiber()) [[unlikely]]
+    return detail::await_apart<A>(*fiber, std::forward<A>(a));
   if constexpr (foreign_awaitable<A>) {
-    return await(foreign_wait<A>(std::forward<A>(a)));
+    foreign_wait<A> awaiter(std::forward<A>(a));
+    if (!awaiter.await_ready()) detail::suspend_here(awaiter);
+    return awaiter.await_resume();
   } else {
     auto&& awaiter = get_awaiter(std::forward<A>(a));
     if (!awaiter.await_ready()) detail::suspend_here(awaiter);
@@ -146,6 +251,7 @@ template <class Op>
 [[gnu::always_inline]] inline void await(yield&&) {
   if (detail::yield_way way = detail::prepare_yield(); way.own) [[likely]]
     return detail::park_yielding(way);
+  if (control_block* fiber = detail::moving_fiber()) return detail::await_apart(*fiber, yield{});
   auto pause = yield{}.operator co_await();
   detail::suspend_here(pause);
   pause.await_resume();

@@ -13,7 +13,8 @@
 // with both stacks, and calls nest. A plain thread may call, too. In a task the call must not suspend: there is no
 // stack to park.
 //
-// Costs two switches of stacks and whatever the stack takes: nothing is allocated. No two calls at once on one stack.
+// Costs two switches of stacks and whatever the stack takes. Nothing is allocated, except by a thread that had to do
+// with no fiber before: for that it may throw bad_alloc. No two calls at once on one stack.
 #pragma once
 #include <hocket/core/return_slot.hpp>
 #include <hocket/stack/stack_pool.hpp>
@@ -37,6 +38,7 @@ class big_stack {
   const stack_ref& get() const noexcept { return stack_; }
 
  private:
+  stack_pool& pool_;
   stack_ref stack_;
 };
 

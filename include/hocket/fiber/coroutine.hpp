@@ -18,6 +18,11 @@
 // Do not yield while something in the body drives other coroutines (a sync_wait on its stack): that one would go on in
 // the middle of nowhere.
 //
+// Floating point: the environment of <cfenv> is the thread's, so a rounding mode that the body sets and does not take
+// back before it yields is the resumer's from then on, and flags that it raises are seen there. With own_floating_point
+// it is the coroutine's own: it begins with what its creator had, finds its own again after each yield, and leaves the
+// resumer's alone. That costs some 100 ns per resume; without the option nothing.
+//
 // Threads: a coroutine belongs to the thread that created it; only there it may be resumed and destroyed.
 // Cost: creation is O(1) and allocates nothing once its pool is warm; a resume and its yield are two stack switches.
 // Errors: the constructor throws std::system_error when no stack can be had, or what moving the callable throws.
@@ -45,9 +50,12 @@ struct coroutine_options {
   const char* name = "coroutine";  // for messages and debuggers; must outlive the coroutine (a literal does)
   stack_pool* pool = nullptr;      // of the calling thread; null: the thread's default pool of 64 KiB stacks
   void* user_data = nullptr;
+  bool own_floating_point = false;  // rounding mode, exception flags and mask are its own (see above)
 };
 
 namespace detail {
+
+class packing_batch;
 
 // A value under way is a pointer to it on the stack that sends; the receiver moves it out.
 template <class T>
@@ -184,15 +192,6 @@ struct coroutine_types<O(I)> {
   using out = O;
   using in = I;
 };
-
-// Gives a fiber up unless it was armed.
-struct unless_armed {
-  fiber_record& record;
-  bool armed = false;
-  ~unless_armed() {
-    if (!armed) give_up_fiber(record);
-  }
-};
 }  // namespace detail
 
 template <class Signature>
@@ -212,9 +211,15 @@ class [[nodiscard]] any_coroutine {
   bool done() const noexcept { return *this && block_->finished(); }
   coroutine_status status() const noexcept;
 
-  const char* name() const noexcept { return record_ ? record_->name : ""; }
-  void* user_data() const noexcept { return record_ ? record_->user_data : nullptr; }
+  const char* name() const noexcept { return record_ ? fiber_record::of(*block_).name : ""; }
+  void* user_data() const noexcept { return record_ ? fiber_record::of(*block_).user_data : nullptr; }
   void set_user_data(void* data) noexcept;  // fatal when empty
+
+  // The deepest use of its stack so far, in bytes (fiber/stack_use.hpp); 0 when empty. Any state, its own thread.
+  std::size_t stack_high_water() const noexcept;
+
+  // For hibernate().
+  bool pack(detail::packing_batch& batch) noexcept;
 
  protected:
   any_coroutine() noexcept = default;
@@ -227,7 +232,7 @@ class [[nodiscard]] any_coroutine {
   }
 
   control_block* block_ = &vacant_block;
-  fiber_record* record_ = nullptr;
+  fiber_record* record_ = nullptr;  // where it is while the fiber is not packed
 };
 
 template <class Signature>
@@ -253,6 +258,7 @@ class [[nodiscard]] coroutine : public any_coroutine {
     using body_type = fiber_body<Out, In, std::decay_t<F>>;
     fiber_record& record = detail::begin_fiber(options.pool, options.name, options.user_data, body_type::footprint);
     detail::unless_armed guard{record};
+    if (options.own_floating_point) detail::begin_own_floating_point(record);
     ::new (static_cast<void*>(body_type::place(record))) std::decay_t<F>(std::forward<F>(body));
     ::new (static_cast<void*>(&result_below<Out>(record))) return_slot<Out>;
     record.drop_body = &body_type::drop;

@@ -10,7 +10,7 @@ namespace detail {
 // Fatal when `record`'s fiber is to unwind but its body went on instead.
 void check_unwound(const fiber_record& record) noexcept;
 
-// Fatal when the canary of a stack without a guard page is gone.
+// For a fiber with fiber_flag::special: fatal when its stack has a canary, and that is gone.
 void check_canary(const fiber_record& record) noexcept;
 
 // Throws what left the body of a finished fiber, if anything did.
@@ -26,10 +26,24 @@ fiber_record& begin_fiber(stack_pool* pool, const char* name, void* user_data, s
 void arm_fiber(fiber_record& record, void* top, void (*entry)(void*, void*, void*)) noexcept;
 void give_up_fiber(fiber_record& record) noexcept;
 
+// Before it is armed: its floating-point environment becomes its own, beginning with the caller's.
+void begin_own_floating_point(fiber_record& record);
+
+// Gives a fiber up unless it was armed.
+struct unless_armed {
+  fiber_record& record;
+  bool armed = false;
+  ~unless_armed() {
+    if (!armed) give_up_fiber(record);
+  }
+};
+
 // Tells the observer of a fiber that was made.
 void announce_fiber(const fiber_record& record) noexcept;
 
 // Ends a fiber in any state and gives its stack back: unwinds it if it is suspended.
+// The first form unpacks it before.
+void destroy_fiber(control_block& block) noexcept;
 void destroy_fiber(fiber_record& record) noexcept;
 
 // Gives the stack of a finished fiber back.

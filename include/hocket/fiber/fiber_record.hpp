@@ -3,28 +3,47 @@
 #include <hocket/context/exception_globals.hpp>
 #include <hocket/context/platform/annotation.hpp>
 #include <hocket/stack/stack_pool.hpp>
+#include <cfenv>
 #include <exception>
 
 namespace hocket::inline HOCKET_ABI {
 
+struct called_stack;
 struct control_block;
+class stack_image;
 struct fiber_local_node;
+
+// What fiber_flag::special stands for: bits of fiber_record::special.
+namespace record_flag {
+inline constexpr std::uint8_t canary = 1;              // its stack has no guard page: compare the canary
+inline constexpr std::uint8_t own_floating_point = 2;  // swap the floating-point environments
+}  // namespace record_flag
 
 struct alignas(16) fiber_record {
   control_block* block;
-  std::byte* low;    // of its stack
-  const char* name;  // outlives the fiber; never null
+  std::byte* low;                // of its stack
+  stack_pool* pool;              // where the stack goes back to: of the thread that the fiber is on
+  stack_image* image = nullptr;  // of a copied stack, while its frames are there: room for the next time
+  const char* name;              // outlives the fiber; never null
   void* user_data;
-  fiber_local_node* locals;                        // fiber-local values; null until the first is made
-  void (*drop_body)(fiber_record& self) noexcept;  // destroys the result, and the callable if it never ran
-  std::exception_ptr error;                        // what left the body
-  exception_globals exceptions;                    // of the parked fiber, while fiber_flag::keeps_exceptions is set
+  fiber_local_node* locals = nullptr;  // fiber-local values; null until the first is made
+  called_stack* calls = nullptr;       // other stacks that it runs on, the innermost; null: its own
+  void (*drop_body)(fiber_record& self) noexcept = nullptr;  // destroys the result, and the callable if it never ran
+  std::exception_ptr error;                                  // what left the body
+  exception_globals exceptions{};         // of the parked fiber, while fiber_flag::keeps_exceptions is set
+  std::fenv_t* floating_point = nullptr;  // of the parked fiber, with record_flag::own_floating_point: on the heap
   [[no_unique_address]] switch_annotation annotation;
+  std::uint32_t special : 8 = 0;
+  std::uint32_t body_size : 24 = 0;  // in units of 16 bytes: the callable and the result, which lie below this record
 
+  // Its frames begin below.
+  std::byte* base() const noexcept {
+    return const_cast<std::byte*>(reinterpret_cast<const std::byte*>(this)) - std::size_t{body_size} * 16;
+  }
   std::byte* top() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 
-  // Found from the control block: cold.
-  static fiber_record& of(control_block& block) noexcept { return on(stack_pool::stack_of(&block)); }
+  // Found from the control block, in the image of a packed stack if need be: cold.
+  static fiber_record& of(control_block& block) noexcept;
   static fiber_record& on(const stack_ref& stack) noexcept {
     return *reinterpret_cast<fiber_record*>(stack.top - sizeof(fiber_record));
   }

@@ -4,12 +4,20 @@
 #include <hocket/context/exception_globals.hpp>
 #include <hocket/core/current.hpp>
 #include <hocket/core/executor.hpp>
+#include <hocket/core/scheduled.hpp>
+#include <hocket/stack/fault.hpp>
 #include <hocket/stack/stack_pool.hpp>
+#include <array>
 
 namespace hocket::inline HOCKET_ABI {
 
+struct called_stack;
 struct control_block;
 struct fiber_local_node;
+
+namespace detail {
+class idle_fibers;
+}
 
 class fiber_thread final : public executor {
  public:
@@ -20,11 +28,18 @@ class fiber_thread final : public executor {
   // A raw fiber is resumed by its owner and by nobody else: fatal.
   void post(runnable& work) noexcept override;
 
-  // For coroutines that name no pool: 64 KiB stacks.
-  stack_pool& default_pool();
+  // For coroutines that name no pool: 64 KiB stacks. Throws as pool_of.
+  stack_pool& default_pool() {
+    if (stack_pool* pool = pools_[default_class]) [[likely]]
+      return *pool;
+    return make_default_pool();
+  }
 
-  // For fibers that ask for a size: one pool per size in whole pages; 0 is the default. Throws bad_alloc.
+  // For fibers that ask for a size: a pool on the process's depot of its class; 0 is the default. Throws bad_alloc, and
+  // system_error for a size above stack_pool::maximum_size.
   stack_pool& pool_of(std::size_t stack_size);
+  // The same for a kind of stack: dense and copied ones are the thread's own.
+  stack_pool& pool_of(std::size_t stack_size, stack_kind kind);
 
   // A fiber of this thread is gone. This object outlives its thread while there are any (a static one of the main
   // thread is destroyed after it): then the last one takes it along.
@@ -36,16 +51,24 @@ class fiber_thread final : public executor {
   thread_state* const state;
   exception_globals* const exceptions;
   const void* const id;
-  fiber_local_node* locals = nullptr;  // fiber-local values of the thread itself
+  fiber_local_node* locals = nullptr;   // fiber-local values of the thread itself
+  detail::idle_fibers* idle = nullptr;  // those that hibernate, or may; null until there is one
+  called_stack* calls = nullptr;        // other stacks that the thread itself runs on
 
  private:
   fiber_thread() noexcept;
   ~fiber_thread();
   struct exit_hook;
-  struct sized_pool;
-  stack_pool* default_pool_ = nullptr;
-  sized_pool* sized_pools_ = nullptr;
+  static constexpr std::size_t default_class = 4;  // 4 KiB * 2^4
+  stack_pool& make_default_pool();
+  stack_pool& pool_of_class(std::size_t size_class, stack_depot& depot);
+  stack_pool& special_pool(std::size_t stack_size, stack_layout layout);
+
+  std::array<stack_pool*, stack_depot::classes> pools_{};
+  struct special;
+  special* special_pools_ = nullptr;
   bool ended_ = false;  // the thread is
+  signal_stack for_signals_;
 };
 
 }  // namespace hocket::inline HOCKET_ABI

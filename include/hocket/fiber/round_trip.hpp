@@ -13,7 +13,8 @@ namespace hocket::inline HOCKET_ABI {
 namespace detail {
 
 // The rare parts of a switch, out of line.
-void before_resume(control_block& block) noexcept;
+[[nodiscard]] bool before_resume(control_block& block) noexcept;  // true: it has a floating-point environment
+void* enter_in_own_floating_point(control_block& block, void* transfer) noexcept;
 void put_fiber_exceptions_away(control_block& block) noexcept;
 void* enter_from_handler(control_block& block, void* transfer) noexcept;
 [[noreturn]] void report_bad_resume(const control_block& block) noexcept;
@@ -29,14 +30,9 @@ inline void* empty_message(control_block& block) noexcept { return &block; }
   else return nullptr;
 }
 
-// The resumer's side of a round trip: runs the fiber until it yields or finishes. Gives what it sends. Both sides
-// contain genuine calls (the rare parts), which is what the in_caller form of the switch asks for.
-[[gnu::always_inline]] inline void* enter(control_block& block, void* transfer) noexcept {
+// Both sides of a switch contain genuine calls (the rare parts), which is what its in_caller form asks for.
+[[gnu::always_inline]] inline void* switch_to_fiber(control_block& block, void* transfer) noexcept {
   fiber_thread& thread = block.thread();
-  if (!thread.exceptions->empty()) [[unlikely]]
-    return enter_from_handler(block, transfer);
-  if (block.header.flags & fiber_flag::at_resume) [[unlikely]]
-    before_resume(block);
   [[maybe_unused]] switch_annotation* const annotation = annotation_of(block);
   control_block* const outer = thread.running;
   void* const to = block.record;
@@ -50,6 +46,15 @@ inline void* empty_message(control_block& block) noexcept { return &block; }
   if (!thread.exceptions->empty()) [[unlikely]]
     put_fiber_exceptions_away(block);
   return back.transfer;
+}
+
+// The resumer's side of a round trip: runs the fiber until it yields or finishes. Gives what it sends.
+[[gnu::always_inline]] inline void* enter(control_block& block, void* transfer) noexcept {
+  if (!block.thread().exceptions->empty()) [[unlikely]]
+    return enter_from_handler(block, transfer);
+  if (block.header.flags & fiber_flag::at_resume) [[unlikely]]
+    if (before_resume(block)) return enter_in_own_floating_point(block, transfer);
+  return switch_to_fiber(block, transfer);
 }
 
 // The fiber's side: parks it, goes back to `resumer`, returns when it is resumed, by whom `resumer` says then. Throws

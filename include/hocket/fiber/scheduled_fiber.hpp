@@ -61,24 +61,44 @@ class scheduled_fiber {
   scheduled& activity() const noexcept { return self_; }
   control_block* block() const noexcept { return block_; }
 
+  // While its stack is pinned it is not packed (fiber/packing.hpp).
+  void pin() noexcept { ++pins_; }
+  void unpin() noexcept { --pins_; }
+  bool pinned() const noexcept { return pins_ != 0; }
+
+  // How long it may be parked before it is packed; and its place among those of its thread that may be.
+  bool hibernates() const noexcept { return hibernate_after_ != duration::max() && stack_ == stack_kind::own; }
+  duration hibernate_after() const noexcept { return hibernate_after_; }
+  std::uint32_t idle_index = 0;
+
   // The scheduled fiber of a control block that has fiber_flag::scheduled.
   static scheduled_fiber& of(control_block& block) noexcept {
     return *static_cast<scheduled_fiber*>(fiber_record::of(block).user_data);
   }
 
  protected:
-  scheduled_fiber(scheduled& self, std::size_t stack_size, body_function body) noexcept
-      : self_(self), stack_size_(stack_size), body_(body) {}
+  scheduled_fiber(scheduled& self, const spawn_options& options, body_function body) noexcept
+      : self_(self),
+        stack_size_(options.stack_size),
+        hibernate_after_(options.hibernate_after),
+        body_(body),
+        stack_(options.stack),
+        own_floating_point_(options.own_floating_point) {}
   ~scheduled_fiber() = default;
 
  private:
+  void take_stack(fiber_thread& thread);
   static void entry(void* argument, void* from, void* transfer) noexcept;
 
   start_frame start_{};
   scheduled& self_;
   const std::size_t stack_size_;
+  const duration hibernate_after_;
+  std::uint32_t pins_ = 0;
   const body_function body_;
   control_block* block_ = nullptr;
+  const stack_kind stack_;
+  const bool own_floating_point_;
 };
 
 }  // namespace hocket::inline HOCKET_ABI

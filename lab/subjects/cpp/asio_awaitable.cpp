@@ -67,6 +67,6 @@ class scheduler {
 
 int main(int argc, char** argv) {
   lab::request r = lab::parse(argc, argv);
-  if (r.workload != "switch") lab::fail("this subject knows the workload switch only");
-  return lab::run_scheduled_switch<scheduler>(LAB_SYSTEM, r);
+  if (auto status = lab::run_scheduled<scheduler>(LAB_SYSTEM, r)) return *status;
+  lab::fail("this subject does not know that workload");
 }

@@ -7,7 +7,7 @@
 #include <boost/context/fixedsize_stack.hpp>
 #include <boost/context/pooled_fixedsize_stack.hpp>
 
-#include "harness.hpp"
+#include "managed.hpp"
 
 namespace {
 
@@ -42,4 +42,8 @@ class fibers {
 
 }  // namespace
 
-int main(int argc, char** argv) { return lab::run_switch<fibers>(LAB_SYSTEM, lab::parse(argc, argv)); }
+int main(int argc, char** argv) {
+  lab::request r = lab::parse(argc, argv);
+  if (r.workload == "switch") return lab::run_switch<fibers>(LAB_SYSTEM, r);
+  return lab::run_managed<lab::by_owner<fibers>>(LAB_SYSTEM, r);
+}

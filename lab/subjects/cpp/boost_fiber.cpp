@@ -197,6 +197,6 @@ constexpr lab::named_batch waits[] = {
 int main(int argc, char** argv) {
   lab::request r = lab::parse(argc, argv);
   boost::this_fiber::get_id();  // the library's own state of this thread belongs to no measurement
-  if (r.workload == "switch") return lab::run_scheduled_switch<scheduler>(LAB_SYSTEM, r);
+  if (auto status = lab::run_scheduled<scheduler>(LAB_SYSTEM, r)) return *status;
   return lab::run_named(LAB_SYSTEM, r, waits);
 }

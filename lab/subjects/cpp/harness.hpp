@@ -92,6 +92,20 @@ double timed(F&& f) {
   return std::max(0.0, end - begin - reading);
 }
 
+// `rounds(k)` does k rounds and returns the nanoseconds they took. The median of one round's, over several repetitions,
+// each of which has as many rounds as take a sixteenth of the budget or more.
+template <class F>
+double median_of_rounds(double budget_ns, F&& rounds) {
+  std::size_t k = 1;
+  rounds(1);
+  double took = rounds(1);
+  while (took < budget_ns / 16) took = rounds(k *= 2);
+  int repetitions = took > budget_ns / 3 ? 3 : 7;
+  std::vector<double> values;
+  for (int i = 0; i < repetitions; ++i) values.push_back(rounds(k) / static_cast<double>(k));
+  return median(std::move(values));
+}
+
 // Exact, unlike VmRSS, whose per-CPU counters may lag by megabytes; and without the pages of program files.
 inline double resident_bytes() {
   std::FILE* f = std::fopen("/proc/self/smaps_rollup", "r");
@@ -217,15 +231,8 @@ class switch_page {
   }
 
   void rounds() {
-    std::size_t k = 1;
-    double took = round_trips(1);
-    for (took = round_trips(1); took < budget_ / 16; took = round_trips(k)) k *= 2;
-    int repetitions = took > budget_ / 3 ? 3 : 7;
-    std::vector<double> values;
-    for (int i = 0; i < repetitions; ++i) {
-      values.push_back(round_trips(k) / (static_cast<double>(k) * static_cast<double>(n_)));
-    }
-    emit(system_, "round_trip", n_, "ns", median(std::move(values)));
+    double ns = median_of_rounds(budget_, [&](std::size_t k) { return round_trips(k); });
+    emit(system_, "round_trip", n_, "ns", ns / static_cast<double>(n_));
   }
 
   void warm() {

@@ -2,7 +2,7 @@
 #include <hocket/fiber/coroutine.hpp>
 #include <hocket/stack/stack_pool.hpp>
 
-#include "harness.hpp"
+#include "managed.hpp"
 
 namespace {
 
@@ -36,4 +36,8 @@ class coroutines {
 
 }  // namespace
 
-int main(int argc, char** argv) { return lab::run_switch<coroutines>(LAB_SYSTEM, lab::parse(argc, argv)); }
+int main(int argc, char** argv) {
+  lab::request r = lab::parse(argc, argv);
+  if (r.workload == "switch") return lab::run_switch<coroutines>(LAB_SYSTEM, r);
+  return lab::run_managed<lab::by_owner<coroutines>>(LAB_SYSTEM, r);
+}

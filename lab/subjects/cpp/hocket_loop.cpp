@@ -59,6 +59,6 @@ class scheduler {
 
 int main(int argc, char** argv) {
   lab::request r = lab::parse(argc, argv);
-  if (r.workload == "switch") return lab::run_scheduled_switch<scheduler>(LAB_SYSTEM, r);
+  if (auto status = lab::run_scheduled<scheduler>(LAB_SYSTEM, r)) return *status;
   return lab::run_named(LAB_SYSTEM, r, lab::waits);
 }

@@ -18,9 +18,12 @@
 //     while (std::size_t k = turns.next())            // number 0 keeps the time
 //       for (; k; --k) { ++mine.count; YIELD; }
 //   while (mine.count < turns.limit) { ++mine.count; YIELD; }
+//
+// The workloads of the page `managed` (managed.hpp) are here, too.
 #include <limits>
+#include <optional>
 
-#include "harness.hpp"
+#include "managed.hpp"
 
 namespace lab {
 
@@ -113,6 +116,27 @@ class scheduled_page {
     return 0;
   }
 
+  int switches() {
+    create();
+    start();
+    turns_.begin();
+    end();
+    emit_switches(system_, n_, turns_.result());
+    return 0;
+  }
+
+  int memory() {
+    create();
+    start();
+    let_read("live");
+    turns_.limit = 1 + turns_before_peak + 1;
+    for (std::uint64_t k = 0; k < turns_before_peak; ++k) scheduler_.round(n_);
+    check(1 + turns_before_peak);
+    let_read("peak");
+    end();
+    return 0;
+  }
+
  private:
   void check(std::uint64_t expected) {
     for (std::size_t i = 0; i < n_; ++i) {
@@ -176,9 +200,13 @@ class scheduled_page {
   Scheduler scheduler_;
 };
 
+// The workloads of the pages `switch` and `managed`; others are not its own, and nothing is returned.
 template <class Scheduler>
-int run_scheduled_switch(const char* system, const request& r) {
-  return scheduled_page<Scheduler>{system, r}.run();
+std::optional<int> run_scheduled(const char* system, const request& r) {
+  if (r.workload == "switch") return scheduled_page<Scheduler>{system, r}.run();
+  if (r.workload == "switches") return scheduled_page<Scheduler>{system, r}.switches();
+  if (r.workload == "memory") return scheduled_page<Scheduler>{system, r}.memory();
+  return {};
 }
 
 }  // namespace lab

@@ -1,5 +1,6 @@
 // Goroutines under GOMAXPROCS=1, called as `go-subject <system> <workload> <n> <stack bytes> <budget ms>`. Here is the
-// workload switch, the others are in wait.go; the phases are those that ../cpp/harness.hpp describes. Stacks grow by themselves, so the stack size has no effect.
+// workload switch, the others are in wait.go and managed.go; the phases are those that ../cpp/harness.hpp describes.
+// Stacks grow by themselves, so the stack size has no effect.
 //
 // Creation is the go statement: the goroutine is ready and has not run. One that creates for 10 ms is preempted for all
 // that it created, so the statements are timed a hundred at a time, and those start in between, which is not timed.
@@ -116,12 +117,18 @@ func main() {
 	}
 	runtime.GOMAXPROCS(1)
 	r := request{os.Args[1], n, time.Duration(budget * float64(time.Millisecond))}
-	if os.Args[2] != "switch" {
-		runBatches(r, os.Args[2])
+	workload := os.Args[2]
+	managed := workload == "switches" || workload == "memory"
+	if workload != "switch" && !managed {
+		runBatches(r, workload)
 		return
 	}
 	lines := make([]line, n)
 	check(lines, 0) // which also touches every page
+	if managed {
+		runManaged(r, workload, lines)
+		return
+	}
 	switch r.system {
 	case "go-yield":
 		runYield(r, lines)
@@ -168,7 +175,8 @@ type yieldPage struct {
 	arrived    atomic.Int64
 	all        chan bool // the last one to arrive says so
 	begin, end chan bool // closed: all go on
-	turning    bool
+	turning    bool      // they do not come to their end yet
+	measuring  bool
 	budget     time.Duration
 	values     []float64
 }
@@ -180,7 +188,7 @@ func (p *yieldPage) life(i int) {
 	mine.count++
 	p.arriveAndWait(p.begin)
 	if p.turning {
-		if i == 0 {
+		if i == 0 && p.measuring {
 			p.measure(mine)
 		}
 		for mine.count < p.limit.Load() {
@@ -258,11 +266,18 @@ func (p *yieldPage) start() {
 }
 
 func (p *yieldPage) rounds() float64 {
-	p.limit.Store(noLimit)
+	p.measuring = true
+	p.turns(noLimit)
+	p.measuring = false
+	return median(p.values)
+}
+
+// All go on until each has been entered that often.
+func (p *yieldPage) turns(limit uint64) {
+	p.limit.Store(limit)
 	p.turning = true
 	close(p.begin)
 	<-p.all
-	return median(p.values)
 }
 
 func (p *yieldPage) destroy() {
@@ -275,8 +290,12 @@ func (p *yieldPage) destroy() {
 	check(p.lines, p.limit.Load())
 }
 
+func newYieldPage(r request, lines []line) *yieldPage {
+	return &yieldPage{lines: lines, budget: r.budget, all: make(chan bool, 1)}
+}
+
 func runYield(r request, lines []line) {
-	p := &yieldPage{lines: lines, budget: r.budget, all: make(chan bool, 1)}
+	p := newYieldPage(r, lines)
 	measureLife(r, p.create, p.start, p.rounds, p.destroy)
 }
 

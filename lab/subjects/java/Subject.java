@@ -2,6 +2,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
@@ -31,7 +32,7 @@ public final class Subject {
     private static final int LINE = 8; // longs in a cache line
     private static final long NO_LIMIT = Long.MAX_VALUE;
 
-    private static final double WARM_UP = 12; // budgets
+    private static final double WARM_UP = 8; // budgets
 
     private enum Phase { CREATED, TURNING, ENDING }
 
@@ -44,6 +45,7 @@ public final class Subject {
     private volatile CountDownLatch finished;
     private volatile Phase phase;
     private volatile long limit;
+    private volatile boolean measuring;
     private double roundTrip;
 
     private Subject(int n, double budget) {
@@ -62,7 +64,7 @@ public final class Subject {
         started.countDown();
         waitWhile(Phase.CREATED);
         if (phase == Phase.TURNING) {
-            if (i == 0) {
+            if (i == 0 && measuring) {
                 measure();
             }
             turn(i);
@@ -143,7 +145,7 @@ public final class Subject {
         long begin = System.nanoTime();
         for (int i = 0; i < n; i++) {
             int number = i;
-            threads[i] = Thread.startVirtualThread(() -> life(number));
+            threads[i] = Loom.start(() -> life(number));
         }
         double ns = (double) (System.nanoTime() - begin) / n;
         check(0);
@@ -164,10 +166,16 @@ public final class Subject {
     }
 
     private double rounds() throws InterruptedException {
-        limit = NO_LIMIT;
+        measuring = true;
+        turnUntil(NO_LIMIT);
+        measuring = false;
+        return roundTrip;
+    }
+
+    private void turnUntil(long end) throws InterruptedException {
+        limit = end;
         enter(Phase.TURNING);
         arrived.await();
-        return roundTrip;
     }
 
     private double destroy() throws InterruptedException {
@@ -205,6 +213,21 @@ public final class Subject {
         }
     }
 
+    /** The page `managed`: ../cpp/managed.hpp. */
+    private void managed(String system, String workload) throws Exception {
+        create();
+        start();
+        if (workload.equals("switches")) {
+            emit(system, workload, "k/s", 1e6 / rounds());
+        } else {
+            System.gc();
+            Managed.letRead("live");
+            turnUntil(1 + Managed.TURNS_BEFORE_PEAK);
+            Managed.letRead("peak");
+        }
+        destroy();
+    }
+
     private void emit(String system, String workload, String unit, double value) {
         System.out.printf(Locale.ROOT, "{\"system\":\"%s\",\"workload\":\"%s\",\"n\":%d,\"unit\":\"%s\",\"value\":%.3f}%n",
                 system, workload, n, unit, value);
@@ -238,17 +261,46 @@ public final class Subject {
         } while (System.nanoTime() < until);
     }
 
-    public static void main(String[] arguments) throws Exception {
-        if (arguments.length != 5 || !arguments[0].equals("java-virtual") || !arguments[1].equals("switch")) {
-            fail("usage: Subject java-virtual switch <n> <stack bytes> <budget ms>");
+    /** Warms up without making more garbage than it must: what the heap has grown to is part of the figure. */
+    private static void warmUpSmall(int n, double budget) throws Exception {
+        Subject subject = new Subject(n, budget);
+        for (int i = 0; i < 4; i++) {
+            subject.create();
+            subject.start();
+            subject.rounds();
+            subject.destroy();
         }
+        System.gc();
+    }
+
+    private static void answer(String[] arguments) throws Exception {
         int n = Integer.parseInt(arguments[2]);
         double budget = Double.parseDouble(arguments[4]) * 1e6;
+        if (arguments[1].equals("memory")) {
+            warmUpSmall(Math.min(n, 100), budget);
+        } else {
+            warmUp(Math.min(n, 1000), budget);
+        }
+        Subject subject = new Subject(n, budget);
+        if (arguments[1].equals("switch")) {
+            subject.run(arguments[0]);
+        } else {
+            subject.managed(arguments[0], arguments[1]);
+        }
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        if (arguments.length != 5 || !List.of("switch", "switches", "memory").contains(arguments[1])) {
+            fail("usage: Subject <system> <workload> <n> <stack bytes> <budget ms>");
+        }
+        if (!arguments[0].equals("java-virtual")) {
+            Managed.main(arguments);
+            return;
+        }
         Throwable[] problem = new Throwable[1];
-        Thread driver = Thread.startVirtualThread(() -> {
+        Thread driver = Loom.start(() -> {
             try {
-                warmUp(Math.min(n, 1000), budget);
-                new Subject(n, budget).run(arguments[0]);
+                answer(arguments);
             } catch (Throwable t) {
                 problem[0] = t;
             }

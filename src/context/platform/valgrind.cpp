@@ -3,6 +3,7 @@
 #if __has_include(<valgrind/valgrind.h>)
 #pragma GCC diagnostic ignored "-Wold-style-cast"
 #pragma GCC diagnostic ignored "-Wconversion"
+#include <valgrind/memcheck.h>
 #include <valgrind/valgrind.h>
 #endif
 
@@ -13,6 +14,7 @@ namespace hocket::inline HOCKET_ABI {
 const bool under_valgrind = [] { return RUNNING_ON_VALGRIND != 0; }();
 unsigned announce_stack(const void* low, const void* high) noexcept { return VALGRIND_STACK_REGISTER(low, high); }
 void forget_stack(unsigned id) noexcept { VALGRIND_STACK_DEREGISTER(id); }
+void allow_stack_access(const void* low, std::size_t size) noexcept { VALGRIND_MAKE_MEM_UNDEFINED(low, size); }
 
 }  // namespace hocket::inline HOCKET_ABI
 #else
@@ -21,6 +23,7 @@ namespace hocket::inline HOCKET_ABI {
 const bool under_valgrind = false;
 unsigned announce_stack(const void*, const void*) noexcept { return 0; }
 void forget_stack(unsigned) noexcept {}
+void allow_stack_access(const void*, std::size_t) noexcept {}
 
 }  // namespace hocket::inline HOCKET_ABI
 #endif

@@ -20,7 +20,7 @@ struct owned_fiber {
   explicit owned_fiber(control_block* of) noexcept : block(of) {}
   owned_fiber(owned_fiber&& other) noexcept : block(std::exchange(other.block, nullptr)) {}
   ~owned_fiber() {
-    if (block) detail::destroy_fiber(fiber_record::of(*block));
+    if (block) detail::destroy_fiber(*block);
   }
 };
 
@@ -37,14 +37,13 @@ struct proxy {
 
 proxy run(owned_fiber fiber) {
   control_block& block = *fiber.block;
-  fiber_record& record = fiber_record::of(block);
   for (;;) {
     if (!block.record || block.thread().id != machine::thread_id()) detail::report_bad_resume(block);
     detail::enter(block, detail::empty_message(block));
     if (block.finished()) break;
     co_await std::suspend_always{};
   }
-  detail::rethrow_error(record);
+  detail::rethrow_error(fiber_record::of(block));
 }
 
 // A scheduled fiber's whole life as a coroutine. It frees itself: nobody holds its handle when it has ended.

@@ -66,9 +66,8 @@ namespace {
 [[gnu::noinline]] void resume_raw(hocket::control_block& block) {
   using namespace hocket;
   if (!block.record || block.thread().id != machine::thread_id()) detail::report_bad_resume(block);
-  fiber_record& record = fiber_record::of(block);
   detail::enter(block, detail::empty_message(block));
-  if (block.finished()) detail::rethrow_error(record);
+  if (block.finished()) detail::rethrow_error(fiber_record::of(block));
 }
 
 }  // namespace
@@ -82,5 +81,5 @@ extern "C" void hocket_resume_fiber(void* frame) {
 
 extern "C" void hocket_destroy_fiber(void* frame) noexcept {
   using namespace hocket;
-  detail::destroy_fiber(fiber_record::of(*static_cast<control_block*>(frame)));
+  detail::destroy_fiber(*static_cast<control_block*>(frame));
 }

@@ -1,92 +1,117 @@
-// Linux: mmap, and the two kinds of guard.
+// Linux: mmap and madvise.
 #include "stack/memory.hpp"
 
 #include <hocket/base/atomic.hpp>
 
+#include "stack/platform/advice.hpp"
+
+#include <algorithm>
+#include <array>
 #include <cerrno>
-#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 namespace hocket::inline HOCKET_ABI {
 namespace {
 
-constexpr int madv_guard_install = 102;  // Linux 6.13; the C library's headers are older
+constexpr int pidfd_self = -10001;  // Linux 6.15, as a thread group; the C library's headers are older
 
-std::error_code last_error() noexcept { return {errno, std::generic_category()}; }
+// A kilobyte of the caller's stack, which may be a small one.
+constexpr std::size_t most_at_once = 64;
 
-std::error_code install_markers(std::byte* first, std::size_t stride, std::size_t count, std::size_t page) noexcept {
-  for (std::size_t i = 0; i < count; ++i)
-    if (::madvise(first + i * stride, page, madv_guard_install) != 0) return last_error();
-  return {};
+// Valgrind (3.19) knows madvise, but prints a complaint about every process_madvise.
+bool under_valgrind() noexcept {
+  const char* preloaded = std::getenv("LD_PRELOAD");
+  return preloaded && std::strstr(preloaded, "vgpreload");
 }
 
-// Whether the kernel knows guard markers; found out by the first use.
-atomic<bool> has_guard_markers{true};
-
-// Guards made by mprotect, in the whole process. Each takes two mappings.
-atomic<std::size_t> split_mappings{0};
-
-std::size_t most_split_mappings() noexcept {
-  static const std::size_t limit = [] {
-    std::size_t maps = 65530;  // the kernel's default
-    if (std::FILE* file = std::fopen("/proc/sys/vm/max_map_count", "re")) {
-      if (std::fscanf(file, "%zu", &maps) != 1) maps = 65530;
-      std::fclose(file);
-    }
-    return maps / 4;
-  }();
-  return limit;
+atomic<bool>& vectored() noexcept {
+  static atomic<bool> possible{!under_valgrind()};
+  return possible;
 }
 
-std::error_code protect(std::byte* first, std::size_t stride, std::size_t count, std::size_t page) noexcept {
-  // ORDER: relaxed, pairs with nothing: a count.
-  if (split_mappings.fetch_add(count, std::memory_order_relaxed) + count > most_split_mappings()) {
-    forget_guards(count);
-    return std::make_error_code(std::errc::not_enough_memory);
+// How many of the ranges the kernel took in one call. Fewer than `count`: the next one, or the call, was refused.
+std::size_t advise_vectored(const memory_range* ranges, std::size_t count, int advice) noexcept {
+  std::array<::iovec, most_at_once> vector;
+  for (std::size_t i = 0; i < count; ++i) vector[i] = {ranges[i].first, ranges[i].size};
+  const long taken = ::syscall(SYS_process_madvise, pidfd_self, vector.data(), count, advice, 0);
+  if (taken < 0) {
+    if (errno == ENOSYS || errno == EBADF || errno == EPERM) refuse_vectored_advice();
+    return 0;
   }
-  for (std::size_t i = 0; i < count; ++i)
-    if (::mprotect(first + i * stride, page, PROT_NONE) != 0) return last_error();
-  return {};
+  std::size_t left = static_cast<std::size_t>(taken), whole = 0;
+  while (whole < count && ranges[whole].size <= left) left -= ranges[whole++].size;
+  return whole;
 }
 
 }  // namespace
 
+std::error_code last_error() noexcept { return {errno, std::generic_category()}; }
+
+std::size_t advise(const memory_range* ranges, std::size_t count, int advice, std::error_code& error) noexcept {
+  error = {};
+  for (std::size_t done = 0; done < count;) {
+    const std::size_t some = std::min(count - done, most_at_once);
+    std::size_t taken = 0;
+    // ORDER: relaxed, pairs with nothing: a stale `true` costs one refused call.
+    if (some > 1 && vectored().load(std::memory_order_relaxed)) taken = advise_vectored(ranges + done, some, advice);
+    done += taken;
+    if (taken == some) continue;
+    // The next one alone: it tells why, or it works where many at once do not.
+    if (::madvise(ranges[done].first, ranges[done].size, advice) != 0) return error = last_error(), done;
+    ++done;
+  }
+  return count;
+}
+
+std::size_t page_size() noexcept {
+  static const std::size_t size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  return size;
+}
+
 result<std::byte*> reserve_memory(std::size_t size, std::size_t alignment) noexcept {
-  std::size_t span = size + alignment;
-  void* at = ::mmap(nullptr, span, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  const std::size_t slack = alignment > page_size() ? alignment : 0;
+  void* at = ::mmap(nullptr, size + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED) return failure(last_error());
   auto* memory = static_cast<std::byte*>(at);
-  std::size_t skip = (alignment - reinterpret_cast<std::uintptr_t>(memory) % alignment) % alignment;
+  if (slack == 0) return memory;
+  const std::size_t skip = (alignment - reinterpret_cast<std::uintptr_t>(memory) % alignment) % alignment;
   if (skip) ::munmap(memory, skip);
-  if (alignment > skip) ::munmap(memory + skip + size, alignment - skip);
-  ::madvise(memory + skip, size, MADV_NOHUGEPAGE);  // a hint: a kernel without huge pages refuses it
+  if (slack > skip) ::munmap(memory + skip + size, slack - skip);
   return memory + skip;
 }
 
 void return_memory(std::byte* memory, std::size_t size) noexcept { ::munmap(memory, size); }
 
-std::error_code guard_pages(std::byte* first, std::size_t stride, std::size_t count, std::size_t page) noexcept {
-  // ORDER: relaxed, pairs with nothing: a stale `true` costs one refused call in install_markers().
-  if (has_guard_markers.load(std::memory_order_relaxed)) {
-    std::error_code error = install_markers(first, stride, count, page);
-    if (!error || error == std::errc::not_enough_memory) return error;
-    refuse_guard_markers();  // an old kernel, or a sandbox that forbids them
-  }
-  return protect(first, stride, count, page);
+void forbid_huge_pages(memory_range range) noexcept { ::madvise(range.first, range.size, MADV_NOHUGEPAGE); }
+void prefer_huge_pages(memory_range range) noexcept { ::madvise(range.first, range.size, MADV_HUGEPAGE); }
+
+std::error_code discard_pages(const memory_range* ranges, std::size_t count) noexcept {
+  std::error_code error;
+  static_cast<void>(advise(ranges, count, MADV_DONTNEED, error));
+  return error;
 }
 
-// Guards that were markers before the kernel refused the first one are not in the count: it stops at zero.
-void forget_guards(std::size_t count) noexcept {
-  // ORDER: relaxed, pairs with nothing: a count.
-  std::size_t seen = split_mappings.load(std::memory_order_relaxed);
-  // ORDER: relaxed, pairs with nothing: a count.
-  while (!split_mappings.compare_exchange_weak(seen, seen - (count < seen ? count : seen), std::memory_order_relaxed)) {
+std::size_t resident_bytes(memory_range range) noexcept {
+  std::array<unsigned char, 256> pages;
+  std::size_t resident = 0;
+  for (std::size_t at = 0; at < range.size;) {
+    const std::size_t part = std::min(range.size - at, pages.size() * page_size());
+    const std::size_t count = (part + page_size() - 1) / page_size();
+    if (::mincore(range.first + at, part, pages.data()) != 0) return resident;
+    for (std::size_t i = 0; i < count; ++i) resident += (pages[i] & 1) * page_size();
+    at += part;
   }
+  return resident;
 }
 
-void refuse_guard_markers() noexcept {
+void refuse_vectored_advice() noexcept {
   // ORDER: relaxed, pairs with nothing: it saves others a refused call.
-  has_guard_markers.store(false, std::memory_order_relaxed);
+  vectored().store(false, std::memory_order_relaxed);
 }
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -8,6 +8,8 @@ from .listing import everyone, headline
 from .objects import Object
 from .suspend_line import Lines
 
+HIBERNATES = "its stack is packed: the frames come back when it is resumed"
+
 
 class Printer:
     """Numbers what it prints."""
@@ -43,6 +45,8 @@ def print_raw(block, with_all):
     record = block["record"].word()
     if not record:
         raise gdb.GdbError("not suspended: it runs, has resumed another coroutine, has finished or is empty")
+    if frames.is_packed(block):
+        raise gdb.GdbError(HIBERNATES)
     print_stack(record, backend_of_program(), Printer(with_all))
 
 
@@ -144,6 +148,9 @@ def print_fiber(coroutine, printer):
     record = block["record"].word() if block else 0
     if not record:
         printer.note("its stack is in use: it runs, see the threads' own backtraces")
+        return
+    if frames.is_packed(block):
+        printer.note(HIBERNATES)
         return
     print_stack(record, coroutine.library.backend, printer)
 

@@ -11,7 +11,7 @@ def innermost(coroutine):
         return wait.handle()
     block = coroutine.control_block()
     handle = block.address if block and frames.Frame(block.address).is_control_block() else coroutine.start()
-    child = frames.child_of(handle, block["record"].word() if block else None)
+    child = frames.child_of(handle, frames.stack_of(block))
     while child:
         handle, child = child, frames.child_of(child)
     return handle

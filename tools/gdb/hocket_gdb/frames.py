@@ -11,6 +11,9 @@ STASH = (HEADER + 40, HEADER + 48)  # task_promise_base's slot, by the alignment
 KINDS = ("foreign", "task", "fiber", "generator", "root")
 PARENT_HAS_HEADER = 1
 START_QUEUED = 4
+PACKED = 2  # stack_bit::packed: the record is the address of a stack_image
+IMAGE_SIZES = 16  # stack_image::size_ and room_
+IMAGE_HEAD = 32
 ADDRESSES = range(4096, 1 << 63)  # of users' memory, at most
 SCAN_FRAME = 512  # words in which the handle of an awaited task is looked for
 SCAN_STACK = 2048
@@ -40,6 +43,19 @@ class Frame:
     def is_control_block(self):
         """Else a fiber's handle is that of a proxy (conforming mode)."""
         return self.kind == "fiber" and symbol_at(word(self.handle))[0] == "hocket_frame_resume"
+
+
+def is_packed(block):
+    return bool(block["record"].word() and Frame(block.address).reserved & PACKED)
+
+
+def stack_of(block):
+    """Where the words of a suspended fiber's stack begin: in its image, if it is packed. 0 if it is not suspended."""
+    record = block["record"].word() if block else 0
+    if not record or not is_packed(block):
+        return record
+    size, room = word(record + IMAGE_SIZES) & 0xFFFFFFFF, word(record + IMAGE_SIZES) >> 32
+    return record + IMAGE_HEAD + room - size
 
 
 def is_frame(address):

@@ -68,7 +68,7 @@ def found(one, lines):
     block = one.control_block()
     record = block["record"].word() if block else 0
     try:
-        return stacks.place_of(record, one.library.backend) if record else None
+        return stacks.place_of(record, one.library.backend) if record and not frames.is_packed(block) else None
     except stacks.Unreadable:
         return None
 

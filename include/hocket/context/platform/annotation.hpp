@@ -4,6 +4,7 @@
 //   resumer: before_resume   fiber: on_entry (first time) or after_yield
 //   fiber:   before_yield    resumer: after_resume
 //   fiber:   before_leave    resumer: after_resume, then the stack may be reused: on_release
+// While its stack is packed (fiber/packing.hpp) what it owns hangs from the image: on_pack, on_unpack.
 // A call on another stack (fiber/call_on_stack.hpp) has a call_annotation, which stands in for the fiber's own
 // meanwhile:
 //   caller: before_call    other stack: on_entry, before_return    caller: after_return
@@ -36,6 +37,8 @@ class switch_annotation {
   void on_acquire(const void*, std::size_t) noexcept {}
   void on_release() noexcept {}
 #endif
+  void on_pack(const void*, std::size_t) noexcept {}
+  void on_unpack(const void*, std::size_t) noexcept {}
   void before_resume() noexcept {}
   void after_resume() noexcept {}
   void on_entry() noexcept {}
@@ -78,6 +81,14 @@ class switch_annotation {
     __lsan_register_root_region(low, size);  // what a suspended coroutine's locals own is no leak
   }
   void on_release() noexcept { __lsan_unregister_root_region(low_, size_); }
+  void on_pack(const void* image, std::size_t size) noexcept {
+    __lsan_unregister_root_region(low_, size_);
+    __lsan_register_root_region(image, size);
+  }
+  void on_unpack(const void* image, std::size_t size) noexcept {
+    __lsan_unregister_root_region(image, size);
+    __lsan_register_root_region(low_, size_);
+  }
   [[gnu::always_inline]] void before_resume() noexcept { __sanitizer_start_switch_fiber(&resumer_fake_, low_, size_); }
   [[gnu::always_inline]] void after_resume() noexcept {
     __sanitizer_finish_switch_fiber(resumer_fake_, nullptr, nullptr);
@@ -156,6 +167,8 @@ class switch_annotation {
 
   void on_acquire(const void*, std::size_t) noexcept { own_ = __tsan_create_fiber(0); }
   void on_release() noexcept { __tsan_destroy_fiber(own_); }
+  void on_pack(const void*, std::size_t) noexcept {}
+  void on_unpack(const void*, std::size_t) noexcept {}
   [[gnu::always_inline]] void before_resume() noexcept {
     resumer_ = __tsan_get_current_fiber();
     __tsan_switch_to_fiber(own_, 0);
@@ -217,6 +230,8 @@ class switch_annotation {
     if (under_valgrind) [[unlikely]]
       forget_stack(valgrind_id_);
   }
+  void on_pack(const void*, std::size_t) noexcept {}
+  void on_unpack(const void*, std::size_t) noexcept {}
   void before_resume() noexcept {}
   void after_resume() noexcept {}
   void on_entry() noexcept {}

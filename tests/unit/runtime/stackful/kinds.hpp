@@ -2,6 +2,6 @@
 #pragma once
 #include "suites/loop_kinds.hpp"
 
-#define HOCKET_SUITE_KINDS                                                                                \
-  hocket_test::loop_tasks, hocket_test::loop_fibers, hocket_test::on_one_thread<hocket_test::loop_tasks>, \
-      hocket_test::on_one_thread<hocket_test::loop_fibers>
+#define HOCKET_SUITE_KINDS                                                                                   \
+  hocket_test::loop_tasks, hocket_test::loop_fibers, hocket_test::packed_fibers, hocket_test::copied_fibers, \
+      hocket_test::on_one_thread<hocket_test::loop_tasks>, hocket_test::on_one_thread<hocket_test::loop_fibers>

@@ -1,6 +1,6 @@
-#include "runtime/text_writer.hpp"
+#include <hocket/base/text_writer.hpp>
 
-#include "runtime/platform/descriptor.hpp"
+#include "base/platform/descriptor.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -33,6 +33,11 @@ text_writer& text_writer::path(const char* name) noexcept {
   if (size <= longest) return put_printable(name, size), *this;
   put_printable(dots, dots_size);
   put_printable(name + size - (longest - dots_size), longest - dots_size);
+  return *this;
+}
+
+text_writer& text_writer::literal(const char* words) noexcept {
+  put_printable(words, std::strlen(words));
   return *this;
 }
 

@@ -1,4 +1,5 @@
-// Text in columns to a file descriptor, through a small buffer: no allocation, no stdio, no locale.
+// Text in columns to a file descriptor, through a small buffer: no allocation, no lock, no stdio, no locale, so that a
+// signal handler may write with it.
 //
 // Whoever it is given for a string, a line stays a line: control characters become '?', and every string is cut at a
 // length. Errors of the descriptor are swallowed: what comes after one is dropped.
@@ -21,6 +22,9 @@ class text_writer {
   // Too long: "beginning..." and "...end".
   text_writer& text(const char* words) noexcept;
   text_writer& path(const char* name) noexcept;
+
+  // Words of the library's own: never cut.
+  text_writer& literal(const char* words) noexcept;
 
   text_writer& number(std::uint64_t value) noexcept;
   text_writer& hexadecimal(std::uintptr_t value) noexcept;  // with 0x

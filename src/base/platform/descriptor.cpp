@@ -1,4 +1,4 @@
-#include "runtime/platform/descriptor.hpp"
+#include "base/platform/descriptor.hpp"
 
 #include <cerrno>
 #include <poll.h>

@@ -1,0 +1,14 @@
+#include <hocket/fiber/control_block.hpp>
+#include <hocket/fiber/fiber_record.hpp>
+#include <hocket/stack/stack_image.hpp>
+
+namespace hocket::inline HOCKET_ABI {
+
+fiber_record& fiber_record::of(control_block& block) noexcept {
+  fiber_record& home = on(stack_pool::stack_of(&block));
+  if ((block.header.reserved & stack_bit::packed) == 0) [[likely]]
+    return home;
+  return *static_cast<fiber_record*>(static_cast<stack_image*>(block.record)->find(&home));
+}
+
+}  // namespace hocket::inline HOCKET_ABI

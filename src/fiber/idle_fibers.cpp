@@ -1,0 +1,138 @@
+#include "fiber/idle_fibers.hpp"
+
+#include <hocket/fiber/scheduled_fiber.hpp>
+
+#include <new>
+#include <utility>
+
+namespace hocket::inline HOCKET_ABI {
+namespace detail {
+
+struct idle_fibers::group : timer_node {
+  group(executor& of, duration time, group* before) noexcept : home(of), after(time), next(before) { fire = &on_alarm; }
+
+  void attach() noexcept {
+    timer_service* timers = home.timers();
+    if (!timers) return;  // nothing ages there; hibernate_parked() still works
+    when = deadline_after(timers->now(), after);
+    timers->attach(*this);
+    attached = true;
+  }
+  void detach() noexcept {
+    if (attached) static_cast<void>(home.timers()->detach(*this));
+    attached = false;
+  }
+  static void on_alarm(timer_node& self) noexcept {
+    auto& that = static_cast<group&>(self);
+    that.look();
+    that.attach();
+  }
+  void look() noexcept;
+
+  executor& home;
+  const duration after;
+  group* const next;
+  bool attached = false;
+  std::vector<scheduled_fiber*> members;
+};
+
+namespace {
+
+bool waits(const scheduled_fiber& fiber) noexcept {
+  const activity now = fiber.activity().state();
+  return now == activity::waiting || now == activity::waiting_foreign;
+}
+
+}  // namespace
+
+// On the thread of the group, off the fibers' stacks.
+void idle_fibers::group::look() noexcept {
+  packing_batch batch;
+  for (scheduled_fiber* each : members) {
+    control_block& block = *each->block();
+    if (is_packed(block) || !waits(*each)) continue;
+    if (block.header.reserved & stack_bit::aged) {
+      batch.add(block);
+    } else {
+      block.header.reserved |= stack_bit::aged;
+      block.header.flags |= fiber_flag::idle;
+    }
+  }
+}
+
+idle_fibers* idle_fibers::of(fiber_thread& thread) noexcept {
+  if (!thread.idle) thread.idle = new (std::nothrow) idle_fibers;
+  return thread.idle;
+}
+
+idle_fibers::~idle_fibers() {
+  while (group* first = groups_) {
+    groups_ = first->next;
+    first->detach();
+    delete first;
+  }
+}
+
+idle_fibers::group& idle_fibers::group_of(const scheduled_fiber& fiber) {
+  executor& home = fiber.activity().home();
+  for (group* at = groups_; at; at = at->next)
+    if (&at->home == &home && at->after == fiber.hibernate_after()) return *at;
+  return *(groups_ = new group(home, fiber.hibernate_after(), groups_));
+}
+
+void idle_fibers::add(scheduled_fiber& fiber) {
+  group& own = group_of(fiber);
+  own.members.push_back(&fiber);
+  fiber.idle_index = static_cast<std::uint32_t>(own.members.size() - 1);
+  if (!own.attached) own.attach();
+}
+
+void idle_fibers::remove(scheduled_fiber& fiber) noexcept {
+  group& own = group_of(fiber);  // there is one: nothing is allocated
+  scheduled_fiber* last = own.members.back();
+  own.members[fiber.idle_index] = last;
+  last->idle_index = fiber.idle_index;
+  own.members.pop_back();
+  if (own.members.empty()) own.detach();
+}
+
+std::size_t idle_fibers::pack_waiting() noexcept {
+  packing_batch batch;
+  std::size_t packed = 0;
+  for (group* at = groups_; at; at = at->next)
+    for (scheduled_fiber* each : at->members) packed += waits(*each) && batch.add(*each->block());
+  return packed;
+}
+
+idle_membership::idle_membership(fiber_thread& thread, scheduled_fiber& fiber) : fiber_(fiber) {
+  if (!fiber.hibernates()) return;
+  idle_fibers* list = idle_fibers::of(thread);
+  if (!list) throw std::bad_alloc();
+  list->add(fiber);
+  list_ = list;
+}
+
+idle_membership::~idle_membership() {
+  if (list_) list_->remove(fiber_);
+}
+
+bool idle_membership::keep() noexcept { return std::exchange(list_, nullptr) != nullptr; }
+
+}  // namespace detail
+
+hibernation_statistics hibernation_usage() noexcept {
+  fiber_thread* thread = fiber_thread::current_if_any();
+  return thread && thread->idle ? thread->idle->usage : hibernation_statistics{};
+}
+
+std::size_t hibernate_parked() noexcept {
+  fiber_thread* thread = fiber_thread::current_if_any();
+  return thread && thread->idle ? thread->idle->pack_waiting() : 0;
+}
+
+bool hibernate(any_coroutine& coroutine) noexcept {
+  detail::packing_batch batch;
+  return coroutine.pack(batch);
+}
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,115 @@
+#include "fiber/overflow_report.hpp"
+
+#include <hocket/base/atomic.hpp>
+#include <hocket/base/text_writer.hpp>
+#include <hocket/context/switch.hpp>
+#include <hocket/fiber/called_stack.hpp>
+#include <hocket/fiber/control_block.hpp>
+#include <hocket/fiber/fiber_record.hpp>
+#include <hocket/fiber/overflow_report.hpp>
+#include <hocket/fiber/scheduled_fiber.hpp>
+
+#include <unistd.h>
+
+namespace hocket::inline HOCKET_ABI {
+namespace {
+
+atomic<bool> report{true};
+
+bool report_is_on() noexcept {
+  // ORDER: relaxed, pairs with nothing: a switch that carries no data.
+  return report.load(std::memory_order_relaxed);
+}
+
+// The stack that the faulting code runs on. Everything here is read in a signal handler, on the thread that it belongs
+// to: nothing of it changes meanwhile.
+struct stack_in_use {
+  stack_ref stack;      // of no size: not one of ours
+  fiber_record* fiber;  // whose code runs; null: that of a plain thread
+  bool called;          // by call_on_stack
+
+  std::size_t asked() const noexcept { return stack_depot::of(stack.cell).stack_size(); }
+};
+
+stack_in_use current_stack(const fiber_thread& thread) noexcept {
+  fiber_record* fiber = thread.running ? &fiber_record::of(*thread.running) : nullptr;
+  if (const called_stack* call = fiber ? fiber->calls : thread.calls) return {call->stack, fiber, true};
+  if (fiber) return {stack_pool::stack_of(fiber->block), fiber, false};
+  return {{}, nullptr, false};
+}
+
+void write_subject(text_writer& out, const stack_in_use& stack) noexcept {
+  if (stack.fiber) out.literal(" [coroutine ").text(stack.fiber->name).literal("]");
+  out.end_line();
+}
+
+void write_spawned(text_writer& out, const stack_in_use& stack) noexcept {
+  if (!stack.fiber || !(stack.fiber->block->header.flags & fiber_flag::scheduled)) return;
+  const scheduled& spawned = scheduled_fiber::of(*stack.fiber->block).activity();
+  if (spawned.spawned().line() != 0)
+    out.literal("; spawned at ").path(spawned.spawned().file_name()).literal(":").number(spawned.spawned().line());
+  else if (spawned.spawned_by())
+    out.literal("; spawned by the code at ").hexadecimal(reinterpret_cast<std::uintptr_t>(spawned.spawned_by()));
+}
+
+void write_figures(text_writer& out, const stack_in_use& stack, const memory_fault& fault) noexcept {
+  const auto top = reinterpret_cast<std::uintptr_t>(stack.stack.top);
+  out.literal("  stack_size ").number(stack.asked());
+  if (fault.stack_pointer != 0)
+    out.literal("; ").number(top - fault.stack_pointer).literal(" bytes in use at the fault");
+  write_spawned(out, stack);
+  out.end_line();
+}
+
+void write_overflow(text_writer& out, const stack_in_use& stack, const memory_fault& fault) noexcept {
+  out.literal("hocket: the stack of a ").literal(stack.called ? "call_on_stack" : "coroutine").literal(" overflowed");
+  write_subject(out, stack);
+  write_figures(out, stack, fault);
+  out.literal("  remedy: give ")
+      .literal(stack.called ? "the call a stack of " : "it a stack_size of ")
+      .number(2 * stack.asked());
+  out.literal(" bytes or more");
+  if (!stack.called) out.literal(", or make its one deep call by on_big_stack");
+  out.literal("; a recursion that").end_line();
+  out.literal("  does not end overflows any stack. Compile with -fstack-clash-protection: a frame larger than a page");
+  out.end_line().literal("  may miss the guard page").end_line();
+}
+
+void write_stray(text_writer& out, const stack_in_use& stack, const memory_fault& fault) noexcept {
+  out.literal("hocket: an access below the stack of a ").literal(stack.called ? "call_on_stack" : "coroutine");
+  out.literal(" hit its guard page");
+  write_subject(out, stack);
+  write_figures(out, stack, fault);
+  out.literal(
+      "  remedy: the stack had room: a pointer or an index went below an object on it. -fsanitize=address finds");
+  out.end_line().literal("  the place").end_line();
+}
+
+// In the signal handler.
+void explain(const memory_fault& fault) noexcept {
+  if (!report_is_on()) return;
+  const fiber_thread* thread = fiber_thread::current_if_any();
+  if (!thread) return;
+  const stack_in_use stack = current_stack(*thread);
+  const stack_fault what = stack.stack.low ? judge_fault(fault, stack.stack.low) : stack_fault::foreign;
+  if (what == stack_fault::foreign) return;
+  text_writer out(STDERR_FILENO);
+  if (what == stack_fault::overflow) write_overflow(out, stack, fault);
+  else write_stray(out, stack, fault);
+}
+
+}  // namespace
+
+void set_overflow_report(bool on) noexcept {
+  // ORDER: relaxed, pairs with nothing: a switch that carries no data.
+  report.store(on, std::memory_order_relaxed);
+}
+
+void prepare_overflow_report(signal_stack& own) noexcept {
+  if constexpr (machine::fibers_are_threads) return;
+  if (!report_is_on()) return;
+  watch_faults(&explain);
+  own.install();
+}
+
+}  // namespace hocket::inline HOCKET_ABI

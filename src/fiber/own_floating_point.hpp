@@ -1,0 +1,26 @@
+// Floating-point environments that go with their fibers (spawn_options::own_floating_point).
+#pragma once
+#include <hocket/fiber/fiber_record.hpp>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+// Around a switch to such a fiber, on the resumer's side: the fiber's environment is the thread's meanwhile.
+class own_floating_point_scope {
+ public:
+  explicit own_floating_point_scope(fiber_record& record) noexcept : record_(record) {
+    std::fegetenv(&resumers_);
+    std::fesetenv(record_.floating_point);
+  }
+  own_floating_point_scope(const own_floating_point_scope&) = delete;
+  own_floating_point_scope& operator=(const own_floating_point_scope&) = delete;
+  ~own_floating_point_scope() {
+    std::fegetenv(record_.floating_point);
+    std::fesetenv(&resumers_);
+  }
+
+ private:
+  fiber_record& record_;
+  std::fenv_t resumers_;
+};
+
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,0 +1,175 @@
+#include <hocket/base/fatal.hpp>
+#include <hocket/context/switch.hpp>
+#include <hocket/context/valgrind.hpp>
+#include <hocket/fiber/called_stack.hpp>
+#include <hocket/fiber/fiber_life.hpp>
+#include <hocket/fiber/packing.hpp>
+#include <hocket/fiber/round_trip.hpp>
+#include <hocket/fiber/scheduled_fiber.hpp>
+
+#include "fiber/idle_fibers.hpp"
+
+#include <cstring>
+#include <utility>
+
+namespace hocket::inline HOCKET_ABI::detail {
+namespace {
+
+bool is_pinned(control_block& block) noexcept {
+  return (block.header.flags & fiber_flag::scheduled) != 0 && scheduled_fiber::of(block).pinned();
+}
+
+// Where the frames of a fiber that does not run begin, or what else it keeps.
+std::byte* bottom_of(const control_block& block, const fiber_record& record) noexcept {
+  if (machine::fibers_are_threads || block.finished()) return record.base();
+  if (!record.calls) return static_cast<std::byte*>(block.record);
+  const called_stack* call = record.calls;
+  while (call->outer) call = call->outer;
+  return static_cast<std::byte*>(call->left);
+}
+
+bool can_hibernate(control_block& block, fiber_record& record) noexcept {
+  if (machine::fibers_are_threads || !block.record || block.finished()) return false;
+  if ((block.header.reserved & (stack_bit::packed | stack_bit::copied)) != 0 || record.calls || is_pinned(block))
+    return false;
+  return static_cast<std::size_t>(record.top() - static_cast<std::byte*>(block.record)) <=
+             packing_batch::largest_image &&
+         record.pool->is_guarded();
+}
+
+void set_packed(control_block& block, stack_image& image) noexcept {
+  image.record = std::exchange(block.record, &image);
+  block.header.reserved = (block.header.reserved & ~stack_bit::aged) | stack_bit::packed;
+  block.header.flags |= fiber_flag::idle;
+  fiber_record::of(block).annotation.on_pack(image.find(image.from()), image.size());
+}
+
+void bring_back(control_block& block, stack_image& image) noexcept {
+  fiber_record::of(block).annotation.on_unpack(image.find(image.from()), image.size());
+  if (under_valgrind) [[unlikely]]
+    allow_stack_access(image.from(), image.size());
+  image.restore();
+  block.record = image.record;
+  block.header.reserved &= ~(stack_bit::packed | stack_bit::guarded);
+}
+
+}  // namespace
+
+bool packing_batch::add(control_block& block) noexcept {
+  fiber_record& record = fiber_record::of(block);
+  if (!can_hibernate(block, record)) return false;
+  const stack_ref stack = stack_pool::stack_of(&block);
+  if (stack.canary) check_canary(record);
+  if (count_ == most) flush();
+  idle_fibers* of_thread = idle_fibers::of(block.thread());
+  stack_image* image = of_thread ? stack_image::save(bottom_of(block, record), record.top()) : nullptr;
+  if (!image) return false;
+  of_thread->usage.packed += 1;
+  of_thread->usage.packings += 1;
+  of_thread->usage.image_bytes += image->footprint();
+  set_packed(block, *image);
+  blocks_[count_] = &block;
+  pages_[count_++] = pages_of(stack);
+  return true;
+}
+
+void packing_batch::flush() noexcept {
+  if (drop_pages(pages_, count_))
+    for (std::size_t i = 0; i < count_; ++i) blocks_[i]->header.reserved |= stack_bit::guarded;
+  count_ = 0;
+}
+
+// --- copied stacks
+
+namespace {
+
+// False: there is no memory to save them.
+bool save_resident(control_block& resident) noexcept {
+  fiber_record& record = fiber_record::of(resident);
+  expects(resident.thread().id == machine::thread_id(), "one copied stack was used by two threads",
+          "give each thread a pool of its own", record.name);
+  expects(resident.record != nullptr || resident.finished(),
+          "a coroutine was made, resumed or destroyed by one that runs on the same copied stack",
+          "let them have different pools, or let one of them have a stack of its own", record.name);
+  if (record.special & record_flag::canary) check_canary(record);
+  stack_image* image = stack_image::save(bottom_of(resident, record), record.top(), record.image);
+  if (image) set_packed(resident, *image);
+  return image != nullptr;
+}
+
+}  // namespace
+
+bool take_copied_stack(void* cell) noexcept {
+  void*& resident = stack_depot::resident_of(cell);
+  if (resident && resident != cell && !save_resident(*static_cast<control_block*>(resident))) return false;
+  resident = cell;
+  return true;
+}
+
+void leave_copied_stack(fiber_record& record) noexcept {
+  void*& resident = stack_depot::resident_of(record.block);
+  if (resident == record.block) resident = nullptr;
+  stack_image::free(record.image);
+}
+
+// --- coming back
+
+namespace {
+
+void unpack_copied(control_block& block, stack_image& image) noexcept {
+  const bool taken = take_copied_stack(&block);
+  expects(taken, "there is no memory to save the frames on a copied stack", "raise the memory limit of the process",
+          fiber_record::of(block).name);
+  bring_back(block, image);
+  fiber_record::of(block).image = &image;
+}
+
+void unpack_hibernated(control_block& block, stack_image& image) noexcept {
+  const stack_ref stack = stack_pool::stack_of(&block);
+  hibernation_statistics& usage = block.thread().idle->usage;
+  usage.packed -= 1;
+  usage.wakings += 1;
+  usage.image_bytes -= image.footprint();
+  if (block.header.reserved & stack_bit::guarded) allow_pages(pages_of(stack));
+  if (stack.canary) write_canary(stack.low);
+  bring_back(block, image);
+  stack_image::free(&image);
+}
+
+}  // namespace
+
+void unpack(control_block& block) noexcept {
+  auto& image = *static_cast<stack_image*>(block.record);
+  if (block.header.reserved & stack_bit::copied) unpack_copied(block, image);
+  else unpack_hibernated(block, image);
+}
+
+void wake_idle(control_block& block) noexcept {
+  if (is_packed(block)) unpack(block);
+  block.header.reserved &= ~stack_bit::aged;
+  block.header.flags &= static_cast<std::uint8_t>(~fiber_flag::idle);
+  if (!block.record) report_bad_resume(block);  // a finished one
+}
+
+scheduled_fiber* pin_stack(control_block& fiber, const char* what, bool certain) noexcept {
+  scheduled_fiber& pinned = scheduled_fiber::of(fiber);
+  expects(!certain || (fiber.header.reserved & stack_bit::copied) == 0,
+          "something that others write to lies on a copied stack, which another fiber may have by then",
+          "allocate it elsewhere, or spawn the fiber with a stack of its own", what);
+  pinned.pin();
+  return &pinned;
+}
+
+bool refers_to_stack(const void* data, std::size_t size, control_block& block) noexcept {
+  const stack_ref stack = stack_pool::stack_of(&block);
+  const auto low = reinterpret_cast<std::uintptr_t>(stack.low);
+  const auto* at = static_cast<const std::byte*>(data);
+  for (std::size_t i = 0; i + sizeof(std::uintptr_t) <= size; i += sizeof(std::uintptr_t)) {
+    std::uintptr_t word = 0;
+    std::memcpy(&word, at + i, sizeof word);
+    if (word - low < stack.size()) return true;
+  }
+  return false;
+}
+
+}  // namespace hocket::inline HOCKET_ABI::detail

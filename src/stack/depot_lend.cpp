@@ -1,0 +1,276 @@
+// The depot's side of lending: magazines, runs, slabs, and what pools do with them.
+#include <hocket/stack/stack_depot.hpp>
+
+#include "stack/magazine.hpp"
+#include "stack/slab.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace hocket::inline HOCKET_ABI {
+namespace {
+
+constexpr std::size_t first_slab = 16;
+constexpr std::size_t slab_bytes = std::size_t{4} << 30;  // address space, not memory
+
+}  // namespace
+
+detail::magazine* detail::magazine::make(std::size_t rounds) noexcept {
+  void* memory = ::operator new(sizeof(magazine) + rounds * sizeof(free_stack), std::nothrow);
+  return memory ? ::new (memory) magazine{nullptr, 0} : nullptr;
+}
+
+void detail::magazine::free(magazine* one) noexcept { ::operator delete(one); }
+
+// --- warm stacks
+
+std::size_t stack_depot::warm() const noexcept {
+  // ORDER: relaxed, pairs with nothing: it is written under the lock that the caller holds.
+  return warm_.load(std::memory_order_relaxed);
+}
+
+void stack_depot::set_warm(std::size_t count) noexcept {
+  lowest_ = std::min(lowest_, count);
+  // ORDER: relaxed, pairs with the load in has_warm(): a look without the lock.
+  warm_.store(count, std::memory_order_relaxed);
+}
+
+void stack_depot::push_warm(free_stack stack) noexcept {
+  if (filling_->count == rounds_) {
+    push(full_, filling_);
+    filling_ = pop(empty_);
+  }
+  filling_->push(stack);
+  set_warm(warm() + 1);
+}
+
+detail::free_stack stack_depot::pop_warm() noexcept {
+  if (filling_->count == 0) {
+    push(empty_, filling_);
+    filling_ = pop(full_);
+  }
+  set_warm(warm() - 1);
+  return filling_->pop();
+}
+
+void stack_depot::count_lent(std::size_t more) noexcept {
+  counts_.lent += more;
+  counts_.peak = std::max(counts_.peak, counts_.lent);
+}
+
+// --- slabs
+
+void stack_depot::note_room(stack_slab& slab) noexcept {
+  if (slab.has_free() && (!with_room_ || slab.older_than(*with_room_))) with_room_ = &slab;
+}
+
+std::error_code stack_depot::lend_run(detail::stack_run& run, std::size_t most) noexcept {
+  while (with_room_ && !with_room_->has_free()) with_room_ = with_room_->newer;
+  if (!with_room_)
+    if (std::error_code error = grow()) return error;
+  const std::size_t dirty = with_room_->dirty_count();
+  if (std::error_code error = with_room_->lend(run, most, counts_.unguarded)) {
+    if (!run.left) return error;
+  }
+  counts_.dirty -= dirty - with_room_->dirty_count();
+  count_lent(static_cast<std::size_t>(std::popcount(run.left)));
+  return {};
+}
+
+// Doubles: few mappings for many stacks, little address space for few. A slab stays below `slab_bytes`, unless one
+// stack alone is larger.
+std::error_code stack_depot::grow() noexcept {
+  std::size_t count = std::min(
+      {std::max(first_slab, total_), stack_slab::most, std::max<std::size_t>(1, slab_bytes / geometry_.stride)});
+  if (options_.layout == stack_layout::dense) count = std::bit_floor(count);  // so that huge pages end with it
+  if (limit_ != unlimited) count = std::min(count, limit_ > total_ ? limit_ - total_ : 1);
+  const guard protection = options_.layout == stack_layout::dense ? guard::canary : options_.protection;
+  auto slab = stack_slab::create(*this, geometry_, options_.layout, protection, count, total_);
+  if (!slab && count > 1)  // address space is scarce: take what is there
+    slab = stack_slab::create(*this, geometry_, options_.layout, protection, 1, total_);
+  if (!slab) return slab.error();
+  if (!make_magazines((total_ + (*slab)->count()) / rounds_ + 3)) {
+    stack_slab::destroy(*slab);
+    return std::make_error_code(std::errc::not_enough_memory);
+  }
+  (*slab)->older = newest_;
+  (newest_ ? newest_->newer : oldest_) = *slab;
+  newest_ = with_room_ = *slab;
+  total_ += newest_->count();
+  ++counts_.slabs;
+  counts_.reserved += newest_->reserved();
+  return {};
+}
+
+bool stack_depot::make_magazines(std::size_t needed) noexcept {
+  while (magazines_ < needed) {
+    magazine* made = magazine::make(rounds_);
+    if (!made) return free_surplus_magazines(), false;
+    if (filling_) push(empty_, made);
+    else filling_ = made;
+    ++magazines_;
+  }
+  return true;
+}
+
+void stack_depot::free_surplus_magazines() noexcept {
+  for (const std::size_t needed = total_ / rounds_ + 3; magazines_ > needed && empty_; --magazines_)
+    magazine::free(pop(empty_));
+}
+
+// --- lending
+
+result<detail::free_stack> stack_depot::take_one() noexcept {
+  if (counts_.lent >= limit_) return failure(std::errc::resource_unavailable_try_again);
+  if (warm() != 0) {
+    count_lent(1);
+    return pop_warm();
+  }
+  detail::stack_run run;
+  if (std::error_code error = lend_run(run, 1)) return failure(error);
+  const free_stack stack = run.slab->at(run.first + static_cast<std::size_t>(std::countr_zero(run.left)));
+  if (const stack_ref taken = geometry_.stack(stack); taken.canary) write_canary(taken.low);
+  return stack;
+}
+
+// A whole magazine, where the limit is not near.
+void stack_depot::lend_magazine(detail::pool_stock& stock) noexcept {
+  std::swap(stock.loaded, filling_);
+  if (stock.loaded->count == 0) {
+    push(empty_, stock.loaded);
+    stock.loaded = pop(full_);
+  }
+  set_warm(warm() - stock.loaded->count);
+  count_lent(stock.loaded->count);
+}
+
+std::error_code stack_depot::lend_some(detail::pool_stock& stock) noexcept {
+  if (stock.run.left && warm() == 0) return {};
+  const std::size_t left = limit_ - std::min(limit_, counts_.lent);
+  const bool near = left < rounds_;
+  if (crowded_ || left == 0 || (near && warm() != 0)) {
+    auto one = take_one();
+    if (!one) return one.error();
+    stock.loaded->push(*one);
+  } else if (warm() == 0) {
+    return lend_run(stock.run, std::min(run_size_, left));
+  } else {
+    lend_magazine(stock);
+  }
+  return {};
+}
+
+std::error_code stack_depot::lend(detail::pool_stock& stock) noexcept {
+  std::error_code error;
+  {
+    locked guard(mutex_);
+    tick();
+    error = lend_some(stock);
+    if (error) ++counts_.refusals;
+    renew_crowded();
+    renew(stock);
+  }
+  give_back(1);
+  return error;
+}
+
+void stack_depot::exchange_full(detail::pool_stock& stock) noexcept {
+  {
+    locked guard(mutex_);
+    tick();
+    counts_.lent -= stock.before->count;
+    set_warm(warm() + stock.before->count);
+    push(full_, stock.before);
+    stock.before = pop(empty_);
+    renew(stock);
+  }
+  give_back(1);
+}
+
+void stack_depot::put_all(detail::pool_stock& stock) noexcept {
+  for (magazine* from : {stock.before, stock.loaded}) {
+    counts_.lent -= from->count;
+    for (std::size_t i = 0; i < from->count; ++i) push_warm(from->begin()[i]);
+    from->count = 0;
+  }
+  if (!stock.run.left) return;
+  counts_.lent -= static_cast<std::size_t>(std::popcount(stock.run.left));
+  stock.run.slab->put(stock.run);
+  note_room(*stock.run.slab);
+  stock.run = {};
+}
+
+void stack_depot::take_all(detail::pool_stock& stock) noexcept {
+  stack_waiter* served = nullptr;
+  {
+    locked guard(mutex_);
+    tick();
+    put_all(stock);
+    served = serve();
+    renew_crowded();
+    renew(stock);
+  }
+  wake(served);
+}
+
+void stack_depot::take_all_if_crowded(detail::pool_stock& stock) noexcept {
+  stack_waiter* served = nullptr;
+  {
+    locked guard(mutex_);
+    if (!crowded_) return;
+    put_all(stock);
+    served = serve();
+    renew_crowded();
+    renew(stock);
+  }
+  wake(served);
+}
+
+// --- pools
+
+bool stack_depot::enroll(detail::pool_stock& stock) noexcept {
+  stock.loaded = magazine::make(rounds_);
+  stock.before = magazine::make(rounds_);
+  if (!stock.loaded || !stock.before) {
+    magazine::free(stock.loaded);
+    magazine::free(stock.before);
+    return false;
+  }
+  locked guard(mutex_);
+  pools_.push_back(stock);
+  ++pool_count_;
+  renew_crowded();
+  renew(stock);
+  return true;
+}
+
+void stack_depot::leave(detail::pool_stock& stock) noexcept {
+  take_all(stock);
+  {
+    locked guard(mutex_);
+    list<detail::pool_stock>::erase(stock);
+    --pool_count_;
+    renew_crowded();
+  }
+  magazine::free(stock.loaded);
+  magazine::free(stock.before);
+}
+
+void stack_depot::renew_crowded() noexcept {
+  const std::size_t reach = pool_count_ > 1 ? pool_count_ * (2 * rounds_ + run_size_) : 0;
+  const bool now = first_waiter_ || (pool_count_ > 1 && limit_ != unlimited && counts_.lent + reach >= limit_);
+  if (now == std::exchange(crowded_, now) || !now) return;
+  for (detail::pool_stock& stock : pools_) {
+    // ORDER: relaxed, pairs with the load in stack_pool::release(): see "a wake-up is lost".
+    stock.full.store(0, std::memory_order_relaxed);
+  }
+}
+
+void stack_depot::renew(detail::pool_stock& stock) noexcept {
+  const auto end = reinterpret_cast<std::uintptr_t>(stock.loaded->begin() + rounds_);
+  // ORDER: relaxed, pairs with the load in stack_pool::release(): its own thread's.
+  stock.full.store(crowded_ ? 0 : end, std::memory_order_relaxed);
+}
+
+}  // namespace hocket::inline HOCKET_ABI

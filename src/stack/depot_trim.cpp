@@ -1,0 +1,186 @@
+// The depot's other half: what is not needed is given back.
+//
+// 1. end_period(): what of the warm stacks nobody needed for a period is condemned: all warm stacks go back to their
+//    slabs, as dirty ones, and as many as shall stay warm are taken out again from the oldest slabs. So those that stay
+//    do not keep many slabs mapped, as a choice by recency would. Linear in the warm stacks, a few nanoseconds each.
+// 2. give_back(): under the lock, a batch is picked: a slab that is wholly free, or the dirty stacks of one word of a
+//    slab's map, from the newest slab on; without the lock it is unmapped or its pages are dropped; under the lock
+//    again, the stacks are cold. So nobody waits for the system, and several threads may be at it.
+#include <hocket/base/clock.hpp>
+#include <hocket/stack/stack_depot.hpp>
+
+#include "stack/slab.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace hocket::inline HOCKET_ABI {
+namespace {
+
+constexpr std::size_t batches_at_once = 64;  // of up to 64 stacks: about a millisecond
+constexpr std::size_t sample = 64;           // stacks whose pages are counted
+
+}  // namespace
+
+struct stack_depot::batch {
+  stack_slab* unmap = nullptr;
+  detail::stack_run run;
+};
+
+// --- the period
+
+std::size_t stack_depot::floor() const noexcept {
+  return std::max(options_.keep, options_.keep_bytes / options_.stack_size);
+}
+
+void stack_depot::tick() noexcept {
+  if (decay() == duration::max()) return;
+  const time_point present = now();
+  if (present < period_) period_ = present;  // another clock
+  if (present - period_ >= decay()) end_period(present);
+}
+
+void stack_depot::end_period(time_point now) noexcept {
+  const std::size_t unneeded = std::min(lowest_, warm() - std::min(warm(), floor()));
+  if (unneeded != 0) condemn(warm() - unneeded);
+  period_ = now;
+  lowest_ = warm();
+}
+
+void stack_depot::condemn(std::size_t keep) noexcept {
+  // Else it shares pages, which only a whole slab gives back.
+  const bool dirty = geometry_.stride % page_size() == 0 && !geometry_.shared;
+  for (; warm() != 0;) {
+    const free_stack stack = pop_warm();
+    stack_slab& slab = stack_slab::of(stack);
+    slab.put(stack, dirty);
+    counts_.dirty += dirty;
+    note_room(slab);
+  }
+  for (stack_slab* slab = oldest_; slab && keep != 0; slab = slab->newer)
+    for (; slab->has_dirty() && keep != 0; --keep, --counts_.dirty) push_warm(slab->take_first_dirty());
+  // ORDER: relaxed, pairs with the load in give_back(): a hint.
+  work_.store(true, std::memory_order_relaxed);
+}
+
+// --- giving back
+
+void stack_depot::pick(batch& what) noexcept {
+  what = {};
+  for (stack_slab* slab = newest_; slab; slab = slab->older) {
+    if (slab->wholly_free()) {
+      what.unmap = slab;
+      return drop(*slab);
+    }
+    if (!slab->has_dirty()) continue;
+    what.run = slab->take_dirty();
+    const auto count = static_cast<std::size_t>(std::popcount(what.run.left));
+    counts_.dirty -= count;
+    under_way_ += count;
+    return;
+  }
+  // ORDER: relaxed, pairs with the load in give_back().
+  work_.store(false, std::memory_order_relaxed);
+}
+
+void stack_depot::drop(stack_slab& slab) noexcept {
+  (slab.older ? slab.older->newer : oldest_) = slab.newer;
+  (slab.newer ? slab.newer->older : newest_) = slab.older;
+  if (with_room_ == &slab) with_room_ = slab.newer;
+  counts_.trimmed += slab.dirty_count();
+  counts_.dirty -= slab.dirty_count();
+  counts_.reserved -= slab.reserved();
+  --counts_.slabs;
+  total_ -= slab.count();
+  free_surplus_magazines();
+}
+
+void stack_depot::give_back(std::size_t batches) noexcept {
+  // ORDER: relaxed, pairs with the stores in condemn() and pick(): who misses it leaves the work to others.
+  for (; batches != 0 && work_.load(std::memory_order_relaxed); --batches) {
+    batch what;
+    {
+      locked guard(mutex_);
+      pick(what);
+    }
+    if (what.unmap) {
+      stack_slab::destroy(what.unmap);
+    } else if (what.run.left) {
+      std::array<memory_range, stack_slab::word_bits> ranges;
+      const std::size_t count = what.run.slab->pages_of(what.run, ranges.data());
+      const bool dropped = !discard_pages(ranges.data(), count);
+      locked guard(mutex_);
+      const auto stacks = static_cast<std::size_t>(std::popcount(what.run.left));
+      under_way_ -= stacks;
+      if (dropped) counts_.trimmed += stacks;
+      what.run.slab->put(what.run);
+      note_room(*what.run.slab);
+    }
+  }
+}
+
+std::size_t stack_depot::trim() noexcept {
+  std::size_t before = 0;
+  {
+    locked guard(mutex_);
+    before = counts_.trimmed;
+    condemn(0);
+  }
+  give_back(~std::size_t{0});
+  locked guard(mutex_);
+  period_ = now();
+  lowest_ = warm();
+  return counts_.trimmed - before;
+}
+
+duration stack_depot::keep_house() noexcept {
+  {
+    locked guard(mutex_);
+    tick();
+  }
+  give_back(batches_at_once);
+  // ORDER: relaxed, pairs with the stores in condemn() and pick().
+  if (work_.load(std::memory_order_relaxed)) return duration::zero();
+  locked guard(mutex_);
+  if (decay() == duration::max() || warm() <= floor()) return duration::max();
+  return std::max(duration::zero(), period_ + decay() - now());
+}
+
+// --- statistics
+
+// Looks at the pages of a sample of the stacks that have any.
+std::size_t stack_depot::estimate_committed() const noexcept {
+  const std::size_t with_pages = counts_.lent + warm() + counts_.dirty;
+  const std::size_t step = with_pages / sample + 1;
+  std::size_t looked_at = 0, bytes = 0, cells = 0, at = 0;
+  for (const stack_slab* slab = oldest_; slab; slab = slab->newer) {
+    cells += slab->count() * stack_slab::cell_size;
+    for (at = slab->next_made(0); at < slab->count(); at = slab->next_made(at + step)) {
+      bytes += resident_bytes(slab->pages(at));
+      ++looked_at;
+    }
+  }
+  return looked_at ? bytes / looked_at * with_pages + cells : 0;
+}
+
+depot_statistics stack_depot::numbers() const noexcept {
+  depot_statistics now = counts_;
+  now.warm = warm();
+  now.cold = total_ - counts_.lent - counts_.dirty - under_way_ - now.warm;
+  return now;
+}
+
+depot_statistics stack_depot::counts() const noexcept {
+  locked guard(mutex_);
+  return numbers();
+}
+
+depot_statistics stack_depot::statistics() const noexcept {
+  locked guard(mutex_);
+  depot_statistics now = numbers();
+  now.committed = estimate_committed();
+  return now;
+}
+
+}  // namespace hocket::inline HOCKET_ABI

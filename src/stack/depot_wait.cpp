@@ -1,0 +1,106 @@
+// The depot without a pool: single stacks, and those who wait for one.
+#include <hocket/base/platform/poison.hpp>
+#include <hocket/stack/stack_depot.hpp>
+
+#include <utility>
+
+namespace hocket::inline HOCKET_ABI {
+
+result<stack_ref> stack_depot::acquire() noexcept {
+  locked guard(mutex_);
+  auto one = take_one();
+  renew_crowded();
+  if (!one) {
+    ++counts_.refusals;
+    return failure(one.error());
+  }
+  const stack_ref stack = geometry_.stack(*one);
+  unpoison_memory(stack.low, stack.size());
+  return stack;
+}
+
+void stack_depot::release(const stack_ref& stack) noexcept {
+  if (stack.canary) write_canary(stack.low);
+  poison_memory(stack.low, stack.size());
+  stack_waiter* served = nullptr;
+  {
+    locked guard(mutex_);
+    --counts_.lent;
+    push_warm({reinterpret_cast<std::uintptr_t>(stack.cell) | static_cast<std::uintptr_t>(stack.canary), stack.top});
+    served = serve();
+    renew_crowded();
+  }
+  wake(served);
+}
+
+// --- waiting
+
+void stack_depot::push_waiter(stack_waiter& waiter) noexcept {
+  waiter.next_ = nullptr;
+  waiter.previous_ = last_waiter_;
+  (last_waiter_ ? last_waiter_->next_ : first_waiter_) = &waiter;
+  last_waiter_ = &waiter;
+  waiter.in_line_ = true;
+  ++counts_.waiting;
+}
+
+void stack_depot::erase_waiter(stack_waiter& waiter) noexcept {
+  (waiter.previous_ ? waiter.previous_->next_ : first_waiter_) = waiter.next_;
+  (waiter.next_ ? waiter.next_->previous_ : last_waiter_) = waiter.previous_;
+  waiter.in_line_ = false;
+  --counts_.waiting;
+}
+
+stack_depot::enlisted stack_depot::wait(stack_waiter& waiter) noexcept {
+  locked guard(mutex_);
+  if (!first_waiter_) {
+    if (auto one = take_one()) {
+      const stack_ref stack = geometry_.stack(*one);
+      unpoison_memory(stack.low, stack.size());
+      renew_crowded();
+      return {enlisting::served, stack};
+    } else if (one.error() != std::errc::resource_unavailable_try_again || limit_ == 0) {
+      ++counts_.refusals;
+      return {enlisting::failed, {}, one.error()};
+    }
+  }
+  push_waiter(waiter);
+  ++counts_.waits;
+  renew_crowded();
+  return {enlisting::waits};
+}
+
+bool stack_depot::withdraw(stack_waiter& waiter) noexcept {
+  locked guard(mutex_);
+  if (!waiter.in_line_) return false;
+  erase_waiter(waiter);
+  renew_crowded();
+  return true;
+}
+
+// As many as can be: each is out of the line, with its stack.
+stack_waiter* stack_depot::serve() noexcept {
+  stack_waiter* first = nullptr;
+  for (stack_waiter** last = &first; first_waiter_;) {
+    auto one = take_one();
+    if (!one) break;
+    stack_waiter& waiter = *first_waiter_;
+    erase_waiter(waiter);
+    waiter.given_ = *one;
+    waiter.next_ = nullptr;
+    *last = &waiter;
+    last = &waiter.next_;
+  }
+  return first;
+}
+
+void stack_depot::wake(stack_waiter* served) const noexcept {
+  while (served) {
+    stack_waiter& waiter = *std::exchange(served, served->next_);
+    const stack_ref stack = geometry_.stack(waiter.given_);
+    unpoison_memory(stack.low, stack.size());
+    waiter.wake_(waiter, stack);
+  }
+}
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,148 @@
+// Linux: the signal handler of memory faults, and alternate stacks.
+//
+// Written before the handler is installed, and read by it: `before` and `told`. So a fault that comes while another
+// thread installs the handler finds them whole.
+#include <hocket/stack/fault.hpp>
+
+#include <hocket/base/atomic.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+namespace hocket::inline HOCKET_ABI {
+namespace {
+
+constexpr int watched[] = {SIGSEGV, SIGBUS};
+struct sigaction before[2];  // who handled them
+fault_observer told = nullptr;
+
+struct sigaction& handler_before(int signal) noexcept { return before[signal == watched[0] ? 0 : 1]; }
+
+std::uintptr_t stack_pointer_of(const void* state) noexcept {
+  [[maybe_unused]] const mcontext_t& machine = static_cast<const ucontext_t*>(state)->uc_mcontext;
+#if defined(__x86_64__)
+  return static_cast<std::uintptr_t>(machine.gregs[REG_RSP]);
+#elif defined(__aarch64__)
+  return static_cast<std::uintptr_t>(machine.sp);
+#elif defined(__riscv)
+  return static_cast<std::uintptr_t>(machine.__gregs[REG_SP]);
+#else
+  return 0;
+#endif
+}
+
+// A fault comes again when the handler returns, now with the default action. A signal that somebody sent does not: it
+// is sent once more, and comes when the handler has returned and it is no longer blocked.
+void take_default_action(int signal, bool sent) noexcept {
+  struct sigaction standard{};
+  standard.sa_handler = SIG_DFL;
+  ::sigaction(signal, &standard, nullptr);
+  if (sent) ::raise(signal);
+}
+
+// Calls a handler as the kernel would have. What it blocks is unblocked by the return from ours.
+void call_handler(struct sigaction& handler, int signal, siginfo_t* info, void* state) noexcept {
+  const struct sigaction called = handler;
+  if (called.sa_flags & static_cast<int>(SA_RESETHAND)) {
+    handler.sa_handler = SIG_DFL;
+    handler.sa_flags = 0;
+  }
+  sigset_t blocked = called.sa_mask;
+  ::pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
+  if (called.sa_flags & SA_NODEFER) {
+    ::sigemptyset(&blocked);
+    ::sigaddset(&blocked, signal);
+    ::pthread_sigmask(SIG_UNBLOCK, &blocked, nullptr);
+  }
+  if (called.sa_flags & SA_SIGINFO) called.sa_sigaction(signal, info, state);
+  else called.sa_handler(signal);
+}
+
+void on_fault(int signal, siginfo_t* info, void* state) {
+  const int error = errno;
+  const bool sent = info->si_code <= 0;  // by kill(), raise() and their like
+  if (!sent) told({reinterpret_cast<std::uintptr_t>(info->si_addr), stack_pointer_of(state)});
+  struct sigaction& handler = handler_before(signal);
+  // The kernel, too, ignores only what was sent.
+  if (handler.sa_handler == SIG_IGN && sent) return;
+  if (handler.sa_handler == SIG_DFL || handler.sa_handler == SIG_IGN) take_default_action(signal, sent);
+  else call_handler(handler, signal, info, state);
+  errno = error;
+}
+
+struct installation {
+  explicit installation(fault_observer observer) noexcept {
+    told = observer;
+    struct sigaction ours{};
+    ours.sa_sigaction = &on_fault;
+    ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    ::sigemptyset(&ours.sa_mask);
+    for (int signal : watched) {
+      ::sigaction(signal, nullptr, &handler_before(signal));
+      ::sigaction(signal, &ours, nullptr);
+    }
+  }
+  ~installation() {
+    for (int signal : watched) {
+      struct sigaction now{};
+      ::sigaction(signal, nullptr, &now);
+      if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == &on_fault)
+        ::sigaction(signal, &handler_before(signal), nullptr);
+    }
+  }
+};
+
+std::size_t signal_stack_size() noexcept {
+  constexpr std::size_t usual = 64 * 1024;  // address space; a handler that is called on it may print a backtrace
+#if defined(_SC_SIGSTKSZ)
+  const long wanted = ::sysconf(_SC_SIGSTKSZ);
+  return wanted > 0 ? std::max(usual, static_cast<std::size_t>(wanted)) : usual;
+#else
+  return usual;
+#endif
+}
+
+}  // namespace
+
+void watch_faults(fault_observer observer) noexcept {
+  static const installation once(observer);
+  static_cast<void>(once);
+}
+
+void signal_stack::install() noexcept {
+  stack_t now{};
+  if (::sigaltstack(nullptr, &now) != 0 || !(now.ss_flags & SS_DISABLE)) return;
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t size = page + (signal_stack_size() + page - 1) / page * page;
+  void* memory = ::mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return;
+  auto* low = static_cast<std::byte*>(memory) + page;
+  stack_t own{};
+  own.ss_sp = low;
+  own.ss_size = size - page;
+  if (::mprotect(low, size - page, PROT_READ | PROT_WRITE) != 0 || ::sigaltstack(&own, nullptr) != 0) {
+    ::munmap(memory, size);
+    return;
+  }
+  memory_ = static_cast<std::byte*>(memory);
+  size_ = size;
+}
+
+void signal_stack::remove() noexcept {
+  if (!memory_) return;
+  stack_t now{};
+  ::sigaltstack(nullptr, &now);
+  if (now.ss_sp >= memory_ && now.ss_sp < memory_ + size_) {
+    stack_t none{};
+    none.ss_flags = SS_DISABLE;
+    ::sigaltstack(&none, nullptr);
+  }
+  ::munmap(memory_, size_);
+  memory_ = nullptr;
+}
+
+}  // namespace hocket::inline HOCKET_ABI

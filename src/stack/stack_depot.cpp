@@ -1,0 +1,151 @@
+#include <hocket/stack/stack_depot.hpp>
+
+#include <hocket/base/clock.hpp>
+#include <hocket/base/fatal.hpp>
+#include <hocket/base/platform/poison.hpp>
+
+#include "stack/magazine.hpp"
+#include "stack/slab.hpp"
+
+#include <algorithm>
+#include <array>
+#include <new>
+#include <system_error>
+#include <utility>
+
+namespace hocket::inline HOCKET_ABI {
+namespace {
+
+constexpr std::size_t most_rounds = 128;
+constexpr std::size_t most_run = 64;
+constexpr std::size_t magazine_bytes = std::size_t{8} << 20;  // of stacks that a full magazine may hold
+
+constexpr std::size_t round_up(std::size_t size, std::size_t to) noexcept { return (size + to - 1) / to * to; }
+
+std::size_t checked_size(std::size_t asked) {
+  if (asked == 0)
+    throw std::system_error(
+        std::make_error_code(std::errc::invalid_argument),
+        "hocket: stack_size is 0: give the bytes that the deepest call chain needs (64 KiB is usual)");
+  if (asked > stack_depot::maximum_size)
+    throw std::system_error(std::make_error_code(std::errc::invalid_argument),
+                            "hocket: stack_size is above 1 GiB: is it given in bytes?");
+  return stack_depot::minimum_size << stack_depot::class_of(asked);
+}
+
+detail::stack_geometry geometry_of(const stack_options& options) noexcept {
+  if (options.layout == stack_layout::dense) return {options.stack_size, 0, 64, 512};
+  if (options.layout == stack_layout::copied) return {options.stack_size + page_size(), page_size(), 0, 1, true};
+  return {options.stack_size + 2 * page_size(), page_size(), 320, 3072};
+}
+
+std::size_t rounds_of(const stack_options& options) noexcept {
+  std::size_t rounds = std::clamp<std::size_t>(magazine_bytes / options.stack_size, 1, most_rounds);
+  return options.limit != 0 ? std::min(rounds, options.limit) : rounds;
+}
+
+}  // namespace
+
+// --- life
+
+stack_depot::stack_depot(const stack_options& options) : options_(options) {
+  options_.stack_size = checked_size(options.stack_size);
+  if (options_.layout != stack_layout::dense) options_.stack_size = round_up(options_.stack_size, page_size());
+  geometry_ = geometry_of(options_);
+  rounds_ = rounds_of(options_);
+  run_size_ = std::min(rounds_, most_run);
+  set_terms(options_);
+  period_ = now();
+}
+
+stack_depot::~stack_depot() {
+  expects(counts_.lent == 0 && pool_count_ == 0, "a stack_depot was destroyed while coroutines live on its stacks",
+          "destroy the coroutines and the pools first: declare the depot before them");
+  while (stack_slab* slab = oldest_) {
+    oldest_ = slab->newer;
+    stack_slab::destroy(slab);
+  }
+  if (filling_) push(empty_, filling_);
+  while (full_) push(empty_, pop(full_));
+  while (empty_) magazine::free(pop(empty_));
+}
+
+std::size_t stack_depot::class_of(std::size_t stack_size) noexcept {
+  const std::size_t units = (stack_size + minimum_size - 1) / minimum_size;
+  return units <= 1 ? 0 : static_cast<std::size_t>(std::bit_width(units - 1));
+}
+
+void stack_depot::set_terms(const stack_options& options) noexcept {
+  options_.limit = options.limit;
+  options_.limit_bytes = options.limit_bytes;
+  options_.protection = options.protection;
+  options_.when_full = options.when_full;
+  options_.keep = options.keep;
+  options_.keep_bytes = options.keep_bytes;
+  options_.decay = options.decay;
+  options_.time = options.time;
+  limit_ = options.limit != 0 ? options.limit : unlimited;
+  if (options.limit_bytes != 0) limit_ = std::min(limit_, options.limit_bytes / options_.stack_size);
+  // ORDER: relaxed, pairs with the loads in now(), decay() and may_wait(): each is used by itself.
+  time_.store(options.time ? options.time : &steady_clock(), std::memory_order_relaxed);
+  // ORDER: relaxed, as above.
+  decay_.store(options.decay.count(), std::memory_order_relaxed);
+  // ORDER: relaxed, as above.
+  may_wait_.store(options.when_full == at_limit::wait, std::memory_order_relaxed);
+}
+
+stack_options stack_depot::options() const noexcept {
+  locked guard(mutex_);
+  return options_;
+}
+
+void stack_depot::tune(const stack_options& options) noexcept {
+  stack_waiter* served = nullptr;
+  {
+    locked guard(mutex_);
+    set_terms(options);
+    period_ = now();
+    served = serve();
+    renew_crowded();
+  }
+  wake(served);
+}
+
+time_point stack_depot::now() const noexcept {
+  // ORDER: relaxed, pairs with the store in set_terms(): a clock is whole before anybody is told of it.
+  return time_.load(std::memory_order_relaxed)->now();
+}
+
+duration stack_depot::decay() const noexcept {
+  // ORDER: relaxed, pairs with the store in set_terms().
+  return duration(decay_.load(std::memory_order_relaxed));
+}
+
+bool stack_depot::may_wait() const noexcept {
+  // ORDER: relaxed, pairs with the store in set_terms().
+  return may_wait_.load(std::memory_order_relaxed);
+}
+
+stack_depot& stack_depot::of(void* cell) noexcept { return stack_slab::of(cell).depot(); }
+stack_ref stack_depot::stack_of(void* cell) noexcept { return stack_slab::of(cell).stack_of(cell); }
+void*& stack_depot::resident_of(void* cell) noexcept { return stack_slab::of(cell).resident; }
+
+// --- the process's own
+
+stack_depot& stack_depot::shared(std::size_t stack_size) {
+  static constinit std::array<atomic<stack_depot*>, classes> depots{};
+  static constinit thread_mutex making;
+  const std::size_t size = checked_size(stack_size == 0 ? stack_options{}.stack_size : stack_size);
+  atomic<stack_depot*>& place = depots[class_of(size)];
+  // ORDER: acquire, pairs with the store below: the depot is whole.
+  if (stack_depot* known = place.load(std::memory_order_acquire)) return *known;
+  locked guard(making);
+  // ORDER: relaxed, pairs with nothing: under the lock.
+  if (stack_depot* known = place.load(std::memory_order_relaxed)) return *known;
+  auto* made = new stack_depot({.stack_size = size});
+  // ORDER: release, pairs with the load above.
+  place.store(made, std::memory_order_release);
+  return *made;
+}
+
+}  // namespace hocket::inline HOCKET_ABI

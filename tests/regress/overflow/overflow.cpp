@@ -1,0 +1,27 @@
+#include "overflow.hpp"
+
+namespace overflow {
+namespace {
+
+volatile bool for_ever = true;
+
+int depth_from(int depth) {
+  volatile char room[200];
+  room[0] = static_cast<char>(depth);
+  return for_ever ? depth_from(depth + 1) + room[0] : room[0];
+}
+
+}  // namespace
+
+void touch(std::uintptr_t address) { *reinterpret_cast<volatile char*>(address) = 1; }
+
+void recur() { depth_from(0); }
+
+// On the stack itself, under AddressSanitizer too.
+[[gnu::noinline, gnu::no_sanitize_address]] void one_large_frame() {
+  volatile char room[64 * 1024];
+  room[0] = 1;
+  static_cast<void>(room[0]);
+}
+
+}  // namespace overflow

@@ -1,0 +1,120 @@
+// Scheduled fibers on dense and on copied stacks. That every primitive works with fibers on a copied stack: the suites,
+// with the kind copied_fibers.
+#include <hocket/coro/scope.hpp>
+#include <hocket/coro/spawn.hpp>
+#include <hocket/fiber/await.hpp>
+#include <hocket/fiber/call_on_stack.hpp>
+#include <hocket/fiber/spawn.hpp>
+#include <hocket/runtime/loop.hpp>
+#include <hocket/sync/event.hpp>
+#include <hocket/sync/semaphore.hpp>
+
+#include "support/death.hpp"
+
+#include <doctest/doctest.h>
+#include <string>
+#include <vector>
+
+using namespace hocket;
+using namespace hocket_test;
+
+namespace {
+
+struct witness {
+  std::string* log;
+  ~witness() { *log += '.'; }
+};
+
+}  // namespace
+
+TEST_CASE("many fibers wait and yield on stacks of each kind") {
+  for (auto kind : {stack_kind::own, stack_kind::dense, stack_kind::copied}) {
+    loop lp;
+    semaphore turns{3};
+    int wrong = 0, ended = 0;
+    auto work = [&](int n) {
+      std::string text(std::size_t(30 + n % 20), char('a' + n % 26));
+      for (int i = 0; i < 5; ++i) {
+        auto turn = await(turns.acquire());
+        const std::string copy = text;
+        await(yield());
+        wrong += copy != text || text.size() != std::size_t(30 + n % 20);
+        turns.release();
+      }
+      ++ended;
+    };
+    for (int n = 0; n < 200; ++n) spawn(lp, {.name = "worker", .stack = kind}, work, n);
+    spawn(lp, work, 1);  // among them one with a stack of its own
+    lp.run();
+    CHECK(wrong == 0);
+    CHECK(ended == 201);
+  }
+}
+
+TEST_CASE("their stacks have about the size that is asked for") {
+  loop lp;
+  for (auto kind : {stack_kind::dense, stack_kind::copied}) {
+    spawn(lp, {.stack_size = 32 * 1024, .stack = kind}, [] {
+      volatile char room[24 * 1024] = {};
+      static_cast<void>(room[0]);
+      await(yield());
+    });
+    lp.run();
+  }
+}
+
+TEST_CASE("killed, fibers on a copied stack unwind, each on its own frames") {
+  std::string log;
+  event never;
+  {
+    loop lp;
+    for (int i = 0; i < 5; ++i)
+      spawn(lp, {.stack = stack_kind::copied}, [&] {
+        witness last{&log};
+        static_cast<void>(await(never.wait()));
+      });
+    while (lp.step()) {
+    }
+    CHECK(log.empty());
+  }
+  CHECK(log == ".....");
+}
+
+TEST_CASE("a fiber on a copied stack awaits tasks, other fibers and calls on a big stack") {
+  loop lp;
+  event go;
+  int sum = 0;
+  auto twice = [&](int n) -> task<int> {
+    REQUIRE(co_await go.wait());
+    co_return 2 * n;
+  };
+  auto body = [&](int n) {
+    int own = n;
+    own += await(twice(n));
+    auto child = spawn([n] { return n * 100; });
+    own += await(child);
+    own += on_big_stack([&] { return await(twice(own)); });
+    sum += own;
+  };
+  for (int n : {1, 2, 3}) spawn(lp, {.stack = stack_kind::copied}, body, n);
+  spawn(lp, [&] { go.set(); });
+  lp.run();
+  CHECK(sum == 3 * 103 * (1 + 2 + 3));
+}
+
+TEST_CASE("what others write to must not lie on a copied stack") {
+  auto on_copied = [](auto body) {
+    loop lp;
+    spawn(lp, {.name = "copied one", .stack = stack_kind::copied}, body);
+    lp.run();
+  };
+  expect_fatal([&] { on_copied([] { scope children; }); }, "lies on a copied stack");
+  expect_fatal(
+      [&] {
+        on_copied([] {
+          event mine;
+          static_cast<void>(await(mine.wait()));
+        });
+      },
+      "lies on a copied stack");
+}
