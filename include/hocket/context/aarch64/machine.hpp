@@ -10,7 +10,7 @@
 //     +8   [x29]
 //     +0   [address of label 1]   <- record
 //
-// Traps (tests/unit/context has a test of each but the last four):
+// Traps (tests/unit/context has a test of the first three and of the landings):
 //   * x29 in a clobber list is refused, or ignored, depending on the compiler: it travels in the record.
 //   * x19 is clang's base pointer in a function that has both an over-aligned local and one of variable size. There it
 //     stays in use over a statement that clobbers it, with no more than a warning: it travels in the record, too.
