@@ -40,8 +40,8 @@
 //                          below `top`; a thread_local variable, the exceptions that are being handled and the system's
 //                          limits are per fiber; a stack that was switched to must come to its leave(), or its thread
 //                          is left over; and after fork() only the fiber that called it is there.
-//   keeps_rounding_mode    The rounding mode goes with the stack. Otherwise mxcsr and the x87 control word are the
-//                          thread's, and stay as they are over a switch.
+//   keeps_rounding_mode    The rounding mode goes with the stack. Otherwise the control words of floating point (mxcsr
+//                          and x87's, fpcr, fcsr) are the thread's, and stay as they are over a switch.
 //
 // A thread runs on one stack at a time, and a record is switched to once. The switch in assembly is signal safe: at
 // each of its instructions either the old or the new stack is whole.

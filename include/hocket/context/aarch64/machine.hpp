@@ -10,7 +10,7 @@
 //     +8   [x29]
 //     +0   [address of label 1]   <- record
 //
-// Traps (tests/unit/context has a test of each but the last four):
+// Traps (tests/unit/context has a test of the first three and of the landings):
 //   * x29 in a clobber list is refused, or ignored, depending on the compiler: it travels in the record.
 //   * x19 is clang's base pointer in a function that has both an over-aligned local and one of variable size. There it
 //     stays in use over a statement that clobbers it, with no more than a warning: it travels in the record, too.
@@ -19,8 +19,7 @@
 //   * x18 is one more scratch register on Linux, so it is in the list. Where a platform keeps it (-ffixed-x18) nobody
 //     has a value in it to lose, and the switch does not touch it. Shadow call stacks (in x18, or as GCS) are not
 //     supported.
-//   * The landings are reached by an indirect jump from any register: `bti j`. It is written as the hint that it is,
-//   for
+//   * The landings are reached by an indirect jump from any register: `bti j`, written as the hint that it is, for
 //     assemblers that are told of no more than armv8-a.
 //   * sp must be a multiple of 16 whenever it addresses memory. There is no red zone, so both forms are the same.
 //   * fpcr is not touched; the flags of fpsr belong to nobody over a call.

@@ -15,9 +15,8 @@
 //     record.
 //   * s1 is clang's base pointer in a function that has both an over-aligned local and one of variable size. There it
 //     stays in use over a statement that clobbers it, without a warning: it travels in the record, too.
-//   * gp and tp belong to the linker and to the thread: the switch does not touch them. A fiber has the tp of the
-//   thread
-//     that resumed it.
+//   * gp and tp belong to the linker and to the thread: the switch does not touch them. A fiber has the tp of whoever
+//     resumed it.
 //   * Vectors (V) belong to nobody over a call, but to the compiler over a statement: in the list where there are any.
 //   * A jump through ra or t0 counts as a return, and one that links to them as a call, for the predictor: the switch
 //     jumps through t1.
