@@ -53,7 +53,7 @@ def print_raw(block, with_all):
 def backend_of_program():
     """The back end of the switch. A program of raw coroutines has no loops, and so no registry to tell."""
     for name in ("ucontext", "thread"):
-        if gdb.execute(f"info variables -q _{name}::", to_string=True).strip():
+        if gdb.execute(f"info variables -q hocket::v[0-9a-z_]*_{name}::", to_string=True).strip():
             return name
     return "native"
 
