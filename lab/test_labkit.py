@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """The lab's own parts, each with something that it must not accept. No figure of a machine is tested."""
 import mmap
 import os
