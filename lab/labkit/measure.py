@@ -47,7 +47,10 @@ class Malformed(Exception):
 
 def parse(text, readings, system, group, n):
     """The values that a subject printed, {workload: value}, with what was read of it; or why it skips this size."""
-    values = dict(readings)
+    units = {metric["id"]: metric["unit"] for metric in group["metrics"]}
+    values = {name: value for name, value in readings.items() if name in units}
+    if len(values) != len(readings):
+        raise Malformed(f"unexpected reading: {', '.join(readings.keys() - units.keys())}")
     for line in text.splitlines():
         try:
             result = json.loads(line)
@@ -57,7 +60,6 @@ def parse(text, readings, system, group, n):
             raise Malformed(f"not about {system}, n = {n}: {line[:120]}")
         if "skip" in result:
             return {}, str(result["skip"])
-        units = {metric["id"]: metric["unit"] for metric in group["metrics"]}
         workload, value = result.get("workload"), result.get("value")
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         if workload not in units or workload in values or result.get("unit") != units[workload]:

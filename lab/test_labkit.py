@@ -1,0 +1,123 @@
+"""The lab's own parts, each with something that it must not accept. No figure of a machine is tested."""
+import mmap
+import os
+import pathlib
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from labkit import catalogue, compare, measure, process  # noqa: E402 (the path comes first)
+
+CORES = [max(os.sched_getaffinity(0))]
+GROUP = {"metrics": [{"id": "live", "unit": "MiB"}, {"id": "peak", "unit": "MiB"}]}
+
+
+def child(body):
+    return process.call([sys.executable, "-c", "import mmap, threading\n" + body], CORES, timeout=60)
+
+
+def reading(body):
+    called = child(body + "\nprint('live', flush=True)\ninput()\nprint('peak', flush=True)\ninput()")
+    assert called.status == 0, called.errors
+    return called.readings
+
+
+class Memory(unittest.TestCase):
+    nothing = reading("pass")
+
+    def grown(self, body):
+        after = reading(body)
+        return {name: after[name] - value for name, value in self.nothing.items()}
+
+    def test_what_was_touched_is_counted(self):
+        grown = self.grown("b = bytearray(b'x') * (64 << 20)")
+        self.assertAlmostEqual(grown["live"], 64, delta=3)
+
+    def test_what_was_only_reserved_is_not(self):
+        grown = self.grown(f"m = mmap.mmap(-1, 64 << 20, flags={mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS})")
+        self.assertLess(grown["live"], 3)
+
+    def test_page_tables_are_counted(self):
+        body = f"""m = mmap.mmap(-1, 1 << 30, flags={mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS})
+m.madvise(mmap.MADV_NOHUGEPAGE)
+for at in range(0, 1 << 30, 2 << 20): m[at] = 1"""
+        self.assertAlmostEqual(self.grown(body)["live"], 512 * (4 + 4) / 1024, delta=2)   # a page and a table of pages
+
+    def test_what_is_gone_is_in_the_peak_alone(self):
+        body = f"""m = mmap.mmap(-1, 64 << 20, flags={mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS})
+m.write(b'x' * (64 << 20))
+m.close()"""
+        grown = self.grown(body)
+        self.assertLess(grown["live"], 8)
+        self.assertGreater(grown["peak"], 60)
+
+
+class Calls(unittest.TestCase):
+    def test_a_subject_that_dies_is_known(self):
+        called = child("print('live', flush=True)\nraise SystemExit('no more')")
+        self.assertEqual(called.status, 1)
+        self.assertIn("no more", called.errors)
+
+    def test_a_subject_that_hangs_ends(self):
+        called = process.call([sys.executable, "-c", "input()"], CORES, timeout=0.5)
+        self.assertTrue(called.timed_out)
+
+    def test_a_reading_that_nobody_asked_for_is_refused(self):
+        text = '{"system": "x", "n": 1, "workload": "live", "unit": "MiB", "value": 1}\n'
+        self.assertEqual(measure.parse("", {"live": 1.0, "peak": 2.0}, "x", GROUP, 1), ({"live": 1.0, "peak": 2.0}, None))
+        for readings, said in (({"live": 1.0}, ""), ({"live": 1.0, "peak": 2.0, "other": 3.0}, ""),
+                               ({"live": 1.0, "peak": 2.0}, text)):
+            with self.assertRaises(measure.Malformed):
+                measure.parse(said, readings, "x", GROUP, 1)
+
+
+def results(**medians):
+    return compare.Results([{"workload": "w", "system": name.replace("_", "-"), "n": 1, "median": value, "min": value}
+                            for name, value in medians.items()])
+
+
+class Bars(unittest.TestCase):
+    ahead = {"workload": "w", "n": 1, "system": "hocket-a", "against": "others", "statistic": "median", "at_least": 1.0}
+
+    def test_ahead_of_all_others_means_of_the_best(self):
+        judged = compare.judge(self.ahead, results(hocket_a=10, hocket_b=90, slow=1, fast=9))
+        self.assertEqual((judged["verdict"], judged["outcome"]), ("ok", 10 / 9))
+        self.assertEqual(compare.judge(self.ahead, results(hocket_a=10, slow=1, fast=11))["verdict"], "under")
+
+    def test_nothing_to_compare_with_is_no_success(self):
+        self.assertEqual(compare.judge(self.ahead, results(hocket_a=10))["verdict"], "not measured")
+
+    def test_at_most_takes_the_lowest(self):
+        bar = {**self.ahead, "against": ["slow", "fast"], "at_most": 1.0}
+        del bar["at_least"]
+        self.assertEqual(compare.judge(bar, results(hocket_a=10, slow=20, fast=9))["verdict"], "over")
+
+    def test_a_bar_without_a_size_is_one_for_each(self):
+        page, = catalogue.pages(["managed"])
+        sizes = {bar["n"] for bar in catalogue.bars([page], "default") if bar["workload"] == "switches"}
+        self.assertEqual(sizes, {100, 1000, 5000, 10000, 20000, 30000, 40000, 50000})
+
+
+class Catalogue(unittest.TestCase):
+    def test_every_bar_and_published_figure_is_about_something(self):
+        systems = {system.id for system in catalogue.systems()}
+        workloads = {metric["id"] for page in catalogue.pages(["all"]) for _, metric in page.metrics()}
+        for bar in catalogue.read("bars.json"):
+            others = bar.get("against", [])
+            self.assertLessEqual({bar["system"], *([] if others == "others" else others)}, systems)
+            self.assertIn(bar["workload"], workloads)
+        for figure in catalogue.Published().figures:
+            self.assertLessEqual(set(figure.get("beside", [])), systems)
+            self.assertIn(figure["workload"], workloads)
+
+    def test_every_workload_has_systems_and_a_baseline_among_them(self):
+        for page in catalogue.pages(["all"]):
+            for group in page.groups:
+                names = [s.id for s in catalogue.systems() if group["workload"] in s.workloads]
+                self.assertIn(group["baseline"], names)
+
+
+if __name__ == "__main__":
+    unittest.main()
