@@ -17,7 +17,7 @@ namespace hocket::inline HOCKET_ABI {
 namespace detail {
 
 void check_canary(const fiber_record& record) noexcept {
-  if (canary_intact(record.low)) [[likely]]
+  if (canary_intact(stack_pool::stack_of(record.block).low)) [[likely]]
     return;
   fatal("the stack of a coroutine overflowed (its canary is gone)",
         "raise stack_size of its pool, or give the pool guard pages to find the place", record.name);
@@ -25,8 +25,9 @@ void check_canary(const fiber_record& record) noexcept {
 
 namespace {
 
-stack_ref stack_of(fiber_record& record) noexcept {
-  return {record.low, record.top(), record.block, (record.block->header.flags & fiber_flag::canary) != 0};
+[[gnu::always_inline]] inline stack_ref stack_of(fiber_record& record) noexcept {
+  const bool canary = (record.block->header.flags & fiber_flag::canary) != 0;
+  return record.pool->stack_at(record.block, record.top(), canary);
 }
 
 void release_stack(fiber_record& record) noexcept {
@@ -36,18 +37,29 @@ void release_stack(fiber_record& record) noexcept {
   pool.release(stack);
 }
 
-[[noreturn]] void throw_no_stack(std::error_code error) {
-  throw std::system_error(error,
-                          "hocket: no stack for a coroutine (raise the pool's limit, the memory limit or "
-                          "vm.max_map_count, or use guard::preferred)");
-}
-
 [[noreturn]] void throw_no_room() {
   throw std::system_error(std::make_error_code(std::errc::invalid_argument),
                           "hocket: the callable does not fit on the coroutine's stack: raise stack_size");
 }
 
+// Inline, like acquire(): the stack stays in registers.
+[[gnu::always_inline]] inline fiber_record& place(const stack_ref& stack, fiber_thread& thread, stack_pool& pool,
+                                                  const char* name, void* user_data) noexcept {
+  auto* block = ::new (stack.cell) control_block{fiber_entry_points, {}, nullptr};
+  block->header.kind = coroutine_kind::fiber;
+  block->header.flags = stack.canary ? fiber_flag::canary : std::uint8_t{0};
+  block->header.continuation.home = &thread;
+  return *::new (&fiber_record::on(stack))
+      fiber_record{block, &pool, name ? name : "unnamed", user_data, nullptr, nullptr, {}, {}, {}};
+}
+
 }  // namespace
+
+void throw_no_stack(std::error_code error) {
+  throw std::system_error(error,
+                          "hocket: no stack for a coroutine (raise the pool's limit, the memory limit or "
+                          "vm.max_map_count, or use guard::preferred)");
+}
 
 // --- making
 
@@ -61,18 +73,27 @@ fiber_record& begin_fiber(stack_pool* pool, const char* name, void* user_data, s
     from.release(*stack);
     throw_no_room();
   }
-  auto* block = ::new (stack->cell) control_block{fiber_entry_points, {}, nullptr};
-  block->header.kind = coroutine_kind::fiber;
-  block->header.flags = stack->canary ? fiber_flag::canary : std::uint8_t{0};
-  block->header.continuation.home = &thread;
-  return *::new (&fiber_record::on(*stack))
-      fiber_record{block, stack->low, &from, name ? name : "unnamed", user_data, nullptr, nullptr, {}, {}, {}};
+  return place(*stack, thread, from, name, user_data);
+}
+
+fiber_record* try_begin_fiber(stack_pool& pool, const char* name, void* user_data, std::error_code& error) noexcept {
+  auto stack = pool.acquire();
+  if (!stack) [[unlikely]] {
+    error = stack.error();
+    return nullptr;
+  }
+  return &place(*stack, *fiber_thread::current_if_any(), pool, name, user_data);
+}
+
+fiber_record& begin_fiber_on(const stack_ref& stack, stack_pool& pool, const char* name, void* user_data) noexcept {
+  return place(stack, *fiber_thread::current_if_any(), pool, name, user_data);
 }
 
 void arm_fiber(fiber_record& record, void* top, void (*entry)(void*, void*, void*)) noexcept {
-  auto room = static_cast<std::size_t>(static_cast<std::byte*>(top) - record.low);
+  std::byte* const low = stack_of(record).low;
+  auto room = static_cast<std::size_t>(static_cast<std::byte*>(top) - low);
   record.block->record = machine::prepare(top, entry, &record, room);
-  record.annotation.on_acquire(record.low, static_cast<std::size_t>(record.top() - record.low));
+  record.annotation.on_acquire(low, static_cast<std::size_t>(record.top() - low));
   ++record.block->thread().live;
 }
 

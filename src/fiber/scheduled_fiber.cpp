@@ -7,28 +7,52 @@
 #include <hocket/fiber/scheduled_fiber.hpp>
 
 #include "fiber/resume_scheduled.hpp"
+#include "fiber/stack_wait.hpp"
 #include "fiber/terminate.hpp"
+
+#include <memory>
+#include <utility>
 
 namespace hocket::inline HOCKET_ABI {
 
-bool scheduled_fiber::prepare() noexcept {
+scheduled_fiber::preparation scheduled_fiber::prepare() noexcept {
   explain_terminate();
   detail::register_stack_suspender(&detail::suspend_this_stack);
-  if (!self_.begin()) return false;
+  if (!waiting_ && !self_.begin()) return preparation::ended;
   try {
-    fiber_thread& thread = fiber_thread::current();
-    fiber_record& record = detail::begin_fiber(&thread.pool_of(stack_size_), self_.name(), this, 0);
-    block_ = record.block;
+    fiber_record* record = take_stack(fiber_thread::current());
+    if (!record) return preparation::waits;
+    block_ = record->block;
     block_->header.flags |= fiber_flag::scheduled;
     block_->header.budget = transfer_budget;
     block_->header.ctx = &self_;
-    record.drop_body = [](fiber_record&) noexcept {};
-    detail::arm_fiber(record, &record, &scheduled_fiber::entry);
+    record->drop_body = [](fiber_record&) noexcept {};
+    detail::arm_fiber(*record, record, &scheduled_fiber::entry);
   } catch (...) {
     self_.fail();
-    return false;
+    return preparation::ended;
   }
-  return true;
+  return preparation::done;
+}
+
+// Null: it is to wait for one.
+fiber_record* scheduled_fiber::take_stack(fiber_thread& thread) {
+  stack_pool& pool = thread.pool_of(stack_size_);
+  if (waiting_) [[unlikely]] {
+    const std::unique_ptr<stack_wait> over(std::exchange(waiting_, nullptr));
+    return &detail::begin_fiber_on(over->take(self_), pool, self_.name(), this);
+  }
+  std::error_code error;
+  fiber_record* record = detail::try_begin_fiber(pool, self_.name(), this, error);
+  if (record) [[likely]]
+    return record;
+  if (error != std::errc::resource_unavailable_try_again || !pool.depot().may_wait()) detail::throw_no_stack(error);
+  waiting_ = new stack_wait(pool.depot());
+  return nullptr;
+}
+
+bool scheduled_fiber::wait_for_stack(std::coroutine_handle<> start) noexcept {
+  return waiting_->begin(start, self_.spawned());
 }
 
 // Where the fiber begins, on its own stack.

@@ -12,7 +12,6 @@ struct fiber_local_node;
 
 struct alignas(16) fiber_record {
   control_block* block;
-  std::byte* low;    // of its stack
   stack_pool* pool;  // where the stack goes back to: of the thread that the fiber is on
   const char* name;  // outlives the fiber; never null
   void* user_data;
