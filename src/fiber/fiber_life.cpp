@@ -17,18 +17,22 @@
 namespace hocket::inline HOCKET_ABI {
 namespace detail {
 
+namespace {
+
+[[gnu::always_inline]] inline stack_ref stack_of(const fiber_record& record) noexcept {
+  return record.pool->stack_at(record.block, record.top(), (record.special & record_flag::canary) != 0);
+}
+
+}  // namespace
+
 void check_canary(const fiber_record& record) noexcept {
-  if (!(record.special & record_flag::canary) || canary_intact(record.low)) [[likely]]
+  if (!(record.special & record_flag::canary) || canary_intact(stack_of(record).low)) [[likely]]
     return;
   fatal("the stack of a coroutine overflowed (its canary is gone)",
         "raise stack_size of its pool, or give the pool guard pages to find the place", record.name);
 }
 
 namespace {
-
-stack_ref stack_of(fiber_record& record) noexcept {
-  return {record.low, record.top(), record.block, (record.special & record_flag::canary) != 0};
-}
 
 void release_stack(fiber_record& record) noexcept {
   const stack_ref stack = stack_of(record);
@@ -39,18 +43,44 @@ void release_stack(fiber_record& record) noexcept {
   pool.release(stack);
 }
 
-[[noreturn]] void throw_no_stack(std::error_code error) {
-  throw std::system_error(error,
-                          "hocket: no stack for a coroutine (raise the pool's limit, the memory limit or "
-                          "vm.max_map_count, or use guard::preferred)");
-}
-
 [[noreturn]] void throw_no_room() {
   throw std::system_error(std::make_error_code(std::errc::invalid_argument),
                           "hocket: the callable does not fit on the coroutine's stack: raise stack_size");
 }
 
+// Inline, like acquire(): the stack stays in registers.
+[[gnu::always_inline]] inline fiber_record& place(const stack_ref& stack, fiber_thread& thread, stack_pool& pool,
+                                                  const char* name, void* user_data) noexcept {
+  auto* block = ::new (stack.cell) control_block{fiber_entry_points, {}, nullptr};
+  block->header.kind = coroutine_kind::fiber;
+  block->header.flags = stack.canary ? fiber_flag::special : std::uint8_t{0};
+  block->header.continuation.home = &thread;
+  if (pool.shares_stacks()) [[unlikely]]
+    block->header.reserved = stack_bit::moves | stack_bit::copied;
+  auto* record = ::new (&fiber_record::on(stack)) fiber_record;
+  record->block = block;
+  record->pool = &pool;
+  record->name = name ? name : "unnamed";
+  record->user_data = user_data;
+  record->special = stack.canary ? record_flag::canary : std::uint8_t{0};
+  return *record;
+}
+
+// Whether the frames on the stack are whose it is now. False: the stack went back, there is no memory to save others.
+bool make_room(const stack_ref& stack, stack_pool& pool) noexcept {
+  if (!pool.shares_stacks() || take_copied_stack(stack.cell)) [[likely]]
+    return true;
+  pool.release(stack);
+  return false;
+}
+
 }  // namespace
+
+void throw_no_stack(std::error_code error) {
+  throw std::system_error(error,
+                          "hocket: no stack for a coroutine (raise the pool's limit, the memory limit or "
+                          "vm.max_map_count, or use guard::preferred)");
+}
 
 // --- making
 
@@ -64,23 +94,23 @@ fiber_record& begin_fiber(stack_pool* pool, const char* name, void* user_data, s
     from.release(*stack);
     throw_no_room();
   }
-  if (from.shares_stacks() && !detail::take_copied_stack(stack->cell)) [[unlikely]] {
-    from.release(*stack);
+  if (!make_room(*stack, from)) [[unlikely]]
     throw std::bad_alloc();
+  return place(*stack, thread, from, name, user_data);
+}
+
+fiber_record* try_begin_fiber(stack_pool& pool, const char* name, void* user_data, std::error_code& error) noexcept {
+  auto stack = pool.acquire();
+  if (!stack || !make_room(*stack, pool)) [[unlikely]] {
+    error = stack ? std::make_error_code(std::errc::not_enough_memory) : stack.error();
+    return nullptr;
   }
-  auto* block = ::new (stack->cell) control_block{fiber_entry_points, {}, nullptr};
-  block->header.kind = coroutine_kind::fiber;
-  block->header.flags = stack->canary ? fiber_flag::special : std::uint8_t{0};
-  block->header.continuation.home = &thread;
-  if (from.shares_stacks()) block->header.reserved = stack_bit::moves | stack_bit::copied;
-  auto* record = ::new (&fiber_record::on(*stack)) fiber_record;
-  record->block = block;
-  record->low = stack->low;
-  record->pool = &from;
-  record->name = name ? name : "unnamed";
-  record->user_data = user_data;
-  record->special = stack->canary ? record_flag::canary : std::uint8_t{0};
-  return *record;
+  return &place(*stack, *fiber_thread::current_if_any(), pool, name, user_data);
+}
+
+fiber_record& begin_fiber_on(const stack_ref& stack, stack_pool& pool, const char* name, void* user_data) {
+  if (!make_room(stack, pool)) throw std::bad_alloc();
+  return place(stack, *fiber_thread::current_if_any(), pool, name, user_data);
 }
 
 void begin_own_floating_point(fiber_record& record) {
@@ -91,11 +121,12 @@ void begin_own_floating_point(fiber_record& record) {
 }
 
 void arm_fiber(fiber_record& record, void* top, void (*entry)(void*, void*, void*)) noexcept {
-  auto room = static_cast<std::size_t>(static_cast<std::byte*>(top) - record.low);
+  std::byte* const low = stack_of(record).low;
+  const auto room = static_cast<std::size_t>(static_cast<std::byte*>(top) - low);
   const auto body = reinterpret_cast<std::byte*>(&record) - static_cast<std::byte*>(top);
   record.body_size = static_cast<std::uint32_t>(body / 16) & 0xffffff;
   record.block->record = machine::prepare(top, entry, &record, room);
-  record.annotation.on_acquire(record.low, static_cast<std::size_t>(record.top() - record.low));
+  record.annotation.on_acquire(low, static_cast<std::size_t>(record.top() - low));
   ++record.block->thread().live;
 }
 

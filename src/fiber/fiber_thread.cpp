@@ -1,15 +1,16 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/context/switch.hpp>
 #include <hocket/core/current.hpp>
+#include <hocket/core/housekeeping.hpp>
 #include <hocket/fiber/fiber_local.hpp>
 #include <hocket/fiber/fiber_thread.hpp>
 
+#include "fiber/idle_fibers.hpp"
 #include "fiber/measuring.hpp"
 #include "fiber/overflow_report.hpp"
 
+#include <algorithm>
 #include <new>
-
-#include "fiber/idle_fibers.hpp"
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -69,7 +70,22 @@ fiber_thread& fiber_thread::current() {
   current_slot(thread_slot::fiber) = made;
   at_thread_exit(*hook);
   prepare_overflow_report(made->for_signals_);
+  register_housekeeping(&keep_stacks);
   return *made;
+}
+
+// This thread's pools and the process's depots, those of threads that have ended among them.
+duration fiber_thread::keep_stacks(const clock& time) noexcept {
+  const fiber_thread* here = current_if_any();
+  duration due = duration::max();
+  for (std::size_t size_class = 0; size_class < stack_depot::classes; ++size_class) {
+    stack_depot* depot = stack_depot::shared_if_any(size_class);
+    if (!depot) continue;
+    stack_pool* pool = here ? here->pools_[size_class] : nullptr;
+    if (depot->keeps_time_by(time)) due = std::min(due, pool ? pool->keep_house() : depot->keep_house());
+    else if (pool) pool->share();
+  }
+  return due;
 }
 
 stack_pool& fiber_thread::pool_of(std::size_t stack_size) {

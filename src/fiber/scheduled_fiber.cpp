@@ -9,7 +9,11 @@
 #include "fiber/idle_fibers.hpp"
 #include "fiber/own_floating_point.hpp"
 #include "fiber/resume_scheduled.hpp"
+#include "fiber/stack_wait.hpp"
 #include "fiber/terminate.hpp"
+
+#include <memory>
+#include <utility>
 
 namespace hocket::inline HOCKET_ABI {
 namespace {
@@ -27,25 +31,46 @@ constexpr detail::stack_hooks stack_hooks{
 
 }  // namespace
 
-bool scheduled_fiber::prepare() noexcept {
+scheduled_fiber::preparation scheduled_fiber::prepare() noexcept {
   explain_terminate();
   detail::register_stack_hooks(stack_hooks);
-  if (!self_.begin()) return false;
+  if (!waiting_ && !self_.begin()) return preparation::ended;
   try {
-    take_stack(fiber_thread::current());
+    fiber_thread& thread = fiber_thread::current();
+    fiber_record* record = take_stack(thread);
+    if (!record) return preparation::waits;
+    begin_on(*record, thread);
   } catch (...) {
     self_.fail();
-    return false;
+    return preparation::ended;
   }
-  return true;
+  return preparation::done;
 }
 
-void scheduled_fiber::take_stack(fiber_thread& thread) {
-  detail::idle_membership idle(thread, *this);
-  fiber_record& record = detail::begin_fiber(&thread.pool_of(stack_size_, stack_), self_.name(), this, 0);
+// Null: it is to wait for one.
+fiber_record* scheduled_fiber::take_stack(fiber_thread& thread) {
+  stack_pool& pool = thread.pool_of(stack_size_, stack_);
+  if (waiting_) [[unlikely]] {
+    const std::unique_ptr<stack_wait> over(std::exchange(waiting_, nullptr));
+    return &detail::begin_fiber_on(over->take(self_), pool, self_.name(), this);
+  }
+  std::error_code error;
+  fiber_record* record = detail::try_begin_fiber(pool, self_.name(), this, error);
+  if (record) [[likely]]
+    return record;
+  if (error != std::errc::resource_unavailable_try_again || !pool.depot().may_wait()) detail::throw_no_stack(error);
+  waiting_ = new stack_wait(pool.depot());
+  return nullptr;
+}
+
+bool scheduled_fiber::wait_for_stack(std::coroutine_handle<> start) noexcept {
+  return waiting_->begin(start, self_.spawned());
+}
+
+void scheduled_fiber::begin_on(fiber_record& record, fiber_thread& thread) {
   detail::unless_armed guard{record};
+  detail::idle_membership idle(thread, *this);
   if (own_floating_point_) detail::begin_own_floating_point(record);
-  guard.armed = true;
   block_ = record.block;
   block_->header.flags |= fiber_flag::scheduled;
   block_->header.budget = transfer_budget;
@@ -53,6 +78,7 @@ void scheduled_fiber::take_stack(fiber_thread& thread) {
   if (idle.keep()) block_->header.reserved |= stack_bit::moves;
   record.drop_body = [](fiber_record&) noexcept {};
   detail::arm_fiber(record, &record, &scheduled_fiber::entry);
+  guard.armed = true;
 }
 
 // Where the fiber begins, on its own stack.

@@ -1,5 +1,6 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/current.hpp>
+#include <hocket/core/housekeeping.hpp>
 #include <hocket/runtime/loop.hpp>
 
 #include <algorithm>
@@ -8,7 +9,8 @@ namespace hocket::inline HOCKET_ABI {
 
 namespace {
 
-constexpr std::size_t turn_size = 64;  // coroutines between two looks at the inbox and the clock
+constexpr std::size_t turn_size = 64;        // coroutines between two looks at the inbox and the clock
+constexpr std::uint32_t house_turns = 1024;  // turns of a loop that never sleeps between two looks at its house
 
 }  // namespace
 
@@ -81,6 +83,8 @@ std::size_t loop::turn(std::size_t at_most) noexcept {
   // ORDER: relaxed, pairs with nothing: a size that is good enough.
   ready_.reserve(live_.load(std::memory_order_relaxed));
   take_posted();
+  if (++turns_ % house_turns == 0) [[unlikely]]
+    keep_house(clock_);
   due_ = wheel_.advance(turn_size);
   thread_state& here = this_thread();  // a loop never moves between threads while it runs
   here.turn_left = at_most;
@@ -104,7 +108,9 @@ void loop::take_posted() noexcept {
 
 // Sleeps until there may be something to do. False: there is nothing, and the loop must not sleep.
 bool loop::rest(time_point until) noexcept {
-  const time_point next = std::min(until, wheel_.next_expiry());
+  const time_point house = keep_house(clock_);
+  if (busy()) return true;  // what was given back there may have been waited for
+  const time_point next = std::min({until, wheel_.next_expiry(), house});
   if (sleeps_) inbox_.sleep(next);
   return sleeps_ || next <= now();
 }

@@ -143,6 +143,9 @@ void stack_depot::lend_magazine(detail::pool_stock& stock) noexcept {
   }
   set_warm(warm() - stock.loaded->count);
   count_lent(stock.loaded->count);
+  if (full_)  // most likely the next to go: what the pool will read of it first
+    for (std::size_t i = rounds_; i + 16 > rounds_ && i != 0; i -= std::min<std::size_t>(i, 4))
+      __builtin_prefetch(full_->begin() + i - 1);
 }
 
 std::error_code stack_depot::lend_some(detail::pool_stock& stock) noexcept {
@@ -205,8 +208,8 @@ void stack_depot::take_all(detail::pool_stock& stock) noexcept {
   stack_waiter* served = nullptr;
   {
     locked guard(mutex_);
-    tick();
     put_all(stock);
+    tick();
     served = serve();
     renew_crowded();
     renew(stock);
@@ -257,9 +260,11 @@ void stack_depot::leave(detail::pool_stock& stock) noexcept {
   magazine::free(stock.before);
 }
 
+// Near the limit, what pools keep free could be all that there is. (It can be beyond the limit when that was lowered.)
 void stack_depot::renew_crowded() noexcept {
   const std::size_t reach = pool_count_ > 1 ? pool_count_ * (2 * rounds_ + run_size_) : 0;
-  const bool now = first_waiter_ || (pool_count_ > 1 && limit_ != unlimited && counts_.lent + reach >= limit_);
+  const bool near = pool_count_ > 1 ? counts_.lent + reach >= limit_ : counts_.lent > limit_;
+  const bool now = first_waiter_ || near;
   if (now == std::exchange(crowded_, now) || !now) return;
   for (detail::pool_stock& stock : pools_) {
     // ORDER: relaxed, pairs with the load in stack_pool::release(): see "a wake-up is lost".

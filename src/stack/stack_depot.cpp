@@ -16,9 +16,9 @@
 namespace hocket::inline HOCKET_ABI {
 namespace {
 
-constexpr std::size_t most_rounds = 128;
+constexpr std::size_t most_rounds = 256;
 constexpr std::size_t most_run = 64;
-constexpr std::size_t magazine_bytes = std::size_t{8} << 20;  // of stacks that a full magazine may hold
+constexpr std::size_t magazine_bytes = std::size_t{16} << 20;  // of stacks that a full magazine may hold
 
 constexpr std::size_t round_up(std::size_t size, std::size_t to) noexcept { return (size + to - 1) / to * to; }
 
@@ -34,7 +34,8 @@ std::size_t checked_size(std::size_t asked) {
 }
 
 detail::stack_geometry geometry_of(const stack_options& options) noexcept {
-  if (options.layout == stack_layout::dense) return {options.stack_size, 0, 64, 512};
+  if (options.layout == stack_layout::dense)
+    return {options.stack_size, 0, 64, std::min<std::size_t>(options.stack_size / 8, 2048)};
   if (options.layout == stack_layout::copied) return {options.stack_size + page_size(), page_size(), 0, 1, true};
   return {options.stack_size + 2 * page_size(), page_size(), 320, 3072};
 }
@@ -121,6 +122,11 @@ duration stack_depot::decay() const noexcept {
   return duration(decay_.load(std::memory_order_relaxed));
 }
 
+bool stack_depot::keeps_time_by(const clock& time) const noexcept {
+  // ORDER: relaxed, pairs with the store in set_terms(): an address that is compared.
+  return time_.load(std::memory_order_relaxed) == &time;
+}
+
 bool stack_depot::may_wait() const noexcept {
   // ORDER: relaxed, pairs with the store in set_terms().
   return may_wait_.load(std::memory_order_relaxed);
@@ -132,19 +138,30 @@ void*& stack_depot::resident_of(void* cell) noexcept { return stack_slab::of(cel
 
 // --- the process's own
 
+namespace {
+
+std::array<atomic<stack_depot*>, stack_depot::classes>& shared_depots() noexcept {
+  static constinit std::array<atomic<stack_depot*>, stack_depot::classes> depots{};
+  return depots;
+}
+
+}  // namespace
+
+stack_depot* stack_depot::shared_if_any(std::size_t size_class) noexcept {
+  // ORDER: acquire, pairs with the store in shared(): the depot is whole.
+  return shared_depots()[size_class].load(std::memory_order_acquire);
+}
+
 stack_depot& stack_depot::shared(std::size_t stack_size) {
-  static constinit std::array<atomic<stack_depot*>, classes> depots{};
   static constinit thread_mutex making;
   const std::size_t size = checked_size(stack_size == 0 ? stack_options{}.stack_size : stack_size);
-  atomic<stack_depot*>& place = depots[class_of(size)];
-  // ORDER: acquire, pairs with the store below: the depot is whole.
-  if (stack_depot* known = place.load(std::memory_order_acquire)) return *known;
+  const std::size_t size_class = class_of(size);
+  if (stack_depot* known = shared_if_any(size_class)) return *known;
   locked guard(making);
-  // ORDER: relaxed, pairs with nothing: under the lock.
-  if (stack_depot* known = place.load(std::memory_order_relaxed)) return *known;
+  if (stack_depot* known = shared_if_any(size_class)) return *known;
   auto* made = new stack_depot({.stack_size = size});
-  // ORDER: release, pairs with the load above.
-  place.store(made, std::memory_order_release);
+  // ORDER: release, pairs with the load in shared_if_any().
+  shared_depots()[size_class].store(made, std::memory_order_release);
   return *made;
 }
 

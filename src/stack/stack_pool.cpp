@@ -64,6 +64,7 @@ bool stack_pool::holds_any() const noexcept { return end_ != begin_ || stock_.be
 result<stack_ref> stack_pool::acquire_slowly() noexcept {
   if (stock_.before->count != 0) {
     swap();
+    prefetch_last();
     return pop();
   }
   if (!stock_.run.left || depot_.has_warm()) {
@@ -73,7 +74,15 @@ result<stack_ref> stack_pool::acquire_slowly() noexcept {
     load();
     if (error && !stock_.run.left) return failure(error);
   }
-  return end_ == begin_ ? take_of_run() : pop();
+  if (end_ == begin_) return take_of_run();
+  prefetch_last();
+  return pop();
+}
+
+// Those that pop() cannot have prefetched, because another magazine was loaded then.
+void stack_pool::prefetch_last() const noexcept {
+  const free_stack* first = end_ - std::min(end_ - begin_, ahead);
+  for (const free_stack* stack = end_; stack != first;) prefetch(*--stack);
 }
 
 stack_ref stack_pool::take_of_run() noexcept {
@@ -121,6 +130,13 @@ std::size_t stack_pool::trim() noexcept {
   return depot_.trim();
 }
 
+void stack_pool::share() noexcept {
+  if (!holds_any()) return;
+  unload();
+  depot_.take_all_if_crowded(stock_);
+  load();
+}
+
 // A pool whose magazines were enough for a period has more than it needs. It gives all up, and gets a magazine of the
 // oldest slabs when it needs one.
 duration stack_pool::keep_house() noexcept {
@@ -128,12 +144,8 @@ duration stack_pool::keep_house() noexcept {
   if (now < looked_) looked_ = now;
   const bool over = depot_.decay() != duration::max() && now - looked_ >= depot_.decay();
   if (over) looked_ = now;
-  if (holds_any()) {
-    unload();
-    if (over && !std::exchange(visited_, false)) depot_.take_all(stock_);
-    else depot_.take_all_if_crowded(stock_);
-    load();
-  }
+  if (over && holds_any() && !std::exchange(visited_, false)) flush();
+  else share();
   const duration due = depot_.keep_house();
   return holds_any() && depot_.decay() != duration::max() ? std::min(due, looked_ + depot_.decay() - now) : due;
 }

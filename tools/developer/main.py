@@ -9,7 +9,7 @@
   lab [arguments]      the comparison: build, measure, report (./dev lab --help)
   check [--fast]       the house rules; --fast: those that need no compiler and no installed tool
   fmt [--check]        format the C++ files
-  soak [--repeat N]    every preset, each test N times (default: 20)
+  soak [--repeat N]    every preset, each test N times (default: 20), and those that need gigabytes
   clean                remove build/
   help                 this text
 
@@ -81,7 +81,7 @@ def soak(arguments):
     if not install.forbidden():
         install.ensure_packages("build", "debug", "clang", "cross")
     # The house tests look at text and packages: repeating them finds nothing.
-    return presets.run_all("--repeat", f"until-fail:{p.parse_args(arguments).repeat}", "-LE", "house")
+    return presets.run_all("--repeat", f"until-fail:{p.parse_args(arguments).repeat}", "-LE", "house", "-C", "Soak")
 
 
 def clean(arguments):

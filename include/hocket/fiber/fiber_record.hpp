@@ -21,7 +21,6 @@ inline constexpr std::uint8_t own_floating_point = 2;  // swap the floating-poin
 
 struct alignas(16) fiber_record {
   control_block* block;
-  std::byte* low;                // of its stack
   stack_pool* pool;              // where the stack goes back to: of the thread that the fiber is on
   stack_image* image = nullptr;  // of a copied stack, while its frames are there: room for the next time
   const char* name;              // outlives the fiber; never null
@@ -40,7 +39,7 @@ struct alignas(16) fiber_record {
   std::byte* base() const noexcept {
     return const_cast<std::byte*>(reinterpret_cast<const std::byte*>(this)) - std::size_t{body_size} * 16;
   }
-  std::byte* top() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
+  std::byte* top() const noexcept { return const_cast<std::byte*>(reinterpret_cast<const std::byte*>(this + 1)); }
 
   // Found from the control block, in the image of a packed stack if need be: cold.
   static fiber_record& of(control_block& block) noexcept;

@@ -59,6 +59,7 @@ class fiber_thread final : public executor {
   fiber_thread() noexcept;
   ~fiber_thread();
   struct exit_hook;
+  static duration keep_stacks(const clock& time) noexcept;
   static constexpr std::size_t default_class = 4;  // 4 KiB * 2^4
   stack_pool& make_default_pool();
   stack_pool& pool_of_class(std::size_t size_class, stack_depot& depot);

@@ -5,6 +5,9 @@
 //   unstarted   it has none. What stands in the run queue is `start_`, a frame of two words; the stack is taken when it
 //               runs first, on the thread that it will stay on (so a spawn costs no stack, and may come from any
 //               thread)
+//   waiting     none yet: the depot has lent all that it may (stack/stack_depot.hpp, at_limit::wait), and start_ waits
+//   for
+//               a stack to come back (src/fiber/stack_wait.hpp)
 //   running     the fiber. fiber_thread::running is its control block, fiber_thread::worker the stack to go back to
 //   parking     nobody: it has switched to the worker's stack, and the worker runs its request there
 //   parked      the executor, or whoever holds its handle; from the moment when the request publishes the handle
@@ -25,6 +28,8 @@
 #include <hocket/fiber/fiber_record.hpp>
 
 namespace hocket::inline HOCKET_ABI {
+
+class stack_wait;
 
 // What a fiber that parks asks its worker to do for it. Lies on the fiber's stack.
 struct park_request {
@@ -53,8 +58,16 @@ class scheduled_fiber {
   // What is posted to start it. Throws bad_alloc (in conforming mode it is a frame).
   std::coroutine_handle<> start_handle();
 
-  // On the worker, at the first run: takes a stack. False: it has ended already (killed, or no stack could be had).
-  [[nodiscard]] bool prepare() noexcept;
+  // On the worker, at the first run: takes a stack.
+  enum class preparation : std::uint8_t {
+    done,
+    ended,  // it was killed, or no stack could be had
+    waits   // for a stack (at_limit::wait)
+  };
+  [[nodiscard]] preparation prepare() noexcept;
+  // Where prepare() said so. True: what `start` refers to is resumed when that is over; false: it is over already. Then
+  // prepare() is to be called again.
+  [[nodiscard]] bool wait_for_stack(std::coroutine_handle<> start) noexcept;
   // On the worker, when it has finished: gives everything back.
   void conclude() noexcept;
 
@@ -87,8 +100,10 @@ class scheduled_fiber {
   ~scheduled_fiber() = default;
 
  private:
-  void take_stack(fiber_thread& thread);
   static void entry(void* argument, void* from, void* transfer) noexcept;
+
+  fiber_record* take_stack(fiber_thread& thread);
+  void begin_on(fiber_record& record, fiber_thread& thread);
 
   start_frame start_{};
   scheduled& self_;
@@ -97,6 +112,7 @@ class scheduled_fiber {
   std::uint32_t pins_ = 0;
   const body_function body_;
   control_block* block_ = nullptr;
+  stack_wait* waiting_ = nullptr;  // owned, from the first prepare() to the last
   const stack_kind stack_;
   const bool own_floating_point_;
 };

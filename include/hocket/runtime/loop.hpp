@@ -8,7 +8,8 @@
 // What a turn does, in this order: take what other threads posted, fire the timers that are due, resume the coroutines
 // that were ready. A coroutine that becomes ready meanwhile waits for the next turn; a turn resumes at most 64, so that
 // neither timers nor other threads starve beside busy coroutines. With nothing to do, run() and run_for() park until
-// something is posted or a timer is due.
+// something is posted or a timer is due. Before it parks, and now and then beside that, the thread's house is kept
+// (core/housekeeping.hpp): stacks that were not needed for a while are given back.
 //
 // Threads. post(), spawn(), stop() and the handles: any thread. Everything else: one thread at a time, "its" thread
 // while it runs; it may be another later, but not while a fiber has begun and not ended: a fiber stays on its thread
@@ -112,6 +113,7 @@ class loop final : public executor, public spawn_target, private timer_waker {
   futex_parker futex_;
   const bool sleeps_;
   bool due_ = false;
+  std::uint32_t turns_ = 0;
   inbox inbox_;
   run_queue ready_;
   timer_wheel wheel_;

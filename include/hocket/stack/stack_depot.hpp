@@ -137,6 +137,9 @@ class stack_depot {
   // never destroyed. Any thread. Throws as the constructor.
   static stack_depot& shared(std::size_t stack_size = 0);
 
+  // The same of a class, null if it was never asked for.
+  static stack_depot* shared_if_any(std::size_t size_class) noexcept;
+
   // Which class a size is rounded up to: 0 for minimum_size, 1 for twice as much, ... Not above maximum_size.
   static std::size_t class_of(std::size_t stack_size) noexcept;
   static constexpr std::size_t classes = 19;
@@ -148,7 +151,7 @@ class stack_depot {
 
   // Limits, what happens at them, what is kept warm, decay and its clock are from now on those of `options`; so is the
   // protection, for slabs that are mapped from now on. Size and layout stay. A lower limit takes nothing away from
-  // anybody; a higher one serves those who wait.
+  // anybody, nor what pools keep free; a higher one serves those who wait.
   void tune(const stack_options& options) noexcept;
 
   // Without a pool: each takes the lock. Errors: not_enough_memory (address space, memory, or mappings for guards),
@@ -177,6 +180,8 @@ class stack_depot {
   // Does what is due of decay, at most a few thousand stacks of it. Returns in what time there is more to do;
   // duration::max() if nothing will be.
   duration keep_house() noexcept;
+
+  bool keeps_time_by(const clock& time) const noexcept;
 
   depot_statistics statistics() const noexcept;
 

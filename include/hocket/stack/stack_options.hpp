@@ -11,7 +11,8 @@
 //
 // Colour. Stacks whose size is a power of two would put every top into the same few cache sets; so the tops are
 // staggered: by multiples of 320 bytes within an extra page of 3 KB and some (48 sets of 64; the rest of the page keeps
-// small stacks on one page), in a dense slab by multiples of 64 bytes within 512, which are taken off the size.
+// small stacks on one page), in a dense slab by multiples of 64 bytes within an eighth of the size, at most 2 KB, which
+// is taken off it.
 //
 // Guards. MADV_GUARD_INSTALL (Linux 6.13) marks pages without splitting the mapping; before that mprotect, which costs
 // one mapping per stack and ends at half of vm.max_map_count. `guard::required` is an error there; `guard::preferred`

@@ -54,9 +54,18 @@ class stack_pool {
   // more to do; duration::max() if nothing will be.
   duration keep_house() noexcept;
 
+  // What is free here goes to the depot if others are short of stacks. To be called before the thread sleeps, where
+  // keep_house() is not.
+  void share() noexcept;
+
   stack_statistics statistics() const noexcept;
   stack_options options() const noexcept { return depot_.options(); }
   stack_depot& depot() const noexcept { return depot_; }
+
+  // A stack of this pool's depot, put together from what its owner keeps of it.
+  stack_ref stack_at(void* cell, std::byte* top, bool canary) const noexcept {
+    return geometry_.stack({reinterpret_cast<std::uintptr_t>(cell) | static_cast<std::uintptr_t>(canary), top});
+  }
 
   // The stack of a cell that acquire() handed out.
   static stack_ref stack_of(void* cell) noexcept { return stack_depot::stack_of(cell); }
@@ -75,7 +84,11 @@ class stack_pool {
   stack_pool(stack_depot& depot, stack_depot* own);
   explicit stack_pool(std::unique_ptr<stack_depot> own);
 
+  static constexpr std::ptrdiff_t ahead = 16;  // creations; what a miss of cache and TLB takes
+
   stack_ref pop() noexcept;
+  static void prefetch(const free_stack& later) noexcept;
+  void prefetch_last() const noexcept;
   void count_acquired() noexcept;
   void load() noexcept;
   void unload() noexcept;
@@ -112,19 +125,19 @@ inline result<stack_ref> stack_pool::acquire() noexcept {
 }
 
 inline stack_ref stack_pool::pop() noexcept {
-  constexpr std::ptrdiff_t ahead = 16;  // creations; what a miss of cache and TLB takes
   stack_ref stack = geometry_.stack(*--end_);
   if (!geometry_.shared) unpoison_memory(stack.low, stack.size());
-  if (end_ - begin_ >= ahead) {
-    const free_stack& later = end_[-ahead];
-    __builtin_prefetch(reinterpret_cast<void*>(later.cell), 1);
-    __builtin_prefetch(later.top - 64, 1);
-    __builtin_prefetch(later.top - 128, 1);
-    __builtin_prefetch(later.top - 192, 1);
-  }
+  if (end_ - begin_ >= ahead) prefetch(end_[-ahead]);
   ++warm_;
   count_acquired();
   return stack;
+}
+
+inline void stack_pool::prefetch(const free_stack& later) noexcept {
+  __builtin_prefetch(reinterpret_cast<void*>(later.cell), 1);
+  __builtin_prefetch(later.top - 64, 1);
+  __builtin_prefetch(later.top - 128, 1);
+  __builtin_prefetch(later.top - 192, 1);
 }
 
 inline void stack_pool::count_acquired() noexcept {

@@ -74,8 +74,19 @@ struct commit_parked {
   void await_resume() const noexcept {}
 };
 
+// Where it has to wait for a stack.
+struct wait_unbegun {
+  scheduled_fiber& fiber;
+  bool await_ready() const noexcept { return false; }
+  bool await_suspend(std::coroutine_handle<> proxy) const noexcept { return fiber.wait_for_stack(proxy); }
+  void await_resume() const noexcept {}
+};
+
 scheduled_proxy run_scheduled(scheduled_fiber& fiber) {
-  if (fiber.prepare())
+  using preparation = scheduled_fiber::preparation;
+  preparation made = fiber.prepare();
+  for (; made == preparation::waits; made = fiber.prepare()) co_await wait_unbegun{fiber};
+  if (made == preparation::done)
     while (void* sent = detail::resume_scheduled(*fiber.block()).request)
       co_await commit_parked{*static_cast<park_request*>(sent)};
   fiber.conclude();

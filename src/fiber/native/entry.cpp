@@ -55,9 +55,15 @@ void run(control_block& first) noexcept {
 
 extern "C" void hocket_start_fiber(void* frame) noexcept {
   using namespace hocket;
-  scheduled_fiber& fiber = *static_cast<start_frame*>(frame)->fiber;
-  if (fiber.prepare()) run(*fiber.block());
-  else fiber.conclude();
+  start_frame& start = *static_cast<start_frame*>(frame);
+  using preparation = scheduled_fiber::preparation;
+  preparation made = start.fiber->prepare();
+  while (made == preparation::waits) [[unlikely]] {
+    if (start.fiber->wait_for_stack(handle_of(start.head))) return;
+    made = start.fiber->prepare();
+  }
+  if (made == preparation::done) run(*start.fiber->block());
+  else start.fiber->conclude();
 }
 
 namespace {

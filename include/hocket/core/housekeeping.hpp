@@ -1,0 +1,20 @@
+// What a layer that core does not know wants done now and then on threads that run coroutines: stacks that decay.
+//
+// An executor asks before its thread sleeps, and once in a while where it never does. It is no timer: nothing is
+// attached to anybody, so it holds no loop open and needs no end. One such function in the process.
+#pragma once
+#include <hocket/base/clock.hpp>
+
+namespace hocket::inline HOCKET_ABI {
+
+// Does what is due on this thread by that clock, for a millisecond or so. Returns in what time it wants to be called
+// again; duration::max() if not before something happens on the thread.
+using housekeeping = duration (*)(const clock& time) noexcept;
+
+// Any thread.
+void register_housekeeping(housekeeping function) noexcept;
+
+// By an executor, on its thread, between two resumes. time_point::max(): no need to come back.
+time_point keep_house(const clock& time) noexcept;
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,43 @@
+#include "fiber/stack_wait.hpp"
+
+#include <hocket/base/error.hpp>
+#include <hocket/core/scheduled.hpp>
+#include <hocket/core/yield.hpp>
+
+#include <system_error>
+
+namespace hocket::inline HOCKET_ABI {
+
+bool stack_wait::begin(std::coroutine_handle<> start, const std::source_location& at) noexcept {
+  wait_.arm(start, {.at = at});
+  entry_.enlist(wait_, *this);
+  const stack_depot::enlisted answer = depot_.wait(*this);
+  if (answer.how != stack_depot::enlisting::waits) {  // popped as soon as it stood in line
+    stack_ = answer.stack;
+    error_ = answer.error;
+    entry_.grant();
+  }
+  return wait_.commit();
+}
+
+// A wait that another has ended is gone as soon as it is told.
+void stack_wait::on_stack(stack_waiter& self, const stack_ref& stack) noexcept {
+  auto& wait = static_cast<stack_wait&>(self);
+  stack_depot& depot = wait.depot_;
+  wait.stack_ = stack;
+  if (!wait.entry_.grant()) depot.release(stack);
+}
+
+stack_ref stack_wait::take(scheduled& self) {
+  const verdict end = wait_.finish();
+  if (end == verdict::killed) detail::unwind_killed(self);
+  if (end == verdict::cancelled) throw_error(std::make_error_code(std::errc::operation_canceled));
+  if (end == verdict::timed_out)
+    throw std::system_error(
+        std::make_error_code(std::errc::timed_out),
+        "hocket: no stack became free for a fiber before its deadline (raise the limit of the depot)");
+  if (error_) throw std::system_error(error_, "hocket: no stack for a fiber that waited for one");
+  return stack_;
+}
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,35 @@
+// How a spawned fiber waits for a stack: at_limit::wait. It has not begun, so what waits is the frame that starts it.
+#pragma once
+#include <hocket/core/suspension.hpp>
+#include <hocket/stack/stack_depot.hpp>
+
+namespace hocket::inline HOCKET_ABI {
+
+class scheduled;
+
+// One wait, as any other of the library (core/suspension.hpp): a stop, a kill and the deadline of the context end it.
+// A stack that comes too late for that is passed on to the next who waits.
+class stack_wait final : private wait_source, private stack_waiter {
+ public:
+  explicit stack_wait(stack_depot& depot) noexcept : stack_waiter(&stack_wait::on_stack), depot_(depot) {}
+
+  // On the worker. True: suspended, what `start` refers to is posted when the wait is over. False: it is over already.
+  [[nodiscard]] bool begin(std::coroutine_handle<> start, const std::source_location& at) noexcept;
+
+  // When it is over. Throws what ended it, if that was not a stack.
+  stack_ref take(scheduled& self);
+
+ private:
+  const char* what() const noexcept override { return "a free stack"; }
+  bool detach(waiter&) noexcept override { return depot_.withdraw(*this); }
+  void pass_on(waiter&) noexcept override { depot_.release(stack_); }
+  static void on_stack(stack_waiter& self, const stack_ref& stack) noexcept;
+
+  stack_depot& depot_;
+  stack_ref stack_{};
+  std::error_code error_;
+  suspension wait_;
+  waiter entry_;
+};
+
+}  // namespace hocket::inline HOCKET_ABI
