@@ -4,7 +4,6 @@
 #include "stack/slab.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <new>
 #include <utility>
 
@@ -20,13 +19,17 @@ stack_pool::stack_pool(stack_depot& depot, stack_depot* own)
 
 stack_pool::stack_pool(stack_depot& depot) : stack_pool(depot, nullptr) {}
 
-stack_pool::stack_pool(const stack_options& options) : stack_pool(std::make_unique<stack_depot>(options)) {
+// A depot that goes with the pool; until there is one, with this.
+struct stack_pool::owned_depot {
+  stack_depot* depot;
+  ~owned_depot() { delete depot; }
+};
+
+stack_pool::stack_pool(const stack_options& options) : stack_pool(owned_depot{new stack_depot(options)}) {
   measures_ = options.measure;
 }
 
-stack_pool::stack_pool(std::unique_ptr<stack_depot> own) : stack_pool(*own, own.get()) {
-  static_cast<void>(own.release());
-}
+stack_pool::stack_pool(owned_depot&& own) : stack_pool(*own.depot, own.depot) { own.depot = nullptr; }
 
 stack_pool::~stack_pool() {
   unload();

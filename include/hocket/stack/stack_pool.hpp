@@ -9,7 +9,6 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/base/platform/poison.hpp>
 #include <hocket/stack/stack_depot.hpp>
-#include <memory>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -82,7 +81,8 @@ class stack_pool {
   using free_stack = detail::free_stack;
 
   stack_pool(stack_depot& depot, stack_depot* own);
-  explicit stack_pool(std::unique_ptr<stack_depot> own);
+  struct owned_depot;
+  explicit stack_pool(owned_depot&& own);
 
   static constexpr std::ptrdiff_t ahead = 16;  // creations; what a miss of cache and TLB takes
 

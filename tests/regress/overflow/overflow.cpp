@@ -22,6 +22,7 @@ void recur() { depth_from(0); }
 [[gnu::noinline, gnu::no_sanitize_address]] void one_large_frame() {
   volatile char room[64 * 1024];
   room[first] = 1;
+  static_cast<void>(room[first]);
 }
 
 }  // namespace overflow
