@@ -18,7 +18,7 @@
 
 namespace hocket::inline HOCKET_ABI {
 
-class stack_image {
+class alignas(16) stack_image {
  public:
   // Saves [from, top), at most 4 GiB, in `spare` (an image that is not needed any more, or null) if it is large enough
   // and not much too large, else in a new image; then `spare` is freed. Null: there is no memory, and `spare` is as it
@@ -48,8 +48,7 @@ class stack_image {
   std::byte* top_ = nullptr;
   std::uint32_t size_ = 0;
   const std::uint32_t room_;
-  std::uint64_t unused_ = 0;  // the bytes begin at a multiple of 16
 };
-static_assert(sizeof(stack_image) % 16 == 0);
+static_assert(sizeof(stack_image) % 16 == 0 && alignof(stack_image) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
 
 }  // namespace hocket::inline HOCKET_ABI
