@@ -23,6 +23,7 @@ void recur() { depth_from(0); }
   volatile char room[64 * 1024];
   room[first] = 1;
   static_cast<void>(room[first]);
+  static_cast<void>(room[first]);
 }
 
 }  // namespace overflow
