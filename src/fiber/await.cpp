@@ -10,27 +10,26 @@
 
 namespace hocket::inline HOCKET_ABI::detail {
 
-control_block* awaiting_fiber() noexcept {
+control_block* running_fiber() noexcept {
   fiber_thread* thread = fiber_thread::current_if_any();
-  control_block* running = thread ? thread->running : nullptr;
+  return thread ? thread->running : nullptr;
+}
+
+void expect_fiber(const control_block* running) noexcept {
   if (!running) {
     expects(current_executor() == nullptr, "await was called in a task",
             "a task has no stack of its own to wait on: write co_await, or spawn a fiber", current_context().name());
-    return nullptr;
+    return;
   }
   expects((running->header.flags & fiber_flag::scheduled) != 0, "await was called in a raw coroutine",
-          "only its owner resumes it: yield to the owner, or spawn a fiber", fiber_record::of(*running).name);
-  return running;
-}
-
-control_block* moving_fiber() noexcept {
-  fiber_thread* thread = fiber_thread::current_if_any();
-  control_block* running = thread ? thread->running : nullptr;
-  return stack_moves(running) ? running : nullptr;
+          "only its owner resumes it: yield to the owner, or spawn a fiber",
+          fiber_record::of(const_cast<control_block&>(*running)).name);
 }
 
 stay_for_wait::stay_for_wait(control_block& fiber, const told_to_others& what) noexcept {
-  if (refers_to_stack(what.data, what.size, fiber)) pinned_ = pin_stack(fiber, "what it waits for", what.exact);
+  const bool copied = (fiber.header.reserved & stack_bit::copied) != 0;
+  if ((what.all && !copied) || refers_to_stack(what.data, what.size, fiber))
+    pinned_ = pin_stack(fiber, "what it waits for");
 }
 
 stay_for_wait::~stay_for_wait() {

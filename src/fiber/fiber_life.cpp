@@ -56,7 +56,7 @@ void release_stack(fiber_record& record) noexcept {
   block->header.flags = stack.canary ? fiber_flag::special : std::uint8_t{0};
   block->header.continuation.home = &thread;
   if (pool.shares_stacks()) [[unlikely]]
-    block->header.reserved = stack_bit::moves | stack_bit::copied;
+    block->header.reserved = stack_bit::copied;
   auto* record = ::new (&fiber_record::on(stack)) fiber_record;
   record->block = block;
   record->pool = &pool;

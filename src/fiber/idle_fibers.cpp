@@ -31,7 +31,7 @@ struct idle_fibers::group : timer_node {
 
   executor& home;
   const duration after;
-  group* const next;
+  group* next;
   bool attached = false;
   std::vector<scheduled_fiber*> members;
 };
@@ -82,7 +82,12 @@ idle_fibers::group& idle_fibers::group_of(const scheduled_fiber& fiber) {
 
 void idle_fibers::add(scheduled_fiber& fiber) {
   group& own = group_of(fiber);
-  own.members.push_back(&fiber);
+  try {
+    own.members.push_back(&fiber);
+  } catch (...) {
+    if (own.members.empty()) drop(own);
+    throw;
+  }
   fiber.idle_index = static_cast<std::uint32_t>(own.members.size() - 1);
   if (!own.attached) own.attach();
 }
@@ -93,7 +98,15 @@ void idle_fibers::remove(scheduled_fiber& fiber) noexcept {
   own.members[fiber.idle_index] = last;
   last->idle_index = fiber.idle_index;
   own.members.pop_back();
-  if (own.members.empty()) own.detach();
+  if (own.members.empty()) drop(own);
+}
+
+void idle_fibers::drop(group& empty) noexcept {
+  group** at = &groups_;
+  while (*at != &empty) at = &(*at)->next;
+  *at = empty.next;
+  empty.detach();
+  delete &empty;
 }
 
 std::size_t idle_fibers::pack_waiting() noexcept {

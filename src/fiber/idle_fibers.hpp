@@ -35,6 +35,7 @@ class idle_fibers {
  private:
   struct group;
   group& group_of(const scheduled_fiber& fiber);
+  void drop(group& empty) noexcept;
 
   group* groups_ = nullptr;
 };

@@ -9,6 +9,7 @@
 
 #include "fiber/idle_fibers.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -21,11 +22,13 @@ bool is_pinned(control_block& block) noexcept {
 
 // Where the frames of a fiber that does not run begin, or what else it keeps.
 std::byte* bottom_of(const control_block& block, const fiber_record& record) noexcept {
-  if (machine::fibers_are_threads || block.finished()) return record.base();
-  if (!record.calls) return static_cast<std::byte*>(block.record);
+  const bool frames_elsewhere = machine::fibers_are_threads && (block.header.flags & header_flag::started) != 0;
+  if (frames_elsewhere || block.finished()) return record.base();
   const called_stack* call = record.calls;
-  while (call->outer) call = call->outer;
-  return static_cast<std::byte*>(call->left);
+  while (call && call->outer) call = call->outer;
+  auto* lowest = static_cast<std::byte*>(call ? call->left : block.record);
+  const auto room = static_cast<std::size_t>(lowest - stack_pool::stack_of(const_cast<control_block*>(&block)).low);
+  return lowest - std::min(machine::kept_below_record, room);
 }
 
 bool can_hibernate(control_block& block, fiber_record& record) noexcept {
@@ -56,6 +59,8 @@ void bring_back(control_block& block, stack_image& image) noexcept {
 }  // namespace
 
 bool packing_batch::add(control_block& block) noexcept {
+  expects(block.thread().id == machine::thread_id(), "a coroutine was hibernated by another thread",
+          "do it on the thread that created it");
   fiber_record& record = fiber_record::of(block);
   if (!can_hibernate(block, record)) return false;
   const stack_ref stack = stack_pool::stack_of(&block);
@@ -75,7 +80,7 @@ bool packing_batch::add(control_block& block) noexcept {
 
 void packing_batch::flush() noexcept {
   if (drop_pages(pages_, count_))
-    for (std::size_t i = 0; i < count_; ++i) blocks_[i]->header.reserved |= stack_bit::guarded;
+    for (std::size_t i = 0; i < count_; ++i) blocks_[i]->header.reserved |= stack_bit::guarded;  // all packed still
   count_ = 0;
 }
 
@@ -151,11 +156,11 @@ void wake_idle(control_block& block) noexcept {
   if (!block.record) report_bad_resume(block);  // a finished one
 }
 
-scheduled_fiber* pin_stack(control_block& fiber, const char* what, bool certain) noexcept {
-  scheduled_fiber& pinned = scheduled_fiber::of(fiber);
-  expects(!certain || (fiber.header.reserved & stack_bit::copied) == 0,
+scheduled_fiber* pin_stack(control_block& fiber, const char* what) noexcept {
+  expects((fiber.header.reserved & stack_bit::copied) == 0,
           "something that others write to lies on a copied stack, which another fiber may have by then",
           "allocate it elsewhere, or spawn the fiber with a stack of its own", what);
+  scheduled_fiber& pinned = scheduled_fiber::of(fiber);
   pinned.pin();
   return &pinned;
 }

@@ -22,9 +22,9 @@ namespace {
 constexpr detail::stack_hooks stack_hooks{
     &detail::suspend_this_stack,
     [](const void* object, const char* what) noexcept -> void* {
-      control_block* fiber = detail::moving_fiber();
-      return fiber && detail::refers_to_stack(&object, sizeof object, *fiber) ? detail::pin_stack(*fiber, what)
-                                                                              : nullptr;
+      control_block* running = detail::running_fiber();
+      if (!running || (running->header.reserved & (stack_bit::moves | stack_bit::copied)) == 0) return nullptr;
+      return detail::refers_to_stack(&object, sizeof object, *running) ? detail::pin_stack(*running, what) : nullptr;
     },
     [](void* pinned) noexcept { static_cast<scheduled_fiber*>(pinned)->unpin(); },
 };
@@ -75,7 +75,7 @@ void scheduled_fiber::begin_on(fiber_record& record, fiber_thread& thread) {
   block_->header.flags |= fiber_flag::scheduled;
   block_->header.budget = transfer_budget;
   block_->header.ctx = &self_;
-  if (idle.keep()) block_->header.reserved |= stack_bit::moves;
+  if (idle.keep() || (block_->header.reserved & stack_bit::copied) != 0) block_->header.reserved |= stack_bit::moves;
   record.drop_body = [](fiber_record&) noexcept {};
   detail::arm_fiber(record, &record, &scheduled_fiber::entry);
   guard.armed = true;

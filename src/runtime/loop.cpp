@@ -4,6 +4,7 @@
 #include <hocket/runtime/loop.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -94,7 +95,7 @@ std::size_t loop::turn(std::size_t at_most) noexcept {
     ready_.pop().resume();
   }
   here.ctx = nullptr;
-  return at_most - here.turn_left;
+  return at_most - std::exchange(here.turn_left, 0);
 }
 
 void loop::take_posted() noexcept {

@@ -1,6 +1,8 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/stack/stack_pages.hpp>
 
+#include <algorithm>
+
 #include "stack/memory.hpp"
 
 namespace hocket::inline HOCKET_ABI {
@@ -17,8 +19,8 @@ bool drop_pages(const memory_range* ranges, std::size_t count) noexcept {
   if (guards_are_markers()) {
     guard_report report = guard_pages(ranges, count);
     if (!report.error && report.split == 0) return true;
-    // Locked memory. What was guarded by splitting mappings must not stay so.
-    static_cast<void>(unguard_pages(ranges, report.guarded, report.split));
+    // Locked memory. What was guarded by splitting mappings must not stay so, nor what was guarded in part.
+    if (unguard_pages(ranges, std::min(count, report.guarded + 1), report.split)) return true;  // allow_pages() tells
   }
   static_cast<void>(discard_pages(ranges, count));  // what is locked stays in memory
   return false;

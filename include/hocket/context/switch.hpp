@@ -34,7 +34,7 @@
 //   const void* thread_id()
 //       A pointer that differs between live threads, read anew at each call. A fiber is on the thread that resumed it.
 //
-// and two capabilities, constants by which code and tests are told what differs:
+// and three capabilities, constants by which code and tests are told what differs:
 //
 //   fibers_are_threads     A fiber is a thread of the operating system. Its frames lie on that thread's own stack, not
 //                          below `top`; a thread_local variable, the exceptions that are being handled and the system's
@@ -42,6 +42,8 @@
 //                          is left over; and after fork() only the fiber that called it is there.
 //   keeps_rounding_mode    The rounding mode goes with the stack. Otherwise the control words of floating point (mxcsr
 //                          and x87's, fpcr, fcsr) are the thread's, and stay as they are over a switch.
+//   kept_below_record      Bytes below a record that belong to the parked frames, too: whoever moves a stack moves them
+//                          along. 0 but for ucontext, whose record lies above the frame of a library's function.
 //
 // A thread runs on one stack at a time, and a record is switched to once. The switch in assembly is signal safe: at
 // each of its instructions either the old or the new stack is whole.

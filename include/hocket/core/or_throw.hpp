@@ -53,6 +53,7 @@ template <class A>
 class [[nodiscard("an operation does nothing until it is awaited")]] or_throw_adaptor {
  public:
   explicit or_throw_adaptor(A&& a) : awaited_(std::forward<A>(a)) {}
+  const std::remove_reference_t<A>& awaited() const noexcept { return awaited_; }
   detail::unwrapping<A&&> operator co_await() && { return detail::unwrapping<A&&>(std::forward<A>(awaited_)); }
 
  private:

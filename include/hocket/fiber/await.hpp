@@ -24,8 +24,16 @@ namespace hocket::inline HOCKET_ABI {
 
 namespace detail {
 
-// The scheduled fiber that the caller runs on; null where it runs on no fiber at all. Fatal on a raw coroutine.
-control_block* awaiting_fiber() noexcept;
+// What the caller runs on: a scheduled fiber or a raw coroutine; null if neither.
+control_block* running_fiber() noexcept;
+
+// Fatal where there is nothing that could wait: on a raw coroutine, and on no fiber inside an executor (a task).
+[[gnu::noinline]] void expect_fiber(const control_block* running) noexcept;
+inline control_block* awaiting_fiber(control_block* running = running_fiber()) noexcept {
+  if (!running || (running->header.flags & fiber_flag::scheduled) == 0) [[unlikely]]
+    expect_fiber(running);
+  return running;
+}
 
 // Calls await_suspend and maps its answer as park_request has it.
 template <class W>
@@ -105,8 +113,8 @@ template <class W>
     rethrow(request);
 }
 template <class W>
-[[gnu::always_inline]] inline void suspend_here(W& awaiter) {
-  suspend_on(awaiting_fiber(), awaiter);
+[[gnu::always_inline]] inline void suspend_here(control_block* running, W& awaiter) {
+  suspend_on(awaiting_fiber(running), awaiter);
 }
 
 // Whether the stack of this fiber (null: of none) may be packed while it waits: then others may not be told of anything
@@ -114,8 +122,6 @@ template <class W>
 inline bool stack_moves(const control_block* fiber) noexcept {
   return fiber && (fiber->header.reserved & stack_bit::moves) != 0;
 }
-// The fiber that the caller runs on, if it is one whose stack moves; else null.
-control_block* moving_fiber() noexcept;
 
 // What is awaited and its awaiter, in memory of their own. What cannot be moved there stays where it is.
 template <class A>
@@ -140,39 +146,51 @@ struct apart {
 template <class T>
 class apart_memory {
  public:
-  static_assert(alignof(T) <= 16, "hocket: an over-aligned awaitable cannot be awaited on a stack that moves");
-  explicit apart_memory() : memory_(allocate_frame(sizeof(T))) { __builtin_memset(memory_, 0, sizeof(T)); }
+  // Zeros, for those who look through it: the barrier keeps the compiler from calling that useless.
+  apart_memory() : memory_(allocate()) {
+    __builtin_memset(memory_, 0, sizeof(T));
+    asm volatile("" : : "r"(memory_) : "memory");
+  }
   apart_memory(const apart_memory&) = delete;
   apart_memory& operator=(const apart_memory&) = delete;
-  ~apart_memory() { release_frame(memory_, sizeof(T)); }
+  ~apart_memory() {
+    if constexpr (large) ::operator delete(memory_, std::align_val_t{alignof(T)});
+    else release_frame(memory_, sizeof(T));
+  }
   void* get() const noexcept { return memory_; }
 
  private:
+  static constexpr bool large = alignof(T) > 16;
+  static void* allocate() {
+    if constexpr (large) return ::operator new(sizeof(T), std::align_val_t{alignof(T)});
+    else return allocate_frame(sizeof(T));
+  }
   void* const memory_;
 };
 
-// The bytes of what is awaited that may hold addresses of the fiber's stack which others will use. `exact`: none of
-// them is padding, whose left-overs could look like an address.
+// The bytes of what is awaited in which others may find addresses of the fiber's stack. `all`: nobody knows where they
+// are kept (a task has its arguments in its frame).
 struct told_to_others {
   const void* data = nullptr;
   std::size_t size = 0;
-  bool exact = true;
+  bool all = false;
 };
 
-// Of hocket's own awaitables only operations name things of the user's; and an awaiter that is an lvalue is one itself.
 template <class Op>
-told_to_others what_is_told(const apart<operation<Op>>& of) noexcept {
-  return {&of.what.op(), sizeof(Op), std::has_unique_object_representations_v<Op>};
+told_to_others told_by(const operation<Op>& what) noexcept {
+  return {&what.op(), sizeof(Op)};
+}
+template <class A>
+told_to_others told_by(const A& what) noexcept {
+  if constexpr (requires { what.awaited(); }) return told_by(what.awaited());  // an adaptor
+  else return {nullptr, 0, is_task<A>};
 }
 template <class A>
 told_to_others what_is_told(const apart<A>& of) noexcept {
-  using W = std::remove_cvref_t<awaiter_of<A>>;
-  if constexpr (foreign_awaitable<A>) {
-    return {&of, sizeof of, std::has_unique_object_representations_v<W> && std::is_reference_v<awaiter_of<A>>};
-  } else if constexpr (std::is_reference_v<awaiter_of<A>> && !apart<A>::taken) {
-    return {&of, sizeof of, true};  // two references
+  if constexpr (foreign_awaitable<A> || (std::is_reference_v<awaiter_of<A>> && !apart<A>::taken)) {
+    return {&of, sizeof of};
   } else {
-    return {};
+    return told_by(of.what);
   }
 }
 
@@ -222,15 +240,16 @@ template <class Op>
 template <class A>
   requires awaitable<A>
 [[gnu::always_inline]] inline typename detail::sync_result<await_result_t<A>>::type await(A&& a) {
-  if (control_block* fiber = detail::moving_fiber()) [[unlikely]]
+  control_block* fiber = detail::running_fiber();
+  if (detail::stack_moves(fiber)) [[unlikely]]
     return detail::await_apart<A>(*fiber, std::forward<A>(a));
   if constexpr (foreign_awaitable<A>) {
     foreign_wait<A> awaiter(std::forward<A>(a));
-    if (!awaiter.await_ready()) detail::suspend_here(awaiter);
+    if (!awaiter.await_ready()) detail::suspend_here(fiber, awaiter);
     return awaiter.await_resume();
   } else {
     auto&& awaiter = get_awaiter(std::forward<A>(a));
-    if (!awaiter.await_ready()) detail::suspend_here(awaiter);
+    if (!awaiter.await_ready()) detail::suspend_here(fiber, awaiter);
     return awaiter.await_resume();
   }
 }
@@ -251,9 +270,10 @@ template <class Op>
 [[gnu::always_inline]] inline void await(yield&&) {
   if (detail::yield_way way = detail::prepare_yield(); way.own) [[likely]]
     return detail::park_yielding(way);
-  if (control_block* fiber = detail::moving_fiber()) return detail::await_apart(*fiber, yield{});
+  control_block* fiber = detail::running_fiber();
+  if (detail::stack_moves(fiber)) return detail::await_apart(*fiber, yield{});
   auto pause = yield{}.operator co_await();
-  detail::suspend_here(pause);
+  detail::suspend_here(fiber, pause);
   pause.await_resume();
 }
 

@@ -39,7 +39,7 @@ inline constexpr std::uint8_t scheduled = 8;   // spawned: its worker resumes it
 
 // Bits of coroutine_header::reserved in a fiber: whether its stack stays where it is (fiber/packing.hpp).
 namespace stack_bit {
-inline constexpr std::uint32_t moves = 1;    // it may be packed: what others write to must not lie on its stack
+inline constexpr std::uint32_t moves = 1;    // a scheduled one that may be packed: its awaiters do not lie on its stack
 inline constexpr std::uint32_t packed = 2;   // `record` is the address of its stack_image
 inline constexpr std::uint32_t guarded = 4;  // and the pages of its stack fault
 inline constexpr std::uint32_t aged = 8;     // it has not run since hibernation last looked

@@ -10,10 +10,13 @@
 //
 // A fiber hibernates between one and two times `hibernate_after` after it has begun to wait, on the clock of its loop.
 // What others write to must not lie on such a stack. Waits of hocket take care of that: a fiber that waits for
-// something on its own stack stays where it is for that wait, and so does one with a scope in its frames. But if it
-// hands a pointer to one of its variables to another thread, to the kernel or to another coroutine and then waits for
-// something else, the access faults (on a kernel without guard markers, before Linux 6.13, it is lost): allocate such a
-// thing elsewhere.
+// something on its own stack stays where it is for that wait, and so does one that awaits a task (which may refer to
+// its variables) or has a scope in its frames. But if it hands a pointer to one of its variables to another thread, to
+// the kernel or to another coroutine and then waits for something else, the access faults (on a kernel without guard
+// markers, before Linux 6.13, it is lost): allocate such a thing elsewhere.
+//
+// A stack's high-water mark (fiber/stack_use.hpp) counts from its last waking. A raw coroutine is its owner's: what
+// lies on its stack is not looked at.
 //
 // Fibers that wait inside a call_on_stack, that keep more than 16 KiB of frames, or that were spawned as dense or
 // copied are left alone. On the back end `thread` nothing hibernates.
@@ -34,7 +37,7 @@ struct hibernation_statistics {
 hibernation_statistics hibernation_usage() noexcept;
 
 // Hibernates every fiber of the calling thread that was spawned with `hibernate_after`, waits now and can be packed.
-// Returns how many that were. Linear in their number.
+// Returns how many that were. Linear in their number. Not to be called inside an await_suspend.
 std::size_t hibernate_parked() noexcept;
 
 // Hibernates a raw coroutine, on its own thread; the next resume brings it back. False: it is empty, running or

@@ -30,7 +30,7 @@ namespace hocket::inline HOCKET_ABI::detail {
 
 inline bool is_packed(const control_block& block) noexcept { return block.header.reserved & stack_bit::packed; }
 
-// Hibernates fibers of the calling thread, some hundred with one system call.
+// Hibernates fibers of the calling thread, 64 with one system call. None of them may run before flush().
 class packing_batch {
  public:
   static constexpr std::size_t largest_image = 16 * 1024;
@@ -46,7 +46,7 @@ class packing_batch {
   void flush() noexcept;
 
  private:
-  static constexpr std::size_t most = 256;
+  static constexpr std::size_t most = 64;
   std::size_t count_ = 0;
   control_block* blocks_[most];
   memory_range pages_[most];
@@ -66,8 +66,8 @@ void leave_copied_stack(fiber_record& record) noexcept;
 void unpack(control_block& block) noexcept;
 
 // Keeps the stack of the running scheduled fiber, which moves, where it is; unpin() ends that. Fatal if it is a copied
-// one and it is certain that `what` lies on it.
-scheduled_fiber* pin_stack(control_block& fiber, const char* what, bool certain = true) noexcept;
+// one: `what` lies on it.
+scheduled_fiber* pin_stack(control_block& fiber, const char* what) noexcept;
 
 // Whether a word in [data, data + size) is an address on the fiber's stack.
 bool refers_to_stack(const void* data, std::size_t size, control_block& block) noexcept;

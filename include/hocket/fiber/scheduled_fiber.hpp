@@ -75,6 +75,7 @@ class scheduled_fiber {
   control_block* block() const noexcept { return block_; }
 
   // While its stack is pinned it is not packed (fiber/packing.hpp).
+  static constexpr duration shortest_idle = std::chrono::milliseconds(1);
   void pin() noexcept { ++pins_; }
   void unpin() noexcept { --pins_; }
   bool pinned() const noexcept { return pins_ != 0; }
@@ -93,7 +94,7 @@ class scheduled_fiber {
   scheduled_fiber(scheduled& self, const spawn_options& options, body_function body) noexcept
       : self_(self),
         stack_size_(options.stack_size),
-        hibernate_after_(options.hibernate_after),
+        hibernate_after_(options.hibernate_after > shortest_idle ? options.hibernate_after : shortest_idle),
         body_(body),
         stack_(options.stack),
         own_floating_point_(options.own_floating_point) {}

@@ -157,8 +157,8 @@ inline void stack_pool::release(const stack_ref& stack) noexcept {
 }
 
 inline void stack_pool::push(const stack_ref& stack) noexcept {
-  if (stack.canary) write_canary(stack.low);                      // whoever ruined it is not the next owner
-  if (!geometry_.shared) poison_memory(stack.low, stack.size());  // nobody's: a stray access is found
+  if (stack.canary && !geometry_.shared) write_canary(stack.low);  // whoever ruined it is not the next owner
+  if (!geometry_.shared) poison_memory(stack.low, stack.size());   // nobody's: a stray access is found
   *end_++ = {reinterpret_cast<std::uintptr_t>(stack.cell) | static_cast<std::uintptr_t>(stack.canary), stack.top};
   --live_;
 }

@@ -1,5 +1,6 @@
 // Raw coroutines that share stacks: each finds its frames where they were, whoever ran meanwhile.
 #include <hocket/context/switch.hpp>
+#include <hocket/fiber/await.hpp>
 #include <hocket/fiber/call_on_stack.hpp>
 #include <hocket/fiber/coroutine.hpp>
 #include <hocket/fiber/hibernate.hpp>
@@ -236,6 +237,19 @@ TEST_CASE("what runs on the stack cannot give it away") {
         outer.resume();
       },
       "by one that runs on the same copied stack");
+}
+
+TEST_CASE("it is a raw coroutine: it cannot await") {
+  expect_fatal(
+      [] {
+        stack_pool pool(copied);
+        coroutine<int()> one{pool, [](auto&) -> int {
+                               await(yield());
+                               return 1;
+                             }};
+        one.resume();
+      },
+      "await was called in a raw coroutine");
 }
 
 TEST_CASE("a finished one that was packed cannot be resumed") {

@@ -1,5 +1,6 @@
 // Scheduled fibers on dense and on copied stacks. That every primitive works with fibers on a copied stack: the suites,
 // with the kind copied_fibers.
+#include <hocket/core/or_throw.hpp>
 #include <hocket/coro/scope.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/fiber/await.hpp>
@@ -114,6 +115,14 @@ TEST_CASE("what others write to must not lie on a copied stack") {
         on_copied([] {
           event mine;
           static_cast<void>(await(mine.wait()));
+        });
+      },
+      "lies on a copied stack");
+  expect_fatal(
+      [&] {
+        on_copied([] {
+          event mine;
+          await(or_throw(mine.wait()));
         });
       },
       "lies on a copied stack");
