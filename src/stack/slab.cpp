@@ -183,19 +183,11 @@ std::size_t stack_slab::next_made(std::size_t index) const noexcept {
 
 // --- one stack
 
-stack_slab& stack_slab::of(const void* cell) noexcept {
-  const auto address = reinterpret_cast<std::uintptr_t>(cell);
-  return *reinterpret_cast<stack_slab*>(address & ~std::uintptr_t{alignment - 1});
-}
-
 detail::free_stack stack_slab::at(std::size_t index) const noexcept {
-  const std::size_t colour = (number_ + index) * geometry_.colour_step % geometry_.colour_span;
   // ORDER: relaxed, pairs with the store in make(): the stack was made before it was lent.
   const bool canary = index >= guarded_.load(std::memory_order_relaxed);
   auto cells = reinterpret_cast<std::uintptr_t>(this) + (head_cells + index) * cell_size;
-  return {cells + static_cast<std::uintptr_t>(canary), stacks_ + (index + 1) * geometry_.stride - colour};
+  return {cells + static_cast<std::uintptr_t>(canary), top(index)};
 }
-
-stack_ref stack_slab::stack_of(void* cell) const noexcept { return geometry_.stack(at(index_of(cell))); }
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -24,9 +24,10 @@ struct alignas(16) fiber_record {
   std::byte* top() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 
   // Found from the control block: cold.
-  static fiber_record& of(control_block& block) noexcept { return on(stack_pool::stack_of(&block)); }
-  static fiber_record& on(const stack_ref& stack) noexcept {
-    return *reinterpret_cast<fiber_record*>(stack.top - sizeof(fiber_record));
+  static fiber_record& of(control_block& block) noexcept { return below(stack_pool::top_of(&block)); }
+  static fiber_record& on(const stack_ref& stack) noexcept { return below(stack.top); }
+  static fiber_record& below(std::byte* top) noexcept {
+    return *reinterpret_cast<fiber_record*>(top - sizeof(fiber_record));
   }
 };
 

@@ -184,9 +184,11 @@ class stack_depot {
 
   depot_statistics statistics() const noexcept;
 
-  // The depot and the stack of a cell that acquire() handed out.
+  // The depot and the stack of a cell that acquire() handed out, and of this the top alone, which is less work. They
+  // read what does not change while the stack is lent: a signal handler may ask.
   static stack_depot& of(void* cell) noexcept;
   static stack_ref stack_of(void* cell) noexcept;
+  static std::byte* top_of(void* cell) noexcept;
 
  private:
   friend class stack_pool;

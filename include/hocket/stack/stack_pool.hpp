@@ -68,6 +68,7 @@ class stack_pool {
 
   // The stack of a cell that acquire() handed out.
   static stack_ref stack_of(void* cell) noexcept { return stack_depot::stack_of(cell); }
+  static std::byte* top_of(void* cell) noexcept { return stack_depot::top_of(cell); }
 
  private:
   using free_stack = detail::free_stack;
