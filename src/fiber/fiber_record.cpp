@@ -5,7 +5,7 @@
 namespace hocket::inline HOCKET_ABI {
 
 fiber_record& fiber_record::of(control_block& block) noexcept {
-  fiber_record& home = on(stack_pool::stack_of(&block));
+  fiber_record& home = below(stack_pool::top_of(&block));
   if ((block.header.reserved & stack_bit::packed) == 0) [[likely]]
     return home;
   return *static_cast<fiber_record*>(static_cast<stack_image*>(block.record)->find(&home));

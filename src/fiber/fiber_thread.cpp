@@ -50,9 +50,7 @@ fiber_thread::~fiber_thread() {
   }
 }
 
-void fiber_thread::one_less() noexcept {
-  if (--live == 0 && ended_) delete this;
-}
+void fiber_thread::leave_last() noexcept { delete this; }
 
 fiber_thread* fiber_thread::current_if_any() noexcept {
   return static_cast<fiber_thread*>(current_slot(thread_slot::fiber));

@@ -196,17 +196,11 @@ std::size_t stack_slab::next_made(std::size_t index) const noexcept {
 
 // --- one stack
 
-stack_slab& stack_slab::of(const void* cell) noexcept {
-  const auto address = reinterpret_cast<std::uintptr_t>(cell);
-  return *reinterpret_cast<stack_slab*>(address & ~std::uintptr_t{alignment - 1});
-}
-
 detail::free_stack stack_slab::at(std::size_t index) const noexcept {
-  const std::size_t colour = (number_ + index) * geometry_.colour_step % geometry_.colour_span;
   // ORDER: relaxed, pairs with the store in make(): the stack was made before it was lent.
   const bool canary = index >= guarded_.load(std::memory_order_relaxed);
   auto cells = reinterpret_cast<std::uintptr_t>(this) + (head_cells + index) * cell_size;
-  return {cells + static_cast<std::uintptr_t>(canary), low_end(index) + geometry_.stride - colour};
+  return {cells + static_cast<std::uintptr_t>(canary), top(index)};
 }
 
 void* stack_slab::cell_at(std::uintptr_t address) const noexcept {
@@ -214,7 +208,5 @@ void* stack_slab::cell_at(std::uintptr_t address) const noexcept {
   if (geometry_.shared || index >= made_) return nullptr;
   return reinterpret_cast<void*>(at(index).cell & ~std::uintptr_t{1});
 }
-
-stack_ref stack_slab::stack_of(void* cell) const noexcept { return geometry_.stack(at(index_of(cell))); }
 
 }  // namespace hocket::inline HOCKET_ABI

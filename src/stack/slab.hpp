@@ -36,7 +36,10 @@ class stack_slab {
                                     guard protection, std::size_t count, std::size_t before) noexcept;
   static void destroy(stack_slab* slab) noexcept;
 
-  static stack_slab& of(const void* cell) noexcept;
+  static stack_slab& of(const void* cell) noexcept {
+    const auto address = reinterpret_cast<std::uintptr_t>(cell);
+    return *reinterpret_cast<stack_slab*>(address & ~std::uintptr_t{alignment - 1});
+  }
   static stack_slab& of(detail::free_stack stack) noexcept { return of(reinterpret_cast<void*>(stack.cell)); }
 
   // The depot's links, by age.
@@ -73,7 +76,8 @@ class stack_slab {
   std::size_t pages_of(const detail::stack_run& run, memory_range* ranges) const noexcept;
 
   detail::free_stack at(std::size_t index) const noexcept;
-  stack_ref stack_of(void* cell) const noexcept;
+  stack_ref stack_of(void* cell) const noexcept { return geometry_.stack(at(index_of(cell))); }
+  std::byte* top_of(const void* cell) const noexcept { return top(index_of(cell)); }
   memory_range pages(std::size_t index) const noexcept {
     return {low_end(index) + geometry_.guard, geometry_.stride - geometry_.guard};
   }
@@ -94,6 +98,10 @@ class stack_slab {
   stack_slab(stack_depot& depot, const detail::stack_geometry& geometry, std::byte* stacks, guard protection,
              std::size_t size, std::size_t count, std::size_t before) noexcept;
 
+  std::byte* top(std::size_t index) const noexcept {
+    const std::size_t colour = (number_ + index) * geometry_.colour_step % geometry_.colour_span;
+    return low_end(index) + geometry_.stride - colour;
+  }
   std::error_code make(std::size_t upto, std::size_t& unguarded) noexcept;
   guard_report guard_shared(memory_range guard, std::size_t count) const noexcept;
   std::size_t index_of(const void* cell) const noexcept {

@@ -135,6 +135,7 @@ bool stack_depot::may_wait() const noexcept {
 stack_depot& stack_depot::of(void* cell) noexcept { return stack_slab::of(cell).depot(); }
 stack_ref stack_depot::stack_of(void* cell) noexcept { return stack_slab::of(cell).stack_of(cell); }
 void*& stack_depot::resident_of(void* cell) noexcept { return stack_slab::of(cell).resident; }
+std::byte* stack_depot::top_of(void* cell) noexcept { return stack_slab::of(cell).top_of(cell); }
 
 // --- the process's own
 

@@ -18,6 +18,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <vector>
 
 #include "counting.hpp"
 
@@ -57,6 +58,20 @@ void coroutine_round_trip(size_t k) {
   for (; k; --k) c.resume();
   stop = true;
   c.resume();
+}
+
+// Crowds of them, so that the pool's magazines change places.
+void stack_acquire_release(size_t k) {
+  hocket::stack_pool stacks;
+  std::vector<hocket::stack_ref> held(1000);
+  for (; k >= held.size(); k -= held.size()) {
+    for (auto& stack : held) stack = *stacks.acquire();
+    for (auto& stack : held) stacks.release(stack);
+  }
+}
+void coroutine_life(size_t k) {
+  hocket::stack_pool stacks;
+  for (; k; --k) hocket::coroutine<void()>(stacks, [](auto&) {}).resume();
 }
 
 void fibers_yield(size_t n, size_t k) {
@@ -185,6 +200,8 @@ struct operation {
 };
 constexpr operation operations[] = {
     {"coroutine_round_trip", coroutine_round_trip},
+    {"stack_acquire_release", stack_acquire_release},
+    {"coroutine_life", coroutine_life},
     {"fiber_yield", fiber_yield},
     {"fiber_yield_alone", fiber_yield_alone},
     {"task_yield", task_yield},

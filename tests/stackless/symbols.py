@@ -3,7 +3,7 @@ import re
 import subprocess
 import sys
 
-FORBIDDEN = re.compile(r"hocket_(switch|entry|frame_|start_)|hocket::[^ ]*(fiber_|control_block|stack_pool|stack_slab|machine::)")
+FORBIDDEN = re.compile(r"hocket_(switch|entry|frame_|start_)|hocket::[^ ]*(fiber_|control_block|stack_pool|stack_depot|stack_slab|machine::)")
 
 
 def symbols_of(library):

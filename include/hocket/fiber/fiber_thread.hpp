@@ -43,7 +43,10 @@ class fiber_thread final : public executor {
 
   // A fiber of this thread is gone. This object outlives its thread while there are any (a static one of the main
   // thread is destroyed after it): then the last one takes it along.
-  void one_less() noexcept;
+  void one_less() noexcept {
+    if (--live == 0 && ended_) [[unlikely]]
+      leave_last();
+  }
 
   std::size_t live = 0;              // fibers that are not yet destroyed
   control_block* running = nullptr;  // innermost
@@ -59,6 +62,7 @@ class fiber_thread final : public executor {
   fiber_thread() noexcept;
   ~fiber_thread();
   struct exit_hook;
+  void leave_last() noexcept;
   static duration keep_stacks(const clock& time) noexcept;
   static constexpr std::size_t default_class = 4;  // 4 KiB * 2^4
   stack_pool& make_default_pool();

@@ -185,9 +185,11 @@ class stack_depot {
 
   depot_statistics statistics() const noexcept;
 
-  // The depot and the stack of a cell that acquire() handed out.
+  // The depot and the stack of a cell that acquire() handed out, and of this the top alone, which is less work. They
+  // read what does not change while the stack is lent: a signal handler may ask.
   static stack_depot& of(void* cell) noexcept;
   static stack_ref stack_of(void* cell) noexcept;
+  static std::byte* top_of(void* cell) noexcept;
 
   // stack_layout::copied: the cell whose owner's frames are on the stack that this one shares. The owners' own, null at
   // first.

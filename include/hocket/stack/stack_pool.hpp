@@ -68,6 +68,7 @@ class stack_pool {
 
   // The stack of a cell that acquire() handed out.
   static stack_ref stack_of(void* cell) noexcept { return stack_depot::stack_of(cell); }
+  static std::byte* top_of(void* cell) noexcept { return stack_depot::top_of(cell); }
 
   // From now on, every stack that comes back is measured (stack/high_water.hpp).
   void measure_use(bool on) noexcept { measures_ = on; }

@@ -1,0 +1,125 @@
+// Fault 33: a stack cannot be had. Address space, the pool's limit, the mappings for guards, a size beyond reason: the
+// constructor throws or the handle of the spawn has the error, nothing crashes, nothing is leaked, and the next works.
+#include <hocket/context/platform/annotation.hpp>
+#include <hocket/fiber/await.hpp>
+#include <hocket/fiber/coroutine.hpp>
+#include <hocket/fiber/spawn.hpp>
+#include <hocket/runtime/loop.hpp>
+
+#include "support/death.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <sys/resource.h>
+#include <system_error>
+#include <vector>
+
+using namespace hocket;
+
+namespace {
+
+std::error_code error_of(join_handle<void>& handle) {
+  try {
+    await(handle);
+  } catch (const std::system_error& error) {
+    return error.code();
+  }
+  return {};
+}
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+void in_child(void (*body)()) {
+  auto end = hocket_test::run_in_child([](void* f) { (*static_cast<void (**)()>(f))(); }, &body);
+  CHECK_MESSAGE(end.how == "the body returned", end.errors);
+}
+
+// Suspended coroutines on one pool, as many as there can be.
+std::size_t fill(stack_pool& pool, std::vector<coroutine<void()>>& all, std::size_t most) {
+  while (all.size() < most) {
+    try {
+      all.emplace_back(pool, [](auto& self) { self.yield(); });
+    } catch (const std::system_error& error) {
+      require(error.code() == std::errc::not_enough_memory);
+      break;
+    }
+    all.back().resume();
+  }
+  return all.size();
+}
+
+void without_address_space() {
+  std::vector<coroutine<void()>> all;
+  all.reserve(1000);
+  stack_pool pool({.stack_size = std::size_t{64} << 20});
+  const rlimit limit{std::size_t{2} << 30, std::size_t{2} << 30};
+  require(setrlimit(RLIMIT_AS, &limit) == 0);
+  for (int round = 0; round < 3; ++round) {
+    const std::size_t count = fill(pool, all, 1000);
+    require(count > 4 && count < 40);
+    require(pool.statistics().live == static_cast<std::ptrdiff_t>(count));
+    all.clear();
+    require(pool.statistics().live == 0);
+    pool.trim();
+    require(pool.statistics().reserved == 0);
+  }
+  loop lp;
+  auto fails = spawn(lp, {.stack_size = std::size_t{1} << 30}, [] {});
+  auto fails_again = spawn(lp, {.stack_size = std::size_t{1} << 30}, [] {});
+  auto works = spawn(lp, {.stack_size = 65536}, [] {});
+  lp.run();
+  require(error_of(works) == std::error_code{});
+  if (error_of(fails) == std::error_code{}) return;  // 1 GiB fits once, but a second one beside it does not
+  require(error_of(fails_again) == std::errc::not_enough_memory);
+}
+
+}  // namespace
+
+// Sanitizers reserve terabytes: an address space limit would end the process.
+TEST_CASE("fault 33: no address space for a stack" * doctest::skip(sanitizer != sanitizer_kind::plain)) {
+  in_child(&without_address_space);
+}
+
+TEST_CASE("fault 33: the limit of a pool") {
+  stack_pool pool({.stack_size = 16384, .limit = 2});
+  int destroyed = 0;
+  struct witness {
+    int* count;
+    explicit witness(int& of) : count(&of) {}
+    witness(witness&& other) noexcept : count(std::exchange(other.count, nullptr)) {}
+    ~witness() {
+      if (count) ++*count;
+    }
+  };
+  {
+    auto body = [](witness kept) { return [kept = std::move(kept)](auto& self) { self.yield(); }; };
+    coroutine<void()> one(pool, body(witness(destroyed)));
+    coroutine<void()> two(pool, body(witness(destroyed)));
+    CHECK_THROWS_AS(coroutine<void()>(pool, body(witness(destroyed))), std::system_error);
+    CHECK(destroyed == 1);  // what it was given is gone
+  }
+  CHECK(destroyed == 3);
+  coroutine<void()> next(pool, [](auto&) {});
+  next.resume();
+}
+
+TEST_CASE("fault 33: a size that there is none of") {
+  loop lp;
+  auto absurd = spawn(lp, {.stack_size = std::size_t{4} << 40}, [] {});
+  auto usual = spawn(lp, [] {});
+  lp.run();
+  CHECK(error_of(absurd) == std::errc::invalid_argument);
+  CHECK(error_of(usual) == std::error_code{});
+}
+
+TEST_CASE("fault 33: what is too big for its stack gives the stack back") {
+  stack_pool pool({.stack_size = 4096});
+  struct big {
+    char bytes[8192];
+  };
+  CHECK_THROWS_AS(coroutine<void()>(pool, [it = big{}](auto&) { static_cast<void>(it); }), std::system_error);
+  CHECK(pool.statistics().live == 0);
+}

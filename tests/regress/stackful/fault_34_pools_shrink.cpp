@@ -1,0 +1,87 @@
+// Fault 34: pools that never shrink. A process has 1,000 fibers; after a burst of 100,000 fibers and five seconds (of
+// the loop's clock) the memory of the process is less than one and a half times what it was before.
+#include <hocket/context/platform/annotation.hpp>
+#include <hocket/core/frame_memory.hpp>
+#include <hocket/coro/spawn.hpp>
+#include <hocket/fiber/await.hpp>
+#include <hocket/fiber/spawn.hpp>
+#include <hocket/runtime/loop.hpp>
+#include <hocket/sync/auto_reset_event.hpp>
+#include <hocket/sync/event.hpp>
+#include <hocket/time/within.hpp>
+
+#include "support/death.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <malloc.h>
+
+using namespace hocket;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t burst = 100000;
+
+// Resident memory and page tables, in bytes.
+std::size_t used() {
+  std::FILE* file = std::fopen("/proc/self/status", "re");
+  if (!file) return 0;
+  char line[256];
+  std::size_t sum = 0, value = 0;
+  while (std::fgets(line, sizeof line, file))
+    if (std::sscanf(line, "VmRSS: %zu", &value) == 1 || std::sscanf(line, "VmPTE: %zu", &value) == 1) sum += value;
+  std::fclose(file);
+  return sum * 1024;
+}
+
+bool runs_in_valgrind() {
+  const char* preloaded = std::getenv("LD_PRELOAD");
+  return preloaded && std::strstr(preloaded, "vgpreload");
+}
+
+void idle(loop& lp, duration time) {
+  auto_reset_event never;
+  auto pause = spawn(lp, [&]() -> task<void> { static_cast<void>(co_await within(time, never.wait())); });
+  lp.run_until(pause);
+}
+
+void burst_and_idle() {
+  manual_clock time;
+  simulated_parker parker(time);
+  stack_depot::shared().tune({.time = &time});
+  frame_memory_limit(256 * 1024);  // spawned objects are another matter
+  loop lp({.time = &time, .park = &parker});
+  event end, all;
+  for (int i = 0; i < 1000; ++i) spawn(lp, [&] { static_cast<void>(await(end.wait())); });
+  idle(lp, 5s);
+  const std::size_t before = used();
+  std::size_t waiting = 0;
+  for (std::size_t i = 0; i < burst; ++i)
+    spawn(lp, [&] {
+      if (++waiting == burst) all.set();
+      static_cast<void>(await(all.wait()));
+    });
+  while (lp.live() != 1000) lp.step();
+  const std::size_t high = used();
+  idle(lp, 5s);
+  malloc_trim(0);  // what spawns took of the heap is the allocator's
+  const std::size_t after = used();
+  std::fprintf(stderr, "before %zu KB, after the burst %zu KB, five seconds later %zu KB\n", before >> 10, high >> 10,
+               after >> 10);
+  if (high < before + burst * 4096 || after * 2 >= before * 3) std::abort();
+  end.set();
+  lp.run();
+}
+
+}  // namespace
+
+TEST_CASE("fault 34: stacks of a burst are given back" *
+          doctest::skip(sanitizer != sanitizer_kind::plain || runs_in_valgrind())) {
+  auto end = hocket_test::run_in_child([](void*) { burst_and_idle(); }, nullptr);
+  CHECK_MESSAGE(end.how == "the body returned", end.errors);
+  MESSAGE(end.errors);
+}
