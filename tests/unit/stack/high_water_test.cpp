@@ -1,5 +1,8 @@
 #include <hocket/stack/high_water.hpp>
 
+#include "stack/memory.hpp"
+#include "stack/resident.hpp"
+
 #include <doctest/doctest.h>
 
 using namespace hocket;
@@ -15,7 +18,26 @@ struct one_stack {
   std::size_t mark() const { return high_water_of(stack); }
 };
 
+// qemu-user has no process_vm_readv, and a sandbox may forbid it: then every page that was touched counts as used.
+bool kernel_copies() {
+  const std::byte from{1};
+  std::byte to{0};
+  return copy_memory(&to, &from, 1) && to == from;
+}
+
 }  // namespace
+
+TEST_CASE("a mark is never too low, whether or not the kernel lets the words be looked at") {
+  stack_pool pool({.stack_size = 256 * 1024, .measure = true});
+  one_stack one{pool};
+  for (std::size_t bytes : {std::size_t{8}, std::size_t{50'000}}) {
+    one.use(bytes);
+    CHECK(one.mark() >= bytes);
+    CHECK(one.mark() < bytes + 2 * page_size());
+  }
+}
+
+TEST_SUITE_BEGIN("words" * doctest::skip(!kernel_copies()));
 
 TEST_CASE("the high-water mark is the lowest word that was written") {
   stack_pool pool({.stack_size = 256 * 1024, .measure = true});
@@ -62,3 +84,5 @@ TEST_CASE("a pool that does not measure says 0, and the mark of a stack is an up
   again.use(10'000);
   CHECK(again.mark() == 30'000);
 }
+
+TEST_SUITE_END();
