@@ -146,10 +146,10 @@ struct apart {
 template <class T>
 class apart_memory {
  public:
-  // Zeros, for those who look through it: the barrier keeps the compiler from calling that useless.
+  // Zeros, for those who look through it; volatile, so that the compiler does not find that useless.
   apart_memory() : memory_(allocate()) {
-    __builtin_memset(memory_, 0, sizeof(T));
-    asm volatile("" : : "r"(memory_) : "memory");
+    auto* words = static_cast<volatile std::uintptr_t*>(memory_);
+    for (std::size_t i = 0; i < sizeof(T) / sizeof *words; ++i) words[i] = 0;
   }
   apart_memory(const apart_memory&) = delete;
   apart_memory& operator=(const apart_memory&) = delete;
