@@ -89,15 +89,16 @@ TEST_CASE("a coroutine that hibernates finds everything where it was") {
 }
 
 TEST_CASE("its pages are given back, and a stray access to them faults") {
-  int wrong = -1;
-  auto one = rememberer(1, wrong);
-  std::byte* mark = one.resume();
-  CHECK(readable(mark));
+  coroutine<std::byte*()> one{[](auto& self) -> std::byte* {  // a sanitizer may keep variables elsewhere, frames not
+    self.yield(static_cast<std::byte*>(__builtin_frame_address(0)));
+    return nullptr;
+  }};
+  std::byte* frame = one.resume();
+  CHECK(readable(frame));
   REQUIRE(hibernate(one) == works);
   if (!works) return;
-  if (readable(mark)) CHECK(*const_cast<const volatile std::byte*>(mark) == std::byte{0});  // no guard markers here
-  one.resume();
-  CHECK(wrong == 0);
+  if (readable(frame)) CHECK(*const_cast<const volatile std::byte*>(frame) == std::byte{0});  // no guard markers here
+  CHECK(one.resume() == nullptr);
 }
 
 TEST_CASE("several at once") {
