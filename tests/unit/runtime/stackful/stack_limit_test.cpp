@@ -84,7 +84,7 @@ TEST_CASE("a raw coroutine cannot wait: it is the error") {
   terms limited(size, {.limit = 1, .when_full = at_limit::wait});
   stack_pool pool(limited.depot);
   coroutine<void()> one(pool, [](auto&) {});
-  CHECK_THROWS_AS(coroutine<void()>(pool, [](auto&) {}), std::system_error);
+  CHECK_THROWS_AS(static_cast<void>(coroutine<void()>(pool, [](auto&) {})), std::system_error);
 }
 
 TEST_CASE("a fiber that is killed while it waits never runs, and takes nobody's turn") {
