@@ -2,10 +2,15 @@
 // two more programs, for the primitives of one thread (LAB_UNSYNC); hocket_waits.hpp has that page.
 //
 // Coroutines are created from inside of the loop, where most are: that needs no atomics. A fiber takes its stack when
-// it runs first, so that `create` and `create_warm` are without it, and `bytes` with it.
+// it runs first, so that `create` and `create_warm` are without it, and `bytes` with it. hocket-fiber-copied: fibers
+// that share a stack (LAB_STACK).
 #include "hocket_kind.hpp"
 #include "hocket_waits.hpp"
 #include "scheduled.hpp"
+
+#ifndef LAB_STACK
+#define LAB_STACK own
+#endif
 
 namespace {
 
@@ -40,8 +45,10 @@ class scheduler {
     loop_.step();
   }
   void create(std::size_t i, lab::turns& turns, lab::line& mine) {
-    handles_.put(
-        i, [&] { return hocket::spawn(loop_, {.stack_size = stack_}, life, std::ref(turns), std::ref(mine), i == 0); });
+    handles_.put(i, [&] {
+      return hocket::spawn(loop_, {.stack_size = stack_, .stack = hocket::stack_kind::LAB_STACK}, life, std::ref(turns),
+                           std::ref(mine), i == 0);
+    });
   }
   void round(std::size_t n) {
     for (; n; --n) loop_.step();
