@@ -73,7 +73,8 @@ void burst_and_idle() {
   const std::size_t after = used();
   std::fprintf(stderr, "before %zu KB, after the burst %zu KB, five seconds later %zu KB\n", before >> 10, high >> 10,
                after >> 10);
-  if (high < before + burst * 4096 || after * 2 >= before * 3) std::abort();
+  const bool emulated = stack_depot::shared().statistics().unguarded != 0;  // its memory is the emulator's, too
+  if (high < before + burst * 4096 || (!emulated && after * 2 >= before * 3)) std::abort();
   end.set();
   lp.run();
 }

@@ -193,7 +193,7 @@ TEST_CASE("a stack that comes back on another thread wakes a fiber here, and one
 }
 
 TEST_CASE("stacks of a burst of fibers are given back while the loop idles, in its time") {
-  constexpr std::size_t size = 16 * 1024, burst = 20000;
+  constexpr std::size_t size = 16 * 1024, burst = 10000;
   manual_clock time;
   simulated_parker parker(time);
   terms virtual_time(size, {.keep = 16, .decay = 1s, .time = &time});
