@@ -1,4 +1,11 @@
-"""Headers compile alone: as C++20 and C++23, without RTTI, with each compiler, and without a warning."""
+"""Headers compile alone: as C++20 and C++23, without RTTI, with each compiler, and without a warning.
+
+What lies in a folder named after another architecture is compiled for that one, by its cross compilers.
+"""
+import pathlib
+import platform
+import shutil
+
 from .tree import Finding
 from .tools import compilers, in_parallel, output
 
@@ -6,6 +13,7 @@ FAST = False
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wold-style-cast", "-Werror"]
 MODES = (["-std=c++20"], ["-std=c++23", "-fno-rtti"])
 DEFINITIONS = ["-DHOCKET_CHECKS=2", "-DHOCKET_CONFORMING=0"]
+ARCHITECTURES = {"aarch64", "riscv64", "x86_64"}
 
 
 def unit_of(path):
@@ -14,16 +22,26 @@ def unit_of(path):
     return line + line
 
 
+def commands_for(path):
+    """The compilers that can know the registers which the header names."""
+    foreign = ARCHITECTURES.intersection(pathlib.PurePosixPath(path).parts) - {platform.machine()}
+    if not foreign:
+        return [[compiler] for compiler in compilers()]
+    target = foreign.pop() + "-linux-gnu"
+    cross = [[f"{target}-g++"] if compiler == "g++" else [compiler, f"--target={target}"] for compiler in compilers()]
+    return cross if shutil.which(f"{target}-g++") else []  # clang uses that one's libraries
+
+
 def compile_alone(tree, path, compiler, mode):
     include = ["-I", str(tree.root / "include")]
-    code, text = output([compiler, *mode, *DEFINITIONS, *WARNINGS, "-fsyntax-only", *include, "-x", "c++", "-"],
+    code, text = output([*compiler, *mode, *DEFINITIONS, *WARNINGS, "-fsyntax-only", *include, "-x", "c++", "-"],
                         unit_of(path))
     if code == 0:
         return None
     error = next((line for line in text.splitlines() if "error" in line), text[:200])
-    return Finding(path, 1, f"alone with {compiler} {' '.join(mode)}: {error}")
+    return Finding(path, 1, f"alone with {' '.join(compiler)} {' '.join(mode)}: {error}")
 
 
 def check(tree):
-    jobs = [(path, compiler, mode) for path in tree.public_headers() for compiler in compilers() for mode in MODES]
+    jobs = [(path, compiler, mode) for path in tree.public_headers() for compiler in commands_for(path) for mode in MODES]
     return [finding for finding in in_parallel(lambda job: compile_alone(tree, *job), jobs) if finding]

@@ -116,8 +116,10 @@ SAMPLES = {
          {**source("// recie" + "ve\n"), "tools/check/words.txt": "recie" + "ve\n"}],
         [source("// the value is recie" + "ved\n")]),
     "headers": (
-        [header("base", "#include <cstddef>\ninline std::size_t f() { return 1; }\n")],
+        [header("base", "#include <cstddef>\ninline std::size_t f() { return 1; }\n"),
+         {"include/hocket/context/aarch64/a.hpp": ONCE + 'inline void f() { asm volatile("" ::: "x0"); }\n'}],
         [header("base", "inline std::size_t f() { return 1; }\n"), {"include/hocket/base/a.hpp": "struct a {};\n"},
+         {"include/hocket/context/aarch64/a.hpp": ONCE + 'inline void f() { asm volatile("" ::: "rax"); }\n'},
          header("base", "inline int f(long n) { return n; }\n"),
          header("base", "#include <typeinfo>\ninline auto& f() { return typeid(int); }\n")]),
     "weight": (

@@ -23,7 +23,7 @@
 //     assemblers that are told of no more than armv8-a.
 //   * sp must be a multiple of 16 whenever it addresses memory. There is no red zone, so both forms are the same.
 //   * fpcr is not touched; the flags of fpsr belong to nobody over a call.
-//   * SME: no stack may be parked in streaming mode or with a live ZA.
+//   * No stack may be parked in streaming mode or with a live ZA.
 #pragma once
 #include <hocket/base/platform/config.hpp>
 #include <cstddef>
