@@ -114,8 +114,8 @@ class Published:
 
 
 def bars(pages, mode):
-    """The bars of these pages. One that names no size is one for each size of its workload."""
+    """The bars of these pages. One that names no size is one for each size of its workload, from `from_n` on."""
     sizes = {metric["id"]: [size["n"] for size in page.sizes(group, mode)]
              for page in pages for group, metric in page.metrics()}
     return [{**bar, "n": n} for bar in read("bars.json") for n in
-            ([bar["n"]] if "n" in bar else sizes.get(bar["workload"], []))]
+            ([bar["n"]] if "n" in bar else sizes.get(bar["workload"], [])) if n >= bar.get("from_n", 0)]

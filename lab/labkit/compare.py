@@ -32,13 +32,13 @@ def judge(bar, results):
 
     {"against": [...], "statistic", "at_most"}: a ratio of hocket's median; of several systems the lowest figure counts.
     {"against": [...], "statistic", "at_least"}: the same where more is better; of several systems the highest counts.
-    {"at_most_ns"} and perhaps {"minus": workload}: hocket's median itself, less its median of that other workload.
+    {"limit", "unit"} and perhaps {"minus": workload}: hocket's median itself, less its median of that other workload.
 
     "against": "others" names all that are not hocket's.
     """
     median = median_of(results, bar["workload"], bar)
     judged = dict(bar, measured=median, reference=None, outcome=None, verdict="not measured")
-    if "at_most_ns" in bar:
+    if "limit" in bar:
         judged["of"] = bar["system"] + (f", less {bar['minus']}" if "minus" in bar else "")
         judged["reference"] = median_of(results, bar["minus"], bar) if "minus" in bar else 0
         if median is not None and judged["reference"] is not None:
@@ -69,7 +69,7 @@ def median_of(results, workload, bar):
 
 
 def limit(bar):
-    return bar.get("at_most_ns", bar.get("at_most", bar.get("at_least")))
+    return bar.get("limit", bar.get("at_most", bar.get("at_least")))
 
 
 def limit_text(bar):
@@ -77,10 +77,10 @@ def limit_text(bar):
 
 
 def in_units(bar, value):
-    """The outcome or the limit of a bar, as text: a ratio, or nanoseconds."""
+    """The outcome or the limit of a bar, as text: a ratio, or hocket's own figure."""
     if value is None:
         return "-"
-    return f"{value:.1f} ns" if "at_most_ns" in bar else f"{value:.2f}"
+    return f"{value:.1f} {bar['unit']}" if "limit" in bar else f"{value:.2f}"
 
 
 def number(value):

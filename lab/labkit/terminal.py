@@ -84,7 +84,7 @@ def published_rows(published, workload, sizes):
 def bar_table(judged):
     if not judged:
         return []
-    lines = ["bars: hocket's median, through another's median or minimum or in nanoseconds, in this run",
+    lines = ["bars: hocket's median, through another's median or minimum, or by itself, in this run",
              f"  {'':<16}{'n':>8}  {'':<50}{'measured':>10}{'bar':>10}"]
     for bar in judged:
         measured, at_most = in_units(bar, bar["outcome"]), limit_text(bar)

@@ -5,6 +5,7 @@
 #include <hocket/fiber/packing.hpp>
 
 #include "fiber/entry.hpp"
+#include "fiber/look_ahead.hpp"
 
 #include <utility>
 
@@ -62,6 +63,7 @@ yield_way prepare_yield() noexcept {
   control_block* next = next_for_a_switch(*here.ready, *thread);
   if (!next || next == own) return by_worker;
   static_cast<void>(here.ready->pop());
+  look_ahead(*here.ready);
   --here.turn_left;
   thread->running = next;
   here.ctx = next->header.ctx;

@@ -132,9 +132,17 @@ void arm_fiber(fiber_record& record, void* top, void (*entry)(void*, void*, void
 
 void give_up_fiber(fiber_record& record) noexcept { release_stack(record); }
 
+namespace {
+
+[[gnu::cold, gnu::noinline]] void tell_created(const fiber_record& record, observer& watcher) noexcept {
+  watcher.created(record.block, current_context());
+}
+
+}  // namespace
+
 void announce_fiber(const fiber_record& record) noexcept {
   if (observer* watcher = installed_observer()) [[unlikely]]
-    watcher->created(record.block, current_context());
+    tell_created(record, *watcher);
 }
 
 // --- ending

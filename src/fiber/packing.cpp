@@ -27,6 +27,7 @@ std::byte* bottom_of(const control_block& block, const fiber_record& record) noe
   const called_stack* call = record.calls;
   while (call && call->outer) call = call->outer;
   auto* lowest = static_cast<std::byte*>(call ? call->left : block.record);
+  if constexpr (machine::kept_below_record == 0) return lowest;
   const auto room = static_cast<std::size_t>(lowest - stack_pool::stack_of(const_cast<control_block*>(&block)).low);
   return lowest - std::min(machine::kept_below_record, room);
 }
@@ -40,20 +41,22 @@ bool can_hibernate(control_block& block, fiber_record& record) noexcept {
          record.pool->is_guarded();
 }
 
-void set_packed(control_block& block, stack_image& image) noexcept {
+void set_packed(control_block& block, fiber_record& record, stack_image& image) noexcept {
   image.record = std::exchange(block.record, &image);
   block.header.reserved = (block.header.reserved & ~stack_bit::aged) | stack_bit::packed;
   block.header.flags |= fiber_flag::idle;
-  fiber_record::of(block).annotation.on_pack(image.find(image.from()), image.size());
+  record.annotation.on_pack(image.find(image.from()), image.size());
 }
 
-void bring_back(control_block& block, stack_image& image) noexcept {
-  fiber_record::of(block).annotation.on_unpack(image.find(image.from()), image.size());
+fiber_record& bring_back(control_block& block, stack_image& image) noexcept {
   if (under_valgrind) [[unlikely]]
     allow_stack_access(image.from(), image.size());
   image.restore();
   block.record = image.record;
   block.header.reserved &= ~(stack_bit::packed | stack_bit::guarded);
+  fiber_record& record = fiber_record::below(image.top());
+  record.annotation.on_unpack(image.find(image.from()), image.size());
+  return record;
 }
 
 }  // namespace
@@ -72,14 +75,15 @@ bool packing_batch::add(control_block& block) noexcept {
   of_thread->usage.packed += 1;
   of_thread->usage.packings += 1;
   of_thread->usage.image_bytes += image->footprint();
-  set_packed(block, *image);
+  set_packed(block, record, *image);
   blocks_[count_] = &block;
-  pages_[count_++] = pages_of(stack);
+  stacks_[count_] = pages_of(stack);
+  live_[count_++] = pages_of(image->from(), image->top());
   return true;
 }
 
 void packing_batch::flush() noexcept {
-  if (drop_pages(pages_, count_))
+  if (drop_pages(stacks_, live_, count_))
     for (std::size_t i = 0; i < count_; ++i) blocks_[i]->header.reserved |= stack_bit::guarded;  // all packed still
   count_ = 0;
 }
@@ -98,7 +102,7 @@ bool save_resident(control_block& resident) noexcept {
           "let them have different pools, or let one of them have a stack of its own", record.name);
   if (record.special & record_flag::canary) check_canary(record);
   stack_image* image = stack_image::save(bottom_of(resident, record), record.top(), record.image);
-  if (image) set_packed(resident, *image);
+  if (image) set_packed(resident, record, *image);
   return image != nullptr;
 }
 
@@ -122,20 +126,21 @@ void leave_copied_stack(fiber_record& record) noexcept {
 namespace {
 
 void unpack_copied(control_block& block, stack_image& image) noexcept {
+  image.prefetch();
   const bool taken = take_copied_stack(&block);
   expects(taken, "there is no memory to save the frames on a copied stack", "raise the memory limit of the process",
           fiber_record::of(block).name);
-  bring_back(block, image);
-  fiber_record::of(block).image = &image;
+  bring_back(block, image).image = &image;
 }
 
 void unpack_hibernated(control_block& block, stack_image& image) noexcept {
+  image.prefetch();
   const stack_ref stack = stack_pool::stack_of(&block);
   hibernation_statistics& usage = block.thread().idle->usage;
   usage.packed -= 1;
   usage.wakings += 1;
   usage.image_bytes -= image.footprint();
-  if (block.header.reserved & stack_bit::guarded) allow_pages(pages_of(stack));
+  if (block.header.reserved & stack_bit::guarded) allow_pages(pages_of(image.from(), image.top()));
   if (stack.canary) write_canary(stack.low);
   bring_back(block, image);
   stack_image::free(&image);

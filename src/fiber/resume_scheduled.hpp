@@ -3,6 +3,8 @@
 #include <hocket/fiber/round_trip.hpp>
 #include <hocket/fiber/scheduled_fiber.hpp>
 
+#include "fiber/look_ahead.hpp"
+
 namespace hocket::inline HOCKET_ABI::detail {
 
 [[noreturn]] void report_bad_scheduled_resume(control_block& block) noexcept;
@@ -45,7 +47,9 @@ parked_fiber resume_scheduled_in_own_floating_point(control_block& block) noexce
   }
   if (!thread.exceptions->empty()) [[unlikely]]
     return resume_scheduled_from_handler(block);
-  thread.state->ctx = block.header.ctx;
+  thread_state& state = *thread.state;
+  if (state.ready) look_ahead(*state.ready);
+  state.ctx = block.header.ctx;
   if ((block.header.flags & fiber_flag::at_resume) != 0) [[unlikely]]
     if (before_resume(block)) return resume_scheduled_in_own_floating_point(block);
   return switch_to_scheduled(block);

@@ -1,4 +1,5 @@
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/prefetch.hpp>
 #include <hocket/core/current.hpp>
 #include <hocket/core/housekeeping.hpp>
 #include <hocket/runtime/loop.hpp>
@@ -11,6 +12,7 @@ namespace hocket::inline HOCKET_ABI {
 namespace {
 
 constexpr std::size_t turn_size = 64;        // coroutines between two looks at the inbox and the clock
+constexpr std::size_t look_ahead = 8;        // coroutines whose frames are on their way to the caches
 constexpr std::uint32_t house_turns = 1024;  // turns of a loop that never sleeps between two looks at its house
 
 }  // namespace
@@ -89,9 +91,11 @@ std::size_t loop::turn(std::size_t at_most) noexcept {
   due_ = wheel_.advance(turn_size);
   thread_state& here = this_thread();  // a loop never moves between threads while it runs
   here.turn_left = at_most;
+  const bool large = ready_.is_large();
   while (here.turn_left != 0 && !ready_.empty()) {  // what becomes ready meanwhile belongs to the turn, too
     --here.turn_left;  // a fiber that yields counts those down that it passes its thread on to
     here.ctx = nullptr;
+    if (large) prefetch(ready_.peek(look_ahead).address());
     ready_.pop().resume();
   }
   here.ctx = nullptr;

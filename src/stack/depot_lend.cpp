@@ -1,4 +1,5 @@
 // The depot's side of lending: magazines, runs, slabs, and what pools do with them.
+#include <hocket/base/prefetch.hpp>
 #include <hocket/stack/stack_depot.hpp>
 
 #include "stack/magazine.hpp"
@@ -145,7 +146,7 @@ void stack_depot::lend_magazine(detail::pool_stock& stock) noexcept {
   count_lent(stock.loaded->count);
   if (full_)  // most likely the next to go: what the pool will read of it first
     for (std::size_t i = rounds_; i + 16 > rounds_ && i != 0; i -= std::min<std::size_t>(i, 4))
-      __builtin_prefetch(full_->begin() + i - 1);
+      prefetch(full_->begin() + i - 1);
 }
 
 std::error_code stack_depot::lend_some(detail::pool_stock& stock) noexcept {

@@ -99,8 +99,7 @@ class stack_slab {
              std::size_t size, std::size_t count, std::size_t before) noexcept;
 
   std::byte* top(std::size_t index) const noexcept {
-    const std::size_t colour = (number_ + index) * geometry_.colour_step % geometry_.colour_span;
-    return low_end(index) + geometry_.stride - colour;
+    return low_end(index) + geometry_.stride - geometry_.colour(number_ + index);
   }
   std::error_code make(std::size_t upto, std::size_t& unguarded) noexcept;
   guard_report guard_shared(memory_range guard, std::size_t count) const noexcept;

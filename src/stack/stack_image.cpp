@@ -45,8 +45,4 @@ void stack_image::restore() const noexcept {
 
 void stack_image::free(stack_image* image) noexcept { ::operator delete(image); }
 
-void* stack_image::find(const void* address) noexcept {
-  return data() + (static_cast<const std::byte*>(address) - from());
-}
-
 }  // namespace hocket::inline HOCKET_ABI

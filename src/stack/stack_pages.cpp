@@ -7,27 +7,27 @@
 
 namespace hocket::inline HOCKET_ABI {
 
-memory_range pages_of(const stack_ref& stack) noexcept {
+memory_range pages_of(const stack_ref& stack) noexcept { return pages_of(stack.low, stack.top); }
+
+memory_range pages_of(const std::byte* from, const std::byte* top) noexcept {
   const std::size_t page = page_size();
-  const auto low = reinterpret_cast<std::uintptr_t>(stack.low);
-  const auto top = reinterpret_cast<std::uintptr_t>(stack.top);
-  const std::uintptr_t first = low / page * page;
-  return {reinterpret_cast<std::byte*>(first), (top + page - 1) / page * page - first};
+  const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(from) / page * page;
+  return {reinterpret_cast<std::byte*>(first),
+          (reinterpret_cast<std::uintptr_t>(top) + page - 1) / page * page - first};
 }
 
-bool drop_pages(const memory_range* ranges, std::size_t count) noexcept {
-  if (guards_are_markers()) {
-    guard_report report = guard_pages(ranges, count);
-    if (!report.error && report.split == 0) return true;
-    // Locked memory. What was guarded by splitting mappings must not stay so, nor what was guarded in part.
-    if (unguard_pages(ranges, std::min(count, report.guarded + 1), report.split)) return true;  // allow_pages() tells
-  }
-  static_cast<void>(discard_pages(ranges, count));  // what is locked stays in memory
-  return false;
+bool drop_pages(const memory_range* stacks, const memory_range* live, std::size_t count) noexcept {
+  if (discard_pages(stacks, count)) return false;  // what is locked stays in memory
+  if (!guards_are_markers()) return false;
+  guard_report report = guard_pages(live, count);
+  if (!report.error && report.split == 0) return true;
+  // Neither what was guarded by splitting mappings must stay so, nor what was guarded in part.
+  const std::error_code error = unguard_pages(live, std::min(count, report.guarded + 1), report.split);
+  return bool(error);  // then allow_pages() tells
 }
 
-void allow_pages(const memory_range& range) noexcept {
-  std::error_code error = unguard_pages(&range, 1);
+void allow_pages(const memory_range& live) noexcept {
+  std::error_code error = unguard_pages(&live, 1);
   expects(!error, "the pages of a hibernated stack cannot be had back", "raise the memory limit of the process");
 }
 

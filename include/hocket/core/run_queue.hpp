@@ -47,6 +47,13 @@ class run_queue {
     return head_ == tail_ ? std::coroutine_handle<>{} : ring_[head_ & (room_ - 1)];
   }
 
+  // There are so many coroutines that they are not all in the nearer caches: whoever pops does well to look ahead.
+  bool is_large() const noexcept { return room_ > 1024; }
+  // What pop() will give after `ahead` others: null unless it stands in the array.
+  std::coroutine_handle<> peek(std::size_t ahead) const noexcept {
+    return ahead < tail_ - head_ ? ring_[(head_ + ahead) & (room_ - 1)] : std::coroutine_handle<>{};
+  }
+
   // Makes room for `count` entries in the array; where memory is short it stays as it is, which is slower only.
   void reserve(std::size_t count) noexcept {
     if (count > room_) [[unlikely]]

@@ -29,6 +29,7 @@
 //   5. the run's reference is given up.
 #pragma once
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/prefetch.hpp>
 #include <hocket/core/frame.hpp>
 #include <hocket/core/return_slot.hpp>
 #include <hocket/core/spawn_target.hpp>
@@ -66,6 +67,7 @@ class scheduled : public context, public list_node, private wait_source {
   void request(verdict strength) noexcept { own_stop_.request(strength); }
   verdict requested() const noexcept { return own_stop_.requested(); }
   bool killed() const noexcept { return own_stop_.killed(); }
+  void prefetch() const noexcept { hocket::prefetch(&own_stop_); }  // what killed() asks
 
   // On the thread of its home: what it is doing.
   activity state() const noexcept;

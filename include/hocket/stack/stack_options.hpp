@@ -90,11 +90,21 @@ struct free_stack {
 
 // What all stacks of a depot have in common.
 struct stack_geometry {
-  std::size_t stride;       // bytes from one stack to the next
-  std::size_t guard;        // of these, at the low end: the guard page
-  std::size_t colour_step;  // how the tops are staggered
-  std::size_t colour_span;
-  bool shared = false;  // the stacks of a slab are one
+  std::size_t stride;     // bytes from one stack to the next
+  std::size_t guard;      // of these, at the low end: the guard page
+  std::uint32_t colours;  // how many places a top has, each a cache line below the other
+  std::uint32_t turn;     // how far each goes on from the one before: a fraction of all, times 2 to the 32
+  bool shared = false;    // the stacks of a slab are one
+
+  static constexpr std::uint32_t turn_of(std::uint32_t step, std::uint32_t colours) noexcept {
+    return static_cast<std::uint32_t>(((std::uint64_t{step} << 32) + colours - 1) / colours);
+  }
+  // How far below the end of its stride the top of that stack is. A remainder would do, too, but a division takes
+  // longer than all else that finding a fiber's record does.
+  std::size_t colour(std::size_t number) const noexcept {
+    const std::uint32_t part = static_cast<std::uint32_t>(number) * turn;
+    return (std::uint64_t{part} * colours >> 32) * 64;
+  }
 
   // Tops lie in the last 4 KiB of a stride, and strides end at multiples of 4 KiB, whatever the page size.
   static constexpr std::size_t granule = 4096;

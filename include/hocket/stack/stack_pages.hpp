@@ -1,8 +1,12 @@
 // The pages behind parked stacks: given back to the system while nobody runs there.
 //
-// What was on them is lost, so it is saved first (stack_image.hpp). Where the kernel has guard markers the pages fault
-// until they are allowed again: a stray access to a stack that is not there is found. Elsewhere it reads zeros, and
-// what it writes is lost.
+// What was on them is lost, so it is saved first (stack_image.hpp). Where the kernel has guard markers, the pages that
+// held live frames fault until they are allowed again: a stray access to a variable that is not there is found.
+// Elsewhere it reads zeros, and what it writes is lost.
+//
+// Dropping first and guarding then, each a batch in one system call, costs a third of what markers cost that have to
+// drop the page themselves, and pages below the live ones need no marker: nothing on them can be referred to
+// (docs/decisions/006).
 #pragma once
 #include <hocket/stack/stack_pool.hpp>
 #include <cstddef>
@@ -18,10 +22,14 @@ struct memory_range {
 // The pages that a stack has for itself: all of it but its guard page.
 memory_range pages_of(const stack_ref& stack) noexcept;
 
-// Gives the pages of `count` stacks back, a batch of them in one system call. True: they fault from now on.
-[[nodiscard]] bool drop_pages(const memory_range* ranges, std::size_t count) noexcept;
+// The pages that hold [from, top).
+memory_range pages_of(const std::byte* from, const std::byte* top) noexcept;
 
-// Makes dropped pages that fault usable again.
-void allow_pages(const memory_range& range) noexcept;
+// Gives the pages of `count` stacks back, and guards what was `live` of each, a batch of them with two system calls.
+// True: the live ones fault from now on.
+[[nodiscard]] bool drop_pages(const memory_range* stacks, const memory_range* live, std::size_t count) noexcept;
+
+// Makes live pages that fault usable again.
+void allow_pages(const memory_range& live) noexcept;
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -8,6 +8,7 @@
 #pragma once
 #include <hocket/base/fatal.hpp>
 #include <hocket/base/platform/poison.hpp>
+#include <hocket/base/prefetch.hpp>
 #include <hocket/stack/stack_depot.hpp>
 
 namespace hocket::inline HOCKET_ABI {
@@ -135,10 +136,10 @@ inline stack_ref stack_pool::pop() noexcept {
 }
 
 inline void stack_pool::prefetch(const free_stack& later) noexcept {
-  __builtin_prefetch(reinterpret_cast<void*>(later.cell), 1);
-  __builtin_prefetch(later.top - 64, 1);
-  __builtin_prefetch(later.top - 128, 1);
-  __builtin_prefetch(later.top - 192, 1);
+  hocket::prefetch(reinterpret_cast<void*>(later.cell));
+  hocket::prefetch(later.top - 64);
+  hocket::prefetch(later.top - 128);
+  hocket::prefetch(later.top - 192);
 }
 
 inline void stack_pool::count_acquired() noexcept {

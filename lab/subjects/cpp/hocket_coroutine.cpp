@@ -1,4 +1,5 @@
-// hocket's raw asymmetric fiber, on stacks of one pool, with the assertions of a release.
+// hocket's raw asymmetric fiber, on stacks of one pool, with the assertions of a release. hocket-coroutine-ahead: the
+// owner asks for the memory of the one that it resumes eight later (LAB_AHEAD).
 #include <hocket/fiber/coroutine.hpp>
 #include <hocket/stack/stack_pool.hpp>
 
@@ -10,7 +11,7 @@ using coroutine = hocket::coroutine<void()>;
 
 class coroutines {
  public:
-  coroutines(std::size_t n, std::size_t stack) : stacks_{{.stack_size = stack}}, coroutines_{n} {}
+  coroutines(std::size_t n, std::size_t stack) : n_{n}, stacks_{{.stack_size = stack}}, coroutines_{n} {}
 
   void create(std::size_t i, lab::line& mine) {
     coroutines_.put(i, [&] {
@@ -22,7 +23,12 @@ class coroutines {
                        }};
     });
   }
-  void resume(std::size_t i) { coroutines_[i].resume(); }
+  void resume(std::size_t i) {
+#ifdef LAB_AHEAD
+    if (i + 8 < n_) coroutines_[i + 8].prefetch();
+#endif
+    coroutines_[i].resume();
+  }
   void finish(std::size_t i) {
     resume(i);
     if (!coroutines_[i].done()) lab::fail("a coroutine went on after its end");
@@ -30,6 +36,7 @@ class coroutines {
   void drop(std::size_t i) { coroutines_.drop(i); }
 
  private:
+  std::size_t n_;
   hocket::stack_pool stacks_;
   lab::slots<coroutine> coroutines_;
 };

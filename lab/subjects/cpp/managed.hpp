@@ -33,6 +33,7 @@ inline void emit_switches(const char* system, std::size_t n, double ns_each) {
 //   rounds(k)          k turns of each, be they the first
 //   finish()           the last turn of each: the lines say stop, and all come to their ends
 //   drop(i)            destroys the finished coroutine
+//   rest()             if it has that: what happens to coroutines that have waited for long
 template <class Ring>
 class managed_page {
  public:
@@ -49,14 +50,19 @@ class managed_page {
 
   int memory() {
     start();
+    rest();
     let_read("live");
     rounds(turns_before_peak);
+    rest();
     let_read("peak");
     finish();
     return 0;
   }
 
  private:
+  void rest() {
+    if constexpr (requires { ring_.rest(); }) ring_.rest();
+  }
   void check() {
     for (std::size_t i = 0; i < n_; ++i) {
       if (lines_[i].count != expected_) fail("a coroutine's counter does not show the expected turns");

@@ -1,4 +1,5 @@
 #include <hocket/fiber/coroutine.hpp>
+#include <hocket/fiber/hibernate.hpp>
 
 #include <doctest/doctest.h>
 
@@ -366,4 +367,24 @@ TEST_CASE("an over-aligned callable is aligned") {
   };
   coroutine<bool()> c{wide{}};
   CHECK(c.resume());
+}
+
+TEST_CASE("the owner of many may ask for the memory of those that come later, whatever their state") {
+  coroutine<void()> none;
+  none.prefetch();
+  std::vector<coroutine<int()>> all;
+  for (int i = 0; i < 20; ++i) {
+    all.emplace_back([i](auto& self) {
+      self.yield(i);
+      return -1;
+    });
+  }
+  for (int round = 0; round < 2; ++round) {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (i + 8 < all.size()) all[i + 8].prefetch();  // unstarted, then suspended
+      CHECK(all[i].resume() == (round == 0 ? int(i) : -1));
+      all[i].prefetch();  // suspended, then finished
+    }
+    hibernate(all);  // where the back end has that, they are packed in the second round
+  }
 }

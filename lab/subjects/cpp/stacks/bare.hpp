@@ -3,6 +3,7 @@
 // two variants is what the variant says, and nothing else.
 //
 // The bodies and the rounds contain a genuine call (fail()), which is what the in_caller form of the switch asks for.
+#include <hocket/base/prefetch.hpp>
 #include <hocket/context/switch.hpp>
 
 #include "effects.hpp"
@@ -49,8 +50,8 @@ class bare_coroutines {
   }
 
   void prefetch(std::size_t i) {
-    __builtin_prefetch(records_[i], 1);
-    __builtin_prefetch(&lines_[i], 1);
+    hocket::prefetch(records_[i]);
+    hocket::prefetch(&lines_[i]);
   }
 
   void check() {

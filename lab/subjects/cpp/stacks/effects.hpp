@@ -12,7 +12,8 @@
 //   atomics      round trips with what a library may count at each switch
 //   optimised    round trips, compiled with -O2 and -O3
 //   two_threads  two threads create and destroy at once: the processor time of one operation
-//   copying      the floor of copied stacks: memory copied out and in again
+//   copying      copied stacks, and their floor: memory copied out and in again
+//   hibernation  stacks that are packed while their coroutine waits
 //
 // Each function measures the variant that has the name of the system, and returns an exit status.
 #include "../harness.hpp"
@@ -29,6 +30,7 @@ int atomics(const char* system, const request& r);
 int optimised(const char* system, const request& r);
 int two_threads(const char* system, const request& r);
 int copying(const char* system, const request& r);
+int hibernation(const char* system, const request& r);
 
 [[noreturn]] inline void unknown_system() { fail("this workload has no such system"); }
 

@@ -18,6 +18,7 @@ constexpr effect effects[] = {
     {"optimised", lab::optimised},
     {"two_threads", lab::two_threads},
     {"copying", lab::copying},
+    {"hibernation", lab::hibernation},
 };
 
 }  // namespace

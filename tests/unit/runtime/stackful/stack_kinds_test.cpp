@@ -52,6 +52,32 @@ TEST_CASE("many fibers wait and yield on stacks of each kind") {
   }
 }
 
+TEST_CASE(
+    "a loop of more than a thousand coroutines of every kind gives each its turns, and ends those that are killed") {
+  constexpr int each = 300, turns = 3;
+  loop lp;
+  std::vector<int> taken(5 * each, 0);
+  std::vector<join_handle<void>> handles;
+  auto fiber = [&](int n) {
+    for (int i = 0; i < turns; ++i, await(yield())) ++taken[std::size_t(n)];
+  };
+  auto chain = [&](int n) -> task<> {
+    for (int i = 0; i < turns; ++i, co_await yield()) ++taken[std::size_t(n)];
+  };
+  for (int n = 0; n < 5 * each; n += 5) {
+    handles.push_back(spawn(lp, fiber, n));
+    handles.push_back(spawn(lp, chain, n + 1));
+    handles.push_back(spawn(lp, {.stack = stack_kind::copied}, fiber, n + 2));
+    handles.push_back(spawn(lp, {.hibernate_after = std::chrono::hours{1}}, fiber, n + 3));
+    handles.push_back(spawn(lp, {.stack = stack_kind::dense}, fiber, n + 4));
+  }
+  CHECK(lp.live() > 1024);  // so that its queue looks ahead
+  for (int i = 0; i < 5 * each; ++i) REQUIRE(lp.step());
+  for (std::size_t n = 0; n < handles.size(); n += 7) handles[n].kill();
+  lp.run();
+  for (std::size_t n = 0; n < handles.size(); ++n) CHECK(taken[n] == (n % 7 == 0 ? 1 : turns));
+}
+
 TEST_CASE("their stacks have about the size that is asked for") {
   loop lp;
   for (auto kind : {stack_kind::dense, stack_kind::copied}) {

@@ -1,0 +1,70 @@
+#include <hocket/core/run_queue.hpp>
+
+#include <array>
+#include <coroutine>
+#include <doctest/doctest.h>
+
+using namespace hocket;
+
+namespace {
+
+constexpr std::size_t room = 64;  // the least that an array has
+
+// Handles that nobody resumes.
+struct handles {
+  std::array<void*, 4096> places{};
+  std::coroutine_handle<> operator[](std::size_t i) { return std::coroutine_handle<>::from_address(&places[i]); }
+};
+
+}  // namespace
+
+TEST_CASE("a run queue is first in, first out, in its array and beyond it") {
+  handles all;
+  std::array<runnable, 10> works{};
+  run_queue queue;
+  CHECK(queue.empty());
+  for (std::size_t i = 0; i < works.size(); ++i) {
+    if (i == 4) queue.reserve(3);  // 0 to 3 stand in the list, and so do those that come after them
+    works[i].handle = all[i];
+    queue.push(works[i]);
+  }
+  CHECK(queue.size() == works.size());
+  for (std::size_t i = 0; i < works.size(); ++i) CHECK(queue.pop() == all[i]);
+  CHECK(queue.empty());
+  CHECK_FALSE(queue.front());
+}
+
+TEST_CASE("peek looks as far ahead as the array goes") {
+  handles all;
+  run_queue queue;
+  CHECK_FALSE(queue.peek(0));
+  CHECK_FALSE(queue.try_push(all[0]));
+  queue.reserve(room);
+  for (std::size_t round = 0; round < room; ++round) {  // around the end of the array
+    for (std::size_t i = 0; i < 3; ++i) REQUIRE(queue.try_push(all[i]));
+    CHECK(queue.peek(0) == all[0]);
+    CHECK(queue.peek(2) == all[2]);
+    CHECK_FALSE(queue.peek(3));
+    for (std::size_t i = 0; i < 3; ++i) CHECK(queue.pop() == all[i]);
+  }
+  runnable beyond{nullptr, all[room], nullptr};
+  for (std::size_t i = 0; i < room; ++i) REQUIRE(queue.try_push(all[i]));
+  CHECK_FALSE(queue.try_push(all[room]));
+  queue.push(beyond);
+  CHECK(queue.peek(room - 1) == all[room - 1]);
+  CHECK_FALSE(queue.peek(room));  // it is not in the array
+  for (std::size_t i = 0; i <= room; ++i) CHECK(queue.pop() == all[i]);
+}
+
+TEST_CASE("a queue is large when it was made for many") {
+  handles all;
+  run_queue queue;
+  CHECK_FALSE(queue.is_large());
+  queue.reserve(1024);
+  CHECK_FALSE(queue.is_large());
+  queue.reserve(1025);
+  CHECK(queue.is_large());
+  for (std::size_t i = 0; i < 2048; ++i) REQUIRE(queue.try_push(all[i]));
+  CHECK(queue.peek(2047) == all[2047]);
+  for (std::size_t i = 0; i < 2048; ++i) REQUIRE(queue.pop() == all[i]);
+}
