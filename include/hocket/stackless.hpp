@@ -14,6 +14,7 @@
 #include <hocket/coro/spawn.hpp>
 #include <hocket/coro/task.hpp>
 #include <hocket/runtime/run.hpp>
+#include <hocket/sync/auto_reset_event.hpp>
 #include <hocket/sync/event.hpp>
 #include <hocket/sync/mutex.hpp>
 #include <hocket/sync/select.hpp>

@@ -3,18 +3,18 @@
 namespace hocket::inline HOCKET_ABI {
 namespace {
 
-constinit atomic<housekeeping> registered{nullptr};
+constinit atomic<housekeeping> housekeeper{nullptr};
 
 }  // namespace
 
 void register_housekeeping(housekeeping function) noexcept {
   // ORDER: release, pairs with the load in keep_house().
-  registered.store(function, std::memory_order_release);
+  housekeeper.store(function, std::memory_order_release);
 }
 
 time_point keep_house(const clock& time) noexcept {
   // ORDER: acquire, pairs with the store in register_housekeeping().
-  const housekeeping function = registered.load(std::memory_order_acquire);
+  const housekeeping function = housekeeper.load(std::memory_order_acquire);
   if (!function) return time_point::max();
   const duration due = function(time);
   return due == duration::max() ? time_point::max() : deadline_after(time.now(), due);

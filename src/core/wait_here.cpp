@@ -6,7 +6,7 @@ namespace {
 
 constinit atomic<const detail::stack_hooks*> registered{nullptr};
 
-const detail::stack_hooks* hooks() noexcept {
+const detail::stack_hooks* known_hooks() noexcept {
   // ORDER: acquire, pairs with the store in register_stack_hooks().
   return registered.load(std::memory_order_acquire);
 }
@@ -14,20 +14,20 @@ const detail::stack_hooks* hooks() noexcept {
 }  // namespace
 
 void detail::register_stack_hooks(const stack_hooks& hooks) noexcept {
-  // ORDER: release, pairs with the load in hooks().
+  // ORDER: release, pairs with the load in known_hooks().
   registered.store(&hooks, std::memory_order_release);
 }
 
 bool detail::suspend_stack(void* awaiter, suspend_call suspend) noexcept {
-  const stack_hooks* known = hooks();
+  const stack_hooks* known = known_hooks();
   return known && known->suspend(awaiter, suspend);
 }
 
 stack_pin::stack_pin(const void* object, const char* what) noexcept
-    : pinned_(hooks() ? hooks()->pin(object, what) : nullptr) {}
+    : pinned_(known_hooks() ? known_hooks()->pin(object, what) : nullptr) {}
 
 stack_pin::~stack_pin() {
-  if (pinned_) hooks()->unpin(pinned_);
+  if (pinned_) known_hooks()->unpin(pinned_);
 }
 
 }  // namespace hocket::inline HOCKET_ABI

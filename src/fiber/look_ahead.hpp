@@ -25,6 +25,7 @@ namespace hocket::inline HOCKET_ABI::detail {
   const auto& soon = *static_cast<const control_block*>(ready.peek(near).address());
   if (soon.head.resume != fiber_entry_points.resume || (soon.header.flags & fiber_flag::scheduled) == 0) return;
   const auto* record = static_cast<const std::byte*>(soon.record);
+  if (!record) return;  // the one that is yielding
   prefetch(record);
   prefetch(record + 64);
   prefetch(record + 128);

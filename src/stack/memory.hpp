@@ -13,6 +13,8 @@ namespace hocket::inline HOCKET_ABI {
 // The machine's: 4 KiB, on some systems of other architectures 16 or 64.
 std::size_t page_size() noexcept;
 
+constexpr std::size_t round_up(std::size_t size, std::size_t to) noexcept { return (size + to - 1) / to * to; }
+
 // Address space, readable and writable, zero when first touched, no memory yet. `alignment` is a power of two.
 result<std::byte*> reserve_memory(std::size_t size, std::size_t alignment) noexcept;
 void return_memory(std::byte* memory, std::size_t size) noexcept;

@@ -19,8 +19,6 @@ constexpr std::size_t huge_page = std::size_t{2} << 20;
 
 using word = stack_slab::word;
 
-constexpr std::size_t round_up(std::size_t size, std::size_t to) noexcept { return (size + to - 1) / to * to; }
-
 // The lowest `count` of the bits that are set.
 word lowest(word bits, std::size_t count) noexcept {
   word rest = bits;

@@ -20,8 +20,6 @@ constexpr std::size_t most_rounds = 256;
 constexpr std::size_t most_run = 64;
 constexpr std::size_t magazine_bytes = std::size_t{16} << 20;  // of stacks that a full magazine may hold
 
-constexpr std::size_t round_up(std::size_t size, std::size_t to) noexcept { return (size + to - 1) / to * to; }
-
 std::size_t checked_size(std::size_t asked) {
   if (asked == 0)
     throw std::system_error(

@@ -1,4 +1,5 @@
-"""Headers compile alone: as C++20 and C++23, without RTTI, with each compiler, and without a warning.
+"""Headers compile alone, with each compiler and without a warning: each as C++20, and as C++23 without RTTI the umbrellas,
+and what these do not include.
 
 What lies in a folder named after another architecture is compiled for that one, by its cross compilers.
 """
@@ -11,7 +12,7 @@ from .tools import compilers, in_parallel, output
 
 FAST = False
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wold-style-cast", "-Werror"]
-MODES = (["-std=c++20"], ["-std=c++23", "-fno-rtti"])
+ALONE, TOGETHER = ["-std=c++20"], ["-std=c++23", "-fno-rtti"]
 DEFINITIONS = ["-DHOCKET_CHECKS=2", "-DHOCKET_CONFORMING=0"]
 ARCHITECTURES = {"aarch64", "riscv64", "x86_64"}
 
@@ -20,6 +21,17 @@ def unit_of(path):
     """A translation unit that is the header alone, twice: an include guard that fails shows too."""
     line = f"#include <{path.removeprefix('include/')}>\n"
     return line + line
+
+
+def included_by_umbrellas(tree):
+    """The headers that some umbrella (include/hocket/*.hpp) includes, itself or through others."""
+    reached, left = set(), [path for path in tree.public_headers() if path.count("/") == 2]
+    while left:
+        path = left.pop()
+        found = {tree.resolve(path, name) for _, name in tree.includes(path)} - reached - {None}
+        reached |= found
+        left += found
+    return reached
 
 
 def commands_for(path):
@@ -43,5 +55,7 @@ def compile_alone(tree, path, compiler, mode):
 
 
 def check(tree):
-    jobs = [(path, compiler, mode) for path in tree.public_headers() for compiler in commands_for(path) for mode in MODES]
+    included = included_by_umbrellas(tree)
+    jobs = [(path, compiler, mode) for path in tree.public_headers() for compiler in commands_for(path)
+            for mode in ([ALONE] if path in included else [ALONE, TOGETHER])]
     return [finding for finding in in_parallel(lambda job: compile_alone(tree, *job), jobs) if finding]

@@ -229,6 +229,7 @@ class [[nodiscard]] any_coroutine {
   //   }
   void prefetch() const noexcept {
     const auto* parked = static_cast<const std::byte*>(block_->record);
+    if (!parked) return;
     hocket::prefetch(parked);
     hocket::prefetch(parked + 64);
   }
