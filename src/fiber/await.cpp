@@ -42,7 +42,7 @@ namespace {
 // The fiber at the front of the queue, if a switch is all that it takes to resume it.
 control_block* next_for_a_switch(const run_queue& ready, const fiber_thread& here) noexcept {
   auto* frame = static_cast<frame_head*>(ready.front().address());
-  if (frame->resume != fiber_entry_points.resume) return nullptr;
+  if (!frame || frame->resume != fiber_entry_points.resume) return nullptr;
   auto* next = reinterpret_cast<control_block*>(frame);
   constexpr std::uint8_t looked_at = fiber_flag::scheduled | fiber_flag::at_resume;
   return (next->header.flags & looked_at) == fiber_flag::scheduled && &next->thread() == &here ? next : nullptr;
@@ -57,13 +57,12 @@ yield_way prepare_yield() noexcept {
   auto* thread = static_cast<fiber_thread*>(slot_of(here, thread_slot::fiber));
   control_block* own = thread ? thread->running : nullptr;
   if (!own || !(own->header.flags & fiber_flag::scheduled) || !here.ready) return none;
-  if (!here.ready->try_push(handle_of(own->head))) return none;
-  const yield_way by_worker{own, thread->worker};
-  if (switch_annotation::active || here.turn_left == 0 || !thread->exceptions->empty()) return by_worker;
-  control_block* next = next_for_a_switch(*here.ready, *thread);
-  if (!next || next == own) return by_worker;
-  static_cast<void>(here.ready->pop());
-  look_ahead(*here.ready);
+  run_queue& ready = *here.ready;
+  const bool straight = !switch_annotation::active && here.turn_left != 0 && thread->exceptions->empty();
+  control_block* next = straight ? next_for_a_switch(ready, *thread) : nullptr;
+  if (!next) return ready.try_push(handle_of(own->head)) ? yield_way{own, thread->worker} : none;
+  if (!ready.try_exchange(handle_of(own->head))) return none;
+  look_ahead(ready);
   --here.turn_left;
   thread->running = next;
   here.ctx = next->header.ctx;

@@ -2,19 +2,25 @@
 
 #include <hocket/fiber/scheduled_fiber.hpp>
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
 namespace hocket::inline HOCKET_ABI {
 namespace detail {
 
+// An alarm looks at a slice of the members, so that a loop with very many is not held up by it: the next slice follows
+// soon, the next round after the whole time. A member that takes the place of one that left may miss a round.
 struct idle_fibers::group : timer_node {
+  static constexpr std::size_t slice = 256;
+  static constexpr duration between_slices = std::chrono::milliseconds(1);
+
   group(executor& of, duration time, group* before) noexcept : home(of), after(time), next(before) { fire = &on_alarm; }
 
-  void attach() noexcept {
+  void attach(duration in) noexcept {
     timer_service* timers = home.timers();
     if (!timers) return;  // nothing ages there; hibernate_parked() still works
-    when = deadline_after(timers->now(), after);
+    when = deadline_after(timers->now(), in);
     timers->attach(*this);
     attached = true;
   }
@@ -25,7 +31,7 @@ struct idle_fibers::group : timer_node {
   static void on_alarm(timer_node& self) noexcept {
     auto& that = static_cast<group&>(self);
     that.look();
-    that.attach();
+    that.attach(that.looked_at == 0 ? that.after : between_slices);
   }
   void look() noexcept;
 
@@ -33,6 +39,7 @@ struct idle_fibers::group : timer_node {
   const duration after;
   group* next;
   bool attached = false;
+  std::size_t looked_at = 0;  // so many members in this round; 0 between two
   std::vector<scheduled_fiber*> members;
 };
 
@@ -48,9 +55,11 @@ bool waits(const scheduled_fiber& fiber) noexcept {
 // On the thread of the group, off the fibers' stacks.
 void idle_fibers::group::look() noexcept {
   packing_batch batch;
-  for (scheduled_fiber* each : members) {
-    control_block& block = *each->block();
-    if (is_packed(block) || !waits(*each)) continue;
+  const std::size_t end = std::min(members.size(), looked_at + slice);
+  for (; looked_at < end; ++looked_at) {
+    scheduled_fiber& fiber = *members[looked_at];
+    control_block& block = *fiber.block();
+    if (is_packed(block) || !waits(fiber)) continue;
     if (block.header.reserved & stack_bit::aged) {
       batch.add(block);
     } else {
@@ -58,6 +67,7 @@ void idle_fibers::group::look() noexcept {
       block.header.flags |= fiber_flag::idle;
     }
   }
+  if (looked_at >= members.size()) looked_at = 0;
 }
 
 idle_fibers* idle_fibers::of(fiber_thread& thread) noexcept {
@@ -89,7 +99,7 @@ void idle_fibers::add(scheduled_fiber& fiber) {
     throw;
   }
   fiber.idle_index = static_cast<std::uint32_t>(own.members.size() - 1);
-  if (!own.attached) own.attach();
+  if (!own.attached) own.attach(own.after);
 }
 
 void idle_fibers::remove(scheduled_fiber& fiber) noexcept {

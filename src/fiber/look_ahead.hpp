@@ -2,10 +2,10 @@
 //
 // With more than some thousand fibers all that a switch touches has left the caches, and the translation buffer, too: a
 // stack has a page of its own. Waiting for it takes several times as long as the switch and all around it (measured: a
-// yield at 30,000 fibers 440 ns without this and 130 with it, docs/decisions/004). So it is asked for early, in two
+// yield at 30,000 fibers 451 ns without this and 105 with it, docs/decisions/004). So it is asked for early, in two
 // steps, because the second needs what the first one brings: the control block of the fiber that comes `far` turns
 // later; and of the one `near` turns later, whose control block is there by now, its stack, where it parked, and its
-// stop state. Where there are few fibers nothing of this is done.
+// stop state. Where there never were many fibers nothing of this is done.
 #pragma once
 #include <hocket/base/prefetch.hpp>
 #include <hocket/core/run_queue.hpp>
@@ -25,7 +25,6 @@ namespace hocket::inline HOCKET_ABI::detail {
   const auto& soon = *static_cast<const control_block*>(ready.peek(near).address());
   if (soon.head.resume != fiber_entry_points.resume || (soon.header.flags & fiber_flag::scheduled) == 0) return;
   const auto* record = static_cast<const std::byte*>(soon.record);
-  if (!record) return;  // the one that is yielding
   prefetch(record);
   prefetch(record + 64);
   prefetch(record + 128);

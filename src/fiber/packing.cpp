@@ -41,6 +41,12 @@ bool can_hibernate(control_block& block, fiber_record& record) noexcept {
          record.pool->is_guarded();
 }
 
+// Of a packed fiber: those that held what is in its image.
+memory_range live_pages(const control_block& block) noexcept {
+  const auto& image = *static_cast<const stack_image*>(block.record);
+  return pages_of(image.from(), image.top());
+}
+
 void set_packed(control_block& block, fiber_record& record, stack_image& image) noexcept {
   image.record = std::exchange(block.record, &image);
   block.header.reserved = (block.header.reserved & ~stack_bit::aged) | stack_bit::packed;
@@ -77,15 +83,16 @@ bool packing_batch::add(control_block& block) noexcept {
   of_thread->usage.image_bytes += image->footprint();
   set_packed(block, record, *image);
   blocks_[count_] = &block;
-  stacks_[count_] = pages_of(stack);
-  live_[count_++] = pages_of(image->from(), image->top());
+  pages_[count_++] = pages_of(stack);
   return true;
 }
 
 void packing_batch::flush() noexcept {
-  if (drop_pages(stacks_, live_, count_))
-    for (std::size_t i = 0; i < count_; ++i) blocks_[i]->header.reserved |= stack_bit::guarded;  // all packed still
-  count_ = 0;
+  const std::size_t count = std::exchange(count_, 0);
+  if (!drop_pages(pages_, count)) return;
+  for (std::size_t i = 0; i < count; ++i) pages_[i] = live_pages(*blocks_[i]);  // all are packed still
+  if (!forbid_pages(pages_, count)) return;
+  for (std::size_t i = 0; i < count; ++i) blocks_[i]->header.reserved |= stack_bit::guarded;
 }
 
 // --- copied stacks
@@ -140,7 +147,7 @@ void unpack_hibernated(control_block& block, stack_image& image) noexcept {
   usage.packed -= 1;
   usage.wakings += 1;
   usage.image_bytes -= image.footprint();
-  if (block.header.reserved & stack_bit::guarded) allow_pages(pages_of(image.from(), image.top()));
+  if (block.header.reserved & stack_bit::guarded) allow_pages(live_pages(block));
   if (stack.canary) write_canary(stack.low);
   bring_back(block, image);
   stack_image::free(&image);

@@ -23,8 +23,8 @@ void return_memory(std::byte* memory, std::size_t size) noexcept;
 void forbid_huge_pages(memory_range range) noexcept;
 void prefer_huge_pages(memory_range range) noexcept;
 
-// The memory of the ranges goes back to the system; they are zero when touched next. Guards in them stay. An error
-// (locked memory) leaves what was not dropped yet as it was.
+// The memory of the ranges goes back to the system; they are zero when touched next. Guards in them stay. What cannot
+// be dropped (locked memory) stays as it is, and is an error; the others go.
 std::error_code discard_pages(const memory_range* ranges, std::size_t count) noexcept;
 
 // How much of the range is memory now. It may have changed when the answer is there.

@@ -16,8 +16,9 @@ memory_range pages_of(const std::byte* from, const std::byte* top) noexcept {
           (reinterpret_cast<std::uintptr_t>(top) + page - 1) / page * page - first};
 }
 
-bool drop_pages(const memory_range* stacks, const memory_range* live, std::size_t count) noexcept {
-  if (discard_pages(stacks, count)) return false;  // what is locked stays in memory
+bool drop_pages(const memory_range* stacks, std::size_t count) noexcept { return !discard_pages(stacks, count); }
+
+bool forbid_pages(const memory_range* live, std::size_t count) noexcept {
   if (!guards_are_markers()) return false;
   guard_report report = guard_pages(live, count);
   if (!report.error && report.split == 0) return true;

@@ -24,10 +24,15 @@ def unit_of(path):
 
 
 def included_by_umbrellas(tree):
-    """The headers that some umbrella (include/hocket/*.hpp) includes, itself or through others."""
+    """The headers that some umbrella (include/hocket/*.hpp) includes, itself or through others.
+
+    A file in a folder `platform` chooses between headers: what it includes does not count.
+    """
     reached, left = set(), [path for path in tree.public_headers() if path.count("/") == 2]
     while left:
         path = left.pop()
+        if "platform" in pathlib.PurePosixPath(path).parts:
+            continue
         found = {tree.resolve(path, name) for _, name in tree.includes(path)} - reached - {None}
         reached |= found
         left += found

@@ -47,7 +47,17 @@ class run_queue {
     return head_ == tail_ ? std::coroutine_handle<>{} : ring_[head_ & (room_ - 1)];
   }
 
-  // There are so many coroutines that they are not all in the nearer caches: whoever pops does well to look ahead.
+  // try_push(work) and pop() in one; front() is not null.
+  [[nodiscard]] bool try_exchange(std::coroutine_handle<> work) noexcept {
+    if (first_over_) [[unlikely]]
+      return false;
+    ring_[tail_++ & (room_ - 1)] = work;  // in a full array that is the place of the first one, which leaves
+    ++head_;
+    return true;
+  }
+
+  // There are or were so many coroutines that they are not all in the nearer caches: whoever pops does well to look
+  // ahead.
   bool is_large() const noexcept { return room_ > 1024; }
   // What pop() will give after `ahead` others: null unless it stands in the array.
   std::coroutine_handle<> peek(std::size_t ahead) const noexcept {

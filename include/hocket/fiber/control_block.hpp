@@ -41,7 +41,7 @@ inline constexpr std::uint8_t scheduled = 8;   // spawned: its worker resumes it
 namespace stack_bit {
 inline constexpr std::uint32_t moves = 1;    // a scheduled one that may be packed: its awaiters do not lie on its stack
 inline constexpr std::uint32_t packed = 2;   // `record` is the address of its stack_image
-inline constexpr std::uint32_t guarded = 4;  // and the pages of its stack fault
+inline constexpr std::uint32_t guarded = 4;  // and the pages that held it fault
 inline constexpr std::uint32_t aged = 8;     // it has not run since hibernation last looked
 inline constexpr std::uint32_t copied = 16;  // it shares its stack: packed while another one is there
 }  // namespace stack_bit

@@ -5,10 +5,11 @@
 //   hibernate(coroutine);                                                       // a raw one, by its owner
 //
 // Its live frames are saved on the heap, and the pages of its stack are given back. Whoever resumes it, kills it or
-// destroys it brings them back first, to the same addresses, so it notices nothing. It costs a system call for some
-// hundred of them, and a page fault and a system call for each that comes back: worth it for what waits for seconds.
+// destroys it brings them back first, to the same addresses, so it notices nothing. It costs two system calls for
+// 64 of them, and a page fault and a system call for each that comes back: worth it for what waits for seconds.
 //
 // A fiber hibernates between one and two times `hibernate_after` after it has begun to wait, on the clock of its loop.
+// An alarm looks at 256 fibers, and at the next 256 a millisecond later, so that a loop with very many is not held up.
 // What others write to must not lie on such a stack. Waits of hocket take care of that: a fiber that waits for
 // something on its own stack stays where it is for that wait, and so does one that awaits a task (which may refer to
 // its variables) or has a scope in its frames. But if it hands a pointer to one of its variables to another thread, to

@@ -1,6 +1,8 @@
 // Packing: the stack of a parked fiber is saved as an image (stack/stack_image.hpp), and its memory is used otherwise.
 //
-//   hibernated   the fiber has been parked for long: the pages of its stack are given back to the system, and fault
+//   hibernated   the fiber has been parked for long: the pages of its stack are given back to the system, and those
+//   that
+//                held its frames fault
 //   copied       the fiber shares one stack with others of its pool, and another one is to run on it
 //
 //   state       control_block::record     its frames        its fiber_record
@@ -49,8 +51,7 @@ class packing_batch {
   static constexpr std::size_t most = 64;
   std::size_t count_ = 0;
   control_block* blocks_[most];
-  memory_range stacks_[most];
-  memory_range live_[most];
+  memory_range pages_[most];
 };
 
 // A fiber with fiber_flag::idle is about to run.

@@ -25,9 +25,11 @@ memory_range pages_of(const stack_ref& stack) noexcept;
 // The pages that hold [from, top).
 memory_range pages_of(const std::byte* from, const std::byte* top) noexcept;
 
-// Gives the pages of `count` stacks back, and guards what was `live` of each, a batch of them with two system calls.
-// True: the live ones fault from now on.
-[[nodiscard]] bool drop_pages(const memory_range* stacks, const memory_range* live, std::size_t count) noexcept;
+// Gives the pages of `count` stacks back, a batch of them in one system call. False: not all could be (locked memory).
+[[nodiscard]] bool drop_pages(const memory_range* stacks, std::size_t count) noexcept;
+
+// Then, what was `live` of each is guarded, likewise. True: it faults from now on.
+[[nodiscard]] bool forbid_pages(const memory_range* live, std::size_t count) noexcept;
 
 // Makes live pages that fault usable again.
 void allow_pages(const memory_range& live) noexcept;

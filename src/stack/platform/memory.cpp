@@ -91,9 +91,12 @@ void forbid_huge_pages(memory_range range) noexcept { ::madvise(range.first, ran
 void prefer_huge_pages(memory_range range) noexcept { ::madvise(range.first, range.size, MADV_HUGEPAGE); }
 
 std::error_code discard_pages(const memory_range* ranges, std::size_t count) noexcept {
-  std::error_code error;
-  static_cast<void>(advise(ranges, count, MADV_DONTNEED, error));
-  return error;
+  std::error_code first, error;
+  for (std::size_t done = 0; done < count; ++done) {
+    done += advise(ranges + done, count - done, MADV_DONTNEED, error);
+    if (error && !first) first = error;  // of the next one, which is left out
+  }
+  return first;
 }
 
 std::size_t resident_bytes(memory_range range) noexcept {

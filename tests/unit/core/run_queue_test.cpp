@@ -18,20 +18,51 @@ struct handles {
 
 }  // namespace
 
-TEST_CASE("a run queue is first in, first out, in its array and beyond it") {
+TEST_CASE("a run queue is first in, first out, without an array") {
   handles all;
   std::array<runnable, 10> works{};
   run_queue queue;
   CHECK(queue.empty());
   for (std::size_t i = 0; i < works.size(); ++i) {
-    if (i == 4) queue.reserve(3);  // 0 to 3 stand in the list, and so do those that come after them
     works[i].handle = all[i];
     queue.push(works[i]);
   }
   CHECK(queue.size() == works.size());
+  CHECK_FALSE(queue.front());
   for (std::size_t i = 0; i < works.size(); ++i) CHECK(queue.pop() == all[i]);
   CHECK(queue.empty());
-  CHECK_FALSE(queue.front());
+}
+
+TEST_CASE("what does not fit into the array stands behind it, and what comes then behind that") {
+  handles all;
+  std::array<runnable, 3> works{};
+  for (std::size_t i = 0; i < works.size(); ++i) works[i].handle = all[room + i];
+  run_queue queue;
+  queue.reserve(room);
+  for (std::size_t i = 0; i < room; ++i) REQUIRE(queue.try_push(all[i]));
+  queue.push(works[0]);
+  queue.push(works[1]);
+  CHECK(queue.pop() == all[0]);  // there is room now, but not in front of those two
+  CHECK_FALSE(queue.try_push(all[1000]));
+  CHECK_FALSE(queue.try_exchange(all[1000]));
+  queue.push(works[2]);
+  CHECK(queue.size() == room + 2);
+  for (std::size_t i = 1; i < room + 3; ++i) CHECK(queue.pop() == all[i]);
+  CHECK(queue.empty());
+}
+
+TEST_CASE("an array that grows takes in what stood behind it") {
+  handles all;
+  std::array<runnable, 4> works{};
+  run_queue queue;
+  for (std::size_t i = 0; i < works.size(); ++i) {
+    works[i].handle = all[i];
+    queue.push(works[i]);
+  }
+  queue.reserve(room);
+  CHECK(queue.front() == all[0]);
+  CHECK(queue.try_push(all[4]));
+  for (std::size_t i = 0; i < 5; ++i) CHECK(queue.pop() == all[i]);
 }
 
 TEST_CASE("peek looks as far ahead as the array goes") {
@@ -54,6 +85,24 @@ TEST_CASE("peek looks as far ahead as the array goes") {
   CHECK(queue.peek(room - 1) == all[room - 1]);
   CHECK_FALSE(queue.peek(room));  // it is not in the array
   for (std::size_t i = 0; i <= room; ++i) CHECK(queue.pop() == all[i]);
+}
+
+TEST_CASE("try_exchange pushes and pops in one, in a full array, too, but not past what stands behind it") {
+  handles all;
+  run_queue queue;
+  queue.reserve(room);
+  REQUIRE(queue.try_push(all[0]));
+  CHECK(queue.try_exchange(all[1]));
+  CHECK(queue.size() == 1);
+  CHECK(queue.pop() == all[1]);
+  for (std::size_t i = 0; i < room; ++i) REQUIRE(queue.try_push(all[i]));
+  CHECK(queue.try_exchange(all[room]));
+  CHECK(queue.size() == room);
+  runnable beyond{nullptr, all[room + 1], nullptr};
+  queue.push(beyond);
+  CHECK_FALSE(queue.try_exchange(all[room + 2]));
+  for (std::size_t i = 1; i <= room + 1; ++i) CHECK(queue.pop() == all[i]);
+  CHECK(queue.empty());
 }
 
 TEST_CASE("a queue is large when it was made for many") {

@@ -12,6 +12,8 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -54,6 +56,20 @@ bool readable(const void* address) {
   ::close(ends[0]);
   ::close(ends[1]);
   return is;
+}
+
+// Writes on each page that is that far below on the stack, and gives the address of the lowest.
+[[gnu::noinline]] std::byte* touch_below(std::size_t size) {
+  auto* room = static_cast<volatile std::byte*>(__builtin_alloca(size));
+  for (std::size_t at = 0; at < size; at += 512) room[at] = std::byte{1};
+  const auto lowest = reinterpret_cast<std::uintptr_t>(room) / 4096 * 4096 + 4096;
+  return reinterpret_cast<std::byte*>(lowest);
+}
+
+bool is_resident(const std::byte* page) {
+  unsigned char state = 0;
+  REQUIRE(::mincore(const_cast<std::byte*>(page), 1, &state) == 0);
+  return (state & 1) != 0;
 }
 
 struct witness {
@@ -101,6 +117,63 @@ TEST_CASE("its pages are given back, and a stray access to them faults") {
   CHECK(one.resume() == nullptr);
 }
 
+TEST_CASE("frames of several pages fault on each of them, and come back whole") {
+  constexpr std::size_t size = 3 * 4096;
+  bool whole = false;
+  coroutine<std::byte*()> one{[&](auto& self) -> std::byte* {
+    auto* room = static_cast<std::byte*>(__builtin_alloca(size));  // no sanitizer keeps that elsewhere
+    for (std::size_t i = 0; i < size; ++i) room[i] = std::byte(i / 64 + i);
+    self.yield(room);
+    whole = true;
+    for (std::size_t i = 0; i < size; ++i) whole = whole && room[i] == std::byte(i / 64 + i);
+    return nullptr;
+  }};
+  std::byte* room = one.resume();
+  REQUIRE(hibernate(one) == works);
+  const bool guarded = works && !readable(room);
+  for (std::size_t at = 0; at < size; at += 1024) CHECK(readable(room + at) == !guarded);
+  CHECK(readable(room + size - 1) == !guarded);
+  one.resume();
+  CHECK(whole);
+}
+
+TEST_CASE("pages that a deep call used before are given back, too") {
+  coroutine<std::byte*()> one{[](auto& self) -> std::byte* {
+    self.yield(touch_below(8 * 4096));
+    return nullptr;
+  }};
+  const std::byte* deep = one.resume();
+  CHECK(is_resident(deep));
+  REQUIRE(hibernate(one) == works);
+  CHECK(is_resident(deep) == !works);
+  one.resume();
+}
+
+TEST_CASE("a page that is locked stays, and nothing else does because of it") {
+  int wrong[3] = {-1, -1, -1};
+  std::vector<coroutine<std::byte*()>> all;
+  std::vector<std::byte*> deep;
+  for (int& each : wrong)
+    all.emplace_back([&each](auto& self) -> std::byte* {
+      self.yield(touch_below(8 * 4096));
+      each = remember(self, 5);
+      return nullptr;
+    });
+  for (auto& each : all) {
+    deep.push_back(each.resume());
+    each.resume();
+  }
+  if (::syscall(SYS_mlock, deep[0], 1) != 0)
+    return;  // this process may lock nothing (sanitizers have a mlock of theirs)
+  CHECK(hibernate(all) == (works ? 3 : 0));
+  CHECK(is_resident(deep[0]));
+  CHECK(is_resident(deep[1]) == !works);
+  CHECK(is_resident(deep[2]) == !works);
+  for (auto& each : all) each.resume();
+  for (int each : wrong) CHECK(each == 0);
+  CHECK(::syscall(SYS_munlock, deep[0], 1) == 0);
+}
+
 TEST_CASE("several at once") {
   constexpr int n = 700;
   std::vector<int> wrong(n, -1);
@@ -144,7 +217,9 @@ TEST_CASE("what cannot hibernate says so") {
   CHECK(on_two_stacks.resume() == 3);
 
   coroutine<int()> large{[](auto& self) -> int {
-    volatile char room[20 * 1024] = {};
+    auto* room = static_cast<volatile char*>(__builtin_alloca(20 * 1024));
+    room[1] = 0;
+    room[2] = 0;
     self.yield(room[1]);
     return room[2];
   }};

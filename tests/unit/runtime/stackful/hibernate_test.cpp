@@ -74,6 +74,32 @@ TEST_CASE_FIXTURE(hibernation, "a fiber that waits for long is packed, and comes
   CHECK(h.done());
 }
 
+TEST_CASE_FIXTURE(hibernation, "very many are packed in slices, so that the loop is not held up") {
+  constexpr std::size_t count = 700;
+  event go;
+  std::size_t ended = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    spawn(lp, {.hibernate_after = 1s}, [&] {
+      REQUIRE(await(go.wait()));
+      ++ended;
+    });
+  settle();
+  pass(1s);
+  for (int i = 0; i < 3; ++i) pass(2ms);  // all have been seen to wait
+  CHECK(packed() == 0);
+  pass(1s - 6ms);
+  for (int i = 0; i < 10 && packed() == 0; ++i) pass(2ms);
+  CHECK(packed() == 256 * works);
+  pass(2ms);
+  CHECK(packed() == 512 * works);
+  pass(2ms);
+  CHECK(packed() == count * works);
+  go.set();
+  settle();
+  CHECK(packed() == 0);
+  CHECK(ended == count);
+}
+
 TEST_CASE_FIXTURE(hibernation, "a fiber that runs now and then is not packed") {
   semaphore ticks{0};
   auto h = spawn(lp, {.hibernate_after = 10s}, [&] {

@@ -1,5 +1,6 @@
 // Scheduled fibers on dense and on copied stacks. That every primitive works with fibers on a copied stack: the suites,
 // with the kind copied_fibers.
+#include <hocket/context/switch.hpp>
 #include <hocket/core/or_throw.hpp>
 #include <hocket/coro/scope.hpp>
 #include <hocket/coro/spawn.hpp>
@@ -65,6 +66,10 @@ TEST_CASE(
     for (int i = 0; i < turns; ++i, co_await yield()) ++taken[std::size_t(n)];
   };
   for (int n = 0; n < 5 * each; n += 5) {
+    if (machine::fibers_are_threads && n > 100) {  // a system does not have so many
+      for (int i = 0; i < 5; ++i) handles.push_back(spawn(lp, chain, n + i));
+      continue;
+    }
     handles.push_back(spawn(lp, fiber, n));
     handles.push_back(spawn(lp, chain, n + 1));
     handles.push_back(spawn(lp, {.stack = stack_kind::copied}, fiber, n + 2));
