@@ -10,6 +10,7 @@
 #include "fiber/overflow_report.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <new>
 
 namespace hocket::inline HOCKET_ABI {
@@ -103,7 +104,7 @@ stack_pool& fiber_thread::pool_of_class(std::size_t size_class, stack_depot& dep
 }
 
 stack_pool& fiber_thread::pool_of(std::size_t stack_size, stack_kind kind) {
-  constexpr std::size_t small = 8 * 1024;
+  constexpr std::size_t small = std::bit_ceil(machine::room_to_unwind + 3 * 1024);  // a kill unwinds
   switch (kind) {
     case stack_kind::dense: return special_pool(stack_size ? stack_size : small, stack_layout::dense);
     case stack_kind::copied:

@@ -47,7 +47,7 @@ enum class stack_kind : std::uint8_t { own, dense, copied };
 struct spawn_options {
   const char* name = nullptr;          // for messages, dumps and debuggers; must outlive the coroutine (a literal does)
   duration within = duration::max();   // its waits end then with timed_out; counted from the spawn
-  std::size_t stack_size = 0;          // fibers only, usable bytes; 0: 64 KiB (dense: 8 KiB)
+  std::size_t stack_size = 0;          // fibers only, usable bytes; 0: 64 KiB (dense: 8, on aarch64 16)
   stack_kind stack = stack_kind::own;  // fibers only
   duration hibernate_after = duration::max();  // fibers only: parked for longer, it is packed (fiber/hibernate.hpp)
   bool own_floating_point = false;             // fibers only: fiber/spawn.hpp

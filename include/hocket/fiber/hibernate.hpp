@@ -45,7 +45,7 @@ std::size_t hibernate_parked() noexcept;
 // finished, hibernates already, or cannot be packed (above).
 bool hibernate(any_coroutine& coroutine) noexcept;
 
-// Several at once, which costs fewer system calls. Returns how many went.
+// Several at once, which costs fewer system calls, of a range that can be walked twice. Returns how many went.
 template <class Range>
   requires requires(Range& range) {
     { *range.begin() } -> std::convertible_to<any_coroutine&>;
@@ -53,7 +53,16 @@ template <class Range>
 std::size_t hibernate(Range& coroutines) noexcept {
   detail::packing_batch batch;
   std::size_t packed = 0;
-  for (any_coroutine& each : coroutines) packed += each.pack(batch);
+  auto later = coroutines.begin();
+  const auto end = coroutines.end();
+  for (int ahead = 0; ahead < 8 && later != end; ++ahead) ++later;
+  for (any_coroutine& each : coroutines) {
+    if (later != end) {
+      static_cast<any_coroutine&>(*later).prefetch();
+      ++later;
+    }
+    packed += each.pack(batch);
+  }
   return packed;
 }
 

@@ -38,6 +38,7 @@ struct arrival {
 inline constexpr bool fibers_are_threads = false;
 inline constexpr bool keeps_rounding_mode = false;
 inline constexpr std::size_t kept_below_record = 0;
+inline constexpr std::size_t room_to_unwind = 5 * 1024;
 
 extern "C" {
 // switch.S: the out-of-line form, with complete unwind information at each instruction.

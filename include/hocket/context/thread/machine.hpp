@@ -22,6 +22,7 @@ struct arrival {
 inline constexpr bool fibers_are_threads = true;
 inline constexpr bool keeps_rounding_mode = true;
 inline constexpr std::size_t kept_below_record = 0;
+inline constexpr std::size_t room_to_unwind = 4 * 1024;
 
 void* prepare(void* top, void (*entry)(void*, void*, void*), void* argument, std::size_t size) noexcept;
 arrival switch_to(void* to, void* transfer) noexcept;

@@ -23,6 +23,7 @@ struct arrival {
 inline constexpr bool fibers_are_threads = false;
 inline constexpr bool keeps_rounding_mode = true;
 inline constexpr std::size_t kept_below_record = 2048;
+inline constexpr std::size_t room_to_unwind = 8 * 1024;
 
 void* prepare(void* top, void (*entry)(void*, void*, void*), void* argument, std::size_t size) noexcept;
 arrival switch_to(void* to, void* transfer) noexcept;
