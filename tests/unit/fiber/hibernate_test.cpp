@@ -118,10 +118,11 @@ TEST_CASE("its pages are given back, and a stray access to them faults") {
 }
 
 TEST_CASE("frames of several pages fault on each of them, and come back whole") {
-  constexpr std::size_t size = 3 * 4096;
+  const volatile std::size_t unknown = 3 * 4096;  // so that no sanitizer keeps that elsewhere
+  const std::size_t size = unknown;
   bool whole = false;
   coroutine<std::byte*()> one{[&](auto& self) -> std::byte* {
-    auto* room = static_cast<std::byte*>(__builtin_alloca(size));  // no sanitizer keeps that elsewhere
+    auto* room = static_cast<std::byte*>(__builtin_alloca(size));
     for (std::size_t i = 0; i < size; ++i) room[i] = std::byte(i / 64 + i);
     self.yield(room);
     whole = true;
@@ -217,7 +218,8 @@ TEST_CASE("what cannot hibernate says so") {
   CHECK(on_two_stacks.resume() == 3);
 
   coroutine<int()> large{[](auto& self) -> int {
-    auto* room = static_cast<volatile char*>(__builtin_alloca(20 * 1024));
+    const volatile std::size_t size = 20 * 1024;  // so that no sanitizer keeps that elsewhere
+    auto* room = static_cast<volatile char*>(__builtin_alloca(size));
     room[1] = 0;
     room[2] = 0;
     self.yield(room[1]);
