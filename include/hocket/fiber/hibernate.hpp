@@ -14,7 +14,8 @@
 // something on its own stack stays where it is for that wait, and so does one that awaits a task (which may refer to
 // its variables) or has a scope in its frames. But if it hands a pointer to one of its variables to another thread, to
 // the kernel or to another coroutine and then waits for something else, the access faults (on a kernel without guard
-// markers, before Linux 6.13, it is lost): allocate such a thing elsewhere.
+// markers, before Linux 6.13, it is lost, and so it is for the up to 63 stacks that are packed together with one that
+// has locked pages): allocate such a thing elsewhere.
 //
 // A stack's high-water mark (fiber/stack_use.hpp) counts from its last waking. A raw coroutine is its owner's: what
 // lies on its stack is not looked at.

@@ -34,7 +34,7 @@ class alignas(16) stack_image {
   // Where the byte that was at `address`, in [from, top), is now.
   void* find(const void* address) noexcept { return data() + (static_cast<const std::byte*>(address) - from()); }
 
-  // restore() is near: something else is copied before.
+  // restore() is near, after a copy of something else or a system call.
   void prefetch() const noexcept {
     for (std::size_t at = 0; at < 512; at += 64) hocket::prefetch(reinterpret_cast<const std::byte*>(this) + at);
   }

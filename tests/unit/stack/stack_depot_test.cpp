@@ -5,6 +5,8 @@
 #include "stack/memory.hpp"
 #include "support/death.hpp"
 
+#include "unit/stack/many.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -15,18 +17,10 @@
 #include <vector>
 
 using namespace hocket;
+using namespace hocket_test;
 using namespace std::chrono_literals;
 
 namespace {
-
-std::vector<stack_ref> acquire(stack_pool& pool, std::size_t count) {
-  std::vector<stack_ref> stacks;
-  for (std::size_t i = 0; i < count; ++i) stacks.push_back(pool.acquire().value());
-  return stacks;
-}
-void release(stack_pool& pool, const std::vector<stack_ref>& stacks) {
-  for (const stack_ref& stack : stacks) pool.release(stack);
-}
 
 // Writes to the first page that each uses.
 void touch(const std::vector<stack_ref>& stacks) {

@@ -3,6 +3,8 @@
 
 #include "support/death.hpp"
 
+#include "unit/stack/many.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -16,6 +18,7 @@
 #include <vector>
 
 using namespace hocket;
+using namespace hocket_test;
 
 namespace {
 
@@ -30,15 +33,6 @@ bool write_faults(std::byte* address) {
   int status = 0;
   waitpid(child, &status, 0);
   return !WIFEXITED(status) || WEXITSTATUS(status) != 0;
-}
-
-std::vector<stack_ref> acquire(stack_pool& pool, std::size_t count) {
-  std::vector<stack_ref> stacks;
-  for (std::size_t i = 0; i < count; ++i) stacks.push_back(pool.acquire().value());
-  return stacks;
-}
-void release(stack_pool& pool, const std::vector<stack_ref>& stacks) {
-  for (const stack_ref& stack : stacks) pool.release(stack);
 }
 
 }  // namespace
