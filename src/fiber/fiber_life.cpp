@@ -20,16 +20,16 @@ namespace detail {
 namespace {
 
 [[gnu::always_inline]] inline stack_ref stack_of(const fiber_record& record) noexcept {
-  return record.pool->stack_at(record.block, record.top(), (record.special & record_flag::canary) != 0);
+  return record.pool->stack_at(record.block, record.top(), (record.block->header.reserved & special_bit::canary) != 0);
 }
 
 }  // namespace
 
-void check_canary(const fiber_record& record) noexcept {
-  if (!(record.special & record_flag::canary) || canary_intact(stack_of(record).low)) [[likely]]
+void check_canary(control_block& block) noexcept {
+  if (!(block.header.reserved & special_bit::canary) || canary_intact(stack_pool::stack_of(&block).low)) [[likely]]
     return;
   fatal("the stack of a coroutine overflowed (its canary is gone)",
-        "raise stack_size of its pool, or give the pool guard pages to find the place", record.name);
+        "raise stack_size of its pool, or give the pool guard pages to find the place", fiber_record::of(block).name);
 }
 
 namespace {
@@ -54,15 +54,13 @@ void release_stack(fiber_record& record) noexcept {
   auto* block = ::new (stack.cell) control_block{fiber_entry_points, {}, nullptr};
   block->header.kind = coroutine_kind::fiber;
   block->header.flags = stack.canary ? fiber_flag::special : std::uint8_t{0};
+  block->header.reserved = (stack.canary ? special_bit::canary : 0) | (pool.shares_stacks() ? stack_bit::copied : 0);
   block->header.continuation.home = &thread;
-  if (pool.shares_stacks()) [[unlikely]]
-    block->header.reserved = stack_bit::copied;
   auto* record = ::new (&fiber_record::on(stack)) fiber_record;
   record->block = block;
   record->pool = &pool;
   record->name = name ? name : "unnamed";
   record->user_data = user_data;
-  record->special = stack.canary ? record_flag::canary : std::uint8_t{0};
   return *record;
 }
 
@@ -115,7 +113,7 @@ fiber_record& begin_fiber_on(const stack_ref& stack, stack_pool& pool, const cha
 
 void begin_own_floating_point(fiber_record& record) {
   record.block->header.flags |= fiber_flag::special;
-  record.special |= record_flag::own_floating_point;
+  record.block->header.reserved |= special_bit::own_floating_point;
   record.floating_point = new std::fenv_t;
   std::fegetenv(record.floating_point);
 }
@@ -124,10 +122,10 @@ void arm_fiber(fiber_record& record, void* top, void (*entry)(void*, void*, void
   std::byte* const low = stack_of(record).low;
   const auto room = static_cast<std::size_t>(static_cast<std::byte*>(top) - low);
   const auto body = reinterpret_cast<std::byte*>(&record) - static_cast<std::byte*>(top);
-  record.body_size = static_cast<std::uint32_t>(body / 16) & 0xffffff;
+  record.body_size = static_cast<std::uint32_t>(body / 16);
   record.block->record = machine::prepare(top, entry, &record, room);
   record.annotation.on_acquire(low, static_cast<std::size_t>(record.top() - low));
-  ++record.block->thread().live;
+  record.block->thread().one_more();
 }
 
 void give_up_fiber(fiber_record& record) noexcept { release_stack(record); }
@@ -150,7 +148,7 @@ void announce_fiber(const fiber_record& record) noexcept {
 void finish(fiber_record& record, void* resumer) noexcept {
   control_block& block = *record.block;
   destroy_fiber_locals(record.locals);
-  if (block.header.flags & fiber_flag::special) check_canary(record);
+  if (block.header.flags & fiber_flag::special) check_canary(block);
   block.header.flags |= header_flag::finished;
   block.head.resume = nullptr;
   record.annotation.before_leave();
@@ -189,10 +187,11 @@ void destroy_fiber(control_block& block) noexcept {
 void destroy_fiber(fiber_record& record) noexcept {
   control_block& block = *record.block;
   expect_own_thread(block, record.name);
+  block.thread().foresee(block);
   if (!block.finished()) {
     expects(block.record != nullptr, "a coroutine was destroyed while it runs",
             "let it return, or destroy it from the code that resumes it", record.name);
-    if (block.header.flags & fiber_flag::special) check_canary(record);
+    if (block.header.flags & fiber_flag::special) check_canary(block);
     if (block.header.flags & header_flag::started) unwind(block, record);
   }
   if (observer* watcher = installed_observer()) [[unlikely]]

@@ -73,7 +73,7 @@ bool packing_batch::add(control_block& block) noexcept {
   fiber_record& record = fiber_record::of(block);
   if (!can_hibernate(block, record)) return false;
   const stack_ref stack = stack_pool::stack_of(&block);
-  if (stack.canary) check_canary(record);
+  check_canary(block);
   if (count_ == most) flush();
   idle_fibers* of_thread = idle_fibers::of(block.thread());
   stack_image* image = of_thread ? stack_image::save(bottom_of(block, record), record.top()) : nullptr;
@@ -107,7 +107,7 @@ bool save_resident(control_block& resident) noexcept {
   expects(resident.record != nullptr || resident.finished(),
           "a coroutine was made, resumed or destroyed by one that runs on the same copied stack",
           "let them have different pools, or let one of them have a stack of its own", record.name);
-  if (record.special & record_flag::canary) check_canary(record);
+  check_canary(resident);
   stack_image* image = stack_image::save(bottom_of(resident, record), record.top(), record.image);
   if (image) set_packed(resident, record, *image);
   return image != nullptr;

@@ -17,13 +17,17 @@ exception_globals take(exception_globals& live) noexcept { return std::exchange(
 
 bool before_resume(control_block& block) noexcept {
   if (block.header.flags & fiber_flag::idle) wake_idle(block);
-  fiber_record& record = fiber_record::of(block);
-  if (record.special & record_flag::canary) check_canary(record);
+  check_canary(block);
   if (block.header.flags & fiber_flag::keeps_exceptions) {
-    *block.thread().exceptions = record.exceptions;
+    *block.thread().exceptions = fiber_record::of(block).exceptions;
     block.header.flags &= static_cast<std::uint8_t>(~fiber_flag::keeps_exceptions);
   }
-  return (record.special & record_flag::own_floating_point) != 0;
+  return (block.header.reserved & special_bit::own_floating_point) != 0;
+}
+
+bool before_enter(control_block& block) noexcept {
+  block.thread().foresee(block);
+  return (block.header.flags & fiber_flag::at_resume) && before_resume(block);
 }
 
 void* enter_in_own_floating_point(control_block& block, void* transfer) noexcept {

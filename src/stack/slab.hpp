@@ -81,6 +81,10 @@ class stack_slab {
   memory_range pages(std::size_t index) const noexcept {
     return {low_end(index) + geometry_.guard, geometry_.stride - geometry_.guard};
   }
+  void* neighbour_of(void* cell, std::ptrdiff_t distance) const noexcept {
+    const std::size_t index = index_of(cell) + static_cast<std::size_t>(distance);
+    return index < count_ ? static_cast<std::byte*>(cell) + distance * std::ptrdiff_t{cell_size} : nullptr;
+  }
   // For slab_table.hpp.
   bool holds(std::uintptr_t address) const noexcept {
     const auto stacks = reinterpret_cast<std::uintptr_t>(stacks_);

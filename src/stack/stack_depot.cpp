@@ -136,6 +136,10 @@ bool stack_depot::may_wait() const noexcept {
 stack_depot& stack_depot::of(void* cell) noexcept { return stack_slab::of(cell).depot(); }
 stack_ref stack_depot::stack_of(void* cell) noexcept { return stack_slab::of(cell).stack_of(cell); }
 void*& stack_depot::resident_of(void* cell) noexcept { return stack_slab::of(cell).resident; }
+void* stack_depot::neighbour_of(void* cell, std::ptrdiff_t distance) noexcept {
+  return stack_slab::of(cell).neighbour_of(cell, distance);
+}
+
 std::byte* stack_depot::top_of(void* cell) noexcept { return stack_slab::of(cell).top_of(cell); }
 
 // --- the process's own

@@ -22,29 +22,10 @@
 //   finished     null      null      finished    another
 #pragma once
 #include <hocket/core/frame.hpp>
+#include <hocket/fiber/fiber_flag.hpp>
 #include <hocket/fiber/fiber_thread.hpp>
 
 namespace hocket::inline HOCKET_ABI {
-
-// Bits of coroutine_header::flags that fibers add to header_flag's. They are rare: a resume tests them in one go, on
-// the line that it needs anyway, and leaves the straight line when one is set.
-namespace fiber_flag {
-inline constexpr std::uint8_t special = 16;           // there is more to do: fiber_record::special says what
-inline constexpr std::uint8_t keeps_exceptions = 32;  // it parked inside a catch block: fiber_record::exceptions
-inline constexpr std::uint8_t idle = 128;             // stack_bit::aged or packed
-inline constexpr std::uint8_t at_resume = keeps_exceptions | special | idle;
-inline constexpr std::uint8_t unwinding = 64;  // it is being destroyed
-inline constexpr std::uint8_t scheduled = 8;   // spawned: its worker resumes it, and takes what it sends as a request
-}  // namespace fiber_flag
-
-// Bits of coroutine_header::reserved in a fiber: whether its stack stays where it is (fiber/packing.hpp).
-namespace stack_bit {
-inline constexpr std::uint32_t moves = 1;    // a scheduled one that may be packed: its awaiters do not lie on its stack
-inline constexpr std::uint32_t packed = 2;   // `record` is the address of its stack_image
-inline constexpr std::uint32_t guarded = 4;  // and the pages that held it fault
-inline constexpr std::uint32_t aged = 8;     // it has not run since hibernation last looked
-inline constexpr std::uint32_t copied = 16;  // it shares its stack: packed while another one is there
-}  // namespace stack_bit
 
 struct control_block {
   frame_head head;

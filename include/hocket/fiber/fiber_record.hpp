@@ -13,12 +13,6 @@ struct control_block;
 class stack_image;
 struct fiber_local_node;
 
-// What fiber_flag::special stands for: bits of fiber_record::special.
-namespace record_flag {
-inline constexpr std::uint8_t canary = 1;              // its stack has no guard page: compare the canary
-inline constexpr std::uint8_t own_floating_point = 2;  // swap the floating-point environments
-}  // namespace record_flag
-
 struct alignas(16) fiber_record {
   control_block* block;
   stack_pool* pool;              // where the stack goes back to: of the thread that the fiber is on
@@ -30,10 +24,9 @@ struct alignas(16) fiber_record {
   void (*drop_body)(fiber_record& self) noexcept = nullptr;  // destroys the result, and the callable if it never ran
   std::exception_ptr error;                                  // what left the body
   exception_globals exceptions{};         // of the parked fiber, while fiber_flag::keeps_exceptions is set
-  std::fenv_t* floating_point = nullptr;  // of the parked fiber, with record_flag::own_floating_point: on the heap
+  std::fenv_t* floating_point = nullptr;  // of the parked fiber, with special_bit::own_floating_point: on the heap
   [[no_unique_address]] switch_annotation annotation;
-  std::uint32_t special : 8 = 0;
-  std::uint32_t body_size : 24 = 0;  // in units of 16 bytes: the callable and the result, which lie below this record
+  std::uint32_t body_size = 0;  // in units of 16 bytes: the callable and the result, which lie below this record
 
   // Its frames begin below.
   std::byte* base() const noexcept {

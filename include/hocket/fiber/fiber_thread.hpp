@@ -5,6 +5,8 @@
 #include <hocket/core/current.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/scheduled.hpp>
+#include <hocket/fiber/fiber_flag.hpp>
+#include <hocket/fiber/resume_order.hpp>
 #include <hocket/stack/fault.hpp>
 #include <hocket/stack/stack_pool.hpp>
 #include <array>
@@ -41,6 +43,18 @@ class fiber_thread final : public executor {
   // The same for a kind of stack: dense and copied ones are the thread's own.
   stack_pool& pool_of(std::size_t stack_size, stack_kind kind);
 
+  // A fiber of this thread can be resumed from now on.
+  void one_more() noexcept {
+    if (++live > detail::resume_order::few) [[unlikely]]
+      rare |= header_flag::started;
+  }
+
+  // A raw one is resumed or destroyed: where there are many, the memory of a later one is asked for.
+  void foresee(control_block& block) noexcept {
+    if (live > detail::resume_order::few) order_.follow(block);
+    else rare = fiber_flag::at_resume;
+  }
+
   // A fiber of this thread is gone. This object outlives its thread while there are any (a static one of the main
   // thread is destroyed after it): then the last one takes it along.
   void one_less() noexcept {
@@ -48,9 +62,10 @@ class fiber_thread final : public executor {
       leave_last();
   }
 
-  std::size_t live = 0;              // fibers that are not yet destroyed
-  control_block* running = nullptr;  // innermost
-  void* worker = nullptr;            // while a scheduled fiber runs: the record of the stack that resumed it
+  std::size_t live = 0;                       // fibers that are not yet destroyed
+  control_block* running = nullptr;           // innermost
+  std::uint8_t rare = fiber_flag::at_resume;  // flags with which the resume of a raw one leaves the straight line
+  void* worker = nullptr;                     // while a scheduled fiber runs: the record of the stack that resumed it
   thread_state* const state;
   exception_globals* const exceptions;
   const void* const id;
@@ -72,7 +87,8 @@ class fiber_thread final : public executor {
   std::array<stack_pool*, stack_depot::classes> pools_{};
   struct special;
   special* special_pools_ = nullptr;
-  bool ended_ = false;  // the thread is
+  bool ended_ = false;          // the thread is
+  detail::resume_order order_;  // of raw ones
   signal_stack for_signals_;
 };
 

@@ -14,6 +14,7 @@ namespace detail {
 
 // The rare parts of a switch, out of line.
 [[nodiscard]] bool before_resume(control_block& block) noexcept;  // true: it has a floating-point environment
+[[nodiscard]] bool before_enter(control_block& block) noexcept;   // the same of a raw one
 void* enter_in_own_floating_point(control_block& block, void* transfer) noexcept;
 void put_fiber_exceptions_away(control_block& block) noexcept;
 void* enter_from_handler(control_block& block, void* transfer) noexcept;
@@ -52,8 +53,8 @@ inline void* empty_message(control_block& block) noexcept { return &block; }
 [[gnu::always_inline]] inline void* enter(control_block& block, void* transfer) noexcept {
   if (!block.thread().exceptions->empty()) [[unlikely]]
     return enter_from_handler(block, transfer);
-  if (block.header.flags & fiber_flag::at_resume) [[unlikely]]
-    if (before_resume(block)) return enter_in_own_floating_point(block, transfer);
+  if (block.header.flags & block.thread().rare) [[unlikely]]
+    if (before_enter(block)) return enter_in_own_floating_point(block, transfer);
   return switch_to_fiber(block, transfer);
 }
 

@@ -191,6 +191,9 @@ class stack_depot {
   static stack_ref stack_of(void* cell) noexcept;
   static std::byte* top_of(void* cell) noexcept;
 
+  // The cell so many further on; null where its slab has none. It may be anybody's, or nobody's.
+  static void* neighbour_of(void* cell, std::ptrdiff_t distance) noexcept;
+
   // stack_layout::copied: the cell whose owner's frames are on the stack that this one shares. The owners' own, null at
   // first.
   static void*& resident_of(void* cell) noexcept;

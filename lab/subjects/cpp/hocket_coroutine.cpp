@@ -1,6 +1,5 @@
-// hocket's raw asymmetric fiber, on stacks of one pool, with the assertions of a release. hocket-coroutine-ahead: the
-// owner asks for the memory of the one that it resumes eight later (LAB_AHEAD). hocket-coroutine-dense: stacks of 4 KiB
-// side by side, on huge pages where there are any, whatever the size of the table is (LAB_DENSE).
+// hocket's raw asymmetric fiber, on stacks of one pool, with the assertions of a release. hocket-coroutine-dense:
+// stacks of 4 KiB side by side, on huge pages where there are any, whatever the size of the table is (LAB_DENSE).
 #include <hocket/fiber/coroutine.hpp>
 #include <hocket/stack/stack_pool.hpp>
 
@@ -12,7 +11,7 @@ using coroutine = hocket::coroutine<void()>;
 
 class coroutines {
  public:
-  coroutines(std::size_t n, std::size_t stack) : n_{n}, stacks_{kind(stack)}, coroutines_{n} {}
+  coroutines(std::size_t n, std::size_t stack) : stacks_{kind(stack)}, coroutines_{n} {}
 
   void create(std::size_t i, lab::line& mine) {
     coroutines_.put(i, [&] {
@@ -24,12 +23,7 @@ class coroutines {
                        }};
     });
   }
-  void resume(std::size_t i) {
-#ifdef LAB_AHEAD
-    if (i + 8 < n_) coroutines_[i + 8].prefetch();
-#endif
-    coroutines_[i].resume();
-  }
+  void resume(std::size_t i) { coroutines_[i].resume(); }
   void finish(std::size_t i) {
     resume(i);
     if (!coroutines_[i].done()) lab::fail("a coroutine went on after its end");
@@ -45,7 +39,6 @@ class coroutines {
 #endif
   }
 
-  std::size_t n_;
   hocket::stack_pool stacks_;
   lab::slots<coroutine> coroutines_;
 };

@@ -57,6 +57,22 @@ TEST_CASE("sizes are rounded up to powers of two") {
   CHECK_THROWS_AS(stack_depot({.stack_size = 0}), std::system_error);
 }
 
+TEST_CASE("a cell has the neighbours of its slab, and none beyond its ends") {
+  stack_depot depot({.stack_size = 4096});
+  stack_pool pool(depot);
+  std::vector<stack_ref> stacks = acquire(pool, 16);  // the first slab, in order
+  void* first = stacks.front().cell;
+  void* last = stacks.back().cell;
+  CHECK(stack_depot::neighbour_of(first, 1) == stacks[1].cell);
+  CHECK(stack_depot::neighbour_of(first, 15) == last);
+  CHECK(stack_depot::neighbour_of(last, -8) == stacks[7].cell);
+  CHECK(stack_depot::neighbour_of(first, -1) == nullptr);
+  CHECK(stack_depot::neighbour_of(first, 16) == nullptr);
+  CHECK(stack_depot::neighbour_of(last, 1) == nullptr);
+  CHECK(stack_depot::neighbour_of(last, -16) == nullptr);
+  release(pool, stacks);
+}
+
 TEST_CASE("a stack may come back on another pool of its depot; nothing is lost on the way") {
   stack_depot depot({.stack_size = 4096, .protection = guard::canary});
   std::set<void*> first;

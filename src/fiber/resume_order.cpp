@@ -1,0 +1,40 @@
+#include <hocket/base/prefetch.hpp>
+#include <hocket/fiber/control_block.hpp>
+#include <hocket/fiber/fiber_record.hpp>
+#include <hocket/fiber/resume_order.hpp>
+
+namespace hocket::inline HOCKET_ABI {
+namespace detail {
+namespace {
+
+// A neighbour may be another thread's, or nobody's: what is read is but asked for, so that an old value does no harm.
+template <class T>
+[[gnu::no_sanitize_thread]] T glance(const T& at) noexcept {
+  return static_cast<const volatile T&>(at);
+}
+
+[[gnu::noinline]] void prefetch_end_of(control_block& block) noexcept {
+  const stack_ref stack = stack_depot::stack_of(&block);
+  if (glance(block.header.flags) & fiber_flag::special) prefetch(stack.low - canary_size);
+  if (!glance(block.record)) prefetch(stack.top - 64);  // it has finished: what is left is to destroy it
+}
+
+void prefetch_stack_of(control_block& block) noexcept {
+  const auto parked = reinterpret_cast<std::uintptr_t>(glance(block.record));
+  for (std::uintptr_t at = 0; at < 192; at += 64) prefetch(reinterpret_cast<const void*>(parked + at));
+  if (!parked || glance(block.header.flags) & fiber_flag::special) prefetch_end_of(block);
+}
+
+}  // namespace
+
+void resume_order::follow(control_block& block) noexcept {
+  constexpr std::ptrdiff_t later = 8;  // resumes: what a miss of cache and TLB takes
+  const std::ptrdiff_t step = reinterpret_cast<std::byte*>(&block) - last_;
+  last_ = reinterpret_cast<std::byte*>(&block);
+  if (step != sizeof(control_block) && step != -std::ptrdiff_t{sizeof(control_block)}) return;
+  if (void* soon = stack_depot::neighbour_of(&block, step > 0 ? later : -later))
+    prefetch_stack_of(*static_cast<control_block*>(soon));
+}
+
+}  // namespace detail
+}  // namespace hocket::inline HOCKET_ABI
