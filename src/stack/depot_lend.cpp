@@ -19,7 +19,7 @@ constexpr std::size_t slab_bytes = std::size_t{4} << 30;  // address space, not 
 
 detail::magazine* detail::magazine::make(std::size_t rounds) noexcept {
   void* memory = ::operator new(sizeof(magazine) + rounds * sizeof(free_stack), std::nothrow);
-  return memory ? ::new (memory) magazine{nullptr, 0} : nullptr;
+  return memory ? ::new (memory) magazine{nullptr, 0, nullptr} : nullptr;
 }
 
 void detail::magazine::free(magazine* one) noexcept { ::operator delete(one); }
@@ -135,12 +135,21 @@ result<detail::free_stack> stack_depot::take_one() noexcept {
   return stack;
 }
 
+// One that this pool gave itself, if it is among the last few.
+detail::magazine* stack_depot::pop_full(const detail::pool_stock& stock) noexcept {
+  constexpr int few = 16;
+  magazine** at = &full_;
+  for (int i = 0; i < few && *at; ++i, at = &(*at)->next)
+    if ((*at)->giver == &stock) return pop(*at);
+  return pop(full_);
+}
+
 // A whole magazine, where the limit is not near.
 void stack_depot::lend_magazine(detail::pool_stock& stock) noexcept {
   std::swap(stock.loaded, filling_);
   if (stock.loaded->count == 0) {
     push(empty_, stock.loaded);
-    stock.loaded = pop(full_);
+    stock.loaded = pop_full(stock);
   }
   set_warm(warm() - stock.loaded->count);
   count_lent(stock.loaded->count);
@@ -185,6 +194,7 @@ void stack_depot::exchange_full(detail::pool_stock& stock) noexcept {
     tick();
     counts_.lent -= stock.before->count;
     set_warm(warm() + stock.before->count);
+    stock.before->giver = &stock;
     push(full_, stock.before);
     stock.before = pop(empty_);
     renew(stock);

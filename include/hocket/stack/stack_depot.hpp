@@ -90,10 +90,13 @@ class stack_waiter {
 
 namespace detail {
 
+struct pool_stock;
+
 // Free warm stacks, the last one the next to go. Followed in memory by the array.
 struct magazine {
   magazine* next;
   std::size_t count;
+  const pool_stock* giver;  // who filled it: the stacks are in the caches of that thread's core, if in any
 
   free_stack* begin() noexcept { return reinterpret_cast<free_stack*>(this + 1); }
   void push(free_stack stack) noexcept { begin()[count++] = stack; }
@@ -229,6 +232,7 @@ class stack_depot {
   void set_terms(const stack_options& options) noexcept;
   result<free_stack> take_one() noexcept;
   void lend_magazine(detail::pool_stock& stock) noexcept;
+  magazine* pop_full(const detail::pool_stock& stock) noexcept;
   [[nodiscard]] std::error_code lend_some(detail::pool_stock& stock) noexcept;
   void put_all(detail::pool_stock& stock) noexcept;
   [[nodiscard]] std::error_code lend_run(detail::stack_run& run, std::size_t most) noexcept;
