@@ -221,18 +221,22 @@ template <class A>
   return in.wait->awaiter.await_resume();
 }
 
-// Waits for an operation that is not possible at once. The terms come one by one: as one object they would be put
-// together in memory before every try.
+// Wait for an operation that is not possible at once. The terms come one by one: as one object they would be put
+// together in memory before every try. Two functions, because a frame with room for an awaiter would be in every packed
+// image that has its awaiter apart.
 template <class Op>
-[[gnu::noinline]] result<typename Op::value_type> await_slowly(Op op, duration::rep until, duration::rep within,
-                                                               verdict ignore, std::source_location at) {
+[[gnu::noinline]] result<typename Op::value_type> await_in_place(Op op, duration::rep until, duration::rep within,
+                                                                 verdict ignore, std::source_location at) {
   operation<Op> what(op, {time_point(duration(until)), duration(within), ignore, at});
-  control_block* fiber = awaiting_fiber();
-  if (stack_moves(fiber)) [[unlikely]]
-    return await_apart(*fiber, std::move(what));
   auto awaiter = std::move(what).operator co_await();
-  suspend_on(fiber, awaiter);
+  suspend_on(awaiting_fiber(), awaiter);
   return awaiter.await_resume();
+}
+template <class Op>
+[[gnu::noinline, gnu::cold]] result<typename Op::value_type> await_apart(Op op, duration::rep until,
+                                                                         duration::rep within, verdict ignore,
+                                                                         std::source_location at) {
+  return await_apart(*running_fiber(), operation<Op>(op, {time_point(duration(until)), duration(within), ignore, at}));
 }
 
 }  // namespace detail
@@ -263,7 +267,10 @@ template <class Op>
   Op op = std::move(what).unwrap();
   if (op.try_now()) [[likely]]
     return op.take();
-  return detail::await_slowly(op, terms.until.time_since_epoch().count(), terms.within.count(), terms.ignore, terms.at);
+  const duration::rep until = terms.until.time_since_epoch().count(), within = terms.within.count();
+  if (detail::stack_moves(detail::running_fiber())) [[unlikely]]
+    return detail::await_apart(op, until, within, terms.ignore, terms.at);
+  return detail::await_in_place(op, until, within, terms.ignore, terms.at);
 }
 
 // The same for a yield, which fibers do most often.
