@@ -13,6 +13,8 @@
 #include <hocket/coro/scope.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/coro/task.hpp>
+#include <hocket/coro/when_all.hpp>
+#include <hocket/coro/when_any.hpp>
 #include <hocket/runtime/run.hpp>
 #include <hocket/sync/auto_reset_event.hpp>
 #include <hocket/sync/event.hpp>

@@ -21,8 +21,7 @@ namespace {
 // The context of the running coroutine, which must not have been killed.
 context& living_context() {
   context& ctx = current_context();
-  scheduled* self = ctx.coroutine();
-  if (self && self->killed()) detail::unwind_killed(*self);
+  detail::unwind_if_killed(&ctx);
   return ctx;
 }
 
@@ -60,7 +59,7 @@ bool bridge::possible() noexcept { return current_executor() != nullptr; }
 
 bridge::bridge(std::coroutine_handle<> waiting)
     : ctx_(living_context()), run_{nullptr, waiting, current_executor()}, frame_(wait(*this).handle) {
-  if (scheduled* self = ctx_.coroutine()) self->waits_for_foreign(true);
+  if (scheduled* self = ctx_.strand()) self->waits_for_foreign(true);
 }
 
 void bridge::withdraw() noexcept {
@@ -69,13 +68,13 @@ void bridge::withdraw() noexcept {
 }
 
 bridge::~bridge() {
-  if (scheduled* self = ctx_.coroutine()) self->waits_for_foreign(false);
+  if (scheduled* self = ctx_.strand()) self->waits_for_foreign(false);
   frame_.destroy();
 }
 
 void bridge::end() noexcept {
   this_thread().ctx = &ctx_;
-  if (scheduled* self = ctx_.coroutine()) self->waits_for_foreign(false);
+  if (scheduled* self = ctx_.strand()) self->waits_for_foreign(false);
 }
 
 }  // namespace hocket::inline HOCKET_ABI

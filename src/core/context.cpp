@@ -10,7 +10,7 @@ context_ptr::~context_ptr() {
   if (ctx_) ctx_->release();
 }
 
-context::context(context* parent, const context_options& options, std::source_location spawned, scheduled* coroutine,
+context::context(context* parent, const context_options& options, std::source_location spawned, scheduled* strand,
                  disposer dispose) noexcept
     : parent_(parent ? context_ptr(*parent) : context_ptr()),
       stop_(options.stop || !parent ? options.stop : parent->stop_),
@@ -19,8 +19,24 @@ context::context(context* parent, const context_options& options, std::source_lo
             : parent     ? parent->name_
                          : "unnamed"),
       spawned_(spawned),
-      coroutine_(coroutine || !parent ? coroutine : parent->coroutine_),
+      strand_(strand || !parent ? strand : parent->strand_),
       dispose_(dispose) {}
+
+context::context(context& parent, const context_options& options, std::source_location spawned, beside_others,
+                 disposer dispose) noexcept
+    : parent_(parent),
+      stop_(options.stop ? options.stop : parent.stop_),
+      deadline_(std::min(options.deadline, parent.deadline_)),
+      name_(options.name ? options.name : parent.name_),
+      spawned_(spawned),
+      strand_(nullptr),
+      dispose_(dispose) {}
+
+scheduled* context::coroutine() const noexcept {
+  const context* at = this;
+  while (at && !at->strand_) at = at->parent();
+  return at ? at->strand_ : nullptr;
+}
 
 context_ptr context::child_of(context& parent, const context_options& options, std::source_location spawned) {
   struct plain final : context {

@@ -71,7 +71,7 @@ void suspension::arm(std::coroutine_handle<> handle, const wait_terms& terms) no
           "start it with spawn, run or sync_wait, so that somebody can resume it");
   run_ = {nullptr, handle, here.running_on};
   ctx_ = here.ctx ? here.ctx : &context::root();
-  if (scheduled* self = ctx_->coroutine(); self && terms.ignore != verdict::killed) self->expect_no_unwinding(terms.at);
+  if (scheduled* self = ctx_->strand(); self && terms.ignore != verdict::killed) self->expect_no_unwinding(terms.at);
   terms_ = terms;
   first_ = winner_ = nullptr;
   stop_ = nullptr;
@@ -101,7 +101,7 @@ bool suspension::commit() noexcept {
     if (claim_.commit()) return true;
   }
   // Decided before the coroutine was suspended: it goes on, unless somebody still holds the wait, who then posts it.
-  if (scheduled* self = ctx_->coroutine()) self->waits(*this);
+  if (scheduled* self = ctx_->strand()) self->waits(*this);
   if (!claim_.drop(1 + release_all(nullptr))) return true;
   if (observer* watcher = observed ? installed_observer() : nullptr) [[unlikely]]
     tell_woken(*watcher);
@@ -110,7 +110,7 @@ bool suspension::commit() noexcept {
 
 // What is shown of a coroutine that waits. From here on another thread may show it, too.
 void suspension::begin_observed_wait() noexcept {
-  if (scheduled* self = ctx_->coroutine()) self->waits(*this);
+  if (scheduled* self = ctx_->strand()) self->waits(*this);
   if (observer* watcher = installed_observer()) [[unlikely]]
     tell_suspended(*watcher);
 }
@@ -163,7 +163,7 @@ void suspension::watch_stop() noexcept {
 verdict suspension::finish() noexcept {
   finished_ = true;
   this_thread().ctx = ctx_;
-  if (scheduled* self = ctx_->coroutine()) self->runs_again();
+  if (scheduled* self = ctx_->strand()) self->runs_again();
   return claim_.outcome();
 }
 

@@ -19,4 +19,12 @@ void detail::unwind_killed(scheduled& self) {
   throw_unwinding();
 }
 
+void detail::unwind_if_killed(const context* ctx) {
+  if (scheduled* self = ctx ? ctx->strand() : nullptr) {
+    if (self->killed()) unwind_killed(*self);
+  } else if (ctx && ctx->stop() && ctx->stop()->killed()) {
+    throw_unwinding();
+  }
+}
+
 }  // namespace hocket::inline HOCKET_ABI

@@ -21,7 +21,7 @@ std::terminate_handler before = nullptr;
     fatal("unwinding a destroyed coroutine met a function that lets no exception pass",
           "where it suspends, no noexcept function and no C code may be on its stack; and no destructor may throw",
           fiber_record::of(*running).name);
-  scheduled* killed = current_context().coroutine();
+  scheduled* killed = current_context().strand();
   if (killed && killed->unwinding())
     fatal("unwinding a killed coroutine met a function that lets no exception pass",
           "where it waits, no noexcept function and no C code may be on its stack; and no destructor may throw",

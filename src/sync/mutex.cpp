@@ -9,7 +9,7 @@ template <class Strength>
 void basic_mutex<Strength>::expect_not_mine() noexcept {
   if constexpr (knows_holder) {
     locked inside(this->inner());
-    const scheduled* me = current_context().coroutine();
+    const scheduled* me = current_context().strand();
     if (!me || this->is_here()) return;
     // ORDER: relaxed, pairs with nothing: see above.
     debug_expects(holder_.load(std::memory_order_relaxed) != me, "a coroutine locked a mutex that it holds",

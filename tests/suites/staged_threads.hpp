@@ -48,7 +48,8 @@ class staged_threads {
   void settle() {
     std::unique_lock guard(mutex_);
     while (!ready_.empty()) {
-      on_stage_ = ready_.front();
+      on_stage_ = ready_.front().first;
+      posted_ = ready_.front().second;
       ready_.pop_front();
       turn_.notify_all();
       turn_.wait(guard, [this] { return on_stage_ == nullptr; });
@@ -100,11 +101,13 @@ class staged_threads {
         hocket::running_scope running(this, ctx_.get());
         suspended = awaiter.await_suspend(std::coroutine_handle<>{});
       }
-      if (!suspended) return;
-      world_.leave_stage();
-      world_.wait_for_turn(*this);
+      while (suspended) {
+        world_.leave_stage();
+        world_.wait_for_turn(*this);
+        suspended = run_posted();
+      }
     }
-    void post(hocket::runnable&) noexcept override { world_.ready(*this); }
+    void post(hocket::runnable& work) noexcept override { world_.ready(*this, &work); }
     hocket::timer_service* timers() noexcept override { return &world_.timers_; }
 
     std::thread thread;
@@ -112,13 +115,25 @@ class staged_threads {
     fate how = fate::running;
 
    private:
+    // What was posted for this turn: a task that is waited for, or (false) the thread itself.
+    bool run_posted() {
+      hocket::runnable* work = world_.take_posted();
+      if (!work->handle) return false;
+      hocket::running_scope running(this, ctx_.get());
+      work->handle.resume();
+      return true;
+    }
     staged_threads& world_;
     hocket::context_ptr ctx_ = hocket::context::child_of(hocket::context::root(), {.stop = &stop});
   };
 
-  void ready(one_thread& who) {
+  void ready(one_thread& who, hocket::runnable* posted = nullptr) {
     std::lock_guard guard(mutex_);
-    ready_.push_back(&who);
+    ready_.emplace_back(&who, posted);
+  }
+  hocket::runnable* take_posted() {
+    std::lock_guard guard(mutex_);
+    return posted_;
   }
   void wait_for_turn(one_thread& who) {
     std::unique_lock guard(mutex_);
@@ -134,7 +149,8 @@ class staged_threads {
   hand_timers timers_;
   std::mutex mutex_;
   std::condition_variable turn_;
-  std::deque<one_thread*> ready_;
+  std::deque<std::pair<one_thread*, hocket::runnable*>> ready_;  // whose turn it is, and what it runs then
+  hocket::runnable* posted_ = nullptr;                           // of the turn that it is
   one_thread* on_stage_ = nullptr;
   std::vector<std::unique_ptr<one_thread>> all_;
 };

@@ -60,8 +60,12 @@ class context {
   const std::source_location& spawned() const noexcept { return spawned_; }  // line 0: not told
 
   // The nearest scheduled coroutine upward: the one that this context, or a context around it, was made for. Null
-  // where no spawn has led to.
-  scheduled* coroutine() const noexcept { return coroutine_; }
+  // where no spawn has led to. Linear in the number of groups (when_all) in between.
+  scheduled* coroutine() const noexcept;
+
+  // The same, if what runs under this context is all that runs of it. Null for the children of a when_all, which run
+  // beside each other: what they wait for, hold and unwind is not to be told of the coroutine as a whole.
+  scheduled* strand() const noexcept { return strand_; }
 
   void retain() noexcept;
   void release() noexcept;
@@ -71,18 +75,28 @@ class context {
 
  protected:
   // For objects that are a context and more; `dispose` frees them when the last reference is gone. Born with one.
+  // `strand` null: that of the parent.
   using disposer = void (*)(context& self) noexcept;
-  context(context* parent, const context_options& options, std::source_location spawned, scheduled* coroutine,
+  context(context* parent, const context_options& options, std::source_location spawned, scheduled* strand,
+          disposer dispose) noexcept;
+  // For one of several that run beside each other: no strand.
+  struct beside_others {};
+  context(context& parent, const context_options& options, std::source_location spawned, beside_others,
           disposer dispose) noexcept;
   ~context() = default;
+
+  // Before anything runs under it.
+  void tighten(time_point deadline) noexcept {
+    if (deadline < deadline_) deadline_ = deadline;
+  }
 
  private:
   context_ptr parent_;  // given up in release() only
   stop_source* const stop_;
-  const time_point deadline_;
+  time_point deadline_;
   const char* const name_;
   const std::source_location spawned_;
-  scheduled* const coroutine_;
+  scheduled* const strand_;
   const disposer dispose_;
   atomic<std::uint32_t> references_{1};
 };

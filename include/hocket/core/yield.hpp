@@ -15,6 +15,8 @@ namespace hocket::inline HOCKET_ABI {
 namespace detail {
 // Throws what unwinds a coroutine that finds itself killed; fatal if it is being unwound already.
 [[noreturn, gnu::cold]] void unwind_killed(scheduled& self);
+// The same, if it was killed, for code of any context (null: of none): it may be one of a group.
+void unwind_if_killed(const context* ctx);
 }  // namespace detail
 
 class [[nodiscard("yield does nothing until it is awaited")]] yield {
@@ -39,9 +41,9 @@ class [[nodiscard("yield does nothing until it is awaited")]] yield {
     void await_resume() {
       thread_state& here = this_thread();
       here.ctx = ctx_;
-      scheduled* self = here.ctx ? here.ctx->coroutine() : nullptr;
-      if (self && self->killed()) [[unlikely]]
-        detail::unwind_killed(*self);
+      scheduled* self = here.ctx ? here.ctx->strand() : nullptr;
+      if (!self || self->killed()) [[unlikely]]
+        detail::unwind_if_killed(here.ctx);
     }
 
    private:

@@ -50,7 +50,7 @@ class basic_mutex final : private detail::baton<Strength> {
 
  private:
   guard taken() noexcept {
-    if constexpr (knows_holder) set_holder(current_context().coroutine());
+    if constexpr (knows_holder) set_holder(current_context().strand());
     return guard(*this);
   }
   void unlock() noexcept {

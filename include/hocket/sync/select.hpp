@@ -18,8 +18,8 @@
 // that no other was granted (take_now). Once the wait is decided, no more get in line. Whoever ends the wait takes the
 // other waiters back: suspension.hpp and claim.hpp tell how that can race with grants.
 #pragma once
+#include <hocket/core/choice.hpp>
 #include <hocket/core/operation.hpp>
-#include <hocket/sync/choice.hpp>
 
 namespace hocket::inline HOCKET_ABI {
 

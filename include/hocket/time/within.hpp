@@ -21,12 +21,12 @@ namespace hocket::inline HOCKET_ABI {
 
 namespace detail {
 
-template <class Op, class Rep, class Period>
-operation<Op> timed(std::chrono::duration<Rep, Period> time, operation<Op>&& op) noexcept {
+template <class A, class Rep, class Period>
+auto timed(std::chrono::duration<Rep, Period> time, A&& op) {
   return std::move(op).within(to_nanoseconds(time));
 }
-template <class Op, class Clock, class Duration>
-operation<Op> timed(std::chrono::time_point<Clock, Duration> deadline, operation<Op>&& op) noexcept {
+template <class A, class Clock, class Duration>
+auto timed(std::chrono::time_point<Clock, Duration> deadline, A&& op) {
   static_assert(std::is_same_v<Clock, std::chrono::steady_clock>,
                 "hocket: a deadline is a point in time of std::chrono::steady_clock: other clocks can be set back; "
                 "pass a duration instead");
@@ -42,10 +42,12 @@ inline constexpr bool is_time_point = false;
 template <class Clock, class Duration>
 inline constexpr bool is_time_point<std::chrono::time_point<Clock, Duration>> = true;
 
+// What has a deadline to be given: an operation, a group (when_all).
 template <class A>
-inline constexpr bool is_operation = false;
-template <class Op>
-inline constexpr bool is_operation<operation<Op>> = true;
+concept can_be_timed = !std::is_lvalue_reference_v<A> && requires(A&& a, duration time, time_point deadline) {
+  std::move(a).within(time);
+  std::move(a).until(deadline);
+};
 
 }  // namespace detail
 
@@ -73,12 +75,18 @@ template <wait_limit Time, class T>
   return detail::timed(limit, handle.join(at));
 }
 
+// A group (coro/when_all.hpp): the deadline is one of all that its children wait for, and what it gives is a result.
+template <wait_limit Time, detail::can_be_timed A>
+[[nodiscard]] auto within(Time limit, A&& group) {
+  return detail::timed(limit, std::move(group));
+}
+
 // What has no deadline of its own: a task, a foreign awaitable.
 template <wait_limit Time, class A>
-  requires(!detail::is_operation<std::remove_cvref_t<A>>)
+  requires(!detail::can_be_timed<A>)
 void within(Time, A&&) {
   static_assert(
-      detail::is_operation<A>,
+      detail::can_be_timed<A>,
       "hocket: within() takes an operation (m.lock(), a select) or a join_handle. A task has no wait of its own "
       "that could be ended: spawn it and say within(limit, handle), or put the deadline on its waits");
 }

@@ -2,6 +2,7 @@
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/generator.hpp>
 #include <hocket/coro/task.hpp>
+#include <hocket/coro/when_all.hpp>
 
 #include "support/alloc.hpp"
 #include "unit/coro/queue_executor.hpp"
@@ -77,4 +78,34 @@ TEST_CASE("a warm tree of tasks allocates nothing") {
   // The root of sync_wait is not a task: its frame comes from the heap.
   CHECK(allocations <= 1);
   CHECK(releases <= 1);
+}
+
+TEST_CASE("every allocation of a group fails once, and nothing leaks") {
+  auto grow = []() -> task<int> {
+    std::vector<task<int>> all;
+    all.reserve(8);
+    for (int i = 0; i < 8; ++i) all.push_back(tree(counted{}, 2));
+    int sum = 0;
+    for (int one : co_await when_all(std::move(all))) sum += one;
+    co_return sum;
+  };
+  std::size_t failing = 1;
+  for (bool failed = true; failed; ++failing) {
+    trim_frame_memory();
+    int sum = 0;
+    bool thrown = false;
+    {
+      allocation_watch watch(failing);
+      try {
+        sum = sync_wait(grow());
+      } catch (const std::bad_alloc&) {
+        thrown = true;
+      }
+      failed = watch.has_failed();
+    }
+    CHECK(thrown == failed);
+    if (!failed) CHECK(sum == 32);
+    CHECK(counted::live == 0);
+  }
+  CHECK(failing > 10);
 }

@@ -1,0 +1,213 @@
+// The children of a group (when_group.hpp): a pack of several types, or an array of one.
+#pragma once
+#include <hocket/coro/detail/when_group.hpp>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+namespace hocket::inline HOCKET_ABI {
+
+// What stands in a tuple for something that gives nothing.
+using no_value = detail::no_value;
+
+namespace detail {
+
+template <class T>
+struct when_element {
+  using type = T;
+};
+template <>
+struct when_element<void> {
+  using type = no_value;
+};
+template <class Child>
+using when_element_t = typename when_element<typename Child::value>::type;
+
+template <class Child>
+when_element_t<Child> value_of(Child& child) {
+  if constexpr (std::is_void_v<typename Child::value>) return {};
+  else return *std::move(child.result());
+}
+
+// The type that all of them are; when_some of a pack needs one.
+struct differing_values;
+template <class... T>
+struct common_value {
+  using type = differing_values;
+};
+template <class T, std::same_as<T>... Rest>
+struct common_value<T, Rest...> {
+  using type = T;
+};
+
+template <class... A>
+class when_pack {
+ public:
+  static constexpr bool gives_result = (when_child<A>::gives_result || ...);
+  using values = std::tuple<when_element_t<when_child<A>>...>;
+  using outcomes = std::tuple<outcome<typename when_child<A>::value>...>;
+  using common = typename common_value<typename when_child<A>::value...>::type;
+
+  explicit when_pack(std::tuple<A...>& given)
+      : children_(std::apply([](auto&... a) { return children(std::forward<A>(a)...); }, given)) {}
+
+  static constexpr std::size_t size() noexcept { return sizeof...(A); }
+  template <std::size_t I>
+  auto& child() noexcept {
+    return std::get<I>(children_);
+  }
+  template <class F>
+  void each(F&& f) {
+    std::apply([&](auto&... child) { (f(child), ...); }, children_);
+  }
+  values take_values() {
+    return std::apply([](auto&... child) { return values(value_of(child)...); }, children_);
+  }
+  outcomes take_outcomes() {
+    return std::apply([](auto&... child) { return outcomes(std::move(child.result())...); }, children_);
+  }
+
+ private:
+  using children = std::tuple<when_child<A>...>;
+  children children_;
+};
+
+// Whether `when_all` takes an R as a range of awaitables.
+template <class R>
+concept range_of_awaitables = requires(R& range) {
+  { range.size() } -> std::convertible_to<std::size_t>;
+  range.begin() != range.end();
+  requires awaitable<decltype(*range.begin())> || awaitable<std::remove_reference_t<decltype(*range.begin())>>;
+};
+
+// `Range` is a container, whose elements are moved out of it, or an lvalue reference to one, which stay there.
+template <class Range>
+class when_array {
+  using element = std::remove_reference_t<decltype(*std::declval<Range&>().begin())>;
+  using given = std::conditional_t<std::is_lvalue_reference_v<Range>, element&, element>;
+
+ public:
+  using child = when_child<given>;
+  static constexpr bool gives_result = child::gives_result;
+  using common = typename child::value;
+  using values = std::conditional_t<std::is_void_v<typename child::value>, void, std::vector<when_element_t<child>>>;
+  using outcomes = std::vector<outcome<typename child::value>>;
+
+  explicit when_array(std::remove_reference_t<Range>& range) : when_array(range.size()) {
+    for (auto& one : range) {
+      std::construct_at(room_ + size_, static_cast<given&&>(one));
+      ++size_;
+    }
+  }
+  when_array(const when_array&) = delete;
+  when_array& operator=(const when_array&) = delete;
+  ~when_array() {
+    std::destroy_n(room_, size_);
+    std::allocator<child>().deallocate(room_, capacity_);
+  }
+
+  std::size_t size() const noexcept { return size_; }
+  template <class F>
+  void each(F&& f) {
+    for (std::size_t i = 0; i < size_; ++i) f(room_[i]);
+  }
+  values take_values() {
+    if constexpr (!std::is_void_v<values>) {
+      values taken;
+      taken.reserve(size_);
+      each([&](child& one) { taken.push_back(value_of(one)); });
+      return taken;
+    }
+  }
+  outcomes take_outcomes() {
+    outcomes taken;
+    taken.reserve(size_);
+    each([&](child& one) { taken.push_back(std::move(one.result())); });
+    return taken;
+  }
+
+ private:
+  // Delegated to, so that what is there already is freed when a child cannot be made.
+  explicit when_array(std::size_t capacity) : room_(std::allocator<child>().allocate(capacity)), capacity_(capacity) {}
+
+  child* const room_;
+  const std::size_t capacity_;
+  std::size_t size_ = 0;
+};
+
+template <class Given>
+struct children_of {
+  using type = when_array<Given>;
+};
+template <class... A>
+struct children_of<std::tuple<A...>> {
+  using type = when_pack<A...>;
+};
+template <class Given>
+using children_of_t = typename children_of<Given>::type;
+
+// The awaiter of a group. `Way` says how many must end (`enough`), and what the parent is given.
+template <class Way, class Children>
+class when_wait final : public own_awaiter, private Children, private when_group {
+ public:
+  template <class Given>
+  when_wait(Given& what, std::size_t enough, const wait_terms& terms)
+      : Children(what), when_group(Children::size(), enough, terms), enough_(enough) {}
+
+  static constexpr bool await_ready() noexcept { return false; }
+  bool await_suspend(std::coroutine_handle<> parent) noexcept {
+    return suspend(parent, [](when_group& self) noexcept {
+      static_cast<when_wait&>(self).each([&](auto& one) { one.begin(self); });
+    });
+  }
+  auto await_resume() {
+    this->resume();
+    return Way::take(static_cast<Children&>(*this), first_failure(), enough_);
+  }
+
+ private:
+  const std::size_t enough_;
+};
+
+// What when_all and its like return: the things that will be awaited, and under which terms.
+template <class Way, class Given>
+class [[nodiscard("an operation does nothing until it is awaited")]] when_awaitable {
+  using children = children_of_t<Given>;
+
+ public:
+  using way = Way;
+
+  template <class... G>
+  when_awaitable(std::size_t enough, const wait_terms& terms, G&&... given)
+      : given_(std::forward<G>(given)...), enough_(enough), terms_(terms) {}
+
+  when_wait<Way, children> operator co_await() && { return when_wait<Way, children>(given_, enough_, terms_); }
+
+  // For within(): the same under a deadline, as a result.
+  auto within(duration time) && {
+    if (time < terms_.within) terms_.within = time;
+    return std::move(*this).timed();
+  }
+  auto until(time_point deadline) && {
+    if (deadline < terms_.until) terms_.until = deadline;
+    return std::move(*this).timed();
+  }
+
+ private:
+  auto timed() && { return when_awaitable<typename Way::timed, Given>(enough_, terms_, std::forward<Given>(given_)); }
+
+  Given given_;
+  std::size_t enough_;
+  wait_terms terms_;
+};
+
+// Whether it is the time-out of a wait that somebody made an exception of.
+[[nodiscard]] bool is_time_out(const std::exception_ptr& error) noexcept;
+
+}  // namespace detail
+
+// Who waits for a group waits for what may have arguments in its frame, and names anything (fiber/packing.hpp).
+template <class Way, class Given>
+inline constexpr bool names_anything<detail::when_awaitable<Way, Given>> = true;
+
+}  // namespace hocket::inline HOCKET_ABI

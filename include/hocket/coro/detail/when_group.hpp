@@ -1,0 +1,237 @@
+// What when_all and its like have in common: a group of awaitables that one coroutine waits for.
+//
+// Each child is what was given, its awaiter, and a frame: something that can stand where a coroutine's handle is
+// wanted, and whose body is "take the result, count it". So nothing is allocated per child, and an awaiter does not
+// know that no coroutine waits for it. (In conforming mode a frame is a real coroutine.)
+//
+// The life of a group, on the parent's side:
+//   1. suspend(): its wait is armed, and linked to the parent's stop: what stops the parent stops the children.
+//   2. Each child begins, in order, under the group's context: it is awaited. One that is possible at once ends at
+//   once.
+//      A task does not run here: its body is posted, since nobody resumes inline.
+//   3. The parent gives up its own share of the count. Whoever brings it to zero, the parent or the last child, grants
+//      the parent's wait, which nothing else ends: children must not outlive the group.
+//   4. resume(): the parent runs again, and looks at what its children have left.
+// On a child's side: settle its outcome; if that decides the group, cancel the others; give up its share.
+//
+// Once a group is decided (a child of when_all has failed, k of when_some have ended, the parent was stopped), children
+// that have not begun never do. Those that have are cancelled by the group's stop, and waited for.
+//
+// Hazards. *A child outlives the group*: it touches nothing after it has given up its share, and until then the parent
+// waits. *A child ends on another thread while others still begin*: the parent's own share keeps the count up. *Two
+// children fail at once*: one exchange says which came first. *A child is unwound (the parent was killed), and another
+// one goes on to wait*: they have a context without a strand (core/context.hpp), so that the one is not told of the
+// other.
+#pragma once
+#include <hocket/core/context.hpp>
+#include <hocket/core/foreign_wait.hpp>
+#include <hocket/core/operation.hpp>
+#include <hocket/core/stop_link.hpp>
+#include <hocket/core/suspension.hpp>
+#include <hocket/coro/outcome.hpp>
+#include <hocket/coro/task.hpp>
+#include <optional>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+class when_group;
+
+// The place of a child in the eyes of what it awaits.
+struct when_frame {
+  frame_head head{};
+  coroutine_header header{};
+  void (*finish)(when_frame& self) noexcept = nullptr;  // what resuming it does
+  when_group* group = nullptr;
+  std::size_t rank = 0;  // how many had ended before it
+  runnable next{};       // a foreign coroutine that its awaiter wants to run
+};
+
+// A handle whose resumption calls finish(). Throws bad_alloc in conforming mode only. close() instead of resuming it.
+std::coroutine_handle<coroutine_header> open(when_frame& frame);
+void close(std::coroutine_handle<coroutine_header> handle) noexcept;
+
+class when_group : public context, private wait_source {
+ public:
+  // How many must end for the group to be decided: a number, or
+  static constexpr std::size_t never = ~std::size_t{0};
+  static constexpr std::size_t at_failure = never - 1;
+
+  // By a child that has ended, or will never begin. The group may be gone afterwards.
+  void ended(when_frame& child, settled how) noexcept;
+
+  // Whether no more children are to begin, and why: cancelled, or killed.
+  bool decided() const noexcept { return stop_.requested() != verdict::idle; }
+  bool killed() const noexcept { return stop_.killed(); }
+
+ protected:
+  when_group(std::size_t children, std::size_t enough, const wait_terms& terms);
+  ~when_group();
+
+  // The parent's. `begin_all` begins each child. False: they have ended already.
+  bool suspend(std::coroutine_handle<> parent, void (*begin_all)(when_group& self) noexcept) noexcept;
+  void resume();  // throws what unwinds a parent that was killed, if it cost a child its result
+
+  const when_frame* first_failure() const noexcept {
+    // ORDER: relaxed, pairs with nothing: the children have ended, and the grant of the wait has told so.
+    return failed_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  const char* what() const noexcept override { return "a group of awaitables"; }
+  bool detach(waiter&) noexcept override { return false; }  // nothing else ends it
+  void pass_on(waiter&) noexcept override {}
+  void leave() noexcept;
+
+  stop_source stop_;
+  std::optional<stop_link> link_;
+  suspension wait_;
+  waiter entry_;
+  const std::size_t enough_;
+  const duration within_;
+  const std::source_location at_;
+  atomic<bool> lost_{false};      // a child was killed
+  atomic<std::size_t> left_;      // children that have not ended, and the parent's own share
+  atomic<std::size_t> ended_{0};  // counted where order matters
+  atomic<when_frame*> failed_{nullptr};
+};
+
+// What a child contributes: T of result<T>, else what it gives.
+template <class R>
+struct when_gives {
+  using type = R;
+};
+template <class R>
+  requires is_result<std::remove_cvref_t<R>>
+struct when_gives<R> {
+  using type = typename std::remove_cvref_t<R>::value_type;
+};
+template <class R>
+  requires std::is_rvalue_reference_v<R> && (!is_result<std::remove_cvref_t<R>>)
+struct when_gives<R> {
+  using type = std::remove_cvref_t<R>;
+};
+
+// How an A is awaited: by its own awaiter, or behind a bridge.
+template <class A>
+struct when_awaiter {
+  using type = awaiter_of<A&&>;
+  static type make(A&& what) { return get_awaiter(std::forward<A>(what)); }
+};
+template <foreign_awaitable A>
+struct when_awaiter<A> {
+  using type = foreign_wait<A>;
+  static type make(A&& what) { return foreign_wait<A>(std::forward<A>(what)); }
+};
+
+// `A` is an object, which the child owns, or an lvalue reference.
+template <class A>
+class when_child : private when_frame {
+ public:
+  static_assert(!(std::is_lvalue_reference_v<A> && is_task<std::remove_cvref_t<A>>),
+                "hocket: a task is awaited once: give it to the group by std::move");
+  using given = await_result_t<A&&>;
+  using value = typename when_gives<given>::type;
+  static constexpr bool gives_result = is_result<std::remove_cvref_t<given>>;
+
+  explicit when_child(A&& what)
+      : what_(std::forward<A>(what)), awaiter_(when_awaiter<A>::make(std::forward<A>(what_))) {
+    finish = &when_child::take;
+  }
+  when_child(const when_child&) = delete;
+  when_child& operator=(const when_child&) = delete;
+  ~when_child() { give_up(); }
+
+  void begin(when_group& of) noexcept {
+    group = &of;
+    if (of.decided()) return skip();
+    try {
+      if (!awaiter_.await_ready() && suspends()) return;
+    } catch (...) {
+      return fail();
+    }
+    take(*this);
+  }
+
+  outcome<value>& result() noexcept { return outcome_; }
+  std::size_t place() const noexcept { return rank; }
+  bool is(const when_frame* one) const noexcept { return one == this; }
+
+ private:
+  // True: it waits, and may have ended and be gone by now.
+  bool suspends() {
+    const auto self = open(*this);
+    using answer = decltype(awaiter_.await_suspend(self));
+    try {
+      if constexpr (std::is_void_v<answer>) {
+        awaiter_.await_suspend(self);
+        return true;
+      } else if constexpr (std::is_same_v<answer, bool>) {
+        if (awaiter_.await_suspend(self)) return true;
+        close(self);
+        return false;
+      } else {
+        const std::coroutine_handle<> other = awaiter_.await_suspend(self);
+        if (other != std::noop_coroutine()) run_later(other);
+        return true;
+      }
+    } catch (...) {
+      close(self);
+      throw;
+    }
+  }
+  void run_later(std::coroutine_handle<> other) noexcept {
+    next = {nullptr, other, current_executor()};
+    hocket::post(next);
+  }
+
+  static void take(when_frame& frame) noexcept {
+    auto& self = static_cast<when_child&>(frame);
+    try {
+      self.settle();
+    } catch (...) {
+      return self.fail();
+    }
+    self.group->ended(self, self.outcome_.how());
+  }
+  void settle() {
+    if constexpr (gives_result) {
+      auto got = awaiter_.await_resume();
+      if (!got) outcome_.set_error(got.error());
+      else if constexpr (std::is_void_v<value>) outcome_.set_value();
+      else outcome_.set_value(*std::move(got));
+    } else if constexpr (std::is_void_v<given>) {
+      awaiter_.await_resume();
+      outcome_.set_value();
+    } else {
+      outcome_.set_value(awaiter_.await_resume());
+    }
+  }
+  void fail() noexcept {  // in a catch (...)
+    try {
+      throw;
+    } catch (const forced_unwind&) {
+      outcome_.set_killed();
+    } catch (const hocket::cancelled&) {
+      outcome_.set_cancelled();
+    } catch (...) {
+      outcome_.set_exception(std::current_exception());
+    }
+    group->ended(*this, outcome_.how());
+  }
+  void skip() noexcept {
+    give_up();
+    if (group->killed()) outcome_.set_killed();
+    else outcome_.set_cancelled();
+    group->ended(*this, outcome_.how());
+  }
+  // A task that was not begun is not forgotten.
+  void give_up() noexcept {
+    if constexpr (is_task<std::remove_cvref_t<A>>) std::move(what_).discard();
+  }
+
+  A what_;
+  typename when_awaiter<A>::type awaiter_;
+  outcome<value> outcome_;
+};
+
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,0 +1,140 @@
+// outcome<T>: how one of several ended (when_all_settled, when_some), with all that can be told of it.
+//
+//   for (auto& o : co_await when_all_settled(std::move(requests))) {
+//     if (o) use(*o);                                     // it gave a value
+//     else if (o.how() == settled::error) log(o.error()); // it gave a result<T> that is an error
+//     else if (o.how() == settled::exception) ...         // o.rethrow()
+//   }
+//
+// T is what the awaitable gives, and for one that gives result<U> it is U: void, a reference or an object type. A
+// cancellation is told apart whether it came as an error or as the exception `cancelled`; a time-out comes as an error.
+// Not thread safe.
+#pragma once
+#include <hocket/base/error.hpp>
+#include <hocket/base/result.hpp>
+#include <exception>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace hocket::inline HOCKET_ABI {
+
+enum class settled : std::uint8_t {
+  none,       // it has not ended; nobody ever sees that of a group that was awaited
+  value,      //
+  error,      // other than the next but one
+  exception,  // other than `cancelled`
+  timed_out,  // std::errc::timed_out
+  cancelled,  // while it waited, or before it began
+  killed      // the coroutine that awaited the group was killed
+};
+
+template <class T>
+class [[nodiscard]] outcome {
+  static constexpr bool empty = std::is_void_v<T>;
+  using stored =
+      std::conditional_t<empty, char, std::conditional_t<std::is_reference_v<T>, std::remove_reference_t<T>*, T>>;
+
+ public:
+  using value_type = T;
+  using reference = std::add_lvalue_reference_t<T>;
+
+  outcome() noexcept {}
+  outcome(outcome&& other) noexcept(std::is_nothrow_move_constructible_v<stored>) { take(other); }
+  outcome& operator=(outcome&& other) noexcept(std::is_nothrow_move_constructible_v<stored>) {
+    if (this == &other) return *this;
+    reset();
+    take(other);
+    return *this;
+  }
+  ~outcome() { reset(); }
+
+  settled how() const noexcept { return how_; }
+  explicit operator bool() const noexcept { return how_ == settled::value; }
+
+  // The value; fatal if there is none.
+  reference operator*() & noexcept {
+    check_value();
+    if constexpr (std::is_reference_v<T>) return *value_;
+    else if constexpr (!empty) return value_;
+  }
+  T operator*() && noexcept(empty || std::is_reference_v<T> || std::is_nothrow_move_constructible_v<stored>) {
+    check_value();
+    if constexpr (std::is_reference_v<T>) return static_cast<T>(*value_);
+    else if constexpr (!empty) return std::move(value_);
+  }
+  std::remove_reference_t<T>* operator->() noexcept
+    requires(!empty)
+  {
+    check_value();
+    if constexpr (std::is_reference_v<T>) return value_;
+    else return std::addressof(value_);
+  }
+
+  // Why there is no value, as an error code: operation_canceled for one that was cancelled or killed; no error for a
+  // value, and for an exception.
+  std::error_code error() const noexcept {
+    if (how_ == settled::error || how_ == settled::timed_out) return error_;
+    if (how_ == settled::cancelled || how_ == settled::killed)
+      return std::make_error_code(std::errc::operation_canceled);
+    return {};
+  }
+
+  // The exception; null for every other end.
+  std::exception_ptr exception() const noexcept { return how_ == settled::exception ? exception_ : nullptr; }
+
+  // The value, or throws: the exception, or what or_throw would make of the error.
+  T value() && {
+    if (how_ == settled::exception) std::rethrow_exception(exception_);
+    if (how_ != settled::value) throw_error(error());
+    return *std::move(*this);
+  }
+
+  // --- for whoever settles it, once
+  template <class... U>
+  void set_value(U&&... value) noexcept(std::is_nothrow_constructible_v<stored, U...>) {
+    if constexpr (std::is_reference_v<T>) ::new (place()) stored((std::addressof(value), ...));
+    else if constexpr (!empty) ::new (place()) stored(std::forward<U>(value)...);
+    how_ = settled::value;
+  }
+  void set_error(std::error_code error) noexcept {
+    if (error == std::errc::operation_canceled) return set_cancelled();
+    ::new (static_cast<void*>(std::addressof(error_))) std::error_code(error);
+    how_ = error == std::errc::timed_out ? settled::timed_out : settled::error;
+  }
+  void set_exception(std::exception_ptr exception) noexcept {
+    ::new (static_cast<void*>(std::addressof(exception_))) std::exception_ptr(std::move(exception));
+    how_ = settled::exception;
+  }
+  void set_cancelled() noexcept { how_ = settled::cancelled; }
+  void set_killed() noexcept { how_ = settled::killed; }
+
+ private:
+  void* place() noexcept { return const_cast<void*>(static_cast<const void*>(std::addressof(value_))); }
+  void check_value() const noexcept {
+    expects(how_ == settled::value, "the value of an outcome that has none was used", "ask `if (outcome)` first");
+  }
+  bool has_error() const noexcept { return how_ == settled::error || how_ == settled::timed_out; }
+  void take(outcome& other) {
+    if (other.how_ == settled::value) ::new (place()) stored(std::move(other.value_));
+    else if (other.has_error()) ::new (static_cast<void*>(std::addressof(error_))) std::error_code(other.error_);
+    else if (other.how_ == settled::exception)
+      ::new (static_cast<void*>(std::addressof(exception_))) std::exception_ptr(other.exception_);
+    how_ = other.how_;
+  }
+  void reset() noexcept {
+    if (how_ == settled::value) value_.~stored();
+    else if (has_error()) error_.~error_code();
+    else if (how_ == settled::exception) exception_.~exception_ptr();
+    how_ = settled::none;
+  }
+
+  union {
+    stored value_;
+    std::error_code error_;
+    std::exception_ptr exception_;
+  };
+  settled how_ = settled::none;
+};
+
+}  // namespace hocket::inline HOCKET_ABI

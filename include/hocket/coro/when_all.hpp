@@ -1,0 +1,102 @@
+// when_all: awaits several things at once, and gives what all of them gave.
+//
+//   auto [user, quota] = co_await when_all(load_user(id), load_quota(id));       // tasks: a tuple
+//   auto both = co_await within(200ms, when_all(rx.receive(), load_quota(id)));  // result<std::tuple<...>>
+//   std::vector<page> pages = co_await when_all(std::move(downloads));           // a range of tasks
+//   for (auto& o : co_await when_all_settled(std::move(downloads))) ...          // how each of them ended
+//
+// A fiber and a thread say await(when_all(...)). What may be given: tasks (moved in), operations, join_handles, foreign
+// awaitables, other groups; or one range with size(), moved in, or referred to when it is an lvalue.
+//
+// The result. A tuple (a vector, for a range) in the order given. What gives nothing stands there as no_value; a range
+// of such gives void. If any of them gives a result<T>, or the whole has a deadline, the whole is a result, of the
+// tuple of the T: nothing nests.
+//
+// The first that fails, by an error or an exception, is the failure of the whole: the others are cancelled, and when
+// all have ended it is returned or rethrown. Those that have not begun by then never do. A cancellation is an error
+// where the whole is a result, else the exception `cancelled`. when_all_settled cancels nobody, and gives an outcome<T>
+// for each.
+//
+// Children. Tasks and what they await run on the parent's executor, beside each other, under the parent's context: what
+// stops or kills the parent stops or unwinds them. within() gives them a deadline, which ends their waits. Nothing
+// outlives the group: the parent goes on when all have ended, so it waits for a cancelled child that takes its time. A
+// join_handle is only waited for: the coroutine behind it goes on when the wait is given up.
+//
+// Cost. Nothing is allocated per child of a pack, and one array for a range. A child takes what its awaiter takes and
+// some 150 bytes. Tasks are posted, and begin when the executor comes to them, in the order given.
+// Threads: the group belongs to the coroutine that awaits it; its children may run on any thread of the executor.
+#pragma once
+#include <hocket/coro/detail/when_children.hpp>
+
+namespace hocket::inline HOCKET_ABI {
+
+namespace detail {
+
+template <bool Timed>
+struct all_values {
+  using timed = all_values<true>;
+
+  template <class Children>
+  static auto take(Children& children, const when_frame* failed, std::size_t) {
+    using values = typename Children::values;
+    using given = std::conditional_t<Timed || Children::gives_result, result<values>, values>;
+    if (failed) {
+      std::error_code error;
+      children.each([&](auto& child) {
+        if (child.is(failed)) error = why(child.result());
+      });
+      if constexpr (std::is_same_v<given, values>) throw_error(error);
+      else return given(failure(error));
+    }
+    if constexpr (std::is_void_v<values>) return given();
+    else return given(children.take_values());
+  }
+
+ private:
+  // Throws what the child threw.
+  template <class T>
+  static std::error_code why(const outcome<T>& failed) {
+    std::exception_ptr thrown = failed.exception();
+    if (!thrown) return failed.error();
+    if (Timed && is_time_out(thrown)) return std::make_error_code(std::errc::timed_out);
+    std::rethrow_exception(std::move(thrown));
+  }
+};
+
+struct all_outcomes {
+  using timed = all_outcomes;
+
+  template <class Children>
+  static auto take(Children& children, const when_frame*, std::size_t) {
+    return children.take_outcomes();
+  }
+};
+
+}  // namespace detail
+
+template <class... A>
+  requires(sizeof...(A) > 0 && (awaitable<A> && ...))
+[[nodiscard]] auto when_all(A&&... given) {
+  return detail::when_awaitable<detail::all_values<false>, std::tuple<A...>>(detail::when_group::at_failure,
+                                                                             wait_terms{}, std::forward<A>(given)...);
+}
+template <detail::range_of_awaitables R>
+[[nodiscard]] auto when_all(R&& range, std::source_location at = std::source_location::current()) {
+  return detail::when_awaitable<detail::all_values<false>, R>(detail::when_group::at_failure, wait_terms{.at = at},
+                                                              std::forward<R>(range));
+}
+
+// How each ended; never throws what they threw, and never cancels them. Under within() the deadline is theirs.
+template <class... A>
+  requires(sizeof...(A) > 0 && (awaitable<A> && ...))
+[[nodiscard]] auto when_all_settled(A&&... given) {
+  return detail::when_awaitable<detail::all_outcomes, std::tuple<A...>>(detail::when_group::never, wait_terms{},
+                                                                        std::forward<A>(given)...);
+}
+template <detail::range_of_awaitables R>
+[[nodiscard]] auto when_all_settled(R&& range, std::source_location at = std::source_location::current()) {
+  return detail::when_awaitable<detail::all_outcomes, R>(detail::when_group::never, wait_terms{.at = at},
+                                                         std::forward<R>(range));
+}
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,124 @@
+// when_any: awaits several things at once, and goes on with the first that ends. when_some: with the first k.
+//
+//   auto first = co_await when_any(ask(primary), ask(replica));    // choice<reply, reply>
+//   if (first.index() == 0) use(*first.get<0>());                  // get<I>() is a result<T>
+//
+//   auto won = co_await when_any(std::move(mirrors));              // a range: first_of<T>
+//   use(won.index, *won.value);                                    // .value is an outcome<T>
+//
+//   for (auto& one : co_await when_some(2, std::move(replicas)))   // at most two first_of<T>, in the order of ending
+//     if (one.value) ++acknowledged;
+//
+// The first that ends counts, however it ends: an exception that ends the first of a pack is rethrown, an error is in
+// its result. To wait for successes look at what when_some gives, and ask for more.
+//
+// The others are cancelled, and waited for: nothing outlives the group, so that it may refer to the parent's variables.
+// Whoever wants the losers to go on spawns them, and gives their join_handles: only the waits for those are given up.
+// What has not begun when enough have ended never begins. Where all are possible at once, the one given first wins.
+//
+// For primitives alone (a lock or a time-out, one of two channels) use select (sync/select.hpp): it takes exactly one
+// of the resources. Here each child waits for itself: two that are granted at the same time are both taken, and what
+// the loser took (a guard, an item) is destroyed with it.
+//
+// Executors, contexts, deadlines, cost and threads: as when_all.
+#pragma once
+#include <hocket/core/choice.hpp>
+#include <hocket/coro/detail/when_children.hpp>
+
+namespace hocket::inline HOCKET_ABI {
+
+// One of several that have ended: which one, counted from 0, and how.
+template <class T>
+struct first_of {
+  std::size_t index;
+  outcome<T> value;
+};
+
+namespace detail {
+
+inline void expect_some(std::size_t enough, const std::source_location& at = {}) {
+  expects(enough != 0, "when_some(0, ...)", "nobody waits for nothing: ask for 1 or more", nullptr, at);
+}
+
+// What the winner of a pack gave, as a choice.
+struct any_choice {
+  using timed = any_choice;
+
+  template <class... A>
+  static auto take(when_pack<A...>& children, const when_frame*, std::size_t) {
+    return winner<choice<typename when_child<A>::value...>, 0>(children);
+  }
+
+ private:
+  template <class Choice, std::size_t I, class Children>
+  static Choice winner(Children& children) {
+    auto& child = children.template child<I>();
+    if constexpr (I + 1 < Choice::size) {
+      if (child.place() != 0) return winner<Choice, I + 1>(children);
+    }
+    using given = typename Choice::template type<I>;
+    return Choice(std::in_place_index<I>, as_result<given>(child.result()));
+  }
+  template <class Result, class T>
+  static Result as_result(outcome<T>& ended) {
+    if (std::exception_ptr thrown = ended.exception()) std::rethrow_exception(std::move(thrown));
+    if (!ended) return Result(failure(ended.error()));
+    if constexpr (std::is_void_v<T>) return Result();
+    else return Result(*std::move(ended));
+  }
+};
+
+// The first ones, in the order of ending.
+struct some_firsts {
+  using timed = some_firsts;
+
+  template <class Children>
+  static auto take(Children& children, const when_frame*, std::size_t enough) {
+    std::vector<first_of<typename Children::common>> firsts(enough < children.size() ? enough : children.size());
+    std::size_t index = 0;
+    children.each([&](auto& child) {
+      if (child.place() < firsts.size()) firsts[child.place()] = {index, std::move(child.result())};
+      ++index;
+    });
+    return firsts;
+  }
+};
+
+struct any_first {
+  using timed = any_first;
+
+  template <class Children>
+  static auto take(Children& children, const when_frame* failed, std::size_t enough) {
+    return std::move(some_firsts::take(children, failed, enough).front());
+  }
+};
+
+}  // namespace detail
+
+template <class... A>
+  requires(sizeof...(A) > 0 && (awaitable<A> && ...))
+[[nodiscard]] auto when_any(A&&... given) {
+  return detail::when_awaitable<detail::any_choice, std::tuple<A...>>(1, wait_terms{}, std::forward<A>(given)...);
+}
+
+// Fatal for an empty range: nothing would ever end.
+template <detail::range_of_awaitables R>
+[[nodiscard]] auto when_any(R&& range, std::source_location at = std::source_location::current()) {
+  expects(range.size() != 0, "when_any of an empty range", "nothing in it can end: ask `empty()` first", nullptr, at);
+  return detail::when_awaitable<detail::any_first, R>(1, wait_terms{.at = at}, std::forward<R>(range));
+}
+
+// The first `enough` of them; all, if there are no more. Fatal for 0. Those of a pack give the same type.
+template <class... A>
+  requires(sizeof...(A) > 0 && (awaitable<A> && ...))
+[[nodiscard]] auto when_some(std::size_t enough, A&&... given) {
+  detail::expect_some(enough);
+  return detail::when_awaitable<detail::some_firsts, std::tuple<A...>>(enough, wait_terms{}, std::forward<A>(given)...);
+}
+template <detail::range_of_awaitables R>
+[[nodiscard]] auto when_some(std::size_t enough, R&& range, std::source_location at = std::source_location::current()) {
+  detail::expect_some(enough, at);
+  return detail::when_awaitable<detail::some_firsts, R>(enough, wait_terms{.at = at}, std::forward<R>(range));
+}
+
+}  // namespace hocket::inline HOCKET_ABI

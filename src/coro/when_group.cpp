@@ -1,0 +1,71 @@
+#include <hocket/core/current.hpp>
+#include <hocket/core/scheduled.hpp>
+#include <hocket/coro/detail/when_children.hpp>
+
+#include <system_error>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+when_group::when_group(std::size_t children, std::size_t enough, const wait_terms& terms)
+    : context(current_context(), {nullptr, &stop_, terms.until}, terms.at, beside_others{}, [](context&) noexcept {}),
+      enough_(enough),
+      within_(terms.within),
+      at_(terms.at),
+      left_(children + 1) {}
+
+when_group::~when_group() { release(); }
+
+bool when_group::suspend(std::coroutine_handle<> parent, void (*begin_all)(when_group& self) noexcept) noexcept {
+  thread_state& here = this_thread();
+  context* const outer = here.ctx;
+  if (scheduled* self = context::parent()->strand()) self->expect_no_unwinding(at_);
+  wait_.arm(parent, {.ignore = verdict::killed, .at = at_});
+  tighten(deadline_on(*here.running_on, within_, "a group of awaitables", at_));
+  entry_.enlist(wait_, *this);
+  if (stop_source* above = context::parent()->stop()) link_.emplace(*above, stop_);
+  here.ctx = this;
+  begin_all(*this);
+  here.ctx = outer;
+  leave();
+  return wait_.commit();
+}
+
+void when_group::resume() {
+  [[maybe_unused]] verdict granted = wait_.finish();
+  link_.reset();
+  // ORDER: relaxed, pairs with nothing: the children have ended, and the grant of the wait has told so.
+  if (lost_.load(std::memory_order_relaxed)) static_cast<void>(failure_of(verdict::killed));
+}
+
+void when_group::ended(when_frame& child, settled how) noexcept {
+  // ORDER: relaxed, pairs with the load in resume(): the fetch_sub in leave() comes later.
+  if (how == settled::killed) lost_.store(true, std::memory_order_relaxed);
+  if (enough_ < at_failure) {
+    // ORDER: relaxed, pairs with nothing: only the order of these counts.
+    child.rank = ended_.fetch_add(1, std::memory_order_relaxed);
+    if (child.rank + 1 == enough_) stop_.request(verdict::cancelled);
+  } else if (enough_ == at_failure && how != settled::value) {
+    when_frame* none = nullptr;
+    // ORDER: relaxed, pairs with the load in first_failure(): the fetch_sub in leave() comes later.
+    if (failed_.compare_exchange_strong(none, &child, std::memory_order_relaxed, std::memory_order_relaxed))
+      stop_.request(verdict::cancelled);
+  }
+  leave();
+}
+
+bool is_time_out(const std::exception_ptr& error) noexcept {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::system_error& thrown) {
+    return thrown.code() == std::errc::timed_out;
+  } catch (...) {
+    return false;
+  }
+}
+
+void when_group::leave() noexcept {
+  // ORDER: acq_rel, pairs with those of the others: whoever is last tells the parent what all have left.
+  if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) entry_.grant();
+}
+
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,0 +1,92 @@
+// Groups: what does not depend on the kind of the parent. The rest is a suite (tests/suites/when.hpp).
+#include <hocket/core/sync_wait.hpp>
+#include <hocket/coro/task.hpp>
+#include <hocket/coro/when_all.hpp>
+#include <hocket/coro/when_any.hpp>
+
+#include "support/death.hpp"
+
+#include <doctest/doctest.h>
+#include <string>
+
+using namespace hocket;
+using namespace hocket_test;
+
+namespace {
+
+task<int> seven() { co_return 7; }
+task<std::string&> refer(std::string& to) { co_return to; }
+
+}  // namespace
+
+TEST_CASE("when_all gives references as references") {
+  std::string text = "a";
+  auto all = sync_wait(when_all(refer(text), seven()));
+  static_assert(std::is_same_v<decltype(all), std::tuple<std::string&, int>>);
+  std::get<0>(all) += "b";
+  CHECK(text == "ab");
+}
+
+TEST_CASE("a group that is dropped drops its tasks") {
+  auto dropped = [] {
+    try {
+      auto group = when_all(seven());
+      throw 1;
+    } catch (int) {
+    }
+  };
+  dropped();
+  CHECK(std::get<0>(sync_wait(when_all(seven()))) == 7);
+}
+
+TEST_CASE("nothing to wait for is refused where it would never end") {
+  std::vector<task<int>> nothing;
+  expect_fatal([&] { static_cast<void>(when_any(std::move(nothing))); }, "when_any of an empty range");
+  expect_fatal([&] { static_cast<void>(when_some(0, std::move(nothing))); }, "when_some(0, ...)");
+}
+
+TEST_CASE("a group outside of any executor is refused") {
+  auto body = []() -> task<int> {
+    auto all = co_await when_all(seven());
+    co_return std::get<0>(all);
+  };
+  struct by_hand {
+    struct promise_type {
+      by_hand get_return_object() { return {}; }
+      std::suspend_never initial_suspend() noexcept { return {}; }
+      std::suspend_never final_suspend() noexcept { return {}; }
+      void return_void() {}
+      void unhandled_exception() { std::terminate(); }
+    };
+  };
+  expect_fatal([&] { [](auto make) -> by_hand { static_cast<void>(co_await make()); }(body); },
+               "a coroutine waited outside of any executor");
+}
+
+TEST_CASE("an outcome tells how something ended") {
+  outcome<int> none, value, error, late, cancelled_by_error, thrown;
+  value.set_value(3);
+  error.set_error(std::make_error_code(std::errc::io_error));
+  late.set_error(std::make_error_code(std::errc::timed_out));
+  cancelled_by_error.set_error(std::make_error_code(std::errc::operation_canceled));
+  thrown.set_exception(std::make_exception_ptr(std::string("x")));
+  CHECK(none.how() == settled::none);
+  CHECK(value);
+  CHECK(*value == 3);
+  CHECK_FALSE(error);
+  CHECK(error.error() == std::errc::io_error);
+  CHECK(late.how() == settled::timed_out);
+  CHECK(cancelled_by_error.how() == settled::cancelled);
+  CHECK_THROWS_AS(std::move(cancelled_by_error).value(), cancelled);
+  CHECK_THROWS_AS(std::move(error).value(), std::system_error);
+  CHECK_THROWS_AS(std::move(thrown).value(), std::string);
+  CHECK_FALSE(value.exception());
+
+  outcome<std::string> text;
+  text.set_value("long enough to be on the heap, surely");
+  outcome<std::string> moved(std::move(text));
+  CHECK(moved->size() == 37);
+  moved = outcome<std::string>();
+  CHECK(moved.how() == settled::none);
+  expect_fatal([&] { static_cast<void>(*moved); }, "the value of an outcome that has none");
+}
