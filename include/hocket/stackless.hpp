@@ -10,6 +10,7 @@
 #include <hocket/core/yield.hpp>
 #include <hocket/coro/generator.hpp>
 #include <hocket/coro/oneshot.hpp>
+#include <hocket/coro/or_return.hpp>
 #include <hocket/coro/scope.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/coro/task.hpp>

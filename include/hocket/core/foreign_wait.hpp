@@ -73,4 +73,21 @@ class foreign_wait : public own_awaiter {
   std::optional<bridge> way_;
 };
 
+namespace detail {
+
+// How an A (an object, or an lvalue reference) is awaited by a coroutine of ours: by its own awaiter, or behind a
+// bridge.
+template <class A>
+struct way_to_await {
+  using awaiter = awaiter_of<A&&>;
+  static awaiter begin(A&& what) { return get_awaiter(std::forward<A>(what)); }
+};
+template <foreign_awaitable A>
+struct way_to_await<A> {
+  using awaiter = foreign_wait<A>;
+  static awaiter begin(A&& what) { return awaiter(std::forward<A>(what)); }
+};
+
+}  // namespace detail
+
 }  // namespace hocket::inline HOCKET_ABI

@@ -28,6 +28,7 @@
 #pragma once
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/awaitable.hpp>
+#include <hocket/coro/detail/propagating.hpp>
 #include <hocket/coro/detail/task_promise.hpp>
 #include <hocket/coro/frame_allocation.hpp>
 
@@ -79,6 +80,13 @@ class [[nodiscard]] task {
     if (auto body = std::exchange(body_, {})) body.destroy();
   }
 
+  // co_await std::move(t).propagate(), in a task: the same as co_await std::move(t), but an exception of `t` is not
+  // thrown there. It ends this task, too, as an exception_ptr that is handed on: nothing is rethrown in a task that
+  // does not catch, which costs a microsecond for each. Where the task is awaited plainly the exception comes out, the
+  // same object. On its way the locals of each task that it passes are destroyed, innermost first; their destructors
+  // see no exception in flight (std::uncaught_exceptions() is what it was), as after a co_return.
+  detail::propagating<task> propagate() && noexcept { return detail::propagating<task>(std::move(*this)); }
+
   // A task is its own awaiter: a separate one would cost each co_await another move, and each parent's frame another
   // word. The following is called by co_await.
   bool await_ready() const noexcept {
@@ -114,6 +122,19 @@ class [[nodiscard]] task {
 
  private:
   explicit task(handle_type body) noexcept : body_(body) {}
+
+  template <class>
+  friend class detail::propagating;
+  // After its end: the exception that it ended with, and the coroutine is gone; or null.
+  std::exception_ptr take_failure() noexcept {
+    auto& promise = body_.promise();
+    if (!promise.ended_specially()) return nullptr;
+    promise.dequeued();
+    if (!promise.failed()) return nullptr;
+    std::exception_ptr error = promise.take_error();
+    destroy();
+    return error;
+  }
 
   void destroy() noexcept { std::exchange(body_, {}).destroy(); }
   [[gnu::cold, gnu::noinline]] void after_special_end() {

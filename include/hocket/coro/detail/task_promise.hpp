@@ -118,6 +118,7 @@ class awaiter_ref : public own_awaiter {
 template <class T>
 class task_promise_base : public task_chain {
  public:
+  using result_type = T;
   using stored = std::conditional_t<
       std::is_void_v<T>, char,
       std::conditional_t<std::is_reference_v<T>, std::remove_reference_t<T>*, std::remove_const_t<T>>>;
@@ -184,6 +185,20 @@ class task_promise_base : public task_chain {
   bool failed() const noexcept { return (reserved & task_bit::error) != 0; }
   std::exception_ptr take_error() noexcept { return std::move(error_); }
   stored take_value() noexcept(std::is_nothrow_move_constructible_v<stored>) { return std::move(value_); }
+
+  // The coroutine is suspended, and ends where it stands: what is in its frame is destroyed together with it, when the
+  // parent has taken the result. Gives whom to resume.
+  template <class... Args>
+  handle end_here(Args&&... result) {
+    keep(std::forward<Args>(result)...);
+    return this->end();
+  }
+  handle fail_here(std::exception_ptr error) noexcept {
+    clear();
+    ::new (static_cast<void*>(std::addressof(error_))) std::exception_ptr(std::move(error));
+    reserved = task_bit::error;
+    return this->end();
+  }
 
   bool awaited() const noexcept { return static_cast<bool>(continuation.handle); }
   // The parent, which runs again, was queued: the context that it shares with this task becomes the current one.

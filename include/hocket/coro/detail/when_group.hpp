@@ -28,6 +28,7 @@
 #include <hocket/core/operation.hpp>
 #include <hocket/core/stop_link.hpp>
 #include <hocket/core/suspension.hpp>
+#include <hocket/coro/detail/stand_in.hpp>
 #include <hocket/coro/outcome.hpp>
 #include <hocket/coro/task.hpp>
 #include <optional>
@@ -36,19 +37,13 @@ namespace hocket::inline HOCKET_ABI::detail {
 
 class when_group;
 
-// The place of a child in the eyes of what it awaits.
-struct when_frame {
-  frame_head head{};
-  coroutine_header header{};
-  void (*finish)(when_frame& self) noexcept = nullptr;  // what resuming it does
+// A child, as the group and as what it awaits see it.
+struct when_frame : stand_in {
+  using stand_in::stand_in;
   when_group* group = nullptr;
   std::size_t rank = 0;  // how many had ended before it
   runnable next{};       // a foreign coroutine that its awaiter wants to run
 };
-
-// A handle whose resumption calls finish(). Throws bad_alloc in conforming mode only. close() instead of resuming it.
-std::coroutine_handle<coroutine_header> open(when_frame& frame);
-void close(std::coroutine_handle<coroutine_header> handle) noexcept;
 
 class when_group : public context, private wait_source {
  public:
@@ -111,18 +106,6 @@ struct when_gives<R> {
   using type = std::remove_cvref_t<R>;
 };
 
-// How an A is awaited: by its own awaiter, or behind a bridge.
-template <class A>
-struct when_awaiter {
-  using type = awaiter_of<A&&>;
-  static type make(A&& what) { return get_awaiter(std::forward<A>(what)); }
-};
-template <foreign_awaitable A>
-struct when_awaiter<A> {
-  using type = foreign_wait<A>;
-  static type make(A&& what) { return foreign_wait<A>(std::forward<A>(what)); }
-};
-
 // `A` is an object, which the child owns, or an lvalue reference.
 template <class A>
 class when_child : private when_frame {
@@ -134,9 +117,9 @@ class when_child : private when_frame {
   static constexpr bool gives_result = is_result<std::remove_cvref_t<given>>;
 
   explicit when_child(A&& what)
-      : what_(std::forward<A>(what)), awaiter_(when_awaiter<A>::make(std::forward<A>(what_))) {
-    finish = &when_child::take;
-  }
+      : when_frame(&when_child::resumed),
+        what_(std::forward<A>(what)),
+        awaiter_(way_to_await<A>::begin(std::forward<A>(what_))) {}
   when_child(const when_child&) = delete;
   when_child& operator=(const when_child&) = delete;
   ~when_child() { give_up(); }
@@ -149,7 +132,7 @@ class when_child : private when_frame {
     } catch (...) {
       return fail();
     }
-    take(*this);
+    take();
   }
 
   outcome<value>& result() noexcept { return outcome_; }
@@ -159,6 +142,7 @@ class when_child : private when_frame {
  private:
   // True: it waits, and may have ended and be gone by now.
   bool suspends() {
+    header.ctx = group;  // no budget: a task that is awaited begins in the queue
     const auto self = open(*this);
     using answer = decltype(awaiter_.await_suspend(self));
     try {
@@ -184,14 +168,17 @@ class when_child : private when_frame {
     hocket::post(next);
   }
 
-  static void take(when_frame& frame) noexcept {
-    auto& self = static_cast<when_child&>(frame);
+  static std::coroutine_handle<> resumed(stand_in& self) noexcept {
+    static_cast<when_child&>(self).take();
+    return nullptr;
+  }
+  void take() noexcept {
     try {
-      self.settle();
+      settle();
     } catch (...) {
-      return self.fail();
+      return fail();
     }
-    self.group->ended(self, self.outcome_.how());
+    group->ended(*this, outcome_.how());
   }
   void settle() {
     if constexpr (gives_result) {
@@ -230,7 +217,7 @@ class when_child : private when_frame {
   }
 
   A what_;
-  typename when_awaiter<A>::type awaiter_;
+  typename way_to_await<A>::awaiter awaiter_;
   outcome<value> outcome_;
 };
 

@@ -1,0 +1,128 @@
+#include <hocket/core/sync_wait.hpp>
+#include <hocket/coro/oneshot.hpp>
+#include <hocket/coro/or_return.hpp>
+#include <hocket/coro/task.hpp>
+
+#include "unit/coro/queue_executor.hpp"
+
+#include <doctest/doctest.h>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+using namespace hocket;
+using namespace hocket_test;
+
+namespace {
+
+// Notes when it is destroyed, and under which exceptions.
+struct noted {
+  std::vector<std::string>& log;
+  std::string name;
+  ~noted() { log.push_back(name + (std::uncaught_exceptions() ? " thrown" : "")); }
+};
+
+task<result<int>> half(int n) {
+  if (n % 2) co_return failure(std::errc::invalid_argument);
+  co_return n / 2;
+}
+task<result<std::string>> quarter(int n, std::vector<std::string>& log) {
+  noted outer{log, "outer"};
+  const int once = co_await or_return(half(n));
+  noted inner{log, "inner"};
+  const int twice = co_await or_return(half(once));
+  log.push_back("end");
+  co_return std::to_string(twice);
+}
+
+}  // namespace
+
+TEST_CASE("or_return gives the value, or ends the task with the error and destroys its locals") {
+  std::vector<std::string> log;
+  CHECK(sync_wait(quarter(8, log)).value() == "2");
+  CHECK(log == std::vector<std::string>{"end", "inner", "outer"});
+  log.clear();
+  CHECK(sync_wait(quarter(2, log)).error() == std::errc::invalid_argument);
+  CHECK(log == std::vector<std::string>{"inner", "outer"});
+  log.clear();
+  CHECK(sync_wait(quarter(1, log)).error() == std::errc::invalid_argument);
+  CHECK(log == std::vector<std::string>{"outer"});
+}
+
+TEST_CASE("the locals are gone before the parent goes on") {
+  std::vector<std::string> log;
+  auto parent = [&]() -> task<> {
+    auto got = co_await quarter(1, log);
+    log.push_back(got ? "value" : "error");
+  };
+  sync_wait(parent());
+  CHECK(log == std::vector<std::string>{"outer", "error"});
+}
+
+TEST_CASE("or_return of an operation: at once, after a wait, and void") {
+  auto ends = make_oneshot<std::unique_ptr<int>>();
+  auto receive = [&]() -> task<result<int>> {
+    auto box = co_await or_return(ends.receiver.receive());
+    co_return *box;
+  };
+  std::error_code error;
+  int got = 0;
+  queue_executor queue;
+  auto starts = [&]() -> foreign {
+    co_await hop_to(queue);
+    auto r = co_await receive();
+    if (r) got = *r;
+    else error = r.error();
+  };
+  auto waits = starts();
+  queue.run();
+  CHECK(got == 0);
+  ends.sender.send(std::make_unique<int>(7));
+  queue.run();
+  CHECK(got == 7);
+  auto at_once = starts();  // it was taken
+  queue.run();
+  CHECK(error == std::errc::broken_pipe);
+
+  auto nothing = make_oneshot<>();
+  nothing.sender.send();
+  auto told = [&]() -> task<result<void>> {
+    co_await or_return(nothing.receiver.receive());
+    co_return {};
+  };
+  CHECK(sync_wait(told()).has_value());
+  CHECK(sync_wait(told()).error() == std::errc::broken_pipe);
+}
+
+TEST_CASE("an exception of what is awaited comes out of or_return") {
+  auto throws = []() -> task<result<int>> {
+    throw std::runtime_error("as told");
+    co_return 1;
+  };
+  auto catches = [&]() -> task<result<int>> {
+    try {
+      co_return co_await or_return(throws());
+    } catch (const std::runtime_error&) {
+    }
+    co_return 2;
+  };
+  CHECK(sync_wait(catches()).value() == 2);
+}
+
+TEST_CASE("or_return a million times in one task, and a thousand tasks deep") {
+  auto loop = []() -> task<result<int>> {
+    int sum = 0;
+    for (int i = 0; i < 1'000'000; ++i) sum += co_await or_return(half(2));
+    co_return sum;
+  };
+  CHECK(sync_wait(loop()).value() == 1'000'000);
+
+  struct deep {
+    static task<result<int>> down(int n) {
+      if (n == 0) co_return failure(std::errc::io_error);
+      co_return 1 + co_await or_return(down(n - 1));
+    }
+  };
+  CHECK(sync_wait(deep::down(1000)).error() == std::errc::io_error);
+}
