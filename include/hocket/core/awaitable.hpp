@@ -56,6 +56,9 @@ inline constexpr bool is_task = false;
 // Base of hocket's own awaiters: they wake through runnables, so that no bridge is needed between them and a scheduler.
 struct own_awaiter {};
 
+// The same for those that run a coroutine, which may know addresses of whoever awaits it: its arguments, say.
+struct body_awaiter : own_awaiter {};
+
 // The awaiters that may have a coroutine's handle itself.
 template <class W>
 concept trusted_awaiter = std::derived_from<std::remove_cvref_t<W>, own_awaiter> || is_task<std::remove_cvref_t<W>>;
