@@ -154,12 +154,16 @@ void sum_up(Generator generator, size_t k) {
 void generator_value(size_t k) { sum_up(numbers(k), k); }
 void generator_reference(size_t k) { sum_up(referred(k), k); }
 void generator_value_100_deep(size_t k) { sum_up(nested(100, k), k); }
-void generator_nested_life(size_t k) { sum_up([](size_t n) -> hocket::generator<size_t> {
-  for (size_t i = 0; i < n; ++i) {
-    auto one = [](size_t value) -> hocket::generator<size_t> { co_yield value; };
-    co_yield hocket::elements_of(one(i));
-  }
-}(k), k); }
+void generator_nested_life(size_t k) {
+  sum_up(
+      [](size_t n) -> hocket::generator<size_t> {
+        for (size_t i = 0; i < n; ++i) {
+          auto one = [](size_t value) -> hocket::generator<size_t> { co_yield value; };
+          co_yield hocket::elements_of(one(i));
+        }
+      }(k),
+      k);
+}
 
 // --- waits
 

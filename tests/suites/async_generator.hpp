@@ -1,9 +1,9 @@
 // The async_generator, for readers of every kind.
 #pragma once
-#include <hocket/coro/async_generator.hpp>
-#include <hocket/coro/oneshot.hpp>
 #include <hocket/core/current.hpp>
 #include <hocket/core/yield.hpp>
+#include <hocket/coro/async_generator.hpp>
+#include <hocket/coro/oneshot.hpp>
 #include <hocket/sync/auto_reset_event.hpp>
 #include <hocket/time/within.hpp>
 

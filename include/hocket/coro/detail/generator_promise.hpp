@@ -191,7 +191,8 @@ class generator_promise : public yielded_value<Yielded>, public recycled_frame_b
   // Of a root, by its owner: destroys the leaf first.
   static void destroy_all(handle_type root) noexcept {
     handle_type leaf = root.promise().leaf();
-    expects(!leaf.promise().runs(leaf), "a generator was destroyed while it runs", "let its body return or yield first");
+    expects(!leaf.promise().runs(leaf), "a generator was destroyed while it runs",
+            "let its body return or yield first");
     while (leaf != root) {
       handle_type parent = promise_of(leaf.promise().continuation.handle);
       leaf.promise().link().inner_ = {};
@@ -204,8 +205,7 @@ class generator_promise : public yielded_value<Yielded>, public recycled_frame_b
  private:
   template <class Given>
   static constexpr bool yields_converted =
-      std::is_rvalue_reference_v<Yielded> &&
-      std::is_convertible_v<Given, const std::remove_reference_t<Yielded>&>;
+      std::is_rvalue_reference_v<Yielded> && std::is_convertible_v<Given, const std::remove_reference_t<Yielded>&>;
 
   static handle_type promise_of(std::coroutine_handle<> of) noexcept {
     return handle_type::from_promise(static_cast<generator_promise&>(header_of(of)));

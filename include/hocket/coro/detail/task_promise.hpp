@@ -102,7 +102,8 @@ class task_chain : public coroutine_header, public recycled_frame {
   template <class Promise>
   handle start(handle self, std::coroutine_handle<Promise> parent, handle& stash) noexcept {
     if constexpr (std::is_void_v<Promise>) return start_alone(self, parent);
-    else if constexpr (std::is_base_of_v<task_chain, Promise>) return start_below(self, parent, parent.promise(), stash);
+    else if constexpr (std::is_base_of_v<task_chain, Promise>)
+      return start_below(self, parent, parent.promise(), stash);
     else if constexpr (has_header<Promise>) return start_beside(self, parent, parent.promise(), stash);
     else return start_alone(self, parent);
   }
