@@ -32,7 +32,6 @@
 #include <hocket/coro/detail/task_promise.hpp>
 #include <hocket/coro/frame_allocation.hpp>
 #include <concepts>
-#include <memory>
 
 namespace hocket::inline HOCKET_ABI {
 

@@ -65,12 +65,9 @@ class [[nodiscard]] generator {
     }
     // Throws what the body throws.
     iterator& operator++() {
-      auto& promise = leaf_.promise();
-      expects(promise.has_value(), "a generator was resumed at its end, or from inside itself",
+      expects(leaf_.promise().has_value(), "a generator was resumed at its end, or from inside itself",
               "compare the iterator with end() before ++; never advance a generator in its own body");
-      promise.next(leaf_);
-      if (!promise.has_value()) [[unlikely]]
-        find_value();
+      next();
       return *this;
     }
     void operator++(int) { ++*this; }
@@ -80,15 +77,16 @@ class [[nodiscard]] generator {
 
    private:
     friend class generator;
-    explicit iterator(handle_type root) : leaf_(root) {
-      root.promise().next(root);
-      if (!root.promise().has_value()) [[unlikely]]
+    explicit iterator(handle_type root) : leaf_(root) { next(); }
+    void next() {
+      leaf_.promise().next(leaf_);
+      if (!leaf_.promise().has_value()) [[unlikely]]
         find_value();
     }
     // Stands at the root meanwhile: what throws has destroyed the leaf, and what asks from inside finds no value there.
     void find_value() {
-      leaf_ = leaf_.promise().root();
-      leaf_ = leaf_.promise().find_value(leaf_);
+      leaf_ = handle_type::from_promise(leaf_.promise().root());
+      leaf_ = handle_type::from_promise(leaf_.promise().find_value());
     }
 
     handle_type leaf_;  // the innermost body: who computes the values
@@ -101,7 +99,7 @@ class [[nodiscard]] generator {
     return *this;
   }
   ~generator() {
-    if (body_) body_.promise().destroy_all(body_);
+    if (body_) body_.promise().destroy_all();
   }
 
   // Runs the body to its first value. Once only.

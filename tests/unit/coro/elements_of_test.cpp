@@ -198,7 +198,7 @@ TEST_CASE("destroying the outermost generator in the middle destroys all, the in
     static generator<int> of(std::vector<int>& to, int n) {
       noted local(to, n);
       if (n > 0) co_yield elements_of(of(to, n - 1));
-      for (;;) co_yield n;
+      for (int i = 0; i < 10; ++i) co_yield n;
     }
   };
   {

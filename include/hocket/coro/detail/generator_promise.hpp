@@ -20,7 +20,7 @@
 #include <concepts>
 #include <exception>
 #include <iterator>
-#include <memory>
+#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -103,7 +103,7 @@ class yielded_value<Yielded> : public coroutine_header {
   object& value() noexcept { return value_; }
 
   std::suspend_always yield_value(const object& yielded) noexcept {
-    std::construct_at(std::addressof(value_), yielded);
+    ::new (static_cast<void*>(std::addressof(value_))) object(yielded);
     flags = header_flag::started | generator_flag::has_value;
     return {};
   }
@@ -175,31 +175,31 @@ class generator_promise : public yielded_value<Yielded>, public recycled_frame_b
     this->clear();
     leaf.resume();
   }
-  handle_type root() noexcept { return continuation.next ? link().root_ : handle_type::from_promise(*this); }
+  generator_promise& root() noexcept { return continuation.next ? *link().root_ : *this; }
 
-  // Runs whatever has become the leaf until one has a value. Gives that leaf, or the root at its end.
-  [[gnu::noinline]] static handle_type find_value(handle_type root) {
+  // Of a root, by the reader: runs whatever has become the leaf until one has a value. Gives that leaf, or the root at
+  // its end. It takes and gives references, because g++ keeps handles on the stack.
+  [[gnu::noinline]] generator_promise& find_value() {
     for (;;) {
-      handle_type leaf = root.promise().leaf();
-      if (leaf.promise().has_value()) return leaf;
-      if (!leaf.done()) leaf.resume();
-      else if (leaf == root) return root;
-      else root.promise().continuation.handle = leaf.promise().continuation.handle;
+      generator_promise& leaf = this->leaf();
+      if (leaf.has_value()) return leaf;
+      if (handle_type body = leaf.self(); !body.done()) body.resume();
+      else if (&leaf == this) return leaf;
+      else continuation.handle = leaf.continuation.handle;
     }
   }
 
   // Of a root, by its owner: destroys the leaf first.
-  static void destroy_all(handle_type root) noexcept {
-    handle_type leaf = root.promise().leaf();
-    expects(!leaf.promise().runs(leaf), "a generator was destroyed while it runs",
-            "let its body return or yield first");
-    while (leaf != root) {
-      handle_type parent = promise_of(leaf.promise().continuation.handle);
-      leaf.promise().link().inner_ = {};
-      leaf.destroy();
-      leaf = parent;
+  void destroy_all() noexcept {
+    generator_promise* leaf = &this->leaf();
+    expects(!leaf->runs(), "a generator was destroyed while it runs", "let its body return or yield first");
+    while (leaf != this) {
+      generator_promise& parent = promise_of(leaf->continuation.handle);
+      leaf->link().inner_ = {};
+      leaf->self().destroy();
+      leaf = &parent;
     }
-    root.destroy();
+    self().destroy();
   }
 
  private:
@@ -207,16 +207,13 @@ class generator_promise : public yielded_value<Yielded>, public recycled_frame_b
   static constexpr bool yields_converted =
       std::is_rvalue_reference_v<Yielded> && std::is_convertible_v<Given, const std::remove_reference_t<Yielded>&>;
 
-  static handle_type promise_of(std::coroutine_handle<> of) noexcept {
-    return handle_type::from_promise(static_cast<generator_promise&>(header_of(of)));
+  static generator_promise& promise_of(std::coroutine_handle<> body) noexcept {
+    return static_cast<generator_promise&>(header_of(body));
   }
+  handle_type self() noexcept { return handle_type::from_promise(*this); }
   nested& link() const noexcept { return static_cast<nested&>(*continuation.next); }
-  handle_type leaf() noexcept {
-    return continuation.handle ? promise_of(continuation.handle) : handle_type::from_promise(*this);
-  }
-  bool runs(handle_type self) const noexcept {
-    return (flags & header_flag::started) && !this->has_value() && !self.done();
-  }
+  generator_promise& leaf() noexcept { return continuation.handle ? promise_of(continuation.handle) : *this; }
+  bool runs() noexcept { return (flags & header_flag::started) && !this->has_value() && !self().done(); }
 };
 
 // The awaiter of elements_of: owns the inner body while the outer one waits for its end. It is a runnable only so that
@@ -240,8 +237,8 @@ class generator_promise<Yielded>::nested : public runnable {
             "hand it over before its begin()");
     mine.flags |= header_flag::started;
     mine.continuation = {this, outer, nullptr};
-    root_ = parent.root();
-    root_.promise().continuation.handle = inner_;
+    root_ = &parent.root();
+    root_->continuation.handle = inner_;
   }
   // At the end of the inner body, which is destroyed before the outer one goes on.
   void await_resume() {
@@ -256,7 +253,7 @@ class generator_promise<Yielded>::nested : public runnable {
   }
 
   handle_type inner_;
-  handle_type root_{};
+  generator_promise* root_ = nullptr;
   std::exception_ptr error_;
 };
 
