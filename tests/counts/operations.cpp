@@ -5,6 +5,7 @@
 // turns now and then would make the count another one each time. There is no observer.
 #include <hocket/base/clock.hpp>
 #include <hocket/core/yield.hpp>
+#include <hocket/coro/async_generator.hpp>
 #include <hocket/coro/generator.hpp>
 #include <hocket/coro/oneshot.hpp>
 #include <hocket/coro/spawn.hpp>
@@ -165,6 +166,19 @@ void generator_nested_life(size_t k) {
       k);
 }
 
+[[gnu::noinline]] hocket::async_generator<size_t> numbers_later(size_t k) {
+  for (size_t i = 0; i < k; ++i) co_yield i;
+}
+void async_generator_value(size_t k) {
+  still_loop on;
+  spawn(on.loop, [k]() -> task<void> {
+    size_t sum = 0;
+    auto all = numbers_later(k);
+    while (size_t* i = co_await all.next()) sum += *i;
+    must(sum == k * (k - 1) / 2, "an async_generator gave wrong values");
+  });
+}
+
 // --- waits
 
 template <class Mutex>
@@ -249,6 +263,7 @@ constexpr operation operations[] = {
     {"generator_reference", generator_reference},
     {"generator_value_100_deep", generator_value_100_deep},
     {"generator_nested_life", generator_nested_life},
+    {"async_generator_value", async_generator_value},
     {"lock_in_fiber", lock_in_fiber<hocket::mutex>},
     {"lock_in_task", lock_in_task<hocket::mutex>},
     {"unsync_lock_in_fiber", lock_in_fiber<hocket::unsync::mutex>},
