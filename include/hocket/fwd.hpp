@@ -16,6 +16,8 @@ template <class T>
 class task;
 template <class Reference, class Value>
 class generator;
+template <class T>
+class async_generator;
 
 template <class Signature>
 class coroutine;

@@ -8,6 +8,8 @@
 #include <hocket/core/stop.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/core/yield.hpp>
+#include <hocket/coro/async_generator.hpp>
+#include <hocket/coro/elements_of.hpp>
 #include <hocket/coro/generator.hpp>
 #include <hocket/coro/oneshot.hpp>
 #include <hocket/coro/or_return.hpp>

@@ -53,13 +53,11 @@ concept awaitable = requires(A&& a) {
 template <class T>
 inline constexpr bool is_task = false;
 
-// Whether an awaitable may refer to anything, the stack of whoever awaits it among it, in places that nobody can look
-// through: a task has its arguments in its frame.
-template <class A>
-inline constexpr bool names_anything = is_task<A>;
-
 // Base of hocket's own awaiters: they wake through runnables, so that no bridge is needed between them and a scheduler.
 struct own_awaiter {};
+
+// The same for those that run a coroutine, which may know addresses of whoever awaits it: its arguments, say.
+struct body_awaiter : own_awaiter {};
 
 // The awaiters that may have a coroutine's handle itself.
 template <class W>

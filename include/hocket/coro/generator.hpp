@@ -9,84 +9,22 @@
 // of that begin() or ++, and ends the sequence. Destroying a generator destroys its suspended body, locals first.
 //
 // The types are those of std::generator<Reference, Value>: generator<T> gives T&&, so that values can be moved from;
-// generator<const T&> and generator<T&> give what they say; a yielded object is referred to, not copied (save an
-// lvalue yielded as T&&, which is copied first). A reference is valid until the next ++.
+// generator<const T&> and generator<T&> give what they say. A yielded object is referred to, not copied; but where T&&
+// is given an lvalue is copied first, and so is any T of at most two words that is trivially copyable. A reference is
+// valid until the next ++.
+//
+// Recursion. `co_yield elements_of(inner)` hands over all values of another generator (elements_of.hpp). One that
+// yields the same type is given up to the outer body, unbegun, as an rvalue. However deep it lies, the reader resumes
+// it directly, and its values cost what those of the outermost one cost. An exception that leaves it comes out of that
+// co_yield, in the outer body. It is destroyed at its end, before the outer body goes on. Destroying the outermost
+// generator destroys the bodies from the innermost outward. Neither takes stack by the depth.
 //
 // One thread at a time. Misuse (begin() twice, ++ at the end, resuming a generator from inside itself, destroying it
-// while it runs) is fatal.
+// while it runs, handing over one that was begun) is fatal.
 #pragma once
-#include <hocket/base/fatal.hpp>
-#include <hocket/core/frame.hpp>
-#include <hocket/coro/frame_allocation.hpp>
-#include <concepts>
-#include <iterator>
-#include <utility>
+#include <hocket/coro/detail/generator_promise.hpp>
 
 namespace hocket::inline HOCKET_ABI {
-
-template <class Reference, class Value = void>
-class generator;
-
-namespace detail {
-
-template <class>
-inline constexpr bool never = false;
-
-// How the body stands is all in `value`: it points to what was yielded while the body waits there, and is null before
-// the first resume, while the body runs, and after its end. So the loop of the reader tests one word for the end, and
-// the same word finds ++ at the end and ++ from inside.
-template <class Yielded>
-class generator_promise : public coroutine_header, public recycled_frame_by_call {
-  using object = std::remove_reference_t<Yielded>;
-
-  // For `co_yield lvalue` where rvalues are given: the copy lives in the frame until the next resume.
-  class copied {
-   public:
-    copied(const object& value, generator_promise& promise) : copy_(value), promise_(promise) {}
-    bool await_ready() const noexcept { return false; }
-    void await_suspend(std::coroutine_handle<>) noexcept { promise_.value = std::addressof(copy_); }
-    void await_resume() const noexcept {}
-
-   private:
-    std::remove_cv_t<object> copy_;
-    generator_promise& promise_;
-  };
-
- public:
-  std::add_pointer_t<Yielded> value = nullptr;
-
-  generator_promise() noexcept { kind = coroutine_kind::generator; }
-  static std::suspend_always initial_suspend() noexcept { return {}; }
-  static std::suspend_always final_suspend() noexcept { return {}; }
-
-  std::suspend_always yield_value(Yielded yielded) noexcept {
-    value = std::addressof(yielded);
-    return {};
-  }
-  copied yield_value(const object& yielded)
-    requires(std::is_rvalue_reference_v<Yielded> && std::constructible_from<std::remove_cv_t<object>, const object&>)
-  {
-    return copied(yielded, *this);
-  }
-
-  void return_void() noexcept {}
-  // Out of resume(), hence out of the reader's begin() or ++; the body is then at its end.
-  [[noreturn]] static void unhandled_exception() { throw; }
-
-  template <class Awaitable>
-  std::suspend_never await_transform(Awaitable&&) {
-    static_assert(never<Awaitable>,
-                  "hocket: co_await inside a generator: its reader does not wait; use async_generator<T> or task<T>");
-    return {};
-  }
-
-  void next(std::coroutine_handle<> self) {
-    value = nullptr;
-    self.resume();
-  }
-};
-
-}  // namespace detail
 
 template <class Reference, class Value>
 class [[nodiscard]] generator {
@@ -95,10 +33,15 @@ class [[nodiscard]] generator {
   using yielded = std::conditional_t<std::is_reference_v<reference>, reference, const reference&>;
   static_assert(std::is_same_v<value, std::remove_cvref_t<value>> && std::is_object_v<value>,
                 "generator<Reference, Value>: Value is an object type without const");
+  using handle_type = typename detail::generator_promise<yielded>::handle_type;
 
  public:
   struct promise_type : detail::generator_promise<yielded> {
-    generator get_return_object() noexcept { return generator(handle_type::from_promise(*this)); }
+    using yielded_type = yielded;
+    generator get_return_object() noexcept {
+      detail::generator_promise<yielded>& promise = *this;
+      return generator(handle_type::from_promise(promise));
+    }
   };
 
   class iterator {
@@ -107,34 +50,46 @@ class [[nodiscard]] generator {
     using value_type = value;
     using difference_type = std::ptrdiff_t;
 
-    iterator(iterator&& other) noexcept : body_(std::exchange(other.body_, {})) {}
+    iterator(iterator&& other) noexcept : leaf_(std::exchange(other.leaf_, {})) {}
     iterator& operator=(iterator&& other) noexcept {
-      body_ = std::exchange(other.body_, {});
+      leaf_ = std::exchange(other.leaf_, {});
       return *this;
     }
 
     reference operator*() const
         noexcept(std::is_reference_v<reference> || std::is_nothrow_copy_constructible_v<reference>) {
-      debug_expects(body_.promise().value != nullptr, "the value of a generator at its end was used",
+      auto& promise = leaf_.promise();
+      debug_expects(promise.has_value(), "the value of a generator at its end was used",
                     "compare the iterator with end() first");
-      return static_cast<reference>(*body_.promise().value);
+      return static_cast<reference>(promise.value());
     }
     // Throws what the body throws.
     iterator& operator++() {
-      expects(body_.promise().value != nullptr, "a generator was resumed at its end, or from inside itself",
+      expects(leaf_.promise().has_value(), "a generator was resumed at its end, or from inside itself",
               "compare the iterator with end() before ++; never advance a generator in its own body");
-      body_.promise().next(body_);
+      next();
       return *this;
     }
     void operator++(int) { ++*this; }
     friend bool operator==(const iterator& at, std::default_sentinel_t) noexcept {
-      return at.body_.promise().value == nullptr;
+      return !at.leaf_.promise().has_value();
     }
 
    private:
     friend class generator;
-    explicit iterator(std::coroutine_handle<promise_type> body) noexcept : body_(body) {}
-    std::coroutine_handle<promise_type> body_;
+    explicit iterator(handle_type root) : leaf_(root) { next(); }
+    void next() {
+      leaf_.promise().next(leaf_);
+      if (!leaf_.promise().has_value()) [[unlikely]]
+        find_value();
+    }
+    // Stands at the root meanwhile: what throws has destroyed the leaf, and what asks from inside finds no value there.
+    void find_value() {
+      leaf_ = handle_type::from_promise(leaf_.promise().root());
+      leaf_ = handle_type::from_promise(leaf_.promise().find_value());
+    }
+
+    handle_type leaf_;  // the innermost body: who computes the values
   };
 
   generator(generator&& other) noexcept : body_(std::exchange(other.body_, {})) {}
@@ -144,9 +99,7 @@ class [[nodiscard]] generator {
     return *this;
   }
   ~generator() {
-    if (!body_) return;
-    expects(!runs(), "a generator was destroyed while it runs", "let its body return or yield first");
-    body_.destroy();
+    if (body_) body_.promise().destroy_all();
   }
 
   // Runs the body to its first value. Once only.
@@ -156,22 +109,27 @@ class [[nodiscard]] generator {
     expects(!(promise.flags & header_flag::started), "begin() was called twice on a generator",
             "a generator is a single pass: keep the iterator, or call the coroutine function again");
     promise.flags |= header_flag::started;
-    promise.next(body_);
     return iterator(body_);
   }
   [[nodiscard]] std::default_sentinel_t end() const noexcept { return std::default_sentinel; }
 
  private:
-  using handle_type = std::coroutine_handle<promise_type>;
+  friend detail::generator_promise<yielded>;
   explicit generator(handle_type body) noexcept : body_(body) {}
 
-  bool runs() const noexcept {
-    const auto& promise = body_.promise();
-    return (promise.flags & header_flag::started) && !promise.value && !body_.done();
-  }
+  handle_type release() && noexcept { return std::exchange(body_, {}); }
 
   handle_type body_;
 };
+
+namespace detail {
+
+template <class Yielded, class Range>
+generator<Yielded> each_of(Range& range) {
+  for (auto&& one : range) co_yield std::forward<decltype(one)>(one);
+}
+
+}  // namespace detail
 
 }  // namespace hocket::inline HOCKET_ABI
 

@@ -23,7 +23,7 @@ namespace detail {
 template <class Promise>
 inline constexpr bool returns_result = false;
 template <class Promise>
-  requires is_task_promise<Promise>
+  requires ends_early<Promise>
 inline constexpr bool returns_result<Promise> = is_result<typename Promise::result_type>;
 
 // The awaiter of `A` (an lvalue or an rvalue reference).

@@ -183,7 +183,7 @@ told_to_others told_by(const operation<Op>& what) noexcept {
 template <class A>
 told_to_others told_by(const A& what) noexcept {
   if constexpr (requires { what.awaited(); }) return told_by(what.awaited());  // an adaptor
-  else return {nullptr, 0, names_anything<A>};
+  else return {nullptr, 0, is_task<A> || std::derived_from<std::remove_cvref_t<awaiter_of<A>>, body_awaiter>};
 }
 template <class A>
 told_to_others what_is_told(const apart<A>& of) noexcept {

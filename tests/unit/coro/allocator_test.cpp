@@ -1,4 +1,5 @@
 #include <hocket/core/sync_wait.hpp>
+#include <hocket/coro/async_generator.hpp>
 #include <hocket/coro/generator.hpp>
 #include <hocket/coro/task.hpp>
 
@@ -57,6 +58,12 @@ struct refusing {
 [[gnu::noinline]] generator<int> count(std::allocator_arg_t, counting<int>, int n) {
   for (int i = 0; i < n; ++i) co_yield i;
 }
+[[gnu::noinline]] generator<int> counts_twice(std::allocator_arg_t, counting<int> from, int n) {
+  for (int i = 0; i < 2; ++i) co_yield elements_of(count(std::allocator_arg, from, n));
+}
+[[gnu::noinline]] async_generator<int> count_later(std::allocator_arg_t, counting<int>, int n) {
+  for (int i = 0; i < n; ++i) co_yield i;
+}
 
 struct service {
   int base;
@@ -77,6 +84,22 @@ TEST_CASE("a leading std::allocator_arg gives a frame from the allocator, and gi
   CHECK(sum == 10);
   CHECK(used.allocations == 2);
   CHECK(used.releases == 2);
+  CHECK(used.bytes == 0);
+
+  sum = 0;
+  for (int n : counts_twice(std::allocator_arg, counting<int>(used), 5)) sum += n;
+  CHECK(sum == 20);
+  CHECK(used.allocations == 5);
+  CHECK(used.releases == 5);
+  CHECK(used.bytes == 0);
+
+  {
+    auto later = count_later(std::allocator_arg, counting<int>(used), 5);
+    while (int* n = sync_wait(later.next())) sum += *n;
+  }
+  CHECK(sum == 30);
+  CHECK(used.allocations == 6);
+  CHECK(used.releases == 6);
   CHECK(used.bytes == 0);
 
   CHECK(sync_wait(plain(std::allocator_arg, {}, 3)) == 3);

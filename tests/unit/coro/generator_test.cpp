@@ -114,6 +114,43 @@ TEST_CASE("values that only move are moved out, lvalues are copied before") {
   CHECK(texts == std::vector<std::string>{"kept", "kept"});
 }
 
+TEST_CASE("what is given away need not be small, nor have a default constructor, nor be mutable") {
+  struct point {
+    point(int first, int second) : x(first), y(second) {}
+    int x, y;
+  };
+  struct line {
+    point from, to;
+    long weight;
+  };
+  static_assert(detail::yields_small_copies<point&&>);
+  static_assert(!detail::yields_small_copies<line&&>);
+  static_assert(!detail::yields_small_copies<const point&>);
+  auto points = []() -> generator<point> {
+    point mine(1, 2);
+    co_yield mine;
+    mine.x = 3;
+    co_yield point(4, mine.x);
+    co_yield std::move(mine);
+  };
+  int sum = 0;
+  for (point&& p : points()) {
+    sum = 10 * sum + p.x;
+    p.x = 0;  // the reader's own copy
+  }
+  CHECK(sum == 143);
+
+  auto lines = []() -> generator<line> {
+    const line mine{point(1, 2), point(3, 4), 5};
+    co_yield mine;
+  };
+  for (line&& l : lines()) CHECK(l.to.y + l.weight == 9);
+
+  auto constants = []() -> generator<const int> { co_yield 7; };
+  static_assert(std::is_same_v<std::ranges::range_reference_t<decltype(constants())>, const int&&>);
+  for (const int& n : constants()) CHECK(n == 7);
+}
+
 TEST_CASE("a proxy reference has a value type of its own") {
   auto words = []() -> generator<std::string_view, std::string> {
     co_yield "one";

@@ -10,6 +10,10 @@
 
 namespace hocket::inline HOCKET_ABI::detail {
 
+// The promise of a task: not that of another body that awaits (an async_generator), whose parent wants something else.
+template <class Promise>
+concept ends_early = std::is_base_of_v<task_chain, Promise> && requires { typename Promise::result_type; };
+
 class early_end : public own_awaiter, protected stand_in {
  protected:
   using handle = std::coroutine_handle<>;

@@ -16,7 +16,7 @@ class propagating : public early_end {
   bool await_ready() const noexcept { return child_.await_ready(); }
   template <class Promise>
   handle await_suspend(std::coroutine_handle<Promise> self) noexcept(!conforming_mode) {
-    static_assert(is_task_promise<Promise>,
+    static_assert(ends_early<Promise>,
                   "hocket: propagate() is for tasks: where a fiber or anything else awaits, await the task itself");
     fail_ = &propagating::fail<Promise>;
     return suspend(child_, self.promise(), self);

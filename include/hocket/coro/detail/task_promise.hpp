@@ -34,10 +34,29 @@ inline constexpr std::uint32_t value = 1;          // slot holds the result
 inline constexpr std::uint32_t error = 2;          // slot holds the exception
 inline constexpr std::uint32_t start_queued = 4;   // slot holds the parent, continuation is in a queue
 inline constexpr std::uint32_t parent_queued = 8;  // continuation is in a queue, or the parent came out of it
+inline constexpr std::uint32_t asked = 16;         // of an async_generator: a next() is under way
 }  // namespace task_bit
 
-// The part that does not depend on the result. `stash` is the promise's slot, where the parent waits while the start is
-// queued: kept in it so that neither frame pays for what happens once in 256 awaits.
+// Stands for an object that is its own awaiter, because g++ 12 would copy one that an await_transform hands on.
+template <class W>
+class awaiter_ref : public own_awaiter {
+ public:
+  explicit awaiter_ref(W& to) noexcept : to_(to) {}
+  decltype(auto) await_ready() const noexcept(noexcept(std::declval<W&>().await_ready())) { return to_.await_ready(); }
+  template <class Promise>
+  decltype(auto) await_suspend(std::coroutine_handle<Promise> who) const
+      noexcept(noexcept(std::declval<W&>().await_suspend(who))) {
+    return to_.await_suspend(who);
+  }
+  decltype(auto) await_resume() const { return to_.await_resume(); }
+
+ private:
+  W& to_;
+};
+
+// The part that does not depend on the result: of a task, and of an async_generator, which ends and starts anew with
+// each value. `stash` is a slot of the promise, where the parent waits while the start is queued: kept in it so that
+// neither frame pays for what happens once in 256 awaits.
 class task_chain : public coroutine_header, public recycled_frame {
  public:
   // Most parents are tasks: start_below() finds the flags as they should be.
@@ -46,8 +65,48 @@ class task_chain : public coroutine_header, public recycled_frame {
     flags = header_flag::parent_has_header;
   }
 
+  struct last {
+    static constexpr bool await_ready() noexcept { return false; }
+    template <class Promise>
+    static std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> self) noexcept {
+      return static_cast<task_chain&>(self.promise()).end();
+    }
+    static void await_resume() noexcept {}
+  };
+  static last final_suspend() noexcept { return {}; }
+
+  // What is not ours waits behind a bridge.
+  template <class A>
+  static A&& await_transform(A&& a) noexcept {
+    return static_cast<A&&>(a);
+  }
+  template <trusted_awaiter A>
+  static awaiter_ref<std::remove_reference_t<A>> await_transform(A&& a) noexcept {
+    return awaiter_ref<std::remove_reference_t<A>>(a);
+  }
+  template <foreign_awaitable A>
+  static foreign_wait<A> await_transform(A&& a) {
+    return foreign_wait<A>(std::forward<A>(a));
+  }
+
+  bool awaited() const noexcept { return static_cast<bool>(continuation.handle); }
+  // The parent, which runs again, was queued: the context that it shares with this task becomes the current one.
+  void dequeued() noexcept {
+    if (reserved & task_bit::parent_queued) this_thread().ctx = ctx;
+    reserved &= ~task_bit::parent_queued;
+  }
+
  protected:
   using handle = std::coroutine_handle<>;
+
+  template <class Promise>
+  handle start(handle self, std::coroutine_handle<Promise> parent, handle& stash) noexcept {
+    if constexpr (std::is_void_v<Promise>) return start_alone(self, parent);
+    else if constexpr (std::is_base_of_v<task_chain, Promise>)
+      return start_below(self, parent, parent.promise(), stash);
+    else if constexpr (has_header<Promise>) return start_beside(self, parent, parent.promise(), stash);
+    else return start_alone(self, parent);
+  }
 
   // The parent is a task: it will go on wherever this one ends.
   handle start_below(handle self, handle parent, coroutine_header& above, handle& stash) noexcept {
@@ -90,29 +149,9 @@ class task_chain : public coroutine_header, public recycled_frame {
   handle end_slowly() noexcept;
 };
 
-template <class Promise>
-inline constexpr bool is_task_promise = std::is_base_of_v<task_chain, Promise>;
-
 // Level debug: a task is about to be destroyed before its end. Fatal if a queue still refers to it, or if it was never
 // awaited and no exception is the reason.
 void expect_droppable(const coroutine_header& task) noexcept;
-
-// Stands for an object that is its own awaiter, because g++ 12 would copy one that an await_transform hands on.
-template <class W>
-class awaiter_ref : public own_awaiter {
- public:
-  explicit awaiter_ref(W& to) noexcept : to_(to) {}
-  decltype(auto) await_ready() const noexcept(noexcept(std::declval<W&>().await_ready())) { return to_.await_ready(); }
-  template <class Promise>
-  decltype(auto) await_suspend(std::coroutine_handle<Promise> who) const
-      noexcept(noexcept(std::declval<W&>().await_suspend(who))) {
-    return to_.await_suspend(who);
-  }
-  decltype(auto) await_resume() const { return to_.await_resume(); }
-
- private:
-  W& to_;
-};
 
 // A reference is kept as a pointer. The exception shares the slot with the result: one of them at most is there.
 template <class T>
@@ -131,10 +170,7 @@ class task_promise_base : public task_chain {
 
   template <class Promise>
   handle start(handle self, std::coroutine_handle<Promise> parent) noexcept {
-    if constexpr (std::is_void_v<Promise>) return start_alone(self, parent);
-    else if constexpr (is_task_promise<Promise>) return start_below(self, parent, parent.promise(), parent_);
-    else if constexpr (has_header<Promise>) return start_beside(self, parent, parent.promise(), parent_);
-    else return start_alone(self, parent);
+    return task_chain::start(self, parent, parent_);
   }
 
   class first {
@@ -148,30 +184,6 @@ class task_promise_base : public task_chain {
     task_promise_base& promise_;
   };
   first initial_suspend() noexcept { return first(*this); }
-
-  struct last {
-    static constexpr bool await_ready() noexcept { return false; }
-    template <class Promise>
-    static handle await_suspend(std::coroutine_handle<Promise> self) noexcept {
-      return static_cast<task_promise_base&>(self.promise()).end();
-    }
-    static void await_resume() noexcept {}
-  };
-  static last final_suspend() noexcept { return {}; }
-
-  // What is not ours waits behind a bridge.
-  template <class A>
-  static A&& await_transform(A&& a) noexcept {
-    return static_cast<A&&>(a);
-  }
-  template <trusted_awaiter A>
-  static awaiter_ref<std::remove_reference_t<A>> await_transform(A&& a) noexcept {
-    return awaiter_ref<std::remove_reference_t<A>>(a);
-  }
-  template <foreign_awaitable A>
-  static foreign_wait<A> await_transform(A&& a) {
-    return foreign_wait<A>(std::forward<A>(a));
-  }
 
   void unhandled_exception() noexcept {
     clear();
@@ -198,13 +210,6 @@ class task_promise_base : public task_chain {
     ::new (static_cast<void*>(std::addressof(error_))) std::exception_ptr(std::move(error));
     reserved = task_bit::error;
     return this->end();
-  }
-
-  bool awaited() const noexcept { return static_cast<bool>(continuation.handle); }
-  // The parent, which runs again, was queued: the context that it shares with this task becomes the current one.
-  void dequeued() noexcept {
-    if (reserved & task_bit::parent_queued) this_thread().ctx = ctx;
-    reserved &= ~task_bit::parent_queued;
   }
 
  protected:

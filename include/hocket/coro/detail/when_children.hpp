@@ -148,7 +148,7 @@ using children_of_t = typename children_of<Given>::type;
 
 // The awaiter of a group. `Way` says how many must end (`enough`), and what the parent is given.
 template <class Way, class Children>
-class when_wait final : public own_awaiter, private Children, private when_group {
+class when_wait final : public body_awaiter, private Children, private when_group {
  public:
   template <class Given>
   when_wait(Given& what, std::size_t enough, const wait_terms& terms)
@@ -205,9 +205,5 @@ class [[nodiscard("an operation does nothing until it is awaited")]] when_awaita
 [[nodiscard]] bool is_time_out(const std::exception_ptr& error) noexcept;
 
 }  // namespace detail
-
-// Who waits for a group waits for what may have arguments in its frame, and names anything (fiber/packing.hpp).
-template <class Way, class Given>
-inline constexpr bool names_anything<detail::when_awaitable<Way, Given>> = true;
 
 }  // namespace hocket::inline HOCKET_ABI

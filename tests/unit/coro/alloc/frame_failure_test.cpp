@@ -1,5 +1,6 @@
 // No memory for a frame: std::bad_alloc comes out of the coroutine function, and nothing leaks.
 #include <hocket/core/sync_wait.hpp>
+#include <hocket/coro/async_generator.hpp>
 #include <hocket/coro/generator.hpp>
 #include <hocket/coro/task.hpp>
 #include <hocket/coro/when_all.hpp>
@@ -23,6 +24,29 @@ task<int> tree(counted, int depth) {
 }
 // Out of line: else Clang may put the frame into the caller's and allocate nothing.
 [[gnu::noinline]] generator<int> numbers(counted) { co_yield 1; }
+
+generator<int> nest(counted, int depth) {
+  counted local;
+  co_yield 1;
+  if (depth > 0) co_yield elements_of(nest(counted{}, depth - 1));
+}
+async_generator<int> leaves(counted, int n) {
+  counted local;
+  for (int i = 0; i < n; ++i) {
+    int value = co_await leaf(counted{}, 1);
+    co_yield std::move(value);
+  }
+}
+task<int> sum_of(async_generator<int> all) {
+  int sum = 0;
+  while (int* n = co_await all.next()) sum += *n;
+  co_return sum;
+}
+int sum_of(generator<int> all) {
+  int sum = 0;
+  for (int n : all) sum += n;
+  return sum;
+}
 
 }  // namespace
 
@@ -60,6 +84,29 @@ TEST_CASE("every allocation of a tree of tasks fails once, and nothing leaks") {
     }
     CHECK(thrown == failed);
     CHECK(sum == (failed ? 0 : 16));
+    CHECK(counted::live == 0);
+  }
+  CHECK(failing > 5);
+}
+
+TEST_CASE("every allocation of nested and of asynchronous generators fails once, and nothing leaks") {
+  std::size_t failing = 1;
+  for (bool failed = true; failed; ++failing) {
+    trim_frame_memory();
+    int sum = 0;
+    bool thrown = false;
+    {
+      allocation_watch watch(failing);
+      try {
+        sum += sum_of(nest(counted{}, 4));
+        sum += sync_wait(sum_of(leaves(counted{}, 5)));
+      } catch (const std::bad_alloc&) {
+        thrown = true;
+      }
+      failed = watch.has_failed();
+    }
+    CHECK(thrown == failed);
+    CHECK((failed || sum == 10));
     CHECK(counted::live == 0);
   }
   CHECK(failing > 5);

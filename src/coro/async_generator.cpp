@@ -1,0 +1,11 @@
+#include <hocket/coro/async_generator.hpp>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+void expect_idle(const coroutine_header& body) noexcept {
+  debug_expects(!(body.reserved & task_bit::asked) || !current_executor(),
+                "an async_generator was destroyed while a next() is under way",
+                "let the reader's next() end first: cancel the reader, and join it");
+}
+
+}  // namespace hocket::inline HOCKET_ABI::detail
