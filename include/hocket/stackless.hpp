@@ -8,9 +8,11 @@
 #include <hocket/core/stop.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/core/yield.hpp>
+#include <hocket/coro/eager_task.hpp>
 #include <hocket/coro/generator.hpp>
 #include <hocket/coro/oneshot.hpp>
 #include <hocket/coro/scope.hpp>
+#include <hocket/coro/shared_task.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/coro/task.hpp>
 #include <hocket/runtime/run.hpp>

@@ -69,13 +69,18 @@ void bridge::withdraw() noexcept {
 }
 
 bridge::~bridge() {
-  if (scheduled* self = ctx_.coroutine()) self->waits_for_foreign(false);
+  stop_waiting();
   frame_.destroy();
 }
 
 void bridge::end() noexcept {
   this_thread().ctx = &ctx_;
-  if (scheduled* self = ctx_.coroutine()) self->waits_for_foreign(false);
+  stop_waiting();
+}
+
+void bridge::stop_waiting() noexcept {
+  if (scheduled* self = ctx_.coroutine(); self && waits_) self->waits_for_foreign(false);
+  waits_ = false;
 }
 
 }  // namespace hocket::inline HOCKET_ABI
