@@ -11,7 +11,9 @@ context& current_context() noexcept {
 }
 
 running_scope::running_scope(executor* on, context* ctx, run_queue* ready) noexcept
-    : outer_executor_(this_thread().running_on), outer_ready_(this_thread().ready), outer_context_(this_thread().ctx),
+    : outer_executor_(this_thread().running_on),
+      outer_ready_(this_thread().ready),
+      outer_context_(this_thread().ctx),
       outer_eager_(std::exchange(this_thread().eager, nullptr)) {
   this_thread().running_on = on;
   this_thread().ready = ready;

@@ -119,8 +119,8 @@ void shared_state::begin(suspension& wait, waiter& entry) noexcept {
   bool first = false;
   {
     locked guard(mutex_);
-    // ORDER: acquire, pairs with the exchange in wake_all(): the result is visible.
-    const std::uint32_t seen = word_.load(std::memory_order_acquire);
+    // ORDER: relaxed, pairs with nothing: the mutex orders it after the exchange in wake_all().
+    const std::uint32_t seen = word_.load(std::memory_order_relaxed);
     if (seen == over) {
       [[maybe_unused]] bool taken = wait.take_now(entry, *this);
       return;
@@ -163,8 +163,8 @@ void shared_state::retain() noexcept {
 void shared_state::drop() noexcept {
   // ORDER: acq_rel, pairs with the fetch_sub of the other handles in drop(): the last one sees what they did.
   if (handles_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  // ORDER: acquire, pairs with the exchange in wake_all(): how the body ended is visible.
-  const std::uint32_t seen = word_.load(std::memory_order_acquire);
+  // ORDER: relaxed, pairs with nothing: it says only whether the body may still run; drop_handle() orders the rest.
+  const std::uint32_t seen = word_.load(std::memory_order_relaxed);
   if (seen == idle) return frame_.destroy();
   if (seen == started) {
     {

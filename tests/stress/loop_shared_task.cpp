@@ -3,10 +3,10 @@
 // gets its value, and every frame is freed.
 //
 // The seed is random and printed; HOCKET_STRESS_SEED=<n> repeats its choices (the schedule is the machine's).
-#include <hocket/coro/shared_task.hpp>
-#include <hocket/coro/spawn.hpp>
 #include <hocket/core/or_throw.hpp>
 #include <hocket/core/yield.hpp>
+#include <hocket/coro/shared_task.hpp>
+#include <hocket/coro/spawn.hpp>
 #include <hocket/runtime/loop.hpp>
 #include <hocket/time/within.hpp>
 

@@ -16,9 +16,7 @@ namespace hocket_test {
 // An eager task that has begun on `on` and gives what is sent.
 class begun_eagerly {
  public:
-  explicit begun_eagerly(queue_executor& on) : on_(on) {
-    on_.run();
-  }
+  explicit begun_eagerly(queue_executor& on) : on_(on) { on_.run(); }
   hocket::eager_task<std::unique_ptr<int>> task;
 
   void send(int n) {

@@ -32,8 +32,8 @@
 // destructors cannot wait: there it is fatal, also when an exception or a kill leaves the task. A task that may be left
 // so spawns on a scope instead (in_scope). Nothing else ends a body early than the stop of its context.
 //
-// A killed body unwinds by itself, when it is resumed. Awaiting it then goes on with the kill, if the awaiting coroutine
-// was killed, too, as its caller was; any other gets `cancelled`.
+// A killed body unwinds by itself, when it is resumed. Awaiting it then goes on with the kill, if the awaiting
+// coroutine was killed, too, as its caller was; any other gets `cancelled`.
 //
 // The protocol. Body and owner meet in one word, so they may be on different threads when they do:
 //

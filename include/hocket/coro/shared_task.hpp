@@ -25,8 +25,8 @@
 //            awaiting gives operation_canceled, as it does when the loop does not take it any more.
 //
 // A plain thread that comes first has no executor that others could rely on. So it runs the body itself, in wait() or
-// co_await, to its end, whatever the terms of its wait; use start() to have it run elsewhere. On an executor that is not
-// a loop nobody counts the body: the executor must outlive it.
+// co_await, to its end, whatever the terms of its wait; use start() to have it run elsewhere. On an executor that is
+// not a loop nobody counts the body: the executor must outlive it.
 //
 // An exception that nobody has received when the last handle is dropped goes to on_unhandled, as with join_handle.
 // Never awaited, it never runs: the last handle destroys the frame. A body that awaits itself is fatal; a cycle of

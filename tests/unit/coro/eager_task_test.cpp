@@ -26,11 +26,11 @@ static_assert(awaitable<eager_task<int>> && awaitable<eager_task<int>&> && trust
 static_assert(std::is_same_v<await_result_t<eager_task<int&>>, int&>);
 static_assert(has_header<eager_task<int>::promise_type> && !is_task<eager_task<int>>);
 
-eager_task<int> twice(int n) { co_return 2 * n; }
-task<int> later(int n) { co_return n; }
+eager_task<int> twice_at_once(int n) { co_return 2 * n; }
+task<int> lazily(int n) { co_return n; }
 
 // Receives one value, and adds to it.
-eager_task<int> plus(oneshot_receiver<int> from, int n) {
+eager_task<int> plus_later(oneshot_receiver<int> from, int n) {
   auto got = co_await from.receive();
   if (!got) throw_error(got.error());
   co_return *got + n;
@@ -38,12 +38,12 @@ eager_task<int> plus(oneshot_receiver<int> from, int n) {
 
 // Counts the bytes that its coroutines get.
 template <class T>
-struct tallying {
+struct eager_tally {
   using value_type = T;
   std::size_t* bytes;
-  explicit tallying(std::size_t& into) : bytes(&into) {}
+  explicit eager_tally(std::size_t& into) : bytes(&into) {}
   template <class U>
-  tallying(const tallying<U>& other) : bytes(other.bytes) {}
+  eager_tally(const eager_tally<U>& other) : bytes(other.bytes) {}
   T* allocate(std::size_t n) {
     *bytes += n * sizeof(T);
     return std::allocator<T>{}.allocate(n);
@@ -52,10 +52,10 @@ struct tallying {
     *bytes -= n * sizeof(T);
     std::allocator<T>{}.deallocate(p, n);
   }
-  friend bool operator==(const tallying&, const tallying&) = default;
+  friend bool operator==(const eager_tally&, const eager_tally&) = default;
 };
 
-eager_task<int> placed(std::allocator_arg_t, tallying<char>, int n) { co_return n; }
+eager_task<int> placed(std::allocator_arg_t, eager_tally<char>, int n) { co_return n; }
 
 }  // namespace
 
@@ -72,10 +72,10 @@ TEST_CASE("an eager task has run when its call returns, and awaiting it does not
   CHECK(sync_wait(std::move(t)) == 7);
   CHECK_FALSE(t);
   auto outer = []() -> task<int> {
-    auto one = twice(1);
+    auto one = twice_at_once(1);
     int sum = co_await std::move(one);
     CHECK_FALSE(one);
-    co_return sum + co_await twice(2);
+    co_return sum + co_await twice_at_once(2);
   };
   CHECK(sync_wait(outer()) == 6);
 }
@@ -100,7 +100,7 @@ TEST_CASE("a body that waits goes on later, and its owner is posted when it ends
   int got = 0;
   auto outer = [&]() -> foreign {
     co_await hop_to(queue);
-    auto t = plus(std::move(ends.receiver), 1);
+    auto t = plus_later(std::move(ends.receiver), 1);
     CHECK_FALSE(t.ready());
     got = co_await std::move(t);
   };
@@ -119,8 +119,8 @@ TEST_CASE("several eager tasks wait at the same time") {
   std::vector<int> got;
   auto outer = [&]() -> foreign {
     co_await hop_to(queue);
-    auto one = plus(std::move(first.receiver), 10);
-    auto two = plus(std::move(second.receiver), 20);
+    auto one = plus_later(std::move(first.receiver), 10);
+    auto two = plus_later(std::move(second.receiver), 20);
     got.push_back(co_await std::move(one));
     got.push_back(co_await std::move(two));
   };
@@ -162,7 +162,7 @@ TEST_CASE("an eager body awaits tasks and other eager tasks, on the stack of its
   int sum = 0;
   auto many = []() -> eager_task<int> {
     int total = 0;
-    for (int i = 0; i < 1000; ++i) total += co_await later(1) + co_await twice(1);
+    for (int i = 0; i < 1000; ++i) total += co_await lazily(1) + co_await twice_at_once(1);
     co_return total;
   };
   auto outer = [&]() -> foreign {
@@ -219,7 +219,7 @@ TEST_CASE("a killed body that somebody else awaits tells that it was cancelled")
   auto caller = [&]() -> foreign {
     co_await hop_to(queue);
     this_thread().ctx = own.get();
-    t = plus(std::move(ends.receiver), 1);
+    t = plus_later(std::move(ends.receiver), 1);
     this_thread().ctx = nullptr;
   };
   auto root = caller();
@@ -237,7 +237,7 @@ TEST_CASE("a thread awaits an eager task whose body ends on another one") {
     eager_task<int> t;
     auto caller = [&]() -> foreign {
       co_await hop_to(queue);
-      t = plus(std::move(ends.receiver), 1);
+      t = plus_later(std::move(ends.receiver), 1);
     };
     auto root = caller();
     queue.run();
@@ -302,7 +302,7 @@ TEST_CASE("an exception that nobody receives is given up for another one") {
 TEST_CASE("the frame of an eager task comes from the allocator that it is given") {
   std::size_t bytes = 0;
   {
-    auto t = placed(std::allocator_arg, tallying<char>(bytes), 5);
+    auto t = placed(std::allocator_arg, eager_tally<char>(bytes), 5);
     CHECK(bytes > 0);
     CHECK(sync_wait(std::move(t)) == 5);
   }
@@ -313,7 +313,7 @@ TEST_CASE("misuse of an eager task aborts and names the remedy") {
   if (!misuse_checks) return;
   expect_fatal(
       [] {
-        auto t = twice(1);
+        auto t = twice_at_once(1);
         sync_wait(std::move(t));
         sync_wait(std::move(t));
       },
@@ -322,7 +322,7 @@ TEST_CASE("misuse of an eager task aborts and names the remedy") {
   expect_fatal(
       [] {
         auto ends = make_oneshot<int>();
-        auto t = plus(std::move(ends.receiver), 1);
+        auto t = plus_later(std::move(ends.receiver), 1);
       },
       "outside of any executor");
   expect_fatal(
@@ -331,7 +331,9 @@ TEST_CASE("misuse of an eager task aborts and names the remedy") {
         auto ends = make_oneshot<int>();
         auto outer = [&]() -> foreign {
           co_await hop_to(queue);
-          { auto t = plus(std::move(ends.receiver), 1); }
+          {
+            auto t = plus_later(std::move(ends.receiver), 1);
+          }
         };
         auto root = outer();
         queue.run();

@@ -29,25 +29,25 @@ static_assert(std::is_same_v<await_result_t<shared_task<int&>&>, int&>);
 static_assert(std::is_void_v<await_result_t<shared_task<>&>>);
 static_assert(has_header<shared_task<int>::promise_type>);
 
-shared_task<std::string> text(int& runs) {
+shared_task<std::string> shared_text(int& runs) {
   ++runs;
   co_return "some text that is too long to lie in the string itself";
 }
 
 // Receives one value, and adds to it.
-shared_task<int> plus(oneshot_receiver<int> from, int n, counted = {}) {
+shared_task<int> plus_once(oneshot_receiver<int> from, int n, counted = {}) {
   auto got = co_await from.receive();
   if (!got) throw_error(got.error());
   co_return *got + n;
 }
 
 template <class T>
-struct tallying {
+struct shared_tally {
   using value_type = T;
   std::size_t* bytes;
-  explicit tallying(std::size_t& into) : bytes(&into) {}
+  explicit shared_tally(std::size_t& into) : bytes(&into) {}
   template <class U>
-  tallying(const tallying<U>& other) : bytes(other.bytes) {}
+  shared_tally(const shared_tally<U>& other) : bytes(other.bytes) {}
   T* allocate(std::size_t n) {
     *bytes += n * sizeof(T);
     return std::allocator<T>{}.allocate(n);
@@ -56,16 +56,16 @@ struct tallying {
     *bytes -= n * sizeof(T);
     std::allocator<T>{}.deallocate(p, n);
   }
-  friend bool operator==(const tallying&, const tallying&) = default;
+  friend bool operator==(const shared_tally&, const shared_tally&) = default;
 };
 
-shared_task<int> shared_from(std::allocator_arg_t, tallying<char>, int n) { co_return n; }
+shared_task<int> shared_from(std::allocator_arg_t, shared_tally<char>, int n) { co_return n; }
 
 }  // namespace
 
 TEST_CASE("a shared task runs once, when it is first awaited, and everybody gets the same value") {
   int runs = 0;
-  auto t = text(runs);
+  auto t = shared_text(runs);
   CHECK(runs == 0);
   CHECK_FALSE(t.ready());
   const std::string& first = sync_wait(t);
@@ -100,7 +100,7 @@ TEST_CASE("the result of a shared task may be void or a reference") {
 TEST_CASE("a shared task is posted where its first awaiter runs, and wakes all in the order in which they came") {
   queue_executor queue;
   auto ends = make_oneshot<int>();
-  auto t = plus(std::move(ends.receiver), 1);
+  auto t = plus_once(std::move(ends.receiver), 1);
   std::vector<int> got;
   auto wait = [&](int me) -> foreign {
     co_await hop_to(queue);
@@ -140,7 +140,7 @@ TEST_CASE("a shared task gives the same exception object to all") {
 TEST_CASE("a wait that gives up leaves the body running, for the others and for later") {
   queue_executor queue;
   auto ends = make_oneshot<int>();
-  auto t = plus(std::move(ends.receiver), 1);
+  auto t = plus_once(std::move(ends.receiver), 1);
   stop_source stop;
   auto mortal = context::child_of(context::root(), {.stop = &stop});
   std::error_code error;
@@ -174,7 +174,7 @@ TEST_CASE("a body that nobody can ask for its result any more is cancelled, and 
   queue_executor queue;
   auto ends = make_oneshot<int>();
   {
-    auto t = plus(std::move(ends.receiver), 1);
+    auto t = plus_once(std::move(ends.receiver), 1);
     t.start(queue);
     t.start(queue);  // once
     queue.run();
@@ -189,7 +189,7 @@ TEST_CASE("a body that nobody can ask for its result any more is cancelled, and 
 TEST_CASE("a shared task that is never awaited does not run") {
   auto ends = make_oneshot<int>();
   {
-    auto t = plus(std::move(ends.receiver), 1);
+    auto t = plus_once(std::move(ends.receiver), 1);
     auto copy = t;
     CHECK(counted::live == 1);
     t = {};
@@ -222,7 +222,7 @@ TEST_CASE("a plain thread that comes first runs the body, and what that spawns")
 TEST_CASE("a shared task that awaits another, and both are awaited by several") {
   queue_executor queue;
   auto ends = make_oneshot<int>();
-  auto base = plus(std::move(ends.receiver), 1);
+  auto base = plus_once(std::move(ends.receiver), 1);
   auto doubled = [](shared_task<int> of) -> shared_task<int> { co_return 2 * co_await of; };
   auto t = doubled(base);
   std::vector<int> got;
@@ -240,7 +240,7 @@ TEST_CASE("a shared task that awaits another, and both are awaited by several") 
 TEST_CASE("the frame of a shared task comes from the allocator that it is given") {
   std::size_t bytes = 0;
   {
-    auto t = shared_from(std::allocator_arg, tallying<char>(bytes), 5);
+    auto t = shared_from(std::allocator_arg, shared_tally<char>(bytes), 5);
     CHECK(bytes > 0);
     CHECK(sync_wait(t) == 5);
     CHECK(bytes > 0);
@@ -277,7 +277,7 @@ TEST_CASE("misuse of a shared task aborts and names the remedy") {
       [] {
         queue_executor queue;
         auto ends = make_oneshot<int>();
-        auto t = plus(std::move(ends.receiver), 1);
+        auto t = plus_once(std::move(ends.receiver), 1);
         auto wait = [&]() -> foreign {
           co_await hop_to(queue);
           co_await t;

@@ -29,7 +29,8 @@ class eager_state {
   }
   bool killed() const noexcept { return killed_; }
 
-  // The initial suspension: runs the body until it first suspends or ends, under the context of the code that called it.
+  // The initial suspension: runs the body until it first suspends or ends, under the context of the code that called
+  // it.
   void run_first(coroutine_header& header, std::coroutine_handle<> body) noexcept;
 
   // Of the owner, whose handle is null if it is a thread. False: it has ended, do not suspend.

@@ -36,6 +36,7 @@ int shared_sum(int depth) {
 
 // Fails each allocation of `call` once.
 void fail_each(int (*call)(int), int expected) {
+  CHECK(call(4) == expected);  // the thread's frame memory is made
   std::size_t failing = 1;
   for (bool failed = true; failed; ++failing) {
     trim_frame_memory();

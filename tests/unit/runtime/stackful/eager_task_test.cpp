@@ -117,12 +117,13 @@ TEST_CASE("a kill unwinds the body and its caller, whichever runs first; the cal
 }
 
 TEST_CASE("a caller whose body was killed first may still reach its own wait, and unwinds there") {
-  event never;
+  event never, go;
   loop lp;
   bool unwound = false;
   auto h = spawn(lp, [&] {
     auto t = eager_plus(never, 1);
-    for (int i = 0; i < 5; ++i) await(yield());
+    (void)await(go.wait().ignoring(verdict::killed));
+    CHECK(t.ready());
     try {
       (void)await(never.wait());
     } catch (const detail::forced_unwind&) {
@@ -130,8 +131,11 @@ TEST_CASE("a caller whose body was killed first may still reach its own wait, an
       throw;
     }
   });
-  lp.step();
+  lp.run_for(std::chrono::nanoseconds(1));
   h.kill();
+  lp.run_for(std::chrono::nanoseconds(1));
+  CHECK_FALSE(h.done());
+  go.set();
   lp.run();
   CHECK(unwound);
 }
