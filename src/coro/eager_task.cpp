@@ -33,7 +33,11 @@ bool eager_state::wait(coroutine_header& header, std::coroutine_handle<> owner) 
   std::uint32_t seen = running;
   // ORDER: release, pairs with the exchange in end(): it finds whom to wake; acquire on failure, pairs with the same:
   // the result is visible.
-  return word_.compare_exchange_strong(seen, waited_for, std::memory_order_release, std::memory_order_acquire);
+  if (word_.compare_exchange_strong(seen, waited_for, std::memory_order_release, std::memory_order_acquire))
+    return true;
+  expects(seen == over, "an eager task is awaited by two, or was destroyed while it is awaited",
+          "await it in one place, and let it outlive that", header.ctx->name());
+  return false;
 }
 
 void eager_state::woken() noexcept { this_thread().ctx = owner_ctx_; }

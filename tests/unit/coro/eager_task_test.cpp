@@ -341,6 +341,20 @@ TEST_CASE("misuse of an eager task aborts and names the remedy") {
       "a task's destructors cannot wait");
   expect_fatal(
       [] {
+        queue_executor queue;
+        auto ends = make_oneshot<int>();
+        auto outer = [&]() -> foreign {
+          co_await hop_to(queue);
+          auto t = plus_later(std::move(ends.receiver), 1);
+          co_await std::move(t);
+        };
+        auto root = std::make_unique<foreign>(outer());
+        queue.run();
+        root.reset();
+      },
+      "was destroyed while it is awaited");
+  expect_fatal(
+      [] {
         auto fails = []() -> eager_task<> {
           throw std::runtime_error("lost");
           co_return;

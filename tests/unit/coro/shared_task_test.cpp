@@ -237,6 +237,24 @@ TEST_CASE("a shared task that awaits another, and both are awaited by several") 
   CHECK(got == std::vector<int>{5, 10, 10});
 }
 
+TEST_CASE("a target that refuses the body is told to those who await it") {
+  struct closed final : spawn_target {
+    queue_executor queue;
+    executor& home() noexcept override { return queue; }
+    context& surroundings() noexcept override { return context::root(); }
+    std::error_code enroll() noexcept override { return std::make_error_code(std::errc::connection_refused); }
+    void leave() noexcept override {}
+    unhandled_handler on_unhandled() const noexcept override { return &abort_on_unhandled; }
+  } target;
+  int runs = 0;
+  auto t = shared_text(runs);
+  t.start(target);
+  CHECK(t.ready());
+  CHECK(sync_wait(t.wait()).error() == std::errc::connection_refused);
+  CHECK_THROWS_AS(sync_wait(t), std::system_error);
+  CHECK(runs == 0);
+}
+
 TEST_CASE("the frame of a shared task comes from the allocator that it is given") {
   std::size_t bytes = 0;
   {

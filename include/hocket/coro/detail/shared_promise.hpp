@@ -6,6 +6,7 @@
 #include <hocket/core/scheduled.hpp>
 #include <hocket/coro/detail/task_promise.hpp>
 #include <cstddef>
+#include <new>
 #include <optional>
 
 namespace hocket::inline HOCKET_ABI::detail {
@@ -73,7 +74,7 @@ class shared_state final : private wait_source {
  private:
   static constexpr std::uint32_t idle = 0, started = 1, over = 2;
 
-  shared_run& run() noexcept { return *reinterpret_cast<shared_run*>(run_); }
+  shared_run& run() noexcept { return *std::launder(reinterpret_cast<shared_run*>(run_)); }
   bool claim_start() noexcept;
   void launch(spawn_target& on) noexcept;
   void launch(executor& on) noexcept;
