@@ -3,7 +3,7 @@
 // gets its value, and every frame is freed.
 //
 // The seed is random and printed; HOCKET_STRESS_SEED=<n> repeats its choices (the schedule is the machine's).
-#include <hocket/core/or_throw.hpp>
+#include <hocket/core/sync_wait.hpp>
 #include <hocket/core/yield.hpp>
 #include <hocket/coro/shared_task.hpp>
 #include <hocket/coro/spawn.hpp>
