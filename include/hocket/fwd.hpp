@@ -14,6 +14,10 @@ class stop_source;
 
 template <class T>
 class task;
+template <class T>
+class eager_task;
+template <class T>
+class shared_task;
 template <class Reference, class Value>
 class generator;
 template <class T>

@@ -9,11 +9,13 @@
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/core/yield.hpp>
 #include <hocket/coro/async_generator.hpp>
+#include <hocket/coro/eager_task.hpp>
 #include <hocket/coro/elements_of.hpp>
 #include <hocket/coro/generator.hpp>
 #include <hocket/coro/oneshot.hpp>
 #include <hocket/coro/or_return.hpp>
 #include <hocket/coro/scope.hpp>
+#include <hocket/coro/shared_task.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/coro/task.hpp>
 #include <hocket/coro/when_all.hpp>

@@ -59,7 +59,7 @@ bool bridge::possible() noexcept { return current_executor() != nullptr; }
 
 bridge::bridge(std::coroutine_handle<> waiting)
     : ctx_(living_context()), run_{nullptr, waiting, current_executor()}, frame_(wait(*this).handle) {
-  if (scheduled* self = ctx_.strand()) self->waits_for_foreign(true);
+  if (scheduled* self = ctx_.coroutine()) self->waits_for_foreign(true);
 }
 
 void bridge::withdraw() noexcept {
@@ -68,13 +68,18 @@ void bridge::withdraw() noexcept {
 }
 
 bridge::~bridge() {
-  if (scheduled* self = ctx_.strand()) self->waits_for_foreign(false);
+  stop_waiting();
   frame_.destroy();
 }
 
 void bridge::end() noexcept {
   this_thread().ctx = &ctx_;
-  if (scheduled* self = ctx_.strand()) self->waits_for_foreign(false);
+  stop_waiting();
+}
+
+void bridge::stop_waiting() noexcept {
+  if (scheduled* self = ctx_.coroutine(); self && waits_) self->waits_for_foreign(false);
+  waits_ = false;
 }
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -12,13 +12,14 @@
 namespace hocket::inline HOCKET_ABI::detail {
 
 control_block* running_fiber() noexcept {
-  fiber_thread* thread = fiber_thread::current_if_any();
-  return thread ? thread->running : nullptr;
+  thread_state& here = this_thread();
+  auto* thread = static_cast<fiber_thread*>(slot_of(here, thread_slot::fiber));
+  return thread && !here.eager ? thread->running : nullptr;
 }
 
 void expect_fiber(const control_block* running) noexcept {
   if (!running) {
-    expects(current_executor() == nullptr, "await was called in a task",
+    expects(current_executor() == nullptr && !this_thread().eager, "await was called in a task",
             "a task has no stack of its own to wait on: write co_await, or spawn a fiber", current_context().name());
     return;
   }
@@ -56,7 +57,7 @@ yield_way prepare_yield() noexcept {
   thread_state& here = this_thread();
   auto* thread = static_cast<fiber_thread*>(slot_of(here, thread_slot::fiber));
   control_block* own = thread ? thread->running : nullptr;
-  if (!own || !(own->header.flags & fiber_flag::scheduled) || !here.ready) return none;
+  if (!own || here.eager || !(own->header.flags & fiber_flag::scheduled) || !here.ready) return none;
   run_queue& ready = *here.ready;
   const bool straight = !switch_annotation::active && here.turn_left != 0 && thread->exceptions->empty();
   control_block* next = straight ? next_for_a_switch(ready, *thread) : nullptr;
@@ -71,7 +72,7 @@ yield_way prepare_yield() noexcept {
 
 bool suspend_this_stack(void* awaiter, suspend_call suspend) noexcept {
   fiber_thread* thread = fiber_thread::current_if_any();
-  if (!thread || !thread->running) return false;
+  if (!thread || !thread->running || this_thread().eager) return false;
   struct erased {
     void* awaiter;
     suspend_call suspend;

@@ -135,7 +135,7 @@ void loop::end_all() noexcept {
     take_posted();
     if (busy() || live() == 0) continue;
     for (scheduled& left : coroutines_.members()) {
-      if (left.waiting_for()) continue;
+      if (left.state() != activity::waiting_foreign) continue;
       fatal("a loop was destroyed while a coroutine waits for a foreign awaitable",
             "such a wait cannot be killed: finish what it waits for before", left.name(), left.spawned());
     }

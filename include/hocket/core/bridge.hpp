@@ -36,10 +36,12 @@ class bridge {
  private:
   struct coroutine;
   static coroutine wait(bridge& self);
+  void stop_waiting() noexcept;
 
   context& ctx_;
   runnable run_;
   atomic<bool> over_{false};  // resumed, or withdrawn
+  bool waits_ = true;         // and its coroutine counts it
   std::coroutine_handle<> frame_;
 };
 

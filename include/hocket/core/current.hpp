@@ -27,6 +27,8 @@ struct thread_state {
   run_queue* ready = nullptr;  // of that executor, if this thread alone pops from it: what is posted to it goes here
   std::size_t turn_left = 0;   // resumes that the executor's present turn still allows (whoever resumes counts)
   context* ctx = nullptr;      // the running coroutine's; null means the root context
+  const void* eager =
+      nullptr;  // the eager body that runs on the stack of the code that called it (coro/eager_task.hpp)
   void* slots[thread_slot_count] = {};
 };
 
@@ -50,7 +52,8 @@ struct thread_exit_hook {
 };
 void at_thread_exit(thread_exit_hook& hook) noexcept;
 
-// Sets the running executor, its run queue and the context for a scope: what a worker does around its loop.
+// Sets the running executor, its run queue and the context for a scope: what a worker does around its loop. What runs
+// in it stands on no eager body.
 class running_scope {
  public:
   running_scope(executor* on, context* ctx, run_queue* ready = nullptr) noexcept;
@@ -62,6 +65,7 @@ class running_scope {
   executor* const outer_executor_;
   run_queue* const outer_ready_;
   context* const outer_context_;
+  const void* const outer_eager_;
 };
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -5,6 +5,7 @@
 namespace hocket::inline HOCKET_ABI {
 
 class registry;
+class spawn_target;
 class timer_service;
 
 // Protocol. post() hands over a runnable whose coroutine is suspended and which is in no other queue; the executor
@@ -20,6 +21,9 @@ class executor {
 
   // Where the scheduled coroutines that run here are listed; null if they are not. On its own thread only.
   virtual registry* coroutines() noexcept { return nullptr; }
+
+  // Where to spawn what shall run here and belongs to nobody who runs here; null if there is no such place.
+  virtual spawn_target* target() noexcept { return nullptr; }
 
  protected:
   ~executor() = default;

@@ -77,9 +77,13 @@ class scheduled : public context, public list_node, private wait_source {
   // --- for suspensions and executors, on the coroutine's own thread
   void waits(const suspension& wait) noexcept { waits_ = &wait; }
   void runs_again() noexcept { waits_ = nullptr; }
-  void waits_for_foreign(bool waits) noexcept { foreign_ = waits; }
+  void waits_for_foreign(bool waits) noexcept {
+    if (waits) ++foreign_;
+    else --foreign_;
+  }
   bool unwinding() const noexcept { return unwinding_; }
   void begin_unwinding() noexcept { unwinding_ = true; }
+  void end_unwinding() noexcept { unwinding_ = false; }  // of a part of it that others may still await: an eager body
   // Code of the coroutine is about to wait.
   void expect_no_unwinding(const std::source_location& at = {}) const noexcept {
     expects(!unwinding_, "code waited while its coroutine was being killed",
@@ -129,8 +133,8 @@ class scheduled : public context, public list_node, private wait_source {
   const coroutine_kind kind_;
   bool begun_ = false;
   bool unwinding_ = false;
-  bool foreign_ = false;
   bool taken_ = false;
+  std::uint32_t foreign_ = 0;  // waits under way, its own and those of its eager bodies
   ending ending_ = ending::none;
   std::error_code refusal_;
   std::exception_ptr error_;

@@ -22,6 +22,8 @@
 // outlives the group: the parent goes on when all have ended, so it waits for a cancelled child that takes its time. A
 // join_handle is only waited for: the coroutine behind it goes on when the wait is given up.
 //
+// An eager_task has begun before: it is waited for, and not cancelled.
+//
 // Cost. Nothing is allocated per child of a pack, and one array for a range. A child takes what its awaiter takes and
 // some 150 bytes. Tasks are posted, and begin when the executor comes to them, in the order given.
 // Threads: the group belongs to the coroutine that awaits it; its children may run on any thread of the executor.

@@ -89,6 +89,7 @@ class loop final : public executor, public spawn_target, private timer_waker {
   void post(runnable& work) noexcept override;
   timer_service* timers() noexcept override { return &wheel_; }
   registry* coroutines() noexcept override { return &coroutines_; }
+  spawn_target* target() noexcept override { return this; }
   executor& home() noexcept override { return *this; }
   context& surroundings() noexcept override { return *context_; }
   std::error_code enroll() noexcept override;

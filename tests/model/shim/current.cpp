@@ -4,6 +4,7 @@
 #include <hocket/model/explore.hpp>
 
 #include <array>
+#include <utility>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -18,7 +19,10 @@ thread_state& this_thread() noexcept {
 }
 
 running_scope::running_scope(executor* on, context* ctx, run_queue* ready) noexcept
-    : outer_executor_(this_thread().running_on), outer_ready_(this_thread().ready), outer_context_(this_thread().ctx) {
+    : outer_executor_(this_thread().running_on),
+      outer_ready_(this_thread().ready),
+      outer_context_(this_thread().ctx),
+      outer_eager_(std::exchange(this_thread().eager, nullptr)) {
   this_thread().running_on = on;
   this_thread().ready = ready;
   this_thread().ctx = ctx;
@@ -28,6 +32,7 @@ running_scope::~running_scope() {
   this_thread().running_on = outer_executor_;
   this_thread().ready = outer_ready_;
   this_thread().ctx = outer_context_;
+  this_thread().eager = outer_eager_;
 }
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -1,5 +1,7 @@
 // Groups: what does not depend on the kind of the parent. The rest is a suite (tests/suites/when.hpp).
 #include <hocket/core/sync_wait.hpp>
+#include <hocket/core/yield.hpp>
+#include <hocket/coro/eager_task.hpp>
 #include <hocket/coro/task.hpp>
 #include <hocket/coro/when_all.hpp>
 #include <hocket/coro/when_any.hpp>
@@ -37,6 +39,22 @@ TEST_CASE("a group that is dropped drops its tasks") {
   };
   dropped();
   CHECK(std::get<0>(sync_wait(when_all(seven()))) == 7);
+}
+
+TEST_CASE("an eager task in a group is waited for, also when the group has failed") {
+  bool ended = false;
+  auto slow = [&]() -> eager_task<int> {
+    co_await yield();
+    ended = true;
+    co_return 1;
+  };
+  auto fails = []() -> task<result<int>> { co_return failure(std::errc::io_error); };
+  auto both = [&]() -> task<std::error_code> {
+    auto all = co_await when_all(fails(), slow());
+    co_return all.error();
+  };
+  CHECK(sync_wait(both()) == std::errc::io_error);
+  CHECK(ended);
 }
 
 TEST_CASE("nothing to wait for is refused where it would never end") {

@@ -115,6 +115,7 @@ class when_child : private when_frame {
   using given = await_result_t<A&&>;
   using value = typename when_gives<given>::type;
   static constexpr bool gives_result = is_result<std::remove_cvref_t<given>>;
+  static constexpr bool has_begun = requires { std::remove_cvref_t<A>::begins_when_called; };
 
   explicit when_child(A&& what)
       : when_frame(&when_child::resumed),
@@ -126,7 +127,7 @@ class when_child : private when_frame {
 
   void begin(when_group& of) noexcept {
     group = &of;
-    if (of.decided()) return skip();
+    if (of.decided() && !has_begun) return skip();
     try {
       if (!awaiter_.await_ready() && suspends()) return;
     } catch (...) {

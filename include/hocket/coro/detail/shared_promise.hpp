@@ -1,0 +1,181 @@
+// The promise of a shared task (coro/shared_task.hpp has the protocol).
+#pragma once
+#include <hocket/base/atomic.hpp>
+#include <hocket/base/mutex.hpp>
+#include <hocket/core/executor.hpp>
+#include <hocket/core/scheduled.hpp>
+#include <hocket/coro/detail/task_promise.hpp>
+#include <cstddef>
+#include <new>
+#include <optional>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+// The body as a coroutine that was spawned. It lies in the frame, and frees that when its last reference is gone.
+class shared_run final : public scheduled {
+ public:
+  shared_run(spawn_target& on, std::coroutine_handle<> frame) noexcept;
+
+ private:
+  std::coroutine_handle<> frame_;
+};
+
+// The target of a body whose executor has none. What the body spawns runs under the body's context, which so outlives
+// it. A plain thread that runs the body leaves when all have left who were enrolled here: then it is sent `signal`.
+class lone_target final : public spawn_target {
+ public:
+  explicit lone_target(executor& home) noexcept : home_(home) {}
+  void signal_at_end() noexcept { signal_.home = &home_; }
+  void belongs_to(shared_run& body) noexcept { body_ = &body; }
+
+  executor& home() noexcept override { return home_; }
+  context& surroundings() noexcept override { return body_ ? static_cast<context&>(*body_) : context::root(); }
+  std::error_code enroll() noexcept override;
+  void leave() noexcept override;
+  unhandled_handler on_unhandled() const noexcept override { return &abort_on_unhandled; }
+
+ private:
+  executor& home_;
+  shared_run* body_ = nullptr;
+  runnable signal_{};
+  atomic<std::size_t> live_{0};
+};
+
+// The part that does not depend on the result.
+class shared_state final : private wait_source {
+ public:
+  shared_state(coroutine_header& header, std::coroutine_handle<> frame) noexcept : header_(header), frame_(frame) {}
+  shared_state(const shared_state&) = delete;
+  shared_state& operator=(const shared_state&) = delete;
+  ~shared_state();
+
+  // --- of handles
+  void retain() noexcept;
+  void drop() noexcept;  // the frame may be gone afterwards
+  bool ended() const noexcept {
+    // ORDER: acquire, pairs with the exchange in wake_all(): the result is visible.
+    return word_.load(std::memory_order_acquire) == over;
+  }
+  void start(spawn_target& on) noexcept;  // unless it has been started
+  void start(executor& on) noexcept;
+
+  // --- of waits
+  bool try_now() noexcept;
+  void begin(suspension& wait, waiter& entry) noexcept;
+  // After the end: throws what left the body; gives the error if there is neither that nor a value.
+  std::error_code check();
+
+  // --- of the body
+  void enter();
+  void succeed() noexcept { run().succeed(); }
+  void fail() noexcept { run().fail(); }
+  void finish() noexcept;  // the frame may be gone afterwards
+
+ private:
+  static constexpr std::uint32_t idle = 0, started = 1, over = 2;
+
+  shared_run& run() noexcept { return *std::launder(reinterpret_cast<shared_run*>(run_)); }
+  bool claim_start() noexcept;
+  void launch(spawn_target& on) noexcept;
+  void launch(executor& on) noexcept;
+  void run_here() noexcept;
+  void wake_all() noexcept;
+  void expect_other() const noexcept;
+
+  const char* what() const noexcept override { return "a shared task"; }
+  bool detach(waiter& entry) noexcept override;
+  void pass_on(waiter&) noexcept override {}
+
+  // Constant.
+  coroutine_header& header_;
+  const std::coroutine_handle<> frame_;
+  // Any thread.
+  atomic<std::uint32_t> word_{idle};  // changed under mutex_
+  atomic<std::uint32_t> handles_{1};
+  atomic<bool> received_{false};  // the exception, by somebody
+  thread_mutex mutex_;
+  list<waiter> line_;  // guarded by mutex_
+  // Of who starts the body, then of the body.
+  std::optional<lone_target> lone_;
+  alignas(shared_run) std::byte run_[sizeof(shared_run)];  // constructed if the word is not `idle`
+};
+
+// Where the result lies. The exception is in the shared_run.
+template <class T>
+class shared_result {
+ public:
+  static constexpr bool refers = std::is_reference_v<T>;
+  using stored = std::conditional_t<refers, std::remove_reference_t<T>*, std::remove_const_t<T>>;
+  static_assert(alignof(stored) <= 2 * sizeof(void*),
+                "hocket: an over-aligned result would be misaligned in a coroutine frame: return it through a "
+                "std::unique_ptr, which aligns it");
+  using given = std::conditional_t<refers, T, const T&>;
+
+  template <class U = T>
+    requires(std::is_constructible_v<T, U>)
+  void return_value(U&& value) noexcept(std::is_nothrow_constructible_v<T, U>) {
+    if constexpr (refers) value_.emplace(std::addressof(static_cast<T>(value)));
+    else value_.emplace(std::forward<U>(value));
+  }
+  given give() const noexcept {
+    if constexpr (refers) return static_cast<T>(**value_);
+    else return *value_;
+  }
+
+ private:
+  std::optional<stored> value_;
+};
+template <>
+class shared_result<void> {
+ public:
+  using given = void;
+  static void return_void() noexcept {}
+};
+
+// What it awaits goes on where it began: the end is told to the home's registry.
+template <class T>
+class shared_promise : public coroutine_header, public recycled_frame, public shared_result<T> {
+ public:
+  shared_promise() noexcept : state(*this, std::coroutine_handle<shared_promise>::from_promise(*this)) {
+    kind = coroutine_kind::task;
+    budget = transfer_budget;
+  }
+
+  struct first {
+    shared_state& state;
+    static constexpr bool await_ready() noexcept { return false; }
+    static constexpr void await_suspend(std::coroutine_handle<>) noexcept {}
+    void await_resume() const { state.enter(); }
+  };
+  first initial_suspend() noexcept { return {state}; }
+
+  struct last {
+    static constexpr bool await_ready() noexcept { return false; }
+    template <class Promise>
+    static void await_suspend(std::coroutine_handle<Promise> self) noexcept {
+      self.promise().state.finish();
+    }
+    static constexpr void await_resume() noexcept {}
+  };
+  last final_suspend() noexcept {
+    if (!failed_) state.succeed();
+    return {};
+  }
+
+  void unhandled_exception() noexcept {
+    failed_ = true;
+    state.fail();
+  }
+
+  template <class A>
+  static decltype(auto) await_transform(A&& a) {
+    return task_promise_base<void>::await_transform(std::forward<A>(a));
+  }
+
+  shared_state state;
+
+ private:
+  bool failed_ = false;
+};
+
+}  // namespace hocket::inline HOCKET_ABI::detail

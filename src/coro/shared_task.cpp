@@ -1,0 +1,182 @@
+#include <hocket/coro/shared_task.hpp>
+
+#include <hocket/core/thread_executor.hpp>
+#include <hocket/core/unwind.hpp>
+
+#include <new>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+// --- where the body runs
+
+shared_run::shared_run(spawn_target& on, std::coroutine_handle<> frame) noexcept
+    : scheduled(on, coroutine_kind::task, {.at = {}},
+                [](context& self) noexcept { static_cast<shared_run&>(self).frame_.destroy(); }),
+      frame_(frame) {}
+
+std::error_code lone_target::enroll() noexcept {
+  // ORDER: relaxed, pairs with nothing: the body, or who knows that it runs, keeps the count above zero.
+  live_.fetch_add(1, std::memory_order_relaxed);
+  return {};
+}
+
+void lone_target::leave() noexcept {
+  // ORDER: acq_rel, pairs with the fetch_sub of the others in leave(): the thread that leaves has seen all they did.
+  if (live_.fetch_sub(1, std::memory_order_acq_rel) == 1 && signal_.home) signal_.home->post(signal_);
+}
+
+shared_state::~shared_state() {
+  // ORDER: relaxed, pairs with nothing: nobody else has the frame any more.
+  if (word_.load(std::memory_order_relaxed) != idle) run().~shared_run();
+}
+
+bool shared_state::claim_start() noexcept {
+  locked guard(mutex_);
+  std::uint32_t seen = idle;
+  // ORDER: relaxed, pairs with nothing: the word leaves `idle` under the mutex; what is read after the end is
+  // published by the exchange in wake_all().
+  return word_.compare_exchange_strong(seen, started, std::memory_order_relaxed, std::memory_order_relaxed);
+}
+
+void shared_state::start(spawn_target& on) noexcept {
+  if (claim_start()) launch(on);
+}
+
+void shared_state::start(executor& on) noexcept {
+  if (claim_start()) launch(on);
+}
+
+void shared_state::launch(executor& on) noexcept { launch(on.target() ? *on.target() : lone_.emplace(on)); }
+
+void shared_state::launch(spawn_target& on) noexcept {
+  auto* body = ::new (static_cast<void*>(run_)) shared_run(on, frame_);
+  header_.ctx = body;
+  if (lone_) lone_->belongs_to(*body);
+  if (body->enroll()) body->launch(frame_);
+  else wake_all();
+}
+
+// A plain thread came first: it runs the body to its end, and what that spawned.
+void shared_state::run_here() noexcept {
+  thread_executor here;
+  lone_.emplace(here).signal_at_end();
+  launch(*lone_);
+  here.run_until_signal();
+}
+
+// --- the body
+
+void shared_state::enter() {
+  if (!run().begin()) throw_unwinding();
+}
+
+// The exception is given up, or received, by those who find it `over`: that comes after the run's own end. The
+// reference keeps the frame until all are woken.
+void shared_state::finish() noexcept {
+  shared_run& body = run();
+  body.retain();
+  body.finish();
+  wake_all();
+  body.release();
+}
+
+void shared_state::wake_all() noexcept {
+  waiter* first = nullptr;
+  {
+    locked guard(mutex_);
+    // ORDER: release, pairs with the load in ended(): the result is visible.
+    word_.exchange(over, std::memory_order_release);
+    while (!line_.empty()) {
+      waiter& last = line_.pop_back();
+      last.resource = first;
+      first = &last;
+    }
+  }
+  while (first) {
+    auto* next = static_cast<waiter*>(first->resource);
+    first->grant();
+    first = next;
+  }
+}
+
+// --- waits
+
+// By its address: another thread may be about to construct the run.
+void shared_state::expect_other() const noexcept {
+  const void* self = current_context().coroutine();
+  expects(self != run_, "a shared task awaits itself", "it would wait for ever: hand the value on inside of it");
+}
+
+bool shared_state::try_now() noexcept {
+  if (ended()) return true;
+  if (current_executor() || !claim_start()) return false;
+  run_here();
+  return true;
+}
+
+void shared_state::begin(suspension& wait, waiter& entry) noexcept {
+  expect_other();
+  bool first = false;
+  {
+    locked guard(mutex_);
+    // ORDER: relaxed, pairs with nothing: the mutex orders it after the exchange in wake_all().
+    const std::uint32_t seen = word_.load(std::memory_order_relaxed);
+    if (seen == over) {
+      [[maybe_unused]] bool taken = wait.take_now(entry, *this);
+      return;
+    }
+    entry.enlist(wait, *this);
+    line_.push_back(entry);
+    first = seen == idle;
+    // ORDER: relaxed, pairs with nothing: see claim_start().
+    if (first) word_.exchange(started, std::memory_order_relaxed);
+  }
+  if (first) launch(*current_executor());
+}
+
+bool shared_state::detach(waiter& entry) noexcept {
+  locked guard(mutex_);
+  if (!entry.linked()) return false;
+  line_.erase(entry);
+  return true;
+}
+
+std::error_code shared_state::check() {
+  switch (run().how()) {
+    case ending::value: return {};
+    case ending::error:
+      // ORDER: relaxed, pairs with nothing: read by the last handle, after the drop of this one's.
+      received_.store(true, std::memory_order_relaxed);
+      std::rethrow_exception(run().error());
+    case ending::refused: return run().refusal();
+    default: return std::make_error_code(std::errc::operation_canceled);
+  }
+}
+
+// --- handles
+
+void shared_state::retain() noexcept {
+  // ORDER: relaxed, pairs with nothing: the caller has a handle.
+  handles_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void shared_state::drop() noexcept {
+  // ORDER: acq_rel, pairs with the fetch_sub of the other handles in drop(): the last one sees what they did.
+  if (handles_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  // ORDER: relaxed, pairs with nothing: it says only whether the body may still run; drop_handle() orders the rest.
+  const std::uint32_t seen = word_.load(std::memory_order_relaxed);
+  if (seen == idle) return frame_.destroy();
+  if (seen == started) {
+    {
+      locked guard(mutex_);
+      expects(line_.empty(), "the last handle of a shared task was dropped while it is awaited",
+              "let a handle outlive the wait");
+    }
+    run().request(verdict::cancelled);
+  }
+  // ORDER: relaxed, pairs with nothing: ordered by the drops of the handles.
+  if (received_.load(std::memory_order_relaxed)) run().take_result();
+  run().drop_handle();
+}
+
+}  // namespace hocket::inline HOCKET_ABI::detail
