@@ -30,7 +30,7 @@ bool when_group::suspend(std::coroutine_handle<> parent, void (*begin_all)(when_
   return wait_.commit();
 }
 
-void when_group::resume() {
+void when_group::go_on() {
   [[maybe_unused]] verdict granted = wait_.finish();
   link_.reset();
   // ORDER: relaxed, pairs with nothing: the children have ended, and the grant of the wait has told so.
@@ -38,7 +38,7 @@ void when_group::resume() {
 }
 
 void when_group::ended(when_frame& child, settled how) noexcept {
-  // ORDER: relaxed, pairs with the load in resume(): the fetch_sub in leave() comes later.
+  // ORDER: relaxed, pairs with the load in go_on(): the fetch_sub in leave() comes later.
   if (how == settled::killed) lost_.store(true, std::memory_order_relaxed);
   if (enough_ < at_failure) {
     // ORDER: relaxed, pairs with nothing: only the order of these counts.

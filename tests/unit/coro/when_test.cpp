@@ -1,4 +1,5 @@
-// Groups: what does not depend on the kind of the parent. The rest is a suite (tests/suites/when.hpp).
+// Groups: what does not depend on the kind of the parent. The rest is a suite (tests/suites/when_all.hpp,
+// when_any.hpp).
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/core/yield.hpp>
 #include <hocket/coro/eager_task.hpp>

@@ -1,7 +1,6 @@
 // The children of a group (when_group.hpp): a pack of several types, or an array of one.
 #pragma once
 #include <hocket/coro/detail/when_group.hpp>
-#include <memory>
 #include <tuple>
 #include <vector>
 
@@ -95,14 +94,14 @@ class when_array {
 
   explicit when_array(std::remove_reference_t<Range>& range) : when_array(range.size()) {
     for (auto& one : range) {
-      std::construct_at(room_ + size_, static_cast<given&&>(one));
+      ::new (static_cast<void*>(room_ + size_)) child(static_cast<given&&>(one));
       ++size_;
     }
   }
   when_array(const when_array&) = delete;
   when_array& operator=(const when_array&) = delete;
   ~when_array() {
-    std::destroy_n(room_, size_);
+    each([](child& one) { one.~child(); });
     std::allocator<child>().deallocate(room_, capacity_);
   }
 
@@ -161,7 +160,7 @@ class when_wait final : public body_awaiter, private Children, private when_grou
     });
   }
   auto await_resume() {
-    this->resume();
+    this->go_on();
     return Way::take(static_cast<Children&>(*this), first_failure(), enough_);
   }
 

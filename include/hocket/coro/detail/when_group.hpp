@@ -11,7 +11,7 @@
 //      A task does not run here: its body is posted, since nobody resumes inline.
 //   3. The parent gives up its own share of the count. Whoever brings it to zero, the parent or the last child, grants
 //      the parent's wait, which nothing else ends: children must not outlive the group.
-//   4. resume(): the parent runs again, and looks at what its children have left.
+//   4. go_on(): the parent runs again, and looks at what its children have left.
 // On a child's side: settle its outcome; if that decides the group, cancel the others; give up its share.
 //
 // Once a group is decided (a child of when_all has failed, k of when_some have ended, the parent was stopped), children
@@ -64,7 +64,7 @@ class when_group : public context, private wait_source {
 
   // The parent's. `begin_all` begins each child. False: they have ended already.
   bool suspend(std::coroutine_handle<> parent, void (*begin_all)(when_group& self) noexcept) noexcept;
-  void resume();  // throws what unwinds a parent that was killed, if it cost a child its result
+  void go_on();  // throws what unwinds a parent that was killed, if it cost a child its result
 
   const when_frame* first_failure() const noexcept {
     // ORDER: relaxed, pairs with nothing: the children have ended, and the grant of the wait has told so.

@@ -1,3 +1,3 @@
 #include "unit/runtime/packed/kinds.hpp"
 
-#include "suites/when.hpp"
+#include "suites/when_all.hpp"

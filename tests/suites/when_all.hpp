@@ -1,65 +1,11 @@
-// when_all, when_all_settled, when_any and when_some, for every kind of parent. The children are tasks and operations.
+// when_all and when_all_settled, for every kind of parent. The children are tasks and operations.
 #pragma once
-#include <hocket/core/or_throw.hpp>
 #include <hocket/core/yield.hpp>
-#include <hocket/coro/oneshot.hpp>
 #include <hocket/coro/when_all.hpp>
-#include <hocket/coro/when_any.hpp>
-#include <hocket/sync/event.hpp>
-#include <hocket/sync/mutex.hpp>
-#include <hocket/time/within.hpp>
 
-#include "suites/world.hpp"
-
-#include <doctest/doctest.h>
-#include <memory>
-#include <optional>
-#include <stdexcept>
-#include <string>
-#include <vector>
+#include "suites/when_children.hpp"
 
 namespace hocket_test {
-
-namespace when_suite {
-
-using namespace hocket;
-using namespace std::chrono_literals;
-
-inline task<int> number(int n) { co_return n; }
-inline task<std::unique_ptr<int>> boxed(int n) { co_return std::make_unique<int>(n); }
-inline task<> note(int& seen) {
-  ++seen;
-  co_return;
-}
-inline task<result<int>> fails(std::errc error) { co_return failure(error); }
-inline task<int> throws(const char* what) {
-  throw std::runtime_error(what);
-  co_return 0;
-}
-
-// How a child ended that waited for an event.
-struct witness {
-  std::error_code error;
-  bool waited = false, unwound = false, ended = false;
-};
-struct notes_unwinding {
-  witness& of;
-  ~notes_unwinding() { of.unwound = !of.ended; }
-};
-inline task<int> waits(basic_event<strength::shared>& gate, witness& of, int n = 0) {
-  notes_unwinding note{of};
-  of.waited = true;
-  auto opened = co_await gate.wait();
-  of.error = opened ? std::error_code() : opened.error();
-  of.ended = true;
-  co_return n;
-}
-inline task<int> waits_or_throws(basic_event<strength::shared>& gate, int n) {
-  co_await or_throw(gate.wait());
-  co_return n;
-}
-
-}  // namespace when_suite
 
 TEST_CASE_TEMPLATE("when_all gives what all of a pack gave, in the order given", Kind, HOCKET_SHARED_KINDS) {
   using namespace when_suite;
@@ -332,121 +278,6 @@ TEST_CASE_TEMPLATE("when_all_settled cancels nobody, and tells how each ended", 
   world.settle();
   CHECK(over);
   CHECK(noted == 1);
-}
-
-TEST_CASE_TEMPLATE("when_any goes on with the first that ends; the others are cancelled", Kind, HOCKET_SHARED_KINDS) {
-  using namespace when_suite;
-  event one, two;
-  witness of[2];
-  std::size_t index = 9;
-  int value = 0;
-  Kind world;
-  auto body = [&]() -> typename Kind::body {
-    auto first = co_await when_any(waits(one, of[0], 1), waits(two, of[1], 2));
-    index = first.index();
-    if (index == 1) value = *first.template get<1>();
-  };
-  world.start(body);
-  world.settle();
-  two.set();
-  world.settle();
-  CHECK(index == 1);
-  CHECK(value == 2);
-  CHECK(of[0].error == std::errc::operation_canceled);
-  CHECK_FALSE(of[1].error);
-}
-
-TEST_CASE_TEMPLATE("of what is possible at once the one given first wins, and no other begins", Kind,
-                   HOCKET_SHARED_KINDS) {
-  using namespace when_suite;
-  event ready, also;
-  ready.set();
-  also.set();
-  int noted = 0;
-  std::size_t index = 9;
-  Kind world;
-  auto body = [&]() -> typename Kind::body {
-    auto first = co_await when_any(ready.wait(), also.wait(), note(noted));
-    index = first.index();
-    CHECK(first.template get<0>().has_value());
-  };
-  world.start(body);
-  world.settle();
-  CHECK(index == 0);
-  CHECK(noted == 0);
-}
-
-TEST_CASE_TEMPLATE("the exception of the first that ends is rethrown; an error is in its result", Kind,
-                   HOCKET_SHARED_KINDS) {
-  using namespace when_suite;
-  event never;
-  witness of;
-  bool threw = false;
-  std::error_code error;
-  Kind world;
-  auto body = [&]() -> typename Kind::body {
-    try {
-      static_cast<void>(co_await when_any(waits(never, of), throws("first")));
-    } catch (const std::runtime_error&) {
-      threw = true;
-    }
-    auto first = co_await when_any(waits(never, of), fails(std::errc::io_error));
-    error = first.template get<1>().error();
-  };
-  world.start(body);
-  world.settle();
-  CHECK(threw);
-  CHECK(error == std::errc::io_error);
-}
-
-TEST_CASE_TEMPLATE("when_any of a range tells which one it was", Kind, HOCKET_SHARED_KINDS) {
-  using namespace when_suite;
-  std::vector<std::unique_ptr<event>> gates;
-  for (int i = 0; i < 5; ++i) gates.push_back(std::make_unique<event>());
-  std::size_t index = 9;
-  int value = 0;
-  Kind world;
-  auto body = [&]() -> typename Kind::body {
-    std::vector<task<int>> all;
-    for (int i = 0; i < 5; ++i) all.push_back(waits_or_throws(*gates[static_cast<std::size_t>(i)], i * i));
-    auto first = co_await when_any(std::move(all));
-    index = first.index;
-    value = *first.value;
-  };
-  world.start(body);
-  world.settle();
-  gates[3]->set();
-  world.settle();
-  CHECK(index == 3);
-  CHECK(value == 9);
-}
-
-TEST_CASE_TEMPLATE("when_some gives the first ones in the order of ending", Kind, HOCKET_SHARED_KINDS) {
-  using namespace when_suite;
-  event gates[4];
-  std::vector<std::size_t> order;
-  std::size_t of_few = 0;
-  Kind world;
-  auto body = [&]() -> typename Kind::body {
-    std::vector<task<int>> all;
-    for (event& gate : gates) all.push_back(waits_or_throws(gate, 1));
-    auto some = co_await when_some(2, std::move(all));
-    for (auto& one : some) {
-      order.push_back(one.index);
-      CHECK(*one.value == 1);
-    }
-    auto few = co_await when_some(3, number(1), number(2));
-    of_few = few.size();
-  };
-  world.start(body);
-  world.settle();
-  gates[2].set();
-  world.settle();
-  CHECK(order.empty());
-  gates[0].set();
-  world.settle();
-  CHECK(order == std::vector<std::size_t>{2, 0});
-  CHECK(of_few == 2);
 }
 
 TEST_CASE_TEMPLATE("groups nest, and are wide", Kind, HOCKET_SHARED_KINDS) {

@@ -1,3 +1,3 @@
 #include "unit/sync/kinds.hpp"
 
-#include "suites/when.hpp"
+#include "suites/when_any.hpp"
