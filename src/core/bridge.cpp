@@ -8,6 +8,7 @@
 #include <hocket/core/yield.hpp>
 
 #include <exception>
+#include <utility>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -65,6 +66,7 @@ bridge::bridge(std::coroutine_handle<> waiting)
 void bridge::withdraw() noexcept {
   // ORDER: relaxed, pairs with the exchange in wait(): one of both is second, and fatal.
   if (over_.exchange(true, std::memory_order_relaxed)) report_twice();
+  stop_waiting();
 }
 
 bridge::~bridge() {
@@ -78,8 +80,8 @@ void bridge::end() noexcept {
 }
 
 void bridge::stop_waiting() noexcept {
-  if (scheduled* self = ctx_.coroutine(); self && waits_) self->waits_for_foreign(false);
-  waits_ = false;
+  if (!std::exchange(waits_, false)) return;
+  if (scheduled* self = ctx_.coroutine()) self->waits_for_foreign(false);
 }
 
 }  // namespace hocket::inline HOCKET_ABI

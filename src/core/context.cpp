@@ -38,14 +38,28 @@ scheduled* context::coroutine() const noexcept {
   return at ? at->strand_ : nullptr;
 }
 
+struct context::plain final : context {
+  plain(context& above, const context_options& own, std::source_location where) noexcept
+      : context(&above, own, where, nullptr, &plain::free) {}
+  plain(context& above, const context_options& own, std::source_location where, beside_others) noexcept
+      : context(above, own, where, beside_others{}, &plain::free) {}
+  static void free(context& self) noexcept { delete static_cast<plain*>(&self); }
+
+  // The pointer holds the only reference; the object was born with one.
+  static context_ptr hold(plain* made) noexcept {
+    context_ptr child(*made);
+    child->release();
+    return child;
+  }
+};
+
 context_ptr context::child_of(context& parent, const context_options& options, std::source_location spawned) {
-  struct plain final : context {
-    plain(context& above, const context_options& own, std::source_location where) noexcept
-        : context(&above, own, where, nullptr, [](context& self) noexcept { delete static_cast<plain*>(&self); }) {}
-  };
-  context_ptr child(*new plain(parent, options, spawned));
-  child->release();  // the pointer holds the only reference; the object was born with one
-  return child;
+  return plain::hold(new plain(parent, options, spawned));
+}
+
+context_ptr context::child_beside_others(context& parent, const context_options& options,
+                                         std::source_location spawned) {
+  return plain::hold(new plain(parent, options, spawned, beside_others{}));
 }
 
 context& context::root() noexcept {

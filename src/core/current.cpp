@@ -1,6 +1,7 @@
 #include <hocket/core/context.hpp>
 #include <hocket/core/current.hpp>
 
+#include <exception>
 #include <utility>
 
 namespace hocket::inline HOCKET_ABI {
@@ -9,6 +10,8 @@ context& current_context() noexcept {
   context* ctx = this_thread().ctx;
   return ctx ? *ctx : context::root();
 }
+
+bool leaving_by_failure() noexcept { return std::uncaught_exceptions() > 0 || this_thread().early_ends != 0; }
 
 running_scope::running_scope(executor* on, context* ctx, run_queue* ready) noexcept
     : outer_executor_(this_thread().running_on),

@@ -141,7 +141,7 @@ void scheduled::drop_handle() noexcept {
   if (!joiner_.compare_exchange_strong(seen, dropped, std::memory_order_acquire))
     expects(seen == over, "a join_handle was destroyed while it is awaited", "let it outlive the await", name());
   const bool lost = seen == over && ending_ == ending::error && !taken_;
-  if (lost && std::uncaught_exceptions() == 0) unhandled_(std::move(error_), *this);
+  if (lost && !leaving_by_failure()) unhandled_(std::move(error_), *this);
   release();
 }
 

@@ -55,7 +55,7 @@ void eager_state::end(coroutine_header& header) noexcept {
 // Its unwinding is over, that of its owner has not begun: that may be awaiting something else.
 void eager_state::note_kill() noexcept {
   const context& ctx = current_context();
-  scheduled* self = ctx.coroutine();
+  scheduled* self = ctx.strand();
   const bool possible = self ? self->unwinding() : ctx.stop() && ctx.stop()->killed();
   if (!possible) return;
   try {
@@ -67,10 +67,16 @@ void eager_state::note_kill() noexcept {
   }
 }
 
+void eager_state::note_kill(const std::exception_ptr& error) noexcept {
+  try {
+    std::rethrow_exception(error);
+  } catch (...) {
+    note_kill();
+  }
+}
+
 void pass_kill_on() {
-  context& ctx = current_context();
-  if (scheduled* self = ctx.coroutine(); self && self->killed()) unwind_killed(*self);
-  if (ctx.stop() && ctx.stop()->killed()) throw_unwinding();
+  unwind_if_killed(&current_context());
   throw cancelled();
 }
 

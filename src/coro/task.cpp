@@ -40,8 +40,7 @@ task_chain::handle task_chain::end_slowly() noexcept {
 void expect_droppable(const coroutine_header& task) noexcept {
   debug_expects(!(task.reserved & (task_bit::start_queued | task_bit::parent_queued)),
                 "a task was destroyed that stands in a run queue", "let its executor run it to its end first");
-  debug_expects(task.continuation.handle || std::uncaught_exceptions() > 0,
-                "a task was destroyed without being awaited",
+  debug_expects(task.continuation.handle || leaving_by_failure(), "a task was destroyed without being awaited",
                 "co_await it (await it in a fiber), or say that it is not wanted: std::move(task).discard()");
 }
 

@@ -2,28 +2,27 @@
 #include <hocket/core/scheduled.hpp>
 #include <hocket/coro/detail/when_children.hpp>
 
+#include <algorithm>
 #include <system_error>
 
 namespace hocket::inline HOCKET_ABI::detail {
 
-when_group::when_group(std::size_t children, std::size_t enough, const wait_terms& terms)
-    : context(current_context(), {nullptr, &stop_, terms.until}, terms.at, beside_others{}, [](context&) noexcept {}),
-      enough_(enough),
-      within_(terms.within),
-      at_(terms.at),
-      left_(children + 1) {}
-
-when_group::~when_group() { release(); }
-
-bool when_group::suspend(std::coroutine_handle<> parent, void (*begin_all)(when_group& self) noexcept) noexcept {
+bool when_group::suspend(std::coroutine_handle<> parent, std::size_t children,
+                         void (*begin_all)(when_group& self) noexcept) {
   thread_state& here = this_thread();
   context* const outer = here.ctx;
-  if (scheduled* self = context::parent()->strand()) self->expect_no_unwinding(at_);
-  wait_.arm(parent, {.ignore = verdict::killed, .at = at_});
-  tighten(deadline_on(*here.running_on, within_, "a group of awaitables", at_));
+  context& above = current_context();
+  if (scheduled* self = above.strand()) self->expect_no_unwinding(terms_.at);
+  expects(here.running_on != nullptr, "a group was awaited outside of any executor",
+          "await it in a coroutine that was spawned, or sync_wait for it", nullptr, terms_.at);
+  const time_point end = deadline_on(*here.running_on, terms_.within, "a group of awaitables", terms_.at);
+  context_ = context::child_beside_others(above, {nullptr, &stop_, std::min(terms_.until, end)}, terms_.at);
+  wait_.arm(parent, {.ignore = verdict::killed, .at = terms_.at});
   entry_.enlist(wait_, *this);
-  if (stop_source* above = context::parent()->stop()) link_.emplace(*above, stop_);
-  here.ctx = this;
+  // ORDER: relaxed, pairs with nothing: nobody else has the group yet.
+  left_.store(children + 1, std::memory_order_relaxed);
+  if (stop_source* stops = above.stop()) link_.emplace(*stops, stop_);
+  here.ctx = context_.get();
   begin_all(*this);
   here.ctx = outer;
   leave();

@@ -303,6 +303,27 @@ TEST_CASE_TEMPLATE("groups nest, and are wide", Kind, HOCKET_SHARED_KINDS) {
   CHECK(wide == 10000);
 }
 
+TEST_CASE_TEMPLATE("a group in a group is its child: failure and deadline reach down", Kind, HOCKET_SHARED_KINDS) {
+  using namespace when_suite;
+  event never;
+  witness of[4];
+  std::error_code failed, late;
+  Kind world;
+  auto body = [&]() -> typename Kind::body {
+    auto one = co_await when_all(when_all(waits(never, of[0]), waits(never, of[1])), fails(std::errc::io_error));
+    failed = one.error();
+    auto two = co_await within(10ms, when_all(when_all(waits(never, of[2]), waits(never, of[3])), never.wait()));
+    late = two.error();
+  };
+  world.start(body);
+  world.settle();
+  CHECK(failed == std::errc::io_error);
+  CHECK(of[1].error == std::errc::operation_canceled);
+  world.pass(10ms);
+  CHECK(late == std::errc::timed_out);
+  CHECK(of[3].error == std::errc::timed_out);
+}
+
 TEST_CASE_TEMPLATE("children of one parent exclude each other by a mutex", Kind, HOCKET_SHARED_KINDS) {
   using namespace when_suite;
   mutex m;

@@ -72,6 +72,22 @@ TEST_CASE_TEMPLATE("the exception of the first that ends is rethrown; an error i
   CHECK(error == std::errc::io_error);
 }
 
+TEST_CASE_TEMPLATE("a group that loses is cancelled with all that is in it", Kind, HOCKET_SHARED_KINDS) {
+  using namespace when_suite;
+  event never;
+  witness of[2];
+  std::size_t index = 9;
+  Kind world;
+  auto body = [&]() -> typename Kind::body {
+    auto first = co_await when_any(when_any(waits(never, of[0]), waits(never, of[1])), number(1));
+    index = first.index();
+  };
+  world.start(body);
+  world.settle();
+  CHECK(index == 1);
+  for (const witness& one : of) CHECK(one.error == std::errc::operation_canceled);
+}
+
 TEST_CASE_TEMPLATE("when_any of a range tells which one it was", Kind, HOCKET_SHARED_KINDS) {
   using namespace when_suite;
   std::vector<std::unique_ptr<event>> gates;

@@ -50,6 +50,10 @@ class context {
   [[nodiscard]] static context_ptr child_of(context& parent, const context_options& options,
                                             std::source_location spawned = std::source_location::current());
 
+  // The same for several that run beside each other: without a strand (see below).
+  [[nodiscard]] static context_ptr child_beside_others(context& parent, const context_options& options,
+                                                       std::source_location spawned);
+
   // The context of code that runs in no coroutine: no stop, no deadline, no name. Never freed.
   static context& root() noexcept;
 
@@ -79,21 +83,17 @@ class context {
   using disposer = void (*)(context& self) noexcept;
   context(context* parent, const context_options& options, std::source_location spawned, scheduled* strand,
           disposer dispose) noexcept;
-  // For one of several that run beside each other: no strand.
   struct beside_others {};
   context(context& parent, const context_options& options, std::source_location spawned, beside_others,
           disposer dispose) noexcept;
   ~context() = default;
 
-  // Before anything runs under it.
-  void tighten(time_point deadline) noexcept {
-    if (deadline < deadline_) deadline_ = deadline;
-  }
-
  private:
+  struct plain;
+
   context_ptr parent_;  // given up in release() only
   stop_source* const stop_;
-  time_point deadline_;
+  const time_point deadline_;
   const char* const name_;
   const std::source_location spawned_;
   scheduled* const strand_;

@@ -27,8 +27,9 @@ struct thread_state {
   run_queue* ready = nullptr;  // of that executor, if this thread alone pops from it: what is posted to it goes here
   std::size_t turn_left = 0;   // resumes that the executor's present turn still allows (whoever resumes counts)
   context* ctx = nullptr;      // the running coroutine's; null means the root context
-  const void* eager =
-      nullptr;  // the eager body that runs on the stack of the code that called it (coro/eager_task.hpp)
+  // The eager body that runs on the stack of the code that called it (coro/eager_task.hpp).
+  const void* eager = nullptr;
+  std::uint32_t early_ends = 0;  // destructions under way of frames that an error ended (coro/or_return.hpp)
   void* slots[thread_slot_count] = {};
 };
 
@@ -43,6 +44,10 @@ inline executor* current_executor() noexcept { return this_thread().running_on; 
 
 // The running coroutine's context, also while an awaiter's await_suspend runs; never null.
 context& current_context() noexcept;
+
+// Whether objects are destroyed because of a failure: an exception in flight, or a task that an error ended early. Then
+// what they give up is not asked for.
+bool leaving_by_failure() noexcept;
 
 // Runs when this thread ends, after its other thread_local objects that were made later. `hook` must stay valid; each
 // hook runs once, last registered first. A hook may register no other.

@@ -27,6 +27,7 @@
 #pragma once
 #include <hocket/base/result.hpp>
 #include <hocket/core/awaitable.hpp>
+#include <hocket/core/current.hpp>
 #include <hocket/core/suspension.hpp>
 #include <hocket/core/unwind.hpp>
 #include <new>
@@ -75,7 +76,7 @@ class [[nodiscard("an operation does nothing until it is awaited")]] operation {
   operation& operator=(operation&&) = delete;
   ~operation() {
     if constexpr (debug_checks)
-      debug_expects(awaited_ || std::uncaught_exceptions() > 0, "an operation was dropped without being awaited",
+      debug_expects(awaited_ || leaving_by_failure(), "an operation was dropped without being awaited",
                     "co_await it (await it in a fiber), or do not ask for it", nullptr, terms_.at);
   }
 

@@ -132,7 +132,10 @@ class [[nodiscard]] eager_task : public own_awaiter {
             "it was moved from or awaited before: call the coroutine function again, or keep its result");
     return body_.promise();
   }
-  void destroy() noexcept { std::exchange(body_, {}).destroy(); }
+  void destroy() noexcept {
+    detail::early_destruction leaving(body_.promise().ended_early());
+    std::exchange(body_, {}).destroy();
+  }
   void come_back() noexcept {
     if (waited_) [[unlikely]]
       body_.promise().state.woken();
@@ -150,9 +153,9 @@ class [[nodiscard]] eager_task : public own_awaiter {
     auto& promise = body_.promise();
     if (!promise.state.ended()) [[unlikely]]
       join();
-    if (promise.failed() && std::uncaught_exceptions() == 0) [[unlikely]]
+    if (promise.failed() && !leaving_by_failure()) [[unlikely]]
       detail::give_up_error(promise, promise.take_error());
-    body_.destroy();
+    destroy();
   }
   [[gnu::cold, gnu::noinline]] void join() noexcept {
     constexpr detail::suspend_call suspend = [](void* self, std::coroutine_handle<> owner) noexcept {

@@ -14,6 +14,7 @@
 #pragma once
 #include <hocket/core/or_throw.hpp>
 #include <hocket/coro/detail/early_end.hpp>
+#include <hocket/coro/task.hpp>
 #include <optional>
 
 namespace hocket::inline HOCKET_ABI {
@@ -47,7 +48,7 @@ class returning : public early_end {
   handle await_suspend(std::coroutine_handle<Promise> self) {
     static_assert(returns_result<Promise>,
                   "hocket: or_return() is for tasks that return a result<T>; elsewhere use or_throw()");
-    if (got_) return self.promise().end_here(failure(got_->error()));
+    if (got_) return next_of(self.promise().end_here(failure(got_->error())));
     end_ = &returning::end<Promise>;
     return suspend(inner_, self.promise(), self);
   }

@@ -84,7 +84,8 @@ class [[nodiscard]] task {
   // thrown there. It ends this task, too, as an exception_ptr that is handed on: nothing is rethrown in a task that
   // does not catch, which costs a microsecond for each. Where the task is awaited plainly the exception comes out, the
   // same object. On its way the locals of each task that it passes are destroyed, innermost first; their destructors
-  // see no exception in flight (std::uncaught_exceptions() is what it was), as after a co_return.
+  // see no exception in flight (std::uncaught_exceptions() is what it was). hocket's own objects know: a handle or a
+  // task that is dropped so is dropped because of a failure.
   detail::propagating<task> propagate() && noexcept { return detail::propagating<task>(std::move(*this)); }
 
   // A task is its own awaiter: a separate one would cost each co_await another move, and each parent's frame another
@@ -104,20 +105,9 @@ class [[nodiscard]] task {
   }
   // Destroys the frame before the parent goes on, as a function's parameters are gone when it has returned.
   T await_resume() {
-    auto& promise = body_.promise();
-    if (promise.ended_specially()) [[unlikely]]
-      after_special_end();
-    if constexpr (std::is_void_v<T>) {
-      destroy();
-    } else if constexpr (std::is_reference_v<T>) {
-      auto* referent = promise.take_value();
-      destroy();
-      return static_cast<T>(*referent);
-    } else {
-      T result = promise.take_value();
-      destroy();
-      return result;
-    }
+    if (body_.promise().ended_specially()) [[unlikely]]
+      return special_end();
+    return take();
   }
 
  private:
@@ -131,15 +121,31 @@ class [[nodiscard]] task {
     if (!promise.ended_specially()) return nullptr;
     promise.dequeued();
     if (!promise.failed()) return nullptr;
+    detail::early_destruction leaving(promise.ended_early());
     std::exception_ptr error = promise.take_error();
     destroy();
     return error;
   }
 
   void destroy() noexcept { std::exchange(body_, {}).destroy(); }
-  [[gnu::cold, gnu::noinline]] void after_special_end() {
+  [[gnu::always_inline]] T take() {
+    auto& promise = body_.promise();
+    if constexpr (std::is_void_v<T>) {
+      destroy();
+    } else if constexpr (std::is_reference_v<T>) {
+      auto* referent = promise.take_value();
+      destroy();
+      return static_cast<T>(*referent);
+    } else {
+      T result = promise.take_value();
+      destroy();
+      return result;
+    }
+  }
+  [[gnu::cold, gnu::noinline]] T special_end() {
     body_.promise().dequeued();
-    if (!body_.promise().failed()) return;
+    detail::early_destruction leaving(body_.promise().ended_early());
+    if (!body_.promise().failed()) return take();
     std::exception_ptr error = body_.promise().take_error();
     destroy();
     std::rethrow_exception(std::move(error));

@@ -9,8 +9,8 @@
 // awaitables, other groups; or one range with size(), moved in, or referred to when it is an lvalue.
 //
 // The result. A tuple (a vector, for a range) in the order given. What gives nothing stands there as no_value; a range
-// of such gives void. If any of them gives a result<T>, or the whole has a deadline, the whole is a result, of the
-// tuple of the T: nothing nests.
+// of such gives void, and one of references a vector of pointers. If any of them gives a result<T>, or the whole has a
+// deadline, the whole is a result, of the tuple of the T: nothing nests.
 //
 // The first that fails, by an error or an exception, is the failure of the whole: the others are cancelled, and when
 // all have ended it is returned or rethrown. Those that have not begun by then never do. A cancellation is an error
@@ -24,8 +24,8 @@
 //
 // An eager_task has begun before: it is waited for, and not cancelled.
 //
-// Cost. Nothing is allocated per child of a pack, and one array for a range. A child takes what its awaiter takes and
-// some 150 bytes. Tasks are posted, and begin when the executor comes to them, in the order given.
+// Cost. Nothing is allocated per child: one context for the group, and one array for a range. A child takes what its
+// awaiter takes and some 150 bytes. Tasks are posted, and begin when the executor comes to them, in the order given.
 // Threads: the group belongs to the coroutine that awaits it; its children may run on any thread of the executor.
 #pragma once
 #include <hocket/coro/detail/when_children.hpp>

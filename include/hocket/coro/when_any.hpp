@@ -36,8 +36,10 @@ struct first_of {
 
 namespace detail {
 
-inline void expect_some(std::size_t enough, const std::source_location& at = {}) {
+// More than there can be is as many as there are.
+inline std::size_t checked_enough(std::size_t enough, const std::source_location& at = {}) {
   expects(enough != 0, "when_some(0, ...)", "nobody waits for nothing: ask for 1 or more", nullptr, at);
+  return enough < when_group::at_failure ? enough : when_group::at_failure - 1;
 }
 
 // What the winner of a pack gave, as a choice.
@@ -89,7 +91,9 @@ struct any_first {
 
   template <class Children>
   static auto take(Children& children, const when_frame* failed, std::size_t enough) {
-    return std::move(some_firsts::take(children, failed, enough).front());
+    auto firsts = some_firsts::take(children, failed, enough);
+    expects(!firsts.empty(), "when_any of a range that is empty by now", "do not change it before the await");
+    return std::move(firsts.front());
   }
 };
 
@@ -112,13 +116,13 @@ template <detail::range_of_awaitables R>
 template <class... A>
   requires(sizeof...(A) > 0 && (awaitable<A> && ...))
 [[nodiscard]] auto when_some(std::size_t enough, A&&... given) {
-  detail::expect_some(enough);
-  return detail::when_awaitable<detail::some_firsts, std::tuple<A...>>(enough, wait_terms{}, std::forward<A>(given)...);
+  return detail::when_awaitable<detail::some_firsts, std::tuple<A...>>(detail::checked_enough(enough), wait_terms{},
+                                                                       std::forward<A>(given)...);
 }
 template <detail::range_of_awaitables R>
 [[nodiscard]] auto when_some(std::size_t enough, R&& range, std::source_location at = std::source_location::current()) {
-  detail::expect_some(enough, at);
-  return detail::when_awaitable<detail::some_firsts, R>(enough, wait_terms{.at = at}, std::forward<R>(range));
+  return detail::when_awaitable<detail::some_firsts, R>(detail::checked_enough(enough, at), wait_terms{.at = at},
+                                                        std::forward<R>(range));
 }
 
 }  // namespace hocket::inline HOCKET_ABI

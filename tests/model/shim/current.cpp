@@ -4,6 +4,7 @@
 #include <hocket/model/explore.hpp>
 
 #include <array>
+#include <exception>
 #include <utility>
 
 namespace hocket::inline HOCKET_ABI {
@@ -17,6 +18,8 @@ thread_state& this_thread() noexcept {
   }
   return states[model::thread_index()];
 }
+
+bool leaving_by_failure() noexcept { return std::uncaught_exceptions() > 0 || this_thread().early_ends != 0; }
 
 running_scope::running_scope(executor* on, context* ctx, run_queue* ready) noexcept
     : outer_executor_(this_thread().running_on),

@@ -1,4 +1,5 @@
 #include <hocket/core/sync_wait.hpp>
+#include <hocket/coro/eager_task.hpp>
 #include <hocket/coro/oneshot.hpp>
 #include <hocket/coro/or_return.hpp>
 #include <hocket/coro/task.hpp>
@@ -125,4 +126,51 @@ TEST_CASE("or_return a million times in one task, and a thousand tasks deep") {
     }
   };
   CHECK(sync_wait(deep::down(1000)).error() == std::errc::io_error);
+}
+
+TEST_CASE("or_return and propagate in an eager task: at once, and while its owner waits") {
+  auto throws = []() -> task<int> {
+    throw std::runtime_error("as told");
+    co_return 1;
+  };
+  queue_executor queue;
+  auto body = [&](bool waits, bool raises) -> eager_task<result<int>> {
+    if (waits) co_await hop_to(queue);
+    if (raises) co_return co_await throws().propagate();
+    co_return co_await or_return(half(1));
+  };
+  for (bool waits : {false, true}) {
+    std::error_code error;
+    bool caught = false;
+    auto owner = [&]() -> foreign {
+      co_await hop_to(queue);
+      auto one = body(waits, false), two = body(waits, true);
+      error = (co_await std::move(one)).error();
+      try {
+        static_cast<void>(co_await std::move(two));
+      } catch (const std::runtime_error&) {
+        caught = true;
+      }
+    };
+    auto started = owner();
+    queue.run();
+    CHECK(error == std::errc::invalid_argument);
+    CHECK(caught);
+  }
+}
+
+TEST_CASE("what an early end leaves behind is given up because of a failure") {
+  auto fails = []() -> eager_task<int> {
+    throw std::runtime_error("nobody wants to know");
+    co_return 1;
+  };
+  auto leaves = [&](bool by_exception) -> task<result<int>> {
+    auto later = half(2);
+    auto sooner = fails();
+    if (by_exception) co_return co_await [](auto& make) -> task<int> { co_return co_await make(); }(fails).propagate();
+    const int n = co_await or_return(half(1));
+    co_return n + co_await or_return(std::move(later)) + co_await std::move(sooner);
+  };
+  CHECK(sync_wait(leaves(false)).error() == std::errc::invalid_argument);
+  CHECK_THROWS_AS(static_cast<void>(sync_wait(leaves(true))), std::runtime_error);
 }

@@ -42,6 +42,21 @@ TEST_CASE("a group that is dropped drops its tasks") {
   CHECK(std::get<0>(sync_wait(when_all(seven()))) == 7);
 }
 
+TEST_CASE("a range of references gives pointers") {
+  std::string text = "a";
+  std::vector<task<std::string&>> all;
+  all.push_back(refer(text));
+  std::vector<std::string*> got = sync_wait(when_all(std::move(all)));
+  CHECK(got == std::vector<std::string*>{&text});
+}
+
+TEST_CASE("when_some of more than there are gives all") {
+  std::vector<task<int>> two;
+  two.push_back(seven());
+  two.push_back(seven());
+  CHECK(sync_wait(when_some(~std::size_t{0}, std::move(two))).size() == 2);
+}
+
 TEST_CASE("an eager task in a group is waited for, also when the group has failed") {
   bool ended = false;
   auto slow = [&]() -> eager_task<int> {
@@ -79,7 +94,7 @@ TEST_CASE("a group outside of any executor is refused") {
     };
   };
   expect_fatal([&] { [](auto make) -> by_hand { static_cast<void>(co_await make()); }(body); },
-               "a coroutine waited outside of any executor");
+               "a group was awaited outside of any executor");
 }
 
 TEST_CASE("an outcome tells how something ended") {

@@ -42,8 +42,9 @@ class eager_state {
   // Of the body, at its end; the frame may be gone afterwards.
   void end(coroutine_header& header) noexcept;
 
-  // In a catch (...) around the body.
+  // In a catch (...) around the body; or of what ends it early.
   void note_kill() noexcept;
+  void note_kill(const std::exception_ptr& error) noexcept;
 
  private:
   static constexpr std::uint32_t running = 0, waited_for = 1, over = 2;
@@ -95,6 +96,20 @@ class eager_promise : public task_promise<T> {
   void unhandled_exception() noexcept {
     task_promise<T>::unhandled_exception();
     state.note_kill();
+  }
+
+  // Its owner is posted, if it waits, and never resumed by whoever ends the body.
+  template <class... Args>
+  std::coroutine_handle<> end_here(Args&&... result) {
+    this->keep_early(std::forward<Args>(result)...);
+    state.end(*this);
+    return nullptr;
+  }
+  std::coroutine_handle<> fail_here(std::exception_ptr error) noexcept {
+    state.note_kill(error);
+    this->fail_early(std::move(error));
+    state.end(*this);
+    return nullptr;
   }
 
   eager_state state;

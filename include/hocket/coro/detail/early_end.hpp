@@ -43,6 +43,9 @@ class early_end : public own_awaiter, protected stand_in {
     return std::noop_coroutine();
   }
 
+  // Where a handle is wanted: for nobody, one that does nothing.
+  static handle next_of(handle next) noexcept { return next ? next : std::noop_coroutine(); }
+
   // In the stand-in: the task goes on.
   handle resume_task() noexcept {
     above_->budget = header.budget;
@@ -56,8 +59,6 @@ class early_end : public own_awaiter, protected stand_in {
   }
 
  private:
-  static handle next_of(handle next) noexcept { return next ? next : std::noop_coroutine(); }
-
   coroutine_header* above_ = nullptr;
   handle task_{};
 };

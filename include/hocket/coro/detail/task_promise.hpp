@@ -34,6 +34,7 @@ inline constexpr std::uint32_t value = 1;          // slot holds the result
 inline constexpr std::uint32_t error = 2;          // slot holds the exception
 inline constexpr std::uint32_t start_queued = 4;   // slot holds the parent, continuation is in a queue
 inline constexpr std::uint32_t parent_queued = 8;  // continuation is in a queue, or the parent came out of it
+inline constexpr std::uint32_t ended_early = 16;   // by end_here() or fail_here(): its locals are still there
 inline constexpr std::uint32_t asked = 16;         // of an async_generator: a next() is under way
 }  // namespace task_bit
 
@@ -149,6 +150,24 @@ class task_chain : public coroutine_header, public recycled_frame {
   handle end_slowly() noexcept;
 };
 
+// While a frame is destroyed that an error ended where it stood: its locals are left as if by an exception.
+class early_destruction {
+ public:
+  explicit early_destruction(bool early) noexcept : early_(early) {
+    if (early_) [[unlikely]]
+      ++this_thread().early_ends;
+  }
+  early_destruction(const early_destruction&) = delete;
+  early_destruction& operator=(const early_destruction&) = delete;
+  ~early_destruction() {
+    if (early_) [[unlikely]]
+      --this_thread().early_ends;
+  }
+
+ private:
+  const bool early_;
+};
+
 // Level debug: a task is about to be destroyed before its end. Fatal if a queue still refers to it, or if it was never
 // awaited and no exception is the reason.
 void expect_droppable(const coroutine_header& task) noexcept;
@@ -192,7 +211,10 @@ class task_promise_base : public task_chain {
   }
 
   // After the end: whether there is more to do than to take the result.
-  bool ended_specially() const noexcept { return (reserved & (task_bit::error | task_bit::parent_queued)) != 0; }
+  bool ended_specially() const noexcept {
+    return (reserved & (task_bit::error | task_bit::parent_queued | task_bit::ended_early)) != 0;
+  }
+  bool ended_early() const noexcept { return (reserved & task_bit::ended_early) != 0; }
   // After the end: whether there is an exception rather than a result.
   bool failed() const noexcept { return (reserved & task_bit::error) != 0; }
   std::exception_ptr take_error() noexcept { return std::move(error_); }
@@ -202,17 +224,25 @@ class task_promise_base : public task_chain {
   // parent has taken the result. Gives whom to resume.
   template <class... Args>
   handle end_here(Args&&... result) {
-    keep(std::forward<Args>(result)...);
+    keep_early(std::forward<Args>(result)...);
     return this->end();
   }
   handle fail_here(std::exception_ptr error) noexcept {
-    clear();
-    ::new (static_cast<void*>(std::addressof(error_))) std::exception_ptr(std::move(error));
-    reserved = task_bit::error;
+    fail_early(std::move(error));
     return this->end();
   }
 
  protected:
+  template <class... Args>
+  void keep_early(Args&&... args) {
+    keep(std::forward<Args>(args)...);
+    reserved |= task_bit::ended_early;
+  }
+  void fail_early(std::exception_ptr error) noexcept {
+    clear();
+    ::new (static_cast<void*>(std::addressof(error_))) std::exception_ptr(std::move(error));
+    reserved = task_bit::error | task_bit::ended_early;
+  }
   template <class... Args>
   void keep(Args&&... args) {
     ::new (static_cast<void*>(std::addressof(value_))) stored(std::forward<Args>(args)...);

@@ -89,7 +89,9 @@ class when_array {
   using child = when_child<given>;
   static constexpr bool gives_result = child::gives_result;
   using common = typename child::value;
-  using values = std::conditional_t<std::is_void_v<typename child::value>, void, std::vector<when_element_t<child>>>;
+  using element_value = std::conditional_t<std::is_reference_v<typename child::value>,
+                                           std::remove_reference_t<typename child::value>*, when_element_t<child>>;
+  using values = std::conditional_t<std::is_void_v<typename child::value>, void, std::vector<element_value>>;
   using outcomes = std::vector<outcome<typename child::value>>;
 
   explicit when_array(std::remove_reference_t<Range>& range) : when_array(range.size()) {
@@ -114,7 +116,10 @@ class when_array {
     if constexpr (!std::is_void_v<values>) {
       values taken;
       taken.reserve(size_);
-      each([&](child& one) { taken.push_back(value_of(one)); });
+      each([&](child& one) {
+        if constexpr (std::is_reference_v<typename child::value>) taken.push_back(std::addressof(*one.result()));
+        else taken.push_back(value_of(one));
+      });
       return taken;
     }
   }
@@ -147,15 +152,15 @@ using children_of_t = typename children_of<Given>::type;
 
 // The awaiter of a group. `Way` says how many must end (`enough`), and what the parent is given.
 template <class Way, class Children>
-class when_wait final : public body_awaiter, private Children, private when_group {
+class when_wait final : public body_awaiter, private when_group, private Children {
  public:
   template <class Given>
   when_wait(Given& what, std::size_t enough, const wait_terms& terms)
-      : Children(what), when_group(Children::size(), enough, terms), enough_(enough) {}
+      : when_group(enough, terms), Children(what), enough_(enough) {}
 
   static constexpr bool await_ready() noexcept { return false; }
-  bool await_suspend(std::coroutine_handle<> parent) noexcept {
-    return suspend(parent, [](when_group& self) noexcept {
+  bool await_suspend(std::coroutine_handle<> parent) {
+    return suspend(parent, Children::size(), [](when_group& self) noexcept {
       static_cast<when_wait&>(self).each([&](auto& one) { one.begin(self); });
     });
   }

@@ -45,7 +45,7 @@ struct when_frame : stand_in {
   runnable next{};       // a foreign coroutine that its awaiter wants to run
 };
 
-class when_group : public context, private wait_source {
+class when_group : private wait_source {
  public:
   // How many must end for the group to be decided: a number, or
   static constexpr std::size_t never = ~std::size_t{0};
@@ -54,16 +54,21 @@ class when_group : public context, private wait_source {
   // By a child that has ended, or will never begin. The group may be gone afterwards.
   void ended(when_frame& child, settled how) noexcept;
 
+  context& surroundings() const noexcept { return *context_; }
+
   // Whether no more children are to begin, and why: cancelled, or killed.
   bool decided() const noexcept { return stop_.requested() != verdict::idle; }
   bool killed() const noexcept { return stop_.killed(); }
 
  protected:
-  when_group(std::size_t children, std::size_t enough, const wait_terms& terms);
-  ~when_group();
+  when_group(std::size_t enough, const wait_terms& terms) noexcept : enough_(enough), terms_(terms) {}
+  when_group(const when_group&) = delete;
+  when_group& operator=(const when_group&) = delete;
+  ~when_group() = default;
 
-  // The parent's. `begin_all` begins each child. False: they have ended already.
-  bool suspend(std::coroutine_handle<> parent, void (*begin_all)(when_group& self) noexcept) noexcept;
+  // The parent's. `begin_all` begins each of so many children. False: they have ended already. Throws bad_alloc, before
+  // any has begun.
+  bool suspend(std::coroutine_handle<> parent, std::size_t children, void (*begin_all)(when_group& self) noexcept);
   void go_on();  // throws what unwinds a parent that was killed, if it cost a child its result
 
   const when_frame* first_failure() const noexcept {
@@ -82,10 +87,10 @@ class when_group : public context, private wait_source {
   suspension wait_;
   waiter entry_;
   const std::size_t enough_;
-  const duration within_;
-  const std::source_location at_;
+  const wait_terms terms_;
+  context_ptr context_;           // the children's; what they have made may keep it
   atomic<bool> lost_{false};      // a child was killed
-  atomic<std::size_t> left_;      // children that have not ended, and the parent's own share
+  atomic<std::size_t> left_{0};   // children that have not ended, and the parent's own share
   atomic<std::size_t> ended_{0};  // counted where order matters
   atomic<when_frame*> failed_{nullptr};
 };
@@ -143,7 +148,7 @@ class when_child : private when_frame {
  private:
   // True: it waits, and may have ended and be gone by now.
   bool suspends() {
-    header.ctx = group;  // no budget: a task that is awaited begins in the queue
+    header.ctx = &group->surroundings();  // no budget: a task that is awaited begins in the queue
     const auto self = open(*this);
     using answer = decltype(awaiter_.await_suspend(self));
     try {

@@ -1,4 +1,6 @@
 // Groups on a loop: join_handles among them, and what their children spawn.
+#include <hocket/core/registry.hpp>
+#include <hocket/coro/eager_task.hpp>
 #include <hocket/coro/scope.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/coro/when_all.hpp>
@@ -10,6 +12,7 @@
 #include <hocket/sync/event.hpp>
 
 #include <doctest/doctest.h>
+#include <stdexcept>
 #include <vector>
 
 using namespace hocket;
@@ -79,6 +82,71 @@ TEST_CASE("a child that only yields is ended by a kill of its parent") {
   auto parent = spawn(lp, [&]() -> task<> { static_cast<void>(co_await when_all(spin(), spin())); });
   for (int i = 0; i < 10; ++i) lp.step();
   parent.kill();
+  lp.run();
+  CHECK(parent.done());
+}
+
+TEST_CASE("what a child has made may outlive the group: its context goes with the last of it") {
+  int sum = run([] {
+    auto leaves = [](int n) -> task<join_handle<int>> {
+      auto body = [n](scope& all) -> task<join_handle<int>> { co_return spawn(all, twice, n); };
+      co_return co_await in_scope(body);
+    };
+    auto handles = [&]() -> task<std::vector<join_handle<int>>> {
+      auto both = co_await when_all(leaves(1), leaves(2));
+      std::vector<join_handle<int>> kept;
+      kept.push_back(std::move(std::get<0>(both)));
+      kept.push_back(std::move(std::get<1>(both)));
+      co_return kept;
+    };
+    int total = 0;
+    for (auto& one : await(handles())) total += await(one);
+    return total;
+  });
+  CHECK(sum == 6);
+}
+
+TEST_CASE("two eager tasks in one group are unwound by a kill of the parent") {
+  loop lp;
+  event never;
+  int unwound = 0;
+  struct counts {
+    int& count;
+    ~counts() { ++count; }
+  };
+  auto slow = [&]() -> eager_task<int> {
+    counts one{unwound};
+    static_cast<void>(co_await never.wait());
+    co_return 1;
+  };
+  auto parent = spawn(lp, [&]() -> task<> {
+    auto a = slow(), b = slow();
+    static_cast<void>(co_await when_all(std::move(a), std::move(b)));
+  });
+  for (int i = 0; i < 10; ++i) lp.step();
+  CHECK(unwound == 0);
+  parent.kill();
+  lp.run();
+  CHECK(parent.done());
+  CHECK(unwound == 2);
+}
+
+TEST_CASE("a foreign awaitable that refuses to wait leaves no trace in the coroutine") {
+  struct refuses {
+    bool await_ready() { return false; }
+    void await_suspend(std::coroutine_handle<>) { throw std::runtime_error("no"); }
+    void await_resume() {}
+  };
+  loop lp;
+  event gate;
+  auto parent = spawn(lp, [&]() -> task<> {
+    auto all = co_await when_all_settled(refuses{});
+    CHECK(std::get<0>(all).how() == settled::exception);
+    static_cast<void>(co_await gate.wait());
+  });
+  for (int i = 0; i < 10; ++i) lp.step();
+  for (const scheduled& one : lp.coroutines()->members()) CHECK(one.state() == activity::waiting);
+  gate.set();
   lp.run();
   CHECK(parent.done());
 }
