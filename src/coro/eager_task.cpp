@@ -35,7 +35,8 @@ bool eager_state::wait(coroutine_header& header, std::coroutine_handle<> owner) 
   // the result is visible.
   if (word_.compare_exchange_strong(seen, waited_for, std::memory_order_release, std::memory_order_acquire))
     return true;
-  expects(seen == over, "an eager task is awaited by two, or was destroyed while it is awaited",
+  if (seen != over)
+    fatal("an eager task is awaited by two, or was destroyed while it is awaited",
           "await it in one place, and let it outlive that", header.ctx->name());
   return false;
 }

@@ -21,6 +21,6 @@ def is_own(handle, coroutine):
     """Whether the frame has a header: then its context is below the coroutine's."""
     try:
         context = frames.Frame(handle).context
-        return coroutine.library.at("context", context)["coroutine_"].word() == coroutine.address
+        return coroutine.library.at("context", context)["strand_"].word() == coroutine.address
     except gdb.MemoryError:
         return False

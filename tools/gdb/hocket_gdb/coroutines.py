@@ -172,7 +172,7 @@ class Wait:
 
     def coroutine(self):
         """Whose wait it is; None if it is a thread's."""
-        coroutine = self.suspension["ctx_"].target()["coroutine_"].target()
+        coroutine = self.suspension["ctx_"].target()["strand_"].target()
         return Coroutine(self.library, coroutine) if coroutine else None
 
     def source(self):
