@@ -3,6 +3,3 @@
 #include "suites/loop_kinds.hpp"
 
 #define HOCKET_SUITE_KINDS hocket_test::packed_fibers, hocket_test::copied_fibers
-
-// The same for suites in which the strength of a primitive makes no difference.
-#define HOCKET_SHARED_KINDS hocket_test::packed_fibers, hocket_test::copied_fibers

@@ -5,6 +5,3 @@
 #define HOCKET_SUITE_KINDS                                                                                \
   hocket_test::loop_tasks, hocket_test::loop_fibers, hocket_test::on_one_thread<hocket_test::loop_tasks>, \
       hocket_test::on_one_thread<hocket_test::loop_fibers>
-
-// The same for suites in which the strength of a primitive makes no difference.
-#define HOCKET_SHARED_KINDS hocket_test::loop_tasks, hocket_test::loop_fibers
