@@ -20,6 +20,7 @@
 #include <hocket/coro/task.hpp>
 #include <hocket/coro/when_all.hpp>
 #include <hocket/coro/when_any.hpp>
+#include <hocket/coro/when_some.hpp>
 #include <hocket/runtime/run.hpp>
 #include <hocket/sync/auto_reset_event.hpp>
 #include <hocket/sync/event.hpp>

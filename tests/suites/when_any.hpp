@@ -2,6 +2,7 @@
 #pragma once
 #include <hocket/core/yield.hpp>
 #include <hocket/coro/when_any.hpp>
+#include <hocket/coro/when_some.hpp>
 
 #include "suites/when_children.hpp"
 

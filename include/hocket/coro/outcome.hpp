@@ -137,4 +137,11 @@ class [[nodiscard]] outcome {
   settled how_ = settled::none;
 };
 
+// What when_any of a range and when_some give: which one has ended, counted from 0, and how.
+template <class T>
+struct first_of {
+  std::size_t index;
+  outcome<T> value;
+};
+
 }  // namespace hocket::inline HOCKET_ABI

@@ -29,10 +29,77 @@
 // Threads: the group belongs to the coroutine that awaits it; its children may run on any thread of the executor.
 #pragma once
 #include <hocket/coro/detail/when_children.hpp>
+#include <vector>
 
 namespace hocket::inline HOCKET_ABI {
 
+// What stands in a tuple for something that gives nothing.
+using no_value = detail::no_value;
+
 namespace detail {
+
+template <class T>
+struct when_element {
+  using type = T;
+};
+template <>
+struct when_element<void> {
+  using type = no_value;
+};
+template <class Child>
+using when_element_t = typename when_element<typename Child::value>::type;
+
+// What children of a group give all together: a pack a tuple, an array a vector.
+template <class Children>
+struct gathered;
+
+template <class... A>
+struct gathered<when_pack<A...>> {
+  using values = std::tuple<when_element_t<when_child<A>>...>;
+  using outcomes = std::tuple<outcome<typename when_child<A>::value>...>;
+
+  static values take_values(when_pack<A...>& children) {
+    return children.template gather<values>([](auto& child) -> decltype(auto) { return value_of(child); });
+  }
+  static outcomes take_outcomes(when_pack<A...>& children) {
+    return children.template gather<outcomes>([](auto& child) -> decltype(auto) { return std::move(child.result()); });
+  }
+
+ private:
+  template <class Child>
+  static when_element_t<Child> value_of(Child& child) {
+    if constexpr (std::is_void_v<typename Child::value>) return {};
+    else return *std::move(child.result());
+  }
+};
+
+template <class Range>
+struct gathered<when_array<Range>> {
+  using value = typename when_array<Range>::child::value;
+  static constexpr bool refers = std::is_reference_v<value>;
+  using element = std::conditional_t<refers, std::remove_reference_t<value>*, value>;
+  using values = std::conditional_t<std::is_void_v<value>, std::type_identity<void>,
+                                    std::type_identity<std::vector<element>>>::type;
+  using outcomes = std::vector<outcome<value>>;
+
+  static values take_values(when_array<Range>& children) {
+    if constexpr (!std::is_void_v<value>) {
+      values taken;
+      taken.reserve(children.size());
+      children.each([&](auto& child) {
+        if constexpr (refers) taken.push_back(std::addressof(*child.result()));
+        else taken.push_back(*std::move(child.result()));
+      });
+      return taken;
+    }
+  }
+  static outcomes take_outcomes(when_array<Range>& children) {
+    outcomes taken;
+    taken.reserve(children.size());
+    children.each([&](auto& child) { taken.push_back(std::move(child.result())); });
+    return taken;
+  }
+};
 
 template <bool Timed>
 struct all_values {
@@ -40,7 +107,7 @@ struct all_values {
 
   template <class Children>
   static auto take(Children& children, const when_frame* failed, std::size_t) {
-    using values = typename Children::values;
+    using values = typename gathered<Children>::values;
     using given = std::conditional_t<Timed || Children::gives_result, result<values>, values>;
     if (failed) {
       std::error_code error;
@@ -51,7 +118,7 @@ struct all_values {
       else return given(failure(error));
     }
     if constexpr (std::is_void_v<values>) return given();
-    else return given(children.take_values());
+    else return given(gathered<Children>::take_values(children));
   }
 
  private:
@@ -70,7 +137,7 @@ struct all_outcomes {
 
   template <class Children>
   static auto take(Children& children, const when_frame*, std::size_t) {
-    return children.take_outcomes();
+    return gathered<Children>::take_outcomes(children);
   }
 };
 

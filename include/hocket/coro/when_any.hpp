@@ -1,4 +1,4 @@
-// when_any: awaits several things at once, and goes on with the first that ends. when_some: with the first k.
+// when_any: awaits several things at once, and goes on with the first that ends.
 //
 //   auto first = co_await when_any(ask(primary), ask(replica));    // choice<reply, reply>
 //   if (first.index() == 0) use(*first.get<0>());                  // get<I>() is a result<T>
@@ -6,11 +6,8 @@
 //   auto won = co_await when_any(std::move(mirrors));              // a range: first_of<T>
 //   use(won.index, *won.value);                                    // .value is an outcome<T>
 //
-//   for (auto& one : co_await when_some(2, std::move(replicas)))   // at most two first_of<T>, in the order of ending
-//     if (one.value) ++acknowledged;
-//
 // The first that ends counts, however it ends: an exception that ends the first of a pack is rethrown, an error is in
-// its result. To wait for successes look at what when_some gives, and ask for more.
+// its result. To wait for successes see when_some.
 //
 // The others are cancelled, and waited for: nothing outlives the group, so that it may refer to the parent's variables.
 // Whoever wants the losers to go on spawns them, and gives their join_handles: only the waits for those are given up.
@@ -27,20 +24,7 @@
 
 namespace hocket::inline HOCKET_ABI {
 
-// One of several that have ended: which one, counted from 0, and how.
-template <class T>
-struct first_of {
-  std::size_t index;
-  outcome<T> value;
-};
-
 namespace detail {
-
-// More than there can be is as many as there are.
-inline std::size_t checked_enough(std::size_t enough, const std::source_location& at = {}) {
-  expects(enough != 0, "when_some(0, ...)", "nobody waits for nothing: ask for 1 or more", nullptr, at);
-  return enough < when_group::at_failure ? enough : when_group::at_failure - 1;
-}
 
 // What the winner of a pack gave, as a choice.
 struct any_choice {
@@ -70,30 +54,19 @@ struct any_choice {
   }
 };
 
-// The first ones, in the order of ending.
-struct some_firsts {
-  using timed = some_firsts;
-
-  template <class Children>
-  static auto take(Children& children, const when_frame*, std::size_t enough) {
-    std::vector<first_of<typename Children::common>> firsts(enough < children.size() ? enough : children.size());
-    std::size_t index = 0;
-    children.each([&](auto& child) {
-      if (child.place() < firsts.size()) firsts[child.place()] = {index, std::move(child.result())};
-      ++index;
-    });
-    return firsts;
-  }
-};
-
 struct any_first {
   using timed = any_first;
 
   template <class Children>
-  static auto take(Children& children, const when_frame* failed, std::size_t enough) {
-    auto firsts = some_firsts::take(children, failed, enough);
-    expects(!firsts.empty(), "when_any of a range that is empty by now", "do not change it before the await");
-    return std::move(firsts.front());
+  static auto take(Children& children, const when_frame*, std::size_t) {
+    expects(children.size() != 0, "when_any of a range that is empty by now", "do not change it before the await");
+    first_of<typename Children::common> first;
+    std::size_t index = 0;
+    children.each([&](auto& child) {
+      if (child.place() == 0) first = {index, std::move(child.result())};
+      ++index;
+    });
+    return first;
   }
 };
 
@@ -110,19 +83,6 @@ template <detail::range_of_awaitables R>
 [[nodiscard]] auto when_any(R&& range, std::source_location at = std::source_location::current()) {
   expects(range.size() != 0, "when_any of an empty range", "nothing in it can end: ask `empty()` first", nullptr, at);
   return detail::when_awaitable<detail::any_first, R>(1, wait_terms{.at = at}, std::forward<R>(range));
-}
-
-// The first `enough` of them; all, if there are no more. Fatal for 0. Those of a pack give the same type.
-template <class... A>
-  requires(sizeof...(A) > 0 && (awaitable<A> && ...))
-[[nodiscard]] auto when_some(std::size_t enough, A&&... given) {
-  return detail::when_awaitable<detail::some_firsts, std::tuple<A...>>(detail::checked_enough(enough), wait_terms{},
-                                                                       std::forward<A>(given)...);
-}
-template <detail::range_of_awaitables R>
-[[nodiscard]] auto when_some(std::size_t enough, R&& range, std::source_location at = std::source_location::current()) {
-  return detail::when_awaitable<detail::some_firsts, R>(detail::checked_enough(enough, at), wait_terms{.at = at},
-                                                        std::forward<R>(range));
 }
 
 }  // namespace hocket::inline HOCKET_ABI

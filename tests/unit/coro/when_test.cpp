@@ -6,6 +6,7 @@
 #include <hocket/coro/task.hpp>
 #include <hocket/coro/when_all.hpp>
 #include <hocket/coro/when_any.hpp>
+#include <hocket/coro/when_some.hpp>
 
 #include "support/death.hpp"
 

@@ -2,31 +2,10 @@
 #pragma once
 #include <hocket/coro/detail/when_group.hpp>
 #include <tuple>
-#include <vector>
 
 namespace hocket::inline HOCKET_ABI {
 
-// What stands in a tuple for something that gives nothing.
-using no_value = detail::no_value;
-
 namespace detail {
-
-template <class T>
-struct when_element {
-  using type = T;
-};
-template <>
-struct when_element<void> {
-  using type = no_value;
-};
-template <class Child>
-using when_element_t = typename when_element<typename Child::value>::type;
-
-template <class Child>
-when_element_t<Child> value_of(Child& child) {
-  if constexpr (std::is_void_v<typename Child::value>) return {};
-  else return *std::move(child.result());
-}
 
 // The type that all of them are; when_some of a pack needs one.
 struct differing_values;
@@ -43,8 +22,6 @@ template <class... A>
 class when_pack {
  public:
   static constexpr bool gives_result = (when_child<A>::gives_result || ...);
-  using values = std::tuple<when_element_t<when_child<A>>...>;
-  using outcomes = std::tuple<outcome<typename when_child<A>::value>...>;
   using common = typename common_value<typename when_child<A>::value...>::type;
 
   explicit when_pack(std::tuple<A...>& given)
@@ -59,11 +36,10 @@ class when_pack {
   void each(F&& f) {
     std::apply([&](auto&... child) { (f(child), ...); }, children_);
   }
-  values take_values() {
-    return std::apply([](auto&... child) { return values(value_of(child)...); }, children_);
-  }
-  outcomes take_outcomes() {
-    return std::apply([](auto&... child) { return outcomes(std::move(child.result())...); }, children_);
+  // Makes an R of all of them.
+  template <class R, class F>
+  R gather(F&& from) {
+    return std::apply([&](auto&... child) { return R(from(child)...); }, children_);
   }
 
  private:
@@ -89,10 +65,6 @@ class when_array {
   using child = when_child<given>;
   static constexpr bool gives_result = child::gives_result;
   using common = typename child::value;
-  using element_value = std::conditional_t<std::is_reference_v<typename child::value>,
-                                           std::remove_reference_t<typename child::value>*, when_element_t<child>>;
-  using values = std::conditional_t<std::is_void_v<typename child::value>, void, std::vector<element_value>>;
-  using outcomes = std::vector<outcome<typename child::value>>;
 
   explicit when_array(std::remove_reference_t<Range>& range) : when_array(range.size()) {
     for (auto& one : range) {
@@ -111,23 +83,6 @@ class when_array {
   template <class F>
   void each(F&& f) {
     for (std::size_t i = 0; i < size_; ++i) f(room_[i]);
-  }
-  values take_values() {
-    if constexpr (!std::is_void_v<values>) {
-      values taken;
-      taken.reserve(size_);
-      each([&](child& one) {
-        if constexpr (std::is_reference_v<typename child::value>) taken.push_back(std::addressof(*one.result()));
-        else taken.push_back(value_of(one));
-      });
-      return taken;
-    }
-  }
-  outcomes take_outcomes() {
-    outcomes taken;
-    taken.reserve(size_);
-    each([&](child& one) { taken.push_back(std::move(one.result())); });
-    return taken;
   }
 
  private:

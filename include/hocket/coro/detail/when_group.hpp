@@ -6,8 +6,7 @@
 //
 // The life of a group, on the parent's side:
 //   1. suspend(): its wait is armed, and linked to the parent's stop: what stops the parent stops the children.
-//   2. Each child begins, in order, under the group's context: it is awaited. One that is possible at once ends at
-//   once.
+//   2. Each child begins, in order, under the group's context: it is awaited. One that is possible at once ends here.
 //      A task does not run here: its body is posted, since nobody resumes inline.
 //   3. The parent gives up its own share of the count. Whoever brings it to zero, the parent or the last child, grants
 //      the parent's wait, which nothing else ends: children must not outlive the group.
@@ -24,13 +23,13 @@
 // other.
 #pragma once
 #include <hocket/core/context.hpp>
+#include <hocket/core/executor.hpp>
 #include <hocket/core/foreign_wait.hpp>
 #include <hocket/core/operation.hpp>
 #include <hocket/core/stop_link.hpp>
 #include <hocket/core/suspension.hpp>
 #include <hocket/coro/detail/stand_in.hpp>
 #include <hocket/coro/outcome.hpp>
-#include <hocket/coro/task.hpp>
 #include <optional>
 
 namespace hocket::inline HOCKET_ABI::detail {

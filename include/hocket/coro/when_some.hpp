@@ -1,0 +1,53 @@
+// when_some: awaits several things at once, and goes on with the first k that end.
+//
+//   for (auto& one : co_await when_some(2, std::move(replicas)))   // at most two first_of<T>, in the order of ending
+//     if (one.value) ++acknowledged;
+//
+// However they end: whoever needs k successes looks at what came, and asks the others again. Their number is the lesser
+// of k and how many were given. All else is as in when_any: the others are cancelled and waited for.
+#pragma once
+#include <hocket/coro/detail/when_children.hpp>
+#include <vector>
+
+namespace hocket::inline HOCKET_ABI {
+
+namespace detail {
+
+// More than there can be is as many as there are.
+inline std::size_t checked_enough(std::size_t enough, const std::source_location& at = {}) {
+  expects(enough != 0, "when_some(0, ...)", "nobody waits for nothing: ask for 1 or more", nullptr, at);
+  return enough < when_group::at_failure ? enough : when_group::at_failure - 1;
+}
+
+// The first ones, in the order of ending.
+struct some_firsts {
+  using timed = some_firsts;
+
+  template <class Children>
+  static auto take(Children& children, const when_frame*, std::size_t enough) {
+    std::vector<first_of<typename Children::common>> firsts(enough < children.size() ? enough : children.size());
+    std::size_t index = 0;
+    children.each([&](auto& child) {
+      if (child.place() < firsts.size()) firsts[child.place()] = {index, std::move(child.result())};
+      ++index;
+    });
+    return firsts;
+  }
+};
+
+}  // namespace detail
+
+// The first `enough` of them; all, if there are no more. Fatal for 0. Those of a pack give the same type.
+template <class... A>
+  requires(sizeof...(A) > 0 && (awaitable<A> && ...))
+[[nodiscard]] auto when_some(std::size_t enough, A&&... given) {
+  return detail::when_awaitable<detail::some_firsts, std::tuple<A...>>(detail::checked_enough(enough), wait_terms{},
+                                                                       std::forward<A>(given)...);
+}
+template <detail::range_of_awaitables R>
+[[nodiscard]] auto when_some(std::size_t enough, R&& range, std::source_location at = std::source_location::current()) {
+  return detail::when_awaitable<detail::some_firsts, R>(detail::checked_enough(enough, at), wait_terms{.at = at},
+                                                        std::forward<R>(range));
+}
+
+}  // namespace hocket::inline HOCKET_ABI
