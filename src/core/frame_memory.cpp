@@ -1,24 +1,22 @@
 #include <hocket/core/frame_memory.hpp>
 
-#include <hocket/base/fatal.hpp>
+#include "core/frame_depot.hpp"
 
-#include <algorithm>
+#include <utility>
 
 namespace hocket::inline HOCKET_ABI {
 namespace {
 
 using namespace detail;
 
-// What a bin is granted at once, in bytes: so often, and no more often, the slow path of a growing bin is taken.
-constexpr std::size_t batch = std::size_t{16} << 10;
-
 // The whole of a thread's frame memory; the bins come first, they are all that the inline code sees.
-// Invariant: `ungranted` and the sum over all bins of (room + frames kept) * size make up `limit`.
 struct frame_store : frame_bins {
-  std::size_t limit = default_frame_memory_limit;
-  std::size_t ungranted = default_frame_memory_limit;
   std::uint64_t misses = 0;
   thread_exit_hook at_exit{};
+
+  frame_store() noexcept {
+    for (std::size_t index = 1; index <= frame_classes; ++index) bins[index].room = magazine_frames(index);
+  }
 };
 
 // What a thread has after its end, and where no store could be made: bins that are empty and have no room, so that
@@ -31,51 +29,46 @@ frame_store* store_of(frame_bins* bins) noexcept {
 
 frame_store* own_store() noexcept { return store_of(own_frames()); }
 
-constexpr std::size_t size_of(std::size_t index) noexcept { return index * frame_step; }
-
-void collect_room(frame_store& store) noexcept {
-  for (std::size_t index = 1; index <= frame_classes; ++index) {
-    store.ungranted += store.bins[index].room * size_of(index);
-    store.bins[index].room = 0;
-  }
+std::size_t kept_in(const frame_bin& bin, std::size_t index) noexcept {
+  return (magazine_frames(index) - bin.room) * frame_size(index) + (bin.full ? magazine_bytes(index) : 0);
 }
 
-// For a bin without room. False: the thread keeps as much as it may.
-bool grant_room(frame_store& store, std::size_t index) noexcept {
-  if (store.ungranted < size_of(index)) collect_room(store);
-  const std::size_t frames = std::min(batch, store.ungranted) / size_of(index);
-  store.ungranted -= frames * size_of(index);
-  store.bins[index].room = frames;
-  return frames > 0;
-}
-
-std::size_t release_all(frame_store& store) noexcept {
-  std::size_t released = 0;
-  for (std::size_t index = 1; index <= frame_classes; ++index) {
-    while (kept_frame* frame = store.bins[index].first) {
-      store.bins[index].first = frame->next;
-      ::operator delete(frame, size_of(index));
-      released += size_of(index);
-    }
-  }
-  collect_room(store);
-  store.ungranted = store.limit;
-  return released;
-}
-
-std::size_t held_by(const frame_store& store) noexcept {
+std::size_t kept_by(const frame_store& store) noexcept {
   std::size_t bytes = 0;
-  for (std::size_t index = 1; index <= frame_classes; ++index) {
-    for (const kept_frame* frame = store.bins[index].first; frame; frame = frame->next) bytes += size_of(index);
-  }
+  for (std::size_t index = 1; index <= frame_classes; ++index) bytes += kept_in(store.bins[index], index);
   return bytes;
+}
+
+void free_loaded(frame_bin& bin, std::size_t index) noexcept {
+  free_frames(std::exchange(bin.first, nullptr), index);
+  bin.room = magazine_frames(index);
+}
+
+// The loaded magazine is empty. Takes the first frame of another, which is loaded then.
+kept_frame* load_magazine(frame_bin& bin, std::size_t index) noexcept {
+  kept_frame* const full = bin.full ? std::exchange(bin.full, nullptr) : frame_depot::shared().take(index);
+  if (!full) return nullptr;
+  bin.first = full->next;
+  bin.room = 1;
+  ++bin.hits;
+  return full;
+}
+
+// The loaded magazine is full. An empty one takes its place.
+void unload_magazine(frame_bin& bin, std::size_t index) noexcept {
+  if (bin.full) frame_depot::shared().leave(bin.full, index);
+  bin.full = std::exchange(bin.first, nullptr);
+  bin.room = magazine_frames(index);
 }
 
 void end_store(thread_exit_hook&) noexcept {
   frame_store* store = own_store();
   current_slot(thread_slot::frame_memory) = &no_store;
   if (!store) return;
-  release_all(*store);
+  for (std::size_t index = 1; index <= frame_classes; ++index) {
+    if (store->bins[index].full) frame_depot::shared().leave(store->bins[index].full, index);
+    free_loaded(store->bins[index], index);
+  }
   delete store;
 }
 
@@ -96,15 +89,20 @@ frame_store* store_or_new(frame_bins* own) noexcept { return own ? store_of(own)
 namespace detail {
 
 void* allocate_frame_slowly(frame_bins* own, std::size_t bytes) {
-  if (frame_store* store = store_or_new(own)) ++store->misses;
-  return ::operator new(size_of(frame_class(bytes)));
+  const std::size_t index = frame_class(bytes);
+  if (frame_store* store = store_or_new(own)) {
+    if (kept_frame* frame = load_magazine(store->bins[index], index)) return frame;
+    ++store->misses;
+  }
+  return ::operator new(frame_size(index));
 }
 
 void release_frame_slowly(frame_bins* own, void* memory, std::size_t bytes) noexcept {
   const std::size_t index = frame_class(bytes);
   frame_store* store = store_or_new(own);
-  if (!store || !grant_room(*store, index)) return ::operator delete(memory, size_of(index));
+  if (!store) return ::operator delete(memory, frame_size(index));
   frame_bin& bin = store->bins[index];
+  if (bin.room == 0) unload_magazine(bin, index);
   --bin.room;
   bin.first = ::new (memory) kept_frame{bin.first};
 }
@@ -114,29 +112,31 @@ void release_frame_by_call(void* frame, std::size_t bytes) noexcept { release_fr
 }  // namespace detail
 
 frame_memory_statistics frame_memory_usage() noexcept {
+  const std::size_t shared = frame_depot::shared().held();
   frame_store* store = own_store();
-  if (!store) return {};
+  if (!store) return {.shared = shared};
   std::uint64_t hits = 0;
   for (const frame_bin& bin : store->bins) hits += bin.hits;
-  return {hits, store->misses, held_by(*store)};
+  return {hits, store->misses, kept_by(*store), shared};
 }
 
 std::size_t trim_frame_memory() noexcept {
+  std::size_t released = frame_depot::shared().trim();
   frame_store* store = own_store();
-  return store ? release_all(*store) : 0;
+  if (!store) return released;
+  released += kept_by(*store);
+  for (std::size_t index = 1; index <= frame_classes; ++index) {
+    free_frames(std::exchange(store->bins[index].full, nullptr), index);
+    free_loaded(store->bins[index], index);
+  }
+  return released;
 }
 
-std::size_t frame_memory_limit() noexcept {
-  frame_store* store = own_store();
-  return store ? store->limit : default_frame_memory_limit;
-}
+std::size_t frame_memory_limit() noexcept { return frame_depot::shared().limit(); }
 
 std::size_t frame_memory_limit(std::size_t bytes) noexcept {
-  const std::size_t before = frame_memory_limit();
-  if (frame_store* store = store_or_new(own_frames())) {
-    store->limit = bytes;
-    release_all(*store);
-  }
+  const std::size_t before = frame_depot::shared().limit(bytes);
+  if (frame_depot::shared().held() > bytes) frame_depot::shared().trim();
   return before;
 }
 

@@ -5,13 +5,14 @@
 //
 //   size classes   multiples of 64 bytes up to 2 KiB; what is larger goes to the global operator new
 //   order          last in, first out: the frame that comes back is the one that is still in the cache
-//   threads        no sharing and no atomics: a frame freed on another thread than its own stays with that thread
-//   bound          a thread keeps at most frame_memory_limit() bytes, in all classes together; more goes to the heap
-//   end            a thread that ends gives back all it holds
+//   threads        of each class a thread keeps two *magazines*: the loaded one, which it takes from and gives to
+//                  without a lock, and at most one that is full. Further full ones go to a depot for all threads
+//                  (frame_depot.hpp), and come from there: so frames that one thread makes and another frees return
+//   bound          a magazine holds 16 KiB, so a thread keeps 1 MiB at the very most; the depot frame_memory_limit()
+//   end            a thread that ends gives full magazines to the depot, and all else back to the heap
 //
-// The fast path is one call (this_thread()), one pop or push and one count. Each bin has *room*: the frames that it may
-// still take. Room is granted in batches from what the limit leaves; when the limit leaves none, the unused room of the
-// other bins is collected first (frame_memory.cpp).
+// The fast path is one call (this_thread()), one pop or push and two counts. The magazines and the depot are those of
+// Bonwick and Adams, "Magazines and Vmem", 2001; a magazine here is a list in the frames themselves.
 //
 // A failing allocation throws std::bad_alloc out of the coroutine function, before its body begins. Under ASan and
 // TSan every frame goes to the heap, so that the use of a destroyed frame is found.
@@ -23,19 +24,21 @@
 
 namespace hocket::inline HOCKET_ABI {
 
-// What the calling thread's frame memory has done. Counts never go back; they start when the thread first uses it.
+// Counts are of the calling thread, never go back, and start when it first uses its frame memory.
 struct frame_memory_statistics {
   std::uint64_t hits = 0;    // allocations served from kept frames
   std::uint64_t misses = 0;  // allocations of a size class that went to the heap
-  std::size_t held = 0;      // bytes kept now
+  std::size_t held = 0;      // bytes that the calling thread keeps now
+  std::size_t shared = 0;    // bytes that the depot keeps now, for all threads
 };
 frame_memory_statistics frame_memory_usage() noexcept;
 
-// Gives every frame that the calling thread keeps back to the heap. Returns the number of bytes.
+// Gives every frame that the calling thread and the depot keep back to the heap. Returns the number of bytes.
 std::size_t trim_frame_memory() noexcept;
 
-// The most bytes that the calling thread keeps. Setting a new limit trims. Returns the previous one.
-inline constexpr std::size_t default_frame_memory_limit = std::size_t{8} << 20;
+// The most bytes that the depot keeps. A new limit that is exceeded empties it. Any thread; the setter returns the
+// previous limit.
+inline constexpr std::size_t default_frame_memory_limit = std::size_t{32} << 20;
 std::size_t frame_memory_limit() noexcept;
 std::size_t frame_memory_limit(std::size_t bytes) noexcept;
 
@@ -56,9 +59,10 @@ struct kept_frame {
 // `first` stands between the two counts: side by side, g++ adds one to both with a 16-byte load, which must wait for
 // the 8-byte store of the release before it (the store buffer forwards no such mixture).
 struct frame_bin {
-  std::size_t room = 0;
-  kept_frame* first = nullptr;
+  std::size_t room = 0;         // frames that the loaded magazine may still take
+  kept_frame* first = nullptr;  // the loaded magazine
   std::uint64_t hits = 0;
+  kept_frame* full = nullptr;  // a full magazine, or none
 };
 
 // Owned by one thread; reached through its slot. Bin 0 is not used.
@@ -71,7 +75,7 @@ constexpr std::size_t frame_class(std::size_t bytes) noexcept { return (bytes + 
 
 inline frame_bins* own_frames() noexcept { return static_cast<frame_bins*>(current_slot(thread_slot::frame_memory)); }
 
-// The heap, with the counting and the making of the thread's bins. `own` may be null.
+// Where the loaded magazine is empty, or full. `own` may be null.
 [[gnu::noinline, gnu::cold]] void* allocate_frame_slowly(frame_bins* own, std::size_t bytes);
 [[gnu::noinline, gnu::cold]] void release_frame_slowly(frame_bins* own, void* frame, std::size_t bytes) noexcept;
 

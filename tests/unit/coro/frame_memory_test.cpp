@@ -3,7 +3,9 @@
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/task.hpp>
 
+#include <cstdlib>
 #include <doctest/doctest.h>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -84,7 +86,7 @@ TEST_CASE("larger frames than the classes go to the heap") {
   CHECK(frame_memory_usage().held == 0);
 }
 
-TEST_CASE("a thread keeps no more than its limit, whatever the sizes") {
+TEST_CASE("a thread keeps two magazines of 16 KiB of each size, the depot no more than its limit") {
   if (!detail::recycles_frames) return;
   fresh start;
   CHECK(frame_memory_limit(64 * 1024) == default_frame_memory_limit);
@@ -92,27 +94,27 @@ TEST_CASE("a thread keeps no more than its limit, whatever the sizes") {
   for (std::size_t bytes : {64u, 512u, 2048u, 64u, 1024u}) {
     some_frames many(bytes, 4000);
   }
-  const auto held = frame_memory_usage().held;
-  CHECK(held <= 64 * 1024);
-  CHECK(held > 60 * 1024);
+  CHECK(frame_memory_usage().held <= 4 * 32 * 1024);
+  CHECK(frame_memory_usage().held > 4 * 16 * 1024);
+  CHECK(frame_memory_usage().shared == 64 * 1024);
 }
 
-TEST_CASE("room that one size does not use goes to another") {
+TEST_CASE("frames beyond two magazines come back by the depot") {
   if (!detail::recycles_frames) return;
   fresh start;
-  frame_memory_limit(64 * 1024);
   {
     some_frames many(64, 1024);
   }
-  CHECK(frame_memory_usage().held == 64 * 1024);
-  some_frames out(64, 1024);  // all 64 KiB in use again: the limit leaves that much for others
-  {
-    some_frames other(2048, 32);
-  }
-  CHECK(frame_memory_usage().held == 64 * 1024);
+  CHECK(frame_memory_usage().held == 32 * 1024);
+  CHECK(frame_memory_usage().shared == 32 * 1024);
+  const auto misses = frame_memory_usage().misses;
+  some_frames again(64, 1024);
+  CHECK(frame_memory_usage().misses == misses);
+  CHECK(frame_memory_usage().held == 0);
+  CHECK(frame_memory_usage().shared == 0);
 }
 
-TEST_CASE("a limit of zero keeps nothing, trim gives everything back") {
+TEST_CASE("a lower limit empties the depot, trim gives everything back") {
   if (!detail::recycles_frames) return;
   fresh start;
   {
@@ -123,18 +125,19 @@ TEST_CASE("a limit of zero keeps nothing, trim gives everything back") {
   CHECK(trim_frame_memory() == 0);
   CHECK(frame_memory_usage().held == 0);
   {
-    some_frames many(256, 10);
+    some_frames many(256, 1000);
   }
-  CHECK(frame_memory_usage().held == 2560);
-  frame_memory_limit(0);
-  CHECK(frame_memory_usage().held == 0);
-  {
-    some_frames many(256, 10);
-  }
-  CHECK(frame_memory_usage().held == 0);
+  const auto [hits, misses, held, shared] = frame_memory_usage();
+  CHECK(held + shared == 256 * 1000);
+  frame_memory_limit(shared);
+  CHECK(frame_memory_usage().shared == shared);
+  frame_memory_limit(shared - 1);
+  CHECK(frame_memory_usage().shared == 0);
+  CHECK(frame_memory_usage().held == held);
+  CHECK(trim_frame_memory() == held);
 }
 
-TEST_CASE("a frame stays with the thread that frees it") {
+TEST_CASE("a frame stays with the thread that frees it, and goes when that ends") {
   if (!detail::recycles_frames) return;
   fresh start;
   void* travels = allocate_frame(300);
@@ -145,6 +148,39 @@ TEST_CASE("a frame stays with the thread that frees it") {
   }).join();
   CHECK(held_there == 320);
   CHECK(frame_memory_usage().held == 0);
+  CHECK(frame_memory_usage().shared == 0);
+}
+
+TEST_CASE("what one thread makes and another frees comes back to the first") {
+  if (!detail::recycles_frames) return;
+  fresh start;
+  const auto before = frame_memory_usage();
+  constexpr int rounds = 20, each = 1000, magazine = 128;  // of which the one that is not full ends with its thread
+  for (int round = 0; round < rounds; ++round) {
+    auto made = std::make_unique<some_frames>(128, each);
+    std::thread([&] { made.reset(); }).join();
+  }
+  CHECK(frame_memory_usage().misses - before.misses < each + rounds * magazine);
+  CHECK(frame_memory_usage().hits - before.hits > (rounds - 1) * (each - magazine));
+}
+
+TEST_CASE("many threads exchange frames by the depot, each frame being somebody's alone") {
+  if (!detail::recycles_frames) return;
+  fresh start;
+  std::vector<std::thread> threads;
+  for (std::uintptr_t id = 1; id <= 4; ++id)
+    threads.emplace_back([id] {
+      std::vector<std::uintptr_t*> mine;
+      for (int round = 0; round < 200; ++round) {
+        for (int i = 0; i < 300; ++i) *mine.emplace_back(static_cast<std::uintptr_t*>(allocate_frame(128))) = id;
+        for (std::uintptr_t* frame : mine) {
+          if (*frame != id) std::abort();
+          release_frame(frame, 128);
+        }
+        mine.clear();
+      }
+    });
+  for (std::thread& one : threads) one.join();
 }
 
 TEST_CASE("a thread uses frames to its very end") {
