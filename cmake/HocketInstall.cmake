@@ -16,6 +16,8 @@ if(NOT HOCKET_STACKFUL)
 endif()
 install(FILES ${umbrellas} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/hocket")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(PROGRAMS "${PROJECT_SOURCE_DIR}/tools/compiler_check/hocket-compiler-check" DESTINATION "${CMAKE_INSTALL_BINDIR}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/compiler_check/patterns/" DESTINATION share/hocket/compiler_check)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/hocket")
 install(TARGETS ${HOCKET_LAYER_TARGETS} EXPORT hocketTargets

@@ -82,6 +82,12 @@ def check_files(package):
         require(str(package.folder) not in text.read_text(), f"{text.name} holds the path it was installed to")
 
 
+def check_compiler_check(package):
+    """The installed tool finds its patterns: it gets as far as a compiler that compiles nothing."""
+    code, output = run(package.prefix / "bin/hocket-compiler-check", "false")
+    require(code == 2 and "it does not compile" in output, output)
+
+
 def check_find_package(package):
     found = f"-DCMAKE_PREFIX_PATH={package.prefix}"
     package.build_and_run("by_package", found)
@@ -145,7 +151,7 @@ def check_mixture(package):
     must_not_link("back ends", rf"v0_\w*{('(plain|asan|tsan)', '_ucontext', '_thread')[backend]}\b", backend=backend)
 
 
-CHECKS = (check_files, check_find_package, check_pkg_config, check_subdirectory, check_mixture)
+CHECKS = (check_files, check_compiler_check, check_find_package, check_pkg_config, check_subdirectory, check_mixture)
 
 
 def main(settings):

@@ -1,0 +1,19 @@
+// A local that can only be moved is returned.
+#include "support.hpp"
+
+struct owner {
+  tracked held;
+  explicit owner(int value) : held(value) {}
+  owner(owner&&) = default;
+};
+task<owner> made() {
+  owner local(9);
+  co_await turn{};
+  co_return local;
+}
+task<int> pattern() {
+  owner got = co_await made();
+  co_return got.held.value();
+}
+
+int main() { return verdict(pattern, 9); }
