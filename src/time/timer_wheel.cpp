@@ -38,7 +38,7 @@ timer_wheel::~timer_wheel() {
 timer_wheel::place timer_wheel::place_of(std::uint64_t key) const noexcept {
   const auto highest = 63u - static_cast<unsigned>(std::countl_zero((key ^ position_) | 1));
   const std::size_t level = highest / digit_bits;
-  return {level, (key >> (level * digit_bits)) % radix};
+  return {level, static_cast<std::size_t>((key >> (level * digit_bits)) % radix)};
 }
 
 // There is one.

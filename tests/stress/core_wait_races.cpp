@@ -107,7 +107,7 @@ struct meddled {
 
 void meddle(shared& all, std::mt19937_64 random, meddled& done) {
   while (all.running.load() > 0) {
-    auto dice = random();
+    auto dice = static_cast<std::size_t>(random());
     auto& slot = all.stops[dice / 16 % all.stops.size()];
     switch (dice % 4) {
       case 0:

@@ -219,14 +219,14 @@ TEST_CASE_TEMPLATE("a million values that nobody has to wait for keep the stack"
   auto numbers = []() -> hocket::async_generator<int> {
     for (int i = 0; i < many; ++i) co_yield i;
   };
-  long sum = 0;
+  std::int64_t sum = 0;
   auto read = [&]() -> typename Kind::body {
     auto all = numbers();
     while (int* n = co_await all.next()) sum += *n;
   };
   world.start(read);
   world.settle();
-  CHECK(sum == static_cast<long>(many) * (many - 1) / 2);
+  CHECK(sum == std::int64_t{many} * (many - 1) / 2);
 }
 
 }  // namespace hocket_test

@@ -36,7 +36,8 @@ namespace hocket::inline HOCKET_ABI {
 
 class stop_link;
 
-struct stop_node : list_node {
+// Aligned for the marks in the low bits of its address, on every architecture.
+struct alignas(8) stop_node : list_node {
   void (*fire)(stop_node& self, verdict strength) noexcept = nullptr;  // null: the node is a stop_link
 };
 

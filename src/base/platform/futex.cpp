@@ -18,10 +18,21 @@ void futex(const atomic<std::uint32_t>& word, int operation, std::uint32_t value
   ::syscall(SYS_futex, &word, operation, value, nullptr, nullptr, 0);
 }
 
+// The kernel's timespec, with room for 292 years of nanoseconds, in seconds: a system of 32 bits has a call for it.
+struct kernel_timespec {
+  std::int64_t seconds;
+  std::int64_t nanoseconds;
+};
+#ifdef SYS_futex_time64
+constexpr long futex_with_limit = SYS_futex_time64;
+#else
+static_assert(sizeof(::timespec) == sizeof(kernel_timespec));
+constexpr long futex_with_limit = SYS_futex;
+#endif
+
 // The kernel refuses a time before the clock's zero: that one has been over for as long as any other in the past.
-::timespec absolute(time_point when) noexcept {
+kernel_timespec absolute(time_point when) noexcept {
   constexpr std::int64_t second = 1'000'000'000;
-  static_assert(sizeof(::timespec::tv_sec) == 8, "292 years of nanoseconds, in seconds, fit");
   const std::int64_t nanoseconds = std::max<std::int64_t>(when.time_since_epoch().count(), 0);
   return {nanoseconds / second, nanoseconds % second};
 }
@@ -44,9 +55,9 @@ bool futex_wait_until(const atomic<std::uint32_t>& word, std::uint32_t expected,
   }
   // Of the two waits that take a limit this is the one with an absolute time, on CLOCK_MONOTONIC, which is
   // steady_clock.
-  const ::timespec limit = absolute(deadline);
-  return ::syscall(SYS_futex, &word, FUTEX_WAIT_BITSET_PRIVATE, expected, &limit, nullptr, FUTEX_BITSET_MATCH_ANY) ==
-             0 ||
+  const kernel_timespec limit = absolute(deadline);
+  return ::syscall(futex_with_limit, &word, FUTEX_WAIT_BITSET_PRIVATE, expected, &limit, nullptr,
+                   FUTEX_BITSET_MATCH_ANY) == 0 ||
          errno != ETIMEDOUT;
 }
 void futex_wake_one(const atomic<std::uint32_t>& word) noexcept { futex(word, FUTEX_WAKE_PRIVATE, 1); }
