@@ -9,11 +9,6 @@ stop_source::word stop_source::bits_of(verdict strength) noexcept {
   return strength == verdict::idle ? 0 : strength == verdict::cancelled ? cancel_bit : kill_bit;
 }
 
-verdict stop_source::strength_of(word seen) noexcept {
-  constexpr verdict meaning[] = {verdict::idle, verdict::cancelled, verdict::killed};
-  return meaning[seen & strength_bits];
-}
-
 stop_node* stop_source::node_of(word seen) noexcept { return reinterpret_cast<stop_node*>(seen & node_bits); }
 
 stop_source::~stop_source() {
@@ -21,11 +16,6 @@ stop_source::~stop_source() {
   bool alone = !node_of(word_.load(std::memory_order_relaxed)) && open_.empty() && shielded_.empty();
   expects(alone, "a stop_source was destroyed while coroutines wait under it",
           "join the coroutines first (a scope does), or let the source outlive them");
-}
-
-verdict stop_source::requested() const noexcept {
-  // ORDER: acquire, pairs with the fetch_add in raise(): who sees the request sees what led to it.
-  return strength_of(word_.load(std::memory_order_acquire));
 }
 
 verdict stop_source::attach(stop_node& node, verdict above) noexcept {

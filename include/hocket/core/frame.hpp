@@ -53,6 +53,9 @@ struct coroutine_header {
   context* ctx = nullptr;      // parent, stop, deadline, locals, name: shared with the parent until overridden
 };
 
+// Of a coroutine without a home: it goes on wherever what it awaits has ended.
+struct roaming_header : coroutine_header {};
+
 // The handle of a hand-made frame. `head` must be the first member of an object that outlives the handle.
 std::coroutine_handle<> handle_of(frame_head& head) noexcept;
 
@@ -62,8 +65,9 @@ inline coroutine_header& header_of(std::coroutine_handle<> handle) noexcept {
 }
 
 // The same handle, typed by the header: for awaiters that hand a chain's context and budget on.
-inline std::coroutine_handle<coroutine_header> with_header(std::coroutine_handle<> handle) noexcept {
-  return std::coroutine_handle<coroutine_header>::from_address(handle.address());
+template <class Header = coroutine_header>
+inline std::coroutine_handle<Header> with_header(std::coroutine_handle<> handle) noexcept {
+  return std::coroutine_handle<Header>::from_address(handle.address());
 }
 
 // True for promises that carry the header where header_of() looks for it.

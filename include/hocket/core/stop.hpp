@@ -53,7 +53,10 @@ class stop_source {
   bool request(verdict strength = verdict::cancelled) noexcept;
 
   // Any thread. verdict::idle while nothing is requested.
-  verdict requested() const noexcept;
+  verdict requested() const noexcept {
+    // ORDER: acquire, pairs with the fetch_add in raise(): who sees the request sees what led to it.
+    return strength_of(word_.load(std::memory_order_acquire));
+  }
   bool killed() const noexcept {
     // ORDER: acquire, pairs with the fetch_add in raise(): who sees the request sees what led to it.
     return (word_.load(std::memory_order_acquire) & strength_bits) == kill_bit;
@@ -71,7 +74,10 @@ class stop_source {
   using word = std::uintptr_t;
   static constexpr word strength_bits = 3, cancel_bit = 1, kill_bit = 2, shield = 4, node_bits = ~word{7};
   static word bits_of(verdict strength) noexcept;
-  static verdict strength_of(word seen) noexcept;
+  static verdict strength_of(word seen) noexcept {
+    constexpr verdict meaning[] = {verdict::idle, verdict::cancelled, verdict::killed};
+    return meaning[seen & strength_bits];
+  }
   static stop_node* node_of(word seen) noexcept;
 
   verdict attach_to_list(stop_node& node, verdict above) noexcept;

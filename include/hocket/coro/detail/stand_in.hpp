@@ -15,15 +15,15 @@ struct stand_in {
   explicit stand_in(continuation then) noexcept : go_on(then) {}
 
   frame_head head{};
-  coroutine_header header{};
+  roaming_header header{};
   const continuation go_on;
 };
 
 // Its handle, for one resumption; `header` is set before, and is up to date again when it goes on. Throws bad_alloc in
 // conforming mode.
-std::coroutine_handle<coroutine_header> open(stand_in& frame);
+std::coroutine_handle<roaming_header> open(stand_in& frame);
 
 // Instead of the resumption.
-void close(std::coroutine_handle<coroutine_header> handle) noexcept;
+void close(std::coroutine_handle<roaming_header> handle) noexcept;
 
 }  // namespace hocket::inline HOCKET_ABI::detail

@@ -58,7 +58,7 @@ class awaiter_ref : public own_awaiter {
 // The part that does not depend on the result: of a task, and of an async_generator, which ends and starts anew with
 // each value. `stash` is a slot of the promise, where the parent waits while the start is queued: kept in it so that
 // neither frame pays for what happens once in 256 awaits.
-class task_chain : public coroutine_header, public recycled_frame {
+class task_chain : public roaming_header, public recycled_frame {
  public:
   // Most parents are tasks: start_below() finds the flags as they should be.
   task_chain() noexcept {
@@ -103,13 +103,13 @@ class task_chain : public coroutine_header, public recycled_frame {
   template <class Promise>
   handle start(handle self, std::coroutine_handle<Promise> parent, handle& stash) noexcept {
     if constexpr (std::is_void_v<Promise>) return start_alone(self, parent);
-    else if constexpr (std::is_base_of_v<task_chain, Promise>)
+    else if constexpr (std::is_base_of_v<roaming_header, Promise>)
       return start_below(self, parent, parent.promise(), stash);
     else if constexpr (has_header<Promise>) return start_beside(self, parent, parent.promise(), stash);
     else return start_alone(self, parent);
   }
 
-  // The parent is a task: it will go on wherever this one ends.
+  // The parent is a task, or stands for no coroutine at all: it will go on wherever this one ends.
   handle start_below(handle self, handle parent, coroutine_header& above, handle& stash) noexcept {
     continuation.handle = parent;
     ctx = above.ctx;

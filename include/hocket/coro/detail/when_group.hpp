@@ -41,7 +41,6 @@ struct when_frame : stand_in {
   using stand_in::stand_in;
   when_group* group = nullptr;
   std::size_t rank = 0;  // how many had ended before it
-  runnable next{};       // a foreign coroutine that its awaiter wants to run
 };
 
 class when_group : private wait_source {
@@ -160,7 +159,9 @@ class when_child : private when_frame {
         return false;
       } else {
         const std::coroutine_handle<> other = awaiter_.await_suspend(self);
-        if (other != std::noop_coroutine()) run_later(other);
+        if constexpr (!is_task<std::remove_cvref_t<A>>) {  // a task without a budget queues itself
+          if (other != std::noop_coroutine()) run_later(other);
+        }
         return true;
       }
     } catch (...) {
@@ -169,8 +170,8 @@ class when_child : private when_frame {
     }
   }
   void run_later(std::coroutine_handle<> other) noexcept {
-    next = {nullptr, other, current_executor()};
-    hocket::post(next);
+    next_ = {nullptr, other, current_executor()};
+    hocket::post(next_);
   }
 
   static std::coroutine_handle<> resumed(stand_in& self) noexcept {
@@ -224,6 +225,10 @@ class when_child : private when_frame {
   A what_;
   typename way_to_await<A>::awaiter awaiter_;
   outcome<value> outcome_;
+
+  // What its awaiter wants to run.
+  struct nothing {};
+  [[no_unique_address]] std::conditional_t<is_task<std::remove_cvref_t<A>>, nothing, runnable> next_{};
 };
 
 }  // namespace hocket::inline HOCKET_ABI::detail
