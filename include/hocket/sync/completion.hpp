@@ -98,7 +98,7 @@ class basic_completion final : private detail::event_core<Strength> {
   // Any thread. Whether a wait would not suspend. False may be outdated at once.
   bool ready() const noexcept { return this->is_set(); }
 
-  // Any thread. Whether nobody is waiting, and all who were woken have got the value.
+  // Any thread. Whether nobody is waiting, and all who were woken go on, with the value before them.
   bool seen() const noexcept {
     // ORDER: acquire, pairs with the fetch_sub in end_wait(): who has looked at the outcome has done so before.
     return waits_.load(std::memory_order_acquire) == 0;
