@@ -1,4 +1,4 @@
-// context_local and shielded, for every kind.
+// context_local and shielded, for every kind that awaits tasks.
 #pragma once
 #include <hocket/core/or_throw.hpp>
 #include <hocket/core/yield.hpp>
@@ -62,7 +62,7 @@ inline hocket::task<std::string> hears_in_group() {
   co_return a + b + c;
 }
 
-TEST_CASE_TEMPLATE("a bound value is seen by what is awaited under it, and by nothing else", Kind, HOCKET_SUITE_KINDS) {
+TEST_CASE_TEMPLATE("a bound value is seen by what is awaited under it, and by nothing else", Kind, HOCKET_TASK_KINDS) {
   std::vector<std::string> all;
   Kind world;
   auto body = [&]() -> typename Kind::body {
@@ -87,7 +87,7 @@ TEST_CASE_TEMPLATE("a bound value is seen by what is awaited under it, and by no
   CHECK(all == std::vector<std::string>{"--", "--", "one2one-", "--", "keptcalled-", "--"});
 }
 
-TEST_CASE_TEMPLATE("a value bound for a callable is seen by what it calls and starts", Kind, HOCKET_SUITE_KINDS) {
+TEST_CASE_TEMPLATE("a value bound for a callable is seen by what it calls and starts", Kind, HOCKET_TASK_KINDS) {
   std::vector<std::string> all;
   hocket::basic_event<hocket::strength::shared> go;
   Kind world;
@@ -114,7 +114,7 @@ TEST_CASE_TEMPLATE("a value bound for a callable is seen by what it calls and st
 }
 
 TEST_CASE_TEMPLATE("children of a group see what is bound around it, and bind for themselves", Kind,
-                   HOCKET_SUITE_KINDS) {
+                   HOCKET_TASK_KINDS) {
   std::string all;
   Kind world;
   auto body = [&]() -> typename Kind::body {
@@ -148,7 +148,7 @@ struct cleans_up {
 };
 
 TEST_CASE_TEMPLATE("what is shielded is not cancelled, before or meanwhile, and its own deadlines hold", Kind,
-                   HOCKET_SUITE_KINDS) {
+                   HOCKET_TASK_KINDS) {
   using namespace std::chrono_literals;
   hocket::basic_event<hocket::strength::shared> first, gate, never;
   std::vector<std::error_code> ends;
@@ -183,7 +183,7 @@ TEST_CASE_TEMPLATE("what is shielded is not cancelled, before or meanwhile, and 
   CHECK(ends[3] == std::errc::operation_canceled);
 }
 
-TEST_CASE_TEMPLATE("what is shielded is killed all the same", Kind, HOCKET_SUITE_KINDS) {
+TEST_CASE_TEMPLATE("what is shielded is killed all the same", Kind, HOCKET_TASK_KINDS) {
   hocket::basic_event<hocket::strength::shared> never;
   bool ended = false;
   Kind world;
@@ -207,7 +207,7 @@ TEST_CASE_TEMPLATE("what is shielded is killed all the same", Kind, HOCKET_SUITE
   CHECK_FALSE(ended);
 }
 
-TEST_CASE_TEMPLATE("a group is shielded, too, and bindings stay", Kind, HOCKET_SUITE_KINDS) {
+TEST_CASE_TEMPLATE("a group is shielded, too, and bindings stay", Kind, HOCKET_TASK_KINDS) {
   hocket::basic_event<hocket::strength::shared> gate;
   std::vector<std::error_code> ends;
   std::string inside;

@@ -1,4 +1,4 @@
-// then and invoke, for every kind.
+// then and invoke, for every kind that awaits tasks.
 #pragma once
 #include <hocket/core/or_throw.hpp>
 #include <hocket/core/yield.hpp>
@@ -52,7 +52,7 @@ struct measures {
 };
 
 TEST_CASE_TEMPLATE("then gives what is made of a task's result, a plain call and a coroutine alike", Kind,
-                   HOCKET_SUITE_KINDS) {
+                   HOCKET_TASK_KINDS) {
   int steps = 0;
   Kind world;
   auto body = [&]() -> typename Kind::body {
@@ -77,7 +77,7 @@ TEST_CASE_TEMPLATE("then gives what is made of a task's result, a plain call and
   CHECK(steps == 2);
 }
 
-TEST_CASE_TEMPLATE("then of an operation gets its result, and the wait can end otherwise", Kind, HOCKET_SUITE_KINDS) {
+TEST_CASE_TEMPLATE("then of an operation gets its result, and the wait can end otherwise", Kind, HOCKET_TASK_KINDS) {
   using namespace std::chrono_literals;
   auto ends = hocket::make_oneshot<std::unique_ptr<int>>();
   auto never = hocket::make_oneshot<int>();
@@ -106,8 +106,7 @@ TEST_CASE_TEMPLATE("then of an operation gets its result, and the wait can end o
 
 inline hocket::task<int> late_failure_of(int) { return late_failure(); }
 
-TEST_CASE_TEMPLATE("then passes on what is thrown: before it, in it, and in what it returns", Kind,
-                   HOCKET_SUITE_KINDS) {
+TEST_CASE_TEMPLATE("then passes on what is thrown: before it, in it, and in what it returns", Kind, HOCKET_TASK_KINDS) {
   int called = 0, caught = 0;
   Kind world;
   auto body = [&]() -> typename Kind::body {
@@ -136,7 +135,7 @@ TEST_CASE_TEMPLATE("then passes on what is thrown: before it, in it, and in what
   CHECK(caught == 3);
 }
 
-TEST_CASE_TEMPLATE("what then and invoke were given lives until the end", Kind, HOCKET_SUITE_KINDS) {
+TEST_CASE_TEMPLATE("what then and invoke were given lives until the end", Kind, HOCKET_TASK_KINDS) {
   auto kept = std::make_shared<int>(7);
   long during = 0;
   Kind world;
@@ -156,7 +155,7 @@ TEST_CASE_TEMPLATE("what then and invoke were given lives until the end", Kind, 
   CHECK(kept.use_count() == 1);
 }
 
-TEST_CASE_TEMPLATE("then stands in a group, and is cancelled with it", Kind, HOCKET_SUITE_KINDS) {
+TEST_CASE_TEMPLATE("then stands in a group, and is cancelled with it", Kind, HOCKET_TASK_KINDS) {
   auto never = hocket::make_oneshot<int>();
   int called = 0;
   Kind world;
