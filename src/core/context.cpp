@@ -10,20 +10,24 @@ context_ptr::~context_ptr() {
   if (ctx_) ctx_->release();
 }
 
-context::context(context* parent, const char* name, inheritance given, std::source_location spawned, scheduled* strand,
-                 disposer dispose) noexcept
-    : parent_(parent ? context_ptr(*parent) : context_ptr()),
-      given_(std::move(given)),
-      name_(name     ? name
-            : parent ? parent->name_
-                     : "unnamed"),
+context::context(context& parent, const context_options& options, const context& maker, std::source_location spawned,
+                 scheduled* strand, disposer dispose) noexcept
+    : parent_(parent),
+      given_{options.stop ? options.stop : parent.stop(), std::min(options.deadline, parent.deadline()),
+             maker.bindings()},
+      name_(options.name ? options.name : parent.name_),
       spawned_(spawned),
       strand_(strand),
       dispose_(dispose) {}
 
-inheritance context::given_below(context& parent, const context_options& options, const context& maker) noexcept {
-  return {options.stop ? options.stop : parent.stop(), std::min(options.deadline, parent.deadline()), maker.bindings()};
-}
+context::context(context* parent, inheritance given, std::source_location spawned, scheduled* strand,
+                 disposer dispose) noexcept
+    : parent_(parent ? context_ptr(*parent) : context_ptr()),
+      given_(std::move(given)),
+      name_(parent ? parent->name_ : "unnamed"),
+      spawned_(spawned),
+      strand_(strand),
+      dispose_(dispose) {}
 
 scheduled* context::coroutine() const noexcept {
   const context* at = this;
@@ -32,8 +36,10 @@ scheduled* context::coroutine() const noexcept {
 }
 
 struct context::plain final : context {
-  plain(context& above, const char* name, inheritance own, std::source_location where, scheduled* strand) noexcept
-      : context(&above, name, std::move(own), where, strand, &plain::free) {}
+  plain(context& above, const context_options& own, std::source_location where, scheduled* strand) noexcept
+      : context(above, own, above, where, strand, &plain::free) {}
+  plain(context& above, inheritance own, std::source_location where) noexcept
+      : context(&above, std::move(own), where, above.strand_, &plain::free) {}
   static void free(context& self) noexcept { delete static_cast<plain*>(&self); }
 
   // The pointer holds the only reference; the object was born with one.
@@ -45,22 +51,22 @@ struct context::plain final : context {
 };
 
 context_ptr context::child_of(context& parent, const context_options& options, std::source_location spawned) {
-  return plain::hold(new plain(parent, options.name, given_below(parent, options, parent), spawned, parent.strand_));
+  return plain::hold(new plain(parent, options, spawned, parent.strand_));
 }
 
 context_ptr context::child_beside_others(context& parent, const context_options& options,
                                          std::source_location spawned) {
-  return plain::hold(new plain(parent, options.name, given_below(parent, options, parent), spawned, nullptr));
+  return plain::hold(new plain(parent, options, spawned, nullptr));
 }
 
 context_ptr context::child_with(context& parent, inheritance own, std::source_location spawned) {
-  return plain::hold(new plain(parent, nullptr, std::move(own), spawned, parent.strand_));
+  return plain::hold(new plain(parent, std::move(own), spawned));
 }
 
 context& context::root() noexcept {
   // Never destroyed: coroutines may be destroyed during static destruction.
   alignas(context) static unsigned char storage[sizeof(context)];
-  static context* const root = new (storage) context(nullptr, nullptr, {}, {}, nullptr, [](context&) noexcept {});
+  static context* const root = new (storage) context(nullptr, inheritance{}, {}, nullptr, [](context&) noexcept {});
   return *root;
 }
 

@@ -9,10 +9,8 @@
 namespace hocket::inline HOCKET_ABI {
 scheduled::scheduled(spawn_target& target, coroutine_kind kind, const spawn_options& options, disposer dispose,
                      const context& maker) noexcept
-    : context(&target.surroundings(), options.name,
-              given_below(target.surroundings(),
-                          {nullptr, &own_stop_, deadline_on(target.home(), options.within, options.name, options.at)},
-                          maker),
+    : context(target.surroundings(),
+              {options.name, &own_stop_, deadline_on(target.home(), options.within, options.name, options.at)}, maker,
               options.at, this, dispose),
       target_(target),
       home_(target.home()),

@@ -95,12 +95,12 @@ class context {
 
  protected:
   // For objects that are a context and more; `dispose` frees them when the last reference is gone. Born with one.
+  // `maker`: the code that makes it, whose bindings it has.
   using disposer = void (*)(context& self) noexcept;
-  context(context* parent, const char* name, inheritance given, std::source_location spawned, scheduled* strand,
+  context(context& parent, const context_options& options, const context& maker, std::source_location spawned,
+          scheduled* strand, disposer dispose) noexcept;
+  context(context* parent, inheritance given, std::source_location spawned, scheduled* strand,
           disposer dispose) noexcept;
-
-  // What a child of `parent` is given that overrides these; the bindings are those of the code that makes it.
-  static inheritance given_below(context& parent, const context_options& options, const context& maker) noexcept;
   ~context() = default;
 
  private:

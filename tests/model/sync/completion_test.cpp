@@ -108,6 +108,31 @@ void late_beside_reset(execution& run) {
   answer.free();
 }
 
+// The next round is completed by a thread that knows of the reset by the completion alone: it finds the old value gone.
+// The value tells when it comes to its place, and when it leaves.
+struct telling {
+  explicit telling(var<int>& of) : place(&of) {}
+  telling(telling&& other) : place(other.place), there(true) { *place = 1; }
+  telling& operator=(telling&&) = delete;
+  ~telling() {
+    if (there) *place = 0;
+  }
+  var<int>* place;
+  bool there = false;
+};
+template <class Strength>
+void completed_after_reset(execution& run) {
+  var<int> taken(0);
+  kept<completion<Strength, telling>> answer;
+  answer->complete(telling(taken));
+  bool second = false;
+  run.thread("resets", [&] { answer->reset(); });
+  run.thread("completes", [&] { second = answer->complete(telling(taken)); });
+  run.join();
+  require(second == answer->ready());
+  answer.free();
+}
+
 // A completer that is dropped, beside one who completes.
 void abandoned(execution& run) {
   kept<completion<strength::shared, watched>> answer;
@@ -156,7 +181,8 @@ TEST_CASE("a completion is reset when its value was seen") {
   ::verdict::none(bounds, seen_and_reset<strength::shared>);
 }
 
-TEST_CASE("a completion that is reset knows who is late") {
+TEST_CASE("a completion that is reset knows who is late, and who is next") {
+  ::verdict::none(bounds, completed_after_reset<strength::shared>);
   ::verdict::none(bounds, late_beside_reset<strength::shared>);
 }
 
@@ -169,7 +195,7 @@ TEST_CASE("a completion whose round is claimed in two steps is completed twice")
 TEST_CASE("no ordering of a completion could be weaker") {
   auto unneeded = model::unneeded_orderings({.preemptions = 1, .stale_reads = 1, .spurious = 0}, [](execution& run) {
     either(run, seen_and_reset<strength::shared>, [](execution& other) {
-      either(other, late_beside_reset<strength::shared>, wait_and_free<strength::shared, false>);
+      either(other, completed_after_reset<strength::shared>, wait_and_free<strength::shared, false>);
     });
   });
   CHECK(unneeded_in("completion.hpp", unneeded) == "");
