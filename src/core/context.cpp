@@ -10,26 +10,23 @@ context_ptr::~context_ptr() {
   if (ctx_) ctx_->release();
 }
 
-context::context(context* parent, const context_options& options, std::source_location spawned, scheduled* strand,
-                 disposer dispose) noexcept
-    : parent_(parent ? context_ptr(*parent) : context_ptr()),
-      stop_(options.stop || !parent ? options.stop : parent->stop_),
-      deadline_(parent ? std::min(options.deadline, parent->deadline_) : options.deadline),
-      name_(options.name ? options.name
-            : parent     ? parent->name_
-                         : "unnamed"),
-      spawned_(spawned),
-      strand_(strand || !parent ? strand : parent->strand_),
-      dispose_(dispose) {}
-
-context::context(context& parent, const context_options& options, std::source_location spawned, beside_others,
-                 disposer dispose) noexcept
+context::context(context& parent, const context_options& options, const context& maker, std::source_location spawned,
+                 scheduled* strand, disposer dispose) noexcept
     : parent_(parent),
-      stop_(options.stop ? options.stop : parent.stop_),
-      deadline_(std::min(options.deadline, parent.deadline_)),
+      given_{options.stop ? options.stop : parent.stop(), std::min(options.deadline, parent.deadline()),
+             maker.bindings()},
       name_(options.name ? options.name : parent.name_),
       spawned_(spawned),
-      strand_(nullptr),
+      strand_(strand),
+      dispose_(dispose) {}
+
+context::context(context* parent, inheritance given, std::source_location spawned, scheduled* strand,
+                 disposer dispose) noexcept
+    : parent_(parent ? context_ptr(*parent) : context_ptr()),
+      given_(std::move(given)),
+      name_(parent ? parent->name_ : "unnamed"),
+      spawned_(spawned),
+      strand_(strand),
       dispose_(dispose) {}
 
 scheduled* context::coroutine() const noexcept {
@@ -39,10 +36,10 @@ scheduled* context::coroutine() const noexcept {
 }
 
 struct context::plain final : context {
-  plain(context& above, const context_options& own, std::source_location where) noexcept
-      : context(&above, own, where, nullptr, &plain::free) {}
-  plain(context& above, const context_options& own, std::source_location where, beside_others) noexcept
-      : context(above, own, where, beside_others{}, &plain::free) {}
+  plain(context& above, const context_options& own, std::source_location where, scheduled* strand) noexcept
+      : context(above, own, above, where, strand, &plain::free) {}
+  plain(context& above, inheritance own, std::source_location where) noexcept
+      : context(&above, std::move(own), where, above.strand_, &plain::free) {}
   static void free(context& self) noexcept { delete static_cast<plain*>(&self); }
 
   // The pointer holds the only reference; the object was born with one.
@@ -54,18 +51,22 @@ struct context::plain final : context {
 };
 
 context_ptr context::child_of(context& parent, const context_options& options, std::source_location spawned) {
-  return plain::hold(new plain(parent, options, spawned));
+  return plain::hold(new plain(parent, options, spawned, parent.strand_));
 }
 
 context_ptr context::child_beside_others(context& parent, const context_options& options,
                                          std::source_location spawned) {
-  return plain::hold(new plain(parent, options, spawned, beside_others{}));
+  return plain::hold(new plain(parent, options, spawned, nullptr));
+}
+
+context_ptr context::child_with(context& parent, inheritance own, std::source_location spawned) {
+  return plain::hold(new plain(parent, std::move(own), spawned));
 }
 
 context& context::root() noexcept {
   // Never destroyed: coroutines may be destroyed during static destruction.
   alignas(context) static unsigned char storage[sizeof(context)];
-  static context* const root = new (storage) context(nullptr, {}, {}, nullptr, [](context&) noexcept {});
+  static context* const root = new (storage) context(nullptr, inheritance{}, {}, nullptr, [](context&) noexcept {});
   return *root;
 }
 

@@ -7,9 +7,10 @@
 #include <hocket/core/scheduled.hpp>
 
 namespace hocket::inline HOCKET_ABI {
-scheduled::scheduled(spawn_target& target, coroutine_kind kind, const spawn_options& options, disposer dispose) noexcept
-    : context(&target.surroundings(),
-              {options.name, &own_stop_, deadline_on(target.home(), options.within, options.name, options.at)},
+scheduled::scheduled(spawn_target& target, coroutine_kind kind, const spawn_options& options, disposer dispose,
+                     const context& maker) noexcept
+    : context(target.surroundings(),
+              {options.name, &own_stop_, deadline_on(target.home(), options.within, options.name, options.at)}, maker,
               options.at, this, dispose),
       target_(target),
       home_(target.home()),

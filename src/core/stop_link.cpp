@@ -2,16 +2,17 @@
 
 namespace hocket::inline HOCKET_ABI {
 
-stop_link::stop_link(stop_source& parent, stop_source& child) noexcept : parent_(parent), child_(child) {
+stop_link::stop_link(stop_source& parent, stop_source& child, verdict above) noexcept : parent_(parent), child_(child) {
   verdict told;
   {
     locked guard(parent.mutex_);
     told = parent.requested();
-    if (told != verdict::killed) (told == verdict::idle ? parent.open_ : parent.shielded_).push_back(*this);
+    const bool open = told == verdict::idle && above == verdict::idle;
+    if (told != verdict::killed) (open ? parent.open_ : parent.shielded_).push_back(*this);
     // ORDER: relaxed, pairs with nothing: read by the owner's destructor only.
     else busy_.store(gone, std::memory_order_relaxed);
   }
-  if (told != verdict::idle) child.request(told);
+  if (told > above) child.request(told);
 }
 
 stop_link::~stop_link() {

@@ -20,8 +20,11 @@ void eager_state::run_first(coroutine_header& header, std::coroutine_handle<> bo
   body.resume();
   here.eager = outer;
   here.ctx = ctx;
-  if (!ended()) [[unlikely]]
+  const bool has_ended = ended();
+  if (!has_ended) [[unlikely]]
     pin_.emplace(&body, "what an eager task refers to");
+  if (!has_ended || (header.reserved & task_bit::error)) [[unlikely]]
+    ctx_ = context_ptr(ctx ? *ctx : context::root());
 }
 
 bool eager_state::wait(coroutine_header& header, std::coroutine_handle<> owner) noexcept {

@@ -10,8 +10,9 @@ namespace hocket::inline HOCKET_ABI::detail {
 // --- where the body runs
 
 shared_run::shared_run(spawn_target& on, std::coroutine_handle<> frame) noexcept
-    : scheduled(on, coroutine_kind::task, {.at = {}},
-                [](context& self) noexcept { static_cast<shared_run&>(self).frame_.destroy(); }),
+    : scheduled(
+          on, coroutine_kind::task, {.at = {}},
+          [](context& self) noexcept { static_cast<shared_run&>(self).frame_.destroy(); }, on.surroundings()),
       frame_(frame) {}
 
 std::error_code lone_target::enroll() noexcept {

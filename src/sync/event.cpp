@@ -2,9 +2,10 @@
 #include <hocket/sync/event.hpp>
 
 namespace hocket::inline HOCKET_ABI {
+namespace detail {
 
 template <class Strength>
-void basic_event<Strength>::begin(suspension& wait, waiter& entry) noexcept {
+void event_core<Strength>::begin(suspension& wait, waiter& entry) noexcept {
   locked guard(mutex_);
   for (;;) {
     // ORDER: acquire, pairs with the compare-exchange in set().
@@ -23,7 +24,7 @@ void basic_event<Strength>::begin(suspension& wait, waiter& entry) noexcept {
 }
 
 template <class Strength>
-void basic_event<Strength>::wake_all() noexcept {
+void event_core<Strength>::wake_all() noexcept {
   waiter* first = nullptr;
   {
     locked guard(mutex_);
@@ -43,12 +44,17 @@ void basic_event<Strength>::wake_all() noexcept {
 }
 
 template <class Strength>
-bool basic_event<Strength>::detach(waiter& entry) noexcept {
+bool event_core<Strength>::detach(waiter& entry) noexcept {
   locked guard(mutex_);
   if (!entry.linked()) return false;
   line_.erase(entry);
   return true;
 }
+
+template class event_core<strength::shared>;
+template class event_core<strength::unsync>;
+
+}  // namespace detail
 
 template class basic_event<strength::shared>;
 template class basic_event<strength::unsync>;

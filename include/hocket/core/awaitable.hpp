@@ -63,6 +63,44 @@ struct body_awaiter : own_awaiter {};
 template <class W>
 concept trusted_awaiter = std::derived_from<std::remove_cvref_t<W>, own_awaiter> || is_task<std::remove_cvref_t<W>>;
 
+namespace detail {
+
+template <bool trusted>
+struct awaiter_base {};
+template <>
+struct awaiter_base<true> : own_awaiter {};
+
+// The awaiter of `A` (an lvalue or an rvalue reference), for those that make something else of its result.
+template <class A>
+class adapted_awaiter : public awaiter_base<trusted_awaiter<awaiter_of<A>>> {
+ public:
+  adapted_awaiter(const adapted_awaiter&) = delete;
+  adapted_awaiter& operator=(const adapted_awaiter&) = delete;
+
+  decltype(auto) await_ready() { return inner_.await_ready(); }
+  template <class Promise>
+  decltype(auto) await_suspend(std::coroutine_handle<Promise> handle) {
+    return inner_.await_suspend(handle);
+  }
+
+ protected:
+  explicit adapted_awaiter(A a) : inner_(get_awaiter(std::forward<A>(a))) {}
+  ~adapted_awaiter() = default;
+
+  awaiter_of<A> inner_;
+};
+
+// What was begun by nobody, and will be awaited by nobody any more, is given up, not forgotten: a task, an operation,
+// or what owns such things. `A` is the type of what is given up: nothing is done for a reference.
+template <class A>
+void give_up_awaitable(std::remove_reference_t<A>& what) noexcept {
+  if constexpr (std::is_reference_v<A>) static_cast<void>(what);
+  else if constexpr (is_task<A>) std::move(what).discard();
+  else if constexpr (requires { A::can_be_discarded; }) std::move(what).discard();
+}
+
+}  // namespace detail
+
 template <class A>
 using await_result_t = decltype(std::declval<std::remove_reference_t<awaiter_of<A>>&>().await_resume());
 

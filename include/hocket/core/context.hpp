@@ -1,12 +1,14 @@
 // The surroundings of a coroutine: what it inherits from the one that started it.
 //
 // Every coroutine carries one context pointer. An awaited child shares its parent's; a spawned coroutine shares its
-// spawner's, or gets a context of its own when an option overrides something. Contexts are immutable after their
-// construction and counted, because a spawned coroutine may outlive its spawner. The stop source is not owned: the
-// scope or handle that owns it outlives the coroutines under it.
+// spawner's, or gets a context of its own when an option overrides something. Contexts are counted, because a spawned
+// coroutine may outlive its spawner. The stop source is not owned: the scope or handle that owns it outlives the
+// coroutines under it. Contexts are immutable after their construction, but for one: a block of code in a fiber that
+// wants other surroundings changes the fiber's own (core/context_block.hpp).
 #pragma once
 #include <hocket/base/atomic.hpp>
 #include <hocket/base/clock.hpp>
+#include <hocket/core/context_binding.hpp>
 #include <source_location>
 #include <utility>
 
@@ -44,6 +46,13 @@ struct context_options {
   time_point deadline = time_point::max();
 };
 
+// What waits and children take from a context.
+struct inheritance {
+  stop_source* stop = nullptr;
+  time_point deadline = time_point::max();
+  binding_ptr bindings;
+};
+
 class context {
  public:
   // A child of `parent`. Its deadline is the earlier of the two: a child cannot outwait its parent. Throws bad_alloc.
@@ -54,12 +63,16 @@ class context {
   [[nodiscard]] static context_ptr child_beside_others(context& parent, const context_options& options,
                                                        std::source_location spawned);
 
+  // The same with all that is inherited from it given, whatever the parent has.
+  [[nodiscard]] static context_ptr child_with(context& parent, inheritance own, std::source_location spawned = {});
+
   // The context of code that runs in no coroutine: no stop, no deadline, no name. Never freed.
   static context& root() noexcept;
 
   context* parent() const noexcept { return parent_.get(); }
-  stop_source* stop() const noexcept { return stop_; }
-  time_point deadline() const noexcept { return deadline_; }
+  stop_source* stop() const noexcept { return given_.stop; }
+  time_point deadline() const noexcept { return given_.deadline; }
+  const binding_ptr& bindings() const noexcept { return given_.bindings; }
   const char* name() const noexcept { return name_; }                        // the nearest name upward; never null
   const std::source_location& spawned() const noexcept { return spawned_; }  // line 0: not told
 
@@ -71,6 +84,9 @@ class context {
   // beside each other: what they wait for, hold and unwind is not to be told of the coroutine as a whole.
   scheduled* strand() const noexcept { return strand_; }
 
+  // Of a fiber's own context, by code that runs on it. Gives what it was.
+  inheritance change(inheritance given) noexcept { return std::exchange(given_, std::move(given)); }
+
   void retain() noexcept;
   void release() noexcept;
 
@@ -79,12 +95,11 @@ class context {
 
  protected:
   // For objects that are a context and more; `dispose` frees them when the last reference is gone. Born with one.
-  // `strand` null: that of the parent.
+  // `maker`: the code that makes it, whose bindings it has.
   using disposer = void (*)(context& self) noexcept;
-  context(context* parent, const context_options& options, std::source_location spawned, scheduled* strand,
-          disposer dispose) noexcept;
-  struct beside_others {};
-  context(context& parent, const context_options& options, std::source_location spawned, beside_others,
+  context(context& parent, const context_options& options, const context& maker, std::source_location spawned,
+          scheduled* strand, disposer dispose) noexcept;
+  context(context* parent, inheritance given, std::source_location spawned, scheduled* strand,
           disposer dispose) noexcept;
   ~context() = default;
 
@@ -92,8 +107,7 @@ class context {
   struct plain;
 
   context_ptr parent_;  // given up in release() only
-  stop_source* const stop_;
-  const time_point deadline_;
+  inheritance given_;
   const char* const name_;
   const std::source_location spawned_;
   scheduled* const strand_;

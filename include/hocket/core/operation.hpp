@@ -21,6 +21,8 @@
 //   result<value_type> take();                         // after a successful try_now() or a grant: the resource
 //   static constexpr std::size_t waiters = n;          // only if it needs more than one: `entry` is the first of n
 //   static constexpr bool uninterruptible = true;      // only if nothing but a grant ends the wait
+//   void resumed() noexcept;                           // only if it wants to know: what begin() began is over, and was
+//                                                      // taken if it was granted. May be called again.
 //
 // It stays where begin() found it until the wait is over, so a waiter may point to it (waiter::resource).
 // A primitive that grants a resource for later collection (a permit, an item) takes it back in wait_source::pass_on().
@@ -58,6 +60,27 @@ inline constexpr bool is_interruptible = true;
 template <class Op>
   requires requires { Op::uninterruptible; }
 inline constexpr bool is_interruptible<Op> = false;
+
+namespace detail {
+
+template <class Op>
+concept wants_resumption = requires(Op& op) { op.resumed(); };
+
+// While the end of a wait is told.
+template <class Op>
+struct resumption {
+  explicit resumption(Op&) noexcept {}
+};
+template <wants_resumption Op>
+struct resumption<Op> {
+  explicit resumption(Op& what) noexcept : op(what) {}
+  resumption(const resumption&) = delete;
+  resumption& operator=(const resumption&) = delete;
+  ~resumption() { op.resumed(); }
+  Op& op;
+};
+
+}  // namespace detail
 
 // The error of a wait that was not granted; unwinds the coroutine if it was killed.
 [[nodiscard]] failure failure_of(verdict outcome);
@@ -105,6 +128,9 @@ class [[nodiscard("an operation does nothing until it is awaited")]] operation {
     mark_awaited();
     return op_;
   }
+  // It will not be awaited.
+  static constexpr bool can_be_discarded = true;
+  void discard() && noexcept { mark_awaited(); }
 
  private:
   friend class wait<Op>;
@@ -131,7 +157,9 @@ class [[nodiscard]] wait : public own_awaiter {
   wait(const wait&) = delete;
   wait& operator=(const wait&) = delete;
   ~wait() {
-    if (suspended_) registration_.~registration();
+    if (!suspended_) return;
+    [[maybe_unused]] const detail::resumption<Op> over(what_.op_);
+    registration_.~registration();
   }
 
   bool await_ready() noexcept { return what_.op_.try_now(); }
@@ -145,10 +173,11 @@ class [[nodiscard]] wait : public own_awaiter {
   }
 
   result<value_type> await_resume() {
-    if (suspended_) [[unlikely]] {
-      verdict outcome = registration_.wait.finish();
-      if (outcome != verdict::granted) return failure_of(outcome);
-    }
+    if (!suspended_) [[likely]]
+      return what_.op_.take();
+    [[maybe_unused]] const detail::resumption<Op> over(what_.op_);
+    verdict outcome = registration_.wait.finish();
+    if (outcome != verdict::granted) return failure_of(outcome);
     return what_.op_.take();
   }
 

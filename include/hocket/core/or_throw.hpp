@@ -13,35 +13,20 @@ namespace hocket::inline HOCKET_ABI {
 
 namespace detail {
 
-template <bool trusted>
-struct awaiter_base {};
-template <>
-struct awaiter_base<true> : own_awaiter {};
-
 // The awaiter of `A` (an lvalue or an rvalue reference), but for the result.
 template <class A>
-class unwrapping : public awaiter_base<trusted_awaiter<awaiter_of<A>>> {
+class unwrapping : public adapted_awaiter<A> {
   using given = std::remove_cvref_t<await_result_t<A>>;
 
  public:
-  explicit unwrapping(A a) : inner_(get_awaiter(std::forward<A>(a))) {}
-  unwrapping(const unwrapping&) = delete;
-  unwrapping& operator=(const unwrapping&) = delete;
+  explicit unwrapping(A a) : adapted_awaiter<A>(std::forward<A>(a)) {}
 
-  decltype(auto) await_ready() { return inner_.await_ready(); }
-  template <class Promise>
-  decltype(auto) await_suspend(std::coroutine_handle<Promise> handle) {
-    return inner_.await_suspend(handle);
-  }
   typename given::value_type await_resume() {
-    given got(inner_.await_resume());
+    given got(this->inner_.await_resume());
     if (!got) [[unlikely]]
       throw_error(got.error());
     return *std::move(got);
   }
-
- private:
-  awaiter_of<A> inner_;
 };
 
 }  // namespace detail
@@ -54,6 +39,8 @@ class [[nodiscard("an operation does nothing until it is awaited")]] or_throw_ad
  public:
   explicit or_throw_adaptor(A&& a) : awaited_(std::forward<A>(a)) {}
   const std::remove_reference_t<A>& awaited() const noexcept { return awaited_; }
+  static constexpr bool can_be_discarded = true;
+  void discard() && noexcept { detail::give_up_awaitable<A>(awaited_); }
   detail::unwrapping<A&&> operator co_await() && { return detail::unwrapping<A&&>(std::forward<A>(awaited_)); }
 
  private:

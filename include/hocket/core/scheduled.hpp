@@ -30,6 +30,7 @@
 #pragma once
 #include <hocket/base/fatal.hpp>
 #include <hocket/base/prefetch.hpp>
+#include <hocket/core/current.hpp>
 #include <hocket/core/frame.hpp>
 #include <hocket/core/return_slot.hpp>
 #include <hocket/core/spawn_target.hpp>
@@ -114,7 +115,9 @@ class scheduled : public context, public list_node, private wait_source {
   std::error_code refusal() const noexcept { return refusal_; }
 
  protected:
-  scheduled(spawn_target& target, coroutine_kind kind, const spawn_options& options, disposer dispose) noexcept;
+  // `maker`: whose bindings it has; the code that spawns it.
+  scheduled(spawn_target& target, coroutine_kind kind, const spawn_options& options, disposer dispose,
+            const context& maker = current_context()) noexcept;
   ~scheduled() = default;
 
  private:

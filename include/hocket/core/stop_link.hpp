@@ -21,10 +21,10 @@
 namespace hocket::inline HOCKET_ABI {
 
 // Both sources outlive the link, but for a parent that was killed. If something was requested of the parent already,
-// the child is told at once.
+// the child is told at once. With `above` cancelled, only a kill is passed on.
 class stop_link : private stop_node {
  public:
-  stop_link(stop_source& parent, stop_source& child) noexcept;
+  stop_link(stop_source& parent, stop_source& child, verdict above = verdict::idle) noexcept;
   stop_link(const stop_link&) = delete;
   stop_link& operator=(const stop_link&) = delete;
 

@@ -20,18 +20,6 @@ concept waits_for_a_thread = trusted_awaiter<W> && requires(W& w, std::coroutine
   { w.await_suspend(nobody) } -> std::same_as<bool>;
 };
 
-// Awaits an awaiter that has said that it is not ready, and leaves the result in it.
-template <class W>
-struct begun {
-  W& awaiter;
-  static bool await_ready() noexcept { return false; }
-  template <class Promise>
-  decltype(auto) await_suspend(std::coroutine_handle<Promise> root) {
-    return awaiter.await_suspend(root);
-  }
-  static void await_resume() noexcept {}
-};
-
 // The root of what a thread waits for: a coroutine that awaits it and then signals the thread.
 class thread_root {
  public:
@@ -61,6 +49,8 @@ class thread_root {
     std::exception_ptr error;
   };
 
+  using handle = std::coroutine_handle<promise_type>;
+
   explicit thread_root(std::coroutine_handle<promise_type> root) noexcept : root_(root) {}
   thread_root(const thread_root&) = delete;
   thread_root& operator=(const thread_root&) = delete;
@@ -78,10 +68,36 @@ class thread_root {
   std::coroutine_handle<promise_type> root_;
 };
 
-template <class W>
-thread_root drive(W& awaiter) {
-  co_await begun<W>{awaiter};
-}
+// Awaits an awaiter that has said that it is not ready, and leaves the result in it. Without its type, because a
+// coroutine frame that has a member of the user's type would be a template for each, of which g++ has something to say.
+class begun {
+ public:
+  template <class W>
+  explicit begun(W& awaiter) noexcept : awaiter_(&awaiter), suspend_(&suspend<W>) {}
+  static bool await_ready() noexcept { return false; }
+  std::coroutine_handle<> await_suspend(thread_root::handle root) { return suspend_(awaiter_, root); }
+  static void await_resume() noexcept {}
+
+ private:
+  template <class W>
+  static std::coroutine_handle<> suspend(void* at, thread_root::handle root) {
+    W& awaiter = *static_cast<W*>(at);
+    using answer = decltype(awaiter.await_suspend(root));
+    if constexpr (std::is_void_v<answer>) {
+      awaiter.await_suspend(root);
+      return std::noop_coroutine();
+    } else if constexpr (std::is_same_v<answer, bool>) {
+      return awaiter.await_suspend(root) ? std::coroutine_handle<>(std::noop_coroutine()) : root;
+    } else {
+      return awaiter.await_suspend(root);
+    }
+  }
+
+  void* awaiter_;
+  std::coroutine_handle<> (*suspend_)(void* at, thread_root::handle root);
+};
+
+inline thread_root drive(begun what) { co_await what; }
 
 // Waits for an awaiter that has said that it is not ready; await_resume is left to the caller.
 template <class W>
@@ -97,7 +113,7 @@ void block_thread(W& awaiter) {
     }
     if (suspended) here.run_until_signal();
   } else {
-    drive(awaiter).run(here);
+    drive(begun(awaiter)).run(here);
   }
 }
 

@@ -12,10 +12,15 @@
 //
 // The ends share one state, from the memory of frames. Its word says who is told, and who frees it:
 //
-//   open      nothing has happened           -> waiting (receive) | sent | broken (sender ends) | dropped (receiver
-//   ends) waiting   the address of a waiter        -> open (the wait ends otherwise) | sent | broken, and the waiter is
-//   granted sent      the value is in the slot       -> broken (it was taken) broken    nothing more will come final
-//   for the receiver dropped   nobody will receive            final for the sender
+//   word      meaning                        changes
+//   open      nothing has happened           -> waiting   receive()
+//                                            -> sent, broken   send(), the end of the sender
+//                                            -> dropped   the end of the receiver
+//   waiting   the address of a waiter        -> open   the wait has ended otherwise
+//                                            -> sent, broken   and the waiter is granted
+//   sent      the value is in the slot       -> broken   it was taken
+//   broken    nothing more will come         final for the receiver
+//   dropped   nobody will receive            final for the sender
 //
 // The sender writes the slot before `sent` and does not touch the state afterwards; the receiver owns it from then on.
 // So of the two ends the one that finds the other gone frees the state. A sender that has found a waiter may grant it:

@@ -87,6 +87,8 @@ class [[nodiscard("an operation does nothing until it is awaited")]] or_return_a
  public:
   explicit or_return_adaptor(A&& a) : awaited_(std::forward<A>(a)) {}
   const std::remove_reference_t<A>& awaited() const noexcept { return awaited_; }
+  static constexpr bool can_be_discarded = true;
+  void discard() && noexcept { detail::give_up_awaitable<A>(awaited_); }
   detail::returning<A&&> operator co_await() && { return detail::returning<A&&>(std::forward<A>(awaited_)); }
 
  private:

@@ -1,8 +1,8 @@
 // select: waits for the first of several operations.
 //
-//   auto got = co_await select(rx.receive(), stop.wait());   // result<choice<T, void>>; a fiber says
-//   await(select(...)) if (!got) return got.error();                            // the select was cancelled or timed
-//   out if (got->index() == 0) use(*got->get<0>());              // what the first operation gave
+//   auto got = co_await select(rx.receive(), stop.wait());   // result<choice<T, void>>
+//   if (!got) return got.error();                            // the select was cancelled or timed out
+//   if (got->index() == 0) use(*got->get<0>());              // what the first operation gave; in a fiber: await(...)
 //
 //   co_await within(50ms, select(a.lock(), b.lock()))          // a select is an operation like any other
 //
@@ -60,8 +60,18 @@ class selecting {
     if (wait_) chosen_ = wait_->granted_index();
     return take_from<0>();
   }
+  void resumed() noexcept
+    requires(wants_resumption<Ops> || ...)
+  {
+    [&]<std::size_t... I>(std::index_sequence<I...>) { (tell(arm<I>(arms_)), ...); }(indices);
+  }
 
  private:
+  template <class Op>
+  static void tell(Op& op) noexcept {
+    if constexpr (wants_resumption<Op>) op.resumed();
+  }
+
   // The arms are told apart by their index: by deduction, since the same type may occur twice.
   template <std::size_t I, class Op>
   static Op& arm(select_arm<I, Op>& of) noexcept {

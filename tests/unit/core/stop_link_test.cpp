@@ -48,6 +48,28 @@ TEST_CASE("a kill follows a cancellation through the same link") {
   CHECK(shielded.fired == std::vector{verdict::killed});
 }
 
+TEST_CASE("a link above a cancellation passes kills only, whenever it was made") {
+  for (bool cancelled_before : {false, true}) {
+    stop_source parent, child;
+    recorder wait;
+    if (cancelled_before) parent.request();
+    {
+      stop_link link(parent, child, verdict::cancelled);
+      stop_link other(parent, child, verdict::cancelled);
+      REQUIRE(child.attach(wait) == verdict::idle);
+      parent.request();
+      CHECK(child.requested() == verdict::idle);
+      CHECK(wait.fired.empty());
+      parent.request(verdict::killed);
+      CHECK(child.requested() == verdict::killed);
+      CHECK(wait.fired == std::vector{verdict::killed});
+    }
+    stop_source late;
+    stop_link told(parent, late, verdict::cancelled);
+    CHECK(late.requested() == verdict::killed);
+  }
+}
+
 TEST_CASE("a child is told at once what was requested before, and of what follows") {
   for (verdict strength : {verdict::cancelled, verdict::killed}) {
     stop_source parent, child;

@@ -8,3 +8,6 @@
 
 // The same for suites in which the strength of a primitive makes no difference.
 #define HOCKET_SHARED_KINDS hocket_test::stepped_tasks, hocket_test::staged_threads
+
+// For suites that await tasks: a thread of this kind can wait for primitives only.
+#define HOCKET_TASK_KINDS hocket_test::stepped_tasks

@@ -2,6 +2,7 @@
 // first run, on the stack of the code that called it.
 #pragma once
 #include <hocket/base/atomic.hpp>
+#include <hocket/core/context.hpp>
 #include <hocket/core/stack_pin.hpp>
 #include <hocket/coro/detail/task_promise.hpp>
 #include <optional>
@@ -55,6 +56,7 @@ class eager_state {
   bool killed_ = false;           // the body's, before `over`
   context* owner_ctx_ = nullptr;  // the owner's: of one that has waited
   std::optional<stack_pin> pin_;  // the caller's, in the first run; then the owner's
+  context_ptr ctx_;               // the caller's, that of a block perhaps, for who waits or has failed
 };
 
 // Fatal: an eager task that still runs is dropped where nobody can wait for it.

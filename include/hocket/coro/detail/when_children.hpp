@@ -128,6 +128,15 @@ class when_wait final : public body_awaiter, private when_group, private Childre
   const std::size_t enough_;
 };
 
+template <class... A>
+void give_up_given(std::tuple<A...>& given) noexcept {
+  std::apply([](auto&... one) { (give_up_awaitable<A>(one), ...); }, given);
+}
+template <class Range>
+void give_up_given(Range& given) noexcept {
+  for (auto& one : given) give_up_awaitable<std::remove_reference_t<decltype(one)>>(one);
+}
+
 // What when_all and its like return: the things that will be awaited, and under which terms.
 template <class Way, class Given>
 class [[nodiscard("an operation does nothing until it is awaited")]] when_awaitable {
@@ -141,6 +150,12 @@ class [[nodiscard("an operation does nothing until it is awaited")]] when_awaita
       : given_(std::forward<G>(given)...), enough_(enough), terms_(terms) {}
 
   when_wait<Way, children> operator co_await() && { return when_wait<Way, children>(given_, enough_, terms_); }
+
+  // It will not be awaited, nor what it was given.
+  static constexpr bool can_be_discarded = true;
+  void discard() && noexcept {
+    if constexpr (!std::is_reference_v<Given>) give_up_given(given_);
+  }
 
   // For within(): the same under a deadline, as a result.
   auto within(duration time) && {

@@ -218,9 +218,7 @@ class when_child : private when_frame {
     group->ended(*this, outcome_.how());
   }
   // A task that was not begun is not forgotten.
-  void give_up() noexcept {
-    if constexpr (is_task<std::remove_cvref_t<A>>) std::move(what_).discard();
-  }
+  void give_up() noexcept { give_up_awaitable<A>(what_); }
 
   A what_;
   typename way_to_await<A>::awaiter awaiter_;

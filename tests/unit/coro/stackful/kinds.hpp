@@ -6,3 +6,4 @@
 #define HOCKET_SHARED_KINDS \
   hocket_test::loop_tasks, hocket_test::loop_fibers, hocket_test::packed_fibers, hocket_test::copied_fibers
 #define HOCKET_SUITE_KINDS HOCKET_SHARED_KINDS
+#define HOCKET_TASK_KINDS HOCKET_SHARED_KINDS

@@ -1,0 +1,76 @@
+// What is set until it is reset, and the line of those who wait for it: what an event and a completion are made of.
+//
+//   word     meaning                      changes
+//   unset    nobody waits                 -> set     set()      any thread
+//                                         -> wanted  begin()    under the inner mutex
+//   set      nobody waits                 -> unset   reset()    any thread
+//                                         -> set     set()      any thread: a write all the same, see below
+//   wanted   unset, somebody may wait     -> set     wake_all() under the inner mutex
+//
+// The line is guarded by the inner mutex, and empty unless the word is `wanted`.
+//
+// Why setting what is set writes: a producer that only looked could find `set`, and a consumer reset it and look for
+// what the producer has made before that is visible; both would be content, and the consumer would sleep. With a write
+// on each side one of the two comes first: a reset that comes second sees what was made, a set that comes second leaves
+// it set.
+//
+// Who is woken is taken out of the line under the mutex, all in one go, and granted outside of it. A set() touches
+// neither this object nor a waiter after the grant to it; and it does not make the word `set` before it has the mutex
+// (if somebody waits), through which the destructor goes, too. So it can be destroyed by whoever it has let through.
+#pragma once
+#include <hocket/core/strength.hpp>
+#include <hocket/core/suspension.hpp>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+template <class Strength>
+class event_core : public wait_source {
+ public:
+  event_core(const event_core&) = delete;
+  event_core& operator=(const event_core&) = delete;
+
+ protected:
+  explicit event_core(bool from_start = false) noexcept : word_(from_start ? is_set_word : unset) {}
+  ~event_core() { Strength::drain(mutex_); }
+
+  void set() noexcept {
+    // ORDER: relaxed, pairs with nothing: a hint that the exchange below verifies.
+    std::uint32_t seen = word_.load(std::memory_order_relaxed);
+    do {
+      if (seen == wanted) [[unlikely]]
+        return wake_all();
+      // ORDER: release, pairs with the load in is_set() and the compare-exchange in reset().
+    } while (!word_.compare_exchange_weak(seen, is_set_word, std::memory_order_release, std::memory_order_relaxed));
+  }
+
+  void reset() noexcept {
+    std::uint32_t seen = is_set_word;
+    // ORDER: acquire, pairs with the compare-exchange in set(): what was done before a set() that this one undoes, or
+    // that was undone before, is visible.
+    word_.compare_exchange_strong(seen, unset, std::memory_order_acquire, std::memory_order_acquire);
+  }
+
+  bool is_set() const noexcept {
+    // ORDER: acquire, pairs with the compare-exchange in set().
+    return word_.load(std::memory_order_acquire) == is_set_word;
+  }
+
+  void begin(suspension& wait, waiter& entry) noexcept;
+
+ private:
+  enum state : std::uint32_t { unset, is_set_word, wanted };
+
+  [[gnu::noinline, gnu::cold]] void wake_all() noexcept;
+
+  bool detach(waiter& entry) noexcept override;
+  void pass_on(waiter&) noexcept override {}
+
+  typename Strength::template word<std::uint32_t> word_;
+  typename Strength::mutex mutex_;
+  list<waiter> line_;  // guarded by mutex_
+};
+
+extern template class event_core<strength::shared>;
+extern template class event_core<strength::unsync>;
+
+}  // namespace hocket::inline HOCKET_ABI::detail
