@@ -1,0 +1,134 @@
+// The floors of tasks: the smallest promise that one can await, which is the parent's handle and the value. No
+// exception, no budget, no context. One program has all of them; they differ in where frames come from:
+//
+//   bare-task-new       global operator new
+//   bare-task-list      a free list of this thread by size, which the compiler reaches as it likes
+//   bare-task-accessor  the same free list, reached as hocket's frame memory must reach it, because a coroutine may go
+//                       on on another thread: by a call of hocket::this_thread(), and a slot of what it gives
+//
+// bare-task-accessor-clang is this file, compiled by clang++.
+#include <hocket/core/current.hpp>
+#include <hocket/core/frame_memory.hpp>
+
+#include <coroutine>
+#include <exception>
+
+#include "awaits.hpp"
+
+namespace {
+
+struct kept {
+  kept* next;
+};
+struct bins {
+  kept* first[64] = {};
+};
+
+// Frames in size classes, as hocket's; those of this program are much smaller than 4 KiB.
+template <bins& own()>
+struct listed_frame {
+  static constexpr std::size_t step = hocket::detail::frame_step;
+
+  static void* operator new(std::size_t bytes) {
+    kept*& first = own().first[(bytes + step - 1) / step];
+    kept* frame = first;
+    if (!frame) [[unlikely]]
+      return ::operator new((bytes + step - 1) / step * step);
+    first = frame->next;
+    return frame;
+  }
+  static void operator delete(void* frame, std::size_t bytes) noexcept {
+    kept*& first = own().first[(bytes + step - 1) / step];
+    first = ::new (frame) kept{first};
+  }
+};
+
+bins& reached_freely() {
+  static constinit thread_local bins own;
+  return own;
+}
+// The slot of fibers, of which this program has none.
+bins& reached_by_call() { return *static_cast<bins*>(hocket::current_slot(hocket::thread_slot::fiber)); }
+
+struct heap_frame {};
+using own_frame = listed_frame<reached_freely>;
+using called_frame = listed_frame<reached_by_call>;
+
+template <class T, class Frame>
+class bare {
+ public:
+  struct promise_type : Frame {
+    struct last {
+      static bool await_ready() noexcept { return false; }
+      static std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> self) noexcept {
+        return self.promise().parent;
+      }
+      static void await_resume() noexcept {}
+    };
+    promise_type() noexcept {}
+    ~promise_type() { result.~T(); }
+    bare get_return_object() noexcept { return bare(std::coroutine_handle<promise_type>::from_promise(*this)); }
+    std::suspend_always initial_suspend() const noexcept { return {}; }
+    last final_suspend() const noexcept { return {}; }
+    void return_value(T value) noexcept { ::new (static_cast<void*>(&result)) T(std::move(value)); }
+    void unhandled_exception() const noexcept { std::terminate(); }
+
+    std::coroutine_handle<> parent{};
+    union {
+      T result;  // each of them runs to its end
+    };
+  };
+
+  bare(bare&& other) noexcept : body_(std::exchange(other.body_, {})) {}
+  ~bare() {
+    if (body_) body_.destroy();
+  }
+
+  static bool await_ready() noexcept { return false; }
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<> parent) noexcept {
+    body_.promise().parent = parent;
+    return body_;
+  }
+  T await_resume() noexcept {
+    T result = std::move(body_.promise().result);
+    std::exchange(body_, {}).destroy();
+    return result;
+  }
+
+ private:
+  explicit bare(std::coroutine_handle<promise_type> body) noexcept : body_(body) {}
+  std::coroutine_handle<promise_type> body_;
+};
+
+template <class Frame>
+struct kind {
+  template <class T>
+  using task = bare<T, Frame>;
+  using root = bare<std::uint64_t, Frame>;
+
+  static std::uint64_t run(root body) {
+    body.await_suspend(std::noop_coroutine()).resume();
+    return body.await_resume();
+  }
+  template <class T>
+  static task<T>&& awaited(task<T>& t) {
+    return std::move(t);
+  }
+};
+
+std::optional<int> run(const char* system, const lab::request& r) {
+  std::string_view name = system;
+  if (name == "bare-task-new") return lab::awaits_page<kind<heap_frame>>{system, r}.run();
+  if (name == "bare-task-list") return lab::awaits_page<kind<own_frame>>{system, r}.run();
+  return lab::awaits_page<kind<called_frame>>{system, r}.run();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 6) lab::fail("usage: subject <system> <workload> <n> <stack bytes> <budget ms>");
+  static bins own;
+  hocket::current_slot(hocket::thread_slot::fiber) = &own;
+  if (auto status = run(argv[1], lab::parse(argc - 1, argv + 1))) return *status;
+  lab::fail("this subject does not know that workload");
+}
