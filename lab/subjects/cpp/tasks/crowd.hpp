@@ -93,7 +93,9 @@ template <class Gate>
 class stations {
  public:
   stations(std::size_t n, std::size_t gates)
-      : n_{n}, gates_{gates}, lines_each_{(station<Gate>::bytes(gates) + sizeof(line) - 1) / sizeof(line)},
+      : n_{n},
+        gates_{gates},
+        lines_each_{(station<Gate>::bytes(gates) + sizeof(line) - 1) / sizeof(line)},
         lines_{n * lines_each_} {
     make();
   }
@@ -156,7 +158,11 @@ class crowd {
 
  public:
   explicit crowd(std::size_t n)
-      : n_{n}, gates_{std::max<std::size_t>(1, 100 / n)}, order_{random_order(n)}, places_{n, gates_ + 1}, coroutines_{n} {
+      : n_{n},
+        gates_{std::max<std::size_t>(1, 100 / n)},
+        order_{random_order(n)},
+        places_{n, gates_ + 1},
+        coroutines_{n} {
     create_all();
   }
   crowd(const crowd&) = delete;
@@ -210,9 +216,8 @@ class crowd {
   void create_all() {
     given_ = 0;
     creator_ = hocket::spawn(loop_, [this] { return life(); });
-    loop_.run_until(hocket::spawn(loop_, [this]() -> hocket::task<void> {
-      static_cast<void>(co_await created_.wait());
-    }));
+    loop_.run_until(
+        hocket::spawn(loop_, [this]() -> hocket::task<void> { static_cast<void>(co_await created_.wait()); }));
     created_.reset();
   }
 

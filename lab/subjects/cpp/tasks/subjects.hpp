@@ -5,9 +5,9 @@
 
 namespace lab {
 
-int kinds(const char* system, const request& r);   // eager tasks, shared tasks, propagate(): the workloads of awaits.hpp
+int kinds(const char* system, const request& r);  // eager tasks, shared tasks, propagate(): the workloads of awaits.hpp
 int together(const char* system, const request& r);  // when_all
-int steps(const char* system, const request& r);   // async_values
-int trips(const char* system, const request& r);   // oneshot_trip
+int steps(const char* system, const request& r);     // async_values
+int trips(const char* system, const request& r);     // oneshot_trip
 
 }  // namespace lab

@@ -1,5 +1,5 @@
-// n tasks in a vector: awaited by when_all (hocket-when-all), or one after the other (hocket-task-each). Both create and
-// destroy them, too.
+// n tasks in a vector: awaited by when_all (hocket-when-all), or one after the other (hocket-task-each). Both create
+// and destroy them, too.
 #include <hocket/coro/spawn.hpp>
 #include <hocket/coro/when_all.hpp>
 #include <hocket/runtime/loop.hpp>

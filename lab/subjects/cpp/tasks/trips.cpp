@@ -15,6 +15,7 @@ double trip(const lab::request& r) {
 
 int lab::trips(const char* system, const request& r) {
   bool is_unsync = std::string_view(system).ends_with("unsync");
-  emit(system, "oneshot_trip", r.n, "ns", is_unsync ? trip<hocket::strength::unsync>(r) : trip<hocket::strength::shared>(r));
+  emit(system, "oneshot_trip", r.n, "ns",
+       is_unsync ? trip<hocket::strength::unsync>(r) : trip<hocket::strength::shared>(r));
   return 0;
 }
