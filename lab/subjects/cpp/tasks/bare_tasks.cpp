@@ -1,5 +1,6 @@
-// The floors of tasks: the smallest promise that one can await, which is the parent's handle and the value. No
-// exception, no budget, no context. One program has all of them; they differ in where frames come from:
+// The floors of tasks: the smallest promise that one can await and that does what a function does, which is the parent's
+// handle, and the value or the exception. No check, no budget, no context, nothing to cancel or to find it by. One
+// program has all of them; they differ in where frames come from:
 //
 //   bare-task-new       global operator new
 //   bare-task-list      a free list of this thread by size, which the compiler reaches as it likes
@@ -66,16 +67,27 @@ class bare {
       static void await_resume() noexcept {}
     };
     promise_type() noexcept {}
-    ~promise_type() { result.~T(); }
+    ~promise_type() {
+      if (ended == how::value) result.~T();
+      else if (ended == how::error) error.~exception_ptr();
+    }
     bare get_return_object() noexcept { return bare(std::coroutine_handle<promise_type>::from_promise(*this)); }
     std::suspend_always initial_suspend() const noexcept { return {}; }
     last final_suspend() const noexcept { return {}; }
-    void return_value(T value) noexcept { ::new (static_cast<void*>(&result)) T(std::move(value)); }
-    void unhandled_exception() const noexcept { std::terminate(); }
+    void return_value(T value) noexcept {
+      ::new (static_cast<void*>(&result)) T(std::move(value));
+      ended = how::value;
+    }
+    void unhandled_exception() noexcept {
+      ::new (static_cast<void*>(&error)) std::exception_ptr(std::current_exception());
+      ended = how::error;
+    }
 
+    enum class how : unsigned char { not_yet, value, error } ended = how::not_yet;
     std::coroutine_handle<> parent{};
     union {
-      T result;  // each of them runs to its end
+      T result;
+      std::exception_ptr error;
     };
   };
 
@@ -89,14 +101,21 @@ class bare {
     body_.promise().parent = parent;
     return body_;
   }
-  T await_resume() noexcept {
-    T result = std::move(body_.promise().result);
+  T await_resume() {
+    promise_type& promise = body_.promise();
+    if (promise.ended == promise_type::how::error) [[unlikely]]
+      rethrow(std::move(promise.error));
+    T result = std::move(promise.result);
     std::exchange(body_, {}).destroy();
     return result;
   }
 
  private:
   explicit bare(std::coroutine_handle<promise_type> body) noexcept : body_(body) {}
+  [[noreturn, gnu::cold, gnu::noinline]] void rethrow(std::exception_ptr error) {
+    std::exchange(body_, {}).destroy();
+    std::rethrow_exception(std::move(error));
+  }
   std::coroutine_handle<promise_type> body_;
 };
 
@@ -112,6 +131,10 @@ struct kind {
   }
   template <class T>
   static task<T>&& awaited(task<T>& t) {
+    return std::move(t);
+  }
+  template <class T>
+  static task<T>&& passing(task<T>& t) {
     return std::move(t);
   }
 };
