@@ -28,10 +28,10 @@ def table(head, rows, caption=None, row_classes=None):
     return "".join(parts) + "</tbody></table></div>"
 
 
-def figure_text(figures):
+def figure_text(figures, with_document=True):
     """Published figures of one cell, each with its document; the tooltip tells under which name and condition."""
-    return "; ".join(f'<span title="{escape(told(f))}">{escape(Published.text(f))} ({f["document"]})</span>'
-                     for f in figures)
+    return "; ".join(f'<span title="{escape(told(f))}">{escape(Published.text(f))}'
+                     f'{" (" + f["document"] + ")" if with_document else ""}</span>' for f in figures)
 
 
 def told(figure):
@@ -121,7 +121,7 @@ def one_table(report, group):
         for n, name in columns:
             row = results.get(metric["id"], name, n)
             cells.append(number(row["median"]) if row else "-")
-            cells.append((figure_text(report.published.beside(name, metric["id"], n)), "published"))
+            cells.append((figure_text(report.published.beside(name, metric["id"], n), with_document=False), "published"))
         rows.append(cells)
     return table(head, rows, f"medians, {metrics[0]['unit']}")
 
