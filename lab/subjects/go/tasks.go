@@ -6,7 +6,6 @@
 package main
 
 import (
-	"math/rand"
 	"sync"
 	"time"
 )
@@ -65,7 +64,20 @@ func sumOfValues(n int) (sum int) {
 	return
 }
 
-func randomOrder(n int) []int { return rand.New(rand.NewSource(42)).Perm(n) }
+// As random_order in ../cpp/tasks/values.hpp.
+func randomOrder(n int) []int {
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	state := uint64(42)
+	for i := n - 1; i > 0; i-- {
+		state = state*6364136223846793005 + 1442695040888963407
+		j := (state >> 33) % uint64(i+1)
+		order[i], order[j] = order[j], order[i]
+	}
+	return order
+}
 
 func awaitRounds(n int) (func(k int) float64, int) {
 	if n == 1 {

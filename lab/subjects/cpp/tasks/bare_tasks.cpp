@@ -1,6 +1,6 @@
-// The floors of tasks: the smallest promise that one can await and that does what a function does, which is the parent's
-// handle, and the value or the exception. No check, no budget, no context, nothing to cancel or to find it by. One
-// program has all of them; they differ in where frames come from:
+// The floors of tasks: the smallest promise that one can await and that does what a function does, which is the
+// parent's handle, and the value or the exception. No check, no budget, no context, nothing to cancel or to find it by.
+// One program has all of them; they differ in where frames come from:
 //
 //   bare-task-new       global operator new
 //   bare-task-list      a free list of this thread by size, which the compiler reaches as it likes

@@ -2,8 +2,6 @@
 // What the tasks of the page `tasks` give: a trivial value and one that is not, as in document 004. The strings are
 // short, so that no system pays for the heap, and each value is told by a number, so that the sum can be checked.
 #include <cstdint>
-#include <numeric>
-#include <random>
 #include <string>
 
 #include "../harness.hpp"
@@ -31,11 +29,16 @@ std::uint64_t sum_of_values(std::uint64_t n) {
   return sum;
 }
 
-// 0 to n - 1, each once, in the same random order every time.
+// 0 to n - 1, each once, in a random order: the same every time, and in every language (Knuth's generator, Fisher and
+// Yates's shuffle).
 inline std::vector<std::uint32_t> random_order(std::size_t n) {
   std::vector<std::uint32_t> order(n);
-  std::iota(order.begin(), order.end(), 0u);
-  std::shuffle(order.begin(), order.end(), std::mt19937{42});
+  for (std::size_t i = 0; i < n; ++i) order[i] = static_cast<std::uint32_t>(i);
+  std::uint64_t state = 42;
+  for (std::size_t i = n - 1; i > 0; --i) {
+    state = state * 6364136223846793005 + 1442695040888963407;
+    std::swap(order[i], order[(state >> 33) % (i + 1)]);
+  }
   return order;
 }
 

@@ -78,7 +78,7 @@ fn sum_of_values(n: u64) -> u64 {
     (0..n).map(value).sum()
 }
 
-/// Each of n once, by a fixed shuffle.
+/// As random_order in ../../cpp/tasks/values.hpp.
 fn random_order(n: u64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..n as usize).collect();
     let mut state = 42u64;
