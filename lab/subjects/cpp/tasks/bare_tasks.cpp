@@ -9,7 +9,6 @@
 //
 // bare-task-accessor-clang is this file, compiled by clang++.
 #include <hocket/core/current.hpp>
-#include <hocket/core/frame_memory.hpp>
 
 #include <coroutine>
 #include <exception>
@@ -25,10 +24,10 @@ struct bins {
   kept* first[64] = {};
 };
 
-// Frames in size classes, as hocket's; those of this program are much smaller than 4 KiB.
+// Frames in size classes, as hocket's are; those of this program are much smaller than 4 KiB.
 template <bins& own()>
 struct listed_frame {
-  static constexpr std::size_t step = hocket::detail::frame_step;
+  static constexpr std::size_t step = 64;
 
   static void* operator new(std::size_t bytes) {
     kept*& first = own().first[(bytes + step - 1) / step];
