@@ -8,7 +8,7 @@ import unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from labkit import catalogue, compare, measure, process  # noqa: E402 (the path comes first)
+from labkit import catalogue, compare, measure, process, terminal  # noqa: E402 (the path comes first)
 
 CORES = [max(os.sched_getaffinity(0))]
 GROUP = {"metrics": [{"id": "live", "unit": "MiB"}, {"id": "peak", "unit": "MiB"}]}
@@ -73,6 +73,20 @@ class Calls(unittest.TestCase):
                 measure.parse(said, readings, "x", GROUP, 1)
 
 
+class Lines(unittest.TestCase):
+    group = {"metrics": [{"id": "a", "unit": "ns"}, {"id": "b", "unit": "ns", "from_n": 100}]}
+
+    def said(self, n, *workloads):
+        lines = (f'{{"system": "x", "n": {n}, "workload": "{w}", "unit": "ns", "value": 1}}\n' for w in workloads)
+        return measure.parse("".join(lines), {}, "x", self.group, n)[0]
+
+    def test_a_metric_may_begin_at_a_size(self):
+        self.assertEqual(self.said(1, "a"), {"a": 1.0})
+        self.assertEqual(self.said(100, "a", "b"), {"a": 1.0, "b": 1.0})
+        with self.assertRaises(measure.Malformed):
+            self.said(100, "a")
+
+
 def results(**medians):
     return compare.Results([{"workload": "w", "system": name.replace("_", "-"), "n": 1, "median": value, "min": value}
                             for name, value in medians.items()])
@@ -94,10 +108,30 @@ class Bars(unittest.TestCase):
         del bar["at_least"]
         self.assertEqual(compare.judge(bar, results(hocket_a=10, slow=20, fast=9))["verdict"], "over")
 
+    def test_against_another_size(self):
+        rows = [{"workload": "w", "system": "hocket-a", "n": n, "median": value, "min": value}
+                for n, value in ((1, 10), (1000, 12))]
+        bar = {"workload": "w", "n": 1000, "system": "hocket-a", "against": ["hocket-a"], "against_n": 1,
+               "statistic": "median", "at_most": 1.15}
+        judged = compare.judge(bar, compare.Results(rows))
+        self.assertEqual((judged["verdict"], judged["outcome"]), ("over", 1.2))
+        self.assertIn("at n = 1", judged["of"])
+
     def test_a_bar_without_a_size_is_one_for_each(self):
         page, = catalogue.pages(["managed"])
         sizes = {bar["n"] for bar in catalogue.bars([page], "default") if bar["workload"] == "switches"}
         self.assertEqual(sizes, {100, 1000, 5000, 10000, 20000, 30000, 40000, 50000})
+
+
+class Tables(unittest.TestCase):
+    def test_one_table_has_a_row_for_each_metric_and_what_is_published(self):
+        page, = catalogue.pages(["tasks"])
+        group = next(group for group in page.groups if "one_table" in group)
+        rows = [{"workload": "context_switch", "system": "hocket-O2-shared", "n": n, "median": n + 0.5, "min": n} for n in (1, 30000)]
+        lines = terminal.one_table(group, compare.Results(rows), ["hocket-O2-shared"], catalogue.Published())
+        row, = [line for line in lines if line.lstrip().startswith("coroutine: switch")]
+        self.assertEqual(row.split()[2:], ["1.50", "(52)", "30,000", "(87)"])
+        self.assertEqual(len(lines), 3 + len(group["metrics"]) + 1)
 
 
 class Catalogue(unittest.TestCase):

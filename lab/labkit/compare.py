@@ -34,7 +34,7 @@ def judge(bar, results):
     {"against": [...], "statistic", "at_least"}: the same where more is better; of several systems the highest counts.
     {"limit", "unit"} and perhaps {"minus": workload}: hocket's median itself, less its median of that other workload.
 
-    "against": "others" names all that are not hocket's.
+    "against": "others" names all that are not hocket's; "against_n" is their size, where it is another one.
     """
     median = median_of(results, bar["workload"], bar)
     judged = dict(bar, measured=median, reference=None, outcome=None, verdict="not measured")
@@ -45,11 +45,13 @@ def judge(bar, results):
             judged["outcome"] = median - judged["reference"]
     else:
         against = results.others(bar) if bar["against"] == "others" else bar["against"]
+        size = bar.get("against_n", bar["n"])
         others = [(r[bar["statistic"]], r["system"]) for r in
-                  (results.get(bar["workload"], name, bar["n"]) for name in against) if r]
+                  (results.get(bar["workload"], name, size) for name in against) if r]
         best = max if "at_least" in bar else min
         judged["reference"], other = best(others) if others else (None, (against or ["others"])[0])
-        judged["of"] = f"{bar['system']} / {other} {bar['statistic']}"
+        at = f" at n = {size:,}" if size != bar["n"] else ""
+        judged["of"] = f"{bar['system']} / {other} {bar['statistic']}{at}"
         if median is not None and judged["reference"]:
             judged["outcome"] = median / judged["reference"]
     if judged["outcome"] is not None:

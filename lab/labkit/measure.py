@@ -67,7 +67,7 @@ def parse(text, readings, system, group, n):
         if not number or not math.isfinite(value) or value < 0:
             raise Malformed(f"not a duration or size: {line[:120]}")
         values[workload] = float(value)
-    lacking = [metric["id"] for metric in group["metrics"] if metric["id"] not in values]
+    lacking = [metric["id"] for metric in group["metrics"] if metric["id"] not in values and n >= metric.get("from_n", 0)]
     if lacking:
         raise Malformed(f"no result for {', '.join(lacking)}")
     return values, None

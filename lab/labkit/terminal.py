@@ -43,6 +43,27 @@ def published_lines(rows, sizes):
     return lines
 
 
+def one_table(group, results, order, published):
+    """A row for each metric of the group, a column for each size and system; what is published in parentheses."""
+    systems = [name for name in order if any(results.get(m["id"], name, n) for m in group["metrics"]
+                                             for n in results.sizes(m["id"]))]
+    sizes = sorted({n for metric in group["metrics"] for n in results.sizes(metric["id"])})
+    columns = [(n, name) for n in sizes for name in systems]
+    lines = [f"{group['one_table']}. {group['metrics'][0]['unit']}, medians",
+             f"  {'':<40}" + "".join(f"{size(n):>18}" for n, _ in columns),
+             f"  {'':<40}" + "".join(f"{name:>18}" for _, name in columns)]
+    for metric in group["metrics"]:
+        cells = "".join(f"{with_published(results, published, metric['id'], name, n):>18}" for n, name in columns)
+        lines.append(f"  {metric['title']:<40}{cells}".rstrip())
+    return lines + [""] if columns else []
+
+
+def with_published(results, published, workload, name, n):
+    row = results.get(workload, name, n)
+    figures = " or ".join(Published.text(f) for f in published.beside(name, workload, n))
+    return (number(row["median"]) if row else "-") + (f" ({figures})" if figures else "")
+
+
 def metric_table(group, metric, results, order, published):
     workload, baseline = metric["id"], group["baseline"]
     sizes = results.sizes(workload)
@@ -60,6 +81,12 @@ def metric_table(group, metric, results, order, published):
         lines.append(f"  {name:<24}{cells}   {published_cell(published, name, workload, sizes)}".rstrip())
     lines += published_rows(published, workload, sizes)
     return lines + [""]
+
+
+def group_tables(group, results, order, published):
+    if "one_table" in group:
+        return one_table(group, results, order, published)
+    return [line for metric in group["metrics"] for line in metric_table(group, metric, results, order, published)]
 
 
 def cell(results, workload, name, baseline, n):
@@ -85,10 +112,10 @@ def bar_table(judged):
     if not judged:
         return []
     lines = ["bars: hocket's median, through another's median or minimum, or by itself, in this run",
-             f"  {'':<16}{'n':>8}  {'':<50}{'measured':>10}{'bar':>10}"]
+             f"  {'':<16}{'n':>8}  {'':<56}{'measured':>10}{'bar':>10}"]
     for bar in judged:
         measured, at_most = in_units(bar, bar["outcome"]), limit_text(bar)
-        lines.append(f"  {bar['workload']:<16}{bar['n']:>8,}  {bar['of']:<50}{measured:>10}{at_most:>10}  {bar['verdict']}")
+        lines.append(f"  {bar['workload']:<16}{bar['n']:>8,}  {bar['of']:<56}{measured:>10}{at_most:>10}  {bar['verdict']}")
     return lines + [""]
 
 
@@ -117,7 +144,7 @@ def render(report):
         lines += ["A smoke run: it shows that every subject runs. Its figures mean nothing.", ""]
     for page in report.pages:
         lines += [f"== {page.name}: {page.title}", ""]
-        for group, metric in page.metrics():
-            lines += metric_table(group, metric, report.results, report.order, report.published)
+        for group in page.groups:
+            lines += group_tables(group, report.results, report.order, report.published)
         lines += bar_table(report.judged(page))
     return "\n".join(lines + remarks(report.skipped_systems, report.measurement, report.published))

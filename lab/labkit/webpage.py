@@ -28,10 +28,10 @@ def table(head, rows, caption=None, row_classes=None):
     return "".join(parts) + "</tbody></table></div>"
 
 
-def figure_text(figures):
+def figure_text(figures, with_document=True):
     """Published figures of one cell, each with its document; the tooltip tells under which name and condition."""
-    return "; ".join(f'<span title="{escape(told(f))}">{escape(Published.text(f))} ({f["document"]})</span>'
-                     for f in figures)
+    return "; ".join(f'<span title="{escape(told(f))}">{escape(Published.text(f))}'
+                     f'{" (" + f["document"] + ")" if with_document else ""}</span>' for f in figures)
 
 
 def told(figure):
@@ -106,6 +106,41 @@ def metric_section(report, group, metric):
             f"<details open><summary>table</summary>{metric_table(report, group, metric)}</details>")
 
 
+def one_table(report, group):
+    """A row for each metric of the group, a column for each size and system."""
+    results, metrics = report.results, group["metrics"]
+    sizes = sorted({n for metric in metrics for n in results.sizes(metric["id"])})
+    systems = [name for name in report.order if any(results.systems(metric["id"], [name]) for metric in metrics)]
+    columns = [(n, name) for n in sizes for name in systems]
+    head = [""]
+    for n, name in columns:
+        head += [f'<span title="{escape(report.what(name))}">{escape(name)}</span><br>n = {n:,}', "published"]
+    rows = []
+    for metric in metrics:
+        cells = [escape(metric["title"])]
+        for n, name in columns:
+            row = results.get(metric["id"], name, n)
+            cells.append(number(row["median"]) if row else "-")
+            cells.append((figure_text(report.published.beside(name, metric["id"], n), with_document=False), "published"))
+        rows.append(cells)
+    return table(head, rows, f"medians, {metrics[0]['unit']}")
+
+
+def one_table_section(report, group):
+    if not any(report.results.sizes(metric["id"]) for metric in group["metrics"]):
+        return ""
+    charts = "".join(f"<h3>{escape(metric['title'])}</h3>{metric_charts(report, group, metric)}"
+                     for metric in group["metrics"] if report.results.sizes(metric["id"]))
+    return (f"<h2>{escape(group['workload'])}</h2><p>{escape(group['one_table'])}. Lower is better.</p>"
+            f"{one_table(report, group)}<details><summary>charts; their axis is logarithmic</summary>{charts}</details>")
+
+
+def group_section(report, group):
+    if "one_table" in group:
+        return one_table_section(report, group)
+    return "".join(metric_section(report, group, metric) for metric in group["metrics"])
+
+
 def bars_section(report, page):
     rows = []
     for bar in report.judged(page):
@@ -121,7 +156,7 @@ def bars_section(report, page):
 
 
 def page_section(report, page):
-    metrics = "".join(metric_section(report, group, metric) for group, metric in page.metrics())
+    metrics = "".join(group_section(report, group) for group in page.groups)
     return (f'<h1 id="{escape(page.name)}">{escape(page.title)}</h1><p>{escape(page.about)}</p>'
             f"{bars_section(report, page)}{metrics}")
 

@@ -4,7 +4,7 @@
 // operation (use_awaitable does).
 //
 // Coroutines are created from outside, since co_spawn from a handler would run them at once. Nothing is kept of one
-// that has ended.
+// that has ended. The page `tasks` has its awaitables without posts: each awaits others (tasks/awaits.hpp).
 #define BOOST_ASIO_DISABLE_THREADS
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -14,6 +14,7 @@
 #include <boost/asio/post.hpp>
 
 #include "scheduled.hpp"
+#include "tasks/awaits.hpp"
 
 namespace {
 
@@ -63,10 +64,36 @@ class scheduler {
   asio::io_context context_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE};
 };
 
+struct kind {
+  template <class T>
+  using task = asio::awaitable<T, executor>;
+  using root = task<std::uint64_t>;
+
+  static std::uint64_t run(root body) {
+    asio::io_context context{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE};
+    std::uint64_t given = 0;
+    asio::co_spawn(context, std::move(body), [&given](std::exception_ptr failure, std::uint64_t value) {
+      if (failure) lab::fail("an awaitable threw");
+      given = value;
+    });
+    context.run();
+    return given;
+  }
+  template <class T>
+  static task<T>&& awaited(task<T>& t) {
+    return std::move(t);
+  }
+  template <class T>
+  static task<T>&& passing(task<T>& t) {
+    return std::move(t);
+  }
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
   lab::request r = lab::parse(argc, argv);
   if (auto status = lab::run_scheduled<scheduler>(LAB_SYSTEM, r)) return *status;
+  if (auto status = lab::awaits_page<kind>{LAB_SYSTEM, r}.run()) return *status;
   lab::fail("this subject does not know that workload");
 }

@@ -8,7 +8,7 @@
 //   static std::uint64_t next(type&)       steps on and gives the value
 //   static bool ended(type&)               steps on and says whether that was the end
 //   static std::uint64_t sum(type)         consumes the rest in the way its users would
-#include "harness.hpp"
+#include "tasks/values.hpp"
 
 namespace lab {
 
@@ -46,10 +46,43 @@ class generators {
 };
 
 template <class Kind>
+int run_batch(const char* system, const request& r) {
+  return run_batches(system, r, [](std::size_t k) { return Kind::sum(Kind::first(k)) == fibonacci_sum(k); });
+}
+
+// n generators live, one step of each in a random order.
+template <class Kind>
+int run_values(const char* system, const request& r) {
+  if (r.n == 1) return run_batch<Kind>(system, r);
+  slots<line> lines{r.n};
+  generators<Kind> all{r.n, r.stack};
+  std::vector<std::uint32_t> order = random_order(r.n);
+  for (std::size_t i = 0; i < r.n; ++i) all.create(i, lines[i] = line{0, false});
+  std::uint64_t expected = 0;
+  double ns = median_of_rounds(r.budget_ns, [&](std::size_t k) {
+    expected += k;
+    return timed([&] {
+      for (; k; --k) {
+        for (std::uint32_t i : order) all.resume(i);
+      }
+    });
+  });
+  for (std::size_t i = 0; i < r.n; ++i) {
+    if (lines[i].count != expected) fail("a generator's counter does not show the expected values");
+    lines[i].stop = true;
+    all.finish(i);
+    all.drop(i);
+  }
+  emit(system, "values", r.n, "ns", ns / static_cast<double>(r.n));
+  return 0;
+}
+
+template <class Kind>
 int run_generators(const char* system, const request& r) {
   if (r.workload == "switch") return run_switch<generators<Kind>>(system, r);
-  if (r.workload != "generator") fail("this subject knows the workloads switch and generator");
-  return run_batches(system, r, [](std::size_t k) { return Kind::sum(Kind::first(k)) == fibonacci_sum(k); });
+  if (r.workload == "values") return run_values<Kind>(system, r);
+  if (r.workload == "generator") return run_batch<Kind>(system, r);
+  fail("this subject knows the workloads switch, generator and values");
 }
 
 }  // namespace lab

@@ -3,15 +3,32 @@
 //
 // In the workload `switch` a task is started and resumed by its bare handle, as cpp20-handle is. That handle comes from
 // the await, which belongs to the creation here and runs nothing; taking the result destroys the frame. In `task` one
-// task awaits many others, each of which ends at once.
+// task awaits many others, each of which ends at once. The page `tasks` has more of the kind (tasks/awaits.hpp).
+// hocket-task-clang is this file, compiled by clang++.
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/task.hpp>
 
-#include "harness.hpp"
+#include "tasks/awaits.hpp"
 
 namespace {
 
 using hocket::task;
+
+struct kind {
+  template <class T>
+  using task = hocket::task<T>;
+  using root = hocket::task<std::uint64_t>;
+
+  static std::uint64_t run(root body) { return hocket::sync_wait(std::move(body)); }
+  template <class T>
+  static task<T>&& awaited(task<T>& t) {
+    return std::move(t);
+  }
+  template <class T>
+  static task<T>&& passing(task<T>& t) {
+    return std::move(t);
+  }
+};
 
 #ifdef LAB_GLOBAL_NEW
 [[gnu::noinline]] task<std::uint64_t> leaf(std::allocator_arg_t, std::allocator<std::byte>, std::uint64_t i) {
@@ -68,6 +85,7 @@ int main(int argc, char** argv) {
   lab::request r = lab::parse(argc, argv);
 #ifndef LAB_GLOBAL_NEW
   if (r.workload == "switch") return lab::run_switch<tasks>(LAB_SYSTEM, r);
+  if (auto status = lab::awaits_page<kind>{LAB_SYSTEM, r}.run()) return *status;
 #endif
   if (r.workload != "task") lab::fail("this subject does not know that workload");
   return lab::run_batches(LAB_SYSTEM, r, [](std::uint64_t k) { return hocket::sync_wait(sum(k)) == k * (k - 1) / 2; });

@@ -1,6 +1,6 @@
 // Goroutines under GOMAXPROCS=1, called as `go-subject <system> <workload> <n> <stack bytes> <budget ms>`. Here is the
-// workload switch, the others are in wait.go and managed.go; the phases are those that ../cpp/harness.hpp describes.
-// Stacks grow by themselves, so the stack size has no effect.
+// workload switch, the others are in wait.go, managed.go and tasks.go; the phases are those that ../cpp/harness.hpp
+// describes. Stacks grow by themselves, so the stack size has no effect.
 //
 // Creation is the go statement: the goroutine is ready and has not run. One that creates for 10 ms is preempted for all
 // that it created, so the statements are timed a hundred at a time, and those start in between, which is not timed.
@@ -118,6 +118,10 @@ func main() {
 	runtime.GOMAXPROCS(1)
 	r := request{os.Args[1], n, time.Duration(budget * float64(time.Millisecond))}
 	workload := os.Args[2]
+	if isTasksWorkload(workload) {
+		runTasks(r, workload)
+		return
+	}
 	managed := workload == "switches" || workload == "memory"
 	if workload != "switch" && !managed {
 		runBatches(r, workload)

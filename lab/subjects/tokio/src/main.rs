@@ -2,6 +2,9 @@
 //! ../cpp/wait.hpp says what one unit of a workload is; here an event is a Notify, a wait for one of several is select!
 //! over four of them (in random order, as it does unless told otherwise), within is timeout. The tasks are spawned, and
 //! their cooperative budget is the default: after 128 waits that were ready a task goes to the end of the queue.
+//! The page `tasks` is in tasks.rs.
+
+mod tasks;
 
 use std::process::exit;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -269,6 +272,11 @@ fn main() {
         fail("usage: subject-tokio <system> <workload> <n> <stack bytes> <budget ms>");
     }
     let budget_ns = arguments[5].parse::<f64>().unwrap_or_else(|_| fail("not a number")) * 1e6;
+    let n = arguments[3].parse::<u64>().unwrap_or_else(|_| fail("not a number"));
+    let request = tasks::Request { system: &arguments[1], workload: &arguments[2], n, budget_ns };
+    if tasks::run(&request) {
+        return;
+    }
     let units = units_of(&arguments[2]);
     let measure = |k: u64| {
         let begin = Instant::now();
