@@ -129,11 +129,8 @@ class task_chain : public roaming_header, public recycled_frame {
 
   // After a queued start, before the body: puts the parent back where it belongs.
   void begin(handle& stash) noexcept {
-    if (!(reserved & task_bit::start_queued)) [[likely]]
-      return;
-    reserved &= ~task_bit::start_queued;
-    continuation.handle = std::exchange(stash, {});
-    this_thread().ctx = ctx;
+    if (reserved & task_bit::start_queued) [[unlikely]]
+      begin_dequeued(stash);
   }
 
   // The task has ended: whom to run next.
@@ -148,6 +145,12 @@ class task_chain : public roaming_header, public recycled_frame {
  private:
   handle start_queued(handle self, handle& stash) noexcept;
   handle end_slowly() noexcept;
+  // Out of line: in line, every start of a body would save a register for it.
+  [[gnu::cold, gnu::noinline]] void begin_dequeued(handle& stash) noexcept {
+    reserved &= ~task_bit::start_queued;
+    continuation.handle = std::exchange(stash, {});
+    this_thread().ctx = ctx;
+  }
 };
 
 // While a frame is destroyed that an error ended where it stood: its locals are left as if by an exception.
