@@ -1,16 +1,18 @@
 #pragma once
 // n coroutines of hocket that each wait for a value from outside, again and again: what document 004 calls a switch.
 //
-// A *gate* is what one value comes through, and is used once. Each coroutine has a ring of them and waits at the next
-// one. In a round the owner, a task on the same loop, opens one gate of each coroutine in a random order, and yields:
-// the loop resumes the coroutines, each takes its value and waits at its next gate. So a unit is one value given, one
-// resume, one wait; at n = 1 there is the owner's own yield besides. Gates that were used are made anew between the
-// rounds, which is not timed: they are made beforehand in document 004, too.
+// A *gate* is what a value comes through. In a round the owner, a task on the same loop, opens one gate of each
+// coroutine in a random order, and yields: the loop resumes the coroutines, each takes its value and waits for the next
+// one. So a unit is one value given, one resume, one wait; at n = 1 there is the owner's own yield besides. A
+// completion is reset by the coroutine, which is timed. A oneshot serves once: each coroutine has a ring of them and
+// waits at the next one, and those that were used are made anew between the rounds, which is not timed, since document
+// 004 has all gates made beforehand.
 #include <hocket/core/yield.hpp>
 #include <hocket/coro/eager_task.hpp>
 #include <hocket/coro/oneshot.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/runtime/loop.hpp>
+#include <hocket/sync/completion.hpp>
 #include <hocket/sync/event.hpp>
 
 #include "values.hpp"
@@ -21,6 +23,7 @@ template <class T, class Strength>
 class oneshot_gate {
  public:
   using value_type = T;
+  static constexpr bool serves_once = true;
 
   void make() {
     if constexpr (std::is_same_v<Strength, hocket::strength::unsync>) {
@@ -42,9 +45,25 @@ class oneshot_gate {
   hocket::oneshot_receiver<T, Strength> receiver_{};
 };
 
+template <class T, class Strength>
+class completion_gate {
+ public:
+  using value_type = T;
+  static constexpr bool serves_once = false;
+
+  void make() {}
+  void reset() { value_.reset(); }
+  void give(T value) { value_.complete(std::move(value)); }
+  auto wait() { return value_.wait(); }
+  void close() { value_.fail(std::make_error_code(std::errc::broken_pipe)); }
+
+ private:
+  hocket::basic_completion<Strength, T, hocket::no_hooks> value_;
+};
+
 // Document 004's generator_future, and its channel.
 template <class T, class Strength>
-using future_gate = oneshot_gate<T, Strength>;
+using future_gate = completion_gate<T, Strength>;
 template <class T, class Strength>
 using channel_gate = oneshot_gate<T, Strength>;
 
@@ -67,9 +86,10 @@ class station {
   void take(const value_type& v) {
     sum_ += value<value_type>::number(v);
     ++taken_;
+    if constexpr (!Gate::serves_once) ring()->reset();
   }
   void give(std::uint64_t number) { ring()[next(given_)].give(value<value_type>::made(number)); }
-  // All but the one at which the coroutine waits.
+  // All but the one at which the coroutine waits; between rounds.
   void renew() {
     for (std::size_t used = size_ - 1; used; --used) ring()[next(renewed_)].make();
   }
@@ -161,7 +181,7 @@ class crowd {
       : n_{n},
         gates_{std::max<std::size_t>(1, 100 / n)},
         order_{random_order(n)},
-        places_{n, gates_ + 1},
+        places_{n, Gate::serves_once ? gates_ + 1 : 1},
         coroutines_{n} {
     create_all();
   }

@@ -2,18 +2,19 @@
 // hocket-O2-unsync) and with -O3 (hocket-O3-unsync); the library once, with -O2: what is not in line is the same. Where
 // the document has "atomics and locks off", here are the primitives of one thread, hocket::unsync.
 //
-//   document 004                      here
-//   coroutine_context                 coroutine, on stacks of a pool            context_create, context_switch
-//   task                              a fiber that was spawned on a loop        fiber_create, fiber_switch
-//   task_future                       a task: awaited, or spawned on a loop     task_create_*, spawn_create_*
-//   task_future, generator_future     a spawned task at its gate                task_switch_*
-//   callable_future                   eager_task                                eager_create_*
-//   callable_future, generator_future an eager_task at its gate                 eager_switch_*
-//   light generator                   generator: one value                      generator_switch_*
-//   channel                           an eager_task at a gate for one receiver  channel_switch_*
+//   document 004                       here
+//   coroutine_context                  coroutine, on stacks of a pool        context_create, context_switch
+//   task                               a fiber that was spawned on a loop    fiber_create, fiber_switch
+//   task_future                        a task: awaited, or spawned           task_create_*, spawn_create_*
+//   task_future, generator_future      a spawned task and a completion       task_switch_*
+//   callable_future                    eager_task                            eager_create_*
+//   callable_future, generator_future  an eager_task and a completion        eager_switch_*
+//   light generator                    generator: one value                  generator_switch_*
+//   channel                            an eager_task and a oneshot           channel_switch_*
 //
-// What a gate is, crowd.hpp says. A switch is there and back, as in the document. Creation is that of the second time:
-// frames and stacks are in hocket's pools, as there. An eager_task comes to its first wait within its creation.
+// How a switch is made by a completion or a oneshot, crowd.hpp says; it is there and back, as in the document. Creation
+// is that of the second time: frames and stacks are in hocket's pools, as there. An eager_task comes to its first wait
+// within its creation.
 #include <hocket/coro/generator.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/coroutine.hpp>
