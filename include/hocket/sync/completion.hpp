@@ -16,7 +16,8 @@
 //
 // Rounds. reset() begins a new one, in which the completers of the old one count for nothing; who waits goes on
 // waiting. It is fatal while somebody who was woken has not taken the value: whoever waits alone resets after its wait,
-// others ask seen() first. reset() belongs to whoever may say that nobody else looks at the value any more.
+// others ask seen() first. reset() belongs to whoever may say that nobody looks at the value any more: who keeps it for
+// longer than to his next wait copies it.
 //
 // Abandoned. A completer is the right and the duty to complete one round: it can be moved into a callback, and one that
 // is destroyed unused makes the round fail with std::errc::broken_pipe. One that comes late, in a later round, does
