@@ -14,9 +14,15 @@ context* own_context_of_fiber() noexcept {
   return own && !this_thread().eager ? self : nullptr;
 }
 
+// What still has the context of code that has ended finds there what is outside.
+void give_back(context& inner, const context& outer) noexcept {
+  inner.change({outer.stop(), outer.deadline(), outer.bindings()});
+}
+
 }  // namespace
 
-context_block::context_block(inheritance given) : own_(own_context_of_fiber()), bound_(given.bindings.get()) {
+context_block::context_block(inheritance given)
+    : own_(own_context_of_fiber()), bound_(given.bindings.get()), stop_(given.stop) {
   if (own_) {
     before_ = own_->change(std::move(given));
   } else {
@@ -27,11 +33,15 @@ context_block::context_block(inheritance given) : own_(own_context_of_fiber()), 
 
 context_block::~context_block() {
   const context* here = own_ ? own_ : inner_.get();
-  expects(&current_context() == here && here->bindings().get() == bound_,
+  expects(&current_context() == here && here->bindings().get() == bound_ && here->stop() == stop_,
           "a block with a context of its own was left while another one was under way",
-          "a raw coroutine must not yield in with() or shielded(): its owner would go on in the block", here->name());
-  if (own_) own_->change(std::move(before_));
-  else this_thread().ctx = outer_;
+          "a raw coroutine must not yield in with() or shielded(): its owner would go on in the block");
+  if (own_) {
+    own_->change(std::move(before_));
+  } else {
+    this_thread().ctx = outer_;
+    give_back(*inner_, current_context());
+  }
 }
 
 void context_entry::enter(coroutine_header& task) noexcept {
@@ -43,6 +53,7 @@ void context_entry::enter(coroutine_header& task) noexcept {
 // A task that is destroyed where it waits leaves the current context alone: that is somebody else's.
 void context_entry::leave() noexcept {
   header_->ctx = outer_;
+  give_back(*inner_, *outer_);
   if (thread_state& here = this_thread(); here.ctx == inner_.get()) here.ctx = before_;
 }
 

@@ -10,12 +10,18 @@
 
 namespace hocket::inline HOCKET_ABI::detail {
 
+void eager_state::inherit(coroutine_header& header) {
+  context& here = current_context();
+  if (scheduled* self = here.strand(); self == &here && self->kind() == coroutine_kind::fiber)
+    ctx_ = context::child_with(here, {here.stop(), here.deadline(), here.bindings()});
+  header.ctx = ctx_ ? ctx_.get() : &here;
+}
+
 // The caller's thread cannot change meanwhile: the body must not wait on its stack. The body itself may go on elsewhere
 // before this returns; of the frame only what belongs to the caller and the owner is touched afterwards.
 void eager_state::run_first(coroutine_header& header, std::coroutine_handle<> body) noexcept {
   thread_state& here = this_thread();
-  context* const ctx = here.ctx;
-  header.ctx = ctx ? ctx : &context::root();
+  context* const ctx = std::exchange(here.ctx, header.ctx);
   const void* const outer = std::exchange(here.eager, this);
   body.resume();
   here.eager = outer;
@@ -24,7 +30,7 @@ void eager_state::run_first(coroutine_header& header, std::coroutine_handle<> bo
   if (!has_ended) [[unlikely]]
     pin_.emplace(&body, "what an eager task refers to");
   if (!has_ended || (header.reserved & task_bit::error)) [[unlikely]]
-    ctx_ = context_ptr(ctx ? *ctx : context::root());
+    if (!ctx_) ctx_ = context_ptr(ctx ? *ctx : context::root());
 }
 
 bool eager_state::wait(coroutine_header& header, std::coroutine_handle<> owner) noexcept {

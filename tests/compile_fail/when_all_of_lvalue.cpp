@@ -1,5 +1,6 @@
 // A task is awaited once, so a group owns it.
 // expect: give it to the group by std::move
+#include <hocket/coro/task.hpp>
 #include <hocket/coro/when_all.hpp>
 
 hocket::task<int> one();

@@ -207,6 +207,30 @@ TEST_CASE_TEMPLATE("what is shielded is killed all the same", Kind, HOCKET_TASK_
   CHECK_FALSE(ended);
 }
 
+struct wait_at {
+  hocket::basic_event<hocket::strength::shared>& gate;
+  auto operator()() const { return gate.wait(); }
+};
+
+TEST_CASE_TEMPLATE("an operation that a callable returns is shielded while it is awaited", Kind, HOCKET_TASK_KINDS) {
+  hocket::basic_event<hocket::strength::shared> gate;
+  bool granted = false;
+  Kind world;
+  auto body = [&]() -> typename Kind::body {
+    auto wait = hocket::shielded(wait_at{gate});
+    auto got = co_await std::move(wait);
+    granted = got.has_value();
+  };
+  int waits = world.start(body);
+  world.settle();
+  world.cancel(waits);
+  world.settle();
+  CHECK_FALSE(granted);
+  gate.set();
+  world.settle();
+  CHECK(granted);
+}
+
 TEST_CASE_TEMPLATE("a group is shielded, too, and bindings stay", Kind, HOCKET_TASK_KINDS) {
   hocket::basic_event<hocket::strength::shared> gate;
   std::vector<std::error_code> ends;

@@ -3,8 +3,9 @@
 //
 // A fiber's own context is changed while the block runs: the fiber may be suspended in it, and its switch knows but
 // that one context (static_cast of what stands in its control block; nothing is to be looked up there). Only code of
-// the fiber reads what is changed. Anything else has a context of the block's for the current one: a plain thread; and
-// a task or an eager body, which may share its context with others that run meanwhile, and does not suspend in a block.
+// the fiber's own reads what is changed: what it starts, eager bodies too, has a context of its own. Anything else has
+// a context of the block's for the current one: a plain thread; and a task or an eager body, which may share its
+// context with others that run meanwhile, and does not suspend in a block.
 //
 // For tasks that do suspend there is context_entry: awaited by a task as its first step, it gives that task, and what
 // it awaits, a context of their own. It must be the task's alone (a local of the task), so that its end restores what
@@ -35,6 +36,7 @@ class context_block {
   context_ptr inner_;   // of others
   context* outer_ = nullptr;
   const context_binding* bound_;
+  const stop_source* stop_;
 };
 
 class context_entry : public own_awaiter {

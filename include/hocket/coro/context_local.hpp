@@ -3,8 +3,7 @@
 //   context_local<std::string> trace_id;                       // usually static; here nothing is bound
 //
 //   co_await trace_id.with(header.id, serve(request));         // in a task: while that one runs
-//   trace_id.with(header.id, [&] { serve(request); });         // in a fiber or a thread: a callable, which runs at
-//   once
+//   trace_id.with(header.id, [&] { serve(request); });         // in a fiber or a thread: a callable runs at once
 //
 //   if (const std::string* id = trace_id.get()) log(*id);      // anywhere below, in both kinds
 //
@@ -14,12 +13,13 @@
 //
 // Inheritance. Whatever is called or awaited inside sees the binding. A coroutine that is spawned inside has it, too,
 // on whatever target, for its whole life: the value is shared and counted, and lives until the last one that has it is
-// gone (and is then destroyed on that one's thread). It is not the spawned coroutine's parent that counts, but the code
-// that says `spawn`. The body of a shared_task belongs to nobody who awaits it, and has no bindings. A generator's body
-// sees those of whoever takes a value from it. An eager_task shares its caller's context: begun inside, it must end
-// inside.
+// gone (and is then destroyed on that one's thread, perhaps after it was joined). It is not the spawned coroutine's
+// parent that counts, but the code that says `spawn`. The body of a shared_task belongs to nobody who awaits it, and
+// has no bindings. A generator's body sees those of whoever takes a value from it. The context_local itself outlives
+// all who have a value of it: make it static.
 //
-// A callable that returns a task is called, kept and awaited, as by invoke(): write the co_await in front.
+// A callable that returns a task, or anything else that does nothing until it is awaited, is called, kept and awaited,
+// as by invoke(): write the co_await in front.
 //
 // fiber_local (fiber/fiber_local.hpp) is the other thing: a variable of which every fiber has its own, inherited by
 // none. Cost. A lookup walks the bindings in force, innermost first; where there are none it is a look at the context.
@@ -63,7 +63,7 @@ task<R> call_with(const void* key, T value, Call call) {
   context& outer = current_context();
   context_entry entry(context::child_with(outer, with_binding(outer, key, std::move(value))));
   co_await entry;
-  task<R> body = call();
+  auto body = call();
   co_return co_await std::move(body);
 }
 
@@ -103,14 +103,14 @@ class context_local {
     using R = typename detail::sync_result<await_result_t<A>>::type;
     return detail::await_with<R, T, A>(this, std::move(value), detail::kept_awaitable<A>(std::forward<A>(what)));
   }
-  template <detail::calls_task F>
+  template <detail::calls_awaitable F>
   [[nodiscard]] auto with(T value, F&& body) const {
     using call = detail::spawned_call<std::decay_t<F>>;
-    using R = typename call::returned::value_type;
+    using R = detail::awaited_of_t<F>;
     return detail::call_with<R, T, call>(this, std::move(value), call(std::forward<F>(body)));
   }
   template <detail::calls F>
-    requires(!detail::calls_task<F>)
+    requires(!detail::calls_awaitable<F>)
   decltype(auto) with(T value, F&& body) const {
     context_block block(detail::with_binding(current_context(), this, std::move(value)));
     return std::forward<F>(body)();

@@ -6,8 +6,9 @@
 //   then(within(1s, rx.receive()), [](result<int> n) { return n.value_or(0); });
 //
 // `f` gets what `co_await` gives: of a result<T> the result (or_throw unwraps one before), nothing where that is void.
-// It runs where the awaiting coroutine goes on, once. What f throws is thrown by the await; if the awaitable throws, f
-// is not called. What f returns is awaited, if that can be: f may be a coroutine.
+// It runs where the awaiting coroutine goes on, once; in a group where that child ends, so it must not wait itself.
+// What f throws is thrown by the await; if the awaitable throws, f is not called. What f returns is awaited, if that
+// can be: f may be a coroutine.
 //
 //   auto stored = then(fetch(url), [](page p) -> task<> { co_await store(std::move(p)); });
 //

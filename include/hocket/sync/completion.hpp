@@ -16,8 +16,9 @@
 //
 // Rounds. reset() begins a new one, in which the completers of the old one count for nothing; who waits goes on
 // waiting. It is fatal while somebody who was woken has not taken the value: whoever waits alone resets after its wait,
-// others ask seen() first. reset() belongs to whoever may say that nobody looks at the value any more: who keeps it for
-// longer than to his next wait copies it.
+// others ask seen() first. So it is for a round that is over, or that nobody completes meanwhile; and for whoever may
+// say that no wait begins meanwhile, and nobody looks at the value any more: who keeps it for longer than to his next
+// wait copies it.
 //
 // Abandoned. A completer is the right and the duty to complete one round: it can be moved into a callback, and one that
 // is destroyed unused makes the round fail with std::errc::broken_pipe. One that comes late, in a later round, does
@@ -74,7 +75,7 @@ class basic_completion final : private detail::event_core<Strength> {
   basic_completion() = default;
   explicit basic_completion(Hooks hooks) : hooks_(std::move(hooks)) {}
   ~basic_completion() {
-    expects(seen(), "a completion was destroyed while somebody waits for it",
+    expects(Strength::last(waits_) == 0, "a completion was destroyed while somebody waits for it",
             "let it outlive the waits: complete it, and let those who wait go on first");
   }
 

@@ -179,7 +179,7 @@ std::string unneeded_in_stop(Body body) {
   std::string mine;
   for (std::size_t at = 0; at < all.size();) {
     auto end = all.find('\n', at) + 1;
-    if (all.compare(at, 9, "stop.cpp:") == 0) mine += all.substr(at, end - at);
+    if (all.compare(at, 5, "stop.") == 0) mine += all.substr(at, end - at);
     at = end;
   }
   return mine;

@@ -30,8 +30,11 @@ class eager_state {
   }
   bool killed() const noexcept { return killed_; }
 
-  // The initial suspension: runs the body until it first suspends or ends, under the context of the code that called
-  // it.
+  // Before all else: the body has the context of the code that calls it. In a fiber it gets one of its own, which is as
+  // that one is now: a fiber's own is changed while the fiber is in a block (core/context_block.hpp). Throws bad_alloc.
+  void inherit(coroutine_header& header);
+
+  // The initial suspension: runs the body until it first suspends or ends.
   void run_first(coroutine_header& header, std::coroutine_handle<> body) noexcept;
 
   // Of the owner, whose handle is null if it is a thread. False: it has ended, do not suspend.
@@ -71,7 +74,10 @@ class eager_state {
 template <class T>
 class eager_promise : public task_promise<T> {
  public:
-  eager_promise() noexcept { this->budget = eager_budget; }
+  eager_promise() {
+    this->budget = eager_budget;
+    state.inherit(*this);
+  }
 
   struct first {
     static constexpr bool await_ready() noexcept { return false; }

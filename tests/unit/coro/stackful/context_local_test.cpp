@@ -1,6 +1,7 @@
 // context_local and shielded in fibers, threads, and what these spawn.
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/context_local.hpp>
+#include <hocket/coro/eager_task.hpp>
 #include <hocket/coro/scope.hpp>
 #include <hocket/coro/shared_task.hpp>
 #include <hocket/coro/spawn.hpp>
@@ -67,6 +68,36 @@ TEST_CASE("a fiber that waits and yields in a block keeps what is bound, and oth
   CHECK(bound.done());
   CHECK(other.done());
   CHECK(all == std::vector<std::string>{"mine", "mine", "-"});
+}
+
+TEST_CASE("an eager task that a fiber began before a block is not in it") {
+  event first, second;
+  bool granted = true;
+  std::vector<std::string> seen;
+  auto body = [&]() -> eager_task<bool> {
+    static_cast<void>(co_await first.wait());
+    seen.push_back(traced());
+    bool came = (co_await second.wait()).has_value();
+    seen.push_back(traced());
+    co_return came;
+  };
+  loop lp;
+  auto fiber = spawn(lp, [&] {
+    auto begun = body();
+    trace_id.with("of the block", [&] {
+      shielded([&] {
+        first.set();
+        await(yield());
+        await(yield());
+      });
+    });
+    granted = await(std::move(begun));
+  });
+  lp.step();
+  fiber.cancel();
+  lp.run();
+  CHECK(seen == std::vector<std::string>{"-", "-"});
+  CHECK_FALSE(granted);  // the shield was not its, the cancellation is
 }
 
 TEST_CASE("what is spawned in a block inherits, whatever its kind and target, and for its whole life") {
