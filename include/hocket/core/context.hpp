@@ -3,8 +3,9 @@
 // Every coroutine carries one context pointer. An awaited child shares its parent's; a spawned coroutine shares its
 // spawner's, or gets a context of its own when an option overrides something. Contexts are counted, because a spawned
 // coroutine may outlive its spawner. The stop source is not owned: the scope or handle that owns it outlives the
-// coroutines under it. Contexts are immutable after their construction, but for one: a block of code in a fiber that
-// wants other surroundings changes the fiber's own (core/context_block.hpp).
+// coroutines under it. Contexts are immutable after their construction, but for two: a block of code in a fiber that
+// wants other surroundings changes the fiber's own; and the context of a block that has ended becomes as the one around
+// it (core/context_block.hpp).
 #pragma once
 #include <hocket/base/atomic.hpp>
 #include <hocket/base/clock.hpp>
@@ -84,7 +85,7 @@ class context {
   // beside each other: what they wait for, hold and unwind is not to be told of the coroutine as a whole.
   scheduled* strand() const noexcept { return strand_; }
 
-  // Of a fiber's own context, by code that runs on it. Gives what it was.
+  // Of a fiber's own context, by code that runs on it, or that of a block, at its end. Gives what it was.
   inheritance change(inheritance given) noexcept { return std::exchange(given_, std::move(given)); }
 
   void retain() noexcept;

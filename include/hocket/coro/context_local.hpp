@@ -15,8 +15,8 @@
 // on whatever target, for its whole life: the value is shared and counted, and lives until the last one that has it is
 // gone (and is then destroyed on that one's thread, perhaps after it was joined). It is not the spawned coroutine's
 // parent that counts, but the code that says `spawn`. The body of a shared_task belongs to nobody who awaits it, and
-// has no bindings. A generator's body sees those of whoever takes a value from it. The context_local itself outlives
-// all who have a value of it: make it static.
+// has no bindings. A generator's body sees those of whoever takes a value from it. An eager_task
+// that is begun inside must end inside. The context_local itself outlives all who have a value of it: make it static.
 //
 // A callable that returns a task, or anything else that does nothing until it is awaited, is called, kept and awaited,
 // as by invoke(): write the co_await in front.
