@@ -1,0 +1,55 @@
+#include <hocket/base/fatal.hpp>
+#include <hocket/core/current.hpp>
+#include <hocket/core/executor.hpp>
+#include <hocket/time/interval.hpp>
+
+#include <algorithm>
+
+namespace hocket::inline HOCKET_ABI {
+
+interval::interval(duration period, missed_ticks missed, bool begun, time_point first) noexcept
+    : period_(period), next_(first), missed_(missed), begun_(begun) {
+  expects(period > duration::zero(), "an interval has a period that is zero or negative",
+          "give it a period of a nanosecond at least; to let others run, await yield()");
+}
+
+time_point interval::due(time_point present) noexcept {
+  if (!begun_) next_ = deadline_after(present, period_);
+  begun_ = true;
+  return next_;
+}
+
+// The tick was received at `present`. How late that is fits into no signed number for the earliest times.
+void interval::ticked(time_point present) noexcept {
+  const auto period = static_cast<std::uint64_t>(period_.count());
+  const auto late = present <= next_ ? 0
+                                     : static_cast<std::uint64_t>(present.time_since_epoch().count()) -
+                                           static_cast<std::uint64_t>(next_.time_since_epoch().count());
+  if (missed_ != missed_ticks::burst && late >= period) {
+    const std::uint64_t since = missed_ == missed_ticks::skip ? late % period : 0;
+    next_ = present - duration(static_cast<std::int64_t>(since));
+  }
+  next_ = deadline_after(next_, period_);
+}
+
+namespace detail {
+
+void ticking::begin(suspension& wait, waiter& entry) noexcept {
+  timer_service& timers = timers_for(wait);
+  const time_point present = timers.now();
+  room_.make("a tick", timers, true).begin(wait, entry, present, of_->due(present));
+}
+
+// What counts is when the coroutine runs: that can be long after the alarm, behind others that were ready. A thread
+// goes on at once; its timers are gone by now.
+result<void> ticking::take() noexcept {
+  time_point present = room_.made().rang();
+  if (executor* here = current_executor()) {
+    if (timer_service* timers = here->timers()) present = std::max(present, timers->now());
+  }
+  of_->ticked(present);
+  return {};
+}
+
+}  // namespace detail
+}  // namespace hocket::inline HOCKET_ABI

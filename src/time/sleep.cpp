@@ -1,0 +1,62 @@
+#include <hocket/base/fatal.hpp>
+#include <hocket/core/current.hpp>
+#include <hocket/core/executor.hpp>
+#include <hocket/time/sleep.hpp>
+
+#include <algorithm>
+
+namespace hocket::inline HOCKET_ABI {
+namespace {
+
+// The first multiple of `slack` that is not before `at`.
+time_point rounded_up(time_point at, duration slack) noexcept {
+  if (slack <= duration::zero()) return at;
+  const duration rest = at.time_since_epoch() % slack;
+  if (rest == duration::zero()) return at;
+  return rest > duration::zero() ? deadline_after(at, slack - rest) : at - rest;
+}
+
+}  // namespace
+
+namespace detail {
+
+void alarm::begin(suspension& wait, waiter& entry, time_point present, time_point until) noexcept {
+  if (until <= present) {
+    when = present;
+    [[maybe_unused]] const bool taken = wait.take_now(entry, *this);
+    return;
+  }
+  when = until;
+  fire = &alarm::ring;
+  entry_ = &entry;
+  never_ = until == time_point::max();
+  entry.enlist(wait, *this);
+  if (!never_) timers_.attach(*this);
+}
+
+// On the thread of the timers, which have let go of the node: so its `when` may say now when it rang. After the grant
+// it may be gone.
+void alarm::ring(timer_node& self) noexcept {
+  auto& rings = static_cast<alarm&>(self);
+  if (rings.notes_time_) rings.when = std::max(rings.when, rings.timers_.now());
+  rings.entry_->grant();
+}
+
+bool alarm::detach(waiter&) noexcept { return never_ || timers_.detach(*this); }
+
+timer_service& timers_for(const suspension& wait) noexcept {
+  timer_service* timers = current_executor()->timers();
+  expects(timers != nullptr, "a coroutine sleeps, but its executor has no timers",
+          "run it on a loop, a runtime or a plain thread, or give the executor a timer_service", nullptr, wait.at());
+  return *timers;
+}
+
+void sleeping::begin(suspension& wait, waiter& entry) noexcept {
+  timer_service& timers = timers_for(wait);
+  const time_point present = timers.now();
+  const time_point until = std::max(until_, deadline_after(present, after_));
+  room_.make("a sleep", timers).begin(wait, entry, present, until > present ? rounded_up(until, slack_) : until);
+}
+
+}  // namespace detail
+}  // namespace hocket::inline HOCKET_ABI
