@@ -11,7 +11,7 @@ G_PLUS_PLUS_12 = {
     "A braced list of objects", "`b ? co_await x : C()`", "`co_return b ? C{co_await x} : C{2}`",
     "Options with designated initialisers", "A lambda with captures is made", "A lambda with captures, made",
     "An awaiter without a constructor is made with a lambda", "Temporaries on both sides", "A local that wants more",
-    "A statement expression"}
+    "A statement expression", "`if (co_await x)` in a body"}
 
 
 def check(*command):
