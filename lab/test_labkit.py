@@ -123,7 +123,35 @@ class Bars(unittest.TestCase):
         self.assertEqual(sizes, {100, 1000, 5000, 10000, 20000, 30000, 40000, 50000})
 
 
+class Plan(unittest.TestCase):
+    def command_and_cores(self, size, group):
+        made = measure.Measurement([], [], "smoke")
+        made.cores = [3, 2, 1]
+        seen, real = [], measure.call
+        measure.call = lambda command, cores, timeout: seen.append((command, cores)) or process.Called(1, "", "", {}, False)
+        try:
+            system = type("System", (), {"id": "x", "command": ["subject"]})
+            made._run_job(measure.Job(system, {"workload": "w", **group}, size))
+        finally:
+            measure.call = real
+        return seen[0]
+
+    def test_a_count_is_the_last_argument(self):
+        command, _ = self.command_and_cores({"n": 2, "stack": 4096, "count": 35}, {})
+        self.assertEqual(command, ["subject", "w", "2", "4096", "1", "35"])
+        self.assertEqual(len(self.command_and_cores({"n": 2, "stack": 4096}, {})[0]), 5)
+
+    def test_a_size_may_have_more_cores_than_its_group(self):
+        for size, group, cores in (({}, {}, [3]), ({"cores": 2}, {}, [3, 2]), ({}, {"cores": 2}, [3, 2]),
+                                   ({"cores": 1}, {"cores": 2}, [3])):
+            self.assertEqual(self.command_and_cores({"n": 1, "stack": 1, **size}, group)[1], cores)
+
+
 class Tables(unittest.TestCase):
+    def test_a_group_says_what_n_is_the_number_of(self):
+        self.assertEqual(terminal.size(1000, {}), "n = 1,000")
+        self.assertEqual([terminal.size(n, {"n_is": "workers"}) for n in (1, 2)], ["1 worker", "2 workers"])
+
     def test_one_table_has_a_row_for_each_metric_and_what_is_published(self):
         page, = catalogue.pages(["tasks"])
         group = next(group for group in page.groups if "one_table" in group)

@@ -74,6 +74,10 @@ def tokio(build, system):
     return cargo_build(build, system, "tokio")
 
 
+def parallel(build, system):
+    return cargo_build(build, system, "parallel")
+
+
 def java_homes():
     """The bin folders of every Java here: PATH, JAVA_HOME, /usr/lib/jvm, and the run time that ./dev setup puts into .venv."""
     candidates = [shutil.which("java")] + glob.glob("/usr/lib/jvm/*/bin/java")
@@ -114,7 +118,7 @@ def java(build, system):
             "-cp", str(classes), "Subject", system.id]
 
 
-BUILDERS = {"cmake": cmake, "go": go, "rust": rust, "tokio": tokio, "java": java}
+BUILDERS = {"cmake": cmake, "go": go, "rust": rust, "tokio": tokio, "parallel": parallel, "java": java}
 
 
 def prepare(systems, build):

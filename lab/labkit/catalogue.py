@@ -72,6 +72,12 @@ def pages(names=None):
     return [page for page in found if page.name in names or "all" in names]
 
 
+def numbered(n, group):
+    """A size in words: a group may say of what it is the number."""
+    things = group.get("n_is", "coroutines")
+    return f"{n:,} {things if n != 1 else things[:-1]}"
+
+
 def is_higher_better(metric):
     return metric.get("better") == "higher"
 

@@ -67,16 +67,18 @@ def thp():
 
 def describe(build, core):
     facts = {
-        "processor": f"{cpu()}, {os.cpu_count()} cores online; every subject on core {core}",
+        "processor": f"{cpu()}, {os.cpu_count()} cores online; every subject on core {core}, and more where a table says so",
         "memory": f"{memory()}, transparent huge pages: {thp()}",
         "kernel": f"{platform.system()} {platform.release()}, {platform.machine()}",
         "C library": " ".join(platform.libc_ver()),
         "C++": compiler(build),
         "Boost": read_line(build / "subjects/boost-version") or None,
+        "oneTBB": read_line(build / "subjects/tbb-version") or None,
         "Go": first_line(["go", "version"]),
         "Rust": first_line(["rustc", "--version"]),
         "corosensei": crate("corosensei", "rust"),
         "tokio": crate("tokio", "tokio"),
+        "rayon": crate("rayon", "parallel"),
         "Java": jdk(),
         "load at the start": "%.1f %.1f %.1f" % os.getloadavg(),
     }

@@ -2,7 +2,7 @@
 
 One repetition runs every (system, size) once; the next begins one further on in the round. So what disturbs the machine
 for a while disturbs all systems alike, and ratios hold although absolute figures move. All subjects run on one core
-(a group may ask for more), and the driver leaves it to them.
+(a group or one of its sizes may ask for more), and the driver leaves it to them.
 """
 import collections
 import json
@@ -39,6 +39,10 @@ def memory_refuses(n):
     if n < 100000 or need < memory_available():
         return None
     return f"needs up to {need / 2**30:.0f} GiB of memory"
+
+
+def cores(group, size):
+    return size.get("cores", group.get("cores", 1))
 
 
 class Malformed(Exception):
@@ -98,15 +102,14 @@ class Measurement:
                         if group["workload"] not in system.workloads or not system.command:
                             continue
                         reason = (system.refuses(size["n"], mode == "full") or memory_refuses(size["n"])
-                                  or self._cores_refuse(group))
+                                  or self._cores_refuse(cores(group, size)))
                         if reason:
                             self.skipped[system.id, group["workload"], size["n"]] = reason
                         else:
                             jobs.append(Job(system, group, size))
         return jobs
 
-    def _cores_refuse(self, group):
-        wanted = group.get("cores", 1)
+    def _cores_refuse(self, wanted):
         return None if wanted <= len(self.cores) else f"needs {wanted} cores"
 
     def run(self):
@@ -148,8 +151,8 @@ class Measurement:
 
     def _call(self, job):
         command = [*job.system.command, job.group["workload"], str(job.size["n"]), str(job.size["stack"]),
-                   str(self.settings.budget_ms)]
-        done = call(command, self.cores[:job.group.get("cores", 1)], self.settings.timeout)
+                   str(self.settings.budget_ms), *([str(job.size["count"])] if "count" in job.size else [])]
+        done = call(command, self.cores[:cores(job.group, job.size)], self.settings.timeout)
         if done.timed_out:
             raise Malformed(f"no end within {self.settings.timeout} s")
         if done.status != 0:

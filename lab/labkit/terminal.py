@@ -1,12 +1,12 @@
 """The tables for a terminal."""
 from .compare import in_units, limit_text, number, ratio
-from .catalogue import Published, is_higher_better
+from .catalogue import Published, is_higher_better, numbered
 
 FEW = 4   # sizes that fit beside one another with their ratios
 
 
-def size(n):
-    return f"n = {n:,}"
+def size(n, group):
+    return numbered(n, group) if "n_is" in group else f"n = {n:,}"
 
 
 def published_cell(published, system, workload, sizes):
@@ -50,7 +50,7 @@ def one_table(group, results, order, published):
     sizes = sorted({n for metric in group["metrics"] for n in results.sizes(metric["id"])})
     columns = [(n, name) for n in sizes for name in systems]
     lines = [f"{group['one_table']}. {group['metrics'][0]['unit']}, medians",
-             f"  {'':<40}" + "".join(f"{size(n):>18}" for n, _ in columns),
+             f"  {'':<40}" + "".join(f"{size(n, group):>18}" for n, _ in columns),
              f"  {'':<40}" + "".join(f"{name:>18}" for _, name in columns)]
     for metric in group["metrics"]:
         cells = "".join(f"{with_published(results, published, metric['id'], name, n):>18}" for n, name in columns)
@@ -71,9 +71,9 @@ def metric_table(group, metric, results, order, published):
         return []
     if len(sizes) > FEW:
         return wide_table(metric, results, order, published, sizes)
-    several = len(sizes) > 1 or sizes[0] > 1
+    several = len(sizes) > 1 or sizes[0] > 1 or "n_is" in group
     lines = [f"{headline(metric)}; x = times {baseline}"]
-    head = "".join(f"{size(n) if several else '':>19}" for n in sizes)
+    head = "".join(f"{size(n, group) if several else '':>19}" for n in sizes)
     shown = any(published.beside(name, workload, n) for name in order for n in sizes) or published.alone(workload)
     lines.append(f"  {'':<24}{head}   {'published' if shown else ''}".rstrip())
     for name in results.systems(workload, order):

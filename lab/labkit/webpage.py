@@ -1,10 +1,10 @@
 """report.html: one file, with its style and charts inside."""
 import html
 
-from .catalogue import LAB, Published, is_higher_better
+from .catalogue import LAB, Published, is_higher_better, numbered
 from .charts import chart, curves
 from .compare import in_units, limit_text, number, ratio
-from .terminal import FEW, together
+from .terminal import FEW, size, together
 
 
 def escape(text):
@@ -38,10 +38,6 @@ def told(figure):
     return ", ".join(filter(None, [f"published: {figure['system']}", figure.get("condition"), figure.get("remark")]))
 
 
-def caption_of(n):
-    return f"{n:,} coroutine{'s' if n != 1 else ''}"
-
-
 def metric_charts(report, group, metric):
     results, workload = report.results, metric["id"]
     sizes = results.sizes(workload)
@@ -50,7 +46,7 @@ def metric_charts(report, group, metric):
     charts = []
     for n in sizes:
         rows = [r for r in results.rows if r["workload"] == workload and r["n"] == n]
-        caption = caption_of(n) if n > 1 or len(sizes) > 1 else metric["title"]
+        caption = numbered(n, group) if n > 1 or len(sizes) > 1 else metric["title"]
         charts.append(chart(f"{caption}, {metric['unit']}", rows,
                             lambda r: report.published.beside(r["system"], r["workload"], r["n"]),
                             lambda r: report.kind(r["system"]), Published.text, is_higher_better(metric)))
@@ -76,7 +72,7 @@ def metric_table(report, group, metric):
     sizes = results.sizes(workload)
     head = ["system"]
     for n in sizes:
-        head += [f"n = {n:,}", "min to max", "ratio", "published"]
+        head += [size(n, group), "min to max", "ratio", "published"]
     rows, kinds = [], []
     for name in results.systems(workload, report.order):
         cells = [f'<span title="{escape(report.what(name))}">{escape(name)}</span>']
@@ -114,7 +110,7 @@ def one_table(report, group):
     columns = [(n, name) for n in sizes for name in systems]
     head = [""]
     for n, name in columns:
-        head += [f'<span title="{escape(report.what(name))}">{escape(name)}</span><br>n = {n:,}', "published"]
+        head += [f'<span title="{escape(report.what(name))}">{escape(name)}</span><br>{size(n, group)}', "published"]
     rows = []
     for metric in metrics:
         cells = [escape(metric["title"])]

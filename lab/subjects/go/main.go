@@ -1,6 +1,6 @@
 // Goroutines under GOMAXPROCS=1, called as `go-subject <system> <workload> <n> <stack bytes> <budget ms>`. Here is the
-// workload switch, the others are in wait.go, managed.go and tasks.go; the phases are those that ../cpp/harness.hpp
-// describes. Stacks grow by themselves, so the stack size has no effect.
+// workload switch, the others are in wait.go, managed.go and tasks.go, and those with a sixth argument, on one processor
+// or more, in scheduler.go; the phases are those that ../cpp/harness.hpp describes. Stacks grow by themselves, so the stack size has no effect.
 //
 // Creation is the go statement: the goroutine is ready and has not run. One that creates for 10 ms is preempted for all
 // that it created, so the statements are timed a hundred at a time, and those start in between, which is not timed.
@@ -38,6 +38,10 @@ type request struct {
 func (r request) emit(workload, unit string, value float64) {
 	fmt.Printf("{\"system\":%q,\"workload\":%q,\"n\":%d,\"unit\":%q,\"value\":%.3f}\n",
 		r.system, workload, r.n, unit, value)
+}
+
+func (r request) skip(workload, why string) {
+	fmt.Printf("{\"system\":%q,\"workload\":%q,\"n\":%d,\"skip\":%q}\n", r.system, workload, r.n, why)
 }
 
 func fail(why string) {
@@ -107,8 +111,8 @@ func check(lines []line, expected uint64) {
 }
 
 func main() {
-	if len(os.Args) != 6 {
-		fail("usage: go-subject <system> <workload> <n> <stack bytes> <budget ms>")
+	if len(os.Args) != 6 && len(os.Args) != 7 {
+		fail("usage: go-subject <system> <workload> <n> <stack bytes> <budget ms> [<count>]")
 	}
 	n, err := strconv.Atoi(os.Args[3])
 	budget, err2 := strconv.ParseFloat(os.Args[5], 64)
@@ -118,6 +122,9 @@ func main() {
 	runtime.GOMAXPROCS(1)
 	r := request{os.Args[1], n, time.Duration(budget * float64(time.Millisecond))}
 	workload := os.Args[2]
+	if len(os.Args) == 7 {
+		runScheduler(r, workload, os.Args[6])
+	}
 	if isTasksWorkload(workload) {
 		runTasks(r, workload)
 		return

@@ -289,7 +289,12 @@ public final class Subject {
         }
     }
 
+    /** With a sixth argument, Scheduler is meant. */
     public static void main(String[] arguments) throws Exception {
+        if (arguments.length == 6) {
+            Scheduler.run(arguments);
+            return;
+        }
         if (arguments.length != 5 || !List.of("switch", "switches", "memory").contains(arguments[1])) {
             fail("usage: Subject <system> <workload> <n> <stack bytes> <budget ms>");
         }
