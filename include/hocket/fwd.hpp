@@ -10,6 +10,8 @@ class cancelled;
 
 class context;
 class executor;
+class loop;
+class runtime;
 class stop_source;
 
 template <class T>

@@ -12,6 +12,7 @@
 #include <hocket/coro/context_local.hpp>
 #include <hocket/coro/eager_task.hpp>
 #include <hocket/coro/elements_of.hpp>
+#include <hocket/coro/fork_join.hpp>
 #include <hocket/coro/generator.hpp>
 #include <hocket/coro/invoke.hpp>
 #include <hocket/coro/oneshot.hpp>
@@ -26,10 +27,13 @@
 #include <hocket/coro/when_any.hpp>
 #include <hocket/coro/when_some.hpp>
 #include <hocket/runtime/run.hpp>
+#include <hocket/runtime/runtime.hpp>
 #include <hocket/sync/auto_reset_event.hpp>
 #include <hocket/sync/completion.hpp>
 #include <hocket/sync/event.hpp>
 #include <hocket/sync/mutex.hpp>
 #include <hocket/sync/select.hpp>
 #include <hocket/sync/semaphore.hpp>
+#include <hocket/time/interval.hpp>
+#include <hocket/time/sleep.hpp>
 #include <hocket/time/within.hpp>

@@ -1,35 +1,10 @@
-#include <hocket/base/fatal.hpp>
 #include <hocket/core/claim.hpp>
 
 namespace hocket::inline HOCKET_ABI {
-namespace {
-
-constexpr std::uint32_t bits(verdict v) noexcept { return static_cast<std::uint32_t>(v); }
-
-}  // namespace
-
-void claim::arm() noexcept {
-  debug_expects(!held(), "a wait was armed while it is under way",
-                "an awaiter waits once at a time: await it to its end before awaiting it again");
-  // ORDER: relaxed, pairs with nothing: each source publishes the waiter under its own lock in its own attach().
-  word_.store(bits(verdict::armed) | registering | one_hold, std::memory_order_relaxed);
-}
-
-void claim::hold() noexcept {
-  // ORDER: relaxed, pairs with the fetch_sub in drop(): the registrar holds already, so the count cannot reach zero.
-  word_.fetch_add(one_hold, std::memory_order_relaxed);
-}
-
-bool claim::commit() noexcept {
-  // ORDER: relaxed, pairs with nothing: a hint that the exchange below verifies.
-  std::uint32_t word = word_.load(std::memory_order_relaxed);
-  while ((word & verdict_mask) <= bits(verdict::reserved)) {
-    // ORDER: release, pairs with the exchange in swing(): the winner reads registrations that were made before this.
-    if (word_.compare_exchange_weak(word, (word & ~registering) - one_hold, std::memory_order_release,
-                                    std::memory_order_relaxed))
-      return true;
-  }
-  return false;
+// Out of line: the wait was decided before it was committed.
+void claim::return_spare() noexcept {
+  // ORDER: relaxed, pairs with the fetch_sub in drop(): the registrar keeps a hold, so the count cannot reach zero.
+  word_.fetch_sub(spare_ * one_hold, std::memory_order_relaxed);
 }
 
 settlement claim::settle(verdict outcome) noexcept {
@@ -56,22 +31,6 @@ claim::both claim::settle_both(claim& one, claim& other) noexcept {
   }
   settlement at_first = first.swing(ours, verdict::granted);
   return in_order ? both{at_first, at_second} : both{at_second, at_first};
-}
-
-bool claim::drop(std::uint32_t count) noexcept {
-  // ORDER: acq_rel, pairs with the fetch_sub of the other holders in drop(): the last one sees all that they did to
-  // the waiter, and so does the coroutine that it posts.
-  return word_.fetch_sub(count * one_hold, std::memory_order_acq_rel) / one_hold == count;
-}
-
-verdict claim::outcome() const noexcept {
-  // ORDER: relaxed, pairs with nothing: the coroutine is ordered after the verdict by drop().
-  return static_cast<verdict>(word_.load(std::memory_order_relaxed) & verdict_mask);
-}
-
-bool claim::held() const noexcept {
-  // ORDER: relaxed, pairs with nothing: a check of how the claim is used.
-  return word_.load(std::memory_order_relaxed) >= one_hold;
 }
 
 // Goes from `from` to `to`. If the claim has another verdict, that is left in `from`.

@@ -39,7 +39,9 @@ struct context::plain final : context {
   plain(context& above, const context_options& own, std::source_location where, scheduled* strand) noexcept
       : context(above, own, above, where, strand, &plain::free) {}
   plain(context& above, inheritance own, std::source_location where) noexcept
-      : context(&above, std::move(own), where, above.strand_, &plain::free) {}
+      : context(&above, std::move(own), where, above.strand_, &plain::free) {
+    forks_ = above.forks_;
+  }
   static void free(context& self) noexcept { delete static_cast<plain*>(&self); }
 
   // The pointer holds the only reference; the object was born with one.
@@ -51,12 +53,20 @@ struct context::plain final : context {
 };
 
 context_ptr context::child_of(context& parent, const context_options& options, std::source_location spawned) {
-  return plain::hold(new plain(parent, options, spawned, parent.strand_));
+  auto* made = new plain(parent, options, spawned, parent.strand_);
+  made->forks_ = parent.forks_;
+  return plain::hold(made);
 }
 
 context_ptr context::child_beside_others(context& parent, const context_options& options,
                                          std::source_location spawned) {
   return plain::hold(new plain(parent, options, spawned, nullptr));
+}
+
+context_ptr context::child_of_forks(context& parent) {
+  auto* made = new plain(parent, {}, {}, nullptr);
+  made->forks_ = true;
+  return plain::hold(made);
 }
 
 context_ptr context::child_with(context& parent, inheritance own, std::source_location spawned) {

@@ -63,7 +63,7 @@ void unload_magazine(frame_bin& bin, std::size_t index) noexcept {
 
 void end_store(thread_exit_hook&) noexcept {
   frame_store* store = own_store();
-  current_slot(thread_slot::frame_memory) = &no_store;
+  set_current_slot(thread_slot::frame_memory, &no_store);
   if (!store) return;
   for (std::size_t index = 1; index <= frame_classes; ++index) {
     if (store->bins[index].full) frame_depot::shared().leave(store->bins[index].full, index);
@@ -78,7 +78,7 @@ frame_store* make_store() noexcept {
   if (!store) return nullptr;
   store->at_exit.run = end_store;
   at_thread_exit(store->at_exit);
-  current_slot(thread_slot::frame_memory) = static_cast<frame_bins*>(store);
+  set_current_slot(thread_slot::frame_memory, static_cast<frame_bins*>(store));
   return store;
 }
 

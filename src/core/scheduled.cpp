@@ -44,9 +44,12 @@ void scheduled::launch(std::coroutine_handle<> start) noexcept {
 }
 
 bool scheduled::begin() noexcept {
+  thread_state& here = this_thread();
   begun_ = true;
-  this_thread().ctx = this;
-  if (registry* listed = home_.coroutines()) listed->add(*this);
+  here.ctx = this;
+  roams_ = kind_ == coroutine_kind::task && here.seat.pool == &home_;
+  listed_ = here.seat.running_on->coroutines();
+  if (listed_) listed_->add(*this);
   if (killed()) ending_ = ending::killed;
   return ending_ == ending::none;
 }
@@ -79,7 +82,7 @@ void scheduled::expect_unwound() const noexcept {
 void scheduled::finish() noexcept {
   if (observer* watcher = installed_observer()) [[unlikely]]
     watcher->destroyed(this);
-  if (linked()) list<scheduled>::erase(*this);
+  if (listed_) listed_->remove(*this);
   link_.reset();
   if (ending_ == ending::error) unhandled_ = target_.on_unhandled();
   // ORDER: acq_rel, pairs with the load in ended() and the operations of the joiner in join(): the ending and the
@@ -97,7 +100,8 @@ void scheduled::finish() noexcept {
 activity scheduled::state() const noexcept {
   if (ended()) return activity::ended;
   if (!begun_) return activity::unstarted;
-  if (foreign_) return activity::waiting_foreign;
+  // ORDER: relaxed, pairs with the fetch_add in waits_for_foreign().
+  if (foreign_.load(std::memory_order_relaxed)) return activity::waiting_foreign;
   return waits_ && !waits_->decided() ? activity::waiting : activity::ready;
 }
 

@@ -9,29 +9,11 @@ stop_source::word stop_source::bits_of(verdict strength) noexcept {
   return strength == verdict::idle ? 0 : strength == verdict::cancelled ? cancel_bit : kill_bit;
 }
 
-stop_node* stop_source::node_of(word seen) noexcept { return reinterpret_cast<stop_node*>(seen & node_bits); }
-
 stop_source::~stop_source() {
   // ORDER: relaxed, pairs with nothing: nobody else may use the source any more.
   bool alone = !node_of(word_.load(std::memory_order_relaxed)) && open_.empty() && shielded_.empty();
   expects(alone, "a stop_source was destroyed while coroutines wait under it",
           "join the coroutines first (a scope does), or let the source outlive them");
-}
-
-verdict stop_source::attach(stop_node& node, verdict above) noexcept {
-  debug_expects(above == verdict::idle || above == verdict::cancelled, "a stop_node was attached above a kill",
-                "a kill cannot be ignored: leave the node out");
-  const word entry = reinterpret_cast<word>(&node) | (above == verdict::idle ? 0 : shield);
-  // ORDER: acquire, pairs with the fetch_add in raise(): who is refused sees what led to the request.
-  word seen = word_.load(std::memory_order_acquire);
-  while (!node_of(seen)) {
-    if (strength_of(seen) > above) return strength_of(seen);
-    // ORDER: release, pairs with the exchange in pop_slot(): who pops the node sees what its owner wrote to it; and
-    // acquire on failure, pairs with the fetch_add in raise(), as above.
-    if (word_.compare_exchange_weak(seen, seen | entry, std::memory_order_release, std::memory_order_acquire))
-      return verdict::idle;
-  }
-  return attach_to_list(node, above);
 }
 
 verdict stop_source::attach_to_list(stop_node& node, verdict above) noexcept {
@@ -42,15 +24,7 @@ verdict stop_source::attach_to_list(stop_node& node, verdict above) noexcept {
   return verdict::idle;
 }
 
-bool stop_source::detach(stop_node& node) noexcept {
-  // ORDER: relaxed, pairs with nothing: who may detach the node knows that it is attached, so what is read is not
-  // older.
-  word seen = word_.load(std::memory_order_relaxed);
-  while (node_of(seen) == &node) {
-    // ORDER: relaxed, pairs with nothing: the node is not looked at by others before they pop it, and now nobody will.
-    if (word_.compare_exchange_weak(seen, seen & strength_bits, std::memory_order_relaxed, std::memory_order_relaxed))
-      return true;
-  }
+bool stop_source::detach_from_list(stop_node& node) noexcept {
   locked guard(mutex_);
   if (!node.linked()) return false;
   list<stop_node>::erase(node);

@@ -12,30 +12,6 @@ namespace hocket::inline HOCKET_ABI {
 
 // --- waiter
 
-waiter::~waiter() {
-  debug_expects(!wait_ || !wait_->claim_.held(), "a coroutine was destroyed while it waits",
-                "cancel or kill it and join it: only unstarted and finished coroutines may be destroyed");
-  if (wait_ && !wait_->finished_ && wait_->winner_ == this) source_->pass_on(*this);
-}
-
-void waiter::enlist(suspension& wait, wait_source& source) noexcept {
-  join(wait, source);
-  wait.claim_.hold();
-}
-
-void waiter::join(suspension& wait, wait_source& source) noexcept {
-  wait_ = &wait;
-  source_ = &source;
-  sibling_ = wait.first_;
-  wait.first_ = this;
-}
-
-bool waiter::grant() noexcept {
-  settlement how = wait_->claim_.settle(verdict::granted);
-  settled(how);
-  return how != settlement::lost;
-}
-
 bool waiter::grant_both(waiter& one, waiter& other) noexcept {
   auto [at_one, at_other] = claim::settle_both(one.wait_->claim_, other.wait_->claim_);
   if (at_one == settlement::lost) return false;
@@ -55,30 +31,29 @@ void waiter::settled(settlement how) noexcept {
 
 // --- suspension: the registrar's side
 
-suspension::suspension() noexcept {
-  stop_node::fire = &suspension::on_stop;
-  timer_node::fire = &suspension::on_alarm;
-}
-
-suspension::~suspension() {
+void suspension::expect_over() const noexcept {
   debug_expects(!claim_.held(), "a coroutine was destroyed while it waits",
                 "cancel or kill it and join it: only unstarted and finished coroutines may be destroyed");
 }
 
 void suspension::arm(std::coroutine_handle<> handle, const wait_terms& terms) noexcept {
   thread_state& here = this_thread();
-  expects(here.running_on != nullptr, "a coroutine waited outside of any executor",
+  expects(here.seat.running_on != nullptr, "a coroutine waited outside of any executor",
           "start it with spawn, run or sync_wait, so that somebody can resume it");
-  run_ = {nullptr, handle, here.running_on};
   ctx_ = here.ctx ? here.ctx : &context::root();
-  if (scheduled* self = ctx_->strand(); self && terms.ignore != verdict::killed) self->expect_no_unwinding(terms.at);
-  terms_ = terms;
+  scheduled* const self = ctx_->strand();
+  if (self && terms.ignore != verdict::killed) self->expect_no_unwinding(terms.at);
+  claim_.arm();
+  finished_ = false;
+  ignore_ = terms.ignore;
+  run_ = {nullptr, handle, here.seat.pool && self && self->roams() ? here.seat.pool : here.seat.running_on};
   first_ = winner_ = nullptr;
   stop_ = nullptr;
   timers_ = nullptr;
-  finished_ = false;
-  timer_node::when = time_point::max();
-  claim_.arm();
+  timer_node::when = terms.until;
+  within_ = terms.within;
+  at_ = terms.at;
+  stop_node::fire = &suspension::on_stop;
 }
 
 bool suspension::take_now(waiter& entry, wait_source& source) noexcept {
@@ -90,22 +65,7 @@ bool suspension::take_now(waiter& entry, wait_source& source) noexcept {
 
 void suspension::disarm() noexcept {
   finished_ = true;
-  [[maybe_unused]] bool last = claim_.drop();
-}
-
-bool suspension::commit() noexcept {
-  const bool observed = !decided();
-  if (observed) {
-    begin_observed_wait();
-    watch();
-    if (claim_.commit()) return true;
-  }
-  // Decided before the coroutine was suspended: it goes on, unless somebody still holds the wait, who then posts it.
-  if (scheduled* self = ctx_->strand()) self->waits(*this);
-  if (!claim_.drop(1 + release_all(nullptr))) return true;
-  if (observer* watcher = observed ? installed_observer() : nullptr) [[unlikely]]
-    tell_woken(*watcher);
-  return false;
+  claim_.disarm();
 }
 
 // What is shown of a coroutine that waits. From here on another thread may show it, too.
@@ -128,36 +88,55 @@ const void* suspension::observed_as() const noexcept {
 const wait_source* suspension::awaited() const noexcept { return first_ ? first_->source_ : nullptr; }
 
 void suspension::watch() noexcept {
-  if (terms_.ignore >= verdict::killed) return;
-  watch_clock();
-  watch_stop();
+  if (ignore_ >= verdict::killed) {
+    timer_node::when = time_point::max();
+    return;
+  }
+  timer_node::when = std::min(timer_node::when, ctx_->deadline());
+  if (timer_node::when != time_point::max() || within_ != duration::max()) watch_clock();
+  if (stop_source* source = ctx_->stop()) watch_stop(*source);
 }
 
 void suspension::watch_clock() noexcept {
-  time_point until = std::min(terms_.until, ctx_->deadline());
-  if (until == time_point::max() && terms_.within == duration::max()) return;
   timer_service* timers = run_.home->timers();
   expects(timers != nullptr, "a wait has a deadline, but its executor has no timers",
           "run it on a loop, a runtime or a plain thread, or give the executor a timer_service");
-  if (terms_.within != duration::max()) until = std::min(until, deadline_after(timers->now(), terms_.within));
-  timer_node::when = until;
-  if (until == time_point::max()) return;
+  if (within_ != duration::max()) timer_node::when = std::min(timer_node::when, deadline_after(timers->now(), within_));
+  if (timer_node::when == time_point::max()) return;
+  timer_node::fire = &suspension::on_alarm;
   timers_ = timers;
   claim_.hold();
   timers_->attach(*this);
 }
 
-void suspension::watch_stop() noexcept {
-  stop_source* source = ctx_->stop();
-  if (!source) return;
+void suspension::watch_stop(stop_source& source) noexcept {
   claim_.hold();
-  stop_ = source;
-  verdict requested = source->attach(*this, terms_.ignore);
-  if (requested == verdict::idle) return;
+  stop_ = &source;
+  verdict requested = source.attach(*this, ignore_);
+  if (requested == verdict::idle) [[likely]]
+    return;
   stop_ = nullptr;
   // The wait is not committed, so whatever the answer, commit() lets go of the rest.
   [[maybe_unused]] settlement how = claim_.settle(requested);
   [[maybe_unused]] bool last = claim_.drop();
+}
+
+bool suspension::commit() noexcept {
+  const bool observed = !decided();
+  if (observed) [[likely]] {
+    begin_observed_wait();
+    watch();
+  }
+  return claim_.commit() || go_straight_on(observed);
+}
+
+// Decided before the coroutine was suspended: it goes on, unless somebody still holds the wait, who then posts it.
+bool suspension::go_straight_on(bool observed) noexcept {
+  if (scheduled* self = ctx_->strand()) self->waits(*this);
+  if (!claim_.drop(1 + release_all(nullptr))) return true;
+  if (observer* watcher = observed ? installed_observer() : nullptr) [[unlikely]]
+    tell_woken(*watcher);
+  return false;
 }
 
 verdict suspension::finish() noexcept {
@@ -174,6 +153,48 @@ std::size_t suspension::granted_index() const noexcept {
 }
 
 // --- suspension: the side of whoever ends it
+
+void suspension::post() noexcept {
+  if (observer* watcher = installed_observer()) [[unlikely]]
+    tell_woken(*watcher);
+  hocket::post(run_);
+}
+
+// The usual wait has one waiter, perhaps a stop and an alarm. If those two can be taken back, nobody else has the
+// claim. In this order, because an alarm may be detached once only: whoever wins by a stop that was popped detaches it.
+// On another thread than its own an alarm is taken back after the claim is decided: it rings then, early perhaps, to
+// drop its hold.
+bool suspension::grant(waiter& entry) noexcept {
+  const std::uint32_t holds = claim_.holds();
+  if (holds == 0 || holds != 1u + (stop_ != nullptr) + (timers_ != nullptr)) return settle_grant(entry);
+  if (stop_ && !stop_->detach(*this)) return settle_grant(entry);
+  if (timers_) {
+    const bool at_home = current_executor() == run_.home;
+    if (!at_home || !timers_->detach(*this)) return settle_beside_alarm(entry, holds - 1, !at_home);
+  }
+  winner_ = &entry;
+  claim_.end(verdict::granted);
+  post();
+  return true;
+}
+
+bool suspension::settle_grant(waiter& entry) noexcept {
+  const settlement how = claim_.settle(verdict::granted);
+  entry.settled(how);
+  return how != settlement::lost;
+}
+
+// By a waiter that has all the holds but that of the alarm, which rings, is ringing or has rung, or is `attached`
+// still.
+bool suspension::settle_beside_alarm(waiter& entry, std::uint32_t holds, bool attached) noexcept {
+  const settlement how = claim_.settle(verdict::granted);
+  if (how != settlement::lost) {
+    winner_ = &entry;
+    if (attached && timers_->detach(*this)) ++holds;
+  }
+  if (claim_.drop(holds)) post();
+  return how != settlement::lost;
+}
 
 // Takes every registration but `except` back. Returns how many holds that frees: a registration that cannot be taken
 // back has been popped by its source, which drops the hold itself.
@@ -195,12 +216,6 @@ std::uint32_t suspension::release_all(const void* except) noexcept {
 void suspension::conclude(settlement how, const void* self) noexcept {
   std::uint32_t holds = 1 + (how == settlement::won ? release_all(self) : 0);
   if (claim_.drop(holds)) post();
-}
-
-void suspension::post() noexcept {
-  if (observer* watcher = installed_observer()) [[unlikely]]
-    tell_woken(*watcher);
-  hocket::post(run_);
 }
 
 void suspension::on_stop(stop_node& self, verdict strength) noexcept {

@@ -13,7 +13,7 @@ runnable* thread_executor::take() noexcept {
 
 void thread_executor::run_until_signal() noexcept {
   context* const outside = this_thread().ctx;
-  running_scope running(this, outside);
+  running_scope running({this}, outside);
   for (bool signalled = false; !signalled;) {
     for (runnable* work = take(); work;) {
       runnable* next = work->next;

@@ -1,14 +1,20 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/executor.hpp>
+#include <hocket/core/stealable_queue.hpp>
 #include <hocket/core/yield.hpp>
 #include <memory>
 
 namespace hocket::inline HOCKET_ABI {
 
-bool yield::awaiter::post(thread_state& here, std::coroutine_handle<> handle) noexcept {
-  expects(here.running_on != nullptr, "a coroutine yielded outside of any executor",
+// On a worker of a pool, or where the queue is not the thread's own.
+bool yield::awaiter::queue(thread_state& here, std::coroutine_handle<> handle) noexcept {
+  const executor_seat& seat = here.seat;
+  expects(seat.running_on != nullptr, "a coroutine yielded outside of any executor",
           "start it with spawn, run or sync_wait, so that somebody can resume it");
-  std::construct_at(&run_, nullptr, handle, here.running_on);
+  const scheduled* self = ctx_ ? ctx_->strand() : nullptr;
+  const bool roams = seat.roaming && self && self->roams();
+  if (roams ? seat.roaming->try_push(handle) : seat.ready && seat.ready->try_push(handle)) return true;
+  std::construct_at(&run_, nullptr, handle, roams ? seat.pool : seat.running_on);
   hocket::post(run_);
   return true;
 }

@@ -23,7 +23,10 @@ void eager_state::run_first(coroutine_header& header, std::coroutine_handle<> bo
   thread_state& here = this_thread();
   context* const ctx = std::exchange(here.ctx, header.ctx);
   const void* const outer = std::exchange(here.eager, this);
+  scheduled* const strand = header.ctx->strand();
+  if (strand) strand->stay();  // before anybody can wake the body
   body.resume();
+  if (strand && ended_at_once_) strand->may_roam();
   here.eager = outer;
   here.ctx = ctx;
   const bool has_ended = ended();
@@ -35,10 +38,10 @@ void eager_state::run_first(coroutine_header& header, std::coroutine_handle<> bo
 
 bool eager_state::wait(coroutine_header& header, std::coroutine_handle<> owner) noexcept {
   thread_state& here = this_thread();
-  expects(here.running_on != nullptr, "an eager task was awaited outside of any executor, and still runs",
+  expects(here.seat.running_on != nullptr, "an eager task was awaited outside of any executor, and still runs",
           "await it in a coroutine that was spawned, or sync_wait for it");
   owner_ctx_ = here.ctx;
-  header.continuation = {nullptr, owner, here.running_on};
+  header.continuation = {nullptr, owner, here.seat.running_on};
   std::uint32_t seen = running;
   // ORDER: release, pairs with the exchange in end(): it finds whom to wake; acquire on failure, pairs with the same:
   // the result is visible.
@@ -55,8 +58,11 @@ void eager_state::woken() noexcept { this_thread().ctx = owner_ctx_; }
 // In the first run nobody has the task yet, so that a store does.
 void eager_state::end(coroutine_header& header) noexcept {
   // ORDER: release, pairs with the load in ended(): the result is visible, to whatever thread the task is moved.
-  if (this_thread().eager == this) [[likely]]
+  if (this_thread().eager == this) [[likely]] {
+    ended_at_once_ = true;
     return word_.store(over, std::memory_order_release);
+  }
+  if (scheduled* strand = header.ctx->strand()) strand->may_roam();
   // ORDER: acq_rel, pairs with the load in ended() and the compare-exchange in wait(): the result is visible, and whom
   // to wake is.
   if (word_.exchange(over, std::memory_order_acq_rel) == waited_for) post(header.continuation);

@@ -1,6 +1,7 @@
 #include <hocket/coro/task.hpp>
 
 #include <hocket/core/context.hpp>
+#include <hocket/coro/detail/fork_group.hpp>
 
 namespace hocket::inline HOCKET_ABI::detail {
 
@@ -24,6 +25,7 @@ task_chain::handle task_chain::start_queued(handle self, handle& stash) noexcept
 }
 
 task_chain::handle task_chain::end_slowly() noexcept {
+  if (flags & task_flag::forked) return fork_group::ended(*this);
   const bool exhausted = budget == 0;
   const handle parent = continuation.handle;
   if (flags & header_flag::parent_has_header) {

@@ -13,9 +13,9 @@ bool when_group::suspend(std::coroutine_handle<> parent, std::size_t children,
   context* const outer = here.ctx;
   context& above = current_context();
   if (scheduled* self = above.strand()) self->expect_no_unwinding(terms_.at);
-  expects(here.running_on != nullptr, "a group was awaited outside of any executor",
+  expects(here.seat.running_on != nullptr, "a group was awaited outside of any executor",
           "await it in a coroutine that was spawned, or sync_wait for it", nullptr, terms_.at);
-  const time_point end = deadline_on(*here.running_on, terms_.within, "a group of awaitables", terms_.at);
+  const time_point end = deadline_on(*here.seat.running_on, terms_.within, "a group of awaitables", terms_.at);
   context_ = context::child_beside_others(above, {nullptr, &stop_, std::min(terms_.until, end)}, terms_.at);
   wait_.arm(parent, {.ignore = verdict::killed, .at = terms_.at});
   entry_.enlist(wait_, *this);

@@ -11,11 +11,7 @@
 
 namespace hocket::inline HOCKET_ABI::detail {
 
-control_block* running_fiber() noexcept {
-  thread_state& here = this_thread();
-  auto* thread = static_cast<fiber_thread*>(slot_of(here, thread_slot::fiber));
-  return thread && !here.eager ? thread->running : nullptr;
-}
+control_block* running_fiber() noexcept { return running_fiber(this_thread()); }
 
 void expect_fiber(const control_block* running) noexcept {
   if (!running) {
@@ -28,14 +24,10 @@ void expect_fiber(const control_block* running) noexcept {
           fiber_record::of(const_cast<control_block&>(*running)).name);
 }
 
-stay_for_wait::stay_for_wait(control_block& fiber, const told_to_others& what) noexcept {
+void stay_for_wait::begin(control_block& fiber, const told_to_others& what) noexcept {
   const bool copied = (fiber.header.reserved & stack_bit::copied) != 0;
   if ((what.all && !copied) || refers_to_stack(what.data, what.size, fiber))
     pinned_ = pin_stack(fiber, "what it waits for");
-}
-
-stay_for_wait::~stay_for_wait() {
-  if (pinned_) pinned_->unpin();
 }
 
 namespace {
@@ -57,8 +49,8 @@ yield_way prepare_yield() noexcept {
   thread_state& here = this_thread();
   auto* thread = static_cast<fiber_thread*>(slot_of(here, thread_slot::fiber));
   control_block* own = thread ? thread->running : nullptr;
-  if (!own || here.eager || !(own->header.flags & fiber_flag::scheduled) || !here.ready) return none;
-  run_queue& ready = *here.ready;
+  if (!own || here.eager || !(own->header.flags & fiber_flag::scheduled) || !here.seat.ready) return none;
+  run_queue& ready = *here.seat.ready;
   const bool straight = !switch_annotation::active && here.turn_left != 0 && thread->exceptions->empty();
   control_block* next = straight ? next_for_a_switch(ready, *thread) : nullptr;
   if (!next) return ready.try_push(handle_of(own->head)) ? yield_way{own, thread->worker} : none;

@@ -160,7 +160,7 @@ namespace {
 void unwind(control_block& block, fiber_record& record) noexcept {
   block.header.flags |= fiber_flag::unwinding;
   explain_terminate();
-  void* yielded = enter(block, nullptr);
+  void* yielded = enter(block, block.thread(), nullptr);
   expects(yielded == nullptr, "code suspended while its coroutine was being destroyed",
           "destructors and catch (...) blocks that unwinding runs must not yield", record.name);
 }

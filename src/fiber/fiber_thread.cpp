@@ -17,9 +17,9 @@ namespace hocket::inline HOCKET_ABI {
 
 struct fiber_thread::exit_hook : thread_exit_hook {
   static void end(thread_exit_hook& self) noexcept {
-    auto* thread = static_cast<fiber_thread*>(current_slot(thread_slot::fiber));
+    auto* thread = static_cast<fiber_thread*>(in_current_slot<thread_slot::fiber>());
     detail::destroy_fiber_locals(thread->locals);
-    current_slot(thread_slot::fiber) = nullptr;
+    set_current_slot(thread_slot::fiber, nullptr);
     thread->ended_ = true;
     thread->for_signals_.remove();
     if (thread->live == 0) delete thread;
@@ -53,10 +53,6 @@ fiber_thread::~fiber_thread() {
 
 void fiber_thread::leave_last() noexcept { delete this; }
 
-fiber_thread* fiber_thread::current_if_any() noexcept {
-  return static_cast<fiber_thread*>(current_slot(thread_slot::fiber));
-}
-
 fiber_thread& fiber_thread::current() {
   if (fiber_thread* known = current_if_any()) [[likely]]
     return *known;
@@ -66,7 +62,7 @@ fiber_thread& fiber_thread::current() {
     delete hook;
     throw std::bad_alloc();
   }
-  current_slot(thread_slot::fiber) = made;
+  set_current_slot(thread_slot::fiber, made);
   at_thread_exit(*hook);
   prepare_overflow_report(made->for_signals_);
   register_housekeeping(&keep_stacks);

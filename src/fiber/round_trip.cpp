@@ -32,7 +32,7 @@ bool before_enter(control_block& block) noexcept {
 
 void* enter_in_own_floating_point(control_block& block, void* transfer) noexcept {
   own_floating_point_scope own(fiber_record::of(block));
-  return switch_to_fiber(block, transfer);
+  return switch_to_fiber(block, block.thread(), transfer);
 }
 
 void put_fiber_exceptions_away(control_block& block) noexcept {
@@ -43,9 +43,15 @@ void put_fiber_exceptions_away(control_block& block) noexcept {
 void* enter_from_handler(control_block& block, void* transfer) noexcept {
   exception_globals& live = *block.thread().exceptions;
   exception_globals own = take(live);
-  void* sent = enter(block, transfer);
+  void* sent = enter(block, block.thread(), transfer);
   live = own;
   return sent;
+}
+
+// Right for a thread whose end has begun: it is asked for in vain, and its static objects may still resume.
+void* enter_late(control_block& block, void* transfer) noexcept {
+  if (!block.record || block.thread().id != machine::thread_id()) report_bad_resume(block);
+  return enter(block, block.thread(), transfer);
 }
 
 void report_bad_resume(const control_block& block) noexcept {

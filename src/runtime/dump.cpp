@@ -20,7 +20,7 @@ struct tally {
 
 bool is_running(const scheduled& one) noexcept {
   const thread_state& here = this_thread();
-  return here.running_on == &one.home() && here.ctx && here.ctx->coroutine() == &one;
+  return here.seat.running_on == &one.home() && here.ctx && here.ctx->coroutine() == &one;
 }
 
 bool is_waiting(const scheduled& one) noexcept {

@@ -1,21 +1,13 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/base/prefetch.hpp>
 #include <hocket/core/current.hpp>
 #include <hocket/core/housekeeping.hpp>
 #include <hocket/runtime/loop.hpp>
 
+#include "runtime/turn.hpp"
+
 #include <algorithm>
-#include <utility>
 
 namespace hocket::inline HOCKET_ABI {
-
-namespace {
-
-constexpr std::size_t turn_size = 64;        // coroutines between two looks at the inbox and the clock
-constexpr std::size_t look_ahead = 8;        // coroutines whose frames are on their way to the caches
-constexpr std::uint32_t house_turns = 1024;  // turns of a loop that never sleeps between two looks at its house
-
-}  // namespace
 
 loop::loop(const loop_options& options)
     : clock_(options.time ? *options.time : steady_clock()),
@@ -36,7 +28,7 @@ void loop::run() {
 
 void loop::run_while(condition goes_on, const void* of) {
   begin_run();
-  running_scope running(this, nullptr, &ready_);
+  running_scope running({this, &ready_}, nullptr);
   while (goes_on(of)) {
     turn(turn_size);
     if (take_stop()) return;  // after the turn, which has used up the nudge of a stop() that came before
@@ -47,7 +39,7 @@ void loop::run_while(condition goes_on, const void* of) {
 
 void loop::run_until_time(time_point until) {
   begin_run();
-  running_scope running(this, nullptr, &ready_);
+  running_scope running({this, &ready_}, nullptr);
   do {
     turn(turn_size);
     if (take_stop()) return;
@@ -58,7 +50,7 @@ void loop::run_until_time(time_point until) {
 
 bool loop::step() {
   begin_run();
-  running_scope running(this, nullptr, &ready_);
+  running_scope running({this, &ready_}, nullptr);
   return turn(1) != 0 || due_;
 }
 
@@ -89,17 +81,7 @@ std::size_t loop::turn(std::size_t at_most) noexcept {
   if (++turns_ % house_turns == 0) [[unlikely]]
     keep_house(clock_);
   due_ = wheel_.advance(turn_size);
-  thread_state& here = this_thread();  // a loop never moves between threads while it runs
-  here.turn_left = at_most;
-  const bool large = ready_.is_large();
-  while (here.turn_left != 0 && !ready_.empty()) {  // what becomes ready meanwhile belongs to the turn, too
-    --here.turn_left;  // a fiber that yields counts those down that it passes its thread on to
-    here.ctx = nullptr;
-    if (large) prefetch(ready_.peek(look_ahead).address());
-    ready_.pop().resume();
-  }
-  here.ctx = nullptr;
-  return at_most - std::exchange(here.turn_left, 0);
+  return resume_ready(ready_, at_most);
 }
 
 void loop::take_posted() noexcept {
@@ -129,7 +111,7 @@ void loop::end_all() noexcept {
   // ORDER: relaxed, pairs with the load in enroll(): a spawn that comes at the same time is killed below.
   closing_.store(true, std::memory_order_relaxed);
   stop_.request(verdict::killed);
-  running_scope running(this, nullptr, &ready_);
+  running_scope running({this, &ready_}, nullptr);
   do {
     turn(turn_size);
     take_posted();

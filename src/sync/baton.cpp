@@ -2,49 +2,79 @@
 
 namespace hocket::inline HOCKET_ABI::detail {
 
+// The waiter is enlisted, and the baton was not just away.
 template <class Strength>
-void baton<Strength>::begin(suspension& wait, waiter& entry) noexcept {
+void baton<Strength>::get_in_line(waiter& entry) noexcept {
+  if (take_or_push(entry) && !entry.grant()) put();
+}
+
+// True: took the baton. False: got in line.
+template <class Strength>
+bool baton<Strength>::take_or_push(waiter& entry) noexcept {
   locked guard(mutex_);
   // ORDER: relaxed, pairs with nothing: a hint that the exchanges below verify.
-  std::uint32_t seen = word_.load(std::memory_order_relaxed);
-  for (;;) {
-    if (seen == here) {
-      // ORDER: acquire, pairs with the compare-exchange in put().
-      if (!word_.compare_exchange_weak(seen, away, std::memory_order_acquire, std::memory_order_relaxed)) continue;
-      // ORDER: release, pairs with the compare-exchange in try_take(): a baton that is given back unused.
-      if (!wait.take_now(entry, *this)) word_.exchange(here, std::memory_order_release);
-      return;
-    }
-    // ORDER: relaxed, pairs with nothing: the line is read under the inner mutex only.
-    if (seen == wanted ||
-        word_.compare_exchange_weak(seen, wanted, std::memory_order_relaxed, std::memory_order_relaxed))
-      break;
+  std::uintptr_t seen = word_.load(std::memory_order_relaxed);
+  while (seen != wanted) {
+    const std::uintptr_t next = seen == here ? away : seen == away ? address_of(entry) : wanted;
+    // ORDER: acquire, pairs with the compare-exchange in put() for the baton that is here, and in begin() for the
+    // waiter that is taken along; release, pairs with that in hand_over(), which finds this one whole.
+    if (!word_.compare_exchange_weak(seen, next, std::memory_order_acq_rel, std::memory_order_relaxed)) continue;
+    if (seen == here) return true;
+    if (seen == away) return false;
+    line_.push_back(*reinterpret_cast<waiter*>(seen));
+    break;
   }
-  entry.enlist(wait, *this);
   line_.push_back(entry);
+  return false;
 }
 
 template <class Strength>
 void baton<Strength>::hand_over() noexcept {
+  // ORDER: relaxed, pairs with nothing: a hint that what follows verifies.
+  std::uintptr_t seen = word_.load(std::memory_order_relaxed);
   for (;;) {
     waiter* next = nullptr;
-    {
-      locked guard(mutex_);
-      if (line_.empty()) {
-        // ORDER: release, pairs with the compare-exchange in try_take().
-        word_.exchange(here, std::memory_order_release);
-        return;
-      }
-      next = &line_.pop_front();
-      // ORDER: relaxed, pairs with nothing: the next holder is ordered after this one by its claim.
-      if (line_.empty()) word_.exchange(away, std::memory_order_relaxed);
+    if (seen <= away) {
+      // ORDER: release, pairs with the compare-exchange in try_take().
+      if (word_.compare_exchange_weak(seen, here, std::memory_order_release, std::memory_order_relaxed)) return;
+      continue;
     }
-    if (next->grant()) return;
+    if (seen != wanted) {
+      // ORDER: acquire, pairs with the compare-exchange in begin(): the waiter is whole. The next holder is ordered
+      // after this one by its claim.
+      if (!word_.compare_exchange_weak(seen, away, std::memory_order_acquire, std::memory_order_relaxed)) continue;
+      next = reinterpret_cast<waiter*>(seen);
+    } else {
+      if (put_or_pop(next)) return;
+    }
+    if (next && next->grant()) return;
+    // ORDER: relaxed, pairs with nothing: as above.
+    seen = word_.load(std::memory_order_relaxed);
   }
+}
+
+// True: nobody is in the line, and the baton is here.
+template <class Strength>
+bool baton<Strength>::put_or_pop(waiter*& next) noexcept {
+  locked guard(mutex_);
+  // ORDER: relaxed, pairs with nothing: it leaves `wanted` under the inner mutex only.
+  if (word_.load(std::memory_order_relaxed) != wanted) return false;
+  if (line_.empty()) {
+    // ORDER: release, pairs with the compare-exchange in try_take().
+    word_.exchange(here, std::memory_order_release);
+    return true;
+  }
+  next = &line_.pop_front();
+  // ORDER: relaxed, pairs with nothing: the next holder is ordered after this one by its claim.
+  if (line_.empty()) word_.exchange(away, std::memory_order_relaxed);
+  return false;
 }
 
 template <class Strength>
 bool baton<Strength>::detach(waiter& entry) noexcept {
+  std::uintptr_t seen = address_of(entry);
+  // ORDER: relaxed, pairs with nothing: whoever takes the waiter out of the word has it, and nobody looks at it then.
+  if (word_.compare_exchange_strong(seen, away, std::memory_order_relaxed, std::memory_order_relaxed)) return true;
   locked guard(mutex_);
   if (!entry.linked()) return false;
   line_.erase(entry);

@@ -4,37 +4,43 @@
 namespace hocket::inline HOCKET_ABI {
 namespace detail {
 
+// The waiter is enlisted, and the event was not just unset.
 template <class Strength>
-void event_core<Strength>::begin(suspension& wait, waiter& entry) noexcept {
+void event_core<Strength>::get_in_line(waiter& entry) noexcept {
   locked guard(mutex_);
-  for (;;) {
-    // ORDER: acquire, pairs with the compare-exchange in set().
-    std::uint32_t seen = word_.load(std::memory_order_acquire);
+  // ORDER: relaxed, pairs with nothing: a hint that the exchange verifies.
+  std::uintptr_t seen = word_.load(std::memory_order_relaxed);
+  while (seen != wanted) {
+    const std::uintptr_t next = seen == is_set_word ? is_set_word : seen == unset ? address_of(entry) : wanted;
+    // ORDER: acquire, pairs with the compare-exchange in set(), and in begin() for the waiter that is taken along;
+    // release, pairs with that in wake_all(), which finds this one whole.
+    if (!word_.compare_exchange_weak(seen, next, std::memory_order_acq_rel, std::memory_order_relaxed)) continue;
     if (seen == is_set_word) {
-      [[maybe_unused]] bool taken = wait.take_now(entry, *this);
+      entry.grant();
       return;
     }
-    // ORDER: relaxed, pairs with nothing: the line is read under the inner mutex only; on failure it is loaded again.
-    if (seen == wanted ||
-        word_.compare_exchange_weak(seen, wanted, std::memory_order_relaxed, std::memory_order_relaxed))
-      break;
+    if (seen == unset) return;
+    line_.push_back(*reinterpret_cast<waiter*>(seen));
+    break;
   }
-  entry.enlist(wait, *this);
   line_.push_back(entry);
 }
 
 template <class Strength>
 void event_core<Strength>::wake_all() noexcept {
+  // ORDER: relaxed, pairs with nothing: a hint that what follows verifies.
+  std::uintptr_t seen = word_.load(std::memory_order_relaxed);
   waiter* first = nullptr;
-  {
-    locked guard(mutex_);
-    // ORDER: release, pairs with the load in is_set() and the compare-exchange in reset().
-    word_.exchange(is_set_word, std::memory_order_release);
-    while (!line_.empty()) {
-      waiter& last = line_.pop_back();
-      last.resource = first;
-      first = &last;
+  for (;;) {
+    if (seen == wanted) {
+      if (take_line(seen, first)) break;
+      continue;
     }
+    // ORDER: release, pairs with the load in is_set() and the compare-exchange in reset(); acquire, pairs with the
+    // compare-exchange in begin(): the waiter is whole.
+    if (!word_.compare_exchange_weak(seen, is_set_word, std::memory_order_acq_rel, std::memory_order_relaxed)) continue;
+    if (seen > is_set_word) reinterpret_cast<waiter*>(seen)->grant();
+    return;
   }
   while (first) {
     auto* next = static_cast<waiter*>(first->resource);
@@ -43,8 +49,26 @@ void event_core<Strength>::wake_all() noexcept {
   }
 }
 
+// False: another has taken it, and the word is `seen`.
+template <class Strength>
+bool event_core<Strength>::take_line(std::uintptr_t& seen, waiter*& first) noexcept {
+  locked guard(mutex_);
+  // ORDER: release, pairs with the load in is_set() and the compare-exchange in reset(); relaxed on failure.
+  if (!word_.compare_exchange_strong(seen, is_set_word, std::memory_order_release, std::memory_order_relaxed))
+    return false;
+  while (!line_.empty()) {
+    waiter& last = line_.pop_back();
+    last.resource = first;
+    first = &last;
+  }
+  return true;
+}
+
 template <class Strength>
 bool event_core<Strength>::detach(waiter& entry) noexcept {
+  std::uintptr_t seen = address_of(entry);
+  // ORDER: relaxed, pairs with nothing: whoever takes the waiter out of the word has it, and nobody looks at it then.
+  if (word_.compare_exchange_strong(seen, unset, std::memory_order_relaxed, std::memory_order_relaxed)) return true;
   locked guard(mutex_);
   if (!entry.linked()) return false;
   line_.erase(entry);

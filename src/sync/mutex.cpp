@@ -3,17 +3,18 @@
 
 namespace hocket::inline HOCKET_ABI {
 
-// The inner mutex and the acquire order the look at the holder after the unlock of whoever unlocked last: another
-// coroutine that was given the guard, perhaps.
+// An exchange reads the last value that there is, never an older one: so whoever unlocked last, another coroutine that
+// was given the guard, perhaps, has not left this one's address behind.
 template <class Strength>
 void basic_mutex<Strength>::expect_not_mine() noexcept {
   if constexpr (knows_holder) {
-    locked inside(this->inner());
     const scheduled* me = current_context().strand();
-    if (!me || this->is_here()) return;
+    const void* holder = me;
     // ORDER: relaxed, pairs with nothing: see above.
-    debug_expects(holder_.load(std::memory_order_relaxed) != me, "a coroutine locked a mutex that it holds",
-                  "a mutex is not recursive: unlock it first, or pass the guard down", me->name());
+    const bool mine =
+        me && holder_.compare_exchange_strong(holder, me, std::memory_order_relaxed, std::memory_order_relaxed);
+    debug_expects(!mine, "a coroutine locked a mutex that it holds",
+                  "a mutex is not recursive: unlock it first, or pass the guard down", me ? me->name() : nullptr);
   }
 }
 

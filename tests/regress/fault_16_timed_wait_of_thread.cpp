@@ -28,14 +28,14 @@ struct tally {
 
 // As a coroutine does it, in sync_wait.
 verdict wait_in_sync_wait(permit_source& source, context& ctx) {
-  running_scope running(nullptr, &ctx);
+  running_scope running({nullptr}, &ctx);
   return sync_wait(source.acquire());
 }
 
 // As a thread does it that has no coroutine: what is posted is the wait's own runnable.
 verdict wait_by_hand(permit_source& source, context& ctx) {
   thread_executor home;
-  running_scope running(&home, &ctx);
+  running_scope running({&home}, &ctx);
   permit_source::acquisition permit(source);
   if (permit.await_suspend({})) REQUIRE(home.take()->next == nullptr);
   return permit.await_resume();

@@ -48,7 +48,7 @@ class timed_executor final : public executor {
           signalled = true;
           continue;
         }
-        running_scope running(this, header_of(handle).ctx);
+        running_scope running({this}, header_of(handle).ctx);
         handle.resume();
       }
     }

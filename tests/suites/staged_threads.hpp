@@ -98,7 +98,7 @@ class staged_threads {
     void suspend(W& awaiter) {
       bool suspended = false;
       {
-        hocket::running_scope running(this, ctx_.get());
+        hocket::running_scope running({this}, ctx_.get());
         suspended = awaiter.await_suspend(std::coroutine_handle<>{});
       }
       while (suspended) {
@@ -119,7 +119,7 @@ class staged_threads {
     bool run_posted() {
       hocket::runnable* work = world_.take_posted();
       if (!work->handle) return false;
-      hocket::running_scope running(this, ctx_.get());
+      hocket::running_scope running({this}, ctx_.get());
       work->handle.resume();
       return true;
     }

@@ -15,6 +15,30 @@ using atomic = std::atomic<T>;
 
 inline void fence(std::memory_order order) noexcept { std::atomic_thread_fence(order); }
 
+// A fence in two halves, for two threads that each write one word and then read the other's, one of them often, the
+// other seldom: at least one of them sees what the other wrote, as between two seq_cst fences. The light half costs
+// nothing where the system lets one thread put a fence into all others (Linux: membarrier(2)): the heavy half does that
+// and takes microseconds. Elsewhere both are seq_cst fences.
+// Dice, Huang, Yang, "Asymmetric Dekker synchronization" (2001).
+//
+// prepare_asymmetric_fences() comes before both, in every thread that uses the pair.
+void prepare_asymmetric_fences() noexcept;
+void heavy_fence() noexcept;
+
+namespace detail {
+extern std::atomic<bool> fences_are_asymmetric;  // changes once, in prepare_asymmetric_fences()
+}
+inline void light_fence() noexcept {
+  // ORDER: relaxed, pairs with the store in prepare_asymmetric_fences(): see there.
+  if (detail::fences_are_asymmetric.load(std::memory_order_relaxed)) [[likely]] {
+    // ORDER: forbids the compiler what the heavy half forbids the processor: that the load behind it moves up.
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  } else {
+    // ORDER: forbids that the load behind it moves up before the store in front of it.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  }
+}
+
 // Tells the processor that the caller spins.
 void cpu_relax() noexcept;
 

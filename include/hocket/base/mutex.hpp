@@ -23,8 +23,13 @@ class thread_mutex {
     // ORDER: acquire, pairs with the exchange in unlock(); relaxed on failure: nothing is read yet.
     if (!word_.compare_exchange_strong(seen, 1, std::memory_order_acquire, std::memory_order_relaxed)) lock_slow();
   }
+  [[nodiscard]] bool try_lock() noexcept {
+    std::uint32_t seen = 0;
+    // ORDER: acquire, pairs with the exchange in unlock(); relaxed on failure: nothing is read then.
+    return word_.compare_exchange_strong(seen, 1, std::memory_order_acquire, std::memory_order_relaxed);
+  }
   void unlock() noexcept {
-    // ORDER: release, pairs with the acquire operations in lock() and lock_slow().
+    // ORDER: release, pairs with the acquire operations in lock(), try_lock() and lock_slow().
     if (word_.exchange(0, std::memory_order_release) == 2) futex_wake_one(word_);
   }
 

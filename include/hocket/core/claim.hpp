@@ -17,6 +17,14 @@
 //      (the first)v   |
 //                reserved --the second was won too--> granted
 //
+// The registrar's holds. It arms with more of them than a wait can have registrations, and gives one to each without
+// touching the word: so a registration costs no read-modify-write. What it has left, it gives back when it commits, as
+// it must in any case, also if it knows the wait to be decided.
+//
+// Who has all the holds. A source that finds the claim armed and committed can tell from the number of holds which
+// registrations there are, because while a claim is armed nobody but the registrar drops any. If it has taken all the
+// others back, it is alone: then it ends the claim by one store.
+//
 // Who may touch what. Only the registrar arms, and only when no hold is left. Any holder may settle. Who has dropped
 // its hold never touches the claim (or the waiter, or the awaiter around them) again, and the holder that drops the
 // last one posts the coroutine. So the coroutine cannot run, return and free the claim while a loser still looks at it:
@@ -33,6 +41,7 @@
 // of such waits impossible.
 #pragma once
 #include <hocket/base/atomic.hpp>
+#include <hocket/base/fatal.hpp>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -48,14 +57,55 @@ class claim {
   claim& operator=(const claim&) = delete;
 
   // Registrar only: armed and registering, with the registrar's own hold.
-  void arm() noexcept;
+  void arm() noexcept {
+    debug_expects(!held(), "a wait was armed while it is under way",
+                  "an awaiter waits once at a time: await it to its end before awaiting it again");
+    spare_ = plenty;
+    // ORDER: relaxed, pairs with nothing: each source publishes the waiter under its own lock in its own attach().
+    word_.store(bits(verdict::armed) | registering | (plenty + 1) * one_hold, std::memory_order_relaxed);
+  }
 
   // Registrar only, before the registration that takes the hold becomes visible to others.
-  void hold() noexcept;
+  void hold() noexcept {
+    debug_expects(spare_ != 0, "a wait has more registrations than a claim can count", "select from fewer operations");
+    --spare_;
+  }
 
   // Registrar only: ends the registering. True: the wait goes on and the registrar's hold is gone; it must not touch
   // the claim again. False: the wait is decided; the registrar keeps its hold, lets the registrations go and drops.
-  [[nodiscard]] bool commit() noexcept;
+  [[nodiscard]] bool commit() noexcept {
+    const std::uint32_t given_up = registering + (spare_ + 1) * one_hold;
+    // ORDER: relaxed, pairs with nothing: a hint that the exchange below verifies.
+    std::uint32_t word = word_.load(std::memory_order_relaxed);
+    while ((word & verdict_mask) <= bits(verdict::reserved)) {
+      // ORDER: release, pairs with the exchange in swing() and the load in holds(): the winner reads registrations
+      // that were made before this.
+      if (word_.compare_exchange_weak(word, word - given_up, std::memory_order_release, std::memory_order_relaxed))
+        return true;
+    }
+    return_spare();
+    return false;
+  }
+
+  // Registrar only, instead of commit(): nothing was registered, and nobody else knows the claim.
+  void disarm() noexcept {
+    // ORDER: relaxed, pairs with nothing: see above.
+    word_.store(bits(verdict::idle), std::memory_order_relaxed);
+  }
+
+  // Any holder: how many holds there are, each of a registration; 0 if the claim is decided or not committed. As long
+  // as it is neither, there are as many.
+  std::uint32_t holds() const noexcept {
+    // ORDER: acquire, pairs with the exchange in commit(): who is told so reads the registrations.
+    const std::uint32_t word = word_.load(std::memory_order_acquire);
+    return (word & (verdict_mask | registering)) == bits(verdict::armed) ? word / one_hold : 0;
+  }
+
+  // By whoever has all the holds that holds() has told of: wins and drops them, and so has to post the coroutine.
+  void end(verdict outcome) noexcept {
+    // ORDER: relaxed, pairs with nothing: nobody else has the claim, and the post orders the coroutine after it.
+    word_.store(bits(outcome), std::memory_order_relaxed);
+  }
 
   // Any holder: tries to become the winner. Keeps the caller's hold.
   [[nodiscard]] settlement settle(verdict outcome) noexcept;
@@ -69,19 +119,34 @@ class claim {
 
   // Any holder: drops `count` holds, its own and those of registrations that it detached. True for the last: the
   // caller must post the coroutine, or go on running it if the caller is the registrar.
-  [[nodiscard]] bool drop(std::uint32_t count = 1) noexcept;
+  [[nodiscard]] bool drop(std::uint32_t count = 1) noexcept {
+    // ORDER: acq_rel, pairs with the fetch_sub of the other holders in drop(): the last one sees all that they did to
+    // the waiter, and so does the coroutine that it posts.
+    return word_.fetch_sub(count * one_hold, std::memory_order_acq_rel) / one_hold == count;
+  }
 
-  verdict outcome() const noexcept;
-  bool held() const noexcept;
+  verdict outcome() const noexcept {
+    // ORDER: relaxed, pairs with nothing: the coroutine is ordered after the verdict by drop().
+    return static_cast<verdict>(word_.load(std::memory_order_relaxed) & verdict_mask);
+  }
+  bool held() const noexcept {
+    // ORDER: relaxed, pairs with nothing: a check of how the claim is used.
+    return word_.load(std::memory_order_relaxed) >= one_hold;
+  }
 
  private:
   static constexpr std::uint32_t verdict_mask = 0xf;
   static constexpr std::uint32_t registering = 0x10;
   static constexpr std::uint32_t one_hold = 0x100;
+  static constexpr std::uint32_t plenty = 0x7f'ffff;
 
+  static constexpr std::uint32_t bits(verdict v) noexcept { return static_cast<std::uint32_t>(v); }
+
+  [[gnu::cold]] void return_spare() noexcept;
   settlement swing(verdict& from, verdict to) noexcept;
 
   atomic<std::uint32_t> word_{0};
+  std::uint32_t spare_ = 0;  // holds of the registrar that are not given to a registration; its own one not counted
 };
 
 }  // namespace hocket::inline HOCKET_ABI

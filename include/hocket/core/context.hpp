@@ -64,6 +64,9 @@ class context {
   [[nodiscard]] static context_ptr child_beside_others(context& parent, const context_options& options,
                                                        std::source_location spawned);
 
+  // The same for all that is forked below a coroutine (coro/fork_join.hpp). Throws bad_alloc.
+  [[nodiscard]] static context_ptr child_of_forks(context& parent);
+
   // The same with all that is inherited from it given, whatever the parent has.
   [[nodiscard]] static context_ptr child_with(context& parent, inheritance own, std::source_location spawned = {});
 
@@ -84,6 +87,9 @@ class context {
   // The same, if what runs under this context is all that runs of it. Null for the children of a when_all, which run
   // beside each other: what they wait for, hold and unwind is not to be told of the coroutine as a whole.
   scheduled* strand() const noexcept { return strand_; }
+
+  // Whether what runs under it was forked: it goes on wherever what it forked ends.
+  bool forks() const noexcept { return forks_; }
 
   // Of a fiber's own context, by code that runs on it, or that of a block, at its end. Gives what it was.
   inheritance change(inheritance given) noexcept { return std::exchange(given_, std::move(given)); }
@@ -112,6 +118,7 @@ class context {
   const char* const name_;
   const std::source_location spawned_;
   scheduled* const strand_;
+  bool forks_ = false;
   const disposer dispose_;
   atomic<std::uint32_t> references_{1};
 };

@@ -2,13 +2,14 @@
 //
 // Its sources are the home of `thread_local` in the library. A coroutine that moves to another thread while it is
 // suspended must not see an address that the compiler computed before: both g++ and clang keep &thread_local in a
-// register over a switch, and both fold two calls of a plain noinline accessor into one. Hence this_thread() is out of
-// line *and* holds an empty volatile asm. Never keep the reference over a suspension point.
+// register over a switch, and both fold two calls of a plain noinline accessor into one. Hence this_thread() is a
+// volatile asm, in line (core/platform/this_thread.hpp) or behind a call. Never keep the reference over a suspension
+// point.
 //
 // Where fibers are threads of the operating system (HOCKET_BACKEND=thread) all of this is the thread's that resumed
 // them (base/logical_thread.hpp).
 #pragma once
-#include <hocket/base/platform/config.hpp>
+#include <hocket/core/platform/this_thread.hpp>
 #include <cstddef>
 #include <cstdint>
 
@@ -16,31 +17,50 @@ namespace hocket::inline HOCKET_ABI {
 
 class context;
 class executor;
+class fork_deque;
 class run_queue;
+class stealable_queue;
 
 // Per-thread pointers of the layers above core, each owned by the layer that is named. Null until first use.
 enum class thread_slot : std::uint8_t { frame_memory, fiber };
 inline constexpr std::size_t thread_slot_count = 2;
 
+// What an executor lends to the thread that runs it.
+struct executor_seat {
+  executor* running_on = nullptr;      // whose loop runs on this thread; null on a plain thread
+  run_queue* ready = nullptr;          // if this thread alone pops from it: what is posted to that executor goes here
+  executor* pool = nullptr;            // the executor of many threads that it is a worker of; null if of none
+  stealable_queue* roaming = nullptr;  // this worker's share of what is posted to the pool
+  fork_deque* forks = nullptr;         // what it has forked; null if nobody would come for it
+};
+
 struct thread_state {
-  executor* running_on = nullptr;  // whose loop runs on this thread; null on a plain thread
-  run_queue* ready = nullptr;  // of that executor, if this thread alone pops from it: what is posted to it goes here
-  std::size_t turn_left = 0;   // resumes that the executor's present turn still allows (whoever resumes counts)
-  context* ctx = nullptr;      // the running coroutine's; null means the root context
+  executor_seat seat;
+  std::size_t turn_left = 0;  // resumes that the executor's present turn still allows (whoever resumes counts)
+  context* ctx = nullptr;     // the running coroutine's; null means the root context
   // The eager body that runs on the stack of the code that called it (coro/eager_task.hpp).
   const void* eager = nullptr;
   std::uint32_t early_ends = 0;  // destructions under way of frames that an error ended (coro/or_return.hpp)
   void* slots[thread_slot_count] = {};
 };
 
-[[gnu::noinline]] thread_state& this_thread() noexcept;
-
 inline void*& slot_of(thread_state& thread, thread_slot slot) noexcept {
   return thread.slots[static_cast<std::size_t>(slot)];
 }
 inline void*& current_slot(thread_slot slot) noexcept { return slot_of(this_thread(), slot); }
+// To be read by in_current_slot().
+inline void set_current_slot(thread_slot slot, void* value) noexcept {
+  current_slot(slot) = value;
+  wrote_this_thread();
+}
 
-inline executor* current_executor() noexcept { return this_thread().running_on; }
+// What is in a slot of this thread.
+template <thread_slot Slot>
+[[gnu::always_inline]] inline void* in_current_slot() noexcept {
+  return read_this_thread<offsetof(thread_state, slots) + static_cast<std::size_t>(Slot) * sizeof(void*)>();
+}
+
+inline executor* current_executor() noexcept { return this_thread().seat.running_on; }
 
 // The running coroutine's context, also while an awaiter's await_suspend runs; never null.
 context& current_context() noexcept;
@@ -57,18 +77,17 @@ struct thread_exit_hook {
 };
 void at_thread_exit(thread_exit_hook& hook) noexcept;
 
-// Sets the running executor, its run queue and the context for a scope: what a worker does around its loop. What runs
+// Sets the running executor, its queues and the context for a scope: what a worker does around its loop. What runs
 // in it stands on no eager body.
 class running_scope {
  public:
-  running_scope(executor* on, context* ctx, run_queue* ready = nullptr) noexcept;
+  running_scope(const executor_seat& seat, context* ctx) noexcept;
   ~running_scope();
   running_scope(const running_scope&) = delete;
   running_scope& operator=(const running_scope&) = delete;
 
  private:
-  executor* const outer_executor_;
-  run_queue* const outer_ready_;
+  const executor_seat outer_seat_;
   context* const outer_context_;
   const void* const outer_eager_;
 };

@@ -19,6 +19,9 @@ class executor {
   // The timers of this executor, for deadlines of waits that begin on it; null if it has none.
   virtual timer_service* timers() noexcept { return nullptr; }
 
+  // Of a pool of several threads, on one of them: more is ready there than that one is about to run.
+  virtual void offer() noexcept {}
+
   // Where the scheduled coroutines that run here are listed; null if they are not. On its own thread only.
   virtual registry* coroutines() noexcept { return nullptr; }
 
@@ -29,7 +32,7 @@ class executor {
   ~executor() = default;
 };
 
-// Posts `work` to its home: straight into its run queue where that is this thread's own.
+// Posts `work` to its home: straight into its run queue where that is this thread's own, or a share of it.
 void post(runnable& work) noexcept;
 
 }  // namespace hocket::inline HOCKET_ABI

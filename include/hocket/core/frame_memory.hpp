@@ -1,4 +1,5 @@
-// Memory for coroutine frames: each thread keeps the frames that it frees, by size, and hands them out again.
+// Memory for coroutine frames, and for the waits of fibers: each thread keeps the frames that it frees, by size, and
+// hands them out again.
 //
 // A coroutine that is created, awaited and destroyed allocates and frees a frame of one size; the general allocator
 // costs more than all the rest of that. g++ never, and clang rarely, elides the allocation. So:
@@ -11,7 +12,7 @@
 //   bound          a magazine holds 16 KiB, so a thread keeps 1 MiB at the very most; the depot frame_memory_limit()
 //   end            a thread that ends gives full magazines to the depot, and all else back to the heap
 //
-// The fast path is one call (this_thread()), one pop or push and two counts. The magazines and the depot are those of
+// The fast path is this_thread(), one pop or push and two counts. The magazines and the depot are those of
 // Bonwick and Adams, "Magazines and Vmem", 2001; a magazine here is a list in the frames themselves.
 //
 // A failing allocation throws std::bad_alloc out of the coroutine function, before its body begins. Under ASan and
@@ -73,7 +74,12 @@ struct frame_bins {
 // Rounded up to the class, in units of frame_step; beyond frame_classes there is none.
 constexpr std::size_t frame_class(std::size_t bytes) noexcept { return (bytes + frame_step - 1) / frame_step; }
 
-inline frame_bins* own_frames() noexcept { return static_cast<frame_bins*>(current_slot(thread_slot::frame_memory)); }
+inline frame_bins* frames_of(thread_state& thread) noexcept {
+  return static_cast<frame_bins*>(slot_of(thread, thread_slot::frame_memory));
+}
+inline frame_bins* own_frames() noexcept {
+  return static_cast<frame_bins*>(in_current_slot<thread_slot::frame_memory>());
+}
 
 // Where the loaded magazine is empty, or full. `own` may be null.
 [[gnu::noinline, gnu::cold]] void* allocate_frame_slowly(frame_bins* own, std::size_t bytes);
@@ -84,11 +90,12 @@ inline frame_bins* own_frames() noexcept { return static_cast<frame_bins*>(curre
 
 }  // namespace detail
 
-inline void* allocate_frame(std::size_t bytes) {
+// `thread` is the caller's own.
+inline void* allocate_frame(std::size_t bytes, thread_state& thread) {
   using namespace detail;
   if constexpr (!recycles_frames) return ::operator new(bytes);
   if (frame_class(bytes) > frame_classes) return ::operator new(bytes);
-  frame_bins* own = own_frames();
+  frame_bins* own = frames_of(thread);
   if (!own) [[unlikely]]
     return allocate_frame_slowly(own, bytes);
   frame_bin& bin = own->bins[frame_class(bytes)];
@@ -99,6 +106,12 @@ inline void* allocate_frame(std::size_t bytes) {
   ++bin.room;
   ++bin.hits;
   return frame;
+}
+
+inline void* allocate_frame(std::size_t bytes) {
+  using namespace detail;
+  if (!recycles_frames || frame_class(bytes) > frame_classes) return ::operator new(bytes);
+  return allocate_frame(bytes, this_thread());
 }
 
 inline void release_frame(void* memory, std::size_t bytes) noexcept {

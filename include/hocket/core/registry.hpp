@@ -1,11 +1,12 @@
 // The live registry: which coroutines there are, for dumps and debuggers.
 //
 // Each executor that lists its coroutines has a registry of its own, so that entering and leaving is two stores on one
-// thread, without a lock. The registries of a process form a list, which changes only when a loop comes or goes, and
-// which a debugger finds by its name, `hocket::live_registries`, in a live process and in a core file alike.
+// thread, without a lock; only where coroutines move between the workers of a pool it takes one, nearly always free.
+// The registries of a process form a list, which changes only when a loop comes or goes, and which a debugger finds by
+// its name, `hocket::live_registries`, in a live process and in a core file alike.
 //
-// Who may touch what. The members: the executor's own thread. The list of registries: under its mutex; a debugger reads
-// it while the process stands still, and may then find it half changed.
+// Who may touch what. The members: the executor's own thread, or under the mutex if shared. The list of registries:
+// under its mutex; a debugger reads it while the process stands still, and may then find it half changed.
 #pragma once
 #include <hocket/base/mutex.hpp>
 #include <hocket/core/scheduled.hpp>
@@ -16,23 +17,36 @@ class executor;
 
 class registry {
  public:
-  // `name` is for people and outlives the registry.
-  registry(const executor& home, const char* name) noexcept;
+  // `name` is for people and outlives the registry. `shared`: members may leave on other threads.
+  registry(const executor& home, const char* name, bool shared = false) noexcept;
   registry(const registry&) = delete;
   registry& operator=(const registry&) = delete;
   ~registry();  // no coroutine may be left
 
-  // The coroutines that have begun and not ended, in the order of their beginning.
-  void add(scheduled& member) noexcept { members_.push_back(member); }
+  // The coroutines that have begun here and not ended, in the order of their beginning. Added on the executor's own
+  // thread; removed there, or of a pool on any of its threads.
+  void add(scheduled& member) noexcept {
+    if (shared_) return add_locked(member);
+    members_.push_back(member);
+  }
+  void remove(scheduled& member) noexcept {
+    if (shared_) return remove_locked(member);
+    list<scheduled>::erase(member);
+  }
   list<scheduled>& members() noexcept { return members_; }
 
   const executor& home() const noexcept { return home_; }
   const char* name() const noexcept { return name_; }
 
  private:
+  void add_locked(scheduled& member) noexcept;
+  void remove_locked(scheduled& member) noexcept;
+
   const executor& home_;
   const char* const name_;
   list<scheduled> members_;
+  const bool shared_;
+  thread_mutex mutex_;  // of the members, if shared
   registry* next_ = nullptr;
   registry* previous_ = nullptr;
 };

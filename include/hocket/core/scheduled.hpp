@@ -22,7 +22,7 @@
 // the result. The handle's owner: taken_. Any thread: request(), the join word.
 //
 // The end, as numbered steps (finish(), on the home executor, off the coroutine's stack):
-//   1. it is taken out of the registry, and out of its parent's stop source: no stop reaches it from above any more;
+//   1. it is taken out of its registry, and out of its parent's stop source: no stop reaches it from above any more;
 //   2. the join word becomes `ended`, and a waiting joiner is granted;
 //   3. an exception goes to on_unhandled if the handle is gone;
 //   4. the target is told (it may be destroyed from then on);
@@ -58,11 +58,20 @@ struct spawn_options {
 enum class ending : std::uint8_t { none, value, error, cancelled, killed, refused };
 enum class activity : std::uint8_t { unstarted, ready, waiting, waiting_foreign, ended };
 
+class registry;
+
 class scheduled : public context, public list_node, private wait_source {
  public:
   spawn_target& target() const noexcept { return target_; }
   executor& home() const noexcept { return home_; }
   coroutine_kind kind() const noexcept { return kind_; }
+  // Its home has several threads, and any of them may resume it: a task's that was spawned on a runtime. From its first
+  // run on; a fiber stays where it ran first.
+  bool roams() const noexcept { return roams_ && stays_ == 0; }
+  // From stay() until may_roam(), on its thread, counted: a part of it waits by itself, an eager body, and what they
+  // share is not protected.
+  void stay() noexcept { ++stays_; }
+  void may_roam() noexcept { --stays_; }
 
   // Any thread. Its waits end with operation_canceled, or by unwinding it.
   void request(verdict strength) noexcept { own_stop_.request(strength); }
@@ -79,8 +88,8 @@ class scheduled : public context, public list_node, private wait_source {
   void waits(const suspension& wait) noexcept { waits_ = &wait; }
   void runs_again() noexcept { waits_ = nullptr; }
   void waits_for_foreign(bool waits) noexcept {
-    if (waits) ++foreign_;
-    else --foreign_;
+    // ORDER: relaxed, pairs with the load in state(): a number for those who look while its threads stand still.
+    foreign_.fetch_add(waits ? 1 : ~std::uint32_t{0}, std::memory_order_relaxed);
   }
   bool unwinding() const noexcept { return unwinding_; }
   void begin_unwinding() noexcept { unwinding_ = true; }
@@ -135,13 +144,16 @@ class scheduled : public context, public list_node, private wait_source {
   const void* caller_ = nullptr;
   const coroutine_kind kind_;
   bool begun_ = false;
+  bool roams_ = false;
+  std::uint32_t stays_ = 0;
   bool unwinding_ = false;
   bool taken_ = false;
-  std::uint32_t foreign_ = 0;  // waits under way, its own and those of its eager bodies
+  atomic<std::uint32_t> foreign_{0};  // waits under way, its own and those of its eager bodies and forks
   ending ending_ = ending::none;
   std::error_code refusal_;
   std::exception_ptr error_;
   const suspension* waits_ = nullptr;
+  registry* listed_ = nullptr;  // where it is listed
   runnable start_;
   stop_source own_stop_;
   std::optional<stop_link> link_;

@@ -64,10 +64,35 @@ class stop_source {
 
   // Any thread. Attaches, unless more than `above` was requested already: then returns that, and the node stays out.
   // verdict::idle: attached. `above` is idle, or cancelled for a node that only a kill shall fire.
-  [[nodiscard]] verdict attach(stop_node& node, verdict above = verdict::idle) noexcept;
+  [[nodiscard]] verdict attach(stop_node& node, verdict above = verdict::idle) noexcept {
+    debug_expects(above == verdict::idle || above == verdict::cancelled, "a stop_node was attached above a kill",
+                  "a kill cannot be ignored: leave the node out");
+    const word entry = reinterpret_cast<word>(&node) | (above == verdict::idle ? 0 : shield);
+    // ORDER: acquire, pairs with the fetch_add in raise(): who is refused sees what led to the request.
+    word seen = word_.load(std::memory_order_acquire);
+    while (!node_of(seen)) {
+      if (strength_of(seen) > above) return strength_of(seen);
+      // ORDER: release, pairs with the exchange in pop_slot(): who pops the node sees what its owner wrote to it; and
+      // acquire on failure, pairs with the fetch_add in raise(), as above.
+      if (word_.compare_exchange_weak(seen, seen | entry, std::memory_order_release, std::memory_order_acquire))
+        return verdict::idle;
+    }
+    return attach_to_list(node, above);
+  }
 
-  // Any thread. True: the node is out and will not fire. False: it was popped.
-  [[nodiscard]] bool detach(stop_node& node) noexcept;
+  // Any thread. True: the node is out and will not fire. False: it was popped, or taken back by another.
+  [[nodiscard]] bool detach(stop_node& node) noexcept {
+    // ORDER: relaxed, pairs with nothing: who may detach the node knows that it is attached, so what is read is not
+    // older.
+    word seen = word_.load(std::memory_order_relaxed);
+    while (node_of(seen) == &node) {
+      // ORDER: relaxed, pairs with nothing: the node is not looked at by others before they pop it, and now nobody
+      // will.
+      if (word_.compare_exchange_weak(seen, seen & strength_bits, std::memory_order_relaxed, std::memory_order_relaxed))
+        return true;
+    }
+    return detach_from_list(node);
+  }
 
  private:
   friend class stop_link;
@@ -75,12 +100,13 @@ class stop_source {
   static constexpr word strength_bits = 3, cancel_bit = 1, kill_bit = 2, shield = 4, node_bits = ~word{7};
   static word bits_of(verdict strength) noexcept;
   static verdict strength_of(word seen) noexcept {
-    constexpr verdict meaning[] = {verdict::idle, verdict::cancelled, verdict::killed};
-    return meaning[seen & strength_bits];
+    const word bits = seen & strength_bits;
+    return bits == 0 ? verdict::idle : bits == cancel_bit ? verdict::cancelled : verdict::killed;
   }
-  static stop_node* node_of(word seen) noexcept;
+  static stop_node* node_of(word seen) noexcept { return reinterpret_cast<stop_node*>(seen & node_bits); }
 
   verdict attach_to_list(stop_node& node, verdict above) noexcept;
+  bool detach_from_list(stop_node& node) noexcept;
   bool raise(verdict strength) noexcept;
   stop_node* pop(verdict strength) noexcept;
   stop_node* pop_slot(verdict strength) noexcept;

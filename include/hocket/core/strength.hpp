@@ -11,8 +11,8 @@
 // shared strength. At check level `debug` the use by a second thread is fatal. The thread is that of the first use;
 // constructing and destroying do not count.
 //
-// For the author of a primitive: the word is changed by read-modify-writes only, with the orders of the shared
-// strength. A store would cut the release sequence of an earlier writer whose value it replaces.
+// For the author of a primitive: while others may look at the word it is changed by read-modify-writes only, with the
+// orders of the shared strength. A store would cut the release sequence of an earlier writer whose value it replaces.
 #pragma once
 #include <hocket/base/atomic.hpp>
 #include <hocket/base/fatal.hpp>
@@ -55,6 +55,10 @@ class cell {
   T load(std::memory_order) const noexcept {
     user_.check();
     return value_;
+  }
+  void store(T value, std::memory_order) noexcept {
+    user_.check();
+    value_ = value;
   }
   T exchange(T value, std::memory_order) noexcept {
     user_.check();

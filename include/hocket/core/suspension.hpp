@@ -8,10 +8,16 @@
 //   2. Under the primitive's lock: either the resource is free and suspension.take_now(waiter, *this) says that nobody
 //      has ended the wait yet (then it is the caller's), or waiter.enlist(suspension, *this) and push the waiter to the
 //      primitive's list. A select does this for each of its registrations, until one is decided().
+//      A primitive that lists a waiter without a lock (oneshot, baton) enlists it first; if the resource is found free
+//      after all, it takes that and calls waiter.grant(), and puts it back if the answer is false.
 //   3. return suspension.commit(): registers the deadline and the stop of the context, then ends the registering.
 //      True: suspended; from here on everything may already be gone. False: decided already, do not suspend.
 //   4. The primitive grants: under its lock it pops a waiter, outside it calls waiter.grant(). False: somebody else
 //      won (the waiter is gone then), so the primitive offers the resource to the next. True: granted.
+//      The usual wait has one waiter, a stop and perhaps an alarm. Whoever grants it takes the latter two back first,
+//      and if both came, has the claim to itself: so that grant is a read-modify-write of the stop source and none of
+//      the claim (claim.hpp). An alarm of another thread is taken back after the claim is decided, since it
+//      rings then (core/timer.hpp).
 //   5. await_resume: suspension.finish() gives the verdict. `granted` hands the resource to the caller.
 //   6. ~waiter: granted but never finished (the coroutine was destroyed before it ran): wait_source::pass_on().
 //
@@ -70,9 +76,9 @@ class waiter : public list_node {
   waiter() noexcept = default;
   waiter(const waiter&) = delete;
   waiter& operator=(const waiter&) = delete;
-  ~waiter();
+  ~waiter();  // passes a grant on that was never consumed
 
-  // Registrar only, under the lock of `source`, before the waiter is pushed to its list.
+  // Registrar only, before the waiter becomes visible to others: is pushed to the list of `source` under its lock.
   void enlist(suspension& wait, wait_source& source) noexcept;
 
   // By the source that popped the waiter, without locks. True: the wait is granted. In either case the caller must
@@ -99,17 +105,19 @@ class waiter : public list_node {
   void join(suspension& wait, wait_source& source) noexcept;
   void settled(settlement how) noexcept;
 
-  suspension* wait_ = nullptr;
-  wait_source* source_ = nullptr;
-  waiter* sibling_ = nullptr;  // the next registration of the same suspension
+  suspension* wait_ = nullptr;  // null: never enlisted, and the others are not set
+  wait_source* source_;
+  waiter* sibling_;  // the next registration of the same suspension
 };
 
 class suspension : private stop_node, private timer_node {
  public:
-  suspension() noexcept;
+  suspension() noexcept {}  // most of it is set by arm()
   suspension(const suspension&) = delete;
   suspension& operator=(const suspension&) = delete;
-  ~suspension();
+  ~suspension() {
+    if constexpr (debug_checks) expect_over();
+  }
 
   // Registrar only. `handle` is null for a thread. Notes the current executor (which must exist) and context.
   void arm(std::coroutine_handle<> handle, const wait_terms& terms = {}) noexcept;
@@ -135,34 +143,62 @@ class suspension : private stop_node, private timer_node {
   // For those who look at a wait under way, on the thread of its executor: the first source it waits for (null for
   // none), and where it was asked for.
   const wait_source* awaited() const noexcept;
-  const std::source_location& at() const noexcept { return terms_.at; }
+  const std::source_location& at() const noexcept { return at_; }
   time_point deadline() const noexcept { return timer_node::when; }
 
  private:
   friend class waiter;
 
-  void begin_observed_wait() noexcept;
+  void expect_over() const noexcept;
+  [[gnu::always_inline]] inline void begin_observed_wait() noexcept;
   const void* observed_as() const noexcept;
   [[gnu::cold, gnu::noinline]] void tell_suspended(observer& watcher) const noexcept;
   [[gnu::cold, gnu::noinline]] void tell_woken(observer& watcher) const noexcept;
-  void watch() noexcept;
-  void watch_clock() noexcept;
-  void watch_stop() noexcept;
+  [[gnu::always_inline]] inline void watch() noexcept;
+  [[gnu::noinline]] void watch_clock() noexcept;
+  [[gnu::always_inline]] inline void watch_stop(stop_source& source) noexcept;
+  [[gnu::cold, gnu::noinline]] bool go_straight_on(bool observed) noexcept;
+  bool grant(waiter& entry) noexcept;
+  [[gnu::noinline]] bool settle_grant(waiter& entry) noexcept;
+  [[gnu::noinline]] bool settle_beside_alarm(waiter& entry, std::uint32_t holds, bool attached) noexcept;
   std::uint32_t release_all(const void* except) noexcept;
   void conclude(settlement how, const void* self) noexcept;
-  void post() noexcept;
+  [[gnu::always_inline]] inline void post() noexcept;
   static void on_stop(stop_node& self, verdict strength) noexcept;
   static void on_alarm(timer_node& self) noexcept;
 
-  runnable run_;
   claim claim_;
   bool finished_ = true;
-  waiter* first_ = nullptr;   // the registrations, last first; written by the registrar while registering
-  waiter* winner_ = nullptr;  // written by the winning waiter before it drops its hold
-  context* ctx_ = nullptr;
-  wait_terms terms_;
-  stop_source* stop_ = nullptr;      // where the stop node is attached; null if it is not
-  timer_service* timers_ = nullptr;  // where the alarm is attached; null if it is not
+  verdict ignore_;  // of the terms
+  runnable run_;
+  waiter* first_;   // the registrations, last first; written by the registrar while registering
+  waiter* winner_;  // written by the winning waiter before it drops its hold
+  context* ctx_;
+  stop_source* stop_;        // where the stop node is attached; null if it is not
+  timer_service* timers_;    // where the alarm is attached; null if it is not
+  duration within_;          // of the terms
+  std::source_location at_;  // of the terms
 };
+
+inline void waiter::join(suspension& wait, wait_source& source) noexcept {
+  wait_ = &wait;
+  source_ = &source;
+  sibling_ = wait.first_;
+  wait.first_ = this;
+}
+
+inline void waiter::enlist(suspension& wait, wait_source& source) noexcept {
+  join(wait, source);
+  wait.claim_.hold();
+}
+
+inline bool waiter::grant() noexcept { return wait_->grant(*this); }
+
+inline waiter::~waiter() {
+  if (!wait_) return;
+  if constexpr (debug_checks) wait_->expect_over();
+  if (!wait_->finished_ && wait_->winner_ == this) [[unlikely]]
+    source_->pass_on(*this);
+}
 
 }  // namespace hocket::inline HOCKET_ABI

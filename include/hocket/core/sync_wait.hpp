@@ -108,7 +108,7 @@ void block_thread(W& awaiter) {
   if constexpr (waits_for_a_thread<W>) {
     bool suspended = false;
     {
-      running_scope running(&here, this_thread().ctx);
+      running_scope running({&here}, this_thread().ctx);
       suspended = awaiter.await_suspend(std::coroutine_handle<>{});
     }
     if (suspended) here.run_until_signal();

@@ -29,13 +29,13 @@ class [[nodiscard("yield does nothing until it is awaited")]] yield {
 
     static constexpr bool await_ready() noexcept { return false; }
 
-    // Where this thread alone pops from its executor's run queue, the handle is all that is queued.
+    // Where this thread pops from its executor's run queue, the handle is all that is queued.
     bool await_suspend(std::coroutine_handle<> handle) noexcept {
       thread_state& here = this_thread();
       ctx_ = here.ctx;
-      if (here.ready && here.ready->try_push(handle)) [[likely]]
+      if (here.seat.ready && !here.seat.roaming && here.seat.ready->try_push(handle)) [[likely]]
         return true;
-      return post(here, handle);
+      return queue(here, handle);
     }
 
     void await_resume() {
@@ -47,7 +47,7 @@ class [[nodiscard("yield does nothing until it is awaited")]] yield {
     }
 
    private:
-    bool post(thread_state& here, std::coroutine_handle<> handle) noexcept;
+    bool queue(thread_state& here, std::coroutine_handle<> handle) noexcept;
 
     context* ctx_ = nullptr;
     union {

@@ -81,6 +81,7 @@ class oneshot_word : public wait_source {
   }
   // Of the receiver, at its end. True: the sender is gone, so the state is the receiver's to free.
   [[nodiscard]] bool abandon() noexcept {
+    if (ended()) return true;  // nobody else looks at the word any more
     // ORDER: acq_rel, pairs with the exchange in finish(): whoever comes second frees what the other has left.
     const std::uintptr_t who = word_.exchange(dropped, std::memory_order_acq_rel);
     expects(who <= dropped, "a oneshot's receiver was destroyed while it waits", "let it outlive its receive()");
@@ -93,7 +94,7 @@ class oneshot_word : public wait_source {
   }
   void taken() noexcept {
     // ORDER: relaxed, pairs with nothing: the receiver is the only one who still looks.
-    word_.exchange(broken, std::memory_order_relaxed);
+    word_.store(broken, std::memory_order_relaxed);
   }
 
  private:

@@ -8,7 +8,7 @@ namespace hocket::inline HOCKET_ABI::detail {
 // The root of a spawned task: awaits it on behalf of its `scheduled`, and ends that when its own frame is gone.
 class spawn_root {
  public:
-  struct promise_type : coroutine_header, recycled_frame {
+  struct promise_type : roaming_header, recycled_frame {
     explicit promise_type(scheduled& of) noexcept : self(of) {
       kind = coroutine_kind::root;
       budget = transfer_budget;

@@ -34,6 +34,10 @@
 
 namespace hocket::inline HOCKET_ABI {
 
+namespace detail {
+class fork_awaiter;
+}
+
 template <class T>
 class task;
 
@@ -115,6 +119,7 @@ class [[nodiscard]] task {
 
   template <class>
   friend class detail::propagating;
+  friend class detail::fork_awaiter;
   // After its end: the exception that it ended with, and the coroutine is gone; or null.
   std::exception_ptr take_failure() noexcept {
     auto& promise = body_.promise();

@@ -24,7 +24,11 @@ namespace hocket::inline HOCKET_ABI {
 
 namespace detail {
 
-// What the caller runs on: a scheduled fiber or a raw coroutine; null if neither.
+// What the caller runs on: a scheduled fiber or a raw coroutine; null if neither. `here` is the caller's own thread.
+inline control_block* running_fiber(thread_state& here) noexcept {
+  auto* thread = static_cast<fiber_thread*>(slot_of(here, thread_slot::fiber));
+  return thread && !here.eager ? thread->running : nullptr;
+}
 control_block* running_fiber() noexcept;
 
 // Fatal where there is nothing that could wait: on a raw coroutine, and on no fiber inside an executor (a task).
@@ -197,10 +201,15 @@ told_to_others what_is_told(const apart<A>& of) noexcept {
 // While a fiber waits by an awaiter that refers to its stack: that stays where it is; fatal if it cannot.
 class stay_for_wait {
  public:
-  stay_for_wait(control_block& fiber, const told_to_others& what) noexcept;
+  stay_for_wait() noexcept = default;
+  stay_for_wait(control_block& fiber, const told_to_others& what) noexcept { begin(fiber, what); }
   stay_for_wait(const stay_for_wait&) = delete;
   stay_for_wait& operator=(const stay_for_wait&) = delete;
-  ~stay_for_wait();
+  ~stay_for_wait() {
+    if (pinned_) [[unlikely]]
+      pinned_->unpin();
+  }
+  void begin(control_block& fiber, const told_to_others& what) noexcept;
 
  private:
   scheduled_fiber* pinned_ = nullptr;
@@ -221,22 +230,76 @@ template <class A>
   return in.wait->awaiter.await_resume();
 }
 
-// Wait for an operation that is not possible at once. The terms come one by one: as one object they would be put
-// together in memory before every try. Two functions, because a frame with room for an awaiter would be in every packed
-// image that has its awaiter apart.
+// A fiber's wait for an operation that is not possible at once, in memory of its own, from the frames that its thread
+// keeps. So the switch can stand at the place of the await, where the return predictor likes it, and the frame of the
+// caller has no room for an awaiter, which would be in every packed image, and in every frame that is on the stack with
+// it; and a stack that moves needs nothing else.
 template <class Op>
-[[gnu::noinline]] result<typename Op::value_type> await_in_place(Op op, duration::rep until, duration::rep within,
-                                                                 verdict ignore, std::source_location at) {
+class fiber_wait : public park_request {
+ public:
+  fiber_wait(control_block& fiber, Op op, const wait_terms& terms) noexcept
+      : park_request{nullptr, &fiber_wait::commit_wait},
+        fiber_(fiber),
+        what_(op, terms),
+        awaiter_(std::move(what_).operator co_await()) {
+    if (stack_moves(&fiber)) [[unlikely]]
+      stay_.begin(fiber, told_by(what_));
+  }
+  control_block& fiber() const noexcept { return fiber_; }
+  result<typename Op::value_type> end() { return awaiter_.await_resume(); }
+
+ private:
+  static std::coroutine_handle<> commit_wait(park_request& self, fiber_handle parked) noexcept {
+    return static_cast<fiber_wait&>(self).awaiter_.await_suspend(parked) ? std::coroutine_handle<>{} : parked;
+  }
+
+  control_block& fiber_;
+  operation<Op> what_;
+  wait<Op> awaiter_;
+  stay_for_wait stay_;
+};
+
+// Null: the caller is no fiber, or there is no memory. The terms come one by one: as one object they would be put
+// together in memory before every try.
+template <class Op>
+[[gnu::noinline]] fiber_wait<Op>* begin_wait(Op op, duration::rep until, duration::rep within, verdict ignore,
+                                             std::source_location at) {
+  static_assert(alignof(fiber_wait<Op>) <= 16);
+  thread_state& here = this_thread();
+  control_block* const fiber = awaiting_fiber(running_fiber(here));
+  if (!fiber) [[unlikely]]
+    return nullptr;
+  void* memory = nullptr;
+  try {
+    memory = allocate_frame(sizeof(fiber_wait<Op>), here);
+  } catch (const std::bad_alloc&) {
+    if (stack_moves(fiber)) throw;
+    return nullptr;
+  }
+  return ::new (memory) fiber_wait<Op>(*fiber, op, {time_point(duration(until)), duration(within), ignore, at});
+}
+
+template <class Op>
+[[gnu::noinline]] result<typename Op::value_type> end_wait(fiber_wait<Op>* wait) {
+  struct to_its_end {
+    fiber_wait<Op>* wait;
+    ~to_its_end() {
+      wait->~fiber_wait();
+      release_frame(wait, sizeof *wait);
+    }
+  } in{wait};
+  return in.wait->end();
+}
+
+// The same where begin_wait() could not: on a plain thread, or on the stack of the caller.
+template <class Op>
+[[gnu::noinline, gnu::cold]] result<typename Op::value_type> await_in_place(Op op, duration::rep until,
+                                                                            duration::rep within, verdict ignore,
+                                                                            std::source_location at) {
   operation<Op> what(op, {time_point(duration(until)), duration(within), ignore, at});
   auto awaiter = std::move(what).operator co_await();
   suspend_on(awaiting_fiber(), awaiter);
   return awaiter.await_resume();
-}
-template <class Op>
-[[gnu::noinline, gnu::cold]] result<typename Op::value_type> await_apart(Op op, duration::rep until,
-                                                                         duration::rep within, verdict ignore,
-                                                                         std::source_location at) {
-  return await_apart(*running_fiber(), operation<Op>(op, {time_point(duration(until)), duration(within), ignore, at}));
 }
 
 }  // namespace detail
@@ -268,9 +331,11 @@ template <class Op>
   if (op.try_now()) [[likely]]
     return op.take();
   const duration::rep until = terms.until.time_since_epoch().count(), within = terms.within.count();
-  if (detail::stack_moves(detail::running_fiber())) [[unlikely]]
-    return detail::await_apart(op, until, within, terms.ignore, terms.at);
-  return detail::await_in_place(op, until, within, terms.ignore, terms.at);
+  detail::fiber_wait<Op>* const begun = detail::begin_wait(op, until, within, terms.ignore, terms.at);
+  if (!begun) [[unlikely]]
+    return detail::await_in_place(op, until, within, terms.ignore, terms.at);
+  detail::park_fiber(begun->fiber(), static_cast<park_request*>(begun));
+  return detail::end_wait(begun);
 }
 
 // The same for a yield, which fibers do most often.

@@ -25,7 +25,9 @@ class fiber_thread final : public executor {
  public:
   // This thread's, made at the first call. Throws bad_alloc.
   static fiber_thread& current();
-  static fiber_thread* current_if_any() noexcept;
+  static fiber_thread* current_if_any() noexcept {
+    return static_cast<fiber_thread*>(in_current_slot<thread_slot::fiber>());
+  }
 
   // A raw fiber is resumed by its owner and by nobody else: fatal.
   void post(runnable& work) noexcept override;

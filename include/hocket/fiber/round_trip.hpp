@@ -18,6 +18,7 @@ namespace detail {
 void* enter_in_own_floating_point(control_block& block, void* transfer) noexcept;
 void put_fiber_exceptions_away(control_block& block) noexcept;
 void* enter_from_handler(control_block& block, void* transfer) noexcept;
+void* enter_late(control_block& block, void* transfer) noexcept;
 [[noreturn]] void report_bad_resume(const control_block& block) noexcept;
 [[noreturn]] void report_bad_yield(const fiber_record& record) noexcept;
 
@@ -32,8 +33,8 @@ inline void* empty_message(control_block& block) noexcept { return &block; }
 }
 
 // Both sides of a switch contain genuine calls (the rare parts), which is what its in_caller form asks for.
-[[gnu::always_inline]] inline void* switch_to_fiber(control_block& block, void* transfer) noexcept {
-  fiber_thread& thread = block.thread();
+[[gnu::always_inline]] inline void* switch_to_fiber(control_block& block, fiber_thread& thread,
+                                                    void* transfer) noexcept {
   [[maybe_unused]] switch_annotation* const annotation = annotation_of(block);
   control_block* const outer = thread.running;
   void* const to = block.record;
@@ -43,19 +44,37 @@ inline void* empty_message(control_block& block) noexcept { return &block; }
   machine::arrival back = machine::switch_to_in_caller(to, transfer);
   if constexpr (switch_annotation::active) annotation->after_resume();
   block.record = back.from;
-  thread.running = outer;
-  if (!thread.exceptions->empty()) [[unlikely]]
+  fiber_thread& here = block.thread();  // asked again: kept over the switch, it would take a register from the caller
+  here.running = outer;
+  if (!here.exceptions->empty()) [[unlikely]]
     put_fiber_exceptions_away(block);
   return back.transfer;
 }
 
 // The resumer's side of a round trip: runs the fiber until it yields or finishes. Gives what it sends.
-[[gnu::always_inline]] inline void* enter(control_block& block, void* transfer) noexcept {
-  if (!block.thread().exceptions->empty()) [[unlikely]]
+[[gnu::always_inline]] inline void* enter(control_block& block, fiber_thread& thread, void* transfer) noexcept {
+  if (!thread.exceptions->empty()) [[unlikely]]
     return enter_from_handler(block, transfer);
-  if (block.header.flags & block.thread().rare) [[unlikely]]
+  if (block.header.flags & thread.rare) [[unlikely]]
     if (before_enter(block)) return enter_in_own_floating_point(block, transfer);
-  return switch_to_fiber(block, transfer);
+  return switch_to_fiber(block, thread, transfer);
+}
+
+// The same for an owner, who may have no right to it: that is fatal. Where that is cheap the thread is asked for and
+// the block compared with it, so that what is read of the thread need not wait for the block.
+[[gnu::always_inline]] inline void* resume_by_owner(control_block& block, void* transfer) noexcept {
+  if constexpr (!misuse_checks) {
+    return enter(block, block.thread(), transfer);
+  } else if constexpr (finds_thread_in_line) {
+    fiber_thread* const here = fiber_thread::current_if_any();
+    if (!block.record || block.header.continuation.home != here) [[unlikely]]
+      return enter_late(block, transfer);
+    return enter(block, *here, transfer);
+  } else {
+    if (!block.record || block.thread().id != machine::thread_id()) [[unlikely]]
+      report_bad_resume(block);
+    return enter(block, block.thread(), transfer);
+  }
 }
 
 // The fiber's side: parks it, goes back to `resumer`, returns when it is resumed, by whom `resumer` says then. Throws

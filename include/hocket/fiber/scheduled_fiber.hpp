@@ -14,7 +14,7 @@
 //   finished    the worker, which gives the stack back, and then tells the joiner and the target
 //
 // Parking, as numbered steps (the fiber's side is fiber/await.hpp):
-//   1. the fiber's awaiter has said that it is not ready; a park_request on its stack names it;
+//   1. the fiber's awaiter has said that it is not ready; a park_request, on its stack or with the awaiter, names it;
 //   2. it switches to the worker: the registers are saved, its exception globals put away, current state restored;
 //   3. the worker calls the request: the awaiter's await_suspend, with the fiber's handle. From here on another thread
 //      may wake the fiber, which posts it to its executor: it cannot run before the worker is done with it;
@@ -31,7 +31,7 @@ namespace hocket::inline HOCKET_ABI {
 
 class stack_wait;
 
-// What a fiber that parks asks its worker to do for it. Lies on the fiber's stack.
+// What a fiber that parks asks its worker to do for it. Lies on the fiber's stack, or with the awaiter.
 struct park_request {
   using fiber_handle = std::coroutine_handle<coroutine_header>;
 

@@ -45,7 +45,7 @@ class basic_auto_reset_event<Strength>::waiting {
  public:
   using value_type = void;
   explicit waiting(basic_auto_reset_event& what) noexcept : event_(&what) {}
-  bool try_now() noexcept { return event_->try_take(); }
+  bool try_now() noexcept { return event_->look_and_take(); }
   void begin(suspension& wait, waiter& entry) noexcept { event_->begin(wait, entry); }
   result<void> take() noexcept { return {}; }
 

@@ -39,7 +39,7 @@ proxy run(owned_fiber fiber) {
   control_block& block = *fiber.block;
   for (;;) {
     if (!block.record || block.thread().id != machine::thread_id()) detail::report_bad_resume(block);
-    detail::enter(block, detail::empty_message(block));
+    detail::enter(block, block.thread(), detail::empty_message(block));
     if (block.finished()) break;
     co_await std::suspend_always{};
   }

@@ -72,7 +72,7 @@ namespace {
 [[gnu::noinline]] void resume_raw(hocket::control_block& block) {
   using namespace hocket;
   if (!block.record || block.thread().id != machine::thread_id()) detail::report_bad_resume(block);
-  detail::enter(block, detail::empty_message(block));
+  detail::enter(block, block.thread(), detail::empty_message(block));
   if (block.finished()) detail::rethrow_error(fiber_record::of(block));
 }
 

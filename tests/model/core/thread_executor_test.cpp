@@ -69,7 +69,7 @@ auto granted_beside_the_deadline(time_point deadline) {
     run.thread("waits", [&] {
       kept<timed_wait> self(source);
       {
-        hocket::running_scope running(&self->home, ctx.get());
+        hocket::running_scope running({&self->home}, ctx.get());
         if (self->permit.await_suspend({})) require(!self->home.take()->next, "posted twice");
         got = self->permit.await_resume();
       }

@@ -16,6 +16,7 @@ namespace model = hocket::model;
 
 // Frame and result, which the owner frees.
 struct body_frame : hocket::coroutine_header {
+  body_frame() { ctx = &hocket::context::root(); }
   eager_state state;
   var<int> result{0, "result"};
 };

@@ -111,6 +111,55 @@ void cancelled_before_another(execution& run) {
   stop.free();
 }
 
+// Two wait, and are cancelled while the mutex is unlocked: the line is found empty. Whoever gets it then frees it.
+template <class Strength>
+void lock_and_free_after_two(execution& run) {
+  kept<counting<Strength>> shared;
+  kept<stop_source> stop;
+  place mortals[] = {place(&*stop), place(&*stop)};
+  place patient;
+  auto held = shared->mutex.try_lock();
+  one_wait first(mortals[0], shared->mutex.lock());
+  one_wait second(mortals[1], shared->mutex.lock());
+  run.thread("waits", [&] {
+    (void)first.end();
+    (void)second.end();
+    auto mine = wait_at(patient, shared->mutex.lock());
+    require(shared->entered == 1);
+    mine->unlock();
+    shared.free();
+  });
+  run.thread("unlocks", [&] {
+    shared->entered = 1;
+    held.unlock();
+  });
+  run.thread("cancels", [&] { stop->request(); });
+  run.join();
+  stop.free();
+}
+
+// A second one comes, who takes the first along from the word into the line, while the mutex is unlocked and the first
+// is cancelled.
+template <class Strength>
+void second_beside_a_cancel(execution& run) {
+  kept<hocket::basic_mutex<Strength>> mutex;
+  kept<stop_source> stop;
+  place places[] = {place(&*stop), place()};
+  auto held = mutex->try_lock();
+  one_wait first(places[0], mutex->lock());
+  run.thread("comes second", [&] {
+    one_wait second(places[1], mutex->lock());
+    (void)first.end();
+    require(second.end().has_value());
+  });
+  run.thread("unlocks", [&] { held.unlock(); });
+  run.thread("cancels", [&] { stop->request(); });
+  run.join();
+  require(static_cast<bool>(mutex->try_lock()), "the mutex is lost");
+  mutex.free();
+  stop.free();
+}
+
 // Two make work and set; one waits until it has seen both. Only the event orders what they make.
 template <class Strength>
 void work_for_one(execution& run) {
@@ -184,18 +233,23 @@ TEST_CASE("fault 13: a mutex goes to the second in line when the first one is ca
   ::verdict::none(fresh, cancelled_before_another<strength::shared>);
 }
 
+TEST_CASE("the second who waits for a mutex takes the first along, beside a cancel and an unlock") {
+  ::verdict::none(fresh, second_beside_a_cancel<strength::shared>);
+  ::verdict::none(fresh, lock_and_free_after_two<strength::shared>);
+}
+
 TEST_CASE("an auto-reset event that is set twice leaves nothing unseen") {
   ::verdict::none(bounds, work_for_one<strength::shared>);
 }
 
 TEST_CASE("a mutex that does not wait for the thread which leaves it is destroyed under that one's feet") {
-  auto result = model::explore(bounds, lock_twice_and_free<undrained>);
+  auto result = model::explore(bounds, lock_and_free_after_two<undrained>);
   INFO(result.text());
   CHECK(result.found());
 }
 
 TEST_CASE("a mutex that gets in line in two steps forgets somebody") {
-  auto result = model::explore(bounds, count_and_free<unlocked>);
+  auto result = model::explore(bounds, second_beside_a_cancel<unlocked>);
   INFO(result.text());
   CHECK(result.found());
 }
@@ -206,7 +260,9 @@ TEST_CASE("an event that is not written when it is set already loses a wake-up")
 
 TEST_CASE("no ordering of a mutex could be weaker") {
   auto unneeded = model::unneeded_orderings({.preemptions = 1, .stale_reads = 1, .spurious = 0}, [](execution& run) {
-    either(run, count_and_free<strength::shared>, lock_twice_and_free<strength::shared>);
+    either(run, count_and_free<strength::shared>, [](execution& other) {
+      either(other, lock_twice_and_free<strength::shared>, second_beside_a_cancel<strength::shared>);
+    });
   });
   CHECK(unneeded_in("baton.hpp", unneeded) == "");
   CHECK(unneeded_in("baton.cpp", unneeded) == "");

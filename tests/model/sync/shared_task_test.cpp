@@ -75,7 +75,7 @@ struct stage {
   // What the body does from its first resume to its end.
   void body() {
     on.wait_for_body();
-    hocket::this_thread().running_on = &on;
+    hocket::this_thread().seat.running_on = &on;
     frame.state->enter();
     frame.value = 7;
     frame.state->succeed();

@@ -25,7 +25,7 @@ class place final : public hocket::executor {
     hocket::futex_wake_one(posts_);
   }
   void enter() {
-    hocket::this_thread().running_on = this;
+    hocket::this_thread().seat.running_on = this;
     hocket::this_thread().ctx = ctx_.get();
   }
   // Until the post of the wait under way.

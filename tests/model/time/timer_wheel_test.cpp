@@ -126,7 +126,7 @@ struct stage {
 
   // Begins the waits, turns the wheel at `then`, frees each wait when it is posted, and the loop when the last one was.
   void own(std::int64_t then, bool reclaims_unasked) {
-    hocket::running_scope running(&*loop, nullptr);
+    hocket::running_scope running({&*loop}, nullptr);
     for (auto& wait : waits) wait->begin();
     begun.store(1, std::memory_order_release);
     hocket::futex_wake_all(begun);

@@ -13,7 +13,7 @@ struct bare_wait {
   hocket::waiter entry;
 
   void list_at(permit_source& source, stepped_executor& on, hocket::context* ctx = nullptr) {
-    hocket::running_scope running(&on, ctx);
+    hocket::running_scope running({&on}, ctx);
     wait.arm({});
     REQUIRE_FALSE(source.take_or_list(wait, entry));
   }

@@ -33,7 +33,7 @@ TEST_CASE("an armed claim is held by its registrar") {
   word.arm();
   CHECK(word.outcome() == verdict::armed);
   CHECK(word.held());
-  CHECK(word.drop());
+  word.disarm();
   CHECK_FALSE(word.held());
 }
 
@@ -83,6 +83,7 @@ TEST_CASE("exactly the drop of the last hold says so, also when several are drop
 
   arm(word, 4);
   REQUIRE(word.settle(verdict::granted) == settlement::early);
+  REQUIRE_FALSE(word.commit());
   CHECK(word.drop(5));
 }
 
@@ -96,6 +97,32 @@ TEST_CASE("the holds fit a select over very many sources") {
   CHECK_FALSE(word.drop(many - 1));
   CHECK(word.outcome() == verdict::granted);
   CHECK(word.drop());
+}
+
+TEST_CASE("holds are told while the claim is armed and committed, and whoever has them all ends it") {
+  claim word;
+  arm(word, 2);
+  CHECK(word.holds() == 0);
+  REQUIRE(word.commit());
+  CHECK(word.holds() == 2);
+  word.end(verdict::granted);
+  CHECK(word.outcome() == verdict::granted);
+  CHECK_FALSE(word.held());
+  CHECK(word.holds() == 0);
+
+  arm(word, 2);
+  REQUIRE(word.commit());
+  REQUIRE(word.settle(verdict::killed) == settlement::won);
+  CHECK(word.holds() == 0);
+  CHECK(word.drop(2));
+}
+
+TEST_CASE("a claim that nobody else has seen is disarmed") {
+  claim word;
+  arm(word, 3);
+  word.disarm();
+  CHECK_FALSE(word.held());
+  CHECK(word.outcome() == verdict::idle);
 }
 
 TEST_CASE("a claim can be armed again after its end") {
@@ -121,6 +148,7 @@ TEST_CASE("two claims are granted together, in either order of the arguments") {
     CHECK(two.low.outcome() == verdict::granted);
     CHECK(two.high.outcome() == verdict::granted);
     CHECK(two.low.drop());
+    REQUIRE_FALSE(two.high.commit());
     CHECK(two.high.drop(2));
   }
 }
@@ -142,6 +170,7 @@ TEST_CASE("if one of two claims is lost, the other one stays as it was") {
       CHECK(open.commit());
       CHECK(open.settle(verdict::granted) == settlement::won);
       CHECK(open.drop());
+      REQUIRE_FALSE(lost.commit());
       CHECK(lost.drop(2));
     }
   }

@@ -34,11 +34,11 @@ TEST_CASE("a plain thread has no executor, and scopes nest") {
   auto ctx = context::child_of(context::root(), {.name = "scoped"});
   CHECK(current_executor() == nullptr);
   {
-    running_scope one(&outer, ctx.get());
+    running_scope one({&outer}, ctx.get());
     CHECK(current_executor() == &outer);
     CHECK(&current_context() == ctx.get());
     {
-      running_scope two(&inner, nullptr);
+      running_scope two({&inner}, nullptr);
       CHECK(current_executor() == &inner);
       CHECK(&current_context() == &context::root());
     }
@@ -51,7 +51,7 @@ TEST_CASE("a plain thread has no executor, and scopes nest") {
 TEST_CASE("each thread has a state of its own, empty at first") {
   no_executor here;
   int value = 0;
-  running_scope running(&here, nullptr);
+  running_scope running({&here}, nullptr);
   current_slot(thread_slot::frame_memory) = &value;
   std::thread([&] {
     CHECK(current_executor() == nullptr);

@@ -43,7 +43,7 @@ class stepped_executor final : public hocket::executor {
     hocket::runnable* work = take();
     if (!work) return false;
     std::coroutine_handle<> handle = work->handle;
-    hocket::running_scope running(this, hocket::header_of(handle).ctx);
+    hocket::running_scope running({this}, hocket::header_of(handle).ctx);
     handle.resume();
     return true;
   }

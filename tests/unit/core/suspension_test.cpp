@@ -327,7 +327,7 @@ TEST_CASE("a plain thread waits without a handle") {
   thread_executor here;
   std::thread granting;
   {
-    running_scope running(&here, nullptr);
+    running_scope running({&here}, nullptr);
     wait.arm({});
     REQUIRE_FALSE(source.take_or_list(wait, entry));
     granting = std::thread([&] { source.release(); });
@@ -345,7 +345,7 @@ TEST_CASE("a wait under sync_wait is granted by another thread, or ended by a st
 
   stop_source stop;
   auto ctx = context::child_of(context::root(), {.stop = &stop});
-  running_scope running(nullptr, ctx.get());
+  running_scope running({nullptr}, ctx.get());
   std::thread stopping([&] { stop.request(); });
   CHECK(sync_wait(source.acquire()) == verdict::cancelled);
   stopping.join();

@@ -236,7 +236,7 @@ TEST_CASE("misuse of an async_generator aborts and names the remedy") {
         };
         auto reader = read();
         queue.run();
-        running_scope running(&queue, this_thread().ctx);
+        running_scope running({&queue}, this_thread().ctx);
         g.reset();
       },
       "destroyed while a next() is under way");

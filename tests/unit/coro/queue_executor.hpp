@@ -17,7 +17,7 @@ class queue_executor final : public hocket::executor {
 
   // Resumes what is posted until nothing is left.
   void run() {
-    hocket::running_scope running(this, hocket::this_thread().ctx);
+    hocket::running_scope running({this}, hocket::this_thread().ctx);
     while (!queue_.empty()) {
       auto handle = queue_.front()->handle;
       queue_.pop_front();

@@ -193,7 +193,7 @@ TEST_CASE("a child shares the context of its parent, and its header names who aw
     CHECK(header_of(mine->continuation.handle).kind == coroutine_kind::root);
   };
   auto own = context::child_of(context::root(), {.name = "test"});
-  running_scope running(nullptr, own.get());
+  running_scope running({nullptr}, own.get());
   sync_wait(parent());
 }
 
@@ -232,7 +232,7 @@ TEST_CASE("a task that ends on another thread wakes the thread that waits for it
       std::thread* const into = slot;  // the new thread may end the coroutine, and with it this awaiter, at once
       *into = std::thread([handle] {
         queue_executor there;
-        running_scope running(&there, nullptr);
+        running_scope running({&there}, nullptr);
         handle.resume();
       });
     }
@@ -383,7 +383,7 @@ TEST_CASE("level debug finds forgotten, doubly awaited and queued tasks") {
           void post(runnable& work) noexcept override { last = &work; }
         } stops;
         auto r = root();
-        running_scope running(&stops, nullptr);
+        running_scope running({&stops}, nullptr);
         r.body.resume();  // comes back when the budget is spent, with something in `stops`
       },
       "stands in a run queue");

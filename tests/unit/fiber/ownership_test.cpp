@@ -83,6 +83,58 @@ TEST_CASE("static coroutines are destroyed after the main thread's own thread_lo
   CHECK(own_pool.c.status() == coroutine_status::suspended);
 }
 
+namespace {
+struct resumed_late {
+  std::optional<coroutine<int()>> c;
+  int* last = nullptr;
+  ~resumed_late() {
+    if (last) *last = c->resume();
+  }
+};
+}  // namespace
+
+TEST_CASE("a thread whose fibers' state is gone already still resumes a coroutine of its own") {
+  if (machine::fibers_are_threads) return;
+  int last = 0;
+  std::thread([&] {
+    static thread_local resumed_late late;  // made before the state of the fibers, so destroyed after it
+    late.c.emplace([](auto& self) {
+      self.yield(1);
+      return 2;
+    });
+    CHECK(late.c->resume() == 1);
+    late.last = &last;
+  }).join();
+  CHECK(last == 2);
+}
+
+TEST_CASE("a callable is its body's own, however small, large or unwilling to be copied") {
+  struct large {
+    int from[64] = {};
+    int operator()(coroutine_self<int, void>& self) {
+      self.yield(from[0]++);
+      return from[0];
+    }
+  };
+  int count = 5;
+  coroutine<int()> small{[count](auto& self) mutable {
+    self.yield(count++);
+    return count;
+  }};
+  coroutine<int()> many{large{{7}}};
+  coroutine<int()> unique{[p = std::make_unique<int>(9)](auto& self) {
+    self.yield((*p)++);
+    return *p;
+  }};
+  CHECK(small.resume() == 5);
+  CHECK(small.resume() == 6);
+  CHECK(count == 5);
+  CHECK(many.resume() == 7);
+  CHECK(many.resume() == 8);
+  CHECK(unique.resume() == 9);
+  CHECK(unique.resume() == 10);
+}
+
 TEST_CASE("a null name is no name, not a null pointer") {
   coroutine<void()> c{{.name = nullptr}, [](auto&) {}};
   CHECK(std::string(c.name()) == "unnamed");

@@ -67,7 +67,7 @@ class open_queue final : public executor {
  private:
   void resume(runnable& work) {
     auto handle = work.handle;
-    running_scope running(this, header_of(handle).ctx);
+    running_scope running({this}, header_of(handle).ctx);
     handle.resume();
   }
   std::deque<runnable*> queue_;

@@ -247,7 +247,7 @@ TEST_CASE("a wheel without timers does not ask the clock") {
   still_home home;
   noted_waker waker;
   timer_wheel wheel(time, home, waker);
-  running_scope running(&home, nullptr);
+  running_scope running({&home}, nullptr);
   const int before = time.asked;
   CHECK_FALSE(wheel.advance());
   CHECK(time.asked == before);
@@ -261,7 +261,7 @@ TEST_CASE("a clock that goes back, against its promise, counts for as late as it
   still_home home;
   noted_waker waker;
   timer_wheel wheel(time, home, waker);
-  running_scope running(&home, nullptr);
+  running_scope running({&home}, nullptr);
   test_timer far(at(5000)), near(at(1010)), late(at(900));
   wheel.attach(far);
   time.present = at(1000);
@@ -302,12 +302,12 @@ TEST_CASE("misuse of a wheel is fatal") {
     test_timer a(at(10));
     s.wheel.attach(a);
     expect_fatal([&] { s.wheel.attach(a); }, "a timer was attached twice");
-    running_scope outside(nullptr, nullptr);
+    running_scope outside({nullptr}, nullptr);
     test_timer b(at(10));
     expect_fatal([&] { s.wheel.attach(b); }, "a timer was attached from outside");
     expect_fatal([&] { s.wheel.advance(); }, "a timer_wheel was turned from outside");
     expect_fatal([&] { s.wheel.reclaim(); }, "a timer_wheel was asked to reclaim from outside");
-    running_scope inside(&s.home, nullptr);
+    running_scope inside({&s.home}, nullptr);
     CHECK(s.wheel.detach(a));
   }
 }

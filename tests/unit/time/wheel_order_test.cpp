@@ -155,7 +155,7 @@ class trial {
   still_home home_;
   noted_waker waker_;
   timer_wheel wheel_;
-  running_scope running_{&home_, nullptr};
+  running_scope running_{{&home_}, nullptr};
   std::unique_ptr<timer> pool_[100];
   std::vector<timer*> idle_;
   std::multimap<time_point, timer*> expected_;

@@ -40,7 +40,7 @@ struct wheel_stand {
   still_home home;
   noted_waker waker;
   hocket::timer_wheel wheel;
-  hocket::running_scope running{&home, nullptr};
+  hocket::running_scope running{{&home}, nullptr};
 
   explicit wheel_stand(hocket::time_point start = {}) : time(start), wheel(time, home, waker) {}
 

@@ -88,7 +88,7 @@ TEST_CASE("the owner's thread counts as another one while it runs on another exe
   s.wheel.attach(a);
   {
     still_home elsewhere;
-    running_scope outside(&elsewhere, nullptr);
+    running_scope outside({&elsewhere}, nullptr);
     CHECK_FALSE(s.wheel.detach(a));
   }
   CHECK(s.waker.take());
@@ -102,7 +102,7 @@ TEST_CASE("a wheel may move to another thread between turns") {
   s.wheel.attach(a);
   s.wheel.attach(b);
   std::thread other([&] {
-    running_scope running(&s.home, nullptr);
+    running_scope running({&s.home}, nullptr);
     s.turn_at(at(10));
     CHECK(s.wheel.detach(b));
     b.when = at(15);

@@ -89,7 +89,7 @@ class Coroutine:
         return "ready" if block["record"].word() else "running"
 
     def waits_abroad(self):
-        return bool(self.scheduled["foreign_"].value())
+        return bool(self.scheduled["foreign_"].word() & 0xFFFFFFFF)  # four bytes
 
     def spawned(self):
         """(file, line) if it was told, else (symbol, offset) of the code that called spawn."""
@@ -168,7 +168,7 @@ class Wait:
         return self.suspension["run_"]["handle"].word()
 
     def at(self):
-        return source_location(self.suspension["terms_"]["at"].word())
+        return source_location(self.suspension["at_"].word())
 
     def coroutine(self):
         """Whose wait it is; None if it is a thread's."""

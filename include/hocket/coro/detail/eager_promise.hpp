@@ -57,6 +57,7 @@ class eager_state {
 
   atomic<std::uint32_t> word_{running};
   bool killed_ = false;           // the body's, before `over`
+  bool ended_at_once_ = false;    // it never waited
   context* owner_ctx_ = nullptr;  // the owner's: of one that has waited
   std::optional<stack_pin> pin_;  // the caller's, in the first run; then the owner's
   context_ptr ctx_;               // the caller's, that of a block perhaps, for who waits or has failed

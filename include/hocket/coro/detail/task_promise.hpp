@@ -27,6 +27,9 @@ namespace hocket::inline HOCKET_ABI::detail {
 // Beside header_flag. A task whose flags are exactly parent_has_header returns to its parent by a plain transfer.
 namespace task_flag {
 inline constexpr std::uint8_t parent_homed = 0x80;  // continuation.home may not be null
+inline constexpr std::uint8_t forked = 0x10;        // continuation.next is a fork_group
+inline constexpr std::uint8_t last_fork = 0x20;     // of its group
+inline constexpr std::uint8_t keeps_rest = 0x40;    // its group's rest is in no deque
 }  // namespace task_flag
 
 namespace task_bit {
@@ -148,7 +151,7 @@ class task_chain : public roaming_header, public recycled_frame {
   // Out of line: in line, every start of a body would save a register for it.
   [[gnu::cold, gnu::noinline]] void begin_dequeued(handle& stash) noexcept {
     reserved &= ~task_bit::start_queued;
-    continuation.handle = std::exchange(stash, {});
+    if (!(flags & task_flag::forked)) continuation.handle = std::exchange(stash, {});
     this_thread().ctx = ctx;
   }
 };

@@ -3,24 +3,30 @@
 // It is what a mutex (the holder puts the baton back) and an auto-reset event (anybody puts it there) are made of.
 //
 //   word     meaning                                  changes
-//   here     to be had, nobody waits                  -> away    try_take(), begin()          any thread
-//   away     gone, nobody waits                       -> here    put()                        any thread
-//                                                     -> wanted  begin()                      under the inner mutex
-//   wanted   gone, somebody may wait                  -> away, here   hand_over()             under the inner mutex
+//   here     to be had, nobody waits                  -> away     try_take(), begin()        any thread
+//   away     gone, nobody waits                       -> here     put()                      any thread
+//                                                     -> waiter   begin()                    any thread
+//   waiter   gone, one waits: the address of that     -> away     hand_over(), detach()      any thread
+//                                                     -> wanted   begin() of the second      under the inner mutex
+//   wanted   gone, some may wait in the line          -> away, here   hand_over()            under the inner mutex
 //
-// The line is guarded by the inner mutex. It is empty unless the word is `wanted`; it may be empty then, too, because
-// a wait that is ended by others leaves the line and not the word.
+// The usual line is one waiter, who stands in the word: it comes and goes by one compare-exchange, and whoever takes it
+// out of the word is the one who has popped it. The second who comes takes the first along into the line. The line is
+// guarded by the inner mutex. It is empty unless the word is `wanted`; it may be empty then, too, because a wait that
+// is ended by others leaves the line and not the word.
 //
-// Put and begin race for the word: if begin() comes first, put() finds `wanted` and goes through the inner mutex, which
-// begin() holds until its waiter is in the line. If put() comes first, begin() finds the baton `here`, under the same
-// mutex, and takes it. So no waiter is left behind.
+// Put and begin race for the word. If begin() comes first, put() finds the waiter, or it finds `wanted` and goes
+// through the inner mutex, which begin() holds until all are in the line. If put() comes first, begin() finds the baton
+// `here`, and takes it. So no waiter is left behind.
+//
+// A waiter on its way from the word into the line is found by its detach(), too: that goes through the inner mutex.
 //
 // Handing over is first in, first out, to the first whose wait can still be granted. Meanwhile the baton is never
 // `here`: nobody overtakes the line. The next holder is posted, not run.
 //
 // The end of its life. Who has been granted the baton, or has found it `here`, may destroy it at once. A put() does not
-// touch it after a grant that was accepted. One that found nobody makes the baton `here` under the inner mutex; the
-// destructor goes through that mutex, so it waits until the put() has left it.
+// touch it after a grant that was accepted. One that found nobody in the line makes the baton `here` under the inner
+// mutex; the destructor goes through that mutex, so it waits until the put() has left it.
 //
 // Two may put at a time (an event). Both are then read-modify-writes of the word, so whoever takes the baton is ordered
 // after both: what either did before it put is visible, though there is but one baton to take.
@@ -37,23 +43,38 @@ class baton : public wait_source {
   baton& operator=(const baton&) = delete;
 
  protected:
-  enum state : std::uint32_t { here, away, wanted };
+  enum state : std::uintptr_t { here, away, wanted };  // else the address of a waiter
+  static_assert(alignof(waiter) > wanted);
 
   explicit baton(state first) noexcept : word_(first) {}
   ~baton() { Strength::drain(mutex_); }
 
   bool try_take() noexcept {
-    std::uint32_t seen = here;
+    std::uintptr_t seen = here;
     // ORDER: acquire, pairs with the compare-exchange in put() and the exchange in hand_over(); relaxed on failure.
     return word_.compare_exchange_strong(seen, away, std::memory_order_acquire, std::memory_order_relaxed);
   }
 
+  // The same where it is seldom here: an exchange that fails costs as much as one that does not.
+  bool look_and_take() noexcept {
+    // ORDER: relaxed, pairs with nothing: a hint that the exchange verifies.
+    return word_.load(std::memory_order_relaxed) == here && try_take();
+  }
+
   // Takes it if it is here and the wait can still be granted, else gets in line.
-  void begin(suspension& wait, waiter& entry) noexcept;
+  void begin(suspension& wait, waiter& entry) noexcept {
+    entry.enlist(wait, *this);
+    std::uintptr_t seen = away;
+    // ORDER: release, pairs with the compare-exchange in hand_over() and in get_in_line(): they find the waiter whole;
+    // relaxed on failure.
+    if (!word_.compare_exchange_strong(seen, address_of(entry), std::memory_order_release, std::memory_order_relaxed))
+        [[unlikely]]
+      get_in_line(entry);
+  }
 
   // Nobody but the caller can put now: the usual case is one compare-exchange.
   void put_back() noexcept {
-    std::uint32_t seen = away;
+    std::uintptr_t seen = away;
     // ORDER: release, pairs with the compare-exchange in try_take(); relaxed on failure.
     if (!word_.compare_exchange_strong(seen, here, std::memory_order_release, std::memory_order_relaxed)) [[unlikely]]
       hand_over();
@@ -61,9 +82,9 @@ class baton : public wait_source {
   // Anybody, at any time; without effect if it is here.
   void put() noexcept {
     // ORDER: relaxed, pairs with nothing: a hint that the exchange below verifies.
-    std::uint32_t seen = word_.load(std::memory_order_relaxed);
+    std::uintptr_t seen = word_.load(std::memory_order_relaxed);
     do {
-      if (seen == wanted) [[unlikely]]
+      if (seen > away) [[unlikely]]
         return hand_over();
       // ORDER: release, pairs with the compare-exchange in try_take(). Also if it is here already: who then takes it
       // sees what was done before this call.
@@ -76,15 +97,20 @@ class baton : public wait_source {
   }
   bool was_here() const noexcept { return Strength::last(word_) == here; }
 
-  [[gnu::noinline, gnu::cold]] void hand_over() noexcept;
+  // To the first in line, or it is here.
+  [[gnu::noinline]] void hand_over() noexcept;
 
   bool detach(waiter& entry) noexcept override;
   void pass_on(waiter& entry) noexcept override;
 
-  typename Strength::mutex& inner() noexcept { return mutex_; }
-
  private:
-  typename Strength::template word<std::uint32_t> word_;
+  static std::uintptr_t address_of(waiter& entry) noexcept { return reinterpret_cast<std::uintptr_t>(&entry); }
+
+  [[gnu::noinline]] void get_in_line(waiter& entry) noexcept;
+  bool take_or_push(waiter& entry) noexcept;
+  bool put_or_pop(waiter*& next) noexcept;
+
+  typename Strength::template word<std::uintptr_t> word_;
   typename Strength::mutex mutex_;
   list<waiter> line_;  // guarded by mutex_
 };

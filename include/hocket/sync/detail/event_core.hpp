@@ -1,13 +1,17 @@
 // What is set until it is reset, and the line of those who wait for it: what an event and a completion are made of.
 //
 //   word     meaning                      changes
-//   unset    nobody waits                 -> set     set()      any thread
-//                                         -> wanted  begin()    under the inner mutex
-//   set      nobody waits                 -> unset   reset()    any thread
-//                                         -> set     set()      any thread: a write all the same, see below
-//   wanted   unset, somebody may wait     -> set     wake_all() under the inner mutex
+//   unset    nobody waits                 -> set      set()      any thread
+//                                         -> waiter   begin()    any thread
+//   set      nobody waits                 -> unset    reset()    any thread
+//                                         -> set      set()      any thread: a write all the same, see below
+//   waiter   unset, one waits: its address -> set     wake_all() any thread
+//                                         -> unset    detach()   any thread
+//                                         -> wanted   begin() of the second, under the inner mutex
+//   wanted   unset, some may wait in line -> set      wake_all() under the inner mutex
 //
-// The line is guarded by the inner mutex, and empty unless the word is `wanted`.
+// One waiter stands in the word; the second who comes takes it along into the line, as at a baton (baton.hpp). The line
+// is guarded by the inner mutex, and empty unless the word is `wanted`.
 //
 // Why setting what is set writes: a producer that only looked could find `set`, and a consumer reset it and look for
 // what the producer has made before that is visible; both would be content, and the consumer would sleep. With a write
@@ -16,7 +20,8 @@
 //
 // Who is woken is taken out of the line under the mutex, all in one go, and granted outside of it. A set() touches
 // neither this object nor a waiter after the grant to it; and it does not make the word `set` before it has the mutex
-// (if somebody waits), through which the destructor goes, too. So it can be destroyed by whoever it has let through.
+// (if some wait in the line), through which the destructor goes, too. So it can be destroyed by whoever it has let
+// through.
 #pragma once
 #include <hocket/core/strength.hpp>
 #include <hocket/core/suspension.hpp>
@@ -35,16 +40,16 @@ class event_core : public wait_source {
 
   void set() noexcept {
     // ORDER: relaxed, pairs with nothing: a hint that the exchange below verifies.
-    std::uint32_t seen = word_.load(std::memory_order_relaxed);
+    std::uintptr_t seen = word_.load(std::memory_order_relaxed);
     do {
-      if (seen == wanted) [[unlikely]]
+      if (seen > is_set_word) [[unlikely]]
         return wake_all();
       // ORDER: release, pairs with the load in is_set() and the compare-exchange in reset().
     } while (!word_.compare_exchange_weak(seen, is_set_word, std::memory_order_release, std::memory_order_relaxed));
   }
 
   void reset() noexcept {
-    std::uint32_t seen = is_set_word;
+    std::uintptr_t seen = is_set_word;
     // ORDER: acquire, pairs with the compare-exchange in set(): what was done before a set() that this one undoes, or
     // that was undone before, is visible.
     word_.compare_exchange_strong(seen, unset, std::memory_order_acquire, std::memory_order_acquire);
@@ -55,17 +60,29 @@ class event_core : public wait_source {
     return word_.load(std::memory_order_acquire) == is_set_word;
   }
 
-  void begin(suspension& wait, waiter& entry) noexcept;
+  void begin(suspension& wait, waiter& entry) noexcept {
+    entry.enlist(wait, *this);
+    std::uintptr_t seen = unset;
+    // ORDER: release, pairs with the compare-exchange in wake_all() and in get_in_line(): they find the waiter whole;
+    // relaxed on failure.
+    if (!word_.compare_exchange_strong(seen, address_of(entry), std::memory_order_release, std::memory_order_relaxed))
+        [[unlikely]]
+      get_in_line(entry);
+  }
 
  private:
-  enum state : std::uint32_t { unset, is_set_word, wanted };
+  enum state : std::uintptr_t { unset, is_set_word, wanted };  // else the address of a waiter
+  static_assert(alignof(waiter) > wanted);
+  static std::uintptr_t address_of(waiter& entry) noexcept { return reinterpret_cast<std::uintptr_t>(&entry); }
 
-  [[gnu::noinline, gnu::cold]] void wake_all() noexcept;
+  [[gnu::noinline]] void get_in_line(waiter& entry) noexcept;
+  [[gnu::noinline]] void wake_all() noexcept;
+  bool take_line(std::uintptr_t& seen, waiter*& first) noexcept;
 
   bool detach(waiter& entry) noexcept override;
   void pass_on(waiter&) noexcept override {}
 
-  typename Strength::template word<std::uint32_t> word_;
+  typename Strength::template word<std::uintptr_t> word_;
   typename Strength::mutex mutex_;
   list<waiter> line_;  // guarded by mutex_
 };

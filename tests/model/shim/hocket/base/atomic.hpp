@@ -30,6 +30,11 @@ using model::futex_wake_one;
   return true;
 }
 
+// Both halves are whole fences: what they are where the system knows of nothing better.
+inline void prepare_asymmetric_fences() {}
+inline void heavy_fence() { fence(std::memory_order_seq_cst); }
+inline void light_fence() { fence(std::memory_order_seq_cst); }
+
 // A loop that tells the processor that it spins tells the checker, too.
 inline void cpu_relax(std::source_location where = std::source_location::current()) { model::pause(where); }
 

@@ -1,0 +1,191 @@
+// fork_join: runs tasks on several workers at once, and gives what all of them gave. For computations.
+//
+//   task<long> fib(int n) {
+//     if (n < 2) co_return n;
+//     auto [a, b] = co_await fork_join(fib(n - 1), fib(n - 2));
+//     co_return a + b;
+//   }
+//   std::vector<int> sums = co_await fork_join(std::move(tasks));          // a vector of tasks
+//   co_await parallel_for(std::size_t{0}, pixels.size(), [&](std::size_t i) { shade(pixels[i]); });
+//
+// The first task runs at once; a worker that has nothing to do takes the others, or, when the first has ended and
+// nobody did, the same worker runs them: then they cost hardly more than plain calls. So what they share must be
+// protected (the children of a when_all run on one worker at a time, those of a fork_join do not). On a loop and on a
+// plain thread they run one after the other.
+//
+// The result: a tuple in the order given, no_value for void; a vector, for a vector of tasks; void, for one of
+// task<void>. An exception ends what has not begun yet, and is rethrown when the others have ended (of several that of
+// the first in the order given). Nobody is cancelled because of it: a computation that shall stop asks. A cancellation
+// or a kill of the parent reaches the waits of the children.
+//
+// The tasks may wait, too: then their worker goes on with the rest. In a task of a runtime the code behind the co_await
+// runs on whichever worker ended last; a fiber goes on where it was, and so does a task that is a child of a when_all.
+//
+// Cost. Per child a push and a pop of a deque without an atomic read-modify-write, and no allocation but the child's
+// own frame; the outermost fork_join of a coroutine allocates a context. A vector takes an array. Threads: may be
+// awaited anywhere. Complexity: with W the work of all, and D the longest chain of it, about W / P + D on P workers
+// (Blumofe and Leiserson, "Scheduling multithreaded computations by work stealing", 1999).
+#pragma once
+#include <hocket/base/result.hpp>
+#include <hocket/coro/detail/fork_group.hpp>
+#include <concepts>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace hocket::inline HOCKET_ABI {
+
+// What stands in a tuple for a task that gives nothing.
+using no_value = detail::no_value;
+
+namespace detail {
+
+// The awaiter's part that does not depend on the children.
+class fork_awaiter : public own_awaiter, protected fork_group {
+ public:
+  static constexpr bool await_ready() noexcept { return false; }
+
+ protected:
+  template <class T>
+  static std::coroutine_handle<> handle_of_task(task<T>& child) {
+    static_cast<void>(child.await_ready());  // fatal if it is empty
+    return child.body_;
+  }
+  // A task as its coroutine alone, and back again.
+  template <class T>
+  static std::coroutine_handle<> release_task(task<T>& child) {
+    const auto body = handle_of_task(child);
+    child.body_ = {};
+    return body;
+  }
+  template <class T>
+  static task<T> task_of(std::coroutine_handle<>& body) noexcept {
+    return task<T>(with_header<task_promise<T>>(std::exchange(body, {})));
+  }
+
+  template <class Promise>
+  [[gnu::always_inline]] std::coroutine_handle<> begin(const std::coroutine_handle<>* children, std::size_t count,
+                                                       std::coroutine_handle<Promise> parent) {
+    if constexpr (std::is_void_v<Promise>) return begin_group(children, count, parent, nullptr, false);
+    else if constexpr (std::is_base_of_v<roaming_header, Promise>)
+      return begin_roaming(children, count, parent, parent.promise());
+    else if constexpr (has_header<Promise>) return begin_group(children, count, parent, &parent.promise(), false);
+    else return begin_group(children, count, parent, nullptr, false);
+  }
+};
+
+// The tasks are kept as bare coroutines, in the array that the group begins them from. They are taken over one by one,
+// each after its check: moved side by side g++ loads two of them at once, and such a load must wait until both stores
+// before it, which were of one word each, are out of the store buffer.
+template <class... Ts>
+class [[nodiscard("what is forked does nothing until it is awaited")]] fork_pack final : public fork_awaiter {
+ public:
+  explicit fork_pack(task<Ts>&&... children) : bodies_{release_task(children)...} {}
+  fork_pack(const fork_pack&) = delete;
+  fork_pack& operator=(const fork_pack&) = delete;
+  ~fork_pack() {
+    auto* each = bodies_;
+    ((drop<Ts>(*each++)), ...);
+  }
+
+  template <class Promise>
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> parent) {
+    return begin(bodies_, sizeof...(Ts), parent);
+  }
+  auto await_resume() {
+    end_group();
+    return take_all(std::index_sequence_for<Ts...>());
+  }
+
+ private:
+  template <std::size_t... Is>
+  auto take_all(std::index_sequence<Is...>) {
+    return std::tuple<std::conditional_t<std::is_void_v<Ts>, no_value, Ts>...>{take<Ts>(bodies_[Is])...};
+  }
+  template <class T>
+  static auto take(std::coroutine_handle<>& body) -> std::conditional_t<std::is_void_v<T>, no_value, T> {
+    task<T> child = task_of<T>(body);
+    if constexpr (std::is_void_v<T>) return child.await_resume(), no_value{};
+    else return child.await_resume();
+  }
+  template <class T>
+  static void drop(std::coroutine_handle<>& body) noexcept {
+    if (body) [[unlikely]]
+      static_cast<void>(task_of<T>(body));
+  }
+
+  std::coroutine_handle<> bodies_[sizeof...(Ts)];
+};
+
+template <class T>
+class [[nodiscard("what is forked does nothing until it is awaited")]] fork_vector final : public fork_awaiter {
+ public:
+  explicit fork_vector(std::vector<task<T>>&& children) : children_(std::move(children)), handles_(children_.size()) {
+    for (std::size_t i = 0; i < children_.size(); ++i) handles_[i] = handle_of_task(children_[i]);
+  }
+
+  bool await_ready() const noexcept { return children_.empty(); }
+  template <class Promise>
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> parent) {
+    return begin(handles_.data(), handles_.size(), parent);
+  }
+  auto await_resume() {
+    if (!children_.empty()) end_group();
+    if constexpr (std::is_void_v<T>) {
+      for (auto& child : children_) child.await_resume();
+    } else {
+      std::vector<std::conditional_t<std::is_reference_v<T>, std::add_pointer_t<T>, T>> results;
+      results.reserve(children_.size());
+      for (auto& child : children_) {
+        if constexpr (std::is_reference_v<T>) results.push_back(std::addressof(child.await_resume()));
+        else results.push_back(child.await_resume());
+      }
+      return results;
+    }
+  }
+
+ private:
+  std::vector<task<T>> children_;
+  std::vector<std::coroutine_handle<>> handles_;
+};
+
+// A range, halved until it is small.
+template <class Index, class F>
+task<> run_range(Index first, Index last, Index grain, F& body) {
+  if (last - first > grain) {
+    const Index middle = static_cast<Index>(first + (last - first) / 2);
+    co_await fork_pack(run_range(first, middle, grain, body), run_range(middle, last, grain, body));
+    co_return;
+  }
+  for (Index i = first; i != last; ++i) {
+    if constexpr (is_task<std::invoke_result_t<F&, Index>>) co_await body(i);
+    else body(i);
+  }
+}
+
+}  // namespace detail
+
+// At least one task, each moved in.
+template <class... Ts>
+  requires(sizeof...(Ts) > 0)
+[[nodiscard]] detail::fork_pack<Ts...> fork_join(task<Ts>... children) {
+  return detail::fork_pack<Ts...>(std::move(children)...);
+}
+// Gives a vector of the results (of pointers, for references); nothing for task<void>. Of none: at once.
+template <class T>
+[[nodiscard]] detail::fork_vector<T> fork_join(std::vector<task<T>> children) {
+  return detail::fork_vector<T>(std::move(children));
+}
+
+// body(i) for each index from `first` up to but not `last`, in any order, on several workers. It may return a
+// task<void>, which is awaited. `grain`: that many in a row run on one worker; as many as take some microseconds
+// together. The body is kept in the coroutine; what it refers to must outlive the await.
+template <std::integral Index, class F>
+  requires std::invocable<F&, Index>
+task<> parallel_for(Index first, Index last, F body, Index grain = 64) {
+  if (first >= last) co_return;
+  auto all = detail::run_range(first, last, grain < 1 ? Index{1} : grain, body);
+  co_await std::move(all);
+}
+
+}  // namespace hocket::inline HOCKET_ABI

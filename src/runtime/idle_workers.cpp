@@ -1,0 +1,59 @@
+#include "runtime/idle_workers.hpp"
+
+#include <algorithm>
+
+namespace hocket::inline HOCKET_ABI {
+
+void idle_workers::changed() noexcept {
+  const bool any = searching_ == 0 && !asleep_.empty();
+  // ORDER: relaxed, pairs with the load in stealable_queue::wanted(): the fences of both order it.
+  wanted_.store(!any ? demand::none : watched_ ? demand::surplus : demand::anything, std::memory_order_relaxed);
+}
+
+bool idle_workers::begin_search() noexcept {
+  locked guard(mutex_);
+  if (2 * searching_ >= workers_) return false;
+  ++searching_;
+  changed();
+  return true;
+}
+
+bool idle_workers::end_search() noexcept {
+  locked guard(mutex_);
+  --searching_;
+  changed();
+  return searching_ == 0;
+}
+
+idle_workers::sleep idle_workers::begin_sleep(worker& self, bool searching) noexcept {
+  locked guard(mutex_);
+  if (searching) --searching_;
+  asleep_.push_back(&self);
+  const bool others_awake = asleep_.size() != workers_;
+  const bool watches = others_awake && !watched_;
+  watched_ = watched_ || watches;
+  changed();
+  return {searching_ == 0, others_awake, watches};
+}
+
+bool idle_workers::end_sleep(worker& self, bool watched) noexcept {
+  locked guard(mutex_);
+  if (watched) watched_ = false;
+  const auto found = std::find(asleep_.begin(), asleep_.end(), &self);
+  const bool notified = found == asleep_.end();
+  if (!notified) asleep_.erase(found);
+  changed();
+  return notified;
+}
+
+worker* idle_workers::notify() noexcept {
+  locked guard(mutex_);
+  if (searching_ != 0 || asleep_.empty()) return nullptr;
+  worker* chosen = asleep_.back();
+  asleep_.pop_back();
+  ++searching_;
+  changed();
+  return chosen;
+}
+
+}  // namespace hocket::inline HOCKET_ABI

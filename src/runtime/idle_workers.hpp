@@ -1,0 +1,84 @@
+// Which workers of a pool sleep, and how many look for work: so that no work waits beside a worker that sleeps, and no
+// more workers look for it than may find some.
+//
+// A worker is busy, searching or asleep:
+//
+//   busy --runs dry, and may search--> searching --finds something--> busy (the last searcher: notify())
+//   busy, searching --finds nothing--> asleep --posted to, or its time has come--> busy
+//                                      asleep --notify()--> searching
+//
+// notify() makes one sleeper a searcher and wakes it; it does nothing while anybody searches already. That is enough:
+// the last searcher that finds something calls notify() in turn, and one that finds nothing looks once more after it
+// has announced its sleep. So with a lot of work the workers wake each other one by one, and with little work one or
+// two look in vain. At most half of the workers search. (Go and tokio do the same; golang/go: src/runtime/proc.go,
+// "Worker thread parking/unparking".)
+//
+// No work is overlooked:
+//
+//   a worker that sleeps                          whoever brings work
+//   1. begin_sleep(): wanted() is true from now   1. pushes it
+//   2. heavy fence                                2. light fence (stealable_queue::wanted()), or a full one
+//   3. unless others search: looks at all queues  3. wanted(): notify()
+//      once more; something -> end_sleep(), searches
+//   4. sleeps in its inbox; end_sleep()
+//
+// One of the two sees what the other did. A bringer that finds wanted() false because somebody searches may leave it
+// at that, and so may a worker that falls asleep: that searcher, or the one that it wakes, comes to step 3 later.
+//
+// The watch. A worker with one entry wakes nobody for it: it will run that next. But if it does not come back from the
+// coroutine that it runs, somebody must come for it. So one sleeper *watches* as long as another worker is awake: it
+// wakes now and then, and takes what is ready at workers that have not moved. Where nobody watches (the one who did has
+// work of its own now, or all were asleep) a lone entry is reason enough to wake a sleeper, which finds nothing and
+// watches.
+//
+// All of it changes under one mutex: a worker that runs dry has the time. wanted() is a copy that costs nothing to read
+// where it matters, in each push.
+#pragma once
+#include <hocket/base/mutex.hpp>
+#include <hocket/core/demand.hpp>
+#include <cstddef>
+#include <vector>
+
+namespace hocket::inline HOCKET_ABI {
+
+class worker;
+
+class idle_workers {
+ public:
+  // Throws bad_alloc.
+  explicit idle_workers(std::size_t workers) : workers_(workers) { asleep_.reserve(workers); }
+
+  // What a sleeper would come for. More than one entry, if nobody searches; and a lone one, if nobody watches either.
+  const atomic<demand>& wanted() const noexcept { return wanted_; }
+
+  // A busy worker: whether it is searching now.
+  [[nodiscard]] bool begin_search() noexcept;
+  // A searching worker found something, and is busy. True: it was the last one, and calls notify().
+  [[nodiscard]] bool end_search() noexcept;
+
+  // A worker, searching or not: is asleep.
+  struct sleep {
+    bool looks_again;   // nobody searches: it must look for work once more
+    bool others_awake;  // of the others
+    bool watches;       // the others, and comes back now and then
+  };
+  sleep begin_sleep(worker& self, bool searching) noexcept;
+  // An awake worker that was asleep: whether notify() has woken it, so that it is searching; else it is busy.
+  // `watched`: what begin_sleep() said.
+  [[nodiscard]] bool end_sleep(worker& self, bool watched) noexcept;
+
+  // Any thread: the sleeper that is to be woken, searching already; null if none is needed.
+  [[nodiscard]] worker* notify() noexcept;
+
+ private:
+  void changed() noexcept;
+
+  const std::size_t workers_;
+  thread_mutex mutex_;
+  std::size_t searching_ = 0;
+  std::vector<worker*> asleep_;  // the last one that fell asleep is woken first: its caches are warm
+  bool watched_ = false;
+  atomic<demand> wanted_{demand::none};
+};
+
+}  // namespace hocket::inline HOCKET_ABI

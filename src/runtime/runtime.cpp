@@ -1,0 +1,158 @@
+#include <hocket/base/fatal.hpp>
+#include <hocket/core/current.hpp>
+#include <hocket/runtime/runtime.hpp>
+
+#include "runtime/platform/cpu_count.hpp"
+#include "runtime/pool.hpp"
+
+#include <system_error>
+#include <thread>
+
+namespace hocket::inline HOCKET_ABI {
+namespace {
+
+std::size_t number_of_workers(const runtime_options& options) {
+  if (options.workers > runtime::most_workers)
+    throw std::system_error(std::make_error_code(std::errc::invalid_argument),
+                            "a runtime of more than 1,024 workers: one for each CPU is the most that helps");
+  return options.workers ? options.workers : usable_cpus();
+}
+
+// The worker of `pool` whose thread this is; null if it is none.
+worker* this_worker(const runtime& pool) noexcept {
+  const thread_state& here = this_thread();
+  return here.seat.pool == &pool ? static_cast<worker*>(here.seat.running_on) : nullptr;
+}
+
+}  // namespace
+
+// --- what the workers share
+
+runtime::state::state(runtime& owner, const runtime_options& options, std::size_t count)
+    : self(owner),
+      name(options.name),
+      unhandled(options.on_unhandled ? options.on_unhandled : &abort_on_unhandled),
+      ctx(context::child_of(context::root(), {.name = options.name, .stop = &stop}, {})),
+      idle(count),
+      seen_turns(count) {
+  workers.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) workers.push_back(std::make_unique<worker>(*this, i));
+}
+
+void runtime::state::wake_one() noexcept {
+  if (worker* chosen = idle.notify()) chosen->nudge();
+}
+
+bool runtime::state::has_work() const noexcept {
+  if (!injected.empty()) return true;
+  for (const auto& one : workers) {
+    if (one->has_surplus()) return true;
+  }
+  return false;
+}
+
+// First those that left, then those that entered: each that left had entered before, so if the sums are equal there was
+// a moment in between at which none was there.
+std::size_t runtime::state::live() const noexcept {
+  // ORDER: acquire, pairs with the fetch_add in leave(): what the coroutines did is visible.
+  std::size_t gone = left.load(std::memory_order_acquire);
+  for (const auto& one : workers) gone += one->left();
+  // ORDER: relaxed, pairs with nothing: the acquire before it keeps it behind.
+  std::size_t come = entered.load(std::memory_order_relaxed);
+  for (const auto& one : workers) come += one->entered();
+  return come - gone;
+}
+
+// --- the runtime
+
+runtime::runtime(const runtime_options& options) {
+  prepare_asymmetric_fences();
+  state_ = std::make_unique<state>(*this, options, number_of_workers(options));
+  try {
+    for (auto& one : state_->workers) one->start();
+  } catch (...) {
+    end_threads();
+    throw;
+  }
+}
+
+runtime::~runtime() {
+  expects(this_worker(*this) == nullptr, "a runtime was destroyed by one of its own coroutines",
+          "it would wait for itself: destroy it on another thread");
+  state& all = *state_;
+  // ORDER: relaxed, pairs with the load in enroll(): a spawn that comes at the same time is killed below.
+  all.closing.store(true, std::memory_order_relaxed);
+  heavy_fence();
+  all.stop.request(verdict::killed);
+  for (;;) {
+    // ORDER: acquire, pairs with the fetch_add in leave().
+    const std::uint32_t ends = all.ends.load(std::memory_order_acquire);
+    if (all.live() == 0) break;
+    futex_wait(all.ends, ends);
+  }
+  // Whoever posted the last ones may not have returned yet: he is about to.
+  // ORDER: acquire, pairs with the fetch_sub in post().
+  while (all.posting.load(std::memory_order_acquire) != 0) std::this_thread::yield();
+  end_threads();
+}
+
+void runtime::end_threads() noexcept {
+  // ORDER: release, pairs with the loads in worker::run() and rest().
+  state_->ended.store(true, std::memory_order_release);
+  for (auto& one : state_->workers) one->nudge();
+  for (auto& one : state_->workers) {
+    if (one->started()) one->join();
+  }
+}
+
+std::size_t runtime::workers() const noexcept { return state_->workers.size(); }
+std::size_t runtime::live() const noexcept { return state_->live(); }
+void runtime::cancel_all() noexcept { state_->stop.request(verdict::cancelled); }
+context& runtime::surroundings() noexcept { return *state_->ctx; }
+unhandled_handler runtime::on_unhandled() const noexcept { return state_->unhandled; }
+
+// From a worker of it this is reached only by those who do not look at thread_state::roaming first.
+void runtime::post(runnable& work) noexcept {
+  if (this_worker(*this)) return hocket::post(work);
+  // ORDER: relaxed, pairs with the load in ~runtime(): the post publishes it together with the work.
+  state_->posting.fetch_add(1, std::memory_order_relaxed);
+  state_->injected.post(work);
+  // ORDER: forbids that the look for sleepers comes before the post, against worker::rest().
+  fence(std::memory_order_seq_cst);
+  // ORDER: relaxed, pairs with the store in idle_workers::changed(): the fences order it.
+  if (state_->idle.wanted().load(std::memory_order_relaxed) != demand::none) state_->wake_one();
+  // ORDER: release, pairs with the load in ~runtime(): the runtime is touched no more.
+  state_->posting.fetch_sub(1, std::memory_order_release);
+}
+
+void runtime::offer() noexcept { state_->wake_one(); }
+
+// Of the present worker. Elsewhere they tell the time, and nothing can be attached to them.
+timer_service* runtime::timers() noexcept {
+  worker* here = this_worker(*this);
+  return (here ? *here : *state_->workers.front()).timers();
+}
+
+std::error_code runtime::enroll() noexcept {
+  // ORDER: relaxed, pairs with the store in ~runtime().
+  if (state_->closing.load(std::memory_order_relaxed)) return std::make_error_code(std::errc::operation_canceled);
+  if (worker* here = this_worker(*this)) here->one_entered();
+  // ORDER: relaxed, pairs with nothing: the coroutine itself is handed over by post().
+  else state_->entered.fetch_add(1, std::memory_order_relaxed);
+  return {};
+}
+
+void runtime::leave() noexcept {
+  if (worker* here = this_worker(*this)) here->one_left();
+  // ORDER: release, pairs with the load in live().
+  else state_->left.fetch_add(1, std::memory_order_release);
+  light_fence();
+  // ORDER: relaxed, pairs with the store in ~runtime(): the fences order it.
+  if (!state_->closing.load(std::memory_order_relaxed)) [[likely]]
+    return;
+  // ORDER: release, pairs with the load in ~runtime(): the count is visible.
+  state_->ends.fetch_add(1, std::memory_order_release);
+  futex_wake_all(state_->ends);
+}
+
+}  // namespace hocket::inline HOCKET_ABI

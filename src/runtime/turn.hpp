@@ -1,0 +1,31 @@
+// What a loop and a worker do alike in a turn.
+#pragma once
+#include <hocket/base/prefetch.hpp>
+#include <hocket/core/current.hpp>
+#include <hocket/core/run_queue.hpp>
+
+#include <utility>
+
+namespace hocket::inline HOCKET_ABI {
+
+inline constexpr std::size_t turn_size = 64;        // coroutines between two looks at the inbox and the clock
+inline constexpr std::uint32_t house_turns = 1024;  // turns without a sleep between two looks at the thread's house
+
+// Resumes what is ready, and what becomes ready meanwhile, at most `at_most`. Gives how many. Neither a loop nor a
+// worker moves between threads while it runs.
+inline std::size_t resume_ready(run_queue& ready, std::size_t at_most) noexcept {
+  constexpr std::size_t look_ahead = 8;  // coroutines whose frames are on their way to the caches
+  thread_state& here = this_thread();
+  here.turn_left = at_most;
+  const bool large = ready.is_large();
+  while (here.turn_left != 0 && !ready.empty()) {
+    --here.turn_left;  // a fiber that yields counts those down that it passes its thread on to
+    here.ctx = nullptr;
+    if (large) prefetch(ready.peek(look_ahead).address());
+    ready.pop().resume();
+  }
+  here.ctx = nullptr;
+  return at_most - std::exchange(here.turn_left, 0);
+}
+
+}  // namespace hocket::inline HOCKET_ABI

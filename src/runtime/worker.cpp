@@ -1,0 +1,200 @@
+#include "runtime/worker.hpp"
+
+#include <hocket/core/current.hpp>
+#include <hocket/core/housekeeping.hpp>
+
+#include "runtime/platform/thread_name.hpp"
+#include "runtime/pool.hpp"
+#include "runtime/turn.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace hocket::inline HOCKET_ABI {
+namespace {
+
+constexpr std::size_t largest_theft = 256;
+constexpr std::chrono::milliseconds watch{10};  // how long what is ready may stand beside a worker that is stuck
+
+}  // namespace
+
+worker::worker(runtime::state& pool, std::size_t index)
+    : pool_(pool),
+      index_(index),
+      clock_(steady_clock()),
+      inbox_(futex_),
+      roaming_(pool.idle.wanted()),
+      forks_(pool.idle.wanted()),
+      wheel_(clock_, *this, *this),
+      coroutines_(*this, pool.name, true),
+      next_victim_(index + 1) {}
+
+void worker::start() {
+  thread_ = std::thread([this] { run(); });
+}
+
+void worker::run() noexcept {
+  name_this_thread(pool_.name, index_);
+  running_scope running({this, &ready_, &pool_.self, &roaming_, &forks_}, nullptr);
+  // ORDER: acquire, pairs with the store in ~runtime().
+  while (!pool_.ended.load(std::memory_order_acquire)) {
+    if (turn() || find_work()) continue;
+    rest();
+  }
+}
+
+// --- a turn
+
+// Whether it ran anything, or is to come back at once.
+bool worker::turn() noexcept {
+  // ORDER: relaxed, pairs with nothing: see turns().
+  const std::uint32_t turns = turns_.load(std::memory_order_relaxed) + 1;
+  turns_.store(turns, std::memory_order_relaxed);
+  take_posted();
+  take_injected();
+  if (turns % house_turns == 0) [[unlikely]]
+    keep_house(clock_);
+  due_ = wheel_.advance(turn_size);
+  const bool any = !ready_.empty() || !roaming_.empty() || !forks_.empty();
+  if (any) {
+    if (searching_) found_work();
+    if (std::exchange(stopped_watching_, false) || roaming_.wanted()) pool_.wake_one();
+    ready_.reserve(ready_.size());  // what did not fit into its array so far will
+    resume_ready(ready_, turn_size);
+    resume_roaming();
+    begin_forks();
+  }
+  return any || due_;
+}
+
+void worker::resume_roaming() noexcept {
+  thread_state& here = this_thread();
+  for (std::size_t left = turn_size; left != 0; --left) {
+    const std::coroutine_handle<> next = roaming_.pop();
+    if (!next) break;
+    here.ctx = nullptr;
+    next.resume();
+  }
+  here.ctx = nullptr;
+}
+
+void worker::take_posted() noexcept {
+  for (runnable* work = inbox_.take(); work;) {
+    runnable* next = work->next;
+    if (work == &reclaim_) wheel_.reclaim();
+    else ready_.push(*work);
+    work = next;
+  }
+}
+
+bool worker::take_injected() noexcept {
+  runnable* work = pool_.injected.take();
+  if (!work) return false;
+  while (work) roaming_.push(*std::exchange(work, work->next));
+  return true;
+}
+
+// --- looking for work
+
+bool worker::find_work() noexcept {
+  if (!searching_ && !pool_.idle.begin_search()) return false;
+  searching_ = true;
+  bool found = take_injected();
+  const std::size_t others = pool_.workers.size();
+  const std::size_t first = next_victim_++;
+  for (std::size_t i = 0; i < others && !found; ++i) found = steal_from(pool_.at(first + i), 2);
+  if (found) {
+    found_work();
+    return true;
+  }
+  for (std::size_t i = 0; i < others; ++i) {
+    if (steal_fork_of(pool_.at(first + i))) return true;
+  }
+  return false;
+}
+
+bool worker::steal_from(worker& victim, std::size_t least) noexcept {
+  if (&victim == this) return false;
+  std::array<std::coroutine_handle<>, largest_theft> loot;
+  if (victim.roaming_.in_reach() < least) return false;
+  const std::size_t room = roaming_.make_room(loot.size());
+  const std::size_t count = victim.roaming_.steal(std::span(loot).first(room), least);
+  for (std::size_t i = 0; i < count; ++i) static_cast<void>(roaming_.try_push(loot[i]));  // there is room
+  return count != 0;
+}
+
+bool worker::steal_fork_of(worker& victim) noexcept {
+  if (&victim == this) return false;
+  fork_entry* rest = victim.forks_.steal();
+  if (!rest) return false;
+  found_work();
+  rest->begin(*rest).resume();
+  begin_forks();
+  return true;
+}
+
+// What is in the worker's own deque when it is in its loop. What is forked deeper than its budget of transfers comes
+// back through the queue, and goes on before the rest of those above it is begun: else they would all be taken apart,
+// and have to be joined.
+void worker::begin_forks() noexcept {
+  for (std::size_t left = turn_size; left != 0 && ready_.empty(); --left) {
+    fork_entry* rest = forks_.pop();
+    if (!rest) break;
+    rest->begin(*rest).resume();
+  }
+  this_thread().ctx = nullptr;
+}
+
+void worker::found_work() noexcept {
+  searching_ = false;
+  if (pool_.idle.end_search()) pool_.wake_one();
+}
+
+// --- sleeping
+
+void worker::rest() noexcept {
+  const time_point house = keep_house(clock_);
+  if (!ready_.empty()) return;  // what was given back there may have been waited for
+  const auto [looks_again, others_awake, watches] = pool_.idle.begin_sleep(*this, std::exchange(searching_, false));
+  // ORDER: acquire, pairs with the store in end_threads(); the nudge after it may have been used up in this turn.
+  if (!pool_.ended.load(std::memory_order_acquire) && (!looks_again || !finds_work(others_awake))) {
+    time_point until = std::min(wheel_.next_expiry(), house);
+    if (watches) until = std::min(until, clock_.now() + watch);
+    inbox_.sleep(until);
+    if (watches) look_after_others();
+  }
+  stopped_watching_ = watches;
+  searching_ = pool_.idle.end_sleep(*this, watches);
+}
+
+// After the announcement of its sleep.
+bool worker::finds_work(bool others_awake) const noexcept {
+  if (others_awake) heavy_fence();
+  // ORDER: forbids that the look at the queues comes before the announcement, against those that make full fences.
+  else fence(std::memory_order_seq_cst);
+  return pool_.has_work();
+}
+
+// Takes what is ready at workers that have not come back from a coroutine since the last look.
+void worker::look_after_others() noexcept {
+  for (std::size_t i = 0; i < pool_.workers.size(); ++i) {
+    worker& other = pool_.at(i);
+    const std::uint32_t turns = other.turns();
+    if (std::exchange(pool_.seen_turns[i], turns) == turns) steal_from(other, 1);
+  }
+}
+
+// --- executor
+
+// From its own thread this is reached only by those who do not look at thread_state::ready first.
+void worker::post(runnable& work) noexcept {
+  if (current_executor() == this) ready_.push(work);
+  else inbox_.post(work);
+}
+
+spawn_target* worker::target() noexcept { return &pool_.self; }
+
+void worker::wake() noexcept { inbox_.post(reclaim_); }
+
+}  // namespace hocket::inline HOCKET_ABI

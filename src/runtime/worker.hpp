@@ -1,0 +1,102 @@
+// One worker of a runtime: a thread, what it runs, and how it comes by more.
+//
+// Its two queues. What may run here only, because it has begun here and stays (a fiber, a part of a when_all), stands
+// in ready_, which nobody else sees; others post it to inbox_. What any worker may run stands in roaming_, from which
+// others steal (core/stealable_queue.hpp). What was forked and not begun is in forks_, from which others steal, too;
+// what is left there when the worker comes back to its loop (a child has waited) it begins itself at the end of the
+// turn.
+//
+// The worker's loop:
+//   1. turn(): the inbox, what was injected into the pool, timers, then what is ready, at most turn_size of each queue
+//   2. nothing was ready: find_work(): what was injected, then half of what another worker has
+//   3. nothing was found: rest(): asleep until something is posted, a timer is due or another worker has too much
+// The states and their protocol: idle_workers.hpp.
+//
+// Who may touch what. turns_, entered_, left_: written by this thread alone; read by all. thread_: the runtime.
+// Everything else: this thread.
+#pragma once
+#include <hocket/base/random.hpp>
+#include <hocket/core/fork_deque.hpp>
+#include <hocket/core/inbox.hpp>
+#include <hocket/core/registry.hpp>
+#include <hocket/core/run_queue.hpp>
+#include <hocket/core/stealable_queue.hpp>
+#include <hocket/runtime/runtime.hpp>
+#include <hocket/time/timer_wheel.hpp>
+
+#include <thread>
+
+namespace hocket::inline HOCKET_ABI {
+
+class worker final : public executor, private timer_waker {
+ public:
+  worker(runtime::state& pool, std::size_t index);
+  worker(const worker&) = delete;
+  worker& operator=(const worker&) = delete;
+
+  void start();
+  void join() { thread_.join(); }
+  bool started() const noexcept { return thread_.joinable(); }
+
+  // Any thread.
+  void nudge() noexcept { inbox_.nudge(); }
+  stealable_queue& roaming() noexcept { return roaming_; }
+  bool has_surplus() const noexcept { return roaming_.in_reach() >= 2 || forks_.in_reach(); }
+  // ORDER: relaxed, pairs with nothing: whether it changes is all that matters.
+  std::uint32_t turns() const noexcept { return turns_.load(std::memory_order_relaxed); }
+  // ORDER: acquire, pairs with the stores in count(): see runtime::state::live().
+  std::size_t entered() const noexcept { return entered_.load(std::memory_order_acquire); }
+  std::size_t left() const noexcept { return left_.load(std::memory_order_acquire); }
+
+  // On its thread.
+  void one_entered() noexcept { count(entered_); }
+  void one_left() noexcept { count(left_); }
+
+  // executor
+  void post(runnable& work) noexcept override;
+  timer_service* timers() noexcept override { return &wheel_; }
+  registry* coroutines() noexcept override { return &coroutines_; }
+  spawn_target* target() noexcept override;
+
+ private:
+  static void count(atomic<std::size_t>& number) noexcept {
+    // ORDER: release, pairs with the loads in entered() and left(); the load is of this thread's own store.
+    number.store(number.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  }
+  void run() noexcept;
+  bool turn() noexcept;
+  void take_posted() noexcept;
+  bool take_injected() noexcept;
+  void resume_roaming() noexcept;
+  bool find_work() noexcept;
+  bool steal_from(worker& victim, std::size_t least) noexcept;
+  bool steal_fork_of(worker& victim) noexcept;
+  void begin_forks() noexcept;
+  void found_work() noexcept;
+  void rest() noexcept;
+  bool finds_work(bool others_awake) const noexcept;
+  void look_after_others() noexcept;
+  void wake() noexcept override;  // timer_waker
+
+  runtime::state& pool_;
+  const std::size_t index_;
+  const clock& clock_;
+  futex_parker futex_;
+  inbox inbox_;
+  run_queue ready_;
+  stealable_queue roaming_;
+  fork_deque forks_;
+  timer_wheel wheel_;
+  runnable reclaim_{};  // posted by wake(); known by its address
+  registry coroutines_;
+  std::size_t next_victim_;
+  bool searching_ = false;
+  bool stopped_watching_ = false;  // when it woke last
+  bool due_ = false;               // timers are left that are due
+  atomic<std::uint32_t> turns_{0};
+  atomic<std::size_t> entered_{0};
+  atomic<std::size_t> left_{0};
+  std::thread thread_;
+};
+
+}  // namespace hocket::inline HOCKET_ABI

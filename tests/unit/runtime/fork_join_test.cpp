@@ -1,0 +1,259 @@
+// fork_join and parallel_for: on a thread, on a loop, and on runtimes of 1 to 8 workers.
+#include <hocket/core/sync_wait.hpp>
+#include <hocket/core/yield.hpp>
+#include <hocket/coro/fork_join.hpp>
+#include <hocket/coro/spawn.hpp>
+#include <hocket/coro/when_all.hpp>
+#include <hocket/runtime/loop.hpp>
+#include <hocket/runtime/runtime.hpp>
+#include <hocket/sync/event.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <doctest/doctest.h>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+using namespace hocket;
+
+namespace {
+
+constexpr std::size_t worker_counts[] = {1, 2, 4, 8};
+
+task<long> fib(int n) {
+  if (n < 2) co_return n;
+  auto [a, b] = co_await fork_join(fib(n - 1), fib(n - 2));
+  co_return a + b;
+}
+
+task<int> number(int n) { co_return n; }
+task<> count(std::atomic<int>& ran) {
+  ++ran;
+  co_return;
+}
+task<int> fail(std::string why) {
+  throw std::runtime_error(why);
+  co_return 0;
+}
+
+// On each kind of executor.
+template <class F>
+void everywhere(F body) {
+  SUBCASE("on a thread") {
+    auto whole = body();
+    sync_wait(std::move(whole));
+  }
+  SUBCASE("on a loop") {
+    loop lp;
+    auto handle = spawn(lp, body);
+    lp.run_until(handle);
+    sync_wait(std::move(handle));
+  }
+  SUBCASE("on a runtime") {
+    for (const std::size_t workers : worker_counts) {
+      CAPTURE(workers);
+      hocket::runtime rt({.workers = workers});
+      sync_wait(spawn(rt, body));
+    }
+  }
+}
+
+// How many tasks live at once.
+struct census {
+  int now = 0;
+  int most = 0;
+};
+class counted {
+ public:
+  explicit counted(census& of) noexcept : of_(&of) { of_->most = std::max(of_->most, ++of_->now); }
+  counted(counted&& other) noexcept : of_(std::exchange(other.of_, nullptr)) {}
+  ~counted() {
+    if (of_) --of_->now;
+  }
+  census& of() const noexcept { return *of_; }
+
+ private:
+  census* of_;
+};
+task<> halves(int depth, counted self) {
+  if (depth == 0) co_return;
+  auto first = halves(depth - 1, counted(self.of()));
+  co_await std::move(first);
+  co_await fork_join(halves(depth - 1, counted(self.of())), halves(depth - 1, counted(self.of())));
+}
+
+}  // namespace
+
+TEST_CASE("a recursion gives what a plain one gives") {
+  everywhere([]() -> task<> {
+    const long got = co_await fib(18);
+    CHECK(got == 2584);
+  });
+}
+
+TEST_CASE("a worker alone goes through what is forked depth first, however often the budget of transfers is used up") {
+  constexpr int depth = 9;
+  census tasks;
+  runtime alone({.workers = 1});
+  sync_wait(spawn(alone, [&]() -> task<> { return halves(depth, counted(tasks)); }));
+  CHECK(tasks.now == 0);
+  CHECK(tasks.most <= 2 * depth + 1);
+}
+
+TEST_CASE("results of every kind stand in the order given") {
+  everywhere([]() -> task<> {
+    int target = 3;
+    auto refer = [](int& to) -> task<int&> { co_return to; };
+    auto own = []() -> task<std::unique_ptr<int>> { co_return std::make_unique<int>(4); };
+    auto nothing = []() -> task<> { co_return; };
+    auto [a, b, c, d] = co_await fork_join(number(1), refer(target), own(), nothing());
+    CHECK(a == 1);
+    CHECK(&b == &target);
+    CHECK(*c == 4);
+    CHECK(d == no_value{});
+  });
+}
+
+TEST_CASE("a vector of tasks gives a vector, in order") {
+  everywhere([]() -> task<> {
+    std::vector<task<int>> all;
+    for (int i = 0; i < 100; ++i) all.push_back(number(i));
+    const std::vector<int> got = co_await fork_join(std::move(all));
+    REQUIRE(got.size() == 100);
+    for (int i = 0; i < 100; ++i) CHECK(got[static_cast<std::size_t>(i)] == i);
+    std::vector<task<int>> none;
+    const std::vector<int> nothing = co_await fork_join(std::move(none));
+    CHECK(nothing.empty());
+  });
+}
+
+TEST_CASE("the first exception in the order given is rethrown when all have ended") {
+  everywhere([]() -> task<> {
+    std::atomic<int> ran{0};
+    std::string caught;
+    try {
+      auto first = count(ran);
+      auto bad = fail("one"), worse = fail("two");
+      static_cast<void>(co_await fork_join(std::move(first), std::move(bad), std::move(worse)));
+    } catch (const std::runtime_error& error) {
+      caught = error.what();
+    }
+    CHECK(caught == "one");
+    CHECK(ran == 1);
+  });
+}
+
+TEST_CASE("what has not begun when one fails does not begin") {
+  std::atomic<int> ran{0};
+  auto body = [&]() -> task<> {
+    std::vector<task<>> all;
+    auto bad = []() -> task<> {
+      throw std::runtime_error("no");
+      co_return;
+    };
+    all.push_back(bad());
+    for (int i = 0; i < 10; ++i) all.push_back(count(ran));
+    CHECK_THROWS_AS(co_await fork_join(std::move(all)), std::runtime_error);
+  };
+  auto whole = body();
+  sync_wait(std::move(whole));
+  CHECK(ran == 0);
+}
+
+TEST_CASE("children that wait let their worker go on with the rest") {
+  for (const std::size_t workers : worker_counts) {
+    CAPTURE(workers);
+    hocket::runtime rt({.workers = workers});
+    auto body = []() -> task<int> {
+      event ready;
+      auto waits = [&ready](int n) -> task<int> {
+        auto got = co_await ready.wait();
+        co_return got ? n : 0;
+      };
+      auto sets = [&ready]() -> task<int> {
+        co_await yield();
+        ready.set();
+        co_return 100;
+      };
+      auto [a, b, c] = co_await fork_join(waits(1), waits(10), sets());
+      co_return a + b + c;
+    };
+    std::vector<join_handle<int>> all;
+    for (int i = 0; i < 50; ++i) all.push_back(spawn(rt, body));
+    for (auto& one : all) CHECK(sync_wait(std::move(one)) == 111);
+  }
+}
+
+TEST_CASE("a second worker takes a part of what is forked") {
+  hocket::runtime rt({.workers = 2});
+  std::atomic<int> here{0};
+  auto meet = [&here]() -> task<> {
+    ++here;
+    while (here.load() < 2) std::this_thread::yield();
+    co_return;
+  };
+  auto body = [&]() -> task<> { static_cast<void>(co_await fork_join(meet(), meet())); };
+  sync_wait(spawn(rt, body));
+  CHECK(here == 2);
+}
+
+TEST_CASE("a child of a when_all stays with its siblings when it has forked") {
+  hocket::runtime rt({.workers = 4});
+  auto parent = []() -> task<long> {
+    long unprotected = 0;
+    auto child = [&unprotected]() -> task<long> {
+      for (int i = 0; i < 20; ++i) {
+        const long seen = unprotected;
+        const long got = co_await fib(8);
+        unprotected = std::max(unprotected, seen) + got;
+        co_await yield();
+      }
+      co_return 1;
+    };
+    auto [a, b] = co_await when_all(child(), child());
+    co_return unprotected > 0 ? a + b : 0;
+  };
+  std::vector<join_handle<long>> all;
+  for (int i = 0; i < 20; ++i) all.push_back(spawn(rt, parent));
+  for (auto& one : all) CHECK(sync_wait(std::move(one)) == 2);
+}
+
+TEST_CASE("a coroutine that is killed unwinds when its children have") {
+  for (const std::size_t workers : worker_counts) {
+    CAPTURE(workers);
+    event never;
+    std::atomic<int> waiting{0};
+    auto shared = std::make_shared<int>(0);
+    {
+      hocket::runtime rt({.workers = workers});
+      auto waits = [&](std::shared_ptr<int>) -> task<> {
+        ++waiting;
+        static_cast<void>(co_await never.wait());
+      };
+      auto body = [&](std::shared_ptr<int> held) -> task<> {
+        static_cast<void>(co_await fork_join(waits(held), waits(held), waits(held)));
+      };
+      auto handle = spawn(rt, body, shared);
+      while (waiting.load() < 3) std::this_thread::yield();
+      handle.kill();
+      while (!handle.done()) std::this_thread::yield();
+    }
+    CHECK(shared.use_count() == 1);
+  }
+}
+
+TEST_CASE("parallel_for calls the body once for each index") {
+  everywhere([]() -> task<> {
+    std::vector<std::atomic<int>> calls(5000);
+    co_await parallel_for(std::size_t{0}, calls.size(), [&](std::size_t i) { ++calls[i]; });
+    co_await parallel_for(0, 5000, [&](int i) -> task<> { co_await count(calls[static_cast<std::size_t>(i)]); }, 16);
+    co_await parallel_for(7, 7, [&](int) { ++calls[0]; });
+    int wrong = 0;
+    for (auto& n : calls) wrong += n != 2;
+    CHECK(wrong == 0);
+  });
+}
