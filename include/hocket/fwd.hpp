@@ -8,6 +8,7 @@ template <class T>
 class result;
 class cancelled;
 
+class blocking_pool;
 class context;
 class executor;
 class loop;

@@ -102,7 +102,7 @@ activity scheduled::state() const noexcept {
   if (!begun_) return activity::unstarted;
   // ORDER: relaxed, pairs with the fetch_add in waits_for_foreign().
   if (foreign_.load(std::memory_order_relaxed)) return activity::waiting_foreign;
-  return waits_ && !waits_->decided() ? activity::waiting : activity::ready;
+  return waits_ && !waits_->over() ? activity::waiting : activity::ready;
 }
 
 // --- joining

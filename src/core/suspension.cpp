@@ -20,6 +20,21 @@ bool waiter::grant_both(waiter& one, waiter& other) noexcept {
   return true;
 }
 
+bool waiter::begin_grant() noexcept {
+  const settlement how = wait_->claim_.settle(verdict::granted);
+  if (how == settlement::lost) {
+    abandon();
+    return false;
+  }
+  wait_->winner_ = this;
+  const std::uint32_t freed = how == settlement::won ? wait_->release_all(this) : 0;
+  [[maybe_unused]] const bool last = freed != 0 && wait_->claim_.drop(freed);  // never: this hold is left
+  return true;
+}
+
+// What finish_grant() and abandon() have in common: the last hold of this registration goes, and decides nothing.
+void waiter::finish_grant() noexcept { abandon(); }
+
 void waiter::abandon() noexcept { wait_->conclude(settlement::lost, this); }
 
 bool waiter::decided() const noexcept { return wait_->claim_.outcome() > verdict::reserved; }

@@ -18,6 +18,8 @@
 //      and if both came, has the claim to itself: so that grant is a read-modify-write of the stop source and none of
 //      the claim (claim.hpp). An alarm of another thread is taken back after the claim is decided, since it
 //      rings then (core/timer.hpp).
+//      A source that has to work for what it grants, on memory of the wait (a blocking call), grants in two steps: from
+//      begin_grant() on the wait is granted, and nobody else ends it; finish_grant() lets the coroutine go on.
 //   5. await_resume: suspension.finish() gives the verdict. `granted` hands the resource to the caller.
 //   6. ~waiter: granted but never finished (the coroutine was destroyed before it ran): wait_source::pass_on().
 //
@@ -85,6 +87,11 @@ class waiter : public list_node {
   // not touch the waiter again.
   bool grant() noexcept;
 
+  // The same in two steps; see above. False: as above, and there is no second step. In between the waiter and its wait
+  // stay where they are.
+  [[nodiscard]] bool begin_grant() noexcept;
+  void finish_grant() noexcept;
+
   // By a source that matched a waiter of its own list with one of another select: grants both or none. When none, the
   // caller still holds both and lets each go with abandon() (if that wait was decided by others) or lists it again:
   // under its lock, and then asks decided() under the same lock. If true, the winner may have come too early to detach
@@ -139,6 +146,8 @@ class suspension : private stop_node, private timer_node {
 
   verdict outcome() const noexcept { return claim_.outcome(); }
   bool decided() const noexcept { return outcome() > verdict::reserved; }
+  // Decided, and nobody is at work on it: the coroutine is ready.
+  bool over() const noexcept { return decided() && !claim_.held(); }
 
   // For those who look at a wait under way, on the thread of its executor: the first source it waits for (null for
   // none), and where it was asked for.

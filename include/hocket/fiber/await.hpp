@@ -187,6 +187,7 @@ told_to_others told_by(const operation<Op>& what) noexcept {
 template <class A>
 told_to_others told_by(const A& what) noexcept {
   if constexpr (requires { what.awaited(); }) return told_by(what.awaited());  // an adaptor
+  else if constexpr (requires { A::is_run_by_others; }) return {&what, sizeof what, true};
   else return {nullptr, 0, is_task<A> || std::derived_from<std::remove_cvref_t<awaiter_of<A>>, body_awaiter>};
 }
 template <class A>

@@ -310,6 +310,29 @@ struct touches_after_the_grant : permit_source {
   }
 };
 
+// Works on memory of the wait between the two steps of a grant.
+struct works_for_it : permit_source {
+  void release() noexcept override {
+    while (waiter* first = pop_or_keep()) {
+      if (!first->begin_grant()) continue;
+      require(first->decided(), "granted, and ended by others");
+      first->finish_grant();
+      return;
+    }
+  }
+};
+
+struct works_after_the_last_step : permit_source {
+  void release() noexcept override {
+    while (waiter* first = pop_or_keep()) {
+      if (!first->begin_grant()) continue;
+      first->finish_grant();
+      require(first->decided());
+      return;
+    }
+  }
+};
+
 struct keeps_no_lost_permit : permit_source {
   void release() noexcept override {
     if (waiter* first = pop_or_keep()) first->grant();
@@ -367,6 +390,11 @@ TEST_CASE("a source that looks for a permit under one lock and lists under anoth
 TEST_CASE("a source that touches a waiter after its grant touches freed memory") {
   // Its look races with the end of the wait's life; the checker sees that even when the look came first.
   ::verdict::found(bug::data_race, bounds, granted_or_killed<touches_after_the_grant>);
+}
+
+TEST_CASE("a grant in two steps keeps the wait until the second one") {
+  ::verdict::none(bounds, granted_or_killed<works_for_it>);
+  ::verdict::found(bug::data_race, bounds, granted_or_killed<works_after_the_last_step>);
 }
 
 TEST_CASE("a source that does not offer a lost permit to the next loses it") {

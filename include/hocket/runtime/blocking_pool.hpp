@@ -1,0 +1,86 @@
+// blocking_pool: the threads on which blocking() runs what blocks.
+//
+//   blocking_pool crypto({.threads = 2, .queue = 100, .name = "crypto"});   // beside the pool of the process
+//
+// States of a call, which is a registration (waiter) of the wait of its coroutine:
+//
+//   in line --taken by a thread: begin_grant()--> running --finish_grant()--> over
+//           --its wait ends otherwise: detach()--> over, and never ran
+//           --the pool is destroyed--> over: refused
+//
+// A thread takes a call out of the line under the mutex; from then on detach() finds it gone, so an ending wait keeps
+// the call's hold, and with it the memory of the coroutine (core/claim.hpp). The thread then asks whether the wait is
+// still undecided: begin_grant() decides it. Not: the call does not run. So of a cancellation and the beginning of the
+// call exactly one comes first, and who comes second does nothing.
+//
+// Threads sleep in a stack of their own, the last one that fell asleep on top: it is woken first, so with little to do
+// the others reach their time and end. A thread that is woken is out of the stack before, under the mutex: one call,
+// one wake, none lost. One that ends joins the one that ended before it; the destructor joins the last.
+//
+// Destroying a pool refuses the calls that stand in line (operation_canceled) and those that come, waits for those that
+// run, and ends the threads. From one of its own threads that is fatal.
+//
+// Threads: every member function, any thread.
+#pragma once
+#include <hocket/base/clock.hpp>
+#include <hocket/base/mutex.hpp>
+#include <hocket/core/suspension.hpp>
+#include <memory>
+
+namespace hocket::inline HOCKET_ABI {
+
+namespace detail {
+struct blocking_job;
+class blocking_operation;
+}  // namespace detail
+
+struct blocking_pool_options {
+  std::size_t threads = 64;                  // at most; at least 1
+  std::size_t queue = 10'000;                // calls that stand in line at most; 0: none but those that run at once
+  duration idle = std::chrono::seconds(10);  // a thread that had nothing to do for so long ends
+  const char* name = "blocking";             // of its threads; a literal
+};
+
+class blocking_pool final : private wait_source {
+ public:
+  static constexpr std::size_t most_threads = 4096;
+
+  // Starts no thread. Throws std::system_error: invalid_argument for no thread or more than most_threads; bad_alloc.
+  explicit blocking_pool(const blocking_pool_options& options = {});
+  blocking_pool(const blocking_pool&) = delete;
+  blocking_pool& operator=(const blocking_pool&) = delete;
+  ~blocking_pool();
+
+  // That of the process, with default options, made when it is first asked for; never destroyed, so what runs on it at
+  // the end of the process is not waited for. Throws bad_alloc.
+  static blocking_pool& of_process();
+
+  struct counts {
+    std::size_t threads = 0;    // that exist
+    std::size_t idle = 0;       // of them
+    std::size_t queued = 0;     // calls that stand in line
+    std::uint64_t begun = 0;    // calls, since the pool was made
+    std::uint64_t refused = 0;  // since then, for want of room in the line or of a thread
+  };
+  counts statistics() const noexcept;
+
+ private:
+  friend class detail::blocking_operation;
+  struct thread;
+  struct state;
+
+  void enqueue(suspension& wait, waiter& entry, detail::blocking_job& job) noexcept;
+  std::error_code make_room() noexcept;
+  bool wake_thread() noexcept;
+  bool start_thread() noexcept;
+  void run(thread& self) noexcept;
+  bool sleep(thread& self) noexcept;
+  void end(thread& self) noexcept;
+  const char* what() const noexcept override { return "a blocking call"; }
+  bool detach(waiter& entry) noexcept override;
+  void pass_on(waiter&) noexcept override {}
+
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,228 @@
+#include <hocket/base/fatal.hpp>
+#include <hocket/core/parker.hpp>
+#include <hocket/runtime/blocking.hpp>
+
+#include "runtime/platform/thread_name.hpp"
+
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace hocket::inline HOCKET_ABI {
+
+struct blocking_pool::thread : list_node {
+  explicit thread(std::size_t number) noexcept : index(number) {}
+  const std::size_t index;
+  futex_parker park;
+  bool asleep = false;  // stands in the stack of idle threads
+  std::thread system;
+};
+
+struct blocking_pool::state {
+  explicit state(const blocking_pool_options& options) : limits(options) { idle.reserve(options.threads); }
+
+  waiter* take() noexcept {  // the first call of the line
+    if (line.empty()) return nullptr;
+    --queued;
+    return &line.pop_front();
+  }
+
+  const blocking_pool_options limits;
+  mutable thread_mutex mutex;
+  // Under the mutex:
+  list<waiter> line;
+  std::size_t queued = 0;  // in the line
+  std::size_t coming = 0;  // threads that were started or woken for a call of the line and have not looked yet
+  std::size_t next_index = 0;
+  std::uint64_t begun = 0;
+  std::uint64_t refused = 0;
+  bool closing = false;
+  std::vector<thread*> idle;  // the one that fell asleep last at its end
+  list<thread> threads;
+  std::unique_ptr<thread> ended;  // the one that ended last, to be joined
+
+  atomic<std::uint32_t> running{0};  // threads; changes under the mutex, and the destructor sleeps on it
+};
+
+namespace {
+
+detail::blocking_job& job_of(waiter& entry) noexcept { return *static_cast<detail::blocking_job*>(entry.resource); }
+
+const blocking_pool_options& checked(const blocking_pool_options& options) {
+  if (options.threads == 0 || options.threads > blocking_pool::most_threads)
+    throw std::system_error(std::make_error_code(std::errc::invalid_argument),
+                            "a blocking_pool needs at least 1 thread, and takes 4,096 at most");
+  return options;
+}
+
+// On a thread of the pool: false if the call's wait had ended before.
+bool run_call(waiter& entry) noexcept {
+  detail::blocking_job& job = job_of(entry);
+  if (!entry.begin_grant()) return false;
+  job.run(job);
+  entry.finish_grant();
+  return true;
+}
+
+}  // namespace
+
+blocking_pool::blocking_pool(const blocking_pool_options& options)
+    : state_(std::make_unique<state>(checked(options))) {}
+
+blocking_pool& blocking_pool::of_process() {
+  static auto* const pool = new blocking_pool;
+  return *pool;
+}
+
+blocking_pool::counts blocking_pool::statistics() const noexcept {
+  const state& all = *state_;
+  const locked guard(all.mutex);
+  // ORDER: relaxed, pairs with nothing: it changes under the mutex.
+  return {all.running.load(std::memory_order_relaxed), all.idle.size(), all.queued, all.begun, all.refused};
+}
+
+// --- a call
+
+void blocking_pool::enqueue(suspension& wait, waiter& entry, detail::blocking_job& job) noexcept {
+  const locked guard(state_->mutex);
+  entry.resource = &job;
+  if ((job.refusal = make_room())) {
+    [[maybe_unused]] const bool told = wait.take_now(entry, *this);
+    return;
+  }
+  entry.enlist(wait, *this);
+  state_->line.push_back(entry);
+  ++state_->queued;
+}
+
+// Under the mutex, before a call enters the line: sees to it that a thread comes for it, or that it may wait for one.
+std::error_code blocking_pool::make_room() noexcept {
+  state& all = *state_;
+  if (all.closing) return std::make_error_code(std::errc::operation_canceled);
+  if (all.queued < all.coming || wake_thread() || start_thread()) return {};
+  // ORDER: relaxed, pairs with nothing: it changes under the mutex.
+  const bool hopeless = all.running.load(std::memory_order_relaxed) == 0;
+  if (!hopeless && all.queued - all.coming < all.limits.queue) return {};
+  ++all.refused;
+  return std::make_error_code(std::errc::resource_unavailable_try_again);
+}
+
+bool blocking_pool::detach(waiter& entry) noexcept {
+  const locked guard(state_->mutex);
+  if (!entry.linked()) return false;
+  list<waiter>::erase(entry);
+  --state_->queued;
+  return true;
+}
+
+// --- threads
+
+// Under the mutex.
+bool blocking_pool::wake_thread() noexcept {
+  state& all = *state_;
+  if (all.idle.empty()) return false;
+  thread& chosen = *all.idle.back();
+  all.idle.pop_back();
+  chosen.asleep = false;
+  ++all.coming;
+  chosen.park.wake();
+  return true;
+}
+
+// Under the mutex, which the thread takes first of all. False: no more are allowed, or can be had.
+bool blocking_pool::start_thread() noexcept {
+  state& all = *state_;
+  // ORDER: relaxed, pairs with nothing: it changes under the mutex.
+  const std::uint32_t running = all.running.load(std::memory_order_relaxed);
+  if (running >= all.limits.threads) return false;
+  try {
+    auto one = std::make_unique<thread>(all.next_index);
+    one->system = std::thread([this, self = one.get()] { run(*self); });
+    all.threads.push_back(*one.release());
+  } catch (...) {  // bad_alloc, or the system has no more threads
+    return false;
+  }
+  ++all.next_index;
+  ++all.coming;
+  // ORDER: relaxed, pairs with nothing: it changes under the mutex.
+  all.running.store(running + 1, std::memory_order_relaxed);
+  return true;
+}
+
+void blocking_pool::run(thread& self) noexcept {
+  state& all = *state_;
+  name_this_thread(all.limits.name, self.index);
+  all.mutex.lock();
+  --all.coming;
+  for (;;) {
+    if (waiter* next = all.closing ? nullptr : all.take()) {
+      ++all.begun;
+      all.mutex.unlock();
+      const bool ran = run_call(*next);
+      all.mutex.lock();
+      if (!ran) --all.begun;
+    } else if (all.closing || !sleep(self)) {
+      break;
+    }
+  }
+  end(self);
+}
+
+// Under the mutex, which it leaves meanwhile. False: nobody had anything to do for it for too long.
+bool blocking_pool::sleep(thread& self) noexcept {
+  state& all = *state_;
+  all.idle.push_back(&self);  // there is room
+  self.asleep = true;
+  const time_point until = deadline_after(steady_clock().now(), all.limits.idle);
+  bool late = false;
+  while (self.asleep && !late) {
+    all.mutex.unlock();
+    late = !self.park.park(until) && steady_clock().now() >= until;
+    all.mutex.lock();
+  }
+  if (!self.asleep) {
+    --all.coming;
+    return true;
+  }
+  std::erase(all.idle, &self);
+  return false;
+}
+
+// Under the mutex, which it gives up.
+void blocking_pool::end(thread& self) noexcept {
+  state& all = *state_;
+  list<thread>::erase(self);
+  const std::unique_ptr<thread> before = std::exchange(all.ended, std::unique_ptr<thread>(&self));
+  // ORDER: release, pairs with the load in the destructor.
+  all.running.fetch_sub(1, std::memory_order_release);
+  futex_wake_all(all.running);
+  all.mutex.unlock();
+  if (before) before->system.join();
+}
+
+// --- the end
+
+blocking_pool::~blocking_pool() {
+  state& all = *state_;
+  all.mutex.lock();
+  for (const thread& one : all.threads)
+    expects(one.system.get_id() != std::this_thread::get_id(), "a blocking_pool was destroyed by one of its own calls",
+            "it would wait for itself: destroy it on another thread", all.limits.name);
+  all.closing = true;
+  while (wake_thread()) {
+  }
+  while (waiter* left = all.take()) {
+    all.mutex.unlock();
+    job_of(*left).refusal = std::make_error_code(std::errc::operation_canceled);
+    left->grant();
+    all.mutex.lock();
+  }
+  all.mutex.unlock();
+  // ORDER: acquire, pairs with the fetch_sub in end().
+  while (const std::uint32_t left = all.running.load(std::memory_order_acquire)) futex_wait(all.running, left);
+  const locked guard(all.mutex);  // whoever ended last has let it go
+  if (all.ended) all.ended->system.join();
+}
+
+}  // namespace hocket::inline HOCKET_ABI
