@@ -57,7 +57,7 @@ class blocking_operation {
 
 // Awaited once, where it was made or moved to.
 template <class F, class... Args>
-class [[nodiscard("a blocking call does nothing until it is awaited")]] blocking_call {
+class [[nodiscard]] blocking_call {
   using returned = typename spawned_call<F, Args...>::returned;
   static_assert(!is_task<returned>, "hocket: a callable that returns a task does not block: await the task itself");
 

@@ -2,159 +2,19 @@
 // for it. Whatever the order: the coroutine is posted once or goes straight on, never both; a permit is granted or
 // kept; and nobody touches the wait after it is over. (It is freed at once, so a late touch is a use after
 // destruction.)
-#include <hocket/core/context.hpp>
-#include <hocket/core/current.hpp>
-#include <hocket/core/executor.hpp>
-#include <hocket/core/stop.hpp>
-#include <hocket/core/suspension.hpp>
-
-#include "core/kept.hpp"
+#include "core/whole_wait.hpp"
 #include "sync/waits.hpp"
-#include "unit/core/permit_source.hpp"
-#include "verdict.hpp"
 
 namespace {
 
-using hocket::atomic;
-using hocket::context;
-using hocket::executor;
-using hocket::locked;
-using hocket::runnable;
-using hocket::stop_source;
-using hocket::suspension;
-using hocket::timer_node;
-using hocket::timer_service;
+using namespace hocket_test;
 using hocket::verdict;
-using hocket::waiter;
 using hocket::model::bug;
-using hocket::model::execution;
-using hocket::model::require;
-using hocket::model::var;
-using hocket_test::either;
-using hocket_test::kept;
-using hocket_test::permit_source;
-using hocket_test::unneeded_in;
 namespace model = hocket::model;
-
-// One alarm, which fires when ring() is called, and notices a detach that is not ordered after the registration.
-class one_alarm final : public timer_service {
- public:
-  hocket::time_point now() const noexcept override { return {}; }
-  void attach(timer_node& node) noexcept override {
-    {
-      locked guard(mutex_);
-      node_ = &node;
-    }
-    registration_ = 1;
-  }
-  bool detach(timer_node& node) noexcept override {
-    require(registration_ == 1);
-    locked guard(mutex_);
-    return std::exchange(node_, nullptr) == &node;
-  }
-  void ring() {
-    timer_node* due = nullptr;
-    {
-      locked guard(mutex_);
-      due = std::exchange(node_, nullptr);
-    }
-    if (due) due->fire(*due);
-  }
-
- private:
-  hocket::thread_mutex mutex_;
-  timer_node* node_ = nullptr;
-  var<int> registration_{0, "registration of the alarm"};
-};
-
-// The home of one coroutine: it is posted at most once per wait, and sleep() is what it does in between.
-class one_home final : public executor {
- public:
-  explicit one_home(timer_service* timers = nullptr) noexcept : timers_(timers) {}
-  void post(runnable&) noexcept override {
-    // A plain store would hide a second post.
-    if (posted_.fetch_add(1, std::memory_order_release) != 0) twice_ = true;
-    hocket::futex_wake_one(posted_);
-  }
-  timer_service* timers() noexcept override { return timers_; }
-  void sleep() {
-    while (posted_.load(std::memory_order_acquire) == 0) hocket::futex_wait(posted_, 0);
-  }
-  bool posted() const { return posted_.load(std::memory_order_relaxed) != 0; }
-  bool twice() const noexcept { return twice_; }
-
- private:
-  timer_service* const timers_;
-  bool twice_ = false;
-  atomic<std::uint32_t> posted_{0, "posted"};
-};
-
-// A source that notices a detach which is not ordered after the registration.
-struct watchful_source : permit_source {
-  using permit_source::permit_source;
-  var<int> registration{0, "registration"};
-  bool take_or_list(suspension& wait, waiter& entry) noexcept override {
-    bool taken = permit_source::take_or_list(wait, entry);
-    registration = 1;
-    return taken;
-  }
-  bool detach(waiter& entry) noexcept override {
-    require(registration == 1);
-    return permit_source::detach(entry);
-  }
-};
-
-struct awaiter {
-  suspension wait;
-  waiter entry;
-};
-
-hocket::context_options under(stop_source* stop, bool deadline) {
-  hocket::context_options options;
-  options.stop = stop;
-  if (deadline) options.deadline = hocket::time_point{};
-  return options;
-}
-
-// Waits once for a permit, as acquisition does for a coroutine; frees the awaiter as soon as it may.
-template <class Source>
-verdict wait_once(Source& source, one_home& home, context& ctx) {
-  kept<awaiter> self;
-  hocket::this_thread().seat.running_on = &home;
-  hocket::this_thread().ctx = &ctx;
-  self->wait.arm({});
-  source.take_or_list(self->wait, self->entry);
-  if (self->wait.commit()) home.sleep();
-  else require(!home.posted(), "posted, and gone straight on");
-  verdict got = self->wait.finish();
-  self.free();
-  return got;
-}
-
-template <class Source>
-struct one_wait {
-  one_alarm alarm;
-  stop_source stop;
-  one_home home{&alarm};
-  hocket::context_ptr ctx;
-  Source source;
-  verdict got = verdict::idle;
-
-  explicit one_wait(bool deadline) : ctx(context::child_of(context::root(), under(&stop, deadline))) {}
-  void start(execution& run) {
-    run.thread("waits", [this] { got = wait_once(source, home, *ctx); });
-  }
-  void check() {
-    require(!home.twice(), "posted twice");
-    require(source.free() == (got == verdict::granted ? 0 : 1), "a permit was lost, or made");
-    require(!source.has_waiters());
-    require(got == verdict::granted || got == verdict::killed || got == verdict::timed_out);
-  }
-};
 
 template <class Source>
 void granted_or_killed(execution& run) {
-  kept<one_wait<Source>> t(false);
+  kept<whole_wait<Source>> t(false);
   t->start(run);
   run.thread("grants", [&] { t->source.release(); });
   run.thread("kills", [&] { t->stop.request(verdict::killed); });
@@ -164,7 +24,7 @@ void granted_or_killed(execution& run) {
 }
 
 void granted_or_killed_or_late(execution& run) {
-  kept<one_wait<permit_source>> t(true);
+  kept<whole_wait<permit_source>> t(true);
   t->start(run);
   run.thread("grants", [&] { t->source.release(); });
   run.thread("kills", [&] { t->stop.request(verdict::killed); });
@@ -178,7 +38,7 @@ void granted_or_killed_or_late(execution& run) {
 // elsewhere after the claim is decided.
 template <bool AtHome>
 void granted_in_time(execution& run) {
-  kept<one_wait<permit_source>> t(true);
+  kept<whole_wait<permit_source>> t(true);
   t->start(run);
   run.thread("grants", [&] {
     hocket::running_scope on({AtHome ? &t->home : nullptr}, nullptr);
@@ -273,7 +133,7 @@ struct relisting_source : permit_source {
 
 auto relisted_while_killed(bool asks_afterwards) {
   return [=](execution& run) {
-    kept<one_wait<relisting_source>> t(false);
+    kept<whole_wait<relisting_source>> t(false);
     t->source.asks_afterwards = asks_afterwards;
     t->start(run);
     run.thread("hesitates", [&] { t->source.hesitate(); });
@@ -379,7 +239,7 @@ TEST_CASE("without asking, it is") { ::verdict::found(bug::lost_wakeup, bounds, 
 
 TEST_CASE("a source that looks for a permit under one lock and lists under another loses a wake-up") {
   ::verdict::found(bug::lost_wakeup, bounds, [](execution& run) {
-    kept<one_wait<looks_without_the_lock>> t(false);
+    kept<whole_wait<looks_without_the_lock>> t(false);
     t->start(run);
     run.thread("grants", [&] { t->source.release(); });
     run.join();
