@@ -76,7 +76,7 @@ void scope::begin_join(suspension& wait, waiter& entry) noexcept {
 }
 
 std::error_code scope::enroll() noexcept {
-  if (std::error_code refused = above_ ? above_->enroll() : std::error_code{}) return refused;
+  if (std::error_code refused = above_ ? above_->enroll_child() : std::error_code{}) return refused;
   // ORDER: relaxed, pairs with nothing: the spawner keeps the scope from ending.
   count_.fetch_add(1, std::memory_order_relaxed);
   return {};

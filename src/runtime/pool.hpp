@@ -6,6 +6,7 @@
 
 #include "runtime/idle_workers.hpp"
 #include "runtime/injection.hpp"
+#include "runtime/standstill.hpp"
 #include "runtime/worker.hpp"
 
 #include <memory>
@@ -13,15 +14,27 @@
 
 namespace hocket::inline HOCKET_ABI {
 
+class text_writer;
+
 struct runtime::state {
   state(runtime& owner, const runtime_options& options, std::size_t workers);
 
   // Workers, in turn.
   worker& at(std::size_t index) noexcept { return *workers[index % workers.size()]; }
 
+  // The worker whose thread this is; null if it is none of these.
+  worker* here() const noexcept;
   void wake_one() noexcept;
   [[nodiscard]] bool has_work() const noexcept;
   std::size_t live() const noexcept;
+
+  // Lets nothing new in; `children`: not even below what is there.
+  void refuse(bool children) noexcept;
+  // See standstill.hpp. Gives the phase.
+  std::uint32_t bring_to_a_standstill() noexcept;
+  void write_coroutines(text_writer& out, bool whole) noexcept;
+  // After refuse(): until nothing is left; false if that has not come in time.
+  [[nodiscard]] bool wait_until_empty(time_point until) noexcept;
 
   runtime& self;
   const char* const name;
@@ -31,13 +44,15 @@ struct runtime::state {
   injection injected;
   idle_workers idle;
   std::vector<std::unique_ptr<worker>> workers;
-  std::vector<std::uint32_t> seen_turns;  // of each worker, by the sleeper that watches
+  std::vector<std::size_t> seen_turns;  // of each worker, by the sleeper that watches
 
   atomic<std::uint32_t> posting{0};  // calls of post() under way
-  atomic<bool> closing{false};       // spawns are refused
-  atomic<bool> ended{false};         // nothing is left; the threads end
-  atomic<std::uint32_t> ends{0};     // while it closes: changes with each coroutine that ends
-  atomic<std::size_t> entered{0};    // by other threads than the workers
+  enum class gate : std::uint8_t { open, children_only, closed };
+  standstill still;
+  atomic<gate> admits{gate::open};  // what may be spawned
+  atomic<bool> ended{false};        // nothing is left; the threads end
+  atomic<std::uint32_t> ends{0};    // while it closes: changes with each coroutine that ends
+  atomic<std::size_t> entered{0};   // by other threads than the workers
   atomic<std::size_t> left{0};
 };
 

@@ -18,12 +18,6 @@ std::size_t number_of_workers(const runtime_options& options) {
   return options.workers ? options.workers : usable_cpus();
 }
 
-// The worker of `pool` whose thread this is; null if it is none.
-worker* this_worker(const runtime& pool) noexcept {
-  const thread_state& here = this_thread();
-  return here.seat.pool == &pool ? static_cast<worker*>(here.seat.running_on) : nullptr;
-}
-
 }  // namespace
 
 // --- what the workers share
@@ -37,6 +31,11 @@ runtime::state::state(runtime& owner, const runtime_options& options, std::size_
       seen_turns(count) {
   workers.reserve(count);
   for (std::size_t i = 0; i < count; ++i) workers.push_back(std::make_unique<worker>(*this, i));
+}
+
+worker* runtime::state::here() const noexcept {
+  const executor_seat& seat = this_thread().seat;
+  return seat.pool == &self ? static_cast<worker*>(seat.running_on) : nullptr;
 }
 
 void runtime::state::wake_one() noexcept {
@@ -77,19 +76,12 @@ runtime::runtime(const runtime_options& options) {
 }
 
 runtime::~runtime() {
-  expects(this_worker(*this) == nullptr, "a runtime was destroyed by one of its own coroutines",
+  expects(state_->here() == nullptr, "a runtime was destroyed by one of its own coroutines",
           "it would wait for itself: destroy it on another thread");
   state& all = *state_;
-  // ORDER: relaxed, pairs with the load in enroll(): a spawn that comes at the same time is killed below.
-  all.closing.store(true, std::memory_order_relaxed);
-  heavy_fence();
+  all.refuse(true);
   all.stop.request(verdict::killed);
-  for (;;) {
-    // ORDER: acquire, pairs with the fetch_add in leave().
-    const std::uint32_t ends = all.ends.load(std::memory_order_acquire);
-    if (all.live() == 0) break;
-    futex_wait(all.ends, ends);
-  }
+  [[maybe_unused]] const bool empty = all.wait_until_empty(time_point::max());
   // Whoever posted the last ones may not have returned yet: he is about to.
   // ORDER: acquire, pairs with the fetch_sub in post().
   while (all.posting.load(std::memory_order_acquire) != 0) std::this_thread::yield();
@@ -113,7 +105,7 @@ unhandled_handler runtime::on_unhandled() const noexcept { return state_->unhand
 
 // From a worker of it this is reached only by those who do not look at thread_state::roaming first.
 void runtime::post(runnable& work) noexcept {
-  if (this_worker(*this)) return hocket::post(work);
+  if (state_->here()) return hocket::post(work);
   // ORDER: relaxed, pairs with the load in ~runtime(): the post publishes it together with the work.
   state_->posting.fetch_add(1, std::memory_order_relaxed);
   state_->injected.post(work);
@@ -129,28 +121,33 @@ void runtime::offer() noexcept { state_->wake_one(); }
 
 // Of the present worker. Elsewhere they tell the time, and nothing can be attached to them.
 timer_service* runtime::timers() noexcept {
-  worker* here = this_worker(*this);
+  worker* here = state_->here();
   return (here ? *here : *state_->workers.front()).timers();
 }
 
-std::error_code runtime::enroll() noexcept {
-  // ORDER: relaxed, pairs with the store in ~runtime().
-  if (state_->closing.load(std::memory_order_relaxed)) return std::make_error_code(std::errc::operation_canceled);
-  if (worker* here = this_worker(*this)) here->one_entered();
+std::error_code runtime::enroll() noexcept { return admit(false); }
+std::error_code runtime::enroll_child() noexcept { return admit(true); }
+
+std::error_code runtime::admit(bool child) noexcept {
+  // ORDER: relaxed, pairs with the store in refuse().
+  const auto admits = state_->admits.load(std::memory_order_relaxed);
+  if (admits != state::gate::open && (admits == state::gate::closed || !child)) [[unlikely]]
+    return std::make_error_code(std::errc::operation_canceled);
+  if (worker* here = state_->here()) here->one_entered();
   // ORDER: relaxed, pairs with nothing: the coroutine itself is handed over by post().
   else state_->entered.fetch_add(1, std::memory_order_relaxed);
   return {};
 }
 
 void runtime::leave() noexcept {
-  if (worker* here = this_worker(*this)) here->one_left();
+  if (worker* here = state_->here()) here->one_left();
   // ORDER: release, pairs with the load in live().
   else state_->left.fetch_add(1, std::memory_order_release);
   light_fence();
-  // ORDER: relaxed, pairs with the store in ~runtime(): the fences order it.
-  if (!state_->closing.load(std::memory_order_relaxed)) [[likely]]
+  // ORDER: relaxed, pairs with the store in refuse(): the fences order it.
+  if (state_->admits.load(std::memory_order_relaxed) == state::gate::open) [[likely]]
     return;
-  // ORDER: release, pairs with the load in ~runtime(): the count is visible.
+  // ORDER: release, pairs with the load in wait_until_empty(): the count is visible.
   state_->ends.fetch_add(1, std::memory_order_release);
   futex_wake_all(state_->ends);
 }

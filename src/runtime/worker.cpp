@@ -39,21 +39,22 @@ void worker::run() noexcept {
   running_scope running({this, &ready_, &pool_.self, &roaming_, &forks_}, nullptr);
   // ORDER: acquire, pairs with the store in ~runtime().
   while (!pool_.ended.load(std::memory_order_acquire)) {
+    halt();
     if (turn() || find_work()) continue;
     rest();
   }
 }
 
+void worker::halt() noexcept { pool_.still.halt(standing_); }
+
 // --- a turn
 
 // Whether it ran anything, or is to come back at once.
 bool worker::turn() noexcept {
-  // ORDER: relaxed, pairs with nothing: see turns().
-  const std::uint32_t turns = turns_.load(std::memory_order_relaxed) + 1;
-  turns_.store(turns, std::memory_order_relaxed);
+  turns_.add(1);
   take_posted();
   take_injected();
-  if (turns % house_turns == 0) [[unlikely]]
+  if (turns() % house_turns == 0) [[unlikely]]
     keep_house(clock_);
   due_ = wheel_.advance(turn_size);
   const bool any = !ready_.empty() || !roaming_.empty() || !forks_.empty();
@@ -61,22 +62,23 @@ bool worker::turn() noexcept {
     if (searching_) found_work();
     if (std::exchange(stopped_watching_, false) || roaming_.wanted()) pool_.wake_one();
     ready_.reserve(ready_.size());  // what did not fit into its array so far will
-    resume_ready(ready_, turn_size);
-    resume_roaming();
+    resumed_.add(resume_ready(ready_, turn_size) + resume_roaming());
     begin_forks();
   }
   return any || due_;
 }
 
-void worker::resume_roaming() noexcept {
+std::size_t worker::resume_roaming() noexcept {
   thread_state& here = this_thread();
-  for (std::size_t left = turn_size; left != 0; --left) {
+  std::size_t left = turn_size;
+  for (; left != 0; --left) {
     const std::coroutine_handle<> next = roaming_.pop();
     if (!next) break;
     here.ctx = nullptr;
     next.resume();
   }
   here.ctx = nullptr;
+  return turn_size - left;
 }
 
 void worker::take_posted() noexcept {
@@ -91,7 +93,9 @@ void worker::take_posted() noexcept {
 bool worker::take_injected() noexcept {
   runnable* work = pool_.injected.take();
   if (!work) return false;
-  while (work) roaming_.push(*std::exchange(work, work->next));
+  std::size_t taken = 0;
+  for (; work; ++taken) roaming_.push(*std::exchange(work, work->next));
+  injected_.add(taken);
   return true;
 }
 
@@ -121,6 +125,7 @@ bool worker::steal_from(worker& victim, std::size_t least) noexcept {
   const std::size_t room = roaming_.make_room(loot.size());
   const std::size_t count = victim.roaming_.steal(std::span(loot).first(room), least);
   for (std::size_t i = 0; i < count; ++i) static_cast<void>(roaming_.try_push(loot[i]));  // there is room
+  stolen_.add(count);
   return count != 0;
 }
 
@@ -128,6 +133,7 @@ bool worker::steal_fork_of(worker& victim) noexcept {
   if (&victim == this) return false;
   fork_entry* rest = victim.forks_.steal();
   if (!rest) return false;
+  stolen_.add(1);
   found_work();
   rest->begin(*rest).resume();
   begin_forks();
@@ -161,6 +167,7 @@ void worker::rest() noexcept {
   if (!pool_.ended.load(std::memory_order_acquire) && (!looks_again || !finds_work(others_awake))) {
     time_point until = std::min(wheel_.next_expiry(), house);
     if (watches) until = std::min(until, clock_.now() + watch);
+    sleeps_.add(1);
     inbox_.sleep(until);
     if (watches) look_after_others();
   }
@@ -180,9 +187,13 @@ bool worker::finds_work(bool others_awake) const noexcept {
 void worker::look_after_others() noexcept {
   for (std::size_t i = 0; i < pool_.workers.size(); ++i) {
     worker& other = pool_.at(i);
-    const std::uint32_t turns = other.turns();
+    const std::size_t turns = other.turns();
     if (std::exchange(pool_.seen_turns[i], turns) == turns) steal_from(other, 1);
   }
+}
+
+runtime_counts worker::counts() const noexcept {
+  return {turns(), resumed_.get(), injected_.get(), stolen_.get(), sleeps_.get(), roaming_.in_reach()};
 }
 
 // --- executor

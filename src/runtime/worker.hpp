@@ -12,8 +12,8 @@
 //   3. nothing was found: rest(): asleep until something is posted, a timer is due or another worker has too much
 // The states and their protocol: idle_workers.hpp.
 //
-// Who may touch what. turns_, entered_, left_: written by this thread alone; read by all. thread_: the runtime.
-// Everything else: this thread.
+// Who may touch what. What is counted: written by this thread alone; read by all. standing_: standstill.hpp. thread_:
+// the runtime. Everything else: this thread.
 #pragma once
 #include <hocket/base/random.hpp>
 #include <hocket/core/fork_deque.hpp>
@@ -23,6 +23,8 @@
 #include <hocket/core/stealable_queue.hpp>
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/time/timer_wheel.hpp>
+
+#include "runtime/standstill.hpp"
 
 #include <thread>
 
@@ -42,13 +44,16 @@ class worker final : public executor, private timer_waker {
   void nudge() noexcept { inbox_.nudge(); }
   stealable_queue& roaming() noexcept { return roaming_; }
   bool has_surplus() const noexcept { return roaming_.in_reach() >= 2 || forks_.in_reach(); }
-  // ORDER: relaxed, pairs with nothing: whether it changes is all that matters.
-  std::uint32_t turns() const noexcept { return turns_.load(std::memory_order_relaxed); }
+  // Whether it changes is all that matters.
+  std::size_t turns() const noexcept { return turns_.get(); }
+  runtime_counts counts() const noexcept;
+  const standstill::mark& standing() const noexcept { return standing_; }
   // ORDER: acquire, pairs with the stores in count(): see runtime::state::live().
   std::size_t entered() const noexcept { return entered_.load(std::memory_order_acquire); }
   std::size_t left() const noexcept { return left_.load(std::memory_order_acquire); }
 
   // On its thread.
+  void halt() noexcept;
   void one_entered() noexcept { count(entered_); }
   void one_left() noexcept { count(left_); }
 
@@ -59,6 +64,17 @@ class worker final : public executor, private timer_waker {
   spawn_target* target() noexcept override;
 
  private:
+  // For people and for the watch: no more than a number.
+  class tally {
+   public:
+    // ORDER: relaxed, pairs with nothing: see above.
+    std::size_t get() const noexcept { return number_.load(std::memory_order_relaxed); }
+    // ORDER: relaxed, pairs with nothing: see above.
+    void add(std::size_t n) noexcept { number_.store(get() + n, std::memory_order_relaxed); }
+
+   private:
+    atomic<std::size_t> number_{0};
+  };
   static void count(atomic<std::size_t>& number) noexcept {
     // ORDER: release, pairs with the loads in entered() and left(); the load is of this thread's own store.
     number.store(number.load(std::memory_order_relaxed) + 1, std::memory_order_release);
@@ -67,7 +83,7 @@ class worker final : public executor, private timer_waker {
   bool turn() noexcept;
   void take_posted() noexcept;
   bool take_injected() noexcept;
-  void resume_roaming() noexcept;
+  std::size_t resume_roaming() noexcept;
   bool find_work() noexcept;
   bool steal_from(worker& victim, std::size_t least) noexcept;
   bool steal_fork_of(worker& victim) noexcept;
@@ -93,7 +109,8 @@ class worker final : public executor, private timer_waker {
   bool searching_ = false;
   bool stopped_watching_ = false;  // when it woke last
   bool due_ = false;               // timers are left that are due
-  atomic<std::uint32_t> turns_{0};
+  tally turns_, resumed_, injected_, stolen_, sleeps_;
+  standstill::mark standing_{0};
   atomic<std::size_t> entered_{0};
   atomic<std::size_t> left_{0};
   std::thread thread_;

@@ -34,6 +34,9 @@ class registry {
     list<scheduled>::erase(member);
   }
   list<scheduled>& members() noexcept { return members_; }
+  // While somebody looks at them who does not know that their threads stand still; only if shared.
+  void lock() noexcept { mutex_.lock(); }
+  void unlock() noexcept { mutex_.unlock(); }
 
   const executor& home() const noexcept { return home_; }
   const char* name() const noexcept { return name_; }

@@ -27,6 +27,9 @@ class spawn_target {
   virtual executor& home() noexcept = 0;
   virtual context& surroundings() noexcept = 0;
   [[nodiscard]] virtual std::error_code enroll() noexcept = 0;
+  // The same for a child of a scope below this target: a part of what is there already, which a target that takes
+  // nothing new may still let go on.
+  [[nodiscard]] virtual std::error_code enroll_child() noexcept { return enroll(); }
   virtual void leave() noexcept = 0;
   virtual unhandled_handler on_unhandled() const noexcept = 0;
 

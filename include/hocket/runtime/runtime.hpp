@@ -22,6 +22,7 @@
 // What a coroutine forks and what it spawns into a scope may run on any worker, too. A child of a fork_join that waits
 // goes on where it waited.
 //
+// Ending. shutdown() ends it in order: refuse, drain, cancel, kill, each with its time, and tells what is left.
 // Destroying a runtime refuses further spawns, kills what is left (it unwinds, core/unwind.hpp), waits until it has
 // ended, and joins the threads. Not from one of its own coroutines: that is fatal. A coroutine that waits for a foreign
 // awaitable cannot be killed: the destructor waits for it.
@@ -38,6 +39,31 @@ struct runtime_options {
   std::size_t workers = 0;  // 0: one for each CPU of the process's affinity mask, or fewer by its CPU quota (cgroup)
   const char* name = "runtime";              // of its threads and unnamed coroutines; a literal
   unhandled_handler on_unhandled = nullptr;  // null: abort, naming the coroutine
+};
+
+// How long each step of a shutdown may take.
+struct shutdown_options {
+  duration drain{};                           // coroutines may end by themselves
+  duration cancel = std::chrono::seconds(1);  // then they are cancelled, and may clean up
+  duration kill = std::chrono::seconds(1);    // then they are killed, and unwind
+  int report =
+      2;  // the descriptor to which those are dumped that are about to be killed, and then those left; -1: none
+};
+
+// How many coroutines ended in which step.
+struct shutdown_report {
+  std::size_t drained = 0, cancelled = 0, killed = 0;
+  std::size_t left = 0;  // that do not let go, or wait for what cannot be killed: the destructor would wait for them
+};
+
+// What a worker has done since it began, or all of them, and what is ready there now.
+struct runtime_counts {
+  std::size_t turns = 0;     // of its loop
+  std::size_t resumed = 0;   // coroutines, from its queues
+  std::size_t injected = 0;  // came to it from what other threads posted to the runtime
+  std::size_t stolen = 0;    // came to it from other workers: coroutines and forks
+  std::size_t sleeps = 0;
+  std::size_t ready = 0;  // stand where others may take them, about
 };
 
 class runtime final : public executor, public spawn_target {
@@ -59,6 +85,25 @@ class runtime final : public executor, public spawn_target {
   // Cancels every coroutine that was spawned on it.
   void cancel_all() noexcept;
 
+  // Ends what runs on it, and tells how; takes as long as the options say at most, and no longer than there is
+  // anything left. The runtime is there until it is destroyed, but refuses (operation_canceled).
+  //   1. refuse: what is spawned from now on; but children of scopes, which belong to what is there, until step 4
+  //   2. drain: waits until nothing is left, for `drain` at most
+  //   3. cancel: cancel_all(), and waits for `cancel`
+  //   4. kill: reports what is left, kills it, and waits for `kill`
+  //   5. reports what is left even so
+  // Not from one of its own coroutines: that is fatal. Again, or from several threads: each does all of it.
+  shutdown_report shutdown(const shutdown_options& options = {});
+
+  // Since the runtime was made; read while the workers run, so the numbers do not belong to one moment.
+  runtime_counts counts() const noexcept;
+  runtime_counts counts(std::size_t worker) const noexcept;
+
+  // Writes a table of its coroutines, like loop::dump. The workers stand still meanwhile. A worker that does not come
+  // back from a coroutine within a quarter of a second is named, and of all coroutines only name, kind and place are
+  // told then. From any thread, a coroutine of the runtime too. Allocates nothing. Blocks like write(2) on `fd`.
+  void dump(int fd) noexcept;
+
   // executor, spawn_target
   void post(runnable& work) noexcept override;
   timer_service* timers() noexcept override;
@@ -67,6 +112,7 @@ class runtime final : public executor, public spawn_target {
   executor& home() noexcept override { return *this; }
   context& surroundings() noexcept override;
   std::error_code enroll() noexcept override;
+  std::error_code enroll_child() noexcept override;
   void leave() noexcept override;
   unhandled_handler on_unhandled() const noexcept override;
 
@@ -74,6 +120,7 @@ class runtime final : public executor, public spawn_target {
   friend class worker;
   struct state;
   void end_threads() noexcept;
+  std::error_code admit(bool child) noexcept;
 
   std::unique_ptr<state> state_;
 };

@@ -1,11 +1,9 @@
-// loop::dump: the table of a loop's coroutines. Everything is read on the loop's thread, between two of its steps.
-#include <hocket/base/text_writer.hpp>
+#include "runtime/table.hpp"
+
 #include <hocket/core/current.hpp>
-#include <hocket/runtime/loop.hpp>
 
 #include "runtime/platform/code_place.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 namespace hocket::inline HOCKET_ABI {
@@ -14,27 +12,14 @@ namespace {
 constexpr std::size_t kind_column = 26, state_column = 33, suspended_column = 42, spawned_column = 72,
                       awaited_column = 102;
 
-struct tally {
-  std::size_t begun = 0, running = 0, ready = 0, waiting = 0;
-};
-
 bool is_running(const scheduled& one) noexcept {
   const thread_state& here = this_thread();
-  return here.seat.running_on == &one.home() && here.ctx && here.ctx->coroutine() == &one;
+  return here.ctx && here.ctx->coroutine() == &one;
 }
 
 bool is_waiting(const scheduled& one) noexcept {
   const activity now = one.state();
   return now == activity::waiting || now == activity::waiting_foreign;
-}
-
-tally count(list<scheduled>& members) noexcept {
-  tally seen;
-  for (const scheduled& one : members) {
-    ++seen.begun;
-    ++(is_waiting(one) ? seen.waiting : is_running(one) ? seen.running : seen.ready);
-  }
-  return seen;
 }
 
 const char* name_of(coroutine_kind kind) noexcept {
@@ -110,19 +95,29 @@ void write_line(text_writer& out, const scheduled& one, time_point now) noexcept
 
 }  // namespace
 
-void loop::dump(int fd) noexcept {
-  text_writer out(fd);
-  const tally seen = count(coroutines_.members());
-  const std::size_t all = std::max(live(), seen.begun);
-  out.text("loop \"").text(coroutines_.name()).text("\": ").number(all).text(" live, ").number(seen.begun);
-  out.text(" begun (").number(seen.running).text(" running, ").number(seen.ready).text(" ready, ");
-  out.number(seen.waiting).text(" waiting), ").number(all - seen.begun).text(" not begun, ");
-  out.number(wheel_.size()).text(" timers").end_line();
-  if (seen.begun == 0) return;
+void count(list<scheduled>& members, tally& seen) noexcept {
+  for (const scheduled& one : members) {
+    ++seen.begun;
+    ++(is_waiting(one) ? seen.waiting : is_running(one) ? seen.running : seen.ready);
+  }
+}
+
+void write_table_head(text_writer& out) noexcept {
   out.text("NAME").to_column(kind_column).text("KIND").to_column(state_column).text("STATE");
   out.to_column(suspended_column).text("SUSPENDED AT").to_column(spawned_column).text("SPAWNED AT");
   out.to_column(awaited_column).text("WAITS FOR").end_line();
-  for (const scheduled& one : coroutines_.members()) write_line(out, one, now());
+}
+
+void write_table(text_writer& out, list<scheduled>& members, time_point now) noexcept {
+  for (const scheduled& one : members) write_line(out, one, now);
+}
+
+void write_names(text_writer& out, list<scheduled>& members) noexcept {
+  for (const scheduled& one : members) {
+    out.text(one.name()).to_column(kind_column).text(name_of(one.kind())).to_column(state_column).text("unknown");
+    write_spawned(out.to_column(suspended_column).text("-").to_column(spawned_column), one);
+    out.to_column(awaited_column).text("-").end_line();
+  }
 }
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,24 @@
+// loop::dump: everything is read on the loop's thread, between two of its steps.
+#include <hocket/runtime/loop.hpp>
+
+#include "runtime/table.hpp"
+
+#include <algorithm>
+
+namespace hocket::inline HOCKET_ABI {
+
+void loop::dump(int fd) noexcept {
+  text_writer out(fd);
+  tally seen;
+  count(coroutines_.members(), seen);
+  const std::size_t all = std::max(live(), seen.begun);
+  out.text("loop \"").text(coroutines_.name()).text("\": ").number(all).text(" live, ").number(seen.begun);
+  out.text(" begun (").number(seen.running).text(" running, ").number(seen.ready).text(" ready, ");
+  out.number(seen.waiting).text(" waiting), ").number(all - seen.begun).text(" not begun, ");
+  out.number(wheel_.size()).text(" timers").end_line();
+  if (seen.begun == 0) return;
+  write_table_head(out);
+  write_table(out, coroutines_.members(), now());
+}
+
+}  // namespace hocket::inline HOCKET_ABI

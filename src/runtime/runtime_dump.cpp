@@ -1,0 +1,82 @@
+// runtime::dump: everything is read while the workers stand still.
+#include <hocket/base/fatal.hpp>
+
+#include "runtime/pool.hpp"
+#include "runtime/table.hpp"
+
+namespace hocket::inline HOCKET_ABI {
+namespace {
+
+constexpr std::chrono::milliseconds patience{250};  // with a worker that does not come
+
+void write_counts(text_writer& out, std::size_t index, const runtime_counts& of, bool stands) noexcept {
+  out.text("worker ").number(index).text(stands ? ": " : ": does not come back from a coroutine; ");
+  out.number(of.turns).text(" turns, ").number(of.resumed).text(" resumed, ").number(of.injected).text(" injected, ");
+  out.number(of.stolen).text(" stolen, ").number(of.sleeps).text(" sleeps, ").number(of.ready).text(" ready");
+  out.end_line();
+}
+
+}  // namespace
+
+// `whole`: all workers stand still.
+void runtime::state::write_coroutines(text_writer& out, bool whole) noexcept {
+  write_table_head(out);
+  for (auto& one : workers) {
+    const locked guard(*one->coroutines());
+    if (whole) write_table(out, one->coroutines()->members(), steady_clock().now());
+    else write_names(out, one->coroutines()->members());
+  }
+}
+
+// A worker that waits for its turn to ask halts for whoever asks.
+std::uint32_t runtime::state::bring_to_a_standstill() noexcept {
+  worker* const asking = here();
+  std::uint32_t phase = asking ? still.try_begin() : still.begin();
+  while (phase == 0) {
+    asking->halt();
+    phase = still.try_begin();
+  }
+  for (auto& one : workers) one->nudge();
+  return phase;
+}
+
+void runtime::dump(int fd) noexcept {
+  state& all = *state_;
+  const std::uint32_t phase = all.bring_to_a_standstill();
+  const time_point until = deadline_after(steady_clock().now(), patience);
+  {
+    text_writer out(fd);
+    const std::size_t live = all.live();
+    out.text("runtime \"").text(all.name).text("\": ").number(live).text(" live").end_line();
+    bool whole = true;
+    for (std::size_t i = 0; i < all.workers.size(); ++i) {
+      worker& one = all.at(i);
+      const bool stands = &one == all.here() || standstill::stands(one.standing(), phase, until);
+      whole = whole && stands;
+      write_counts(out, i, one.counts(), stands);
+    }
+    all.write_coroutines(out, whole);
+  }
+  all.still.end();
+}
+
+runtime_counts runtime::counts(std::size_t worker) const noexcept {
+  expects(worker < workers(), "a worker was asked for that the runtime does not have", "they count from 0: workers()");
+  return state_->at(worker).counts();
+}
+
+runtime_counts runtime::counts() const noexcept {
+  runtime_counts all;
+  for (std::size_t i = 0; i < workers(); ++i) {
+    const runtime_counts one = counts(i);
+    all.turns += one.turns;
+    all.resumed += one.resumed;
+    all.injected += one.injected;
+    all.stolen += one.stolen;
+    all.sleeps += one.sleeps;
+    all.ready += one.ready;
+  }
+  return all;
+}
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,49 @@
+// A standstill: the workers of a pool stop between two coroutines, so that whoever asked can look at what they know.
+//
+//   whoever asks (one at a time: mutex_)          a worker, before each turn
+//   1. begin(): the next phase, an odd number     1. halt(): it is odd: notes that it stands for this phase
+//   2. nudges all workers                         2. sleeps until the phase changes
+//   3. stands(): until the worker stands for
+//      this phase, or the time is over
+//   4. looks
+//   5. end(): the phase becomes even
+//
+// A worker that does not come back from a coroutine does not come: what it may touch is not to be looked at then. If it
+// comes too late it stands for a phase that is over, and nobody takes that for his own.
+//
+// What a worker did before it stands is visible to whoever asked, and what he did to the worker, to that. A worker that
+// asks itself stands already; while it waits for its turn to ask (try_begin()), it halts for the others.
+#pragma once
+#include <hocket/base/atomic.hpp>
+#include <hocket/base/mutex.hpp>
+#include <hocket/base/time_point.hpp>
+
+namespace hocket::inline HOCKET_ABI {
+
+class standstill {
+ public:
+  // Of one worker: for which phase it stands.
+  using mark = atomic<std::uint32_t>;
+
+  // A worker, where it resumes no coroutine.
+  void halt(mark& self) noexcept {
+    // ORDER: relaxed, pairs with nothing: a look that costs nothing; the nudge that follows the phase is not lost.
+    if (phase_.load(std::memory_order_relaxed) % 2 != 0) [[unlikely]]
+      wait(self);
+  }
+
+  // Whoever asks: the phase; 0 if somebody else asks.
+  [[nodiscard]] std::uint32_t try_begin() noexcept;
+  [[nodiscard]] std::uint32_t begin() noexcept;
+  [[nodiscard]] static bool stands(const mark& worker, std::uint32_t phase, time_point until) noexcept;
+  void end() noexcept;
+
+ private:
+  [[gnu::noinline]] void wait(mark& self) noexcept;
+  std::uint32_t next_phase() noexcept;
+
+  thread_mutex mutex_;
+  atomic<std::uint32_t> phase_{0};
+};
+
+}  // namespace hocket::inline HOCKET_ABI

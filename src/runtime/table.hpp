@@ -1,0 +1,21 @@
+// The lines of a dump: coroutines, one each.
+#pragma once
+#include <hocket/base/text_writer.hpp>
+#include <hocket/core/registry.hpp>
+
+namespace hocket::inline HOCKET_ABI {
+
+// How many are in which state.
+struct tally {
+  std::size_t begun = 0, running = 0, ready = 0, waiting = 0;
+};
+
+// While those who run the coroutines stand still.
+void count(list<scheduled>& members, tally& seen) noexcept;
+void write_table_head(text_writer& out) noexcept;
+void write_table(text_writer& out, list<scheduled>& members, time_point now) noexcept;
+
+// While they may run: only what never changes, under the lock of the registry.
+void write_names(text_writer& out, list<scheduled>& members) noexcept;
+
+}  // namespace hocket::inline HOCKET_ABI

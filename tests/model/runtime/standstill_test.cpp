@@ -1,0 +1,79 @@
+// A standstill under every schedule: whoever asked reads what a worker wrote, and changes it, without a race; the
+// worker goes on afterwards; and one that came too late for one phase is not taken to stand for the next.
+#include "runtime/standstill.hpp"
+
+#include "verdict.hpp"
+
+namespace {
+
+using hocket::standstill;
+using hocket::time_point;
+using hocket::model::bug;
+using hocket::model::execution;
+using hocket::model::require;
+using hocket::model::var;
+namespace model = hocket::model;
+
+struct one_worker {
+  standstill still;
+  standstill::mark mark{0, "mark"};
+  var<int> state{0, "what the worker knows"};
+
+  void work(int turns) {
+    for (; turns > 0; --turns) {
+      still.halt(mark);
+      state = state + 1;
+    }
+  }
+  void look(std::uint32_t phase) {
+    if (standstill::stands(mark, phase, time_point{})) state = state + 100;
+    still.end();
+  }
+};
+
+void asked_twice(execution& run) {
+  one_worker t;
+  run.thread("works", [&] { t.work(2); });
+  run.thread("asks", [&] {
+    t.look(t.still.begin());
+    if (const std::uint32_t phase = t.still.try_begin()) t.look(phase);
+  });
+  run.join();
+  require(t.state % 100 == 2);
+}
+
+void asked_by_two(execution& run) {
+  one_worker t;
+  run.thread("works", [&] { t.work(1); });
+  run.thread("asks", [&] { t.look(t.still.begin()); });
+  run.thread("asks, too", [&] { t.look(t.still.begin()); });
+  run.join();
+  require(t.state % 100 == 1);
+}
+
+// Takes any mark for one of its own phase.
+void asks_carelessly(execution& run) {
+  one_worker t;
+  run.thread("works", [&] { t.work(2); });
+  run.thread("asks", [&] {
+    for (int i = 0; i < 2; ++i) {
+      static_cast<void>(t.still.begin());
+      if (t.mark.load(std::memory_order_acquire) != 0) t.state = t.state + 100;
+      t.still.end();
+    }
+  });
+  run.join();
+}
+
+constexpr model::options bounds{.preemptions = 2, .stale_reads = 1, .spurious = 0};
+
+}  // namespace
+
+TEST_CASE("whoever asked for a standstill has the worker to himself") {
+  ::verdict::none(bounds, asked_twice);
+  ::verdict::none(bounds, asked_by_two);
+}
+
+TEST_CASE("a mark of an earlier phase says nothing of this one") {
+  ::verdict::found(bug::data_race, bounds, asks_carelessly);
+}

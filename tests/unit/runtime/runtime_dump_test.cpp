@@ -1,0 +1,143 @@
+// runtime::dump and runtime::counts.
+#include <hocket/core/sync_wait.hpp>
+#include <hocket/core/yield.hpp>
+#include <hocket/coro/spawn.hpp>
+#include <hocket/runtime/runtime.hpp>
+#include <hocket/sync/event.hpp>
+
+#include "support/death.hpp"
+#include "unit/runtime/dump_table.hpp"
+
+#include <atomic>
+#include <doctest/doctest.h>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace hocket;
+using namespace hocket_test;
+
+namespace {
+
+std::string text_of(hocket::runtime& rt) {
+  int fd = ::memfd_create("dump", MFD_CLOEXEC);
+  REQUIRE(fd >= 0);
+  rt.dump(fd);
+  std::string text = read_from_start(fd);
+  ::close(fd);
+  return text;
+}
+
+// The line of a coroutine, in columns; empty if there is none.
+std::vector<std::string> row_of(const std::string& text, const std::string& name) {
+  for (const std::string& line : lines_of(text)) {
+    if (line.rfind(name + "  ", 0) == 0) return columns_of(line);
+  }
+  return {};
+}
+
+std::size_t rows_with(const std::string& text, const std::string& part) {
+  std::size_t rows = 0;
+  for (const std::string& line : lines_of(text)) rows += line.find(part) != std::string::npos;
+  return rows;
+}
+
+task<> wait_for(event& bell, std::atomic<int>& begun) {
+  ++begun;
+  [[maybe_unused]] auto set = co_await bell.wait();
+}
+
+task<> yield_until(std::atomic<bool>& over) {
+  while (!over) co_await yield();
+}
+
+}  // namespace
+
+TEST_CASE("a dump tells of each coroutine what it waits for, while the workers go on before and after") {
+  for (std::size_t workers : {std::size_t{1}, std::size_t{2}, std::size_t{8}}) {
+    CAPTURE(workers);
+    event bell;
+    std::atomic<int> begun{0};
+    std::atomic<bool> over{false};
+    hocket::runtime rt({.workers = workers, .name = "shop"});
+    for (int i = 0; i < 20; ++i) spawn(rt, {.name = "waits"}, wait_for, std::ref(bell), std::ref(begun));
+    for (int i = 0; i < 3; ++i) spawn(rt, {.name = "yields"}, yield_until, std::ref(over));
+    while (begun < 20) std::this_thread::yield();
+    for (int again = 0; again < 20; ++again) {
+      const std::string text = text_of(rt);
+      CAPTURE(text);
+      CHECK(lines_of(text)[0] == "runtime \"shop\": 23 live");
+      CHECK(rows_with(text, "worker ") == workers);
+      if (rows_with(text, "does not come back") != 0) continue;  // the machine did not give it any time
+      CHECK(rows_with(text, "an event") >= 19);                  // one may be on its way into its wait
+    }
+    over = true;
+    bell.set();
+    CHECK(rt.shutdown({.drain = std::chrono::hours(1)}).left == 0);
+  }
+}
+
+TEST_CASE("a coroutine dumps its own runtime, and is the one that runs") {
+  hocket::runtime rt({.workers = 2});
+  auto body = [&]() -> task<std::string> { co_return text_of(rt); };
+  const std::string text = sync_wait(spawn(rt, {.name = "curious"}, body));
+  const auto row = row_of(text, "curious");
+  REQUIRE(row.size() == 6);
+  CHECK(row[1] == "task");
+  CHECK(row[2] == "running");
+}
+
+TEST_CASE("several may dump at once, from inside and outside") {
+  hocket::runtime rt({.workers = 4});
+  auto body = [&]() -> task<> {
+    for (int i = 0; i < 20; ++i) {
+      CHECK(text_of(rt).rfind("runtime ", 0) == 0);
+      co_await yield();
+    }
+  };
+  for (int i = 0; i < 4; ++i) spawn(rt, body);
+  std::thread outside([&] {
+    for (int i = 0; i < 20; ++i) CHECK(text_of(rt).rfind("runtime ", 0) == 0);
+  });
+  outside.join();
+  CHECK(rt.shutdown({.drain = std::chrono::hours(1)}).left == 0);
+}
+
+TEST_CASE("a worker that does not come back is named, and the names of the coroutines are told") {
+  event bell;
+  std::atomic<int> begun{0};
+  std::atomic<bool> holds{false}, go{false};
+  hocket::runtime rt({.workers = 2});
+  auto hold = [&]() -> task<> {
+    holds = true;
+    while (!go) std::this_thread::yield();
+    co_return;
+  };
+  spawn(rt, {.name = "waits"}, wait_for, std::ref(bell), std::ref(begun));
+  spawn(rt, {.name = "holds"}, hold);
+  while (!holds || begun == 0) std::this_thread::yield();
+  const std::string text = text_of(rt);
+  CAPTURE(text);
+  CHECK(rows_with(text, "does not come back from a coroutine") >= 1);
+  const auto row = row_of(text, "waits");
+  REQUIRE(row.size() == 6);
+  CHECK(row[2] == "unknown");
+  go = true;
+  bell.set();
+}
+
+TEST_CASE("what workers do is counted") {
+  constexpr int tasks = 500;
+  hocket::runtime rt({.workers = 2});
+  event never;
+  std::atomic<int> begun{0};
+  for (int i = 0; i < tasks; ++i) spawn(rt, wait_for, std::ref(never), std::ref(begun));
+  while (begun < tasks) std::this_thread::yield();
+  rt.shutdown();
+  const runtime_counts all = rt.counts();
+  CHECK(all.injected == tasks + tasks);  // each was spawned, and then cancelled, from this thread
+  CHECK(all.resumed >= tasks);
+  CHECK(all.turns >= 1);
+  CHECK(rt.counts(0).resumed + rt.counts(1).resumed == rt.counts().resumed);
+  expect_fatal([&] { static_cast<void>(rt.counts(2)); }, "a worker was asked for that the runtime does not have");
+}
