@@ -55,7 +55,8 @@ void suspension::arm(std::coroutine_handle<> handle, const wait_terms& terms) no
   thread_state& here = this_thread();
   expects(here.seat.running_on != nullptr, "a coroutine waited outside of any executor",
           "start it with spawn, run or sync_wait, so that somebody can resume it");
-  ctx_ = here.ctx ? here.ctx : &context::root();
+  context* const ctx = here.ctx;
+  ctx_ = ctx ? ctx : &context::root();
   scheduled* const self = ctx_->strand();
   if (self && terms.ignore != verdict::killed) self->expect_no_unwinding(terms.at);
   claim_.arm();

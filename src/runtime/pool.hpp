@@ -6,10 +6,12 @@
 
 #include "runtime/idle_workers.hpp"
 #include "runtime/injection.hpp"
+#include "runtime/stall_detector.hpp"
 #include "runtime/standstill.hpp"
 #include "runtime/worker.hpp"
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace hocket::inline HOCKET_ABI {
@@ -24,6 +26,18 @@ struct runtime::state {
 
   // The worker whose thread this is; null if it is none of these.
   worker* here() const noexcept;
+  // Has `tell` called with the coroutine whose own context this is, which does not end meanwhile; null if there is
+  // none.
+  template <class F>
+  void with_coroutine(const context* which, F tell) noexcept {
+    for (auto& one : workers) {
+      const locked guard(*one->coroutines());
+      for (const scheduled& member : one->coroutines()->members()) {
+        if (&member == which) return tell(&member);
+      }
+    }
+    tell(nullptr);
+  }
   void wake_one() noexcept;
   [[nodiscard]] bool has_work() const noexcept;
   std::size_t live() const noexcept;
@@ -32,6 +46,7 @@ struct runtime::state {
   void refuse(bool children) noexcept;
   // See standstill.hpp. Gives the phase.
   std::uint32_t bring_to_a_standstill() noexcept;
+  void write_holder(text_writer& out, std::size_t index) noexcept;
   void write_coroutines(text_writer& out, bool whole) noexcept;
   // After refuse(): until nothing is left; false if that has not come in time.
   [[nodiscard]] bool wait_until_empty(time_point until) noexcept;
@@ -54,6 +69,7 @@ struct runtime::state {
   atomic<std::uint32_t> ends{0};    // while it closes: changes with each coroutine that ends
   atomic<std::size_t> entered{0};   // by other threads than the workers
   atomic<std::size_t> left{0};
+  std::optional<stall_detector> stalls;
 };
 
 }  // namespace hocket::inline HOCKET_ABI

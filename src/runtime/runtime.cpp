@@ -69,6 +69,7 @@ runtime::runtime(const runtime_options& options) {
   state_ = std::make_unique<state>(*this, options, number_of_workers(options));
   try {
     for (auto& one : state_->workers) one->start();
+    if (options.stall_limit != duration::max()) state_->stalls.emplace(*state_, options.stall_limit, options.on_stall);
   } catch (...) {
     end_threads();
     throw;
@@ -89,6 +90,7 @@ runtime::~runtime() {
 }
 
 void runtime::end_threads() noexcept {
+  state_->stalls.reset();
   // ORDER: release, pairs with the loads in worker::run() and rest().
   state_->ended.store(true, std::memory_order_release);
   for (auto& one : state_->workers) one->nudge();

@@ -9,14 +9,21 @@ namespace {
 
 constexpr std::chrono::milliseconds patience{250};  // with a worker that does not come
 
-void write_counts(text_writer& out, std::size_t index, const runtime_counts& of, bool stands) noexcept {
-  out.text("worker ").number(index).text(stands ? ": " : ": does not come back from a coroutine; ");
+void write_counts(text_writer& out, std::size_t index, const runtime_counts& of) noexcept {
+  out.text("worker ").number(index).text(": ");
   out.number(of.turns).text(" turns, ").number(of.resumed).text(" resumed, ").number(of.injected).text(" injected, ");
   out.number(of.stolen).text(" stolen, ").number(of.sleeps).text(" sleeps, ").number(of.ready).text(" ready");
   out.end_line();
 }
 
 }  // namespace
+
+void runtime::state::write_holder(text_writer& out, std::size_t index) noexcept {
+  with_coroutine(at(index).running(), [&](const scheduled* who) noexcept {
+    out.text("worker ").number(index).literal(" does not come back from ").text(who ? who->name() : "a coroutine");
+    out.end_line();
+  });
+}
 
 // `whole`: all workers stand still.
 void runtime::state::write_coroutines(text_writer& out, bool whole) noexcept {
@@ -53,7 +60,8 @@ void runtime::dump(int fd) noexcept {
       worker& one = all.at(i);
       const bool stands = &one == all.here() || standstill::stands(one.standing(), phase, until);
       whole = whole && stands;
-      write_counts(out, i, one.counts(), stands);
+      write_counts(out, i, one.counts());
+      if (!stands) all.write_holder(out, i);
     }
     all.write_coroutines(out, whole);
   }

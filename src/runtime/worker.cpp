@@ -36,6 +36,8 @@ void worker::start() {
 
 void worker::run() noexcept {
   name_this_thread(pool_.name, index_);
+  // ORDER: release, pairs with the load in running().
+  seated_.store(&this_thread(), std::memory_order_release);
   running_scope running({this, &ready_, &pool_.self, &roaming_, &forks_}, nullptr);
   // ORDER: acquire, pairs with the store in ~runtime().
   while (!pool_.ended.load(std::memory_order_acquire)) {
@@ -190,6 +192,12 @@ void worker::look_after_others() noexcept {
     const std::size_t turns = other.turns();
     if (std::exchange(pool_.seen_turns[i], turns) == turns) steal_from(other, 1);
   }
+}
+
+const context* worker::running() const noexcept {
+  // ORDER: acquire, pairs with the store in run().
+  const thread_state* seated = seated_.load(std::memory_order_acquire);
+  return seated ? seated->ctx.get() : nullptr;
 }
 
 runtime_counts worker::counts() const noexcept {

@@ -48,6 +48,8 @@ class worker final : public executor, private timer_waker {
   std::size_t turns() const noexcept { return turns_.get(); }
   runtime_counts counts() const noexcept;
   const standstill::mark& standing() const noexcept { return standing_; }
+  // The context that runs on it now; null if none does. To be compared, not to be followed.
+  const context* running() const noexcept;
   // ORDER: acquire, pairs with the stores in count(): see runtime::state::live().
   std::size_t entered() const noexcept { return entered_.load(std::memory_order_acquire); }
   std::size_t left() const noexcept { return left_.load(std::memory_order_acquire); }
@@ -111,6 +113,7 @@ class worker final : public executor, private timer_waker {
   bool due_ = false;               // timers are left that are due
   tally turns_, resumed_, injected_, stolen_, sleeps_;
   standstill::mark standing_{0};
+  atomic<const thread_state*> seated_{nullptr};  // the state of its thread, once it runs
   atomic<std::size_t> entered_{0};
   atomic<std::size_t> left_{0};
   std::thread thread_;

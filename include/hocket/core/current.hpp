@@ -9,6 +9,7 @@
 // Where fibers are threads of the operating system (HOCKET_BACKEND=thread) all of this is the thread's that resumed
 // them (base/logical_thread.hpp).
 #pragma once
+#include <hocket/base/visible_pointer.hpp>
 #include <hocket/core/platform/this_thread.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -36,8 +37,8 @@ struct executor_seat {
 
 struct thread_state {
   executor_seat seat;
-  std::size_t turn_left = 0;  // resumes that the executor's present turn still allows (whoever resumes counts)
-  context* ctx = nullptr;     // the running coroutine's; null means the root context
+  std::size_t turn_left = 0;     // resumes that the executor's present turn still allows (whoever resumes counts)
+  visible_pointer<context> ctx;  // the running coroutine's; null means the root context
   // The eager body that runs on the stack of the code that called it (coro/eager_task.hpp).
   const void* eager = nullptr;
   std::uint32_t early_ends = 0;  // destructions under way of frames that an error ended (coro/or_return.hpp)

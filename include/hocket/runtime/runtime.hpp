@@ -35,10 +35,28 @@
 
 namespace hocket::inline HOCKET_ABI {
 
+// A coroutine that holds its worker: it has not let go for `held` at least.
+struct stall {
+  std::size_t worker;
+  const char* coroutine;  // its name; "a coroutine" if it runs in a context of its own (context_local, shielded)
+  duration held;
+  std::source_location spawned;
+};
+using stall_handler = void (*)(const stall& of) noexcept;
+
+// Writes a line to the standard error.
+void print_stall(const stall& of) noexcept;
+
 struct runtime_options {
   std::size_t workers = 0;  // 0: one for each CPU of the process's affinity mask, or fewer by its CPU quota (cgroup)
   const char* name = "runtime";              // of its threads and unnamed coroutines; a literal
   unhandled_handler on_unhandled = nullptr;  // null: abort, naming the coroutine
+
+  // A coroutine that holds its worker for so long is told of, once for each time. That takes a thread, which looks at
+  // the workers four times in `stall_limit`, and nothing of theirs. The handler runs on that thread, must be short and
+  // must not use the runtime.
+  duration stall_limit = duration::max();  // never
+  stall_handler on_stall = &print_stall;
 };
 
 // How long each step of a shutdown may take.
@@ -118,6 +136,7 @@ class runtime final : public executor, public spawn_target {
 
  private:
   friend class worker;
+  friend class stall_detector;
   struct state;
   void end_threads() noexcept;
   std::error_code admit(bool child) noexcept;

@@ -1,0 +1,57 @@
+#include "runtime/stall_detector.hpp"
+
+#include <hocket/base/text_writer.hpp>
+
+#include "runtime/platform/thread_name.hpp"
+#include "runtime/pool.hpp"
+
+#include <algorithm>
+
+namespace hocket::inline HOCKET_ABI {
+
+void print_stall(const stall& of) noexcept {
+  constexpr int standard_error = 2;
+  text_writer out(standard_error);
+  out.literal("hocket: coroutine \"").text(of.coroutine).literal("\" has held worker ").number(of.worker);
+  out.literal(" for ").seconds(of.held);
+  if (of.spawned.line() != 0) out.literal(" (spawned at ").path(of.spawned.file_name()).literal(":");
+  if (of.spawned.line() != 0) out.number(of.spawned.line()).literal(")");
+  out.literal(": let others run by yield(), or let blocking() run it").end_line();
+}
+
+stall_detector::stall_detector(runtime::state& pool, duration limit, stall_handler handler)
+    : pool_(pool), limit_(limit), handler_(handler), seen_(pool.workers.size()), thread_([this] { run(); }) {}
+
+stall_detector::~stall_detector() {
+  // ORDER: relaxed, pairs with the load in run(): nothing else is told by it.
+  over_.store(1, std::memory_order_relaxed);
+  futex_wake_all(over_);
+  thread_.join();
+}
+
+void stall_detector::run() noexcept {
+  name_this_thread(pool_.name, pool_.workers.size());
+  const duration pause = std::max<duration>(limit_ / 4, std::chrono::milliseconds(1));
+  // ORDER: relaxed, pairs with the store in the destructor.
+  while (over_.load(std::memory_order_relaxed) == 0) {
+    for (std::size_t i = 0; i < seen_.size(); ++i) look(i, seen_[i]);
+    [[maybe_unused]] const bool woken = futex_wait_until(over_, 0, deadline_after(steady_clock().now(), pause));
+  }
+}
+
+void stall_detector::look(std::size_t worker, sight& last) noexcept {
+  const auto& of = pool_.at(worker);
+  const time_point now = steady_clock().now();
+  const sight present{of.turns(), of.running(), now, false};
+  if (present.turns != last.turns || present.running != last.running || !present.running) {
+    last = present;
+  } else if (!last.told && now - last.since >= limit_) {
+    last.told = true;
+    pool_.with_coroutine(present.running, [&](const scheduled* who) noexcept {
+      handler_(
+          {worker, who ? who->name() : "a coroutine", now - last.since, who ? who->spawned() : std::source_location{}});
+    });
+  }
+}
+
+}  // namespace hocket::inline HOCKET_ABI
