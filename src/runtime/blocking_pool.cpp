@@ -1,4 +1,5 @@
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/forks.hpp>
 #include <hocket/core/parker.hpp>
 #include <hocket/runtime/blocking.hpp>
 
@@ -29,6 +30,7 @@ struct blocking_pool::state {
   }
 
   const blocking_pool_options limits;
+  const std::uint32_t forks = forks_so_far();  // when it was made
   mutable thread_mutex mutex;
   // Under the mutex:
   list<waiter> line;
@@ -71,9 +73,19 @@ blocking_pool::blocking_pool(const blocking_pool_options& options)
     : state_(std::make_unique<state>(checked(options))) {}
 
 blocking_pool& blocking_pool::of_process() {
-  static auto* const pool = new blocking_pool;
-  return *pool;
+  static constinit atomic<blocking_pool*> present{nullptr};
+  // ORDER: acquire, pairs with the compare-exchange below.
+  blocking_pool* seen = present.load(std::memory_order_acquire);
+  while (!seen || seen->is_copy_in_child()) {
+    auto made = std::make_unique<blocking_pool>();
+    // ORDER: acq_rel, acquire on failure, pairs with the load above: the pool is there for whoever finds it.
+    if (present.compare_exchange_strong(seen, made.get(), std::memory_order_acq_rel, std::memory_order_acquire))
+      return *made.release();
+  }
+  return *seen;
 }
+
+bool blocking_pool::is_copy_in_child() const noexcept { return state_->forks != forks_so_far(); }
 
 blocking_pool::counts blocking_pool::statistics() const noexcept {
   const state& all = *state_;
@@ -85,6 +97,8 @@ blocking_pool::counts blocking_pool::statistics() const noexcept {
 // --- a call
 
 void blocking_pool::enqueue(suspension& wait, waiter& entry, detail::blocking_job& job) noexcept {
+  expects(!is_copy_in_child(), "a blocking_pool was used in a child of the process that made it",
+          "fork() takes no threads along: make another pool in the child", state_->limits.name);
   const locked guard(state_->mutex);
   entry.resource = &job;
   if ((job.refusal = make_room())) {
@@ -204,6 +218,10 @@ void blocking_pool::end(thread& self) noexcept {
 // --- the end
 
 blocking_pool::~blocking_pool() {
+  if (is_copy_in_child()) {
+    static_cast<void>(state_.release());
+    return;
+  }
   state& all = *state_;
   all.mutex.lock();
   for (const thread& one : all.threads)

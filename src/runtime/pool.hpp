@@ -1,5 +1,6 @@
 // What the workers of a runtime share.
 #pragma once
+#include <hocket/base/forks.hpp>
 #include <hocket/core/context.hpp>
 #include <hocket/core/stop.hpp>
 #include <hocket/runtime/runtime.hpp>
@@ -52,6 +53,7 @@ struct runtime::state {
   [[nodiscard]] bool wait_until_empty(time_point until) noexcept;
 
   runtime& self;
+  const std::uint32_t forks = forks_so_far();  // when it was made
   const char* const name;
   const unhandled_handler unhandled;
   stop_source stop;

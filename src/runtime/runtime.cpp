@@ -76,7 +76,18 @@ runtime::runtime(const runtime_options& options) {
   }
 }
 
+bool runtime::is_copy_in_child() const noexcept { return state_->forks != forks_so_far(); }
+
+void runtime::expect_threads() const noexcept {
+  expects(!is_copy_in_child(), "a runtime was used in a child of the process that made it",
+          "fork() takes no threads along: fork before the runtime is made, or exec in the child", state_->name);
+}
+
 runtime::~runtime() {
+  if (is_copy_in_child()) {
+    static_cast<void>(state_.release());
+    return;
+  }
   expects(state_->here() == nullptr, "a runtime was destroyed by one of its own coroutines",
           "it would wait for itself: destroy it on another thread");
   state& all = *state_;
@@ -108,6 +119,7 @@ unhandled_handler runtime::on_unhandled() const noexcept { return state_->unhand
 // From a worker of it this is reached only by those who do not look at thread_state::roaming first.
 void runtime::post(runnable& work) noexcept {
   if (state_->here()) return hocket::post(work);
+  expect_threads();
   // ORDER: relaxed, pairs with the load in ~runtime(): the post publishes it together with the work.
   state_->posting.fetch_add(1, std::memory_order_relaxed);
   state_->injected.post(work);
@@ -135,9 +147,13 @@ std::error_code runtime::admit(bool child) noexcept {
   const auto admits = state_->admits.load(std::memory_order_relaxed);
   if (admits != state::gate::open && (admits == state::gate::closed || !child)) [[unlikely]]
     return std::make_error_code(std::errc::operation_canceled);
-  if (worker* here = state_->here()) here->one_entered();
+  if (worker* here = state_->here()) {
+    here->one_entered();
+    return {};
+  }
+  expect_threads();
   // ORDER: relaxed, pairs with nothing: the coroutine itself is handed over by post().
-  else state_->entered.fetch_add(1, std::memory_order_relaxed);
+  state_->entered.fetch_add(1, std::memory_order_relaxed);
   return {};
 }
 

@@ -48,6 +48,7 @@ std::uint32_t runtime::state::bring_to_a_standstill() noexcept {
 }
 
 void runtime::dump(int fd) noexcept {
+  expect_threads();
   state& all = *state_;
   const std::uint32_t phase = all.bring_to_a_standstill();
   const time_point until = deadline_after(steady_clock().now(), patience);

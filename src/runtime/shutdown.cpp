@@ -41,6 +41,7 @@ shutdown_report runtime::shutdown(const shutdown_options& options) {
   state& all = *state_;
   expects(all.here() == nullptr, "a runtime was shut down by one of its own coroutines",
           "it would wait for itself: shut it down on another thread");
+  expect_threads();
   shutdown_report told;
   all.refuse(false);
   const std::size_t first = all.live();

@@ -20,6 +20,9 @@
 // Destroying a pool refuses the calls that stand in line (operation_canceled) and those that come, waits for those that
 // run, and ends the threads. From one of its own threads that is fatal.
 //
+// In a child by fork() a pool has no threads: using it is fatal, destroying it does nothing. That of the process is
+// made anew there.
+//
 // Threads: every member function, any thread.
 #pragma once
 #include <hocket/base/clock.hpp>
@@ -69,6 +72,7 @@ class blocking_pool final : private wait_source {
   struct thread;
   struct state;
 
+  bool is_copy_in_child() const noexcept;
   void enqueue(suspension& wait, waiter& entry, detail::blocking_job& job) noexcept;
   std::error_code make_room() noexcept;
   bool wake_thread() noexcept;

@@ -27,6 +27,10 @@
 // ended, and joins the threads. Not from one of its own coroutines: that is fatal. A coroutine that waits for a foreign
 // awaitable cannot be killed: the destructor waits for it.
 //
+// fork(). A child has a runtime's memory and none of its threads. Using it there is fatal; destroying it there does
+// nothing (its memory is the child's to keep), so a child may return from main(). Fork before the first runtime is
+// made, or exec in the child. Loops have no threads: they go on in the child, with copies of their coroutines.
+//
 // Threads: every member function, any thread.
 #pragma once
 #include <hocket/core/executor.hpp>
@@ -138,6 +142,8 @@ class runtime final : public executor, public spawn_target {
   friend class worker;
   friend class stall_detector;
   struct state;
+  bool is_copy_in_child() const noexcept;
+  void expect_threads() const noexcept;
   void end_threads() noexcept;
   std::error_code admit(bool child) noexcept;
 
