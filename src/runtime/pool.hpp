@@ -7,6 +7,7 @@
 
 #include "runtime/idle_workers.hpp"
 #include "runtime/injection.hpp"
+#include "runtime/signal_dump.hpp"
 #include "runtime/stall_detector.hpp"
 #include "runtime/standstill.hpp"
 #include "runtime/worker.hpp"
@@ -56,6 +57,7 @@ struct runtime::state {
   const std::uint32_t forks = forks_so_far();  // when it was made
   const char* const name;
   const unhandled_handler unhandled;
+  const worker_hook on_start, on_stop;
   stop_source stop;
   context_ptr ctx;
   injection injected;
@@ -72,6 +74,7 @@ struct runtime::state {
   atomic<std::size_t> entered{0};   // by other threads than the workers
   atomic<std::size_t> left{0};
   std::optional<stall_detector> stalls;
+  std::optional<signal_dump> dumps;
 };
 
 }  // namespace hocket::inline HOCKET_ABI

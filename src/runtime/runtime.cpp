@@ -26,6 +26,8 @@ runtime::state::state(runtime& owner, const runtime_options& options, std::size_
     : self(owner),
       name(options.name),
       unhandled(options.on_unhandled ? options.on_unhandled : &abort_on_unhandled),
+      on_start(options.on_start),
+      on_stop(options.on_stop),
       ctx(context::child_of(context::root(), {.name = options.name, .stop = &stop}, {})),
       idle(count),
       seen_turns(count) {
@@ -69,6 +71,7 @@ runtime::runtime(const runtime_options& options) {
   state_ = std::make_unique<state>(*this, options, number_of_workers(options));
   try {
     for (auto& one : state_->workers) one->start();
+    if (options.dump_on_signal) state_->dumps.emplace(*this, options.name, options.dump_on_signal);
     if (options.stall_limit != duration::max()) state_->stalls.emplace(*state_, options.stall_limit, options.on_stall);
   } catch (...) {
     end_threads();
@@ -102,6 +105,7 @@ runtime::~runtime() {
 
 void runtime::end_threads() noexcept {
   state_->stalls.reset();
+  state_->dumps.reset();
   // ORDER: release, pairs with the loads in worker::run() and rest().
   state_->ended.store(true, std::memory_order_release);
   for (auto& one : state_->workers) one->nudge();

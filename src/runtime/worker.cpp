@@ -1,5 +1,6 @@
 #include "runtime/worker.hpp"
 
+#include <hocket/base/fatal.hpp>
 #include <hocket/core/current.hpp>
 #include <hocket/core/housekeeping.hpp>
 
@@ -36,6 +37,7 @@ void worker::start() {
 
 void worker::run() noexcept {
   name_this_thread(pool_.name, index_);
+  call(pool_.on_start);
   // ORDER: release, pairs with the load in running().
   seated_.store(&this_thread(), std::memory_order_release);
   running_scope running({this, &ready_, &pool_.self, &roaming_, &forks_}, nullptr);
@@ -44,6 +46,15 @@ void worker::run() noexcept {
     halt();
     if (turn() || find_work()) continue;
     rest();
+  }
+  call(pool_.on_stop);
+}
+
+void worker::call(worker_hook hook) noexcept {
+  try {
+    if (hook) hook(index_);
+  } catch (...) {
+    fatal("a hook of a runtime's worker threw", "catch what it throws in the hook", pool_.name);
   }
 }
 

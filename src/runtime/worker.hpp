@@ -82,6 +82,7 @@ class worker final : public executor, private timer_waker {
     number.store(number.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
   void run() noexcept;
+  void call(worker_hook hook) noexcept;
   bool turn() noexcept;
   void take_posted() noexcept;
   bool take_injected() noexcept;

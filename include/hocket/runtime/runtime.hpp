@@ -51,6 +51,9 @@ using stall_handler = void (*)(const stall& of) noexcept;
 // Writes a line to the standard error.
 void print_stall(const stall& of) noexcept;
 
+// Called on a worker's own thread, with its number. What it throws is fatal.
+using worker_hook = void (*)(std::size_t worker);
+
 struct runtime_options {
   std::size_t workers = 0;  // 0: one for each CPU of the process's affinity mask, or fewer by its CPU quota (cgroup)
   const char* name = "runtime";              // of its threads and unnamed coroutines; a literal
@@ -61,6 +64,13 @@ struct runtime_options {
   // must not use the runtime.
   duration stall_limit = duration::max();  // never
   stall_handler on_stall = &print_stall;
+
+  // A signal, SIGQUIT say, upon which the runtime is dumped to the standard error, by a thread that waits for it. The
+  // handler that was there is called, too; ours stays installed when the runtime is gone. 0: none.
+  int dump_on_signal = 0;
+
+  worker_hook on_start = nullptr;  // before the worker runs anything: to set its affinity, its priority
+  worker_hook on_stop = nullptr;   // after all that it has run
 };
 
 // How long each step of a shutdown may take.
@@ -93,7 +103,7 @@ class runtime final : public executor, public spawn_target {
   static constexpr std::size_t most_workers = 1024;
 
   // Throws std::system_error: invalid_argument for more workers than most_workers, or what the system says when it
-  // starts no more threads; std::bad_alloc.
+  // starts no more threads, or of a signal that cannot be handled; std::bad_alloc.
   explicit runtime(const runtime_options& options = {});
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;

@@ -1,0 +1,39 @@
+// How often the process got a signal, for threads that wait for the next one.
+#pragma once
+#include <hocket/base/atomic.hpp>
+
+namespace hocket::inline HOCKET_ABI {
+
+class signal_count {
+ public:
+  // Has `signal` counted from now on; the handler that was there is called, too. Throws std::system_error if it cannot
+  // be handled. Any thread. The count is never destroyed.
+  static signal_count& of(int signal);
+
+  // The handler: counts one, and wakes those who wait. An atomic and a futex: allowed in a handler.
+  void one_came() noexcept { change(1); }
+  // Wakes those who wait; nothing is counted.
+  void wake() noexcept { change(not_counted); }
+
+  // What whoever changed it did before is visible.
+  // ORDER: acquire, pairs with the fetch_add in change().
+  std::uint32_t present() const noexcept { return word_.load(std::memory_order_acquire); }
+  // Until it changes. Gives what it is then.
+  std::uint32_t wait(std::uint32_t seen) const noexcept {
+    futex_wait(word_, seen);
+    return present();
+  }
+  // Whether signals came between the two.
+  static bool counted(std::uint32_t from, std::uint32_t to) noexcept { return (from ^ to) % not_counted != 0; }
+
+ private:
+  static constexpr std::uint32_t not_counted = 1u << 16;  // signals are the bits below
+  void change(std::uint32_t by) noexcept {
+    // ORDER: release, pairs with the load in present().
+    word_.fetch_add(by, std::memory_order_release);
+    futex_wake_all(word_);
+  }
+  atomic<std::uint32_t> word_{0};
+};
+
+}  // namespace hocket::inline HOCKET_ABI

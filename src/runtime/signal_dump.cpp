@@ -1,0 +1,29 @@
+#include "runtime/signal_dump.hpp"
+
+#include "runtime/platform/thread_name.hpp"
+
+namespace hocket::inline HOCKET_ABI {
+
+signal_dump::signal_dump(runtime& of, const char* name, int signal)
+    : of_(of), count_(signal_count::of(signal)), first_(count_.present()), thread_([this, name] { run(name); }) {}
+
+signal_dump::~signal_dump() {
+  // ORDER: relaxed, pairs with the load in run(): the change of the count publishes it.
+  over_.store(true, std::memory_order_relaxed);
+  count_.wake();
+  thread_.join();
+}
+
+void signal_dump::run(const char* name) noexcept {
+  constexpr int standard_error = 2;
+  name_this_thread(name, of_.workers() + 1);
+  std::uint32_t seen = first_;
+  // ORDER: relaxed, pairs with the store in the destructor: whoever has seen the count change sees it.
+  while (!over_.load(std::memory_order_relaxed)) {
+    const std::uint32_t now = count_.wait(seen);
+    if (signal_count::counted(seen, now)) of_.dump(standard_error);
+    seen = now;
+  }
+}
+
+}  // namespace hocket::inline HOCKET_ABI

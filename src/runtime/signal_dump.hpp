@@ -1,0 +1,32 @@
+// Dumps a runtime when the process gets a signal.
+//
+// A signal handler must not do what a dump does (it waits for the workers). So it counts the signal and wakes a thread
+// that each such runtime has. The handler is installed by the first runtime that asks for the signal, and stays.
+#pragma once
+#include <hocket/runtime/runtime.hpp>
+
+#include "runtime/platform/signal_count.hpp"
+
+#include <thread>
+
+namespace hocket::inline HOCKET_ABI {
+
+class signal_dump {
+ public:
+  // Throws std::system_error: a signal that cannot be handled, or no thread.
+  signal_dump(runtime& of, const char* name, int signal);
+  signal_dump(const signal_dump&) = delete;
+  signal_dump& operator=(const signal_dump&) = delete;
+  ~signal_dump();
+
+ private:
+  void run(const char* name) noexcept;
+
+  runtime& of_;
+  signal_count& count_;
+  const std::uint32_t first_;
+  atomic<bool> over_{false};
+  std::thread thread_;
+};
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,81 @@
+// What a runtime's options have it do beside its work: hooks of its workers, a dump upon a signal.
+#include <hocket/base/fatal.hpp>
+#include <hocket/core/sync_wait.hpp>
+#include <hocket/coro/spawn.hpp>
+#include <hocket/runtime/runtime.hpp>
+#include <hocket/sync/event.hpp>
+
+#include "support/death.hpp"
+#include "unit/runtime/dump_table.hpp"
+
+#include <atomic>
+#include <csignal>
+#include <doctest/doctest.h>
+#include <stdexcept>
+#include <system_error>
+#include <thread>
+
+using namespace hocket;
+using namespace hocket_test;
+
+namespace {
+
+std::atomic<unsigned> started{0}, stopped{0};  // a bit for each worker
+std::atomic<int> handled{0};
+
+void note_start(std::size_t worker) { started |= 1u << worker; }
+void note_stop(std::size_t worker) { stopped |= 1u << worker; }
+void throws(std::size_t) { throw std::runtime_error("no"); }
+void note_signal(int) { ++handled; }
+
+task<> wait_for(event& bell, std::atomic<bool>& begun) {
+  begun = true;
+  [[maybe_unused]] auto set = co_await bell.wait();
+}
+
+}  // namespace
+
+TEST_CASE("a hook runs on each worker before all else, and one after it") {
+  started = stopped = 0;
+  {
+    hocket::runtime rt({.workers = 3, .on_start = &note_start, .on_stop = &note_stop});
+    auto seen = []() -> task<unsigned> { co_return started.load(); };
+    CHECK(sync_wait(spawn(rt, seen)) != 0);
+    CHECK(stopped == 0);
+  }
+  CHECK(started == 7);
+  CHECK(stopped == 7);
+}
+
+TEST_CASE("a hook that throws is fatal") {
+  auto start = [] { hocket::runtime rt({.workers = 1, .on_start = &throws}); };
+  expect_fatal(start, "a hook of a runtime's worker threw");
+}
+
+TEST_CASE("upon a signal a runtime is dumped to the standard error, and the handler that was there is called") {
+  auto dumped = [] {
+    std::signal(SIGQUIT, &note_signal);
+    const int errors = ::dup(STDERR_FILENO);
+    const int file = ::memfd_create("errors", MFD_CLOEXEC);
+    ::dup2(file, STDERR_FILENO);
+    event bell;
+    std::atomic<bool> begun{false};
+    hocket::runtime rt({.workers = 2, .dump_on_signal = SIGQUIT});
+    spawn(rt, {.name = "sleeper"}, wait_for, std::ref(bell), std::ref(begun));
+    while (!begun) std::this_thread::yield();
+    for (int round = 1; round <= 3; ++round) {
+      const std::size_t before = read_from_start(file).size();
+      std::raise(SIGQUIT);
+      while (read_from_start(file).find("sleeper", before) == std::string::npos) std::this_thread::yield();
+    }
+    bell.set();
+    ::dup2(errors, STDERR_FILENO);
+    if (handled == 3) fatal("dumped three times", "none");
+  };
+  expect_fatal(dumped, "dumped three times");
+}
+
+TEST_CASE("a signal that cannot be handled is refused") {
+  CHECK_THROWS_AS(hocket::runtime({.workers = 1, .dump_on_signal = SIGKILL}), std::system_error);
+  CHECK_THROWS_AS(hocket::runtime({.workers = 1, .dump_on_signal = 1000}), std::system_error);
+}
