@@ -25,6 +25,7 @@ struct runtime::state {
 
   runtime& self;
   const char* const name;
+  const clock& time;
   const unhandled_handler unhandled;
   stop_source stop;
   context_ptr ctx;

@@ -31,6 +31,7 @@ worker* this_worker(const runtime& pool) noexcept {
 runtime::state::state(runtime& owner, const runtime_options& options, std::size_t count)
     : self(owner),
       name(options.name),
+      time(options.time ? *options.time : steady_clock()),
       unhandled(options.on_unhandled ? options.on_unhandled : &abort_on_unhandled),
       ctx(context::child_of(context::root(), {.name = options.name, .stop = &stop}, {})),
       idle(count),
@@ -108,6 +109,11 @@ void runtime::end_threads() noexcept {
 std::size_t runtime::workers() const noexcept { return state_->workers.size(); }
 std::size_t runtime::live() const noexcept { return state_->live(); }
 void runtime::cancel_all() noexcept { state_->stop.request(verdict::cancelled); }
+
+void runtime::clock_moved() noexcept {
+  for (auto& one : state_->workers) one->nudge();
+}
+
 context& runtime::surroundings() noexcept { return *state_->ctx; }
 unhandled_handler runtime::on_unhandled() const noexcept { return state_->unhandled; }
 

@@ -26,8 +26,14 @@
 // ended, and joins the threads. Not from one of its own coroutines: that is fatal. A coroutine that waits for a foreign
 // awaitable cannot be killed: the destructor waits for it.
 //
+// Time is the clock of the options. With a clock of one's own (manual_clock) a worker sleeps until something is posted
+// to it, whatever its timers say: no machine knows when that clock gets there. Whoever moves it calls clock_moved(),
+// and each worker looks at its timers. Such a clock may be moved at any time; what is due fires some time after the
+// call.
+//
 // Threads: every member function, any thread.
 #pragma once
+#include <hocket/base/clock.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/spawn_target.hpp>
 #include <memory>
@@ -37,6 +43,7 @@ namespace hocket::inline HOCKET_ABI {
 struct runtime_options {
   std::size_t workers = 0;  // 0: one for each CPU of the process's affinity mask, or fewer by its CPU quota (cgroup)
   const char* name = "runtime";              // of its threads and unnamed coroutines; a literal
+  const clock* time = nullptr;               // null: the machine's monotonic clock; outlives the runtime
   unhandled_handler on_unhandled = nullptr;  // null: abort, naming the coroutine
 };
 
@@ -59,6 +66,9 @@ class runtime final : public executor, public spawn_target {
   // Cancels every coroutine that was spawned on it.
   void cancel_all() noexcept;
 
+  // After a clock of one's own has moved: has each worker fire what is due by then. Returns before that has happened.
+  void clock_moved() noexcept;
+
   // executor, spawn_target
   void post(runnable& work) noexcept override;
   timer_service* timers() noexcept override;
@@ -72,6 +82,7 @@ class runtime final : public executor, public spawn_target {
 
  private:
   friend class worker;
+  friend struct runtime_look;  // of the tests
   struct state;
   void end_threads() noexcept;
 
