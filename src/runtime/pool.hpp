@@ -56,6 +56,7 @@ struct runtime::state {
   runtime& self;
   const std::uint32_t forks = forks_so_far();  // when it was made
   const char* const name;
+  const clock& time;
   const unhandled_handler unhandled;
   const worker_hook on_start, on_stop;
   stop_source stop;

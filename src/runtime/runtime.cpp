@@ -25,6 +25,7 @@ std::size_t number_of_workers(const runtime_options& options) {
 runtime::state::state(runtime& owner, const runtime_options& options, std::size_t count)
     : self(owner),
       name(options.name),
+      time(options.time ? *options.time : steady_clock()),
       unhandled(options.on_unhandled ? options.on_unhandled : &abort_on_unhandled),
       on_start(options.on_start),
       on_stop(options.on_stop),
@@ -117,6 +118,11 @@ void runtime::end_threads() noexcept {
 std::size_t runtime::workers() const noexcept { return state_->workers.size(); }
 std::size_t runtime::live() const noexcept { return state_->live(); }
 void runtime::cancel_all() noexcept { state_->stop.request(verdict::cancelled); }
+
+void runtime::clock_moved() noexcept {
+  for (auto& one : state_->workers) one->nudge();
+}
+
 context& runtime::surroundings() noexcept { return *state_->ctx; }
 unhandled_handler runtime::on_unhandled() const noexcept { return state_->unhandled; }
 

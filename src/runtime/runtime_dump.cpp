@@ -30,7 +30,7 @@ void runtime::state::write_coroutines(text_writer& out, bool whole) noexcept {
   write_table_head(out);
   for (auto& one : workers) {
     const locked guard(*one->coroutines());
-    if (whole) write_table(out, one->coroutines()->members(), steady_clock().now());
+    if (whole) write_table(out, one->coroutines()->members(), time.now());
     else write_names(out, one->coroutines()->members());
   }
 }

@@ -23,7 +23,7 @@ constexpr std::chrono::milliseconds watch{10};  // how long what is ready may st
 worker::worker(runtime::state& pool, std::size_t index)
     : pool_(pool),
       index_(index),
-      clock_(steady_clock()),
+      clock_(pool.time),
       inbox_(futex_),
       roaming_(pool.idle.wanted()),
       forks_(pool.idle.wanted()),
@@ -178,14 +178,18 @@ void worker::rest() noexcept {
   const auto [looks_again, others_awake, watches] = pool_.idle.begin_sleep(*this, std::exchange(searching_, false));
   // ORDER: acquire, pairs with the store in end_threads(); the nudge after it may have been used up in this turn.
   if (!pool_.ended.load(std::memory_order_acquire) && (!looks_again || !finds_work(others_awake))) {
-    time_point until = std::min(wheel_.next_expiry(), house);
-    if (watches) until = std::min(until, clock_.now() + watch);
     sleeps_.add(1);
-    inbox_.sleep(until);
+    inbox_.sleep(end_of_sleep(std::min(wheel_.next_expiry(), house), watches));
     if (watches) look_after_others();
   }
   stopped_watching_ = watches;
   searching_ = pool_.idle.end_sleep(*this, watches);
+}
+
+// By the machine's clock. A clock of one's own does not tell when it will be `next`: who moves it nudges.
+time_point worker::end_of_sleep(time_point next, bool watches) const noexcept {
+  if (&clock_ != &steady_clock()) next = next <= clock_.now() ? time_point::min() : time_point::max();
+  return watches ? std::min(next, steady_clock().now() + watch) : next;
 }
 
 // After the announcement of its sleep.

@@ -42,6 +42,7 @@ class worker final : public executor, private timer_waker {
 
   // Any thread.
   void nudge() noexcept { inbox_.nudge(); }
+  bool sleeps() const noexcept { return inbox_.owner_sleeps(); }
   stealable_queue& roaming() noexcept { return roaming_; }
   bool has_surplus() const noexcept { return roaming_.in_reach() >= 2 || forks_.in_reach(); }
   // Whether it changes is all that matters.
@@ -93,6 +94,7 @@ class worker final : public executor, private timer_waker {
   void begin_forks() noexcept;
   void found_work() noexcept;
   void rest() noexcept;
+  time_point end_of_sleep(time_point next, bool watches) const noexcept;
   bool finds_work(bool others_awake) const noexcept;
   void look_after_others() noexcept;
   void wake() noexcept override;  // timer_waker

@@ -7,6 +7,7 @@
 
 #include "suites/world.hpp"
 
+#include <atomic>
 #include <doctest/doctest.h>
 #include <memory>
 #include <string>
@@ -19,7 +20,7 @@ using completion_of = hocket::basic_completion<typename Kind::strength, T, Hooks
 
 TEST_CASE_TEMPLATE("a completion gives one value to all who wait, and to who comes later", Kind, HOCKET_SUITE_KINDS) {
   completion_of<Kind, std::unique_ptr<int>> answer;
-  std::vector<const std::unique_ptr<int>*> got;
+  record_of<Kind, const std::unique_ptr<int>*> got;
   Kind world;
   auto wait = [&]() -> typename Kind::body {
     auto value = co_await answer.wait();
@@ -68,7 +69,7 @@ TEST_CASE_TEMPLATE("a completion is used again and again", Kind, HOCKET_SUITE_KI
 
 TEST_CASE_TEMPLATE("a completion of nothing tells that it has come, or the error", Kind, HOCKET_SUITE_KINDS) {
   completion_of<Kind> done;
-  std::vector<std::error_code> ends;
+  record_of<Kind, std::error_code> ends;
   Kind world;
   auto wait = [&]() -> typename Kind::body {
     auto got = co_await done.wait();
@@ -92,7 +93,7 @@ TEST_CASE_TEMPLATE("a completion of nothing tells that it has come, or the error
 
 TEST_CASE_TEMPLATE("who waits for an abandoned completion learns it", Kind, HOCKET_SUITE_KINDS) {
   completion_of<Kind, int> answer;
-  std::vector<std::error_code> ends;
+  record_of<Kind, std::error_code> ends;
   Kind world;
   auto wait = [&]() -> typename Kind::body {
     auto got = co_await answer.wait();
@@ -206,7 +207,7 @@ TEST_CASE_TEMPLATE("a completion may be destroyed by whoever it lets through", K
 }
 
 struct counting_hooks {
-  int suspended = 0, resumed = 0;
+  std::atomic<int> suspended{0}, resumed{0};
   void on_suspend(auto&) { ++suspended; }
   void on_resume(auto&) { ++resumed; }
 };

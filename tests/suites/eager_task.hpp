@@ -61,7 +61,7 @@ TEST_CASE_TEMPLATE("an eager task is awaited before and after its end", Kind, HO
     world.settle();
     CHECK(got.has_value() == end_first);
     if (!end_first) begun.send(7);
-    CHECK(got.has_value() == end_first);
+    if constexpr (takes_turns<Kind>) CHECK(got.has_value() == end_first);
     world.settle();
     CHECK(got == 7);
   }

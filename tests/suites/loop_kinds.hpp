@@ -2,13 +2,10 @@
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/core/strength.hpp>
-#include <hocket/coro/spawn.hpp>
-#include <hocket/fiber/await.hpp>
 #include <hocket/fiber/hibernate.hpp>
-#include <hocket/fiber/spawn.hpp>
 #include <hocket/runtime/loop.hpp>
 
-#include "suites/world.hpp"
+#include "suites/started.hpp"
 
 #include <doctest/doctest.h>
 #include <vector>
@@ -26,7 +23,7 @@ class on_a_loop {
   ~on_a_loop() {
     for (auto& one : all_) one->handle.kill();
     settle();
-    for (auto& one : all_) CHECK(one->handle.done());
+    for (auto& one : all_) CHECK(one->done());
     CHECK(lp_.live() == 0);
   }
   void settle() {
@@ -41,37 +38,12 @@ class on_a_loop {
     settle();
   }
   hocket::time_point now() const { return clock_.now(); }
-  fate ended(int id) {
-    one_coroutine& one = at(id);
-    return one.handle.done() && one.how == fate::running ? fate::killed : one.how;  // killed before it began
-  }
+  fate ended(int id) { return at(id).ended(); }
 
  protected:
-  struct one_coroutine {
-    virtual ~one_coroutine() = default;
-    // In a catch (...). A kill goes on.
-    void note_exception() {
-      how = fate_of(std::current_exception());
-      if (how == fate::killed) throw;
-    }
-    hocket::join_handle<> handle;
-    fate how = fate::running;
-  };
-  template <class Body>
-  struct one_body : one_coroutine {
-    virtual Body begin() = 0;
-  };
-
-  template <class Body, class Run, class F, class... Args>
-  int spawn_kept(Run run, F body_of, Args... args) {
-    struct kept final : one_body<Body> {
-      kept(F f, Args... given) : call{std::move(f), {std::move(given)...}} {}
-      Body begin() override { return call(); }
-      kept_call<F, Args...> call;
-    };
-    auto one = std::make_unique<kept>(std::move(body_of), std::move(args)...);
-    one_body<Body>* self = one.get();
-    one->handle = hocket::spawn(lp_, options_, run, self);
+  template <class Body, class Run>
+  int add(Run run, std::unique_ptr<started_body<Body>> one) {
+    one->handle = hocket::spawn(lp_, options_, run, one.get());
     all_.push_back(std::move(one));
     return static_cast<int>(all_.size()) - 1;
   }
@@ -79,61 +51,17 @@ class on_a_loop {
     options.time = &clock_;
     return options;
   }
-  one_coroutine& at(int id) { return *all_[static_cast<std::size_t>(id)]; }
+  started& at(int id) { return *all_[static_cast<std::size_t>(id)]; }
 
   hocket::manual_clock clock_{hocket::time_point(std::chrono::hours(1))};
   hocket::loop lp_;
   hocket::spawn_options options_{};
   void (*after_step_)() = [] {};
-  std::vector<std::unique_ptr<one_coroutine>> all_;
+  std::vector<std::unique_ptr<started>> all_;
 };
 
-class loop_tasks : public on_a_loop {
- public:
-  using on_a_loop::on_a_loop;
-  using body = hocket::task<>;
-
-  template <class F, class... Args>
-  int start(F body_of, Args... args) {
-    return spawn_kept<body>(&run, std::move(body_of), std::move(args)...);
-  }
-
- private:
-  static body run(one_body<body>* self) {
-    try {
-      auto work = self->begin();
-      co_await std::move(work);
-      self->how = fate::ended;
-    } catch (...) {
-      self->note_exception();
-    }
-  }
-};
-
-class loop_fibers : public on_a_loop {
- public:
-  using on_a_loop::on_a_loop;
-  using body = direct_body<loop_fibers>;
-
-  template <class A>
-  static decltype(auto) await(A&& a) {
-    return hocket::await(std::forward<A>(a));
-  }
-  template <class F, class... Args>
-  int start(F body_of, Args... args) {
-    return spawn_kept<body>(&run, std::move(body_of), std::move(args)...);
-  }
-
- private:
-  static void run(one_body<body>* self) {
-    try {
-      self->begin().get();
-      self->how = fate::ended;
-    } catch (...) {
-      self->note_exception();
-    }
-  }
-};
+using loop_tasks = of_tasks<on_a_loop>;
+using loop_fibers = of_fibers<on_a_loop>;
 
 // Fibers whose stack is packed whenever they wait.
 class packed_fibers : public loop_fibers {

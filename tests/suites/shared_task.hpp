@@ -8,6 +8,7 @@
 #include "suites/world.hpp"
 #include "unit/coro/queue_executor.hpp"
 
+#include <atomic>
 #include <doctest/doctest.h>
 #include <stdexcept>
 #include <string>
@@ -28,8 +29,8 @@ TEST_CASE_TEMPLATE("a shared task gives the same value to all who wait, in the o
   auto shared = received(std::move(ends.receiver));
   shared.start(on);
   on.run();
-  std::vector<const void*> seen;
-  std::vector<int> order;
+  record_of<Kind, const void*> seen;
+  record_of<Kind, int> order;
   Kind world;
   auto read = [&](int me) -> typename Kind::body {
     const std::string& text = co_await shared;
@@ -41,7 +42,7 @@ TEST_CASE_TEMPLATE("a shared task gives the same value to all who wait, in the o
   CHECK(order.empty());
   ends.sender.send("sent");
   on.run();
-  CHECK(order.empty());
+  if constexpr (takes_turns<Kind>) CHECK(order.empty());
   world.settle();
   world.start(read, 4);
   world.settle();
@@ -55,7 +56,7 @@ TEST_CASE_TEMPLATE("an exception of a shared body comes out of every await", Kin
   auto shared = received(std::move(ends.receiver));
   shared.start(on);
   on.run();
-  int thrown = 0;
+  std::atomic<int> thrown{0};
   Kind world;
   auto read = [&]() -> typename Kind::body {
     try {

@@ -8,6 +8,7 @@
 
 #include "suites/world.hpp"
 
+#include <atomic>
 #include <doctest/doctest.h>
 #include <vector>
 
@@ -75,7 +76,7 @@ TEST_CASE_TEMPLATE("a time that has passed does not suspend", Kind, HOCKET_SUITE
 
 TEST_CASE_TEMPLATE("a sleep beyond the clock ends when others end it", Kind, HOCKET_SUITE_KINDS) {
   using namespace std::chrono_literals;
-  int cancelled = 0;
+  std::atomic<int> cancelled{0};
   Kind world;
   auto by = [&](auto time) -> typename Kind::body {
     auto slept = co_await hocket::sleep_for(time);
@@ -105,8 +106,8 @@ TEST_CASE_TEMPLATE("a sleep beyond the clock ends when others end it", Kind, HOC
 
 TEST_CASE_TEMPLATE("a deadline around a sleep ends it if it comes first", Kind, HOCKET_SUITE_KINDS) {
   using namespace std::chrono_literals;
-  int late = 0;
-  int in_time = 0;
+  std::atomic<int> late{0};
+  std::atomic<int> in_time{0};
   Kind world;
   auto sleep = [&](hocket::duration limit, hocket::duration time) -> typename Kind::body {
     auto slept = co_await hocket::within(limit, hocket::sleep_for(time));
@@ -152,6 +153,7 @@ TEST_CASE_TEMPLATE("a sleeper is cancelled, and killed", Kind, HOCKET_SUITE_KIND
 
 TEST_CASE_TEMPLATE("a stop after the time has come changes nothing", Kind, HOCKET_SUITE_KINDS) {
   using namespace std::chrono_literals;
+  if constexpr (!takes_turns<Kind>) return;  // the timers of several workers: who is stopped may not have been granted
   int slept = 0;
   Kind world;
   auto sleep = [&](hocket::duration time) -> typename Kind::body {
@@ -194,7 +196,7 @@ TEST_CASE_TEMPLATE("of two sleeps in a select the shorter wins, and an event bef
 
 TEST_CASE_TEMPLATE("sleeps with a slack end together, none early and none later than it", Kind, HOCKET_SUITE_KINDS) {
   using namespace std::chrono_literals;
-  std::vector<hocket::duration> late;
+  record_of<Kind, hocket::duration> late;
   Kind world;
   auto sleep = [&](hocket::duration time) -> typename Kind::body {
     const hocket::time_point due = world.now() + time;

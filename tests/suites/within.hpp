@@ -9,6 +9,7 @@
 #include "suites/oneshot.hpp"
 #include "suites/world.hpp"
 
+#include <atomic>
 #include <doctest/doctest.h>
 #include <ratio>
 #include <vector>
@@ -58,7 +59,7 @@ TEST_CASE_TEMPLATE("fault 21: a limit beyond the clock never comes", Kind, HOCKE
   using namespace std::chrono_literals;
   using centuries = std::chrono::duration<std::int64_t, std::ratio<3'155'695'200>>;
   hocket::basic_event<typename Kind::strength> go;
-  int in_time = 0;
+  std::atomic<int> in_time{0};
   Kind world;
   auto wait = [&](auto limit) -> typename Kind::body {
     auto got = co_await within(limit, go.wait());

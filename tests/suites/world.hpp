@@ -15,8 +15,13 @@
 //     CHECK(world.ended(first) == fate::ended);
 //   }
 //
-// A kind is deterministic: its coroutines run one at a time, in the order in which they became ready, and only in
-// settle() and pass(). Threads, too: they take turns. `body` is task<> for tasks. For fibers and threads it is
+// Most kinds are deterministic: their coroutines run one at a time, in the order in which they became ready, and only
+// in settle() and pass(). Threads, too: they take turns. The workers of a runtime do not (runtime_kinds.hpp): there
+// settle() begins one coroutine after the other, each when all others wait or have ended, but what is woken by one call
+// runs side by side, in any order. So a suite has what several of them write in a std::atomic or in a record_of<Kind,
+// T>, and says where it asks for more of those that take turns (takes_turns<Kind>).
+//
+// `body` is task<> for tasks. For fibers and threads it is
 // direct_body: the body's coroutine runs on the stack of its fiber or thread from beginning to end, each `co_await x`
 // in it is a call of await(x).
 //
@@ -26,12 +31,15 @@
 #include <hocket/core/strength.hpp>
 #include <hocket/core/unwind.hpp>
 
+#include <algorithm>
 #include <coroutine>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace hocket_test {
 
@@ -102,6 +110,35 @@ class direct_body {
 template <class Kind>
 struct on_one_thread : Kind {
   using strength = hocket::strength::unsync;
+};
+
+template <class Kind>
+concept takes_turns = !requires { typename Kind::runs_side_by_side; };
+
+// What coroutines noted, in the order of their coming; in any order, where they do not take turns.
+template <class Kind, class T>
+class record_of {
+ public:
+  void push_back(T one) {
+    std::lock_guard guard(mutex_);
+    all_.push_back(std::move(one));
+  }
+  // When nothing runs.
+  bool operator==(const std::vector<T>& expected) const { return compared(all_) == compared(expected); }
+  bool empty() const { return all_.empty(); }
+  std::size_t size() const { return all_.size(); }
+  const T& back() const { return all_.back(); }
+  const T& operator[](std::size_t i) const { return all_[i]; }
+  auto begin() const { return all_.begin(); }
+  auto end() const { return all_.end(); }
+
+ private:
+  static std::vector<T> compared(std::vector<T> list) {
+    if constexpr (!takes_turns<Kind>) std::sort(list.begin(), list.end());
+    return list;
+  }
+  std::mutex mutex_;
+  std::vector<T> all_;
 };
 
 // A body and its arguments, which a coroutine refers to while it runs.

@@ -61,11 +61,11 @@ def ctest(preset, *arguments):
 
 
 def test(preset, name=None, programs=()):
-    """The tests that match name; or these test programs, built alone."""
+    """The tests that match name; or these test programs, built alone. PROGRAM@CASE is another test of PROGRAM."""
     known = test_presets()
     must_know(preset, known)
     build(known[preset], *programs)
-    pattern = f"^({'|'.join(programs)})$" if programs else name
+    pattern = f"^({'|'.join(programs)})(@.*)?$" if programs else name
     return ctest(preset, *(["-R", pattern] if pattern else []))
 
 

@@ -65,6 +65,12 @@ class inbox {
   // reason of its own. The caller then takes.
   void sleep(time_point until) noexcept;
 
+  // Any thread: whether the owner sleeps, or is about to, and nothing has come since. By then it may be otherwise.
+  bool owner_sleeps() const noexcept {
+    // ORDER: acquire, pairs with the compare-exchange in sleep(): what the owner did before is visible.
+    return word_.load(std::memory_order_acquire) == asleep;
+  }
+
  private:
   using word = std::uintptr_t;
   static constexpr word empty = 0, asleep = 1, nudged = 2;

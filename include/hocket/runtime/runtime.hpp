@@ -31,8 +31,14 @@
 // nothing (its memory is the child's to keep), so a child may return from main(). Fork before the first runtime is
 // made, or exec in the child. Loops have no threads: they go on in the child, with copies of their coroutines.
 //
+// Time is the clock of the options. With a clock of one's own (manual_clock) a worker sleeps until something is posted
+// to it, whatever its timers say: no machine knows when that clock gets there. Whoever moves it calls clock_moved(),
+// and each worker looks at its timers. Such a clock may be moved at any time; what is due fires some time after the
+// call.
+//
 // Threads: every member function, any thread.
 #pragma once
+#include <hocket/base/clock.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/spawn_target.hpp>
 #include <memory>
@@ -57,6 +63,7 @@ using worker_hook = void (*)(std::size_t worker);
 struct runtime_options {
   std::size_t workers = 0;  // 0: one for each CPU of the process's affinity mask, or fewer by its CPU quota (cgroup)
   const char* name = "runtime";              // of its threads and unnamed coroutines; a literal
+  const clock* time = nullptr;               // null: the machine's monotonic clock; outlives the runtime
   unhandled_handler on_unhandled = nullptr;  // null: abort, naming the coroutine
 
   // A coroutine that holds its worker for so long is told of, once for each time. That takes a thread, which looks at
@@ -78,8 +85,7 @@ struct shutdown_options {
   duration drain{};                           // coroutines may end by themselves
   duration cancel = std::chrono::seconds(1);  // then they are cancelled, and may clean up
   duration kill = std::chrono::seconds(1);    // then they are killed, and unwind
-  int report =
-      2;  // the descriptor to which those are dumped that are about to be killed, and then those left; -1: none
+  int report = 2;  // to which descriptor those are dumped that are about to be killed, and then those left; -1: none
 };
 
 // How many coroutines ended in which step.
@@ -136,6 +142,9 @@ class runtime final : public executor, public spawn_target {
   // told then. From any thread, a coroutine of the runtime too. Allocates nothing. Blocks like write(2) on `fd`.
   void dump(int fd) noexcept;
 
+  // After a clock of one's own has moved: has each worker fire what is due by then. Returns before that has happened.
+  void clock_moved() noexcept;
+
   // executor, spawn_target
   void post(runnable& work) noexcept override;
   timer_service* timers() noexcept override;
@@ -151,6 +160,7 @@ class runtime final : public executor, public spawn_target {
  private:
   friend class worker;
   friend class stall_detector;
+  friend struct runtime_look;  // of the tests
   struct state;
   bool is_copy_in_child() const noexcept;
   void expect_threads() const noexcept;

@@ -4,6 +4,7 @@
 #include <hocket/core/current.hpp>
 #include <hocket/core/executor.hpp>
 
+#include <atomic>
 #include <deque>
 
 namespace hocket_test {
@@ -66,9 +67,9 @@ struct foreign {
   std::coroutine_handle<promise_type> body;
 };
 
-// Counts its live instances.
+// Counts its live instances. Any thread.
 struct counted {
-  static inline int live = 0;
+  static inline std::atomic<int> live{0};
   counted() { ++live; }
   counted(const counted&) { ++live; }
   counted(counted&&) noexcept { ++live; }

@@ -1,0 +1,36 @@
+// A look at the workers of a runtime from outside: whether all that can run has run.
+//
+// That is so when all workers sleep at one moment, where nobody but they themselves and this thread wakes them. The
+// moment is found by looking twice: a worker that slept at both looks, and has made no turn between, slept in between;
+// if that holds of all, all of them slept when the first look had ended.
+#pragma once
+#include <hocket/runtime/runtime.hpp>
+
+#include "runtime/pool.hpp"
+
+#include <thread>
+#include <vector>
+
+namespace hocket::inline HOCKET_ABI {
+
+struct runtime_look {
+  // Whether all workers slept, with nothing to do, at some moment of this call.
+  static bool all_asleep(const runtime& rt) {
+    std::vector<std::size_t> turns;
+    for (const auto& one : rt.state_->workers) {
+      if (!one->sleeps()) return false;
+      turns.push_back(one->turns());
+    }
+    for (std::size_t i = 0; i < turns.size(); ++i) {
+      const worker& one = *rt.state_->workers[i];
+      if (!one.sleeps() || one.turns() != turns[i]) return false;
+    }
+    return rt.state_->injected.empty();
+  }
+  static void wait_until_asleep(const runtime& rt) {
+    while (!all_asleep(rt)) std::this_thread::yield();
+  }
+  static worker& at(const runtime& rt, std::size_t index) { return *rt.state_->workers[index]; }
+};
+
+}  // namespace hocket::inline HOCKET_ABI
