@@ -18,11 +18,11 @@ bool idle_workers::begin_search() noexcept {
   return true;
 }
 
-bool idle_workers::end_search() noexcept {
+idle_workers::search_end idle_workers::end_search() noexcept {
   locked guard(mutex_);
   --searching_;
   changed();
-  return searching_ == 0;
+  return {searching_ == 0, asleep_.size() + 1 == workers_};
 }
 
 idle_workers::sleep idle_workers::begin_sleep(worker& self, bool searching) noexcept {

@@ -3,7 +3,7 @@
 //
 // A worker is busy, searching or asleep:
 //
-//   busy --runs dry, and may search--> searching --finds something--> busy (the last searcher: notify())
+//   busy --runs dry, and may search--> searching --finds something--> busy (the last searcher: notify(); see Alone)
 //   busy, searching --finds nothing--> asleep --posted to, or its time has come--> busy
 //                                      asleep --notify()--> searching
 //
@@ -24,6 +24,10 @@
 //
 // One of the two sees what the other did. A bringer that finds wanted() false because somebody searches may leave it
 // at that, and so may a worker that falls asleep: that searcher, or the one that it wakes, comes to step 3 later.
+//
+// Alone. The last searcher that has found something and is the only worker awake need not wake another for nothing:
+// what was brought while it searched came from other threads, with full fences, so one of its own and a look at the
+// queues tell whether there is more. That is the wake-up of a pool that is idle: one wake instead of two.
 //
 // The watch. A worker with one entry wakes nobody for it: it will run that next. But if it does not come back from the
 // coroutine that it runs, somebody must come for it. So one sleeper *watches* as long as another worker is awake: it
@@ -53,8 +57,12 @@ class idle_workers {
 
   // A busy worker: whether it is searching now.
   [[nodiscard]] bool begin_search() noexcept;
-  // A searching worker found something, and is busy. True: it was the last one, and calls notify().
-  [[nodiscard]] bool end_search() noexcept;
+  // A searching worker found something, and is busy.
+  struct search_end {
+    bool last;   // nobody else searches: it calls notify()
+    bool alone;  // all others sleep: it looks first whether there is more
+  };
+  search_end end_search() noexcept;
 
   // A worker, searching or not: is asleep.
   struct sleep {

@@ -73,7 +73,9 @@ bool worker::turn() noexcept {
   const bool any = !ready_.empty() || !roaming_.empty() || !forks_.empty();
   if (any) {
     if (searching_) found_work();
-    if (std::exchange(stopped_watching_, false) || roaming_.wanted()) pool_.wake_one();
+    // What runs next is in nobody's way.
+    const bool more = ready_.size() + roaming_.size() > 1 && roaming_.wanted();
+    if (std::exchange(stopped_watching_, false) || more) pool_.wake_one();
     ready_.reserve(ready_.size());  // what did not fit into its array so far will
     resumed_.add(resume_ready(ready_, turn_size) + resume_roaming());
     begin_forks();
@@ -167,7 +169,11 @@ void worker::begin_forks() noexcept {
 
 void worker::found_work() noexcept {
   searching_ = false;
-  if (pool_.idle.end_search()) pool_.wake_one();
+  const auto [last, alone] = pool_.idle.end_search();
+  if (!last) return;
+  // ORDER: forbids that the look at the queues comes before the end of the search, against those who post.
+  if (alone) fence(std::memory_order_seq_cst);
+  if (!alone || pool_.has_work()) pool_.wake_one();
 }
 
 // --- sleeping

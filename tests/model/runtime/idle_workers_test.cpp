@@ -43,8 +43,8 @@ using full = decltype([] { hocket::fence(std::memory_order_seq_cst); });
 using no_fence = decltype([] {});
 
 // As worker::rest() and find_work(): until find() says that it found something.
-template <class Fence>
-void look_for_work(worker& self, idle_workers& idle, auto find, auto in_reach) {
+template <class Fence, class FindersFence = full, bool looks_when_alone = true>
+void look_for_work(worker& self, idle_workers& idle, auto find, auto in_reach, auto over) {
   for (;;) {
     static_cast<void>(self.in.take());
     self.searching = self.searching || idle.begin_search();
@@ -52,13 +52,17 @@ void look_for_work(worker& self, idle_workers& idle, auto find, auto in_reach) {
     const auto [looks_again, others_awake, watches] = idle.begin_sleep(self, self.searching);
     static_cast<void>(others_awake);
     Fence{}();
-    if (!looks_again || !in_reach()) self.in.sleep(hocket::time_point::max());
+    const bool ends = over();  // the nudge after it may have been used up before
+    if (!ends && (!looks_again || !in_reach())) self.in.sleep(hocket::time_point::max());
     self.searching = idle.end_sleep(self, watches);
+    if (ends) return;
   }
   self.searching = false;
-  if (idle.end_search()) {
-    if (worker* next = idle.notify()) next->nudge();
-  }
+  const auto [last, alone] = idle.end_search();
+  if (!last) return;
+  if (alone) FindersFence{}();
+  if (alone && !(looks_when_alone && in_reach())) return;
+  if (worker* next = idle.notify()) next->nudge();
 }
 
 // One brings two entries to its own queue and looks after neither; the other must take one.
@@ -83,7 +87,8 @@ void worker_and_thief(execution& run) {
   run.thread("thief", [&, &idle = room.idle, &queue = room.queue] {
     std::array<std::coroutine_handle<>, 2> loot;
     look_for_work<SleepersFence>(
-        thief, idle, [&] { return queue.steal(loot, 2) != 0; }, [&] { return queue.in_reach() >= 2; });
+        thief, idle, [&] { return queue.steal(loot, 2) != 0; }, [&] { return queue.in_reach() >= 2; },
+        [] { return false; });
   });
   run.join();
 }
@@ -112,14 +117,49 @@ void posters_and_workers(execution& run) {
             [&] {
               std::uint32_t taken = 0;
               for (runnable* next = injected.take(); next; next = next->next) ++taken;
-              if (taken == 0) return left.load(std::memory_order_relaxed) == 0;
+              if (taken == 0) return false;
               if (left.fetch_sub(taken, std::memory_order_relaxed) == taken) {
                 for (auto& other : workers) other.nudge();
               }
               return true;
             },
-            [&] { return !injected.empty(); });
+            [&] { return !injected.empty(); }, [&] { return left.load(std::memory_order_relaxed) == 0; });
       }
+    });
+  }
+  run.join();
+}
+
+// Two posts, of which a worker takes what is there, and does not come back: the rest is the other's.
+template <class FindersFence, bool looks_when_alone>
+void posters_and_stuck_workers(execution& run) {
+  idle_workers idle(2);
+  injection injected;
+  atomic<std::uint32_t> left{2};
+  std::array<worker, 2> workers;
+  std::array<runnable, 2> work;
+  for (auto& one : work) {
+    run.thread("poster", [&] {
+      injected.post(one);
+      full{}();
+      if (idle.wanted().load(std::memory_order_relaxed) == demand::none) return;
+      if (worker* sleeper = idle.notify()) sleeper->nudge();
+    });
+  }
+  for (auto& one : workers) {
+    run.thread("worker", [&] {
+      look_for_work<full, FindersFence, looks_when_alone>(
+          one, idle,
+          [&] {
+            std::uint32_t taken = 0;
+            for (runnable* next = injected.take(); next; next = next->next) ++taken;
+            if (taken == 0) return false;
+            if (left.fetch_sub(taken, std::memory_order_relaxed) == taken) {
+              for (auto& other : workers) other.nudge();
+            }
+            return true;
+          },
+          [&] { return !injected.empty(); }, [&] { return left.load(std::memory_order_relaxed) == 0; });
     });
   }
   run.join();
@@ -143,6 +183,16 @@ TEST_CASE("what is posted from outside is taken") {
   verdict::none({.preemptions = 2, .stale_reads = 1}, &posters_and_workers<2, 1, full>);
   verdict::none({.preemptions = 1, .stale_reads = 1}, &posters_and_workers<1, 2, full>);
   verdict::found(bug::lost_wakeup, &posters_and_workers<1, 1, no_fence>);
+}
+
+TEST_CASE("what is posted while a worker searches is taken, though that worker does not come back from what it found") {
+  verdict::none({.preemptions = 2, .stale_reads = 0}, &posters_and_stuck_workers<full, true>);
+  verdict::none({.preemptions = 1, .stale_reads = 1}, &posters_and_stuck_workers<full, true>);
+}
+
+TEST_CASE("unless the one that is awake alone looks for more, behind a fence") {
+  verdict::found(bug::lost_wakeup, {.preemptions = 2, .stale_reads = 1}, &posters_and_stuck_workers<full, false>);
+  verdict::found(bug::lost_wakeup, {.preemptions = 2, .stale_reads = 1}, &posters_and_stuck_workers<no_fence, true>);
 }
 
 TEST_SUITE_END();
