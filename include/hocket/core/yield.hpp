@@ -39,11 +39,11 @@ class [[nodiscard("yield does nothing until it is awaited")]] yield {
     }
 
     void await_resume() {
-      thread_state& here = this_thread();
-      here.ctx = ctx_;
-      scheduled* self = here.ctx ? here.ctx->strand() : nullptr;
+      context* const own = ctx_;
+      this_thread().ctx = own;
+      scheduled* self = own ? own->strand() : nullptr;
       if (!self || self->killed()) [[unlikely]]
-        detail::unwind_if_killed(here.ctx);
+        detail::unwind_if_killed(own);
     }
 
    private:
