@@ -12,7 +12,7 @@ context_ptr::~context_ptr() {
 
 context::context(context& parent, const context_options& options, const context& maker, std::source_location spawned,
                  scheduled* strand, disposer dispose) noexcept
-    : parent_(parent),
+    : parent_(&parent),
       given_{options.stop ? options.stop : parent.stop(), std::min(options.deadline, parent.deadline()),
              maker.bindings()},
       name_(options.name ? options.name : parent.name_),
@@ -22,7 +22,7 @@ context::context(context& parent, const context_options& options, const context&
 
 context::context(context* parent, inheritance given, std::source_location spawned, scheduled* strand,
                  disposer dispose) noexcept
-    : parent_(parent ? context_ptr(*parent) : context_ptr()),
+    : parent_(parent),
       given_(std::move(given)),
       name_(parent ? parent->name_ : "unnamed"),
       spawned_(spawned),
@@ -37,10 +37,17 @@ scheduled* context::coroutine() const noexcept {
 
 struct context::plain final : context {
   plain(context& above, const context_options& own, std::source_location where, scheduled* strand) noexcept
-      : context(above, own, above, where, strand, &plain::free) {}
+      : context(above, own, above, where, strand, &plain::free) {
+    count_parent();
+  }
   plain(context& above, inheritance own, std::source_location where) noexcept
       : context(&above, std::move(own), where, above.strand_, &plain::free) {
     forks_ = above.forks_;
+    count_parent();
+  }
+  void count_parent() noexcept {
+    parent()->retain();
+    counts_parent_ = true;
   }
   static void free(context& self) noexcept { delete static_cast<plain*>(&self); }
 
@@ -88,12 +95,19 @@ void context::retain() noexcept {
 void context::release() noexcept {
   // A loop, because a line of ancestors can be longer than the stack is deep for a recursion.
   context* mine = this;
-  // ORDER: acq_rel, pairs with the fetch_sub of the other owners in release(): the last one deletes after them all.
-  while (mine && mine->references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-    context* parent = std::exchange(mine->parent_.ctx_, nullptr);
+  while (mine && mine->last_reference()) {
+    context* parent = mine->counts_parent_ ? mine->parent_ : nullptr;
     mine->dispose_(*mine);
     mine = parent;
   }
+}
+
+// Gives one up. Who has the only one need not count it down: nobody is left who could copy it.
+bool context::last_reference() noexcept {
+  // ORDER: acquire, pairs with the fetch_sub of the other owners below: the last one deletes after them all.
+  if (references_.load(std::memory_order_acquire) == 1) return true;
+  // ORDER: acq_rel, pairs with itself and the load above in the other owners.
+  return references_.fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -5,7 +5,9 @@
 // it ended, and (in scheduled_result) its result. The frame or stack of the coroutine is gone when it has ended; this
 // object stays for the join_handle.
 //
-// References (the context's count): the run holds one until finish(), the join_handle one, every context below one.
+// References (the context's count): the run and the join_handle hold one together, which whoever comes last of the end
+// and the drop of the handle gives up; every context below holds one. So from its end on (2. below) the run leaves the
+// object alone, unless the handle has been dropped before.
 //
 // Joining. One word says who is told of the end:
 //
@@ -24,9 +26,8 @@
 // The end, as numbered steps (finish(), on the home executor, off the coroutine's stack):
 //   1. it is taken out of its registry, and out of its parent's stop source: no stop reaches it from above any more;
 //   2. the join word becomes `ended`, and a waiting joiner is granted;
-//   3. an exception goes to on_unhandled if the handle is gone;
-//   4. the target is told (it may be destroyed from then on);
-//   5. the run's reference is given up.
+//   3. if the handle is gone, an exception goes to on_unhandled, and the reference is given up;
+//   4. the target is told (it may be destroyed from then on).
 #pragma once
 #include <hocket/base/fatal.hpp>
 #include <hocket/base/prefetch.hpp>
@@ -117,7 +118,7 @@ class scheduled : public context, public list_node, private wait_source {
   // --- for join_handle
   bool ended() const noexcept;
   void join(suspension& wait, waiter& entry) noexcept;
-  void drop_handle() noexcept;  // gives up the handle's reference, too
+  void drop_handle() noexcept;  // the object may be gone afterwards
   ending how() const noexcept { return ending_; }
   const std::exception_ptr& error() const noexcept { return error_; }
   void take_result() noexcept;  // once
