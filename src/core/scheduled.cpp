@@ -14,7 +14,8 @@ scheduled::scheduled(spawn_target& target, coroutine_kind kind, const spawn_opti
               options.at, this, dispose),
       target_(target),
       home_(target.home()),
-      kind_(kind) {}
+      kind_(kind),
+      own_stop_(parent()->stop()) {}
 
 // --- the run
 
@@ -34,7 +35,6 @@ void scheduled::launch(std::coroutine_handle<> start) noexcept {
   start_ = {nullptr, start, &home_};
   if (observer* watcher = installed_observer()) [[unlikely]]
     watcher->created(this, *this);
-  if (stop_source* above = parent()->stop()) link_.emplace(*above, own_stop_);
   hocket::post(start_);
 }
 
@@ -45,7 +45,7 @@ bool scheduled::begin() noexcept {
   roams_ = kind_ == coroutine_kind::task && here.seat.pool == &home_;
   listed_ = here.seat.running_on->coroutines();
   if (listed_) listed_->add(*this);
-  if (killed()) ending_ = ending::killed;
+  if (own_stop_.killed_so_far()) ending_ = ending::killed;
   return ending_ == ending::none;
 }
 
@@ -78,7 +78,7 @@ void scheduled::finish() noexcept {
   if (observer* watcher = installed_observer()) [[unlikely]]
     watcher->destroyed(this);
   if (listed_) listed_->remove(*this);
-  link_.reset();
+  own_stop_.leave();
   spawn_target& target = target_;
   if (ending_ == ending::error) unhandled_ = target.on_unhandled();
   // ORDER: acq_rel, pairs with the load in ended() and the operations of the joiner in join() and drop_handle(): the

@@ -49,7 +49,10 @@ bool stop_source::request(verdict strength) noexcept {
 // True: now as much is requested, and this call made it so.
 bool stop_source::raise(verdict strength) noexcept {
   locked guard(mutex_);
-  verdict before = requested();
+  // ORDER: relaxed, pairs with nothing: what is requested is raised under the mutex.
+  const word seen = word_.load(std::memory_order_relaxed);
+  if (is_apart(seen)) return raise_apart(seen, strength);
+  const verdict before = strength_of(seen);
   if (before >= strength) return false;
   // ORDER: release, pairs with the load in requested() and attach(): who sees the request sees what led to it.
   word_.fetch_add(bits_of(strength) - bits_of(before), std::memory_order_release);

@@ -24,7 +24,7 @@
 // the result. The handle's owner: taken_. Any thread: request(), the join word.
 //
 // The end, as numbered steps (finish(), on the home executor, off the coroutine's stack):
-//   1. it is taken out of its registry, and out of its parent's stop source: no stop reaches it from above any more;
+//   1. it is taken out of its registry, and leaves its parent's stop source: no stop reaches it from above any more;
 //   2. the join word becomes `ended`, and a waiting joiner is granted;
 //   3. if the handle is gone, an exception goes to on_unhandled, and the reference is given up;
 //   4. the target is told (it may be destroyed from then on).
@@ -38,7 +38,6 @@
 #include <hocket/core/stop_link.hpp>
 #include <hocket/core/suspension.hpp>
 #include <hocket/core/unwind.hpp>
-#include <optional>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -78,6 +77,7 @@ class scheduled : public context, public list_node, private wait_source {
   void request(verdict strength) noexcept { own_stop_.request(strength); }
   verdict requested() const noexcept { return own_stop_.requested(); }
   bool killed() const noexcept { return own_stop_.killed(); }
+  bool may_be_killed() const noexcept { return own_stop_.may_be_killed(); }
   void prefetch() const noexcept { hocket::prefetch(&own_stop_); }  // what killed() asks
 
   // On the thread of its home: what it is doing.
@@ -156,8 +156,7 @@ class scheduled : public context, public list_node, private wait_source {
   const suspension* waits_ = nullptr;
   registry* listed_ = nullptr;  // where it is listed
   runnable start_;
-  stop_source own_stop_;
-  std::optional<stop_link> link_;
+  late_stop_source own_stop_;
   atomic<std::uintptr_t> joiner_{open};
 };
 

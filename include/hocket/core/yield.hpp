@@ -42,7 +42,7 @@ class [[nodiscard("yield does nothing until it is awaited")]] yield {
       thread_state& here = this_thread();
       here.ctx = ctx_;
       scheduled* self = here.ctx ? here.ctx->strand() : nullptr;
-      if (!self || self->killed()) [[unlikely]]
+      if (!self || self->may_be_killed()) [[unlikely]]
         detail::unwind_if_killed(here.ctx);
     }
 
