@@ -146,11 +146,11 @@ class scheduled : public context, public list_node, private wait_source {
   const coroutine_kind kind_;
   bool begun_ = false;
   bool roams_ = false;
-  std::uint32_t stays_ = 0;
   bool unwinding_ = false;
   bool taken_ = false;
-  atomic<std::uint32_t> foreign_{0};  // waits under way, its own and those of its eager bodies and forks
   ending ending_ = ending::none;
+  std::uint32_t stays_ = 0;
+  atomic<std::uint32_t> foreign_{0};  // waits under way, its own and those of its eager bodies and forks
   std::error_code refusal_;
   std::exception_ptr error_;
   const suspension* waits_ = nullptr;
