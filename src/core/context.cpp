@@ -1,7 +1,5 @@
 #include <hocket/core/context.hpp>
 
-#include <algorithm>
-
 namespace hocket::inline HOCKET_ABI {
 
 context_ptr::context_ptr(context& shared) noexcept : ctx_(&shared) { shared.retain(); }
@@ -9,16 +7,6 @@ context_ptr::context_ptr(context& shared) noexcept : ctx_(&shared) { shared.reta
 context_ptr::~context_ptr() {
   if (ctx_) ctx_->release();
 }
-
-context::context(context& parent, const context_options& options, const context& maker, std::source_location spawned,
-                 scheduled* strand, disposer dispose) noexcept
-    : parent_(&parent),
-      given_{options.stop ? options.stop : parent.stop(), std::min(options.deadline, parent.deadline()),
-             maker.bindings()},
-      name_(options.name ? options.name : parent.name_),
-      spawned_(spawned),
-      strand_(strand),
-      dispose_(dispose) {}
 
 context::context(context* parent, inheritance given, std::source_location spawned, scheduled* strand,
                  disposer dispose) noexcept
@@ -92,22 +80,14 @@ void context::retain() noexcept {
   references_.fetch_add(1, std::memory_order_relaxed);
 }
 
-void context::release() noexcept {
-  // A loop, because a line of ancestors can be longer than the stack is deep for a recursion.
+// A loop, because a line of ancestors can be longer than the stack is deep for a recursion.
+void context::end_unused() noexcept {
   context* mine = this;
-  while (mine && mine->last_reference()) {
+  do {
     context* parent = mine->counts_parent_ ? mine->parent_ : nullptr;
     mine->dispose_(*mine);
     mine = parent;
-  }
-}
-
-// Gives one up. Who has the only one need not count it down: nobody is left who could copy it.
-bool context::last_reference() noexcept {
-  // ORDER: acquire, pairs with the fetch_sub of the other owners below: the last one deletes after them all.
-  if (references_.load(std::memory_order_acquire) == 1) return true;
-  // ORDER: acq_rel, pairs with itself and the load above in the other owners.
-  return references_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  } while (mine && mine->last_reference());
 }
 
 }  // namespace hocket::inline HOCKET_ABI

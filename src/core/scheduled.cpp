@@ -49,11 +49,6 @@ bool scheduled::begin() noexcept {
   return ending_ == ending::none;
 }
 
-void scheduled::succeed() noexcept {
-  expect_unwound();
-  ending_ = ending::value;
-}
-
 void scheduled::fail() noexcept {
   try {
     throw;
@@ -67,11 +62,6 @@ void scheduled::fail() noexcept {
     error_ = std::current_exception();
   }
   expect_unwound();
-}
-
-void scheduled::expect_unwound() const noexcept {
-  expects(!unwinding_, "a coroutine swallowed the exception that unwinds it",
-          "a catch (...) in its body must rethrow: catch the types that you handle", name());
 }
 
 void scheduled::finish() noexcept {
@@ -103,11 +93,6 @@ activity scheduled::state() const noexcept {
 
 // --- joining
 
-bool scheduled::ended() const noexcept {
-  // ORDER: acquire, pairs with the exchange in finish().
-  return joiner_.load(std::memory_order_acquire) == over;
-}
-
 void scheduled::join(suspension& wait, waiter& entry) noexcept {
   if (ended()) {
     [[maybe_unused]] bool taken = wait.take_now(entry, *this);
@@ -128,12 +113,6 @@ bool scheduled::detach(waiter& entry) noexcept {
   auto seen = reinterpret_cast<std::uintptr_t>(&entry);
   // ORDER: relaxed, pairs with nothing: nobody has looked at the waiter, and now nobody will; or finish() has it.
   return joiner_.compare_exchange_strong(seen, open, std::memory_order_relaxed, std::memory_order_relaxed);
-}
-
-void scheduled::take_result() noexcept {
-  expects(!taken_, "a join_handle was awaited twice", "the first await took the result: keep that, or spawn again",
-          name());
-  taken_ = true;
 }
 
 void scheduled::drop_handle() noexcept {

@@ -9,13 +9,6 @@ stop_source::word stop_source::bits_of(verdict strength) noexcept {
   return strength == verdict::idle ? 0 : strength == verdict::cancelled ? cancel_bit : kill_bit;
 }
 
-stop_source::~stop_source() {
-  // ORDER: relaxed, pairs with nothing: nobody else may use the source any more.
-  bool alone = !node_of(word_.load(std::memory_order_relaxed)) && open_.empty() && shielded_.empty();
-  expects(alone, "a stop_source was destroyed while coroutines wait under it",
-          "join the coroutines first (a scope does), or let the source outlive them");
-}
-
 verdict stop_source::attach_to_list(stop_node& node, verdict above) noexcept {
   locked guard(mutex_);
   verdict strength = requested();

@@ -68,18 +68,6 @@ void stop_link::give_back(verdict strength) noexcept {
 
 // --- late links
 
-bool late_stop_source::killed_so_far() const noexcept {
-  // ORDER: acquire, pairs with the fetch_add in raise(): who sees the request sees what led to it.
-  const word seen = word_.load(std::memory_order_acquire);
-  return is_apart(seen) ? above_->killed() : strength_of(seen) == verdict::killed;
-}
-
-void late_stop_source::leave() noexcept {
-  link_.reset();
-  // ORDER: relaxed, pairs with nothing: to link is this thread's, and what is requested at the same time ends nothing.
-  if (is_apart(word_.load(std::memory_order_relaxed))) word_.store(0, std::memory_order_relaxed);
-}
-
 void late_stop_source::link_up() noexcept {
   locked guard(mutex_);
   // ORDER: relaxed, pairs with nothing: requests and links of this source are made under the mutex.

@@ -96,7 +96,9 @@ class context {
   inheritance change(inheritance given) noexcept { return std::exchange(given_, std::move(given)); }
 
   void retain() noexcept;
-  void release() noexcept;
+  void release() noexcept {
+    if (last_reference()) end_unused();
+  }
 
   context(const context&) = delete;
   context& operator=(const context&) = delete;
@@ -113,7 +115,15 @@ class context {
 
  private:
   struct plain;
-  bool last_reference() noexcept;
+
+  // Gives one up. Who has the only one need not count it down: nobody is left who could copy it.
+  bool last_reference() noexcept {
+    // ORDER: acquire, pairs with the fetch_sub of the other owners below: the last one deletes after them all.
+    if (references_.load(std::memory_order_acquire) == 1) return true;
+    // ORDER: acq_rel, pairs with itself and the load above in the other owners.
+    return references_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  }
+  void end_unused() noexcept;
 
   context* const parent_;
   inheritance given_;
@@ -125,5 +135,15 @@ class context {
   const disposer dispose_;
   atomic<std::uint32_t> references_{1};
 };
+
+inline context::context(context& parent, const context_options& options, const context& maker,
+                        std::source_location spawned, scheduled* strand, disposer dispose) noexcept
+    : parent_(&parent),
+      given_{options.stop ? options.stop : parent.stop(),
+             options.deadline < parent.deadline() ? options.deadline : parent.deadline(), maker.bindings()},
+      name_(options.name ? options.name : parent.name_),
+      spawned_(spawned),
+      strand_(strand),
+      dispose_(dispose) {}
 
 }  // namespace hocket::inline HOCKET_ABI

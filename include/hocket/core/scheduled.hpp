@@ -75,7 +75,7 @@ class scheduled : public context, public list_node, private wait_source {
 
   // Any thread. Its waits end with operation_canceled, or by unwinding it.
   void request(verdict strength) noexcept { own_stop_.request(strength); }
-  verdict requested() const noexcept { return own_stop_.requested(); }
+  verdict requested() const noexcept { return own_stop_.requested(); }  // this and the next: by its own code
   bool killed() const noexcept { return own_stop_.killed(); }
   bool may_be_killed() const noexcept { return own_stop_.may_be_killed(); }
   void prefetch() const noexcept { hocket::prefetch(&own_stop_); }  // what killed() asks
@@ -110,18 +110,28 @@ class scheduled : public context, public list_node, private wait_source {
   // 3. At its first run, on the thread of its home. False: it was killed, and must not run.
   [[nodiscard]] bool begin() noexcept;
   // After the body: it returned, or (in a catch (...)) something left it.
-  void succeed() noexcept;
+  void succeed() noexcept {
+    expect_unwound();
+    ending_ = ending::value;
+  }
   void fail() noexcept;
   // See above; the object may be gone afterwards.
   void finish() noexcept;
 
   // --- for join_handle
-  bool ended() const noexcept;
+  bool ended() const noexcept {
+    // ORDER: acquire, pairs with the exchange in finish().
+    return joiner_.load(std::memory_order_acquire) == over;
+  }
   void join(suspension& wait, waiter& entry) noexcept;
   void drop_handle() noexcept;  // the object may be gone afterwards
   ending how() const noexcept { return ending_; }
   const std::exception_ptr& error() const noexcept { return error_; }
-  void take_result() noexcept;  // once
+  void take_result() noexcept {  // once
+    expects(!taken_, "a join_handle was awaited twice", "the first await took the result: keep that, or spawn again",
+            name());
+    taken_ = true;
+  }
   std::error_code refusal() const noexcept { return refusal_; }
 
  protected:
@@ -133,7 +143,10 @@ class scheduled : public context, public list_node, private wait_source {
  private:
   static constexpr std::uintptr_t open = 0, over = 1, dropped = 2;  // else the address of a waiter
 
-  void expect_unwound() const noexcept;
+  void expect_unwound() const noexcept {
+    expects(!unwinding_, "a coroutine swallowed the exception that unwinds it",
+            "a catch (...) in its body must rethrow: catch the types that you handle", name());
+  }
   const char* what() const noexcept override { return "the end of a coroutine"; }
   const char* subject() const noexcept override { return name(); }
   bool detach(waiter& entry) noexcept override;

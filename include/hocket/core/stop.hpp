@@ -46,7 +46,12 @@ class stop_source {
   stop_source() noexcept = default;
   stop_source(const stop_source&) = delete;
   stop_source& operator=(const stop_source&) = delete;
-  ~stop_source();  // nothing may be attached
+  ~stop_source() {
+    // ORDER: relaxed, pairs with nothing: nobody else may use the source any more.
+    const bool alone = !node_of(word_.load(std::memory_order_relaxed)) && open_.empty() && shielded_.empty();
+    expects(alone, "a stop_source was destroyed while coroutines wait under it",
+            "join the coroutines first (a scope does), or let the source outlive them");
+  }
 
   // Any thread. Fires every attached node that is not shielded from it, here and in all sources that are linked below,
   // on the caller's thread. False if as much was requested before. `strength` is verdict::cancelled or verdict::killed.

@@ -80,10 +80,19 @@ class late_stop_source : public stop_source {
   explicit late_stop_source(stop_source* above) noexcept : stop_source(above ? apart : 0), above_(above) {}
 
   // What killed() tells, by the coroutine's own code, which leaves the source as it is.
-  bool killed_so_far() const noexcept;
+  bool killed_so_far() const noexcept {
+    // ORDER: acquire, pairs with the fetch_add in raise(): who sees the request sees what led to it.
+    const word seen = word_.load(std::memory_order_acquire);
+    return is_apart(seen) ? above_->killed() : strength_of(seen) == verdict::killed;
+  }
 
   // At the end of the coroutine: nobody comes from above any more, and nobody goes there.
-  void leave() noexcept;
+  void leave() noexcept {
+    link_.reset();
+    // ORDER: relaxed, pairs with nothing: to link is this thread's, and what is requested at the same time ends
+    // nothing.
+    if (is_apart(word_.load(std::memory_order_relaxed))) word_.store(0, std::memory_order_relaxed);
+  }
 
  private:
   friend class stop_source;
