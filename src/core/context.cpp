@@ -1,7 +1,5 @@
 #include <hocket/core/context.hpp>
 
-#include <algorithm>
-
 namespace hocket::inline HOCKET_ABI {
 
 context_ptr::context_ptr(context& shared) noexcept : ctx_(&shared) { shared.retain(); }
@@ -10,19 +8,9 @@ context_ptr::~context_ptr() {
   if (ctx_) ctx_->release();
 }
 
-context::context(context& parent, const context_options& options, const context& maker, std::source_location spawned,
-                 scheduled* strand, disposer dispose) noexcept
-    : parent_(parent),
-      given_{options.stop ? options.stop : parent.stop(), std::min(options.deadline, parent.deadline()),
-             maker.bindings()},
-      name_(options.name ? options.name : parent.name_),
-      spawned_(spawned),
-      strand_(strand),
-      dispose_(dispose) {}
-
 context::context(context* parent, inheritance given, std::source_location spawned, scheduled* strand,
                  disposer dispose) noexcept
-    : parent_(parent ? context_ptr(*parent) : context_ptr()),
+    : parent_(parent),
       given_(std::move(given)),
       name_(parent ? parent->name_ : "unnamed"),
       spawned_(spawned),
@@ -37,10 +25,17 @@ scheduled* context::coroutine() const noexcept {
 
 struct context::plain final : context {
   plain(context& above, const context_options& own, std::source_location where, scheduled* strand) noexcept
-      : context(above, own, above, where, strand, &plain::free) {}
+      : context(above, own, above, where, strand, &plain::free) {
+    count_parent();
+  }
   plain(context& above, inheritance own, std::source_location where) noexcept
       : context(&above, std::move(own), where, above.strand_, &plain::free) {
     forks_ = above.forks_;
+    count_parent();
+  }
+  void count_parent() noexcept {
+    parent()->retain();
+    counts_parent_ = true;
   }
   static void free(context& self) noexcept { delete static_cast<plain*>(&self); }
 
@@ -85,15 +80,14 @@ void context::retain() noexcept {
   references_.fetch_add(1, std::memory_order_relaxed);
 }
 
-void context::release() noexcept {
-  // A loop, because a line of ancestors can be longer than the stack is deep for a recursion.
+// A loop, because a line of ancestors can be longer than the stack is deep for a recursion.
+void context::end_unused() noexcept {
   context* mine = this;
-  // ORDER: acq_rel, pairs with the fetch_sub of the other owners in release(): the last one deletes after them all.
-  while (mine && mine->references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-    context* parent = std::exchange(mine->parent_.ctx_, nullptr);
+  do {
+    context* parent = mine->counts_parent_ ? mine->parent_ : nullptr;
     mine->dispose_(*mine);
     mine = parent;
-  }
+  } while (mine && mine->last_reference());
 }
 
 }  // namespace hocket::inline HOCKET_ABI

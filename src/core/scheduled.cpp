@@ -14,32 +14,27 @@ scheduled::scheduled(spawn_target& target, coroutine_kind kind, const spawn_opti
               options.at, this, dispose),
       target_(target),
       home_(target.home()),
-      kind_(kind) {}
+      kind_(kind),
+      own_stop_(parent()->stop()) {}
 
 // --- the run
 
 bool scheduled::enroll() noexcept {
-  retain();  // the handle's; the run has the one that the object was born with
   refusal_ = target_.enroll();
   if (!refusal_) return true;
   ending_ = ending::refused;
   // ORDER: release, pairs with the load in ended(): the refusal is visible to whoever has the handle by then.
   joiner_.store(over, std::memory_order_release);
-  release();
   return false;
 }
 
-void scheduled::withdraw() noexcept {
-  target_.leave();
-  release();  // the handle's, which nobody will have
-}
+void scheduled::withdraw() noexcept { target_.leave(); }
 
 void scheduled::launch(std::coroutine_handle<> start) noexcept {
   caller_ = __builtin_return_address(0);
   start_ = {nullptr, start, &home_};
   if (observer* watcher = installed_observer()) [[unlikely]]
     watcher->created(this, *this);
-  if (stop_source* above = parent()->stop()) link_.emplace(*above, own_stop_);
   hocket::post(start_);
 }
 
@@ -50,13 +45,8 @@ bool scheduled::begin() noexcept {
   roams_ = kind_ == coroutine_kind::task && here.seat.pool == &home_;
   listed_ = here.seat.running_on->coroutines();
   if (listed_) listed_->add(*this);
-  if (killed()) ending_ = ending::killed;
+  if (own_stop_.killed_so_far()) ending_ = ending::killed;
   return ending_ == ending::none;
-}
-
-void scheduled::succeed() noexcept {
-  expect_unwound();
-  ending_ = ending::value;
 }
 
 void scheduled::fail() noexcept {
@@ -74,27 +64,23 @@ void scheduled::fail() noexcept {
   expect_unwound();
 }
 
-void scheduled::expect_unwound() const noexcept {
-  expects(!unwinding_, "a coroutine swallowed the exception that unwinds it",
-          "a catch (...) in its body must rethrow: catch the types that you handle", name());
-}
-
 void scheduled::finish() noexcept {
   if (observer* watcher = installed_observer()) [[unlikely]]
     watcher->destroyed(this);
   if (listed_) listed_->remove(*this);
-  link_.reset();
-  if (ending_ == ending::error) unhandled_ = target_.on_unhandled();
-  // ORDER: acq_rel, pairs with the load in ended() and the operations of the joiner in join(): the ending and the
-  // result are visible; and the waiter that is found is.
+  own_stop_.leave();
+  spawn_target& target = target_;
+  if (ending_ == ending::error) unhandled_ = target.on_unhandled();
+  // ORDER: acq_rel, pairs with the load in ended() and the operations of the joiner in join() and drop_handle(): the
+  // ending and the result are visible; and the waiter that is found, and what was done with the handle, are.
   const std::uintptr_t who = joiner_.exchange(over, std::memory_order_acq_rel);
   if (who == dropped) {
     if (ending_ == ending::error) unhandled_(error_, *this);
+    release();
   } else if (who != open) {
     reinterpret_cast<waiter*>(who)->grant();
   }
-  target_.leave();
-  release();
+  target.leave();
 }
 
 activity scheduled::state() const noexcept {
@@ -106,11 +92,6 @@ activity scheduled::state() const noexcept {
 }
 
 // --- joining
-
-bool scheduled::ended() const noexcept {
-  // ORDER: acquire, pairs with the exchange in finish().
-  return joiner_.load(std::memory_order_acquire) == over;
-}
 
 void scheduled::join(suspension& wait, waiter& entry) noexcept {
   if (ended()) {
@@ -134,18 +115,14 @@ bool scheduled::detach(waiter& entry) noexcept {
   return joiner_.compare_exchange_strong(seen, open, std::memory_order_relaxed, std::memory_order_relaxed);
 }
 
-void scheduled::take_result() noexcept {
-  expects(!taken_, "a join_handle was awaited twice", "the first await took the result: keep that, or spawn again",
-          name());
-  taken_ = true;
-}
-
 void scheduled::drop_handle() noexcept {
   std::uintptr_t seen = open;
-  // ORDER: acquire, pairs with the exchange in finish(): if that came first, this side sees the ending.
-  if (!joiner_.compare_exchange_strong(seen, dropped, std::memory_order_acquire))
-    expects(seen == over, "a join_handle was destroyed while it is awaited", "let it outlive the await", name());
-  const bool lost = seen == over && ending_ == ending::error && !taken_;
+  // ORDER: release, pairs with the exchange in finish(): who gives the object up then sees what was done with the
+  // handle; relaxed on failure: ended() looks again.
+  if (!ended() && joiner_.compare_exchange_strong(seen, dropped, std::memory_order_release, std::memory_order_relaxed))
+    return;
+  expects(ended(), "a join_handle was destroyed while it is awaited", "let it outlive the await", name());
+  const bool lost = ending_ == ending::error && !taken_;
   if (lost && !leaving_by_failure()) unhandled_(std::move(error_), *this);
   release();
 }

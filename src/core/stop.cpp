@@ -9,13 +9,6 @@ stop_source::word stop_source::bits_of(verdict strength) noexcept {
   return strength == verdict::idle ? 0 : strength == verdict::cancelled ? cancel_bit : kill_bit;
 }
 
-stop_source::~stop_source() {
-  // ORDER: relaxed, pairs with nothing: nobody else may use the source any more.
-  bool alone = !node_of(word_.load(std::memory_order_relaxed)) && open_.empty() && shielded_.empty();
-  expects(alone, "a stop_source was destroyed while coroutines wait under it",
-          "join the coroutines first (a scope does), or let the source outlive them");
-}
-
 verdict stop_source::attach_to_list(stop_node& node, verdict above) noexcept {
   locked guard(mutex_);
   verdict strength = requested();
@@ -49,7 +42,10 @@ bool stop_source::request(verdict strength) noexcept {
 // True: now as much is requested, and this call made it so.
 bool stop_source::raise(verdict strength) noexcept {
   locked guard(mutex_);
-  verdict before = requested();
+  // ORDER: relaxed, pairs with nothing: what is requested is raised under the mutex.
+  const word seen = word_.load(std::memory_order_relaxed);
+  if (is_apart(seen)) return raise_apart(seen, strength);
+  const verdict before = strength_of(seen);
   if (before >= strength) return false;
   // ORDER: release, pairs with the load in requested() and attach(): who sees the request sees what led to it.
   word_.fetch_add(bits_of(strength) - bits_of(before), std::memory_order_release);

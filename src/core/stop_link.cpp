@@ -1,18 +1,25 @@
 #include <hocket/core/stop_link.hpp>
 
+#include <algorithm>
+
 namespace hocket::inline HOCKET_ABI {
 
-stop_link::stop_link(stop_source& parent, stop_source& child, verdict above) noexcept : parent_(parent), child_(child) {
-  verdict told;
-  {
-    locked guard(parent.mutex_);
-    told = parent.requested();
-    const bool open = told == verdict::idle && above == verdict::idle;
-    if (told != verdict::killed) (open ? parent.open_ : parent.shielded_).push_back(*this);
-    // ORDER: relaxed, pairs with nothing: read by the owner's destructor only.
-    else busy_.store(gone, std::memory_order_relaxed);
-  }
+stop_link::stop_link(stop_source& parent, stop_source& child, verdict above) noexcept
+    : stop_link(parent, child, late{}) {
+  const verdict told = enlist(above);
   if (told > above) child.request(told);
+}
+
+// Gives what was requested of the parent before.
+verdict stop_link::enlist(verdict above) noexcept {
+  [[maybe_unused]] verdict linked_first = parent_.requested();  // it may be a late one itself
+  locked guard(parent_.mutex_);
+  const verdict told = parent_.requested();
+  const bool open = told == verdict::idle && above == verdict::idle;
+  if (told != verdict::killed) (open ? parent_.open_ : parent_.shielded_).push_back(*this);
+  // ORDER: relaxed, pairs with nothing: read by the owner's destructor only.
+  else busy_.store(gone, std::memory_order_relaxed);
+  return told;
 }
 
 stop_link::~stop_link() {
@@ -20,6 +27,8 @@ stop_link::~stop_link() {
   if (!(busy_.load(std::memory_order_relaxed) & gone)) {
     locked guard(parent_.mutex_);
     if (linked()) list<stop_node>::erase(*this);
+    // ORDER: acquire, pairs with the fetch_add in give_back(), as below. Nobody has it, and nobody can borrow it now.
+    if (busy_.load(std::memory_order_acquire) == 0) return;
   }
   // ORDER: acquire, pairs with the fetch_add in give_back(): what the last borrower did to the child came before.
   std::uint32_t seen = busy_.fetch_or(leaving, std::memory_order_acquire) | leaving;
@@ -55,6 +64,39 @@ void stop_link::give_back(verdict strength) noexcept {
   // ORDER: release, pairs with the fetch_or and the load in the destructor.
   std::uint32_t before = busy_.fetch_add(change, std::memory_order_release);
   if ((before & ~gone) == (leaving | 1)) futex_wake_one(busy_);
+}
+
+// --- late links
+
+void late_stop_source::link_up() noexcept {
+  locked guard(mutex_);
+  // ORDER: relaxed, pairs with nothing: requests and links of this source are made under the mutex.
+  const word seen = word_.load(std::memory_order_relaxed);
+  if (!is_apart(seen)) return;
+  link_.emplace(*above_, *this, stop_link::late{});
+  const verdict told = std::max(link_->enlist(verdict::idle), seen == apart ? verdict::idle : verdict::cancelled);
+  // ORDER: release, pairs with the load in requested() and attach(): who sees the request sees what led to it.
+  word_.store(bits_of(told), std::memory_order_release);
+}
+
+verdict stop_source::requested_above() const noexcept {
+  auto& self = const_cast<stop_source&>(*this);  // what is told does not change: it is only noted here from now on
+  static_cast<late_stop_source&>(self).link_up();
+  return requested();
+}
+
+verdict stop_source::attach_below(stop_node& node, verdict above) noexcept {
+  static_cast<late_stop_source&>(*this).link_up();
+  return attach(node, above);
+}
+
+// By compare-exchange, because leave() takes no lock: a source must not be apart again afterwards.
+bool stop_source::raise_apart(word seen, verdict strength) noexcept {
+  if (seen == apart_cancelled && strength == verdict::cancelled) return false;
+  const word raised = strength == verdict::killed ? kill_bit : apart_cancelled;
+  // ORDER: release, pairs with the load in requested() and attach(): who sees the request sees what led to it; relaxed
+  // on failure: the coroutine has ended.
+  return word_.compare_exchange_strong(seen, raised, std::memory_order_release, std::memory_order_relaxed);
 }
 
 }  // namespace hocket::inline HOCKET_ABI

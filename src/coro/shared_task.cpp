@@ -16,14 +16,17 @@ shared_run::shared_run(spawn_target& on, std::coroutine_handle<> frame) noexcept
       frame_(frame) {}
 
 std::error_code lone_target::enroll() noexcept {
+  if (body_) body_->retain();
   // ORDER: relaxed, pairs with nothing: the body, or who knows that it runs, keeps the count above zero.
   live_.fetch_add(1, std::memory_order_relaxed);
   return {};
 }
 
 void lone_target::leave() noexcept {
+  shared_run* const body = body_;
   // ORDER: acq_rel, pairs with the fetch_sub of the others in leave(): the thread that leaves has seen all they did.
   if (live_.fetch_sub(1, std::memory_order_acq_rel) == 1 && signal_.home) signal_.home->post(signal_);
+  if (body) body->release();
 }
 
 shared_state::~shared_state() {

@@ -2,10 +2,11 @@
 //
 // Every coroutine carries one context pointer. An awaited child shares its parent's; a spawned coroutine shares its
 // spawner's, or gets a context of its own when an option overrides something. Contexts are counted, because a spawned
-// coroutine may outlive its spawner. The stop source is not owned: the scope or handle that owns it outlives the
-// coroutines under it. Contexts are immutable after their construction, but for two: a block of code in a fiber that
-// wants other surroundings changes the fiber's own; and the context of a block that has ended becomes as the one around
-// it (core/context_block.hpp).
+// coroutine may outlive its spawner; but that of a spawned coroutine does not count its parent, which is its target's
+// and so outlives its run: afterwards parent() is not to be asked. The stop source is not owned: the scope or handle
+// that owns it outlives the coroutines under it. Contexts are immutable after their construction, but for two: a block
+// of code in a fiber that wants other surroundings changes the fiber's own; and the context of a block that has ended
+// becomes as the one around it (core/context_block.hpp).
 #pragma once
 #include <hocket/base/atomic.hpp>
 #include <hocket/base/clock.hpp>
@@ -73,7 +74,7 @@ class context {
   // The context of code that runs in no coroutine: no stop, no deadline, no name. Never freed.
   static context& root() noexcept;
 
-  context* parent() const noexcept { return parent_.get(); }
+  context* parent() const noexcept { return parent_; }
   stop_source* stop() const noexcept { return given_.stop; }
   time_point deadline() const noexcept { return given_.deadline; }
   const binding_ptr& bindings() const noexcept { return given_.bindings; }
@@ -95,14 +96,16 @@ class context {
   inheritance change(inheritance given) noexcept { return std::exchange(given_, std::move(given)); }
 
   void retain() noexcept;
-  void release() noexcept;
+  void release() noexcept {
+    if (last_reference()) end_unused();
+  }
 
   context(const context&) = delete;
   context& operator=(const context&) = delete;
 
  protected:
-  // For objects that are a context and more; `dispose` frees them when the last reference is gone. Born with one.
-  // `maker`: the code that makes it, whose bindings it has.
+  // For objects that are a context and more; `dispose` frees them when the last reference is gone. Born with one, and
+  // without one to its parent. `maker`: the code that makes it, whose bindings it has.
   using disposer = void (*)(context& self) noexcept;
   context(context& parent, const context_options& options, const context& maker, std::source_location spawned,
           scheduled* strand, disposer dispose) noexcept;
@@ -113,14 +116,34 @@ class context {
  private:
   struct plain;
 
-  context_ptr parent_;  // given up in release() only
+  // Gives one up. Who has the only one need not count it down: nobody is left who could copy it.
+  bool last_reference() noexcept {
+    // ORDER: acquire, pairs with the fetch_sub of the other owners below: the last one deletes after them all.
+    if (references_.load(std::memory_order_acquire) == 1) return true;
+    // ORDER: acq_rel, pairs with itself and the load above in the other owners.
+    return references_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  }
+  void end_unused() noexcept;
+
+  context* const parent_;
   inheritance given_;
   const char* const name_;
   const std::source_location spawned_;
   scheduled* const strand_;
   bool forks_ = false;
+  bool counts_parent_ = false;
   const disposer dispose_;
   atomic<std::uint32_t> references_{1};
 };
+
+inline context::context(context& parent, const context_options& options, const context& maker,
+                        std::source_location spawned, scheduled* strand, disposer dispose) noexcept
+    : parent_(&parent),
+      given_{options.stop ? options.stop : parent.stop(),
+             options.deadline < parent.deadline() ? options.deadline : parent.deadline(), maker.bindings()},
+      name_(options.name ? options.name : parent.name_),
+      spawned_(spawned),
+      strand_(strand),
+      dispose_(dispose) {}
 
 }  // namespace hocket::inline HOCKET_ABI

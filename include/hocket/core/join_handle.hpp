@@ -63,7 +63,7 @@ class join_handle {
   using value_type = T;
 
   join_handle() noexcept = default;
-  explicit join_handle(scheduled_result<T>& of) noexcept : of_(&of) {}  // takes the reference that launch() made
+  explicit join_handle(scheduled_result<T>& of) noexcept : of_(&of) {}  // takes the object's reference, with the run
   join_handle(join_handle&& other) noexcept : of_(std::exchange(other.of_, nullptr)) {}
   join_handle& operator=(join_handle&& other) noexcept {
     join_handle old(std::move(other));

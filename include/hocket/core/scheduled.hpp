@@ -5,7 +5,9 @@
 // it ended, and (in scheduled_result) its result. The frame or stack of the coroutine is gone when it has ended; this
 // object stays for the join_handle.
 //
-// References (the context's count): the run holds one until finish(), the join_handle one, every context below one.
+// References (the context's count): the run and the join_handle hold one together, which whoever comes last of the end
+// and the drop of the handle gives up; every context below holds one. So from its end on (2. below) the run leaves the
+// object alone, unless the handle has been dropped before.
 //
 // Joining. One word says who is told of the end:
 //
@@ -22,11 +24,10 @@
 // the result. The handle's owner: taken_. Any thread: request(), the join word.
 //
 // The end, as numbered steps (finish(), on the home executor, off the coroutine's stack):
-//   1. it is taken out of its registry, and out of its parent's stop source: no stop reaches it from above any more;
+//   1. it is taken out of its registry, and leaves its parent's stop source: no stop reaches it from above any more;
 //   2. the join word becomes `ended`, and a waiting joiner is granted;
-//   3. an exception goes to on_unhandled if the handle is gone;
-//   4. the target is told (it may be destroyed from then on);
-//   5. the run's reference is given up.
+//   3. if the handle is gone, an exception goes to on_unhandled, and the reference is given up;
+//   4. the target is told (it may be destroyed from then on).
 #pragma once
 #include <hocket/base/fatal.hpp>
 #include <hocket/base/prefetch.hpp>
@@ -37,7 +38,6 @@
 #include <hocket/core/stop_link.hpp>
 #include <hocket/core/suspension.hpp>
 #include <hocket/core/unwind.hpp>
-#include <optional>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -75,8 +75,9 @@ class scheduled : public context, public list_node, private wait_source {
 
   // Any thread. Its waits end with operation_canceled, or by unwinding it.
   void request(verdict strength) noexcept { own_stop_.request(strength); }
-  verdict requested() const noexcept { return own_stop_.requested(); }
+  verdict requested() const noexcept { return own_stop_.requested(); }  // this and the next: by its own code
   bool killed() const noexcept { return own_stop_.killed(); }
+  bool may_be_killed() const noexcept { return own_stop_.may_be_killed(); }
   void prefetch() const noexcept { hocket::prefetch(&own_stop_); }  // what killed() asks
 
   // On the thread of its home: what it is doing.
@@ -109,18 +110,28 @@ class scheduled : public context, public list_node, private wait_source {
   // 3. At its first run, on the thread of its home. False: it was killed, and must not run.
   [[nodiscard]] bool begin() noexcept;
   // After the body: it returned, or (in a catch (...)) something left it.
-  void succeed() noexcept;
+  void succeed() noexcept {
+    expect_unwound();
+    ending_ = ending::value;
+  }
   void fail() noexcept;
   // See above; the object may be gone afterwards.
   void finish() noexcept;
 
   // --- for join_handle
-  bool ended() const noexcept;
+  bool ended() const noexcept {
+    // ORDER: acquire, pairs with the exchange in finish().
+    return joiner_.load(std::memory_order_acquire) == over;
+  }
   void join(suspension& wait, waiter& entry) noexcept;
-  void drop_handle() noexcept;  // gives up the handle's reference, too
+  void drop_handle() noexcept;  // the object may be gone afterwards
   ending how() const noexcept { return ending_; }
   const std::exception_ptr& error() const noexcept { return error_; }
-  void take_result() noexcept;  // once
+  void take_result() noexcept {  // once
+    expects(!taken_, "a join_handle was awaited twice", "the first await took the result: keep that, or spawn again",
+            name());
+    taken_ = true;
+  }
   std::error_code refusal() const noexcept { return refusal_; }
 
  protected:
@@ -132,7 +143,10 @@ class scheduled : public context, public list_node, private wait_source {
  private:
   static constexpr std::uintptr_t open = 0, over = 1, dropped = 2;  // else the address of a waiter
 
-  void expect_unwound() const noexcept;
+  void expect_unwound() const noexcept {
+    expects(!unwinding_, "a coroutine swallowed the exception that unwinds it",
+            "a catch (...) in its body must rethrow: catch the types that you handle", name());
+  }
   const char* what() const noexcept override { return "the end of a coroutine"; }
   const char* subject() const noexcept override { return name(); }
   bool detach(waiter& entry) noexcept override;
@@ -145,18 +159,17 @@ class scheduled : public context, public list_node, private wait_source {
   const coroutine_kind kind_;
   bool begun_ = false;
   bool roams_ = false;
-  std::uint32_t stays_ = 0;
   bool unwinding_ = false;
   bool taken_ = false;
-  atomic<std::uint32_t> foreign_{0};  // waits under way, its own and those of its eager bodies and forks
   ending ending_ = ending::none;
+  std::uint32_t stays_ = 0;
+  atomic<std::uint32_t> foreign_{0};  // waits under way, its own and those of its eager bodies and forks
   std::error_code refusal_;
   std::exception_ptr error_;
   const suspension* waits_ = nullptr;
   registry* listed_ = nullptr;  // where it is listed
   runnable start_;
-  stop_source own_stop_;
-  std::optional<stop_link> link_;
+  late_stop_source own_stop_;
   atomic<std::uintptr_t> joiner_{open};
 };
 

@@ -11,7 +11,7 @@
 // Where nodes stand. Most sources have at most one node: one coroutine, which waits for one thing. So one node may
 // stand in a *slot* in the word that also tells what was requested, and comes and goes by one compare-exchange:
 //
-//   bits 0..1  what was requested: 0 nothing, 1 cancelled, 2 killed
+//   bits 0..1  what was requested: 0 nothing, 1 cancelled, 2 killed; 3: see late_stop_source (stop_link.hpp)
 //   bit  2     the node in the slot is shielded
 //   bits 3..   its address; 0: the slot is free
 //
@@ -46,7 +46,12 @@ class stop_source {
   stop_source() noexcept = default;
   stop_source(const stop_source&) = delete;
   stop_source& operator=(const stop_source&) = delete;
-  ~stop_source();  // nothing may be attached
+  ~stop_source() {
+    // ORDER: relaxed, pairs with nothing: nobody else may use the source any more.
+    const bool alone = !node_of(word_.load(std::memory_order_relaxed)) && open_.empty() && shielded_.empty();
+    expects(alone, "a stop_source was destroyed while coroutines wait under it",
+            "join the coroutines first (a scope does), or let the source outlive them");
+  }
 
   // Any thread. Fires every attached node that is not shielded from it, here and in all sources that are linked below,
   // on the caller's thread. False if as much was requested before. `strength` is verdict::cancelled or verdict::killed.
@@ -55,11 +60,16 @@ class stop_source {
   // Any thread. verdict::idle while nothing is requested.
   verdict requested() const noexcept {
     // ORDER: acquire, pairs with the fetch_add in raise(): who sees the request sees what led to it.
-    return strength_of(word_.load(std::memory_order_acquire));
+    const word seen = word_.load(std::memory_order_acquire);
+    if (is_apart(seen)) [[unlikely]]
+      return requested_above();
+    return strength_of(seen);
   }
-  bool killed() const noexcept {
+  bool killed() const noexcept { return may_be_killed() && requested() == verdict::killed; }
+  // The same without a call: false, it is not; true, killed() is to be asked.
+  bool may_be_killed() const noexcept {
     // ORDER: acquire, pairs with the fetch_add in raise(): who sees the request sees what led to it.
-    return (word_.load(std::memory_order_acquire) & strength_bits) == kill_bit;
+    return (word_.load(std::memory_order_acquire) & kill_bit) != 0;
   }
 
   // Any thread. Attaches, unless more than `above` was requested already: then returns that, and the node stays out.
@@ -71,7 +81,7 @@ class stop_source {
     // ORDER: acquire, pairs with the fetch_add in raise(): who is refused sees what led to the request.
     word seen = word_.load(std::memory_order_acquire);
     while (!node_of(seen)) {
-      if (strength_of(seen) > above) return strength_of(seen);
+      if (strength_of(seen) > above) return is_apart(seen) ? attach_below(node, above) : strength_of(seen);
       // ORDER: release, pairs with the exchange in pop_slot(): who pops the node sees what its owner wrote to it; and
       // acquire on failure, pairs with the fetch_add in raise(), as above.
       if (word_.compare_exchange_weak(seen, seen | entry, std::memory_order_release, std::memory_order_acquire))
@@ -96,8 +106,12 @@ class stop_source {
 
  private:
   friend class stop_link;
+  friend class late_stop_source;
   using word = std::uintptr_t;
   static constexpr word strength_bits = 3, cancel_bit = 1, kill_bit = 2, shield = 4, node_bits = ~word{7};
+  static constexpr word apart = cancel_bit | kill_bit, apart_cancelled = apart | shield;  // see late_stop_source
+  static bool is_apart(word seen) noexcept { return (seen & strength_bits) == apart; }
+  explicit stop_source(word initial) noexcept : word_(initial) {}
   static word bits_of(verdict strength) noexcept;
   static verdict strength_of(word seen) noexcept {
     const word bits = seen & strength_bits;
@@ -107,6 +121,9 @@ class stop_source {
 
   verdict attach_to_list(stop_node& node, verdict above) noexcept;
   bool detach_from_list(stop_node& node) noexcept;
+  [[gnu::noinline]] verdict attach_below(stop_node& node, verdict above) noexcept;
+  [[gnu::noinline]] verdict requested_above() const noexcept;
+  bool raise_apart(word seen, verdict strength) noexcept;
   bool raise(verdict strength) noexcept;
   stop_node* pop(verdict strength) noexcept;
   stop_node* pop_slot(verdict strength) noexcept;

@@ -13,10 +13,24 @@
 //
 // A link that has brought a kill does not ask its parent any more: after a kill the parent may end before its child.
 //
-// No order of locks is needed, because no thread holds the mutexes of two sources at once. What keeps the sources on
-// the way alive is the busy link: whoever destroys the child destroys the link first, and so waits.
+// Locks. A request holds the mutex of one source at a time. Only a late link is made with two of them, the child's
+// first, so there is no cycle. What keeps the sources on the way alive is the busy link: whoever destroys the child
+// destroys the link first, and so waits.
+//
+// Late links. Many coroutines that are spawned end without having waited, and a link costs more than all else that such
+// a one does about stops. So the source of a coroutine (late_stop_source) begins *apart*: it is linked below its parent
+// when something is attached to it, or when it is asked, by the coroutine's own code; what has been requested of the
+// parent by then it learns so. Nobody is to be told before: nobody waits. In the word of such a source (stop.hpp):
+//
+//   apart             3       nothing is attached, and nothing was requested of itself
+//   apart_cancelled   3 + 4   nothing is attached, and it was cancelled itself
+//
+// A kill of itself ends both: whatever the parent says, there is nothing more to learn from it. Any thread may request;
+// to link and to end is the coroutine's (also the threads of what it has forked: hence the mutex), as long as the
+// parent lives.
 #pragma once
 #include <hocket/core/stop.hpp>
+#include <optional>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -28,11 +42,16 @@ class stop_link : private stop_node {
   stop_link(const stop_link&) = delete;
   stop_link& operator=(const stop_link&) = delete;
 
+  // For late_stop_source: enlist() follows.
+  struct late {};
+  stop_link(stop_source& parent, stop_source& child, late) noexcept : parent_(parent), child_(child) {}
+
   // Any thread, but not from inside of a stop_node's fire().
   ~stop_link();
 
  private:
   friend class stop_source;
+  friend class late_stop_source;
   static constexpr std::uint32_t leaving = 0x8000'0000;  // the destructor waits
   static constexpr std::uint32_t gone = 0x4000'0000;     // a kill has taken it out for good
 
@@ -41,6 +60,7 @@ class stop_link : private stop_node {
     stop_source* source;
     stop_link* way;
   };
+  verdict enlist(verdict above) noexcept;
   void descend(place& at, verdict strength) noexcept;
   void ascend(place& at, verdict strength) noexcept;
   stop_link*& before(verdict strength) noexcept { return before_[strength == verdict::killed]; }
@@ -51,6 +71,35 @@ class stop_link : private stop_node {
   stop_source& child_;
   stop_link* before_[2] = {};      // on the way of a cancellation, of a kill: the link above; the borrower's own
   atomic<std::uint32_t> busy_{0};  // how often borrowed, and the two above; borrowed under the parent's mutex only
+};
+
+// The source of a coroutine, below that of its target; see "Late links" above.
+class late_stop_source : public stop_source {
+ public:
+  // `above` outlives leave(); null: there is none.
+  explicit late_stop_source(stop_source* above) noexcept : stop_source(above ? apart : 0), above_(above) {}
+
+  // What killed() tells, by the coroutine's own code, which leaves the source as it is.
+  bool killed_so_far() const noexcept {
+    // ORDER: acquire, pairs with the fetch_add in raise(): who sees the request sees what led to it.
+    const word seen = word_.load(std::memory_order_acquire);
+    return is_apart(seen) ? above_->killed() : strength_of(seen) == verdict::killed;
+  }
+
+  // At the end of the coroutine: nobody comes from above any more, and nobody goes there.
+  void leave() noexcept {
+    link_.reset();
+    // ORDER: relaxed, pairs with nothing: to link is this thread's, and what is requested at the same time ends
+    // nothing.
+    if (is_apart(word_.load(std::memory_order_relaxed))) word_.store(0, std::memory_order_relaxed);
+  }
+
+ private:
+  friend class stop_source;
+  void link_up() noexcept;
+
+  stop_source* const above_;
+  std::optional<stop_link> link_;  // made under the mutex
 };
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -42,7 +42,7 @@ class [[nodiscard("yield does nothing until it is awaited")]] yield {
       context* const own = ctx_;
       this_thread().ctx = own;
       scheduled* self = own ? own->strand() : nullptr;
-      if (!self || self->killed()) [[unlikely]]
+      if (!self || self->may_be_killed()) [[unlikely]]
         detail::unwind_if_killed(own);
     }
 

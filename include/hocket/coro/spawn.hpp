@@ -1,78 +1,70 @@
 // spawn for callables that return a task.
 #pragma once
 #include <hocket/core/spawn.hpp>
+#include <hocket/coro/detail/stand_in.hpp>
 #include <hocket/coro/task.hpp>
 
 namespace hocket::inline HOCKET_ABI::detail {
 
-// The root of a spawned task: awaits it on behalf of its `scheduled`, and ends that when its own frame is gone.
-class spawn_root {
- public:
-  struct promise_type : roaming_header, recycled_frame {
-    explicit promise_type(scheduled& of) noexcept : self(of) {
-      kind = coroutine_kind::root;
-      budget = transfer_budget;
-      ctx = &of;
-    }
-    struct end {
-      static bool await_ready() noexcept { return false; }
-      static void await_suspend(std::coroutine_handle<promise_type> root) noexcept {
-        scheduled& ended = root.promise().self;
-        root.destroy();
-        ended.finish();
-      }
-      static void await_resume() noexcept {}
-    };
-    spawn_root get_return_object() noexcept {
-      return spawn_root(std::coroutine_handle<promise_type>::from_promise(*this));
-    }
-    std::suspend_always initial_suspend() noexcept { return {}; }
-    end final_suspend() noexcept { return {}; }
-    void return_void() noexcept {}
-    void unhandled_exception() noexcept { std::terminate(); }
-
-    scheduled& self;
-  };
-
-  std::coroutine_handle<> handle() const noexcept { return handle_; }
-
- private:
-  explicit spawn_root(std::coroutine_handle<> handle) noexcept : handle_(handle) {}
-  std::coroutine_handle<> handle_;
-};
-
+// A spawned task with its root: the frame that is posted to begin it, and that the task returns to. Made by hand, as a
+// part of the object, where a coroutine around the task would be one allocation more.
 template <class T, class F, class... Args>
-class spawned_task final : public scheduled_result<T> {
+class spawned_task final : public scheduled_result<T>, private stand_in {
  public:
   template <class... Given>
   explicit spawned_task(spawn_target& target, const spawn_options& options, Given&&... given)
       : scheduled_result<T>(target, coroutine_kind::task, options, &dispose_spawned<spawned_task>),
-        call_(std::forward<Given>(given)...) {}
+        stand_in(&spawned_task::go),
+        call_(std::forward<Given>(given)...) {
+    this->header.kind = coroutine_kind::root;
+    this->header.budget = transfer_budget;
+    this->header.ctx = this;
+  }
 
-  std::coroutine_handle<> start_handle() { return run(*this).handle(); }
+  std::coroutine_handle<> start_handle() { return detail::open(*this); }
   void drop_call() noexcept { call_.reset(); }
 
  private:
-  static spawn_root run(spawned_task& self) {
-    if (!self.begin()) {
-      self.drop_call();
-      co_return;
-    }
-    try {
-      task<T> body = self.call_();
-      if constexpr (std::is_void_v<T>) {
-        co_await std::move(body);
-        self.slot.set_value();
-      } else {
-        self.slot.set_value(co_await std::move(body));
-      }
-      self.succeed();
-    } catch (...) {
-      self.fail();
-    }
-    self.drop_call();
+  // The root is resumed twice.
+  static std::coroutine_handle<> go(stand_in& root) noexcept {
+    auto& self = static_cast<spawned_task&>(root);
+    return self.body_ ? self.return_from_body() : self.begin_body();
   }
+  std::coroutine_handle<> begin_body() noexcept {
+    if (!this->begin()) return conclude();
+    try {
+      body_ = call_();
+      static_cast<void>(body_.await_ready());
+      return body_.await_suspend(detail::open(*this));
+    } catch (...) {
+      this->fail();
+    }
+    std::move(body_).discard();
+    return conclude();
+  }
+  std::coroutine_handle<> return_from_body() noexcept {
+    try {
+      if constexpr (std::is_void_v<T>) {
+        body_.await_resume();
+        this->slot.set_value();
+      } else {
+        this->slot.set_value(body_.await_resume());
+      }
+      this->succeed();
+    } catch (...) {
+      this->fail();
+    }
+    return conclude();
+  }
+  // The object may be gone afterwards.
+  std::coroutine_handle<> conclude() noexcept {
+    drop_call();
+    this->finish();
+    return nullptr;
+  }
+
   spawned_call<F, Args...> call_;
+  task<T> body_;
 };
 
 template <>

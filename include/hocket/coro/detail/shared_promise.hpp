@@ -20,8 +20,9 @@ class shared_run final : public scheduled {
   std::coroutine_handle<> frame_;
 };
 
-// The target of a body whose executor has none. What the body spawns runs under the body's context, which so outlives
-// it. A plain thread that runs the body leaves when all have left who were enrolled here: then it is sent `signal`.
+// The target of a body whose executor has none. What the body spawns runs under the body's context, which outlives it:
+// each who is enrolled counts as a reference to it. A plain thread that runs the body leaves when all have left who
+// were enrolled here: then it is sent `signal`.
 class lone_target final : public spawn_target {
  public:
   explicit lone_target(executor& home) noexcept : home_(home) {}

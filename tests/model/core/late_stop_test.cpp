@@ -1,0 +1,177 @@
+// Stop sources that are linked late, under every schedule: what is requested above reaches whoever attaches himself,
+// however late; and after the end of the coroutine nobody goes up any more.
+#include <hocket/core/stop_link.hpp>
+
+#include "core/kept.hpp"
+#include "verdict.hpp"
+
+namespace {
+
+using hocket::atomic;
+using hocket::late_stop_source;
+using hocket::stop_node;
+using hocket::stop_source;
+using hocket::verdict;
+using hocket::model::bug;
+using hocket::model::execution;
+using hocket::model::require;
+using hocket::model::var;
+using hocket_test::kept;
+namespace model = hocket::model;
+
+// A wait that only a stop ends.
+class a_wait : stop_node {
+ public:
+  a_wait() noexcept {
+    fire = [](stop_node& self, verdict how) noexcept { static_cast<a_wait&>(self).heard(how); };
+  }
+  // What ended it; `above` was known before.
+  template <class Source>
+  verdict on(Source& source, verdict above = verdict::idle) {
+    const verdict missed = source.attach(*this, above);
+    if (missed != verdict::idle) return missed;
+    while (strength_.load(std::memory_order_acquire) == 0) hocket::futex_wait(strength_, 0);
+    return verdict(strength_.load(std::memory_order_relaxed));
+  }
+
+ private:
+  void heard(verdict how) {
+    strength_.store(std::uint32_t(how), std::memory_order_release);
+    hocket::futex_wake_all(strength_);
+  }
+  atomic<std::uint32_t> strength_{0, "strength"};
+};
+
+// What a coroutine has of stops until its end; its parent may be gone then.
+struct coroutine {
+  kept<stop_source> parent;
+  kept<late_stop_source> own{&*parent};
+
+  void end() {
+    own->leave();
+    parent.free();
+  }
+};
+
+void waits_beside_a_request(execution& run) {
+  coroutine one;
+  var<int> reason{0, "reason"};
+  run.thread("coroutine", [&] {
+    require(a_wait().on(*one.own) == verdict::cancelled);
+    require(reason == 1, "what led to the request is visible below");
+  });
+  run.thread("stops", [&] {
+    reason = 1;
+    require(one.parent->request());
+  });
+  run.join();
+  one.end();
+  one.own.free();
+}
+
+// It never waits, and ends beside the request.
+void asks_beside_a_request(execution& run) {
+  kept<stop_source> parent;
+  kept<late_stop_source> own(&*parent);
+  var<int> reason{0, "reason"};
+  run.thread("coroutine", [&] {
+    if (own->killed_so_far() || own->requested() != verdict::idle) require(reason == 1);
+    own->leave();
+    own.free();
+  });
+  run.thread("stops", [&] {
+    reason = 1;
+    require(parent->request(verdict::killed));
+  });
+  run.join();
+  parent.free();
+}
+
+// Two parts of one coroutine, on two threads, wait first at the same time.
+void two_parts_wait(execution& run) {
+  coroutine one;
+  run.thread("a part", [&] { require(a_wait().on(*one.own) == verdict::cancelled); });
+  run.thread("a fork", [&] { require(a_wait().on(*one.own) == verdict::cancelled); });
+  run.thread("stops", [&] { require(one.parent->request()); });
+  run.join();
+  one.end();
+  one.own.free();
+}
+
+// A cancellation by the handle, before there is a link, does not keep the kill from above away.
+void cancelled_here_killed_above(execution& run) {
+  coroutine one;
+  run.thread("coroutine", [&] {
+    require(a_wait().on(*one.own) >= verdict::cancelled);
+    require(a_wait().on(*one.own, verdict::cancelled) == verdict::killed);
+  });
+  run.thread("cancels", [&] { one.own->request(); });
+  run.thread("kills", [&] { require(one.parent->request(verdict::killed)); });
+  run.join();
+  one.end();
+  one.own.free();
+}
+
+// The handle may ask at any time. The parent is gone after the end.
+template <verdict strength>
+void asked_at_its_end(execution& run) {
+  coroutine one;
+  run.thread("coroutine", [&] { one.end(); });
+  run.thread("handle", [&] { one.own->request(strength); });
+  run.join();
+  const verdict told = one.own->requested();
+  require(told == verdict::idle || told == strength);
+  one.own.free();
+}
+
+// Looks at the parent once, and is not linked to it.
+class forgetful : public stop_source {
+ public:
+  explicit forgetful(stop_source* above) noexcept : above_(*above) {}
+  verdict attach(stop_node& node, verdict above = verdict::idle) {
+    if (const verdict told = above_.requested(); told > above) return told;
+    return stop_source::attach(node, above);
+  }
+  void leave() noexcept {}
+
+ private:
+  stop_source& above_;
+};
+
+void forgetful_beside_a_request(execution& run) {
+  kept<stop_source> parent;
+  kept<forgetful> own(&*parent);
+  run.thread("coroutine", [&] { require(a_wait().on(*own) == verdict::cancelled); });
+  run.thread("stops", [&] { parent->request(); });
+  run.join();
+}
+
+constexpr model::options bounds{.preemptions = 3, .stale_reads = 1, .spurious = 1};
+constexpr model::options narrow{.preemptions = 2, .stale_reads = 1, .spurious = 0};
+
+}  // namespace
+
+TEST_CASE("who waits first while the source above is stopped hears of it") {
+  ::verdict::none(bounds, waits_beside_a_request);
+}
+
+TEST_CASE("a coroutine that never waits may end while the source above is stopped") {
+  ::verdict::none(bounds, asks_beside_a_request);
+}
+
+TEST_CASE("two parts of a coroutine may wait first at once") { ::verdict::none(narrow, two_parts_wait); }
+
+TEST_CASE("a cancellation by the handle leaves the kill from above a way") {
+  ::verdict::none(narrow, cancelled_here_killed_above);
+}
+
+TEST_CASE("a request at the end of the coroutine does not lead to what was above it") {
+  ::verdict::none(bounds, asked_at_its_end<hocket::verdict::cancelled>);
+  ::verdict::none(bounds, asked_at_its_end<hocket::verdict::killed>);
+}
+
+TEST_CASE("a source that looks at the one above but is not linked to it misses a request") {
+  auto result = model::explore(bounds, forgetful_beside_a_request);
+  INFO(result.text());
+  CHECK(result.kind == bug::lost_wakeup);
+}
