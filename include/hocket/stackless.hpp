@@ -27,6 +27,7 @@
 #include <hocket/coro/when_any.hpp>
 #include <hocket/coro/when_some.hpp>
 #include <hocket/runtime/blocking.hpp>
+#include <hocket/runtime/descriptor_parker.hpp>
 #include <hocket/runtime/run.hpp>
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/sync/auto_reset_event.hpp>

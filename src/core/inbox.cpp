@@ -51,17 +51,23 @@ runnable* inbox::take() noexcept {
   return taken > nudged ? reverse(reinterpret_cast<runnable*>(taken)) : nullptr;
 }
 
-void inbox::sleep(time_point until) noexcept {
+bool inbox::begin_sleep() noexcept {
   word seen = empty;
   // ORDER: release, pairs with the compare-exchange in post() and nudge(): the last park() ended before this is seen;
   // relaxed on failure: what came is taken next.
-  if (!word_.compare_exchange_strong(seen, asleep, std::memory_order_release, std::memory_order_relaxed)) return;
-  if (parker_.park(until)) return;
-  seen = asleep;
+  return word_.compare_exchange_strong(seen, asleep, std::memory_order_release, std::memory_order_relaxed);
+}
+
+void inbox::end_sleep() noexcept {
+  word seen = asleep;
   // ORDER: relaxed, pairs with nothing: nobody has seen it; or, on failure, the wake brings what there is to see.
   if (word_.compare_exchange_strong(seen, empty, std::memory_order_relaxed, std::memory_order_relaxed)) return;
   while (!parker_.park(time_point::max())) {
   }
+}
+
+void inbox::sleep(time_point until) noexcept {
+  if (begin_sleep() && !parker_.park(until)) end_sleep();
 }
 
 }  // namespace hocket::inline HOCKET_ABI

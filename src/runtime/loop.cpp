@@ -6,6 +6,7 @@
 #include "runtime/turn.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -54,10 +55,32 @@ bool loop::step() {
   return turn(1) != 0 || due_;
 }
 
+bool loop::poll() {
+  begin_run();
+  running_scope running({this, &ready_}, nullptr);
+  turn(turn_size);
+  static_cast<void>(take_stop());
+  return busy();
+}
+
+time_point loop::begin_sleep() {
+  begin_run();
+  running_scope running({this, &ready_}, nullptr);
+  const time_point house = keep_house(clock_);
+  if (busy() || !inbox_.begin_sleep()) return time_point::min();
+  asleep_ = true;
+  return std::min(wheel_.next_expiry(), house);
+}
+
+void loop::end_sleep() noexcept {
+  if (std::exchange(asleep_, false)) inbox_.end_sleep();
+}
+
 void loop::begin_run() {
   expects(
       current_executor() == nullptr, "a loop was run by a coroutine",
       "it would block the worker that runs it: await what the loop shall finish, or run the loop on its own thread");
+  end_sleep();
 }
 
 void loop::stop() noexcept {

@@ -19,6 +19,10 @@
 //   5. timed out: compare-exchange asleep -> empty;
 //      fails -> park without limit; go to 1
 //
+// An owner that waits by other means (in an event loop that is not hocket's, where the wake makes a descriptor
+// readable) does step 3 by begin_sleep(), then waits as it likes, then does step 5 by end_sleep(), whatever has ended
+// its wait.
+//
 // No wake-up is lost. The sleep is announced in the word that every other thread changes, so another thread either
 // comes before step 3, which then fails, or sees the announcement. A nudge changes the word even where it leaves the
 // same value behind: the owner takes that list later, by an exchange that reads what the nudge wrote, and so sees what
@@ -64,6 +68,12 @@ class inbox {
   // Owner: returns when something was posted or nudged since the last take(), at `until`, or when the parker has a
   // reason of its own. The caller then takes.
   void sleep(time_point until) noexcept;
+
+  // Owner: the two halves of it, for waits in between that are not the parker's. begin_sleep() announces the sleep;
+  // false: something has come since the last take(), nothing is announced. end_sleep(), once for each announcement,
+  // takes it back, or the wake that has answered it: that one is perhaps still under way, and then waited for.
+  [[nodiscard]] bool begin_sleep() noexcept;
+  void end_sleep() noexcept;
 
   // Any thread: whether the owner sleeps, or is about to, and nothing has come since. By then it may be otherwise.
   bool owner_sleeps() const noexcept {

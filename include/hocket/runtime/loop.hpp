@@ -19,6 +19,25 @@
 // returns when there is nothing left to do at that time. simulated_parker moves a manual_clock to the next timer
 // instead.
 //
+// A guest of another event loop. Where a thread has one already (epoll, libuv, a game's), the loop has its turns
+// between those of its host, and sleeps in the host's wait: its parker makes the host's wait end, as a descriptor that
+// becomes readable (runtime/descriptor_parker.hpp), or as one of one's own by whatever the host has for that.
+//
+//   descriptor_parker bell;
+//   loop lp({.park = &bell});                      // and bell.descriptor() is watched for reading
+//   for (;;) {
+//     const time_point until = lp.begin_sleep();   // 1. announce the sleep, unless something is ready
+//     int n = epoll_wait(ep, events, 64, poll_timeout(until, lp.now()));   // 2.
+//     lp.end_sleep();                              // 3. take the announcement back, or the wake that has answered it
+//     handle(events, n);                           // 4. its posts to the loop need no system call now
+//     lp.poll();                                   // 5. a turn
+//   }
+//
+// No wake-up is lost: what is posted after the turn's look at the inbox is either there in step 1, which says so, or
+// sees the announcement and wakes (core/inbox.hpp). Whatever has ended step 2, a spurious event or the host's own, the
+// steps that follow are the same, and it makes no difference whether the host watches by level or by edge. Whoever
+// waits without step 1 is not woken; whoever leaves step 3 out has it done by step 5.
+//
 // Destroying a loop kills the coroutines that are left (they unwind, core/unwind.hpp) and runs them to their end.
 // Spawns are refused from then on. A coroutine that waits for a foreign awaitable cannot be killed: that is fatal,
 // naming it.
@@ -68,7 +87,20 @@ class loop final : public executor, public spawn_target, private timer_waker {
   // none was ready.
   bool step();
 
-  // Any thread: the present run, or the next one if there is none, returns after its turn.
+  // A turn, for a host: resumes what is ready and what becomes so meanwhile, at most 64. Never parks. True: more is
+  // ready, or due. Counts as a run: a stop() is used up.
+  bool poll();
+
+  // Before the host's wait: keeps the thread's house, and announces that from now on whatever comes must wake the
+  // parker. Until when the host may wait: at most the time of the next timer, max() if there is none, and a time in the
+  // past if something is ready. Said in the loop's time; a manual_clock's host knows what that means.
+  [[nodiscard]] time_point begin_sleep();
+
+  // After it: whatever comes now finds the loop awake. Nothing, if no sleep was begun. May wait for a thread that is
+  // just about to wake the parker. Every poll(), step() and run, and the end of the loop, begin with this.
+  void end_sleep() noexcept;
+
+  // Any thread: the present run, or the next one if there is none, returns after its turn. Ends a host's wait, too.
   void stop() noexcept;
 
   // Cancels every coroutine of the loop. Any thread.
@@ -114,6 +146,7 @@ class loop final : public executor, public spawn_target, private timer_waker {
   futex_parker futex_;
   const bool sleeps_;
   bool due_ = false;
+  bool asleep_ = false;  // begin_sleep() was called, and end_sleep() was not
   std::uint32_t turns_ = 0;
   inbox inbox_;
   run_queue ready_;
