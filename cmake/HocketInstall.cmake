@@ -19,10 +19,21 @@ install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDI
 install(PROGRAMS "${PROJECT_SOURCE_DIR}/tools/compiler_check/hocket-compiler-check" DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/compiler_check/patterns/" DESTINATION share/hocket/compiler_check)
 
+# An extension needs what the layers do not: it is found only by who asks for it.
+if(TARGET hocket_asio)
+  list(APPEND HOCKET_COMPONENTS asio)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/ext/asio/include/hocket/asio" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/hocket"
+    FILES_MATCHING PATTERN "*.hpp")
+endif()
+
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/hocket")
 install(TARGETS ${HOCKET_LAYER_TARGETS} EXPORT hocketTargets
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(EXPORT hocketTargets NAMESPACE hocket:: DESTINATION "${package_dir}")
+if(TARGET hocket_asio)
+  install(TARGETS hocket_asio EXPORT hocketAsioTargets)
+  install(EXPORT hocketAsioTargets NAMESPACE hocket:: DESTINATION "${package_dir}")
+endif()
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/hocketConfig.cmake.in"
   "${PROJECT_BINARY_DIR}/hocketConfig.cmake" INSTALL_DESTINATION "${package_dir}")
 # Before 1.0 a minor version may change any interface.

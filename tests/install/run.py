@@ -45,6 +45,7 @@ class Package:
         self.folder = folder
         self.prefix = folder / "moved"
         self.layers = settings["layers"].split(";")
+        self.extensions = settings["extensions"].split()
         self.components = [name for name in USED if name in self.layers]
 
     def install(self):
@@ -60,11 +61,12 @@ class Package:
                    f"-DCMAKE_CXX_COMPILER={given['compiler']}", f"-DCMAKE_CXX_FLAGS={given['flags']}",
                    f"-DCMAKE_BUILD_TYPE={given['build_type']}", *launcher, *definitions)
 
-    def build_and_run(self, name, *definitions):
-        code, output = self.configure(name, *definitions, f"-DCONSUMER_COMPONENTS={';'.join(self.components)}")
+    def build_and_run(self, name, *definitions, components=None):
+        components = components or self.components
+        code, output = self.configure(name, *definitions, f"-DCONSUMER_COMPONENTS={';'.join(components)}")
         require(code == 0, output)
         must(self.settings["cmake"], "--build", self.folder / name)
-        for component in self.components:
+        for component in components:
             must(self.folder / name / f"use_{component}")
 
     def compile(self, program, flags, target):
@@ -77,7 +79,7 @@ def check_files(package):
     given, prefix = package.settings, package.prefix
     require((prefix / given["docdir"] / "LICENSE").is_file(), "LICENSE is not installed")
     headers = {path.name for path in (prefix / given["includedir"] / "hocket").iterdir() if path.is_dir()}
-    require(headers == set(package.layers), f"headers of {sorted(headers)}, layers {package.layers}")
+    require(headers == {*package.layers, *package.extensions}, f"headers of {sorted(headers)}, layers {package.layers}")
     for text in [*prefix.rglob("*.cmake"), *prefix.rglob("*.pc")]:
         require(str(package.folder) not in text.read_text(), f"{text.name} holds the path it was installed to")
 
@@ -95,6 +97,12 @@ def check_find_package(package):
     for component in absent:
         code, output = package.configure(f"without_{component}", found, f"-DCONSUMER_COMPONENTS={component}")
         require(code != 0 and component in output, f"component {component} was found:\n{output}")
+
+
+def check_extensions(package):
+    """Each is a component of its own, with what it needs."""
+    for name in package.extensions:
+        package.build_and_run(f"with_{name}", f"-DCMAKE_PREFIX_PATH={package.prefix}", components=[name, "coro"])
 
 
 def pkg_config(package, *arguments):
@@ -151,7 +159,7 @@ def check_mixture(package):
     must_not_link("back ends", rf"v0_\w*{('(plain|asan|tsan)', '_ucontext', '_thread')[backend]}\b", backend=backend)
 
 
-CHECKS = (check_files, check_compiler_check, check_find_package, check_pkg_config, check_subdirectory, check_mixture)
+CHECKS = (check_files, check_compiler_check, check_find_package, check_extensions, check_pkg_config, check_subdirectory, check_mixture)
 
 
 def main(settings):

@@ -10,7 +10,7 @@ FAST = True
 def check(tree):
     program = find("clang-format")
     command = [program, f"--style=file:{tree.root / '.clang-format'}", "--dry-run"]
-    paths = tree.paths("include", "src", "tests", "lab", endings=(".hpp", ".cpp"))
+    paths = tree.paths("include", "src", "tests", "lab", "ext", endings=(".hpp", ".cpp"))
 
     def first_faults(some):
         _, text = output([*command, *(str(tree.root / path) for path in some)]) if some else (0, "")

@@ -13,7 +13,7 @@ LIST = "tools/check/long.txt"
 FILE_LINES = 400
 FUNCTION_LINES = 60
 ENDINGS = (".hpp", ".cpp", ".h", ".S", ".py", ".cmake", ".txt", ".go", ".rs", ".java")
-FOLDERS = ("include", "src", "tests", "lab", "tools", "cmake")
+FOLDERS = ("include", "src", "tests", "lab", "ext", "tools", "cmake")
 # The words before a brace that opens something other than a function.
 NO_FUNCTION = re.compile(r"\b(namespace|class|struct|union|enum|extern|concept)\b[^()]*$|=\s*$")
 NAME = re.compile(r"([~\w:]+|operator\s*\S+)\s*\(")

@@ -14,7 +14,7 @@ SKIP = r"\bdoctest::(?:skip\(\s*(?:true)?\s*\)|may_fail\b)"
 def check(tree):
     reasons = {path: reason for _, path, reason in table(tree, LIST, 2)}
     findings = []
-    for path in tree.paths("tests", endings=(".cpp", ".hpp", ".py")):
+    for path in tree.paths("tests", "ext", endings=(".cpp", ".hpp", ".py")):
         if reasons.get(path):
             continue
         findings += [Finding(path, line, "a test that sleeps") for line, _ in matches(tree, path, SLEEP)]

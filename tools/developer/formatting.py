@@ -5,7 +5,7 @@ from .install import VENV, ensure_venv
 from .shell import ROOT, Stop, must
 
 PROGRAM = VENV / "bin/clang-format"
-FOLDERS = ["include", "src", "tests", "lab"]
+FOLDERS = ["include", "src", "tests", "lab", "ext"]
 
 
 def files():

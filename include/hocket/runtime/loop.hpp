@@ -106,6 +106,9 @@ class loop final : public executor, public spawn_target, private timer_waker {
   // Cancels every coroutine of the loop. Any thread.
   void cancel_all() noexcept { stop_.request(verdict::cancelled); }
 
+  // Kills them: for a host whose turns they need to end, before it destroys the loop. Any thread.
+  void kill_all() noexcept { stop_.request(verdict::killed); }
+
   // Coroutines that were spawned on it and have not ended. Any thread.
   std::size_t live() const noexcept;
   time_point now() const noexcept { return wheel_.now(); }

@@ -1,0 +1,108 @@
+// use_hocket and asio_home, with fibers: ordinary functions that wait for Asio.
+#include <hocket/asio/asio_home.hpp>
+#include <hocket/asio/use_hocket.hpp>
+#include <hocket/hocket.hpp>
+
+#include "pair.hpp"
+
+#include <array>
+#include <doctest/doctest.h>
+#include <string>
+
+using namespace hocket;
+using namespace hocket_test;
+using namespace std::chrono_literals;
+
+namespace {
+
+std::string read_some(stream& from) {
+  std::array<char, 8> room{};
+  auto size = await(from.async_read_some(net::buffer(room), use_hocket));
+  return size ? std::string(room.data(), *size) : size.error().message();
+}
+
+int echo(stream& peer, int times) {
+  std::array<char, 8> room{};
+  int done = 0;
+  for (; done < times; ++done) {
+    auto size = await(within(10s, peer.async_read_some(net::buffer(room), use_hocket)));
+    if (!size) break;
+    auto written = await(net::async_write(peer, net::buffer(room.data(), *size), use_hocket));
+    if (!written) break;
+  }
+  return done;
+}
+
+int ask(stream& peer, int times) {
+  int sum = 0;
+  for (int i = 0; i < times; ++i) {
+    char digit = static_cast<char>('0' + i % 10), back = 0;
+    static_cast<void>(await(net::async_write(peer, net::buffer(&digit, 1), use_hocket)));
+    static_cast<void>(await(net::async_read(peer, net::buffer(&back, 1), use_hocket)));
+    sum += digit == back;
+  }
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("a fiber reads, late reads are timed out, cancelled ones canceled") {
+  net::io_context host;
+  connected pair(host);
+  asio_home home(host);
+  auto all = spawn(home, [&] {
+    std::array<char, 8> room{};
+    auto late = await(within(1ms, pair.near.async_read_some(net::buffer(room), use_hocket)));
+    CHECK(late.error() == std::errc::timed_out);
+    pair.send("now");
+    CHECK(read_some(pair.near) == "now");
+    auto cancelled = spawn([&] { return await(pair.near.async_read_some(net::buffer(room), use_hocket)).error(); });
+    await(yield());
+    cancelled.cancel();
+    CHECK(await(cancelled) == std::errc::operation_canceled);
+  });
+  host.run();
+  CHECK(all.done());
+}
+
+TEST_CASE("two fibers talk through sockets of one io_context") {
+  net::io_context host;
+  connected pair(host);
+  asio_home home(host);
+  auto served = spawn(home, echo, std::ref(pair.near), 300);
+  auto asked = spawn(home, ask, std::ref(pair.far), 300);
+  host.run();
+  CHECK(sync_wait(served) == 300);
+  CHECK(sync_wait(asked) == 300);
+}
+
+TEST_CASE("a fiber unwinds when its home is destroyed, after its operation") {
+  net::io_context host;
+  connected pair(host);
+  bool gone = false;
+  {
+    asio_home home(host);
+    spawn(home, [&] {
+      struct witness {
+        bool& gone;
+        ~witness() { gone = true; }
+      } local{gone};
+      read_some(pair.near);
+    });
+    host.poll();
+  }
+  CHECK(gone);
+}
+
+TEST_CASE("or_throw throws what the operation ended with") {
+  net::io_context host;
+  connected pair(host);
+  pair.far.close();
+  asio_home home(host);
+  auto all = spawn(home, [&] {
+    std::array<char, 8> room{};
+    CHECK_THROWS_AS(await(or_throw(pair.near.async_read_some(net::buffer(room), use_hocket))), std::system_error);
+  });
+  host.run();
+  CHECK(all.done());
+}
