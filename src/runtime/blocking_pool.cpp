@@ -5,6 +5,7 @@
 
 #include "runtime/platform/thread_name.hpp"
 
+#include <memory>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -69,8 +70,7 @@ bool run_call(waiter& entry) noexcept {
 
 }  // namespace
 
-blocking_pool::blocking_pool(const blocking_pool_options& options)
-    : state_(std::make_unique<state>(checked(options))) {}
+blocking_pool::blocking_pool(const blocking_pool_options& options) : state_(new state(checked(options))) {}
 
 blocking_pool& blocking_pool::of_process() {
   static constinit atomic<blocking_pool*> present{nullptr};
@@ -218,10 +218,7 @@ void blocking_pool::end(thread& self) noexcept {
 // --- the end
 
 blocking_pool::~blocking_pool() {
-  if (is_copy_in_child()) {
-    static_cast<void>(state_.release());
-    return;
-  }
+  if (is_copy_in_child()) return;
   state& all = *state_;
   all.mutex.lock();
   for (const thread& one : all.threads)
@@ -239,8 +236,10 @@ blocking_pool::~blocking_pool() {
   all.mutex.unlock();
   // ORDER: acquire, pairs with the fetch_sub in end().
   while (const std::uint32_t left = all.running.load(std::memory_order_acquire)) futex_wait(all.running, left);
-  const locked guard(all.mutex);  // whoever ended last has let it go
+  all.mutex.lock();  // whoever ended last has let it go
+  all.mutex.unlock();
   if (all.ended) all.ended->system.join();
+  delete state_;
 }
 
 }  // namespace hocket::inline HOCKET_ABI

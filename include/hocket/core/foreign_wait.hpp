@@ -11,9 +11,9 @@
 // false, or by an exception) is wrong in all of C++, and fatal here. It must not destroy the handle. Where there is no
 // executor (a chain that is driven by hand) there is nothing to post to: no bridge is made.
 #pragma once
+#include <hocket/base/delayed.hpp>
 #include <hocket/core/awaitable.hpp>
 #include <hocket/core/bridge.hpp>
-#include <optional>
 #include <type_traits>
 
 namespace hocket::inline HOCKET_ABI {
@@ -70,7 +70,7 @@ class foreign_wait : public own_awaiter {
   }
 
   awaiter_of<A> inner_;
-  std::optional<bridge> way_;
+  delayed<bridge> way_;
 };
 
 namespace detail {

@@ -29,8 +29,8 @@
 // to link and to end is the coroutine's (also the threads of what it has forked: hence the mutex), as long as the
 // parent lives.
 #pragma once
+#include <hocket/base/delayed.hpp>
 #include <hocket/core/stop.hpp>
-#include <optional>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -99,7 +99,7 @@ class late_stop_source : public stop_source {
   void link_up() noexcept;
 
   stop_source* const above_;
-  std::optional<stop_link> link_;  // made under the mutex
+  delayed<stop_link> link_;  // made under the mutex
 };
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -28,7 +28,6 @@
 #include <hocket/base/clock.hpp>
 #include <hocket/base/mutex.hpp>
 #include <hocket/core/suspension.hpp>
-#include <memory>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -84,7 +83,7 @@ class blocking_pool final : private wait_source {
   bool detach(waiter& entry) noexcept override;
   void pass_on(waiter&) noexcept override {}
 
-  std::unique_ptr<state> state_;
+  state* const state_;
 };
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -22,6 +22,7 @@
 // one goes on to wait*: they have a context without a strand (core/context.hpp), so that the one is not told of the
 // other.
 #pragma once
+#include <hocket/base/delayed.hpp>
 #include <hocket/core/context.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/foreign_wait.hpp>
@@ -30,7 +31,6 @@
 #include <hocket/core/suspension.hpp>
 #include <hocket/coro/detail/stand_in.hpp>
 #include <hocket/coro/outcome.hpp>
-#include <optional>
 
 namespace hocket::inline HOCKET_ABI::detail {
 
@@ -81,7 +81,7 @@ class when_group : private wait_source {
   void leave() noexcept;
 
   stop_source stop_;
-  std::optional<stop_link> link_;
+  delayed<stop_link> link_;
   suspension wait_;
   waiter entry_;
   const std::size_t enough_;
