@@ -20,7 +20,11 @@ void print_stall(const stall& of) noexcept {
 }
 
 stall_detector::stall_detector(runtime::state& pool, duration limit, stall_handler handler)
-    : pool_(pool), limit_(limit), handler_(handler), seen_(pool.workers.size()), thread_([this] { run(); }) {}
+    : pool_(pool),
+      limit_(std::max<duration>(limit, std::chrono::milliseconds(1))),
+      handler_(handler ? handler : &print_stall),
+      seen_(pool.workers.size()),
+      thread_([this] { run(); }) {}
 
 stall_detector::~stall_detector() {
   // ORDER: relaxed, pairs with the load in run(): nothing else is told by it.
@@ -31,7 +35,7 @@ stall_detector::~stall_detector() {
 
 void stall_detector::run() noexcept {
   name_this_thread(pool_.name, pool_.workers.size());
-  const duration pause = std::max<duration>(limit_ / 4, std::chrono::milliseconds(1));
+  const duration pause = limit_ / 4;
   // ORDER: relaxed, pairs with the store in the destructor.
   while (over_.load(std::memory_order_relaxed) == 0) {
     for (std::size_t i = 0; i < seen_.size(); ++i) look(i, seen_[i]);

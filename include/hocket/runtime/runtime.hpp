@@ -69,8 +69,8 @@ struct runtime_options {
   // A coroutine that holds its worker for so long is told of, once for each time. That takes a thread, which looks at
   // the workers four times in `stall_limit`, and nothing of theirs. The handler runs on that thread, must be short and
   // must not use the runtime.
-  duration stall_limit = duration::max();  // never
-  stall_handler on_stall = &print_stall;
+  duration stall_limit = duration::max();  // never; at least 1 ms
+  stall_handler on_stall = nullptr;        // null: print_stall
 
   // A signal, SIGQUIT say, upon which the runtime is dumped to the standard error, by a thread that waits for it. The
   // handler that was there is called, too; ours stays installed when the runtime is gone. 0: none.
