@@ -71,13 +71,18 @@ void stop_link::give_back(verdict strength) noexcept {
 void late_stop_source::link_up() noexcept {
   locked guard(mutex_);
   // ORDER: relaxed, pairs with nothing: requests and links of this source are made under the mutex.
-  const word seen = word_.load(std::memory_order_relaxed);
+  word seen = word_.load(std::memory_order_relaxed);
   if (!is_apart(seen)) return;
+  // ORDER: relaxed, pairs with the compare-exchange in leave(): if that came first, the parent may be gone.
+  if (!word_.compare_exchange_strong(seen, seen | linking, std::memory_order_relaxed, std::memory_order_relaxed))
+    return;
   link_.emplace(*above_, *this, stop_link::late{});
   const verdict told = std::max(link_->enlist(verdict::idle), seen == apart ? verdict::idle : verdict::cancelled);
   // ORDER: release, pairs with the load in requested() and attach(): who sees the request sees what led to it.
   word_.store(bits_of(told), std::memory_order_release);
 }
+
+void late_stop_source::wait_for_link() noexcept { const locked until_made(mutex_); }
 
 verdict stop_source::requested_above() const noexcept {
   auto& self = const_cast<stop_source&>(*this);  // what is told does not change: it is only noted here from now on

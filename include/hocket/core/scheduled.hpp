@@ -46,7 +46,7 @@ enum class stack_kind : std::uint8_t { own, dense, copied };
 
 // What may be said about a coroutine when it is spawned.
 struct spawn_options {
-  const char* name = nullptr;          // for messages, dumps and debuggers; must outlive the coroutine (a literal does)
+  const char* name = nullptr;          // for messages, dumps and debuggers; must outlive the handle (a literal does)
   duration within = duration::max();   // its waits end then with timed_out; counted from the spawn
   std::size_t stack_size = 0;          // fibers only, usable bytes; 0: 64 KiB (dense: 8, on aarch64 16)
   stack_kind stack = stack_kind::own;  // fibers only

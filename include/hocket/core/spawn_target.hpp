@@ -4,7 +4,8 @@
 //   1. enroll(): on the spawning thread. An error refuses it (a limit, a shut-down); nothing has been started.
 //   2. home() runs it, under a context below surroundings(), which it does not count: they are there until it has left.
 //   3. leave(): on the thread that ended it, after its result is stored and its joiner woken; the target does not hear
-//      of it any more. A target is joined when as many have left as were enrolled; it lives that long.
+//      of it any more. A target is joined when as many have left as were enrolled; it lives that long,
+//      and so does the stop source of its surroundings.
 // An exception that no handle can receive any more goes to on_unhandled(), a function without state, because the last
 // handle may outlive the target.
 #pragma once

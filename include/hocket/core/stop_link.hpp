@@ -24,10 +24,12 @@
 //
 //   apart             3       nothing is attached, and nothing was requested of itself
 //   apart_cancelled   3 + 4   nothing is attached, and it was cancelled itself
+//   linking           + 8     the link is being made, under the mutex
 //
-// A kill of itself ends both: whatever the parent says, there is nothing more to learn from it. Any thread may request;
-// to link and to end is the coroutine's (also the threads of what it has forked: hence the mutex), as long as the
-// parent lives.
+// A kill of itself ends the first two: whatever the parent says, there is nothing more to learn from it. Any thread may
+// request, and may ask or attach, which links, as long as it knows that the source is there. The coroutine ends
+// (leave()) as long as the parent lives: of the two that change `apart` by compare-exchange one comes first. If that is
+// the end, nobody links any more; if it is a link, the end waits until that is made, and takes it back.
 #pragma once
 #include <hocket/base/delayed.hpp>
 #include <hocket/core/stop.hpp>
@@ -88,15 +90,22 @@ class late_stop_source : public stop_source {
 
   // At the end of the coroutine: nobody comes from above any more, and nobody goes there.
   void leave() noexcept {
+    // ORDER: acquire, pairs with the store in link_up(): the link is visible.
+    word seen = word_.load(std::memory_order_acquire);
+    while (seen == apart || seen == apart_cancelled) {
+      // ORDER: relaxed, pairs with the compare-exchange in link_up(): nobody links any more; acquire on failure, as
+      // above.
+      if (word_.compare_exchange_weak(seen, 0, std::memory_order_relaxed, std::memory_order_acquire)) return;
+    }
+    if (is_apart(seen)) wait_for_link();
     link_.reset();
-    // ORDER: relaxed, pairs with nothing: to link is this thread's, and what is requested at the same time ends
-    // nothing.
-    if (is_apart(word_.load(std::memory_order_relaxed))) word_.store(0, std::memory_order_relaxed);
   }
 
  private:
   friend class stop_source;
+  static constexpr word linking = 8;
   void link_up() noexcept;
+  void wait_for_link() noexcept;
 
   stop_source* const above_;
   delayed<stop_link> link_;  // made under the mutex

@@ -37,7 +37,7 @@ class scoped_end;
 }
 
 struct scope_options {
-  const char* name = nullptr;         // of children that have none of their own; must outlive them
+  const char* name = nullptr;         // of children that have none of their own; must outlive their handles
   duration within = duration::max();  // a deadline for every wait of every child, counted from now
 };
 
@@ -50,7 +50,8 @@ class scope final : public spawn_target, private wait_source {
   scope& operator=(const scope&) = delete;
   ~scope();
 
-  // Any thread. Asks every child to stop, or unwinds every child; present and future ones.
+  // Any thread that knows the scope to be there until this returns, also if all children end by it. Asks every child to
+  // stop, or unwinds every child; present and future ones.
   void cancel() noexcept { stop_.request(verdict::cancelled); }
   void kill() noexcept { stop_.request(verdict::killed); }
 

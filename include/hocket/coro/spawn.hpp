@@ -53,6 +53,7 @@ class spawned_task final : public scheduled_result<T>, private stand_in {
       this->succeed();
     } catch (...) {
       this->fail();
+      std::move(body_).discard();  // if it was the result that threw, the frame is still there
     }
     return conclude();
   }

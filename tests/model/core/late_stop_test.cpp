@@ -124,6 +124,16 @@ void asked_at_its_end(execution& run) {
   one.own.free();
 }
 
+// Another thread that keeps the source looks whether something was requested, beside the end, after which the parent is
+// gone: either it is linked in time, and the end waits for that, or not any more.
+void looked_at_beside_its_end(execution& run) {
+  coroutine one;
+  run.thread("coroutine", [&] { one.end(); });
+  run.thread("looks", [&] { require(one.own->requested() == verdict::idle); });
+  run.join();
+  one.own.free();
+}
+
 // Looks at the parent once, and is not linked to it.
 class forgetful : public stop_source {
  public:
@@ -168,6 +178,10 @@ TEST_CASE("a cancellation by the handle leaves the kill from above a way") {
 TEST_CASE("a request at the end of the coroutine does not lead to what was above it") {
   ::verdict::none(bounds, asked_at_its_end<hocket::verdict::cancelled>);
   ::verdict::none(bounds, asked_at_its_end<hocket::verdict::killed>);
+}
+
+TEST_CASE("a look by another thread beside the end of the coroutine does not lead to what was above it") {
+  ::verdict::none(bounds, looked_at_beside_its_end);
 }
 
 TEST_CASE("a source that looks at the one above but is not linked to it misses a request") {

@@ -125,6 +125,32 @@ TEST_CASE("what was given to a coroutine that never begins is destroyed at its e
   }
 }
 
+TEST_CASE("a body's frame is gone at its end, also where its result cannot be handed over") {
+  static int moves;
+  struct fragile {
+    fragile() = default;
+    fragile(fragile&&) {
+      if (++moves == 2) throw std::runtime_error("moved");
+    }
+  };
+  struct life {
+    bool* over;
+    explicit life(bool& end) noexcept : over(&end) {}
+    life(life&& other) noexcept : over(std::exchange(other.over, nullptr)) {}
+    ~life() {
+      if (over) *over = true;
+    }
+  };
+  moves = 0;
+  bool over = false;
+  auto body = [](life) -> task<fragile> { co_return fragile(); };
+  loop lp;
+  auto h = spawn(lp, body, life(over));
+  lp.run();
+  CHECK(over);
+  CHECK_THROWS_AS(static_cast<void>(sync_wait(std::move(h))), std::runtime_error);
+}
+
 TEST_CASE("a coroutine that kills itself goes on to its next wait") {
   loop lp;
   join_handle<> self;

@@ -91,10 +91,10 @@ TEST_CASE("what does not end by itself is cancelled") {
 
 TEST_CASE("what does not heed that is named, and killed") {
   for (std::size_t workers : worker_counts) {
-    hocket::runtime rt({.workers = workers});
-    event never;
-    for (int i = 0; i < 10; ++i) spawn(rt, wait_for, std::ref(never));
     std::atomic<bool> begun{false};
+    event never;
+    hocket::runtime rt({.workers = workers});
+    for (int i = 0; i < 10; ++i) spawn(rt, wait_for, std::ref(never));
     spawn(rt, {.name = "stubborn"}, insist, std::ref(never), std::ref(begun));
     while (!begun) std::this_thread::yield();
     written report;
@@ -107,9 +107,9 @@ TEST_CASE("what does not heed that is named, and killed") {
 }
 
 TEST_CASE("what does not let go is left, and named") {
-  hocket::runtime rt({.workers = 2});
   std::atomic<bool> go{false};
   std::atomic<bool> runs{false};
+  hocket::runtime rt({.workers = 2});
   auto hold = [&]() -> task<> {
     runs = true;
     while (!go) std::this_thread::yield();
