@@ -41,6 +41,7 @@ struct blocking_pool::state {
   std::uint64_t begun = 0;
   std::uint64_t refused = 0;
   bool closing = false;
+  bool immortal = false;      // never destroyed; set before the first thread is there
   std::vector<thread*> idle;  // the one that fell asleep last at its end
   list<thread> threads;
   std::unique_ptr<thread> ended;  // the one that ended last, to be joined
@@ -78,6 +79,7 @@ blocking_pool& blocking_pool::of_process() {
   blocking_pool* seen = present.load(std::memory_order_acquire);
   while (!seen || seen->is_copy_in_child()) {
     auto made = std::make_unique<blocking_pool>();
+    made->state_->immortal = true;
     // ORDER: acq_rel, acquire on failure, pairs with the load above: the pool is there for whoever finds it.
     if (present.compare_exchange_strong(seen, made.get(), std::memory_order_acq_rel, std::memory_order_acquire))
       return *made.release();
@@ -207,12 +209,14 @@ bool blocking_pool::sleep(thread& self) noexcept {
 void blocking_pool::end(thread& self) noexcept {
   state& all = *state_;
   list<thread>::erase(self);
-  const std::unique_ptr<thread> before = std::exchange(all.ended, std::unique_ptr<thread>(&self));
+  std::unique_ptr<thread> left(&self);
+  if (all.immortal) left->system.detach();  // nobody would join the last one
+  else std::swap(left, all.ended);
   // ORDER: release, pairs with the load in the destructor.
   all.running.fetch_sub(1, std::memory_order_release);
   futex_wake_all(all.running);
   all.mutex.unlock();
-  if (before) before->system.join();
+  if (left && left->system.joinable()) left->system.join();
 }
 
 // --- the end

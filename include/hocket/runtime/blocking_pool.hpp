@@ -16,6 +16,7 @@
 // Threads sleep in a stack of their own, the last one that fell asleep on top: it is woken first, so with little to do
 // the others reach their time and end. A thread that is woken is out of the stack before, under the mutex: one call,
 // one wake, none lost. One that ends joins the one that ended before it; the destructor joins the last.
+// Those of the pool of the process, which is never destroyed, are joined by nobody.
 //
 // Destroying a pool refuses the calls that stand in line (operation_canceled) and those that come, waits for those that
 // run, and ends the threads. From one of its own threads that is fatal.
