@@ -93,9 +93,9 @@ class late_stop_source : public stop_source {
     // ORDER: acquire, pairs with the store in link_up(): the link is visible.
     word seen = word_.load(std::memory_order_acquire);
     while (seen == apart || seen == apart_cancelled) {
-      // ORDER: relaxed, pairs with the compare-exchange in link_up(): nobody links any more; acquire on failure, as
-      // above.
-      if (word_.compare_exchange_weak(seen, 0, std::memory_order_relaxed, std::memory_order_acquire)) return;
+      // ORDER: acquire, pairs with the store in link_up(), for when it fails, as above. (When it succeeds nobody links
+      // any more, and relaxed would do; but g++ takes no failure order that is stronger.)
+      if (word_.compare_exchange_weak(seen, 0, std::memory_order_acquire)) return;
     }
     if (is_apart(seen)) wait_for_link();
     link_.reset();
