@@ -101,6 +101,7 @@ blocking_pool::counts blocking_pool::statistics() const noexcept {
 void blocking_pool::enqueue(suspension& wait, waiter& entry, detail::blocking_job& job) noexcept {
   expects(!is_copy_in_child(), "a blocking_pool was used in a child of the process that made it",
           "fork() takes no threads along: make another pool in the child", state_->limits.name);
+  if (wait.asked_to_stop()) return;  // else a thread might begin the call before commit() looks
   const locked guard(state_->mutex);
   entry.resource = &job;
   if ((job.refusal = make_room())) {

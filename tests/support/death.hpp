@@ -2,7 +2,8 @@
 //
 // The body runs in a forked child with hocket's default fatal handler and the default action of SIGABRT; the parent
 // reads the child's standard error and asserts how it ended. Nothing the body does is seen by the parent. Threads do
-// not survive a fork: a body that needs some starts them itself.
+// not survive a fork: a body that needs some starts them itself. No other thread may be there then: neither
+// ThreadSanitizer nor qemu's user mode can start threads in the child of a process that has several.
 #pragma once
 #include <source_location>
 #include <string>
@@ -23,13 +24,19 @@ child_end run_in_child(void (*body)(void*), void* argument);
 // Asserts an end by hocket::fatal: abort, a message that contains `message`, and a remedy.
 void assert_fatal(const child_end& end, const std::string& message, std::source_location where);
 
+// Runs body() in a child.
+template <class Body>
+child_end end_of_child(Body&& body) {
+  auto call = [](void* argument) { (*static_cast<std::remove_reference_t<Body>*>(argument))(); };
+  auto address = const_cast<void*>(static_cast<const volatile void*>(&body));
+  return run_in_child(call, address);
+}
+
 // Asserts that body() ends in hocket::fatal with a message that contains `message`.
 template <class Body>
 void expect_fatal(Body&& body, const std::string& message,
                   std::source_location where = std::source_location::current()) {
-  auto call = [](void* argument) { (*static_cast<std::remove_reference_t<Body>*>(argument))(); };
-  auto address = const_cast<void*>(static_cast<const volatile void*>(&body));
-  assert_fatal(run_in_child(call, address), message, where);
+  assert_fatal(end_of_child(body), message, where);
 }
 
 }  // namespace hocket_test

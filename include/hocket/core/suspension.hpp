@@ -136,6 +136,10 @@ class suspension : private stop_node, private timer_node {
   // Registrar only, instead of commit(): the resource was free, nothing was registered.
   void disarm() noexcept;
 
+  // Registrar only, before commit(): a stop was requested that ends this wait. commit() sees that by itself, but after
+  // what is registered; this is for those who register with a thread that begins at once.
+  bool asked_to_stop() const noexcept;
+
   // Registrar only. See the protocol above.
   [[nodiscard]] bool commit() noexcept;
 

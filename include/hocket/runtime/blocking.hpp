@@ -12,10 +12,11 @@
 // object type, a reference or void; of a callable that returns result<T> the await gives that.
 //
 // Ending the wait early. As long as the call stands in line, a cancellation, a kill or a deadline ends it like any
-// other wait: operation_canceled or timed_out, and the callable never runs. A call that has begun cannot be stopped:
-// the coroutine waits for its end, and gets its result, whatever else happens meanwhile. So a callable may refer to
-// locals of the coroutine that awaits it (but not to those on a copied stack, which must move: that is fatal). To stop
-// it give it something that it looks at: an atomic flag, a time-out of the library that it calls.
+// other wait: operation_canceled or timed_out, and the callable never runs; a coroutine that was cancelled or killed
+// before begins none. A call that has begun cannot be stopped: the coroutine waits for its end, and gets its result,
+// whatever else happens meanwhile. So a callable may refer to locals of the coroutine that awaits it (but not to those
+// on a copied stack, which must move: that is fatal). To stop it give it something that it looks at: an atomic flag, a
+// time-out of the library that it calls.
 //
 // Limits. A pool starts threads as they are needed, up to its limit, and ends those that have had nothing to do for a
 // while; calls beyond that stand in line, first come, first served. When the line is full, a call is refused:

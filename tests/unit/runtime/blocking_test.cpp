@@ -10,6 +10,7 @@
 #include "support/death.hpp"
 
 #include <atomic>
+#include <cstdlib>
 #include <doctest/doctest.h>
 #include <memory>
 #include <numeric>
@@ -79,19 +80,20 @@ struct held_pool {
 }  // namespace
 
 TEST_CASE("a blocking call gives what the callable returns, and runs on another thread") {
-  CHECK(sync_wait(blocking(add, 1, 2)).value() == 3);
+  blocking_pool pool;
+  CHECK(sync_wait(blocking(pool, add, 1, 2)).value() == 3);
   loop lp;
   const auto here = std::this_thread::get_id();
   auto body = [&]() -> task<int> {
-    auto where = co_await blocking([] { return std::this_thread::get_id(); });
+    auto where = co_await blocking(pool, [] { return std::this_thread::get_id(); });
     CHECK(where.value() != here);
     CHECK(std::this_thread::get_id() == here);
-    auto nothing = co_await blocking([] {});
+    auto nothing = co_await blocking(pool, [] {});
     CHECK(nothing.has_value());
     int local = 0;
-    auto same = co_await blocking([&]() -> int& { return local; });
+    auto same = co_await blocking(pool, [&]() -> int& { return local; });
     CHECK(&same.value() == &local);
-    auto moved = co_await blocking([](std::unique_ptr<int> p) { return p; }, std::make_unique<int>(7));
+    auto moved = co_await blocking(pool, [](std::unique_ptr<int> p) { return p; }, std::make_unique<int>(7));
     co_return **moved;
   };
   auto h = spawn(lp, body);
@@ -100,11 +102,12 @@ TEST_CASE("a blocking call gives what the callable returns, and runs on another 
 }
 
 TEST_CASE("results do not nest, and exceptions come out of the await") {
+  blocking_pool pool;
   auto refused = []() -> result<int> { return failure(std::make_error_code(std::errc::io_error)); };
-  CHECK(sync_wait(blocking(refused)).error() == std::errc::io_error);
-  CHECK(sync_wait(blocking([]() -> result<int> { return 4; })).value() == 4);
-  CHECK_THROWS_WITH_AS(static_cast<void>(sync_wait(blocking([]() -> int { throw std::runtime_error("no"); }))), "no",
-                       std::runtime_error);
+  CHECK(sync_wait(blocking(pool, refused)).error() == std::errc::io_error);
+  CHECK(sync_wait(blocking(pool, []() -> result<int> { return 4; })).value() == 4);
+  CHECK_THROWS_WITH_AS(static_cast<void>(sync_wait(blocking(pool, []() -> int { throw std::runtime_error("no"); }))),
+                       "no", std::runtime_error);
 }
 
 TEST_CASE("a call that stands in line is cancelled, and never runs") {
@@ -167,6 +170,26 @@ TEST_CASE("a killed coroutine waits for its call, and unwinds at its next wait")
     CHECK_THROWS_AS(sync_wait(std::move(h)), cancelled);
   }
   CHECK(seen == 5);
+  CHECK(pool.statistics().begun == 1);
+}
+
+TEST_CASE("a coroutine that was cancelled begins no call, however many threads are free") {
+  blocking_pool pool({.threads = 2});
+  CHECK(sync_wait(blocking(pool, add, 1, 2)).value() == 3);  // so that a thread is there
+  loop lp;
+  std::atomic<int> calls{0};
+  for (int round = 0; round < 100; ++round) {
+    join_handle<std::error_code> h;
+    auto body = [&]() -> task<std::error_code> {
+      h.cancel();
+      co_return co_await count_on(pool, calls);
+    };
+    h = spawn(lp, body);
+    lp.run();
+    CHECK(sync_wait(std::move(h)) == std::errc::operation_canceled);
+  }
+  CHECK(calls == 0);
+  CHECK(pool.statistics().begun == 1);
 }
 
 TEST_CASE("a loop that is destroyed waits for the calls that run") {
@@ -303,10 +326,21 @@ TEST_CASE("a pool that one of its own calls destroys is fatal") {
 }
 
 TEST_CASE("blocking calls stand in groups") {
-  auto both = []() -> task<int> {
-    auto sums = co_await when_all(blocking(add, 1, 2), blocking(add, 3, 4));
+  blocking_pool pool;
+  auto both = [&]() -> task<int> {
+    auto sums = co_await when_all(blocking(pool, add, 1, 2), blocking(pool, add, 3, 4));
     auto [a, b] = sums.value();
     co_return a + b;
   };
   CHECK(sync_wait(both()) == 10);
+}
+
+// In a child: its threads are there until the process ends, and this one forks without threads only.
+TEST_CASE("the pool of the process is there when it is needed, and does not hold up the end of the process") {
+  auto body = [] {
+    const int three = sync_wait(blocking(add, 1, 2)).value();
+    const bool counted = blocking_pool::of_process().statistics().begun == 1;
+    if (three == 3 && counted) std::exit(3);
+  };
+  CHECK(end_of_child(body).how == "exit code 3");
 }

@@ -19,10 +19,11 @@ using namespace hocket_test;
 using namespace std::chrono_literals;
 
 TEST_CASE("a fiber waits for a blocking call, which may use its locals") {
+  blocking_pool pool;
   loop lp;
-  auto h = spawn(lp, [] {
+  auto h = spawn(lp, [&] {
     std::string text = "a local that is longer than a small string";
-    auto length = await(blocking([&] { return text.size(); }));
+    auto length = await(blocking(pool, [&] { return text.size(); }));
     return length.value() == text.size();
   });
   lp.run();
@@ -31,10 +32,11 @@ TEST_CASE("a fiber waits for a blocking call, which may use its locals") {
 
 TEST_CASE("a blocking call keeps the stack of a fiber that hibernates where it is") {
   std::atomic<bool> go{false};
+  blocking_pool pool;
   loop lp;
   auto h = spawn(lp, {.hibernate_after = 0ns}, [&] {
     int local = 0;
-    auto done = await(blocking([&] {
+    auto done = await(blocking(pool, [&] {
       while (!go) std::this_thread::yield();
       local = 7;
     }));
@@ -49,19 +51,23 @@ TEST_CASE("a blocking call keeps the stack of a fiber that hibernates where it i
 }
 
 TEST_CASE("on a copied stack a blocking call must not refer to locals") {
-  loop lp;
-  auto h = spawn(lp, {.stack = stack_kind::copied}, [] {
-    auto got = await(blocking([n = 3] { return n; }));
-    return got.value();
-  });
-  lp.run();
-  CHECK(sync_wait(std::move(h)) == 3);
+  {
+    blocking_pool pool;
+    loop lp;
+    auto h = spawn(lp, {.stack = stack_kind::copied}, [&] {
+      auto got = await(blocking(pool, [n = 3] { return n; }));
+      return got.value();
+    });
+    lp.run();
+    CHECK(sync_wait(std::move(h)) == 3);
+  }
   expect_fatal(
       [] {
+        blocking_pool pool;
         loop other;
-        spawn(other, {.stack = stack_kind::copied}, [] {
+        spawn(other, {.stack = stack_kind::copied}, [&] {
           void* local = __builtin_frame_address(0);  // AddressSanitizer has true locals elsewhere
-          static_cast<void>(await(blocking([local] { return local != nullptr; })));
+          static_cast<void>(await(blocking(pool, [local] { return local != nullptr; })));
         });
         other.run();
       },
@@ -69,11 +75,12 @@ TEST_CASE("on a copied stack a blocking call must not refer to locals") {
 }
 
 TEST_CASE("fibers of a runtime come back to their worker from a blocking call") {
+  blocking_pool pool;
   hocket::runtime rt({.workers = 2});
-  auto body = [] {
+  auto body = [&] {
     const auto home = std::this_thread::get_id();
     for (int i = 0; i < 10; ++i) {
-      auto got = await(blocking([i] { return i; }));
+      auto got = await(blocking(pool, [i] { return i; }));
       if (!got || *got != i || std::this_thread::get_id() != home) return false;
     }
     return true;
