@@ -6,9 +6,16 @@
 
 namespace hocket::inline HOCKET_ABI {
 
-// On a worker of a pool, or where the queue is not the thread's own.
+// On a worker of a pool, or where the queue is not the thread's own. The usual case is a leaf: it saves no registers.
 bool yield::awaiter::queue(thread_state& here, std::coroutine_handle<> handle) noexcept {
-  const executor_seat& seat = here.seat;
+  stealable_queue* const roaming = here.seat.roaming;
+  const scheduled* const self = ctx_ ? ctx_->strand() : nullptr;
+  if (roaming && self && self->roams() && roaming->try_push_into_room(handle)) [[likely]]
+    return true;
+  return queue_elsewhere(here.seat, handle);
+}
+
+bool yield::awaiter::queue_elsewhere(const executor_seat& seat, std::coroutine_handle<> handle) noexcept {
   expects(seat.running_on != nullptr, "a coroutine yielded outside of any executor",
           "start it with spawn, run or sync_wait, so that somebody can resume it");
   const scheduled* self = ctx_ ? ctx_->strand() : nullptr;

@@ -63,9 +63,13 @@ class stealable_queue {
   }
   // For a coroutine that has no runnable. False: there is no room and no memory.
   [[nodiscard]] bool try_push(std::coroutine_handle<> work) noexcept {
+    return try_push_into_room(work) || push_growing(work);
+  }
+  // The same for a leaf function: never grows.
+  [[nodiscard]] bool try_push_into_room(std::coroutine_handle<> work) noexcept {
     const std::size_t at = own(tail_);
     if (at - own(head_) == room_ || first_over_) [[unlikely]]
-      return push_growing(work);
+      return false;
     put(at, work);
     return true;
   }

@@ -48,6 +48,7 @@ class [[nodiscard("yield does nothing until it is awaited")]] yield {
 
    private:
     bool queue(thread_state& here, std::coroutine_handle<> handle) noexcept;
+    [[gnu::noinline]] bool queue_elsewhere(const executor_seat& seat, std::coroutine_handle<> handle) noexcept;
 
     context* ctx_ = nullptr;
     union {
