@@ -1,4 +1,5 @@
 // What a runtime's options have it do beside its work: hooks of its workers, a dump upon a signal.
+#include <hocket/base/fatal.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/runtime/runtime.hpp>
@@ -88,6 +89,19 @@ TEST_CASE("upon a signal a runtime is dumped to the standard error, and the hand
   CHECK(handled == 3);
   bell.set();
   sync_wait(std::move(sleeper));
+}
+
+TEST_CASE("a signal that was ignored, as one with three arguments too, is only dumped upon") {
+  auto ignored_with_flag = [] {
+    struct sigaction before{};
+    before.sa_handler = SIG_IGN;
+    before.sa_flags = SA_SIGINFO;
+    REQUIRE(::sigaction(SIGUSR2, &before, nullptr) == 0);
+    hocket::runtime rt({.workers = 1, .dump_on_signal = SIGUSR2});
+    std::raise(SIGUSR2);
+    fatal("the end of the test", "none");
+  };
+  expect_fatal(ignored_with_flag, "the end of the test");
 }
 
 TEST_CASE("a signal that cannot be handled is refused") {
