@@ -48,7 +48,8 @@ namespace hocket::inline HOCKET_ABI {
 // A coroutine that holds its worker: it has not let go for `held` at least.
 struct stall {
   std::size_t worker;
-  const char* coroutine;  // its name; "a coroutine" if it runs in a context of its own (context_local, shielded)
+  const char* coroutine;  // its name; "a coroutine" if it runs in a context of its own (context_local, shielded). A
+                          // copy, of 63 bytes at most, for as long as the handler runs
   duration held;
   std::source_location spawned;
 };
@@ -67,8 +68,8 @@ struct runtime_options {
   unhandled_handler on_unhandled = nullptr;  // null: abort, naming the coroutine
 
   // A coroutine that holds its worker for so long is told of, once for each time. That takes a thread, which looks at
-  // the workers four times in `stall_limit`, and nothing of theirs. The handler runs on that thread, must be short and
-  // must not use the runtime.
+  // the workers four times in `stall_limit`, and nothing of theirs. The handler runs on that thread, which looks no
+  // further meanwhile. It may dump the runtime, and must not end it.
   duration stall_limit = duration::max();  // never; at least 1 ms
   stall_handler on_stall = nullptr;        // null: print_stall
 

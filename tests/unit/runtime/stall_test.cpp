@@ -55,6 +55,19 @@ TEST_CASE("a runtime that does nothing stalls nobody, nor do many that let go") 
   CHECK(rogues == 0);
 }
 
+TEST_CASE("what is told of a stall may dump the runtime") {
+  static std::atomic<hocket::runtime*> stalled{nullptr};
+  rogues = 0;
+  hocket::runtime rt({.workers = 1, .stall_limit = 5ms, .on_stall = [](const stall& of) noexcept {
+                        if (hocket::runtime* looked_at = stalled) looked_at->dump(-1);
+                        note(of);
+                      }});
+  stalled = &rt;
+  sync_wait(spawn(rt, {.name = "rogue"}, hold));
+  CHECK(rogues == 1);
+  stalled = nullptr;
+}
+
 TEST_CASE("the usual report is a line with the name and the remedy") {
   // Fatal ends the child, whose standard error is looked at.
   hocket_test::expect_fatal(
