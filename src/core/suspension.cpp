@@ -79,6 +79,11 @@ bool suspension::take_now(waiter& entry, wait_source& source) noexcept {
   return true;
 }
 
+bool suspension::stopped_before() const noexcept {
+  const stop_source* source = ignore_ < verdict::killed ? ctx_->stop() : nullptr;
+  return source && source->requested() > ignore_;
+}
+
 void suspension::disarm() noexcept {
   finished_ = true;
   claim_.disarm();

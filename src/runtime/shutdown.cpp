@@ -39,8 +39,8 @@ bool runtime::state::wait_until_empty(time_point until) noexcept {
 
 shutdown_report runtime::shutdown(const shutdown_options& options) {
   state& all = *state_;
-  expects(all.here() == nullptr, "a runtime was shut down by one of its own coroutines",
-          "it would wait for itself: shut it down on another thread");
+  expects(!all.is_inside(), "a runtime was shut down by one of its own coroutines, or by a blocking call of one",
+          "it would wait for itself: shut it down on another thread", all.name);
   expect_threads();
   shutdown_report told;
   all.refuse(false);

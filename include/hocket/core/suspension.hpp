@@ -133,6 +133,10 @@ class suspension : private stop_node, private timer_node {
   // caller takes the resource and enlists no more. False: another registration was granted meanwhile.
   [[nodiscard]] bool take_now(waiter& entry, wait_source& source) noexcept;
 
+  // Registrar only, before commit(): whether that will find a stop that was requested before. For a source that begins
+  // something: it need not.
+  bool stopped_before() const noexcept;
+
   // Registrar only, instead of commit(): the resource was free, nothing was registered.
   void disarm() noexcept;
 
