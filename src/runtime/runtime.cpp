@@ -119,9 +119,14 @@ void runtime::end_threads() noexcept {
 
 std::size_t runtime::workers() const noexcept { return state_->workers.size(); }
 std::size_t runtime::live() const noexcept { return state_->live(); }
-void runtime::cancel_all() noexcept { state_->stop.request(verdict::cancelled); }
+
+void runtime::cancel_all() noexcept {
+  expect_threads();
+  state_->stop.request(verdict::cancelled);
+}
 
 void runtime::clock_moved() noexcept {
+  expect_threads();
   for (auto& one : state_->workers) one->nudge();
 }
 

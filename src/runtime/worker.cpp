@@ -179,6 +179,7 @@ void worker::found_work() noexcept {
 // --- sleeping
 
 void worker::rest() noexcept {
+  pool_.self.expect_threads();  // it may be the copy in a child of a coroutine that forked
   const time_point house = keep_house(clock_);
   if (!ready_.empty()) return;  // what was given back there may have been waited for
   const auto [looks_again, others_awake, watches] = pool_.idle.begin_sleep(*this, std::exchange(searching_, false));

@@ -27,9 +27,10 @@
 // ended, and joins the threads. Not from one of its own coroutines, or in a blocking call of one: that is fatal. A
 // coroutine that waits for a foreign awaitable cannot be killed: the destructor waits for it.
 //
-// fork(). A child has a runtime's memory and none of its threads. Using it there is fatal; destroying it there does
-// nothing (its memory is the child's to keep), so a child may return from main(). Fork before the first runtime is
-// made, or exec in the child. Loops have no threads: they go on in the child, with copies of their coroutines.
+// fork(). A child has a runtime's memory and none of its threads. Using it there is fatal (for a coroutine that forked,
+// at the latest when its worker has nothing more to run); destroying it there does nothing (its memory is the child's
+// to keep), so a child may return from main(). Fork before the first runtime is made, or exec in the child. Loops have
+// no threads: they go on in the child, with copies of their coroutines.
 //
 // Time is the clock of the options. With a clock of one's own (manual_clock) a worker sleeps until something is posted
 // to it, whatever its timers say: no machine knows when that clock gets there. Whoever moves it calls clock_moved(),
