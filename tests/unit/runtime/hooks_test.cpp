@@ -6,7 +6,7 @@
 #include <hocket/sync/event.hpp>
 
 #include "support/death.hpp"
-#include "unit/runtime/dump_table.hpp"
+#include "unit/runtime/errors_in_memory.hpp"
 
 #include <atomic>
 #include <csignal>
@@ -27,26 +27,6 @@ void note_start(std::size_t worker) { started |= 1u << worker; }
 void note_stop(std::size_t worker) { stopped |= 1u << worker; }
 void throws(std::size_t) { throw std::runtime_error("no"); }
 void note_signal(int) { ++handled; }
-
-// The standard error goes into memory as long as it lives.
-class errors_in_memory {
- public:
-  errors_in_memory() {
-    REQUIRE(before_ >= 0);
-    REQUIRE(file_ >= 0);
-    ::dup2(file_, STDERR_FILENO);
-  }
-  ~errors_in_memory() {
-    ::dup2(before_, STDERR_FILENO);
-    ::close(before_);
-    ::close(file_);
-  }
-  errors_in_memory(const errors_in_memory&) = delete;
-  std::string text() const { return read_from_start(file_); }
-
- private:
-  int before_ = ::dup(STDERR_FILENO), file_ = ::memfd_create("errors", MFD_CLOEXEC);
-};
 
 task<> wait_for(event& bell, std::atomic<bool>& begun) {
   begun = true;
