@@ -6,11 +6,14 @@
 #include <hocket/runtime/runtime.hpp>
 
 #include "support/death.hpp"
+#include "unit/runtime/dump_table.hpp"
 
 #include <atomic>
 #include <doctest/doctest.h>
 #include <memory>
+#include <string>
 #include <thread>
+#include <vector>
 
 using namespace hocket;
 using namespace hocket_test;
@@ -70,6 +73,15 @@ struct counted_job : detail::blocking_job {
   std::atomic<int> runs{0};
 };
 
+struct memory_file {
+  int fd = ::memfd_create("text", MFD_CLOEXEC);
+  memory_file() = default;
+  memory_file(const memory_file&) = delete;
+  memory_file& operator=(const memory_file&) = delete;
+  ~memory_file() { ::close(fd); }
+  std::string text() const { return read_from_start(fd); }
+};
+
 }  // namespace
 
 TEST_CASE("a pool may be gone before whoever cancels a call of it has done with that") {
@@ -107,6 +119,34 @@ TEST_CASE("a pool may be gone before whoever cancels a call of it has done with 
   lp.run();
   CHECK(sync_wait(std::move(waits)) == std::errc::operation_canceled);
   CHECK(job.runs == 0);
+}
+
+TEST_CASE("calls that are cancelled while their pool ends run or do not, and are told so") {
+  for (int round = 0; round < 200; ++round) {
+    loop lp;
+    std::atomic<int> ran{0};
+    auto pool = std::make_unique<blocking_pool>(blocking_pool_options{.threads = 1});
+    auto call = [&]() -> task<std::error_code> {
+      auto done = co_await blocking(*pool, [&] { ++ran; });
+      co_return done ? std::error_code{} : done.error();
+    };
+    std::vector<join_handle<std::error_code>> handles;
+    for (int i = 0; i < 10; ++i) handles.push_back(spawn(lp, call));
+    lp.poll();
+    std::thread cancels([&] {
+      for (auto& h : handles) h.cancel();
+    });
+    pool.reset();
+    cancels.join();
+    lp.run();
+    int told = 0;
+    for (auto& h : handles) {
+      const std::error_code end = sync_wait(std::move(h));
+      if (!end) ++told;
+      else CHECK(end == std::errc::operation_canceled);
+    }
+    CHECK(told == ran);
+  }
 }
 
 TEST_CASE("a call of a coroutine that was stopped before never runs") {
@@ -158,4 +198,35 @@ TEST_CASE("a blocking call may end another runtime than that of its coroutine") 
     co_return done.has_value();
   };
   CHECK(sync_wait(spawn(rt, body)));
+}
+
+TEST_CASE("a shutdown does not wait longer than it may for a call that runs, and reports what it leaves") {
+  std::atomic<bool> runs{false}, open{false};
+  hocket::runtime rt({.workers = 2});
+  auto body = [&]() -> task<int> {
+    auto done = co_await blocking([&] {
+      runs = true;
+      runs.notify_all();
+      open.wait(false);
+      return 7;
+    });
+    co_return done.value();
+  };
+  auto h = spawn(rt, {.name = "caller"}, body);
+  runs.wait(false);
+  const memory_file report;
+  const auto told = rt.shutdown({.cancel = duration::zero(), .kill = duration::zero(), .report = report.fd});
+  CHECK(told.left == 1);
+  CHECK(report.text().find("caller") != std::string::npos);
+  std::string whole;
+  do {
+    const memory_file dumped;
+    rt.dump(dumped.fd);
+    whole = dumped.text();
+  } while (whole.find("does not come back") != std::string::npos);  // the machine did not give it any time
+  CHECK(whole.find("a blocking call") != std::string::npos);
+  open = true;
+  open.notify_all();
+  CHECK(rt.shutdown({.drain = duration::max()}).left == 0);
+  CHECK(sync_wait(std::move(h)) == 7);
 }
