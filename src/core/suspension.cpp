@@ -27,14 +27,20 @@ bool waiter::begin_grant() noexcept {
     return false;
   }
   wait_->winner_ = this;
+  // ORDER: relaxed, pairs with the load in awaited(): a mark for those who look; the source outlives the wait.
+  wait_->granting_.store(true, std::memory_order_relaxed);
   const std::uint32_t freed = how == settlement::won ? wait_->release_all(this) : 0;
   [[maybe_unused]] const bool last = freed != 0 && wait_->claim_.drop(freed);  // never: this hold is left
   return true;
 }
 
-// What finish_grant() and abandon() have in common: the last hold of this registration goes, and decides nothing.
-void waiter::finish_grant() noexcept { abandon(); }
+void waiter::finish_grant() noexcept {
+  // ORDER: relaxed, pairs with the load in awaited(), as above.
+  wait_->granting_.store(false, std::memory_order_relaxed);
+  abandon();
+}
 
+// The last hold of this registration goes, and decides nothing.
 void waiter::abandon() noexcept { wait_->conclude(settlement::lost, this); }
 
 bool waiter::decided() const noexcept { return wait_->claim_.outcome() > verdict::reserved; }
@@ -79,7 +85,7 @@ bool suspension::take_now(waiter& entry, wait_source& source) noexcept {
   return true;
 }
 
-bool suspension::asked_to_stop() const noexcept {
+bool suspension::stopped_before() const noexcept {
   const stop_source* source = ignore_ < verdict::killed ? ctx_->stop() : nullptr;
   return source && source->requested() > ignore_;
 }
@@ -97,7 +103,7 @@ void suspension::begin_observed_wait() noexcept {
 }
 
 // Out of line: nothing of them is to be in the way of a wait that nobody observes (tests/counts).
-void suspension::tell_suspended(observer& watcher) const noexcept { watcher.suspended(observed_as(), awaited()); }
+void suspension::tell_suspended(observer& watcher) const noexcept { watcher.suspended(observed_as(), first_source()); }
 void suspension::tell_woken(observer& watcher) const noexcept { watcher.woken(observed_as()); }
 
 // Which coroutine an observer is told of: the scheduled one as a whole, whichever frame of it waits.
@@ -106,7 +112,12 @@ const void* suspension::observed_as() const noexcept {
   return whole ? whole : run_.handle.address();
 }
 
-const wait_source* suspension::awaited() const noexcept { return first_ ? first_->source_ : nullptr; }
+const wait_source* suspension::first_source() const noexcept { return first_ ? first_->source_ : nullptr; }
+
+const wait_source* suspension::awaited() const noexcept {
+  // ORDER: relaxed, pairs with the stores in begin_grant() and finish_grant(): a mark.
+  return !decided() || granting_.load(std::memory_order_relaxed) ? first_source() : nullptr;
+}
 
 void suspension::watch() noexcept {
   if (ignore_ >= verdict::killed) {

@@ -1,5 +1,6 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/base/forks.hpp>
+#include <hocket/core/current.hpp>
 #include <hocket/core/parker.hpp>
 #include <hocket/runtime/blocking.hpp>
 
@@ -21,7 +22,8 @@ struct blocking_pool::thread : list_node {
   std::thread system;
 };
 
-struct blocking_pool::state {
+// The line and its threads.
+struct blocking_pool::state final : wait_source {
   explicit state(const blocking_pool_options& options) : limits(options) { idle.reserve(options.threads); }
 
   waiter* take() noexcept {  // the first call of the line
@@ -29,6 +31,9 @@ struct blocking_pool::state {
     --queued;
     return &line.pop_front();
   }
+  const char* what() const noexcept override { return "a blocking call"; }
+  bool detach(waiter& entry) noexcept override;
+  void pass_on(waiter&) noexcept override {}
 
   const blocking_pool_options limits;
   const std::uint32_t forks = forks_so_far();  // when it was made
@@ -46,6 +51,7 @@ struct blocking_pool::state {
   list<thread> threads;
   std::unique_ptr<thread> ended;  // the one that ended last, to be joined
 
+  atomic<std::size_t> shares{1};     // of the pool, and of each wait
   atomic<std::uint32_t> running{0};  // threads; changes under the mutex, and the destructor sleeps on it
 };
 
@@ -60,11 +66,20 @@ const blocking_pool_options& checked(const blocking_pool_options& options) {
   return options;
 }
 
+// On the thread that begins a call. In a call: whoever waits for that.
+const executor* caller() noexcept {
+  const thread_state& here = this_thread();
+  if (here.serves) return here.serves;
+  return here.seat.pool ? here.seat.pool : here.seat.running_on;
+}
+
 // On a thread of the pool: false if the call's wait had ended before.
 bool run_call(waiter& entry) noexcept {
   detail::blocking_job& job = job_of(entry);
   if (!entry.begin_grant()) return false;
+  this_thread().serves = job.caller;
   job.run(job);
+  this_thread().serves = nullptr;
   entry.finish_grant();
   return true;
 }
@@ -89,7 +104,13 @@ blocking_pool& blocking_pool::of_process() {
 
 bool blocking_pool::is_copy_in_child() const noexcept { return state_->forks != forks_so_far(); }
 
+void blocking_pool::expect_threads() const noexcept {
+  expects(!is_copy_in_child(), "a blocking_pool was used in a child of the process that made it",
+          "fork() takes no threads along: make another pool in the child", state_->limits.name);
+}
+
 blocking_pool::counts blocking_pool::statistics() const noexcept {
+  expect_threads();
   const state& all = *state_;
   const locked guard(all.mutex);
   // ORDER: relaxed, pairs with nothing: it changes under the mutex.
@@ -98,19 +119,29 @@ blocking_pool::counts blocking_pool::statistics() const noexcept {
 
 // --- a call
 
-void blocking_pool::enqueue(suspension& wait, waiter& entry, detail::blocking_job& job) noexcept {
-  expects(!is_copy_in_child(), "a blocking_pool was used in a child of the process that made it",
-          "fork() takes no threads along: make another pool in the child", state_->limits.name);
-  if (wait.asked_to_stop()) return;  // else a thread might begin the call before commit() looks
-  const locked guard(state_->mutex);
+blocking_pool::state* blocking_pool::enqueue(suspension& wait, waiter& entry, detail::blocking_job& job) noexcept {
+  expect_threads();
+  state& all = *state_;
+  if (wait.stopped_before()) return nullptr;
+  job.caller = caller();
   entry.resource = &job;
+  const locked guard(all.mutex);
+  // ORDER: relaxed, pairs with nothing: the pool has a share.
+  all.shares.fetch_add(1, std::memory_order_relaxed);
   if ((job.refusal = make_room())) {
-    [[maybe_unused]] const bool told = wait.take_now(entry, *this);
-    return;
+    [[maybe_unused]] const bool told = wait.take_now(entry, all);
+    return &all;
   }
-  entry.enlist(wait, *this);
-  state_->line.push_back(entry);
-  ++state_->queued;
+  entry.enlist(wait, all);
+  all.line.push_back(entry);
+  ++all.queued;
+  return &all;
+}
+
+// By a wait that is over, or by the pool.
+void blocking_pool::let_go(state* of) noexcept {
+  // ORDER: acq_rel, pairs with itself: what the others did with it came before its end.
+  if (of->shares.fetch_sub(1, std::memory_order_acq_rel) == 1) delete of;
 }
 
 // Under the mutex, before a call enters the line: sees to it that a thread comes for it, or that it may wait for one.
@@ -125,11 +156,11 @@ std::error_code blocking_pool::make_room() noexcept {
   return std::make_error_code(std::errc::resource_unavailable_try_again);
 }
 
-bool blocking_pool::detach(waiter& entry) noexcept {
-  const locked guard(state_->mutex);
+bool blocking_pool::state::detach(waiter& entry) noexcept {
+  const locked guard(mutex);
   if (!entry.linked()) return false;
   list<waiter>::erase(entry);
-  --state_->queued;
+  --queued;
   return true;
 }
 
@@ -244,7 +275,7 @@ blocking_pool::~blocking_pool() {
   all.mutex.lock();  // whoever ended last has let it go
   all.mutex.unlock();
   if (all.ended) all.ended->system.join();
-  delete state_;
+  let_go(state_);
 }
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -28,6 +28,8 @@ struct runtime::state {
 
   // The worker whose thread this is; null if it is none of these.
   worker* here() const noexcept;
+  // Whether this thread works for one of its coroutines, as a worker or in a blocking call: it must not wait for them.
+  bool is_inside() const noexcept;
   // Has `tell` called with the coroutine whose own context this is, which does not end meanwhile; null if there is
   // none.
   template <class F>

@@ -41,6 +41,8 @@ worker* runtime::state::here() const noexcept {
   return seat.pool == &self ? static_cast<worker*>(seat.running_on) : nullptr;
 }
 
+bool runtime::state::is_inside() const noexcept { return here() || this_thread().serves == &self; }
+
 void runtime::state::wake_one() noexcept {
   if (worker* chosen = idle.notify()) chosen->nudge();
 }
@@ -92,8 +94,8 @@ runtime::~runtime() {
     static_cast<void>(state_.release());
     return;
   }
-  expects(state_->here() == nullptr, "a runtime was destroyed by one of its own coroutines",
-          "it would wait for itself: destroy it on another thread");
+  expects(!state_->is_inside(), "a runtime was destroyed by one of its own coroutines, or by a blocking call of one",
+          "it would wait for itself: destroy it on another thread", state_->name);
   state& all = *state_;
   all.refuse(true);
   all.stop.request(verdict::killed);
@@ -117,9 +119,14 @@ void runtime::end_threads() noexcept {
 
 std::size_t runtime::workers() const noexcept { return state_->workers.size(); }
 std::size_t runtime::live() const noexcept { return state_->live(); }
-void runtime::cancel_all() noexcept { state_->stop.request(verdict::cancelled); }
+
+void runtime::cancel_all() noexcept {
+  expect_threads();
+  state_->stop.request(verdict::cancelled);
+}
 
 void runtime::clock_moved() noexcept {
+  expect_threads();
   for (auto& one : state_->workers) one->nudge();
 }
 

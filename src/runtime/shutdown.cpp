@@ -17,11 +17,12 @@ std::size_t ended(std::size_t before, std::size_t now) noexcept { return before 
 
 void runtime::state::refuse(bool children) noexcept {
   const gate wanted = children ? gate::closed : gate::children_only;
-  // ORDER: relaxed, pairs with nothing: it changes in this direction only, and a second change is as good.
-  if (admits.load(std::memory_order_relaxed) < wanted) {
-    // ORDER: relaxed, pairs with the loads in admit() and leave(): a spawn that comes at the same time is one of those
-    // that were there.
-    admits.store(wanted, std::memory_order_relaxed);
+  // ORDER: relaxed, pairs with nothing: the compare-exchange below verifies it, so it changes in this direction only.
+  gate seen = admits.load(std::memory_order_relaxed);
+  // ORDER: relaxed, pairs with the loads in admit() and leave(): a spawn that comes at the same time is one of those
+  // that were there.
+  while (seen < wanted &&
+         !admits.compare_exchange_weak(seen, wanted, std::memory_order_relaxed, std::memory_order_relaxed)) {
   }
   heavy_fence();
 }
@@ -39,9 +40,12 @@ bool runtime::state::wait_until_empty(time_point until) noexcept {
 
 shutdown_report runtime::shutdown(const shutdown_options& options) {
   state& all = *state_;
-  expects(all.here() == nullptr, "a runtime was shut down by one of its own coroutines",
-          "it would wait for itself: shut it down on another thread");
+  expects(!all.is_inside(), "a runtime was shut down by one of its own coroutines, or by a blocking call of one",
+          "it would wait for itself: shut it down on another thread", all.name);
   expect_threads();
+  const auto report = [&]() noexcept {
+    if (options.report >= 0) dump(options.report);
+  };
   shutdown_report told;
   all.refuse(false);
   const std::size_t first = all.live();
@@ -57,12 +61,12 @@ shutdown_report runtime::shutdown(const shutdown_options& options) {
   if (cancelled) return told;
 
   all.refuse(true);
-  dump(options.report);
+  report();
   all.stop.request(verdict::killed);
   const bool killed = all.wait_until_empty(after(options.kill));
   told.left = all.live();
   told.killed = ended(third, told.left);
-  if (!killed) dump(options.report);
+  if (!killed) report();
   return told;
 }
 

@@ -6,6 +6,7 @@
 #include "runtime/pool.hpp"
 
 #include <algorithm>
+#include <cstdio>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -51,11 +52,20 @@ void stall_detector::look(std::size_t worker, sight& last) noexcept {
     last = present;
   } else if (!last.told && now - last.since >= limit_) {
     last.told = true;
-    pool_.with_coroutine(present.running, [&](const scheduled* who) noexcept {
-      handler_(
-          {worker, who ? who->name() : "a coroutine", now - last.since, who ? who->spawned() : std::source_location{}});
-    });
+    tell(worker, present.running, now - last.since);
   }
+}
+
+// The coroutine may end as soon as the lock is released, and its name with it: the handler gets a copy.
+void stall_detector::tell(std::size_t worker, const context* running, duration held) const noexcept {
+  char name[64] = "a coroutine";
+  stall told{worker, name, held, {}};
+  pool_.with_coroutine(running, [&](const scheduled* who) noexcept {
+    if (!who) return;
+    std::snprintf(name, sizeof name, "%s", who->name());
+    told.spawned = who->spawned();
+  });
+  handler_(told);
 }
 
 }  // namespace hocket::inline HOCKET_ABI

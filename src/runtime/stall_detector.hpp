@@ -28,6 +28,7 @@ class stall_detector {
   };
   void run() noexcept;
   void look(std::size_t worker, sight& last) noexcept;
+  void tell(std::size_t worker, const context* running, duration held) const noexcept;
 
   runtime::state& pool_;
   const duration limit_;

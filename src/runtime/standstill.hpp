@@ -11,6 +11,9 @@
 // A worker that does not come back from a coroutine does not come: what it may touch is not to be looked at then. If it
 // comes too late it stands for a phase that is over, and nobody takes that for his own.
 //
+// The nudge may come between 1. and the worker's look at its inbox, which uses it up. So a worker looks once more,
+// after that and before it sleeps: asked().
+//
 // What a worker did before it stands is visible to whoever asked, and what he did to the worker, to that. A worker that
 // asks itself stands already; while it waits for its turn to ask (try_begin()), it halts for the others.
 #pragma once
@@ -27,9 +30,13 @@ class standstill {
 
   // A worker, where it resumes no coroutine.
   void halt(mark& self) noexcept {
-    // ORDER: relaxed, pairs with nothing: a look that costs nothing; the nudge that follows the phase is not lost.
-    if (phase_.load(std::memory_order_relaxed) % 2 != 0) [[unlikely]]
+    if (asked()) [[unlikely]]
       wait(self);
+  }
+  // Whether it is to halt. After it has taken a nudge, that of whoever asked is told so.
+  bool asked() const noexcept {
+    // ORDER: relaxed, pairs with nothing: a look that costs nothing; the nudge that follows the phase orders it.
+    return phase_.load(std::memory_order_relaxed) % 2 != 0;
   }
 
   // Whoever asks: the phase; 0 if somebody else asks.

@@ -71,16 +71,17 @@ void write_deadline(text_writer& out, time_point deadline, time_point now) noexc
 }
 
 void write_awaited(text_writer& out, const scheduled& one, time_point now) noexcept {
-  const suspension* wait = one.waiting_for();
+  const suspension* wait = is_waiting(one) ? one.waiting_for() : nullptr;
+  const wait_source* source = wait ? wait->awaited() : nullptr;
   if (one.state() == activity::waiting_foreign) {
     out.text("a foreign awaitable");
-  } else if (!is_waiting(one)) {
-    out.text("-");
-  } else if (const wait_source* source = wait->awaited()) {
+  } else if (source) {
     out.text(source->what());
     if (const char* subject = source->subject()) out.text(" \"").text(subject).text("\"");
     else out.text(" ").hexadecimal(reinterpret_cast<std::uintptr_t>(source));
     write_deadline(out, wait->deadline(), now);
+  } else {
+    out.text("-");
   }
 }
 

@@ -179,11 +179,14 @@ void worker::found_work() noexcept {
 // --- sleeping
 
 void worker::rest() noexcept {
+  pool_.self.expect_threads();  // it may be the copy in a child of a coroutine that forked
   const time_point house = keep_house(clock_);
   if (!ready_.empty()) return;  // what was given back there may have been waited for
   const auto [looks_again, others_awake, watches] = pool_.idle.begin_sleep(*this, std::exchange(searching_, false));
-  // ORDER: acquire, pairs with the store in end_threads(); the nudge after it may have been used up in this turn.
-  if (!pool_.ended.load(std::memory_order_acquire) && (!looks_again || !finds_work(others_awake))) {
+  // ORDER: acquire, pairs with the store in end_threads(); the nudge after it may have been used up in this turn, and
+  // so may that of a dump.
+  const bool called = pool_.ended.load(std::memory_order_acquire) || pool_.still.asked();
+  if (!called && (!looks_again || !finds_work(others_awake))) {
     sleeps_.add(1);
     inbox_.sleep(end_of_sleep(std::min(wheel_.next_expiry(), house), watches));
     if (watches) look_after_others();

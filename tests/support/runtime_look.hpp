@@ -30,6 +30,14 @@ struct runtime_look {
   static void wait_until_asleep(const runtime& rt) {
     while (!all_asleep(rt)) std::this_thread::yield();
   }
+  // Has all workers stand still, however long that takes.
+  static void stand_still(const runtime& rt) {
+    runtime::state& all = *rt.state_;
+    const std::uint32_t phase = all.bring_to_a_standstill();
+    for (const auto& one : all.workers)
+      static_cast<void>(standstill::stands(one->standing(), phase, time_point::max()));
+    all.still.end();
+  }
   static worker& at(const runtime& rt, std::size_t index) { return *rt.state_->workers[index]; }
 };
 

@@ -4,9 +4,11 @@
 #include <hocket/hocket.hpp>
 
 #include "pair.hpp"
+#include "support/death.hpp"
 
 #include <array>
 #include <doctest/doctest.h>
+#include <memory>
 #include <string>
 
 using namespace hocket;
@@ -105,4 +107,28 @@ TEST_CASE("or_throw throws what the operation ended with") {
   });
   host.run();
   CHECK(all.done());
+}
+
+TEST_CASE("on a copied stack a buffer must not be a local") {
+  net::io_context host;
+  connected pair(host);
+  pair.send("there");
+  asio_home home(host);
+  auto room = std::make_unique<std::array<char, 8>>();
+  auto reads = spawn(home, {.stack = stack_kind::copied}, [&pair, room = room.get()] {
+    return await(pair.near.async_read_some(net::buffer(*room), use_hocket)).value();
+  });
+  host.run();
+  CHECK(sync_wait(std::move(reads)) == 5);
+  auto reads_into_local = [] {
+    net::io_context other;
+    connected others(other);
+    asio_home home_of_child(other);
+    spawn(home_of_child, {.stack = stack_kind::copied}, [&others] {
+      const auto local = net::buffer(__builtin_frame_address(0), 1);  // AddressSanitizer has true locals elsewhere
+      static_cast<void>(await(others.near.async_read_some(local, use_hocket)));
+    });
+    other.poll();
+  };
+  expect_fatal(reads_into_local, "copied");
 }

@@ -43,6 +43,8 @@ struct thread_state {
   const void* eager = nullptr;
   std::uint32_t early_ends = 0;  // destructions under way of frames that an error ended (coro/or_return.hpp)
   void* slots[thread_slot_count] = {};
+  // Whose coroutine waits for what this thread does: a blocking call. Null: nobody's. To be compared only.
+  const executor* serves = nullptr;
 };
 
 inline void*& slot_of(thread_state& thread, thread_slot slot) noexcept {

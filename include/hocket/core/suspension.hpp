@@ -88,7 +88,7 @@ class waiter : public list_node {
   bool grant() noexcept;
 
   // The same in two steps; see above. False: as above, and there is no second step. In between the waiter and its wait
-  // stay where they are.
+  // stay where they are. Such a source outlives the wait.
   [[nodiscard]] bool begin_grant() noexcept;
   void finish_grant() noexcept;
 
@@ -133,12 +133,12 @@ class suspension : private stop_node, private timer_node {
   // caller takes the resource and enlists no more. False: another registration was granted meanwhile.
   [[nodiscard]] bool take_now(waiter& entry, wait_source& source) noexcept;
 
+  // Registrar only, before commit(): whether that will find a stop that was requested before. For a source that begins
+  // something: it need not.
+  bool stopped_before() const noexcept;
+
   // Registrar only, instead of commit(): the resource was free, nothing was registered.
   void disarm() noexcept;
-
-  // Registrar only, before commit(): a stop was requested that ends this wait. commit() sees that by itself, but after
-  // what is registered; this is for those who register with a thread that begins at once.
-  bool asked_to_stop() const noexcept;
 
   // Registrar only. See the protocol above.
   [[nodiscard]] bool commit() noexcept;
@@ -153,8 +153,9 @@ class suspension : private stop_node, private timer_node {
   // Decided, and nobody is at work on it: the coroutine is ready.
   bool over() const noexcept { return decided() && !claim_.held(); }
 
-  // For those who look at a wait under way, on the thread of its executor: the first source it waits for (null for
-  // none), and where it was asked for.
+  // For those who look at a wait under way, on the thread of its executor: the first source it waits for, and where it
+  // was asked for. Null: there is none; or the wait is decided, though perhaps not over, and the source may be gone.
+  // One that grants in two steps is told until the second.
   const wait_source* awaited() const noexcept;
   const std::source_location& at() const noexcept { return at_; }
   time_point deadline() const noexcept { return timer_node::when; }
@@ -163,6 +164,7 @@ class suspension : private stop_node, private timer_node {
   friend class waiter;
 
   void expect_over() const noexcept;
+  const wait_source* first_source() const noexcept;
   [[gnu::always_inline]] inline void begin_observed_wait() noexcept;
   const void* observed_as() const noexcept;
   [[gnu::cold, gnu::noinline]] void tell_suspended(observer& watcher) const noexcept;
@@ -182,7 +184,8 @@ class suspension : private stop_node, private timer_node {
 
   claim claim_;
   bool finished_ = true;
-  verdict ignore_;  // of the terms
+  atomic<bool> granting_{false};  // between begin_grant() and finish_grant()
+  verdict ignore_;                // of the terms
   runnable run_;
   waiter* first_;   // the registrations, last first; written by the registrar while registering
   waiter* winner_;  // written by the winning waiter before it drops its hold

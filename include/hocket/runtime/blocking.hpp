@@ -37,6 +37,7 @@ namespace detail {
 struct blocking_job {
   void (*run)(blocking_job& self) noexcept;
   std::error_code refusal{};
+  const executor* caller = nullptr;  // of the coroutine that waits
 };
 
 class blocking_operation {
@@ -44,15 +45,19 @@ class blocking_operation {
   using value_type = void;
   blocking_operation(blocking_pool& pool, blocking_job* job) noexcept : pool_(&pool), job_(job) {}
   static constexpr bool try_now() noexcept { return false; }
-  void begin(suspension& wait, waiter& entry) noexcept { pool_->enqueue(wait, entry, *job_); }
+  void begin(suspension& wait, waiter& entry) noexcept { line_ = pool_->enqueue(wait, entry, *job_); }
   result<void> take() {
     if (job_->refusal) return failure(job_->refusal);
     return {};
+  }
+  void resumed() noexcept {
+    if (line_) blocking_pool::let_go(std::exchange(line_, nullptr));
   }
   blocking_pool& pool() const noexcept { return *pool_; }
 
  private:
   blocking_pool* pool_;
+  blocking_pool::state* line_ = nullptr;  // once begun
   blocking_job* job_;
 };
 

@@ -13,6 +13,9 @@
 // still undecided: begin_grant() decides it. Not: the call does not run. So of a cancellation and the beginning of the
 // call exactly one comes first, and who comes second does nothing.
 //
+// The line may outlive its pool: whoever ends a wait looks there for its call, also while the pool refuses that. So the
+// line is the wait_source, and each wait has a share in it until it is over.
+//
 // Threads sleep in a stack of their own, the last one that fell asleep on top: it is woken first, so with little to do
 // the others reach their time and end. A thread that is woken is out of the stack before, under the mutex: one call,
 // one wake, none lost. One that ends joins the one that ended before it; the destructor joins the last.
@@ -44,7 +47,7 @@ struct blocking_pool_options {
   const char* name = "blocking";             // of its threads; a literal
 };
 
-class blocking_pool final : private wait_source {
+class blocking_pool final {
  public:
   static constexpr std::size_t most_threads = 4096;
 
@@ -73,16 +76,15 @@ class blocking_pool final : private wait_source {
   struct state;
 
   bool is_copy_in_child() const noexcept;
-  void enqueue(suspension& wait, waiter& entry, detail::blocking_job& job) noexcept;
+  void expect_threads() const noexcept;
+  state* enqueue(suspension& wait, waiter& entry, detail::blocking_job& job) noexcept;
+  static void let_go(state* of) noexcept;
   std::error_code make_room() noexcept;
   bool wake_thread() noexcept;
   bool start_thread() noexcept;
   void run(thread& self) noexcept;
   bool sleep(thread& self) noexcept;
   void end(thread& self) noexcept;
-  const char* what() const noexcept override { return "a blocking call"; }
-  bool detach(waiter& entry) noexcept override;
-  void pass_on(waiter&) noexcept override {}
 
   state* const state_;
 };

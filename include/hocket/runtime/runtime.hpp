@@ -24,12 +24,13 @@
 //
 // Ending. shutdown() ends it in order: refuse, drain, cancel, kill, each with its time, and tells what is left.
 // Destroying a runtime refuses further spawns, kills what is left (it unwinds, core/unwind.hpp), waits until it has
-// ended, and joins the threads. Not from one of its own coroutines: that is fatal. A coroutine that waits for a foreign
-// awaitable cannot be killed: the destructor waits for it.
+// ended, and joins the threads. Not from one of its own coroutines, or in a blocking call of one: that is fatal. A
+// coroutine that waits for a foreign awaitable cannot be killed: the destructor waits for it.
 //
-// fork(). A child has a runtime's memory and none of its threads. Using it there is fatal; destroying it there does
-// nothing (its memory is the child's to keep), so a child may return from main(). Fork before the first runtime is
-// made, or exec in the child. Loops have no threads: they go on in the child, with copies of their coroutines.
+// fork(). A child has a runtime's memory and none of its threads. Using it there is fatal (for a coroutine that forked,
+// at the latest when its worker has nothing more to run); destroying it there does nothing (its memory is the child's
+// to keep), so a child may return from main(). Fork before the first runtime is made, or exec in the child. Loops have
+// no threads: they go on in the child, with copies of their coroutines.
 //
 // Time is the clock of the options. With a clock of one's own (manual_clock) a worker sleeps until something is posted
 // to it, whatever its timers say: no machine knows when that clock gets there. Whoever moves it calls clock_moved(),
@@ -48,7 +49,8 @@ namespace hocket::inline HOCKET_ABI {
 // A coroutine that holds its worker: it has not let go for `held` at least.
 struct stall {
   std::size_t worker;
-  const char* coroutine;  // its name; "a coroutine" if it runs in a context of its own (context_local, shielded)
+  const char* coroutine;  // its name; "a coroutine" if it runs in a context of its own (context_local, shielded). A
+                          // copy, of 63 bytes at most, for as long as the handler runs
   duration held;
   std::source_location spawned;
 };
@@ -67,8 +69,8 @@ struct runtime_options {
   unhandled_handler on_unhandled = nullptr;  // null: abort, naming the coroutine
 
   // A coroutine that holds its worker for so long is told of, once for each time. That takes a thread, which looks at
-  // the workers four times in `stall_limit`, and nothing of theirs. The handler runs on that thread, must be short and
-  // must not use the runtime.
+  // the workers four times in `stall_limit`, and nothing of theirs. The handler runs on that thread, which looks no
+  // further meanwhile. It may dump the runtime, and must not end it.
   duration stall_limit = duration::max();  // never; at least 1 ms
   stall_handler on_stall = nullptr;        // null: print_stall
 
@@ -124,13 +126,15 @@ class runtime final : public executor, public spawn_target {
   void cancel_all() noexcept;
 
   // Ends what runs on it, and tells how; takes as long as the options say at most, and no longer than there is
-  // anything left. The runtime is there until it is destroyed, but refuses (operation_canceled).
+  // anything left; a report of a worker that does not come back takes a quarter of a second more, like any dump, and
+  // blocks like write(2). The runtime is there until it is destroyed, but refuses (operation_canceled).
   //   1. refuse: what is spawned from now on; but children of scopes, which belong to what is there, until step 4
   //   2. drain: waits until nothing is left, for `drain` at most
   //   3. cancel: cancel_all(), and waits for `cancel`
   //   4. kill: reports what is left, kills it, and waits for `kill`
   //   5. reports what is left even so
-  // Not from one of its own coroutines: that is fatal. Again, or from several threads: each does all of it.
+  // Not from one of its own coroutines, or in a blocking call of one: that is fatal. Again, or from several threads:
+  // each does all of it.
   shutdown_report shutdown(const shutdown_options& options = {});
 
   // Since the runtime was made; read while the workers run, so the numbers do not belong to one moment.

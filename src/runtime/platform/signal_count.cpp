@@ -10,8 +10,6 @@
 namespace hocket::inline HOCKET_ABI {
 namespace {
 
-constexpr std::size_t most_signals = 65;
-
 struct handled {
   bool yet = false;
   struct sigaction before{};  // set before the handler is there that reads it
@@ -20,12 +18,19 @@ struct handled {
 std::array<handled, 65> signals;
 constinit thread_mutex mutex;
 
+// Whatever the flags say: the handler's address lies where that of a sigaction lies.
+bool has_handler(const struct sigaction& of) noexcept { return of.sa_handler != SIG_DFL && of.sa_handler != SIG_IGN; }
+
 void on_signal(int signal, siginfo_t* info, void* context) noexcept {
   const int error = errno;
   handled& one = signals[static_cast<std::size_t>(signal)];
   one.count.one_came();
-  if (one.before.sa_flags & SA_SIGINFO) one.before.sa_sigaction(signal, info, context);
-  else if (one.before.sa_handler != SIG_DFL && one.before.sa_handler != SIG_IGN) one.before.sa_handler(signal);
+  if (!has_handler(one.before)) {
+  } else if (one.before.sa_flags & SA_SIGINFO) {
+    one.before.sa_sigaction(signal, info, context);
+  } else {
+    one.before.sa_handler(signal);
+  }
   errno = error;
 }
 

@@ -1,7 +1,8 @@
 // A standstill under every schedule: whoever asked reads what a worker wrote, and changes it, without a race; the
 // worker goes on afterwards; and one that came too late for one phase is not taken to stand for the next.
-#include "runtime/standstill.hpp"
+#include <hocket/core/inbox.hpp>
 
+#include "runtime/standstill.hpp"
 #include "verdict.hpp"
 
 namespace {
@@ -51,6 +52,34 @@ void asked_by_two(execution& run) {
   require(t.state % 100 == 1);
 }
 
+// A worker that falls asleep: the nudge may come after its halt(), and is used up by the take() that follows. So it
+// looks once more before it sleeps.
+template <bool looks>
+void asked_before_it_sleeps(execution& run) {
+  standstill still;
+  standstill::mark mark{0, "mark"};
+  hocket::futex_parker bed;
+  hocket::inbox in{bed};
+  hocket::atomic<bool> over{false};
+  run.thread("works", [&] {
+    for (;;) {
+      still.halt(mark);
+      static_cast<void>(in.take());
+      if (over.load(std::memory_order_relaxed)) return;
+      if (!looks || !still.asked()) in.sleep(time_point::max());
+    }
+  });
+  run.thread("asks", [&] {
+    const std::uint32_t phase = still.begin();
+    in.nudge();
+    require(standstill::stands(mark, phase, time_point::max()));
+    still.end();
+    over.store(true, std::memory_order_relaxed);
+    in.nudge();
+  });
+  run.join();
+}
+
 // Takes any mark for one of its own phase.
 void asks_carelessly(execution& run) {
   one_worker t;
@@ -76,4 +105,10 @@ TEST_CASE("whoever asked for a standstill has the worker to himself") {
 
 TEST_CASE("a mark of an earlier phase says nothing of this one") {
   ::verdict::found(bug::data_race, bounds, asks_carelessly);
+}
+
+TEST_CASE("a worker that is asked as it falls asleep stands") { ::verdict::none(bounds, asked_before_it_sleeps<true>); }
+
+TEST_CASE("a worker that does not look once more before it sleeps, sleeps through") {
+  ::verdict::found(bug::lost_wakeup, bounds, asked_before_it_sleeps<false>);
 }

@@ -173,25 +173,6 @@ TEST_CASE("a killed coroutine waits for its call, and unwinds at its next wait")
   CHECK(pool.statistics().begun == 1);
 }
 
-TEST_CASE("a coroutine that was cancelled begins no call, however many threads are free") {
-  blocking_pool pool({.threads = 2});
-  CHECK(sync_wait(blocking(pool, add, 1, 2)).value() == 3);  // so that a thread is there
-  loop lp;
-  std::atomic<int> calls{0};
-  for (int round = 0; round < 100; ++round) {
-    join_handle<std::error_code> h;
-    auto body = [&]() -> task<std::error_code> {
-      h.cancel();
-      co_return co_await count_on(pool, calls);
-    };
-    h = spawn(lp, body);
-    lp.run();
-    CHECK(sync_wait(std::move(h)) == std::errc::operation_canceled);
-  }
-  CHECK(calls == 0);
-  CHECK(pool.statistics().begun == 1);
-}
-
 TEST_CASE("a loop that is destroyed waits for the calls that run") {
   gate door;
   blocking_pool pool({.threads = 1});

@@ -6,6 +6,7 @@
 #include "unit/runtime/gate.hpp"
 
 #include <cerrno>
+#include <cstring>
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <thread>
@@ -52,6 +53,23 @@ struct still_loop {
 TEST_CASE("a loop without coroutines is one line") {
   loop lp({.name = "idle"});
   CHECK(dump_text(lp) == "loop \"idle\": 0 live, 0 begun (0 running, 0 ready, 0 waiting), 0 not begun, 0 timers\n");
+}
+
+TEST_CASE("what a coroutine waited for may be gone while its alarm still stands") {
+  loop lp;
+  alignas(gate) std::byte room[sizeof(gate)];
+  auto* at = new (room) gate;
+  auto waits = spawn(lp, {.name = "late"}, pass_within, std::ref(*at), duration(1h));
+  lp.step();
+  std::thread other([&] { at->open(); });  // leaves the alarm to the loop
+  other.join();
+  at->~gate();
+  std::memset(room, 0, sizeof room);
+  const dump_table table(lp);
+  REQUIRE(table.rows.size() == 1);
+  CHECK(table.rows[0].state == "waiting");
+  CHECK(table.rows[0].awaited == "-");
+  lp.run();
 }
 
 TEST_CASE("coroutines that have not begun are counted, not listed") {

@@ -9,8 +9,11 @@
 
 #include "support/death.hpp"
 
+#include <csignal>
 #include <doctest/doctest.h>
 #include <memory>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace hocket;
 using namespace hocket_test;
@@ -29,14 +32,33 @@ TEST_CASE("in a child, using a runtime of its parent is fatal") {
   expect_fatal([&] { spawn(rt, answer); }, "a runtime was used in a child of the process that made it");
   expect_fatal([&] { rt.shutdown(); }, "a runtime was used in a child of the process that made it");
   expect_fatal([&] { rt.dump(2); }, "a runtime was used in a child of the process that made it");
+  expect_fatal([&] { rt.cancel_all(); }, "a runtime was used in a child of the process that made it");
   bell.set();
   sync_wait(std::move(waits));
+}
+
+TEST_CASE("in a child of a coroutine that forked, its worker does not go on") {
+  expect_fatal(
+      [] {
+        hocket::runtime rt({.workers = 1});
+        auto body = []() -> task<> {
+          const pid_t child = ::fork();
+          if (child == 0) co_return;
+          int status = 0;
+          ::waitpid(child, &status, 0);
+          if (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT) fatal("the child has aborted", "none");
+        };
+        sync_wait(spawn(rt, body));
+      },
+      "a runtime was used in a child of the process that made it");
 }
 
 TEST_CASE("in a child, using a pool of its parent is fatal") {
   blocking_pool pool;
   CHECK(sync_wait(blocking(pool, [] { return 1; })).value() == 1);
   expect_fatal([&] { static_cast<void>(sync_wait(blocking(pool, [] {}))); },
+               "a blocking_pool was used in a child of the process that made it");
+  expect_fatal([&] { static_cast<void>(pool.statistics()); },
                "a blocking_pool was used in a child of the process that made it");
 }
 

@@ -1,11 +1,12 @@
 // What a runtime's options have it do beside its work: hooks of its workers, a dump upon a signal.
+#include <hocket/base/fatal.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/sync/event.hpp>
 
 #include "support/death.hpp"
-#include "unit/runtime/dump_table.hpp"
+#include "unit/runtime/errors_in_memory.hpp"
 
 #include <atomic>
 #include <csignal>
@@ -26,26 +27,6 @@ void note_start(std::size_t worker) { started |= 1u << worker; }
 void note_stop(std::size_t worker) { stopped |= 1u << worker; }
 void throws(std::size_t) { throw std::runtime_error("no"); }
 void note_signal(int) { ++handled; }
-
-// The standard error goes into memory as long as it lives.
-class errors_in_memory {
- public:
-  errors_in_memory() {
-    REQUIRE(before_ >= 0);
-    REQUIRE(file_ >= 0);
-    ::dup2(file_, STDERR_FILENO);
-  }
-  ~errors_in_memory() {
-    ::dup2(before_, STDERR_FILENO);
-    ::close(before_);
-    ::close(file_);
-  }
-  errors_in_memory(const errors_in_memory&) = delete;
-  std::string text() const { return read_from_start(file_); }
-
- private:
-  int before_ = ::dup(STDERR_FILENO), file_ = ::memfd_create("errors", MFD_CLOEXEC);
-};
 
 task<> wait_for(event& bell, std::atomic<bool>& begun) {
   begun = true;
@@ -88,6 +69,19 @@ TEST_CASE("upon a signal a runtime is dumped to the standard error, and the hand
   CHECK(handled == 3);
   bell.set();
   sync_wait(std::move(sleeper));
+}
+
+TEST_CASE("a signal that was ignored, as one with three arguments too, is only dumped upon") {
+  auto ignored_with_flag = [] {
+    struct sigaction before{};
+    before.sa_handler = SIG_IGN;
+    before.sa_flags = SA_SIGINFO;
+    REQUIRE(::sigaction(SIGUSR2, &before, nullptr) == 0);
+    hocket::runtime rt({.workers = 1, .dump_on_signal = SIGUSR2});
+    std::raise(SIGUSR2);
+    fatal("the end of the test", "none");
+  };
+  expect_fatal(ignored_with_flag, "the end of the test");
 }
 
 TEST_CASE("a signal that cannot be handled is refused") {

@@ -6,6 +6,7 @@
 #include <hocket/sync/event.hpp>
 
 #include "support/death.hpp"
+#include "support/runtime_look.hpp"
 #include "unit/runtime/dump_table.hpp"
 
 #include <atomic>
@@ -63,13 +64,14 @@ TEST_CASE("a dump tells of each coroutine what it waits for, while the workers g
     for (int i = 0; i < 20; ++i) spawn(rt, {.name = "waits"}, wait_for, std::ref(bell), std::ref(begun));
     for (int i = 0; i < 3; ++i) spawn(rt, {.name = "yields"}, yield_until, std::ref(over));
     while (begun < 20) std::this_thread::yield();
-    for (int again = 0; again < 20; ++again) {
+    for (int whole = 0; whole < 20;) {
       const std::string text = text_of(rt);
       CAPTURE(text);
       CHECK(lines_of(text)[0] == "runtime \"shop\": 23 live");
       CHECK(rows_with(text, " turns, ") == workers);
       if (rows_with(text, "does not come back") != 0) continue;  // the machine did not give it any time
-      CHECK(rows_with(text, "an event") >= 19);                  // one may be on its way into its wait
+      ++whole;
+      CHECK(rows_with(text, "an event") >= 19);  // one may be on its way into its wait
     }
     over = true;
     bell.set();
@@ -101,6 +103,18 @@ TEST_CASE("several may dump at once, from inside and outside") {
   });
   outside.join();
   CHECK(rt.shutdown({.drain = std::chrono::hours(1)}).left == 0);
+}
+
+TEST_CASE("workers that are about to fall asleep stand still, too") {
+  constexpr int times = 5000;
+  hocket::runtime rt({.workers = 2});
+  auto ask = [&] {
+    for (int i = 0; i < times; ++i) runtime_look::stand_still(rt);
+  };
+  std::thread other(ask);
+  ask();
+  other.join();
+  CHECK(rt.counts().turns >= times);
 }
 
 TEST_CASE("a worker that does not come back is named, and the names of the coroutines are told") {

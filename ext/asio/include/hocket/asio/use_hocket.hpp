@@ -21,6 +21,8 @@
 // executor, or heeds no cancellation slot, ends when it ends. If the io_context is destroyed under it, it gives
 // operation_canceled.
 //
+// Buffers stay where they are until then. On a stack that is copied they cannot: that is fatal.
+//
 // How: asio/detail/wait.hpp.
 //
 // Who destroys an io_context with coroutines of another thread's executor waiting for it does so when nobody cancels
@@ -104,6 +106,7 @@ class [[nodiscard("an operation does nothing until it is awaited")]] asio_operat
     return std::move(*this);
   }
   static constexpr bool can_be_discarded = true;
+  static constexpr bool is_run_by_others = true;  // for stacks that move: the buffers must stay
   void discard() && noexcept {}
 
  private:
