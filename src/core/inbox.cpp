@@ -27,7 +27,7 @@ void inbox::post(runnable& work) noexcept {
     // with the first compare-exchange in sleep(): the owner's last park() ended before the wake below.
   } while (!word_.compare_exchange_weak(seen, reinterpret_cast<word>(&work), std::memory_order_acq_rel,
                                         std::memory_order_relaxed));
-  if (seen == asleep) parker_.wake();
+  if (seen == asleep) parker_->wake();
 }
 
 void inbox::nudge() noexcept {
@@ -40,7 +40,7 @@ void inbox::nudge() noexcept {
                                                        : seen,
                                       std::memory_order_acq_rel, std::memory_order_relaxed)) {
   }
-  if (seen == asleep) parker_.wake();
+  if (seen == asleep) parker_->wake();
 }
 
 runnable* inbox::take() noexcept {
@@ -62,12 +62,12 @@ void inbox::end_sleep() noexcept {
   word seen = asleep;
   // ORDER: relaxed, pairs with nothing: nobody has seen it; or, on failure, the wake brings what there is to see.
   if (word_.compare_exchange_strong(seen, empty, std::memory_order_relaxed, std::memory_order_relaxed)) return;
-  while (!parker_.park(time_point::max())) {
+  while (!parker_->park(time_point::max())) {
   }
 }
 
 void inbox::sleep(time_point until) noexcept {
-  if (begin_sleep() && !parker_.park(until)) end_sleep();
+  if (begin_sleep() && !parker_->park(until)) end_sleep();
 }
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -14,6 +14,7 @@ loop::loop(const loop_options& options)
     : clock_(options.time ? *options.time : steady_clock()),
       sleeps_(options.park || !options.time),
       inbox_(options.park ? *options.park : futex_),
+      polls_(options.park ? options.park->as_driver() : nullptr),
       wheel_(clock_, *this, *this),
       coroutines_(*this, options.name),
       context_(context::child_of(context::root(), {.name = options.name, .stop = &stop_}, {})),
@@ -67,6 +68,7 @@ time_point loop::begin_sleep() {
   begin_run();
   running_scope running({this, &ready_}, nullptr);
   const time_point house = keep_house(clock_);
+  polls_.turn();
   if (busy() || !inbox_.begin_sleep()) return time_point::min();
   asleep_ = true;
   return std::min(wheel_.next_expiry(), house);
@@ -81,6 +83,7 @@ void loop::begin_run() {
       current_executor() == nullptr, "a loop was run by a coroutine",
       "it would block the worker that runs it: await what the loop shall finish, or run the loop on its own thread");
   end_sleep();
+  polls_.soon();
 }
 
 void loop::stop() noexcept {
@@ -101,6 +104,7 @@ std::size_t loop::turn(std::size_t at_most) noexcept {
   // ORDER: relaxed, pairs with nothing: a size that is good enough.
   ready_.reserve(live_.load(std::memory_order_relaxed));
   take_posted();
+  polls_.turn();
   if (++turns_ % house_turns == 0) [[unlikely]]
     keep_house(clock_);
   due_ = wheel_.advance(turn_size);
@@ -122,6 +126,7 @@ bool loop::rest(time_point until) noexcept {
   if (busy()) return true;  // what was given back there may have been waited for
   const time_point next = std::min({until, wheel_.next_expiry(), house});
   if (sleeps_) inbox_.sleep(next);
+  polls_.soon();
   return sleeps_ || next <= now();
 }
 

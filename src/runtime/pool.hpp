@@ -61,6 +61,7 @@ struct runtime::state {
   const clock& time;
   const unhandled_handler unhandled;
   const worker_hook on_start, on_stop;
+  driver_maker* const drivers;  // null: workers have none. There only while the runtime is constructed
   stop_source stop;
   context_ptr ctx;
   injection injected;

@@ -29,6 +29,7 @@ runtime::state::state(runtime& owner, const runtime_options& options, std::size_
       unhandled(options.on_unhandled ? options.on_unhandled : &abort_on_unhandled),
       on_start(options.on_start),
       on_stop(options.on_stop),
+      drivers(options.drivers),
       ctx(context::child_of(context::root(), {.name = options.name, .stop = &stop}, {})),
       idle(count),
       seen_turns(count) {
@@ -148,12 +149,21 @@ void runtime::post(runnable& work) noexcept {
   state_->posting.fetch_sub(1, std::memory_order_release);
 }
 
-void runtime::offer() noexcept { state_->wake_one(); }
+void runtime::offer() noexcept {
+  const worker* here = state_->here();
+  if (!here || !here->gathers()) state_->wake_one();
+}
 
 // Of the present worker. Elsewhere they tell the time, and nothing can be attached to them.
 timer_service* runtime::timers() noexcept {
   worker* here = state_->here();
   return (here ? *here : *state_->workers.front()).timers();
+}
+
+// Of the present worker, too.
+driver* runtime::io_driver() noexcept {
+  worker* here = state_->here();
+  return here ? here->io_driver() : nullptr;
 }
 
 std::error_code runtime::enroll() noexcept { return admit(false); }

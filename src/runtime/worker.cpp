@@ -33,11 +33,39 @@ worker::worker(runtime::state& pool, std::size_t index)
 
 void worker::start() {
   thread_ = std::thread([this] { run(); });
+  if (!pool_.drivers) return;
+  // ORDER: acquire, pairs with the store in make_driver(): the failure is visible.
+  while (has_driver_.load(std::memory_order_acquire) == 0) futex_wait(has_driver_, 0);
+  if (failure_) std::rethrow_exception(failure_);
 }
 
 void worker::run() noexcept {
   name_this_thread(pool_.name, index_);
   call(pool_.on_start);
+  if (make_driver()) work();
+  driver_.reset();
+  call(pool_.on_stop);
+}
+
+// Here and not in the constructor, because a driver may belong to the thread that makes it.
+bool worker::make_driver() noexcept {
+  if (!pool_.drivers) return true;
+  try {
+    driver_ = pool_.drivers->make(index_);
+  } catch (...) {
+    failure_ = std::current_exception();
+  }
+  expects(driver_ || failure_, "a driver_maker made no driver", "return one, or throw", pool_.name);
+  const bool made = !failure_;  // which is not this thread's any more, then
+  if (made) inbox_.sleep_in(*driver_);
+  polls_.set(driver_.get());
+  // ORDER: release, pairs with the load in start().
+  has_driver_.store(1, std::memory_order_release);
+  futex_wake_all(has_driver_);
+  return made;
+}
+
+void worker::work() noexcept {
   // ORDER: release, pairs with the load in running().
   seated_.store(&this_thread(), std::memory_order_release);
   running_scope running({this, &ready_, &pool_.self, &roaming_, &forks_}, nullptr);
@@ -47,7 +75,6 @@ void worker::run() noexcept {
     if (turn() || find_work()) continue;
     rest();
   }
-  call(pool_.on_stop);
 }
 
 void worker::call(worker_hook hook) noexcept {
@@ -69,7 +96,7 @@ bool worker::turn() noexcept {
   take_injected();
   if (turns() % house_turns == 0) [[unlikely]]
     keep_house(clock_);
-  due_ = wheel_.advance(turn_size);
+  gather();
   const bool any = !ready_.empty() || !roaming_.empty() || !forks_.empty();
   if (any) {
     if (searching_) found_work();
@@ -81,6 +108,14 @@ bool worker::turn() noexcept {
     begin_forks();
   }
   return any || due_;
+}
+
+// What comes by its driver and its timers. I/O first: what has come in time beats a deadline.
+void worker::gather() noexcept {
+  gathers_ = true;
+  polls_.turn();
+  due_ = wheel_.advance(turn_size);
+  gathers_ = false;
 }
 
 std::size_t worker::resume_roaming() noexcept {
@@ -189,6 +224,7 @@ void worker::rest() noexcept {
   if (!called && (!looks_again || !finds_work(others_awake))) {
     sleeps_.add(1);
     inbox_.sleep(end_of_sleep(std::min(wheel_.next_expiry(), house), watches));
+    polls_.soon();
     if (watches) look_after_others();
   }
   stopped_watching_ = watches;

@@ -7,15 +7,22 @@
 // turn.
 //
 // The worker's loop:
-//   1. turn(): the inbox, what was injected into the pool, timers, then what is ready, at most turn_size of each queue
+//   1. turn(): the inbox, what was injected into the pool, its driver if it has one, timers, then what is ready, at
+//   most
+//      turn_size of each queue
 //   2. nothing was ready: find_work(): what was injected, then half of what another worker has
-//   3. nothing was found: rest(): asleep until something is posted, a timer is due or another worker has too much
+//   3. nothing was found: rest(): asleep until something is posted, a timer is due, another worker has too much or the
+//      driver has something
 // The states and their protocol: idle_workers.hpp.
 //
 // Who may touch what. What is counted: written by this thread alone; read by all. standing_: standstill.hpp. thread_:
-// the runtime. Everything else: this thread.
+// the runtime. failure_: this thread, then the runtime's constructor. Everything else: this thread.
+//
+// What the turn itself makes ready before it runs anything (by its driver, by its timers) wakes nobody: the turn knows
+// best how much that is, and looks once it has all of it.
 #pragma once
 #include <hocket/base/random.hpp>
+#include <hocket/core/driver.hpp>
 #include <hocket/core/fork_deque.hpp>
 #include <hocket/core/inbox.hpp>
 #include <hocket/core/registry.hpp>
@@ -26,6 +33,8 @@
 
 #include "runtime/standstill.hpp"
 
+#include <exception>
+#include <memory>
 #include <thread>
 
 namespace hocket::inline HOCKET_ABI {
@@ -36,6 +45,7 @@ class worker final : public executor, private timer_waker {
   worker(const worker&) = delete;
   worker& operator=(const worker&) = delete;
 
+  // Throws what the making of its driver throws, or what the system says when it starts no more threads. Then join().
   void start();
   void join() { thread_.join(); }
   bool started() const noexcept { return thread_.joinable(); }
@@ -59,10 +69,12 @@ class worker final : public executor, private timer_waker {
   void halt() noexcept;
   void one_entered() noexcept { count(entered_); }
   void one_left() noexcept { count(left_); }
+  bool gathers() const noexcept { return gathers_; }
 
   // executor
   void post(runnable& work) noexcept override;
   timer_service* timers() noexcept override { return &wheel_; }
+  driver* io_driver() noexcept override { return driver_.get(); }
   registry* coroutines() noexcept override { return &coroutines_; }
   spawn_target* target() noexcept override;
 
@@ -83,8 +95,11 @@ class worker final : public executor, private timer_waker {
     number.store(number.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
   void run() noexcept;
+  [[nodiscard]] bool make_driver() noexcept;
+  void work() noexcept;
   void call(worker_hook hook) noexcept;
   bool turn() noexcept;
+  void gather() noexcept;
   void take_posted() noexcept;
   bool take_injected() noexcept;
   std::size_t resume_roaming() noexcept;
@@ -102,8 +117,10 @@ class worker final : public executor, private timer_waker {
   runtime::state& pool_;
   const std::size_t index_;
   const clock& clock_;
+  std::unique_ptr<driver> driver_;  // null: sleeps on the futex
   futex_parker futex_;
   inbox inbox_;
+  poll_schedule polls_{nullptr};
   run_queue ready_;
   stealable_queue roaming_;
   fork_deque forks_;
@@ -114,11 +131,14 @@ class worker final : public executor, private timer_waker {
   bool searching_ = false;
   bool stopped_watching_ = false;  // when it woke last
   bool due_ = false;               // timers are left that are due
+  bool gathers_ = false;           // in gather()
   tally turns_, resumed_, injected_, stolen_, sleeps_;
   standstill::mark standing_{0};
   atomic<const thread_state*> seated_{nullptr};  // the state of its thread, once it runs
   atomic<std::size_t> entered_{0};
   atomic<std::size_t> left_{0};
+  atomic<std::uint32_t> has_driver_{0};  // or failed to make one
+  std::exception_ptr failure_;
   std::thread thread_;
 };
 

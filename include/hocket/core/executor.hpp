@@ -4,6 +4,7 @@
 
 namespace hocket::inline HOCKET_ABI {
 
+class driver;
 class registry;
 class spawn_target;
 class timer_service;
@@ -24,6 +25,9 @@ class executor {
 
   // Where the scheduled coroutines that run here are listed; null if they are not. On its own thread only.
   virtual registry* coroutines() noexcept { return nullptr; }
+
+  // What its thread waits for I/O by; null if it has none. On its own thread only.
+  virtual driver* io_driver() noexcept { return nullptr; }
 
   // Where to spawn what shall run here and belongs to nobody who runs here; null if there is no such place.
   virtual spawn_target* target() noexcept { return nullptr; }

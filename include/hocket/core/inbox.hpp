@@ -49,9 +49,12 @@ namespace hocket::inline HOCKET_ABI {
 class inbox {
  public:
   // The owner sleeps in `bed`, which nobody but this inbox wakes.
-  explicit inbox(parker& bed) noexcept : parker_(bed) {}
+  explicit inbox(parker& bed) noexcept : parker_(&bed) {}
   inbox(const inbox&) = delete;
   inbox& operator=(const inbox&) = delete;
+
+  // Owner, before it has slept: in another one. Whoever wakes it has seen it sleep, and so sees this.
+  void sleep_in(parker& bed) noexcept { parker_ = &bed; }
 
   // Any thread; lock-free, unless it must wake the owner.
   void post(runnable& work) noexcept;
@@ -85,7 +88,7 @@ class inbox {
   using word = std::uintptr_t;
   static constexpr word empty = 0, asleep = 1, nudged = 2;
 
-  parker& parker_;
+  parker* parker_;
   atomic<word> word_{empty};
 };
 

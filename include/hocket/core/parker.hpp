@@ -1,5 +1,5 @@
 // How the thread of an executor sleeps and is woken: the seam for clocks that are not the machine's and for drivers
-// that wait for I/O meanwhile.
+// that wait for I/O meanwhile (core/driver.hpp).
 //
 // Wakes are not counted: any number of them before a park() make that one return at once, and no later one. One that
 // comes while nobody is parked is kept.
@@ -8,6 +8,8 @@
 #include <hocket/base/time_point.hpp>
 
 namespace hocket::inline HOCKET_ABI {
+
+class driver;
 
 class parker {
  public:
@@ -19,6 +21,9 @@ class parker {
   // Any thread. What the caller did before is visible after the park() that returns. As soon as park() may return
   // because of it, the call touches the parker no more: it may be destroyed then.
   virtual void wake() noexcept = 0;
+
+  // Itself, if it is a driver: then it is polled, too.
+  virtual driver* as_driver() noexcept { return nullptr; }
 
  protected:
   ~parker() = default;

@@ -5,11 +5,12 @@
 //   lp.run();                          // until no coroutine is left
 //   while (game.tick()) lp.run_for(16ms);   // or a frame at a time: the caller's thread stays the caller's
 //
-// What a turn does, in this order: take what other threads posted, fire the timers that are due, resume the coroutines
-// that were ready. A coroutine that becomes ready meanwhile waits for the next turn; a turn resumes at most 64, so that
-// neither timers nor other threads starve beside busy coroutines. With nothing to do, run() and run_for() park until
-// something is posted or a timer is due. Before it parks, and now and then beside that, the thread's house is kept
-// (core/housekeeping.hpp): stacks that were not needed for a while are given back.
+// What a turn does, in this order: take what other threads posted, poll the driver if there is one (core/driver.hpp),
+// fire the timers that are due, resume the coroutines that were ready. A coroutine that becomes ready meanwhile waits
+// for the next turn; a turn resumes at most 64, so that neither timers nor other threads starve beside busy coroutines.
+// With nothing to do, run() and run_for() park until something is posted or a timer is due. Before it parks, and now
+// and then beside that, the thread's house is kept (core/housekeeping.hpp): stacks that were not needed for a while are
+// given back.
 //
 // Threads. post(), spawn(), stop() and the handles: any thread. Everything else: one thread at a time, "its" thread
 // while it runs; it may be another later, but not while a fiber has begun and not ended: a fiber stays on its thread
@@ -38,13 +39,16 @@
 // steps that follow are the same, and it makes no difference whether the host watches by level or by edge. Whoever
 // waits without step 1 is not woken; whoever leaves step 3 out has it done by step 5.
 //
+// The parker may be a driver. Then step 1 polls it, and so does step 5, whatever the number of turns between; if it has
+// a descriptor of its own that says when it is to be polled, the host watches that one.
+//
 // Destroying a loop kills the coroutines that are left (they unwind, core/unwind.hpp) and runs them to their end.
 // Spawns are refused from then on. A coroutine that waits for a foreign awaitable cannot be killed: that is fatal,
 // naming it.
 #pragma once
+#include <hocket/core/driver.hpp>
 #include <hocket/core/inbox.hpp>
 #include <hocket/core/join_handle.hpp>
-#include <hocket/core/parker.hpp>
 #include <hocket/core/registry.hpp>
 #include <hocket/core/run_queue.hpp>
 #include <hocket/core/spawn_target.hpp>
@@ -53,9 +57,9 @@
 namespace hocket::inline HOCKET_ABI {
 
 struct loop_options {
-  const char* name = "loop";                 // of its coroutines that have no name of their own; outlives the loop
-  const clock* time = nullptr;               // null: the machine's monotonic clock
-  parker* park = nullptr;                    // null: a futex (with a clock of one's own: none)
+  const char* name = "loop";    // of its coroutines that have no name of their own; outlives the loop
+  const clock* time = nullptr;  // null: the machine's monotonic clock
+  parker* park = nullptr;       // outlives the loop; may be a driver. Null: a futex (with a clock of one's own: none)
   unhandled_handler on_unhandled = nullptr;  // null: abort, naming the coroutine
 };
 
@@ -123,6 +127,7 @@ class loop final : public executor, public spawn_target, private timer_waker {
   // executor, spawn_target
   void post(runnable& work) noexcept override;
   timer_service* timers() noexcept override { return &wheel_; }
+  driver* io_driver() noexcept override { return polls_.polled(); }
   registry* coroutines() noexcept override { return &coroutines_; }
   spawn_target* target() noexcept override { return this; }
   executor& home() noexcept override { return *this; }
@@ -152,6 +157,7 @@ class loop final : public executor, public spawn_target, private timer_waker {
   bool asleep_ = false;  // begin_sleep() was called, and end_sleep() was not
   std::uint32_t turns_ = 0;
   inbox inbox_;
+  poll_schedule polls_;
   run_queue ready_;
   timer_wheel wheel_;
   runnable reclaim_{};  // posted by wake(); known by its address

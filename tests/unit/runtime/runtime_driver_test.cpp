@@ -1,0 +1,351 @@
+// A runtime whose workers have drivers, tasks on it.
+#include <hocket/core/sync_wait.hpp>
+#include <hocket/core/yield.hpp>
+#include <hocket/coro/spawn.hpp>
+#include <hocket/runtime/runtime.hpp>
+#include <hocket/time/sleep.hpp>
+#include <hocket/time/within.hpp>
+
+#include "support/death.hpp"
+#include "support/readiness_driver.hpp"
+#include "unit/runtime/dump_table.hpp"
+#include "unit/runtime/wire.hpp"
+
+#include <atomic>
+#include <doctest/doctest.h>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+using namespace hocket;
+using namespace hocket_test;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t worker_counts[] = {1, 2, 4};
+
+task<std::error_code> read_one(const wire& from) {
+  auto ready = co_await readable(from.fd());
+  if (!ready) co_return ready.error();
+  CHECK(from.take());
+  co_return {};
+}
+
+task<> read_rounds(const wire& from, std::atomic<int>& rounds) {
+  for (; rounds != 0; --rounds) {
+    auto ready = co_await readable(from.fd());
+    REQUIRE(ready.has_value());
+    REQUIRE(from.take());
+  }
+}
+
+task<> answer(const wire& from, const wire& to, int rounds) {
+  for (int i = 0; i < rounds; ++i) {
+    auto ready = co_await readable(from.fd());
+    REQUIRE(ready.has_value());
+    REQUIRE(from.take());
+    to.send();
+  }
+}
+
+task<int> twice(int n) {
+  co_await yield();
+  co_return 2 * n;
+}
+
+task<> nap(duration time) { static_cast<void>(co_await sleep_for(time)); }
+
+task<std::error_code> read_within(const wire& from, duration time) {
+  auto ready = co_await within(time, readable(from.fd()));
+  co_return ready ? std::error_code{} : ready.error();
+}
+
+std::size_t waiting(const readiness_drivers& of) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < of.count(); ++i) count += of[i].waiting();
+  return count;
+}
+
+bool all_sleep(const readiness_drivers& of) {
+  for (std::size_t i = 0; i < of.count(); ++i) {
+    if (!of[i].sleeps()) return false;
+  }
+  return true;
+}
+
+// And nobody watches.
+bool both_sleep(const readiness_drivers& of) {
+  return of[0].sleeps_until(time_point::max()) && of[1].sleeps_until(time_point::max());
+}
+
+// They end: one writes at first, then each when it has read.
+void run_pairs(hocket::runtime& rt, int pairs, int rounds) {
+  std::vector<wire> lines(static_cast<std::size_t>(2 * pairs));
+  std::vector<join_handle<>> all;
+  for (std::size_t i = 0; i < lines.size(); i += 2) {
+    all.push_back(spawn(rt, answer, std::cref(lines[i]), std::cref(lines[i + 1]), rounds));
+    all.push_back(spawn(rt, answer, std::cref(lines[i + 1]), std::cref(lines[i]), rounds));
+    lines[i].send();
+  }
+  for (auto& one : all) sync_wait(std::move(one));
+}
+
+// Fails to make the driver of one worker.
+class failing_drivers final : public driver_maker {
+ public:
+  explicit failing_drivers(std::size_t fails) : fails_(fails) {}
+  std::unique_ptr<driver> make(std::size_t worker) override {
+    if (worker == fails_) throw std::runtime_error("no driver");
+    return drivers_.make(worker);
+  }
+  std::size_t made() const noexcept { return drivers_.count(); }
+
+ private:
+  readiness_drivers drivers_;
+  const std::size_t fails_;
+};
+
+class no_drivers final : public driver_maker {
+ public:
+  std::unique_ptr<driver> make(std::size_t) override { return nullptr; }
+};
+
+std::atomic<unsigned> started{0}, stopped{0};
+
+}  // namespace
+
+TEST_CASE("tasks of a runtime talk through descriptors, while it sleeps and while it is busy") {
+  for (std::size_t workers : worker_counts) {
+    for (std::uint32_t turns : {1u, 8u}) {
+      CAPTURE(workers);
+      readiness_drivers io(turns);
+      hocket::runtime rt({.workers = workers, .drivers = &io});
+      CHECK(io.count() == workers);
+      run_pairs(rt, 1, 300);
+      run_pairs(rt, 20, 50);
+      std::atomic<bool> over{false};
+      auto busy = [&]() -> task<> {
+        while (!over) co_await yield();
+      };
+      std::vector<join_handle<>> all;
+      for (int i = 0; i < 10; ++i) all.push_back(spawn(rt, busy));
+      run_pairs(rt, 5, 50);
+      over = true;
+      for (auto& one : all) sync_wait(std::move(one));
+    }
+  }
+}
+
+TEST_CASE("a busy worker sees what is ready within as many turns as its driver says") {
+  for (std::uint32_t turns : {1u, 3u, 8u}) {
+    for (int others : {0, 500}) {
+      CAPTURE(turns);
+      CAPTURE(others);
+      wire line;
+      std::size_t sent = 0, seen = 0;
+      bool over = false;
+      readiness_drivers io(turns);
+      hocket::runtime rt({.workers = 1, .drivers = &io});
+      auto busy = [&]() -> task<> {
+        while (!over) co_await yield();
+      };
+      auto reader = [&]() -> task<> {
+        auto ready = co_await readable(line.fd());
+        REQUIRE(ready.has_value());
+        seen = rt.counts(0).turns;
+        over = true;
+      };
+      auto sender = [&]() -> task<> {
+        for (int i = 0; i < 300; ++i) co_await yield();
+        sent = rt.counts(0).turns;
+        line.send();
+      };
+      auto all = [&]() -> task<> {
+        auto reading = spawn(reader);
+        for (int i = 0; i < others + 1; ++i) spawn(busy);
+        auto sending = spawn(sender);
+        co_await std::move(sending);
+        co_await std::move(reading);
+      };
+      sync_wait(spawn(rt, all));
+      // And behind what was ready before: 64 in a turn.
+      CHECK(seen - sent <= turns + static_cast<std::size_t>(others + 3) / 64 + 1);
+      const unsigned polls = io[0].polls();
+      CHECK(polls <= rt.counts(0).turns / turns + io[0].parks() + 1);
+    }
+  }
+}
+
+TEST_CASE("a worker that sleeps in its driver is woken by each spawn from outside, and by timers") {  // FAULTS 1, 3
+  for (std::size_t workers : worker_counts) {
+    CAPTURE(workers);
+    readiness_drivers io;
+    hocket::runtime rt({.workers = workers, .drivers = &io});
+    for (int i = 0; i < 1000; ++i) REQUIRE(sync_wait(spawn(rt, twice, i)) == 2 * i);
+    wire line;
+    auto late = spawn(rt, read_within, std::cref(line), duration(2ms));
+    sync_wait(spawn(rt, nap, duration(3ms)));
+    CHECK(sync_wait(std::move(late)) == std::errc::timed_out);
+    CHECK(waiting(io) == 0);
+  }
+}
+
+TEST_CASE("a clock of one's own that has moved is looked at by workers that sleep in their drivers") {
+  manual_clock time;
+  readiness_drivers io;
+  hocket::runtime rt({.workers = 2, .time = &time, .drivers = &io});
+  std::atomic<bool> begun{false};
+  auto sleeper = spawn(rt, [&begun]() -> task<> {
+    begun = true;
+    static_cast<void>(co_await sleep_for(5ms));
+  });
+  while (!begun || !all_sleep(io)) std::this_thread::yield();
+  time.advance(5ms);
+  rt.clock_moved();
+  sync_wait(std::move(sleeper));
+}
+
+TEST_CASE("a worker to which its driver brings more than it can run at once has others woken") {
+  std::vector<wire> lines(20);
+  readiness_drivers io;
+  hocket::runtime rt({.workers = 2, .drivers = &io});
+  std::atomic<bool> held{false}, free{false};
+  std::atomic<int> here{0};
+  auto hold = [&]() -> task<> {
+    held = true;
+    while (!free) std::this_thread::yield();
+    co_return;
+  };
+  // Two of them must run at the same time.
+  auto meet = [&](const wire& from) -> task<> {
+    auto ready = co_await readable(from.fd());
+    REQUIRE(ready.has_value());
+    ++here;
+    while (here < 2) std::this_thread::yield();
+  };
+  auto holder = spawn(rt, hold);
+  while (!held) std::this_thread::yield();
+  std::vector<join_handle<>> all;
+  for (const wire& one : lines) all.push_back(spawn(rt, meet, std::cref(one)));
+  while (waiting(io) != lines.size()) std::this_thread::yield();
+  CHECK((io[0].waiting() == 0 || io[1].waiting() == 0));
+  free = true;
+  sync_wait(std::move(holder));
+  for (std::size_t i = 0; i < 2; ++i) io[i].returns_with = 4;  // one that came alone would hold its worker
+  while (!both_sleep(io)) std::this_thread::yield();
+  for (const wire& one : lines) one.send();
+  for (auto& one : all) sync_wait(std::move(one));
+}
+
+TEST_CASE("a worker that runs alone what its driver brings has nobody woken for it") {
+  wire line;
+  readiness_drivers io;
+  hocket::runtime rt({.workers = 2, .drivers = &io});
+  std::atomic<int> rounds{100};
+  auto reader = spawn(rt, read_rounds, std::cref(line), std::ref(rounds));
+  while (waiting(io) == 0 || !both_sleep(io)) std::this_thread::yield();
+  const readiness_driver& other = io[0].waiting() == 0 ? io[0] : io[1];
+  const unsigned before = other.parks();
+  for (int left = 99; left != 0; --left) {
+    line.send();
+    while (rounds != left || waiting(io) == 0 || !both_sleep(io)) std::this_thread::yield();
+  }
+  CHECK(other.parks() == before);
+  line.send();
+  sync_wait(std::move(reader));
+}
+
+TEST_CASE("a wait in the driver of one worker is ended from anywhere: cancelled, killed, shut down") {
+  for (std::size_t workers : worker_counts) {
+    CAPTURE(workers);
+    std::vector<wire> lines(30);
+    readiness_drivers io;
+    hocket::runtime rt({.workers = workers, .drivers = &io});
+    std::vector<join_handle<std::error_code>> all;
+    const auto begin = [&] {
+      all.clear();
+      for (const wire& one : lines) all.push_back(spawn(rt, read_one, std::cref(one)));
+      while (waiting(io) != lines.size()) std::this_thread::yield();
+    };
+    begin();
+    for (auto& one : all) one.cancel();
+    for (auto& one : all) CHECK(sync_wait(std::move(one)) == std::errc::operation_canceled);
+    begin();
+    for (std::size_t i = 0; i < lines.size(); ++i) {  // at the same time as what it waits for comes
+      lines[i].send();
+      all[i].kill();
+    }
+    while (rt.live() != 0) std::this_thread::yield();
+    CHECK(waiting(io) == 0);
+    for (const wire& one : lines) static_cast<void>(one.take());
+    begin();
+    while (!all_sleep(io)) std::this_thread::yield();
+    CHECK(rt.shutdown({.report = -1}).cancelled == lines.size());
+  }
+}
+
+TEST_CASE("a runtime that is destroyed while tasks wait in drivers kills them") {
+  for (std::size_t workers : worker_counts) {
+    std::vector<wire> lines(30);
+    readiness_drivers io;
+    hocket::runtime rt({.workers = workers, .drivers = &io});
+    for (const wire& one : lines) spawn(rt, read_one, std::cref(one));
+    while (waiting(io) < lines.size() / 2) std::this_thread::yield();
+  }
+}
+
+TEST_CASE("a dump tells of the waits while all workers sleep in their drivers") {
+  std::vector<wire> lines(5);
+  readiness_drivers io;
+  hocket::runtime rt({.workers = 3, .name = "shop", .drivers = &io});
+  for (const wire& one : lines) spawn(rt, read_one, std::cref(one));
+  while (waiting(io) != lines.size() || !all_sleep(io)) std::this_thread::yield();
+  const int fd = ::memfd_create("dump", MFD_CLOEXEC);
+  REQUIRE(fd >= 0);
+  rt.dump(fd);
+  const std::string text = read_from_start(fd);
+  ::close(fd);
+  CAPTURE(text);
+  CHECK(lines_of(text)[0] == "runtime \"shop\": 5 live");
+  std::size_t waits = 0;
+  for (const std::string& line : lines_of(text)) waits += line.find("a descriptor") != std::string::npos;
+  CHECK(waits == lines.size());
+}
+
+TEST_CASE("what the making of a driver throws comes out of the runtime's constructor") {
+  for (std::size_t fails : {0u, 1u, 3u}) {
+    CAPTURE(fails);
+    started = stopped = 0;
+    failing_drivers io(fails);
+    const runtime_options options{.workers = 4,
+                                  .drivers = &io,
+                                  .on_start = [](std::size_t worker) { started |= 1u << worker; },
+                                  .on_stop = [](std::size_t worker) { stopped |= 1u << worker; }};
+    CHECK_THROWS_WITH_AS(hocket::runtime rt(options), "no driver", std::runtime_error);
+    CHECK(io.made() == fails);
+    CHECK(started == (2u << fails) - 1);
+    CHECK(stopped == started);
+  }
+}
+
+TEST_CASE("a maker that makes no driver is fatal") {
+  auto start = [] {
+    no_drivers io;
+    hocket::runtime rt({.workers = 1, .drivers = &io});
+  };
+  expect_fatal(start, "a driver_maker made no driver");
+}
+
+TEST_CASE("in a child, destroying a runtime with drivers of its parent does nothing") {
+  readiness_drivers io;
+  auto rt = std::make_unique<hocket::runtime>(runtime_options{.workers = 2, .drivers = &io});
+  while (!all_sleep(io)) std::this_thread::yield();
+  expect_fatal(
+      [&] {
+        rt.reset();
+        fatal("the end of the child", "none");
+      },
+      "the end of the child");
+  CHECK(sync_wait(spawn(*rt, twice, 4)) == 8);
+}
