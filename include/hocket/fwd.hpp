@@ -13,6 +13,7 @@ class context;
 class executor;
 class loop;
 class runtime;
+class spawn_batch;
 class stop_source;
 
 template <class T>

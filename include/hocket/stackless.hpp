@@ -5,6 +5,7 @@
 #include <hocket/base/result.hpp>
 #include <hocket/core/context.hpp>
 #include <hocket/core/or_throw.hpp>
+#include <hocket/core/spawn_batch.hpp>
 #include <hocket/core/stop.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/core/yield.hpp>

@@ -34,7 +34,8 @@ def judge(bar, results):
     {"against": [...], "statistic", "at_least"}: the same where more is better; of several systems the highest counts.
     {"limit", "unit"} and perhaps {"minus": workload}: hocket's median itself, less its median of that other workload.
 
-    "against": "others" names all that are not hocket's; "against_n" is their size, where it is another one.
+    "against": "others" names all that are not hocket's; "against_n" is their size, where it is another one, and
+    "against_workload" their workload.
     """
     median = median_of(results, bar["workload"], bar)
     judged = dict(bar, measured=median, reference=None, outcome=None, verdict="not measured")
@@ -46,12 +47,14 @@ def judge(bar, results):
     else:
         against = results.others(bar) if bar["against"] == "others" else bar["against"]
         size = bar.get("against_n", bar["n"])
+        workload = bar.get("against_workload", bar["workload"])
         others = [(r[bar["statistic"]], r["system"]) for r in
-                  (results.get(bar["workload"], name, size) for name in against) if r]
+                  (results.get(workload, name, size) for name in against) if r]
         best = max if "at_least" in bar else min
         judged["reference"], other = best(others) if others else (None, (against or ["others"])[0])
         at = f" at n = {size:,}" if size != bar["n"] else ""
-        judged["of"] = f"{bar['system']} / {other} {bar['statistic']}{at}"
+        work = f" in {workload}" if workload != bar["workload"] else ""
+        judged["of"] = f"{bar['system']} / {other} {bar['statistic']}{work}{at}"
         if median is not None and judged["reference"]:
             judged["outcome"] = median / judged["reference"]
     if judged["outcome"] is not None:

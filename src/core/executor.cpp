@@ -14,4 +14,16 @@ void post(runnable& work) noexcept {
     here.seat.pool->offer();
 }
 
+void post_all(executor& home, const runnables& works) noexcept {
+  thread_state& here = this_thread();
+  if (here.seat.running_on == &home && here.seat.ready) {
+    for (std::size_t i = 0; i < works.size(); ++i) here.seat.ready->push(works[i]);
+  } else if (here.seat.pool == &home) {
+    for (std::size_t i = 0; i < works.size(); ++i) here.seat.roaming->push(works[i]);
+    if (here.seat.roaming->wanted()) here.seat.pool->offer();
+  } else {
+    home.post_all(works);
+  }
+}
+
 }  // namespace hocket::inline HOCKET_ABI

@@ -5,27 +5,21 @@ namespace {
 
 static_assert(alignof(runnable) > 2, "the address of a runnable is none of the marks");
 
-runnable* reverse(runnable* last) noexcept {
-  runnable* first = nullptr;
-  while (last) {
-    runnable* next = last->next;
-    last->next = first;
-    first = last;
-    last = next;
-  }
-  return first;
-}
-
 }  // namespace
 
-void inbox::post(runnable& work) noexcept {
+void inbox::post_all(const runnables& works) noexcept {
+  for (std::size_t i = 1; i < works.size(); ++i) works[i].next = &works[i - 1];
+  push(works[works.size() - 1], works[0]);
+}
+
+void inbox::push(runnable& newest, runnable& oldest) noexcept {
   // ORDER: relaxed, pairs with nothing: the exchange below verifies it, and the list is not followed here.
   word seen = word_.load(std::memory_order_relaxed);
   do {
-    work.next = seen > nudged ? reinterpret_cast<runnable*>(seen) : nullptr;
-    // ORDER: acq_rel, pairs with the exchange in take(): the runnable and all that led to its wake-up are visible; and
-    // with the first compare-exchange in sleep(): the owner's last park() ended before the wake below.
-  } while (!word_.compare_exchange_weak(seen, reinterpret_cast<word>(&work), std::memory_order_acq_rel,
+    oldest.next = seen > nudged ? reinterpret_cast<runnable*>(seen) : nullptr;
+    // ORDER: acq_rel, pairs with the exchange in take(): the runnables and all that led to their wake-up are visible;
+    // and with the first compare-exchange in sleep(): the owner's last park() ended before the wake below.
+  } while (!word_.compare_exchange_weak(seen, reinterpret_cast<word>(&newest), std::memory_order_acq_rel,
                                         std::memory_order_relaxed));
   if (seen == asleep) parker_->wake();
 }
@@ -48,7 +42,7 @@ runnable* inbox::take() noexcept {
   if (word_.load(std::memory_order_relaxed) == empty) return nullptr;
   // ORDER: acquire, pairs with the compare-exchange in post() and nudge().
   word taken = word_.exchange(empty, std::memory_order_acquire);
-  return taken > nudged ? reverse(reinterpret_cast<runnable*>(taken)) : nullptr;
+  return taken > nudged ? reversed(reinterpret_cast<runnable*>(taken)) : nullptr;
 }
 
 bool inbox::begin_sleep() noexcept {

@@ -7,20 +7,33 @@
 #include <hocket/core/scheduled.hpp>
 
 namespace hocket::inline HOCKET_ABI {
+namespace {
+
+// Who runs: a coroutine, or a thread that runs none; null for one of several parts of a coroutine.
+const void* present_code() noexcept {
+  const thread_state& here = this_thread();
+  const context* ctx = here.ctx;
+  if (!ctx || !ctx->coroutine()) return &here;
+  return ctx->strand();
+}
+
+}  // namespace
+
 scheduled::scheduled(spawn_target& target, coroutine_kind kind, const spawn_options& options, disposer dispose,
                      const context& maker) noexcept
     : context(target.surroundings(),
               {options.name, &own_stop_, deadline_on(target.home(), options.within, options.name, options.at)}, maker,
               options.at, this, dispose),
       target_(target),
-      home_(target.home()),
       kind_(kind),
-      own_stop_(parent()->stop()) {}
+      own_stop_(parent()->stop()) {
+  runnable::home = &target.home();
+}
 
-// --- the run
+// --- the spawn
 
 bool scheduled::enroll() noexcept {
-  refusal_ = target_.enroll();
+  refusal_ = target_.enroll(1);
   if (!refusal_) return true;
   ending_ = ending::refused;
   // ORDER: release, pairs with the load in ended(): the refusal is visible to whoever has the handle by then.
@@ -31,18 +44,54 @@ bool scheduled::enroll() noexcept {
 void scheduled::withdraw() noexcept { target_.leave(); }
 
 void scheduled::launch(std::coroutine_handle<> start) noexcept {
-  caller_ = __builtin_return_address(0);
-  start_ = {nullptr, start, &home_};
-  if (observer* watcher = installed_observer()) [[unlikely]]
-    watcher->created(this, *this);
-  hocket::post(start_);
+  hocket::post(prepare(start, __builtin_return_address(0)));
 }
 
+runnable& scheduled::prepare(std::coroutine_handle<> start, const void* caller) noexcept {
+  caller_ = caller;
+  handle = start;
+  if (observer* watcher = installed_observer()) [[unlikely]]
+    watcher->created(this, *this);
+  return *this;
+}
+
+// --- in a batch
+
+runnable& scheduled::hold_back(std::coroutine_handle<> start, const void* caller) noexcept {
+  // ORDER: relaxed, pairs with nothing: it matters to the code alone that has written it.
+  if constexpr (debug_checks) held_by_.store(present_code(), std::memory_order_relaxed);
+  return prepare(start, caller);
+}
+
+void scheduled::let_go(runnable& held_back) noexcept {
+  // ORDER: relaxed, pairs with nothing: see hold_back().
+  static_cast<scheduled&>(held_back).held_by_.store(nullptr, std::memory_order_relaxed);
+}
+
+void scheduled::expect_let_go() const noexcept {
+  // ORDER: relaxed, pairs with nothing: see hold_back().
+  [[maybe_unused]] const void* const holder = held_by_.load(std::memory_order_relaxed);
+  debug_expects(!holder || holder != present_code(), "a coroutine is awaited by the code that has it in a spawn_batch",
+                "it does not begin before the batch is flushed: flush() it first, or end it", name());
+}
+
+// Its start finds that it must not run, and ends it.
+void scheduled::refuse(runnable& held_back, std::error_code why) noexcept {
+  auto& self = static_cast<scheduled&>(held_back);
+  self.refusal_ = why;
+  self.ending_ = ending::refused;
+  held_back.handle.resume();
+}
+
+// --- the run
+
 bool scheduled::begin() noexcept {
+  if (ending_ == ending::refused) [[unlikely]]
+    return false;
   thread_state& here = this_thread();
   begun_ = true;
   here.ctx = this;
-  roams_ = kind_ == coroutine_kind::task && here.seat.pool == &home_;
+  roams_ = kind_ == coroutine_kind::task && here.seat.pool == &home();
   listed_ = here.seat.running_on->coroutines();
   if (listed_) listed_->add(*this);
   if (own_stop_.killed_so_far()) ending_ = ending::killed;
@@ -70,6 +119,7 @@ void scheduled::finish() noexcept {
   if (listed_) listed_->remove(*this);
   own_stop_.leave();
   spawn_target& target = target_;
+  const bool member = ending_ != ending::refused;
   if (ending_ == ending::error) unhandled_ = target.on_unhandled();
   // ORDER: acq_rel, pairs with the load in ended() and the operations of the joiner in join() and drop_handle(): the
   // ending and the result are visible; and the waiter that is found, and what was done with the handle, are.
@@ -80,7 +130,7 @@ void scheduled::finish() noexcept {
   } else if (who != open) {
     reinterpret_cast<waiter*>(who)->grant();
   }
-  target.leave();
+  if (member) target.leave();
 }
 
 activity scheduled::state() const noexcept {
@@ -98,6 +148,7 @@ void scheduled::join(suspension& wait, waiter& entry) noexcept {
     [[maybe_unused]] bool taken = wait.take_now(entry, *this);
     return;
   }
+  if constexpr (debug_checks) expect_let_go();
   entry.enlist(wait, *this);
   std::uintptr_t seen = open;
   // ORDER: release, acquire on failure, pairs with the exchange in finish(): it finds the waiter whole, or this side

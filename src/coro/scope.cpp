@@ -75,10 +75,10 @@ void scope::begin_join(suspension& wait, waiter& entry) noexcept {
   if (count_.fetch_sub(own, std::memory_order_acq_rel) == own) leave_joined();
 }
 
-std::error_code scope::enroll() noexcept {
-  if (std::error_code refused = above_ ? above_->enroll_child() : std::error_code{}) return refused;
+std::error_code scope::enroll(std::size_t count) noexcept {
+  if (std::error_code refused = above_ ? above_->enroll_children(count) : std::error_code{}) return refused;
   // ORDER: relaxed, pairs with nothing: the spawner keeps the scope from ending.
-  count_.fetch_add(1, std::memory_order_relaxed);
+  count_.fetch_add(count, std::memory_order_relaxed);
   return {};
 }
 

@@ -15,10 +15,10 @@ shared_run::shared_run(spawn_target& on, std::coroutine_handle<> frame) noexcept
           [](context& self) noexcept { static_cast<shared_run&>(self).frame_.destroy(); }, on.surroundings()),
       frame_(frame) {}
 
-std::error_code lone_target::enroll() noexcept {
-  if (body_) body_->retain();
+std::error_code lone_target::enroll(std::size_t count) noexcept {
+  for (std::size_t i = 0; body_ && i < count; ++i) body_->retain();
   // ORDER: relaxed, pairs with nothing: the body, or who knows that it runs, keeps the count above zero.
-  live_.fetch_add(1, std::memory_order_relaxed);
+  live_.fetch_add(count, std::memory_order_relaxed);
   return {};
 }
 

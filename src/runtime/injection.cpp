@@ -1,27 +1,44 @@
 #include "runtime/injection.hpp"
 
-#include <utility>
+#include <hocket/core/frame_memory.hpp>
+
+#include <algorithm>
 
 namespace hocket::inline HOCKET_ABI {
 
-void injection::post(runnable& first, runnable& last) noexcept {
-  // ORDER: relaxed, pairs with nothing: the exchange below verifies it, and the list is not followed here.
-  runnable* seen = top_.load(std::memory_order_relaxed);
-  do last.next = seen;
-  // ORDER: release, pairs with the exchange in take(): the runnable and all that led to its wake-up are visible.
-  while (!top_.compare_exchange_weak(seen, &first, std::memory_order_release, std::memory_order_relaxed));
+void injection::post_all(const runnables& works) noexcept {
+  if (bundle* several = make_bundle(works)) return push(*several, *several);
+  for (std::size_t i = 1; i < works.size(); ++i) works[i].next = &works[i - 1];
+  push(works[works.size() - 1], works[0]);
 }
 
-runnable* injection::take() noexcept {
-  if (empty()) return nullptr;
-  // ORDER: acquire, pairs with the compare-exchange in post().
-  runnable* last = top_.exchange(nullptr, std::memory_order_acquire);
-  runnable* first = nullptr;
-  while (last) {
-    runnable* next = std::exchange(last->next, first);
-    first = std::exchange(last, next);
-  }
-  return first;
+void injection::push(runnable& newest, runnable& oldest) noexcept {
+  // ORDER: relaxed, pairs with nothing: the exchange below verifies it, and the list is not followed here.
+  runnable* seen = top_.load(std::memory_order_relaxed);
+  do oldest.next = seen;
+  // ORDER: release, pairs with the exchange in take_stack(): the runnables and all that led to their wake-up are
+  // visible.
+  while (!top_.compare_exchange_weak(seen, &newest, std::memory_order_release, std::memory_order_relaxed));
 }
+
+runnable* injection::take_stack() noexcept {
+  if (empty()) return nullptr;
+  // ORDER: acquire, pairs with the compare-exchange in push().
+  return reversed(top_.exchange(nullptr, std::memory_order_acquire));
+}
+
+// From the memory of frames, where it comes back to those who post from the workers that take.
+injection::bundle* injection::make_bundle(const runnables& works) noexcept {
+  try {
+    auto* made = ::new (allocate_frame(bundle::bytes(works.size()))) bundle{};
+    made->count = works.size();
+    std::copy_n(works.first, works.count, made->works);
+    return made;
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+void injection::discard(bundle* used) noexcept { release_frame(used, bundle::bytes(used->count)); }
 
 }  // namespace hocket::inline HOCKET_ABI

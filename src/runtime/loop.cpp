@@ -161,6 +161,11 @@ void loop::post(runnable& work) noexcept {
   else inbox_.post(work);
 }
 
+void loop::post_all(const runnables& works) noexcept {
+  if (current_executor() == this) hocket::post_all(*this, works);
+  else inbox_.post_all(works);
+}
+
 void loop::wake() noexcept { inbox_.post(reclaim_); }
 
 std::size_t loop::live() const noexcept {
@@ -168,11 +173,11 @@ std::size_t loop::live() const noexcept {
   return live_.load(std::memory_order_acquire);
 }
 
-std::error_code loop::enroll() noexcept {
+std::error_code loop::enroll(std::size_t count) noexcept {
   // ORDER: relaxed, pairs with the store in end_all().
   if (closing_.load(std::memory_order_relaxed)) return std::make_error_code(std::errc::operation_canceled);
   // ORDER: relaxed, pairs with nothing: the coroutine itself is handed over by post().
-  live_.fetch_add(1, std::memory_order_relaxed);
+  live_.fetch_add(count, std::memory_order_relaxed);
   return {};
 }
 

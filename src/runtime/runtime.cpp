@@ -136,11 +136,21 @@ unhandled_handler runtime::on_unhandled() const noexcept { return state_->unhand
 
 // From a worker of it this is reached only by those who do not look at thread_state::roaming first.
 void runtime::post(runnable& work) noexcept {
-  if (state_->here()) return hocket::post(work);
+  if (state_->here()) hocket::post(work);
+  else inject([&](injection& line) noexcept { line.post(work); });
+}
+
+void runtime::post_all(const runnables& works) noexcept {
+  if (state_->here()) hocket::post_all(*this, works);
+  else inject([&](injection& line) noexcept { line.post_all(works); });
+}
+
+template <class Post>
+void runtime::inject(Post post_to) noexcept {
   expect_threads();
   // ORDER: relaxed, pairs with the load in ~runtime(): the post publishes it together with the work.
   state_->posting.fetch_add(1, std::memory_order_relaxed);
-  state_->injected.post(work);
+  post_to(state_->injected);
   // ORDER: forbids that the look for sleepers comes before the post, against worker::rest().
   fence(std::memory_order_seq_cst);
   // ORDER: relaxed, pairs with the store in idle_workers::changed(): the fences order it.
@@ -166,26 +176,26 @@ driver* runtime::io_driver() noexcept {
   return here ? here->io_driver() : nullptr;
 }
 
-std::error_code runtime::enroll() noexcept { return admit(false); }
-std::error_code runtime::enroll_child() noexcept { return admit(true); }
+std::error_code runtime::enroll(std::size_t count) noexcept { return admit(count, false); }
+std::error_code runtime::enroll_children(std::size_t count) noexcept { return admit(count, true); }
 
-std::error_code runtime::admit(bool child) noexcept {
+std::error_code runtime::admit(std::size_t count, bool children) noexcept {
   // ORDER: relaxed, pairs with the store in refuse().
   const auto admits = state_->admits.load(std::memory_order_relaxed);
-  if (admits != state::gate::open && (admits == state::gate::closed || !child)) [[unlikely]]
+  if (admits != state::gate::open && (admits == state::gate::closed || !children)) [[unlikely]]
     return std::make_error_code(std::errc::operation_canceled);
   if (worker* here = state_->here()) {
-    here->one_entered();
+    here->entered_here(count);
     return {};
   }
   expect_threads();
   // ORDER: relaxed, pairs with nothing: the coroutine itself is handed over by post().
-  state_->entered.fetch_add(1, std::memory_order_relaxed);
+  state_->entered.fetch_add(count, std::memory_order_relaxed);
   return {};
 }
 
 void runtime::leave() noexcept {
-  if (worker* here = state_->here()) here->one_left();
+  if (worker* here = state_->here()) here->left_here();
   // ORDER: release, pairs with the load in live().
   else state_->left.fetch_add(1, std::memory_order_release);
   light_fence();

@@ -141,10 +141,8 @@ void worker::take_posted() noexcept {
 }
 
 bool worker::take_injected() noexcept {
-  runnable* work = pool_.injected.take();
-  if (!work) return false;
-  std::size_t taken = 0;
-  for (; work; ++taken) roaming_.push(*std::exchange(work, work->next));
+  const std::size_t taken = pool_.injected.take([this](runnable& work) noexcept { roaming_.push(work); });
+  if (taken == 0) return false;
   injected_.add(taken);
   return true;
 }
@@ -270,6 +268,11 @@ runtime_counts worker::counts() const noexcept {
 void worker::post(runnable& work) noexcept {
   if (current_executor() == this) ready_.push(work);
   else inbox_.post(work);
+}
+
+void worker::post_all(const runnables& works) noexcept {
+  if (current_executor() == this) hocket::post_all(*this, works);
+  else inbox_.post_all(works);
 }
 
 spawn_target* worker::target() noexcept { return &pool_.self; }

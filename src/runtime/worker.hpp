@@ -67,12 +67,13 @@ class worker final : public executor, private timer_waker {
 
   // On its thread.
   void halt() noexcept;
-  void one_entered() noexcept { count(entered_); }
-  void one_left() noexcept { count(left_); }
+  void entered_here(std::size_t number) noexcept { count(entered_, number); }
+  void left_here() noexcept { count(left_, 1); }
   bool gathers() const noexcept { return gathers_; }
 
   // executor
   void post(runnable& work) noexcept override;
+  void post_all(const runnables& works) noexcept override;
   timer_service* timers() noexcept override { return &wheel_; }
   driver* io_driver() noexcept override { return driver_.get(); }
   registry* coroutines() noexcept override { return &coroutines_; }
@@ -90,9 +91,9 @@ class worker final : public executor, private timer_waker {
    private:
     atomic<std::size_t> number_{0};
   };
-  static void count(atomic<std::size_t>& number) noexcept {
+  static void count(atomic<std::size_t>& number, std::size_t more) noexcept {
     // ORDER: release, pairs with the loads in entered() and left(); the load is of this thread's own store.
-    number.store(number.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    number.store(number.load(std::memory_order_relaxed) + more, std::memory_order_release);
   }
   void run() noexcept;
   [[nodiscard]] bool make_driver() noexcept;

@@ -132,8 +132,8 @@ class context {
   scheduled* const strand_;
   bool forks_ = false;
   bool counts_parent_ = false;
-  const disposer dispose_;
   atomic<std::uint32_t> references_{1};
+  const disposer dispose_;
 };
 
 inline context::context(context& parent, const context_options& options, const context& maker,

@@ -17,6 +17,11 @@ class executor {
   // Any thread. Never allocates, never throws, never runs foreign code.
   virtual void post(runnable& work) noexcept = 0;
 
+  // The same for several; not for none.
+  virtual void post_all(const runnables& works) noexcept {
+    for (std::size_t i = 0; i < works.size(); ++i) post(works[i]);
+  }
+
   // The timers of this executor, for deadlines of waits that begin on it; null if it has none.
   virtual timer_service* timers() noexcept { return nullptr; }
 
@@ -38,5 +43,7 @@ class executor {
 
 // Posts `work` to its home: straight into its run queue where that is this thread's own, or a share of it.
 void post(runnable& work) noexcept;
+// The same for several whose home is `home`; not for none.
+void post_all(executor& home, const runnables& works) noexcept;
 
 }  // namespace hocket::inline HOCKET_ABI

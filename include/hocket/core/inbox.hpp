@@ -9,8 +9,8 @@
 //   a list     of runnables, last in first                 the address of its first
 //
 //   owner                                           any other thread
-//   1. take(): exchange the word with empty;        post(work): push `work` in place of what the word holds (asleep and
-//      a list -> run it                             nudged count as empty)
+//   1. take(): exchange the word with empty;        post(): push one, or a list, in place of what the word holds
+//      a list -> run it                             (asleep and nudged count as empty)
 //   2. look at whatever a nudge may be about        nudge(): what it is about is done; then empty becomes nudged,
 //   asleep
 //   3. sleep(): compare-exchange empty -> asleep;   becomes empty, and a list stays, but is written again
@@ -57,7 +57,8 @@ class inbox {
   void sleep_in(parker& bed) noexcept { parker_ = &bed; }
 
   // Any thread; lock-free, unless it must wake the owner.
-  void post(runnable& work) noexcept;
+  void post(runnable& work) noexcept { push(work, work); }
+  void post_all(const runnables& works) noexcept;  // not none
 
   // Any thread: makes the owner return from sleep(), or from the next one at once. For what is not a runnable: a
   // request to stop, a timer that another thread brought. What the caller did before is visible to the owner after its
@@ -87,6 +88,9 @@ class inbox {
  private:
   using word = std::uintptr_t;
   static constexpr word empty = 0, asleep = 1, nudged = 2;
+
+  // `newest` to `oldest` are linked by `next`.
+  void push(runnable& newest, runnable& oldest) noexcept;
 
   parker* parker_;
   atomic<word> word_{empty};

@@ -5,6 +5,7 @@
 #pragma once
 #include <hocket/base/platform/config.hpp>
 #include <coroutine>
+#include <cstddef>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -16,5 +17,26 @@ struct runnable {
   std::coroutine_handle<> handle{};  // whom to resume; null for a waiting thread
   executor* home = nullptr;          // where; null in a promise means "where the awaited coroutine runs"
 };
+
+// Several, which somebody else keeps.
+struct runnables {
+  runnable* const* first;
+  std::size_t count;
+
+  std::size_t size() const noexcept { return count; }
+  runnable& operator[](std::size_t i) const noexcept { return *first[i]; }
+};
+
+// A stack of them, linked by `next`, the last one first: turned round. Null of null.
+inline runnable* reversed(runnable* newest) noexcept {
+  runnable* first = nullptr;
+  while (newest) {
+    runnable* next = newest->next;
+    newest->next = first;
+    first = newest;
+    newest = next;
+  }
+  return first;
+}
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -19,9 +19,9 @@
 // An exception is received by the handle, or nobody: by whichever comes last of the end and the drop of the handle, it
 // goes to on_unhandled (3. below, or drop_handle() if nothing was taken).
 //
-// Who may touch what. Constant: the context, target, home. The coroutine's own thread: waits_, begun_,
-// foreign_, unwinding_, the registry's links. Written before `ended`, read after it: ending_, error_, unhandled_ and
-// the result. The handle's owner: taken_. Any thread: request(), the join word.
+// Who may touch what. Constant: the context, target, home (the start's, in the runnable). The coroutine's own thread:
+// waits_, begun_, foreign_, unwinding_, the registry's links. Written before `ended`, read after it: ending_, error_,
+// unhandled_ and the result. The handle's owner: taken_. Any thread: request(), the join word.
 //
 // The end, as numbered steps (finish(), on the home executor, off the coroutine's stack):
 //   1. it is taken out of its registry, and leaves its parent's stop source: no stop reaches it from above any more;
@@ -60,10 +60,10 @@ enum class activity : std::uint8_t { unstarted, ready, waiting, waiting_foreign,
 
 class registry;
 
-class scheduled : public context, public list_node, private wait_source {
+class scheduled : public context, public list_node, private runnable, private wait_source {
  public:
   spawn_target& target() const noexcept { return target_; }
-  executor& home() const noexcept { return home_; }
+  executor& home() const noexcept { return *runnable::home; }
   coroutine_kind kind() const noexcept { return kind_; }
   // Its home has several threads, and any of them may resume it: a task's that was spawned on a runtime. From its first
   // run on; a fiber stays where it ran first.
@@ -107,7 +107,12 @@ class scheduled : public context, public list_node, private wait_source {
   // 2. Posts it; or takes the enrolment back, if it cannot be started.
   void launch(std::coroutine_handle<> start) noexcept;
   void withdraw() noexcept;
-  // 3. At its first run, on the thread of its home. False: it was killed, and must not run.
+  // Or, by a batch, instead of both: what is to be posted later, when it has enrolled with others.
+  runnable& hold_back(std::coroutine_handle<> start, const void* caller) noexcept;
+  // Then, before it is posted; or if it is refused: ends it, and gives up its callable (it may be gone afterwards).
+  static void let_go(runnable& held_back) noexcept;
+  static void refuse(runnable& held_back, std::error_code why) noexcept;
+  // 3. At its first run, on the thread of its home. False: it was killed, or refused, and must not run.
   [[nodiscard]] bool begin() noexcept;
   // After the body: it returned, or (in a catch (...)) something left it.
   void succeed() noexcept {
@@ -149,13 +154,16 @@ class scheduled : public context, public list_node, private wait_source {
   }
   const char* what() const noexcept override { return "the end of a coroutine"; }
   const char* subject() const noexcept override { return name(); }
+  runnable& prepare(std::coroutine_handle<> start, const void* caller) noexcept;
+  void expect_let_go() const noexcept;
   bool detach(waiter& entry) noexcept override;
   void pass_on(waiter&) noexcept override {}
 
   spawn_target& target_;
-  executor& home_;
-  unhandled_handler unhandled_ = nullptr;  // of the target, once an exception has left the coroutine
-  const void* caller_ = nullptr;
+  union {
+    const void* caller_ = nullptr;  // until it has ended
+    unhandled_handler unhandled_;   // then, of the target, if an exception has left it
+  };
   const coroutine_kind kind_;
   bool begun_ = false;
   bool roams_ = false;
@@ -168,8 +176,8 @@ class scheduled : public context, public list_node, private wait_source {
   std::exception_ptr error_;
   const suspension* waits_ = nullptr;
   registry* listed_ = nullptr;  // where it is listed
-  runnable start_;
   late_stop_source own_stop_;
+  atomic<const void*> held_by_{nullptr};  // at check level `debug`: the thread or coroutine that has its batch
   atomic<std::uintptr_t> joiner_{open};
 };
 

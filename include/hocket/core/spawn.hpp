@@ -3,6 +3,8 @@
 //   auto h = spawn(lp, handle_request, std::ref(server), 7);            // on a loop, a runtime, a scope
 //   spawn(lp, {.name = "login", .within = 3s}, login, session);
 //   spawn(work);                                                        // where the caller itself was spawned
+//   spawn_batch batch(rt);                                              // many at once: core/spawn_batch.hpp
+//   for (auto& one : received) spawn(batch, handle, one);
 //
 // A callable that returns a task starts a task (include <hocket/coro/spawn.hpp>), any other a fiber
 // (<hocket/fiber/spawn.hpp>). The callable and its arguments are stored by value: std::ref shows what is not. They are
@@ -80,8 +82,9 @@ void dispose_spawned(context& self) noexcept {
 }
 
 // What was refused gives up its callable at once. The start handle may need memory; without it the object is given up.
+// There is another one for batches (core/spawn_batch.hpp).
 template <class Body>
-void launch_spawned(Body& body) {
+void launch_spawned(Body& body, spawn_target&) {
   if (!body.enroll()) return body.drop_call();
   struct guard {
     Body* body;
@@ -96,7 +99,9 @@ void launch_spawned(Body& body) {
   body.launch(start);
 }
 
-// How a kind starts: specialised by coro/spawn.hpp and fiber/spawn.hpp.
+inline spawn_target& target_of_spawn(spawn_target& where) noexcept { return where; }
+
+// How a kind starts, on a spawn_target or in a spawn_batch: specialised by coro/spawn.hpp and fiber/spawn.hpp.
 template <bool Task>
 struct spawner {
   template <class... Ignored>
@@ -110,10 +115,10 @@ struct spawner {
 template <class F, class... Args>
 concept spawnable = std::is_invocable_v<std::decay_t<F>, std::decay_t<Args>...>;
 
-template <class F, class... Args>
-auto spawn_on(spawn_target& target, const spawn_options& options, F&& f, Args&&... args) {
+template <class Where, class F, class... Args>
+auto spawn_on(Where& where, const spawn_options& options, F&& f, Args&&... args) {
   using returned = std::invoke_result_t<std::decay_t<F>, std::decay_t<Args>...>;
-  return spawner<is_task<returned>>::start(target, options, std::forward<F>(f), std::forward<Args>(args)...);
+  return spawner<is_task<returned>>::start(where, options, std::forward<F>(f), std::forward<Args>(args)...);
 }
 
 }  // namespace detail

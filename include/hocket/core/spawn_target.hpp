@@ -1,7 +1,8 @@
 // What `spawn(where, ...)` needs of a *where*: a runtime, a loop, a scope, a task_manager.
 //
 // The life of a spawned coroutine as its target sees it:
-//   1. enroll(): on the spawning thread. An error refuses it (a limit, a shut-down); nothing has been started.
+//   1. enroll(): on the spawning thread, for one or for several. An error refuses them all (a limit, a shut-down);
+//      nothing has been started.
 //   2. home() runs it, under a context below surroundings(), which it does not count: they are there until it has left.
 //   3. leave(): on the thread that ended it, after its result is stored and its joiner woken; the target does not hear
 //      of it any more. A target is joined when as many have left as were enrolled; it lives that long,
@@ -11,6 +12,7 @@
 #pragma once
 #include <hocket/core/context.hpp>
 #include <concepts>
+#include <cstddef>
 #include <exception>
 #include <system_error>
 
@@ -27,10 +29,10 @@ class spawn_target {
  public:
   virtual executor& home() noexcept = 0;
   virtual context& surroundings() noexcept = 0;
-  [[nodiscard]] virtual std::error_code enroll() noexcept = 0;
-  // The same for a child of a scope below this target: a part of what is there already, which a target that takes
+  [[nodiscard]] virtual std::error_code enroll(std::size_t count) noexcept = 0;
+  // The same for children of a scope below this target: a part of what is there already, which a target that takes
   // nothing new may still let go on.
-  [[nodiscard]] virtual std::error_code enroll_child() noexcept { return enroll(); }
+  [[nodiscard]] virtual std::error_code enroll_children(std::size_t count) noexcept { return enroll(count); }
   virtual void leave() noexcept = 0;
   virtual unhandled_handler on_unhandled() const noexcept = 0;
 

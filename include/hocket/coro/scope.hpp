@@ -80,8 +80,7 @@ class scope final : public spawn_target, private wait_source {
 
   executor& home() noexcept override { return home_; }
   context& surroundings() noexcept override { return *context_; }
-  std::error_code enroll() noexcept override;
-  std::error_code enroll_child() noexcept override { return enroll(); }
+  std::error_code enroll(std::size_t count) noexcept override;
   void leave() noexcept override;
   unhandled_handler on_unhandled() const noexcept override;
 

@@ -70,12 +70,12 @@ class spawned_task final : public scheduled_result<T>, private stand_in {
 
 template <>
 struct spawner<true> {
-  template <class F, class... Args>
-  static auto start(spawn_target& target, const spawn_options& options, F&& f, Args&&... args) {
+  template <class Where, class F, class... Args>
+  static auto start(Where& where, const spawn_options& options, F&& f, Args&&... args) {
     using T = typename std::invoke_result_t<std::decay_t<F>, std::decay_t<Args>...>::value_type;
     using body = spawned_task<T, std::decay_t<F>, std::decay_t<Args>...>;
-    body* made = make_spawned<body>(target, options, std::forward<F>(f), std::forward<Args>(args)...);
-    launch_spawned(*made);
+    body* made = make_spawned<body>(target_of_spawn(where), options, std::forward<F>(f), std::forward<Args>(args)...);
+    launch_spawned(*made, where);
     return join_handle<T>(*made);
   }
 };

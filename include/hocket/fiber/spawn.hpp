@@ -48,13 +48,13 @@ class spawned_fiber final : public scheduled_result<T>, public scheduled_fiber {
 
 template <>
 struct spawner<false> {
-  template <class F, class... Args>
-  static auto start(spawn_target& target, const spawn_options& options, F&& f, Args&&... args) {
+  template <class Where, class F, class... Args>
+  static auto start(Where& where, const spawn_options& options, F&& f, Args&&... args) {
     using T = std::invoke_result_t<std::decay_t<F>, std::decay_t<Args>...>;
     using body = spawned_fiber<T, std::decay_t<F>, std::decay_t<Args>...>;
     static_assert(!std::is_rvalue_reference_v<T>, "hocket: a fiber returns a value, an lvalue reference or void");
-    body* made = make_spawned<body>(target, options, std::forward<F>(f), std::forward<Args>(args)...);
-    launch_spawned(*made);
+    body* made = make_spawned<body>(target_of_spawn(where), options, std::forward<F>(f), std::forward<Args>(args)...);
+    launch_spawned(*made, where);
     return join_handle<T>(*made);
   }
 };

@@ -126,13 +126,14 @@ class loop final : public executor, public spawn_target, private timer_waker {
 
   // executor, spawn_target
   void post(runnable& work) noexcept override;
+  void post_all(const runnables& works) noexcept override;
   timer_service* timers() noexcept override { return &wheel_; }
   driver* io_driver() noexcept override { return polls_.polled(); }
   registry* coroutines() noexcept override { return &coroutines_; }
   spawn_target* target() noexcept override { return this; }
   executor& home() noexcept override { return *this; }
   context& surroundings() noexcept override { return *context_; }
-  std::error_code enroll() noexcept override;
+  std::error_code enroll(std::size_t count) noexcept override;
   void leave() noexcept override;
   unhandled_handler on_unhandled() const noexcept override { return unhandled_; }
 

@@ -161,14 +161,15 @@ class runtime final : public executor, public spawn_target {
 
   // executor, spawn_target
   void post(runnable& work) noexcept override;
+  void post_all(const runnables& works) noexcept override;
   timer_service* timers() noexcept override;
   driver* io_driver() noexcept override;
   void offer() noexcept override;
   spawn_target* target() noexcept override { return this; }
   executor& home() noexcept override { return *this; }
   context& surroundings() noexcept override;
-  std::error_code enroll() noexcept override;
-  std::error_code enroll_child() noexcept override;
+  std::error_code enroll(std::size_t count) noexcept override;
+  std::error_code enroll_children(std::size_t count) noexcept override;
   void leave() noexcept override;
   unhandled_handler on_unhandled() const noexcept override;
 
@@ -180,7 +181,9 @@ class runtime final : public executor, public spawn_target {
   bool is_copy_in_child() const noexcept;
   void expect_threads() const noexcept;
   void end_threads() noexcept;
-  std::error_code admit(bool child) noexcept;
+  template <class Post>
+  void inject(Post post_to) noexcept;
+  std::error_code admit(std::size_t count, bool children) noexcept;
 
   std::unique_ptr<state> state_;
 };

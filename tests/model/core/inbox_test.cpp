@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 namespace {
 
@@ -15,6 +17,7 @@ using hocket::futex_parker;
 using hocket::inbox;
 using hocket::parker;
 using hocket::runnable;
+using hocket::runnables;
 using hocket::time_point;
 using hocket::model::bug;
 using hocket::model::execution;
@@ -133,8 +136,37 @@ void one_posts_twice(execution& run) {
   run.join();
 }
 
+// Two are posted at once, beside another one; they come in their order.
+template <class Inbox>
+void some_at_once(execution& run) {
+  work items[3];
+  kept<bedroom<Inbox>> room;
+  run.thread("owner", [&] {
+    bool first_came = false;
+    for (int taken = 0; taken < 3;) {
+      for (runnable* item = room->in.take(); item; item = item->next, ++taken) {
+        require(static_cast<work*>(item)->payload == 1);
+        if (item == &items[0]) first_came = true;
+        if (std::is_same_v<Inbox, inbox> && item == &items[1]) require(first_came);
+      }
+      if (taken < 3) room->in.sleep(never);
+    }
+    room.free();
+  });
+  run.thread("poster of two", [&, to = &*room] {
+    runnable* const both[] = {&items[0], &items[1]};
+    for (runnable* one : both) static_cast<work*>(one)->payload = 1;
+    to->in.post_all({both, 2});
+  });
+  run.thread("poster", [&, to = &*room] {
+    items[2].payload = 1;
+    to->in.post(items[2]);
+  });
+  run.join();
+}
+
 // The mistakes that the protocol forbids.
-enum class mistake { looks_then_announces, leaves_the_wake, keeps_the_announcement, only_looks };
+enum class mistake { looks_then_announces, leaves_the_wake, keeps_the_announcement, only_looks, links_too_late };
 
 template <mistake Wrong>
 class hasty_inbox {
@@ -150,6 +182,10 @@ class hasty_inbox {
       work.next = seen > nudged ? reinterpret_cast<runnable*>(seen) : nullptr;
     } while (!word_.compare_exchange_weak(seen, reinterpret_cast<word>(&work)));
     if (seen == asleep) parker_.wake();
+  }
+  void post_all(const runnables& works) noexcept {
+    post(works[1]);
+    works[0].next = std::exchange(works[1].next, &works[0]);
   }
   void nudge() noexcept {
     word seen = word_.load();
@@ -204,6 +240,12 @@ TEST_CASE("a nudge is not overlooked, whether the owner runs, sleeps or has been
   verdict::none(bounds, post_and_nudge<inbox>(never));
   verdict::none(narrow, post_and_nudge<inbox>(later));
   verdict::none(bounds, two_nudge);
+}
+
+TEST_CASE("what is posted at once arrives whole, in its order") { verdict::none(bounds, some_at_once<inbox>); }
+
+TEST_CASE("several that are linked when they have been posted already are lost") {
+  verdict::found(bug::lost_wakeup, bounds, some_at_once<hasty_inbox<mistake::links_too_late>>);
 }
 
 TEST_CASE("what one thread posts is taken in its order") { verdict::none(bounds, one_posts_twice); }

@@ -30,7 +30,7 @@ struct one_target final : hocket::spawn_target {
   };
   hocket::executor& home() noexcept override { return home_; }
   hocket::context& surroundings() noexcept override { return hocket::context::root(); }
-  std::error_code enroll() noexcept override { return {}; }
+  std::error_code enroll(std::size_t) noexcept override { return {}; }
   void leave() noexcept override {}
   hocket::unhandled_handler on_unhandled() const noexcept override {
     return [](std::exception_ptr, const hocket::context&) noexcept {

@@ -25,7 +25,7 @@ struct stage {
 
   stage() : all((where.enter(), hocket::scope_options{})) {}
 
-  void enroll() { require(!all->enroll()); }
+  void enroll() { require(!all->enroll(1)); }
   void join(int ended_first, int ended_second) {
     require(wait_at(where, all->join({})).has_value());
     require(first == ended_first && second == ended_second, "a join ended before the children did");

@@ -135,7 +135,7 @@ void all_leave(execution& run) {
   } here;
   hocket::detail::lone_target target(here);
   target.signal_at_end();
-  for (int i = 0; i < 2; ++i) require(!target.enroll());
+  for (int i = 0; i < 2; ++i) require(!target.enroll(1));
   run.thread("one", [&] {
     here.one = 1;
     target.leave();

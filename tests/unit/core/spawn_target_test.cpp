@@ -14,9 +14,9 @@ namespace {
 struct target final : spawn_target {
   executor& home() noexcept override { return on; }
   context& surroundings() noexcept override { return context::root(); }
-  std::error_code enroll() noexcept override {
+  std::error_code enroll(std::size_t count) noexcept override {
     if (closed) return std::make_error_code(std::errc::operation_canceled);
-    ++members;
+    members += static_cast<int>(count);
     return {};
   }
   void leave() noexcept override { --members; }
@@ -42,12 +42,12 @@ static_assert(!spawnable_on<leads_elsewhere> && !spawnable_on<int> && !spawnable
 
 TEST_CASE("a target counts its members and may refuse one") {
   target where;
-  CHECK_FALSE(where.enroll());
-  CHECK(where.members == 1);
+  CHECK_FALSE(where.enroll(2));
+  CHECK(where.members == 2);
   where.leave();
-  CHECK(where.members == 0);
+  CHECK(where.members == 1);
   where.closed = true;
-  CHECK(where.enroll() == std::errc::operation_canceled);
+  CHECK(where.enroll(1) == std::errc::operation_canceled);
 }
 
 TEST_CASE("a spawn without a target by code that is no spawned coroutine is fatal") {

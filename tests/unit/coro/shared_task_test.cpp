@@ -242,7 +242,9 @@ TEST_CASE("a target that refuses the body is told to those who await it") {
     queue_executor queue;
     executor& home() noexcept override { return queue; }
     context& surroundings() noexcept override { return context::root(); }
-    std::error_code enroll() noexcept override { return std::make_error_code(std::errc::connection_refused); }
+    std::error_code enroll(std::size_t) noexcept override {
+      return std::make_error_code(std::errc::connection_refused);
+    }
     void leave() noexcept override {}
     unhandled_handler on_unhandled() const noexcept override { return &abort_on_unhandled; }
   } target;

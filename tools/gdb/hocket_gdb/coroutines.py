@@ -100,7 +100,7 @@ class Coroutine:
 
     def start(self):
         """The handle that started it: a task's root frame, or what scheduled_fiber::start_handle() made."""
-        return self.scheduled["start_"]["handle"].word()
+        return self.scheduled["handle"].word()
 
     def control_block(self):
         """That of a fiber; None for a task."""

@@ -31,7 +31,7 @@ class lone_target final : public spawn_target {
 
   executor& home() noexcept override { return home_; }
   context& surroundings() noexcept override { return body_ ? static_cast<context&>(*body_) : context::root(); }
-  std::error_code enroll() noexcept override;
+  std::error_code enroll(std::size_t count) noexcept override;
   void leave() noexcept override;
   unhandled_handler on_unhandled() const noexcept override { return &abort_on_unhandled; }
 

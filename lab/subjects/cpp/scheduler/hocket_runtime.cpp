@@ -1,5 +1,6 @@
 // hocket's runtime with one kind of coroutine: hocket-runtime-fiber, and hocket-runtime-task (LAB_TASK).
 // hocket-runtime-packed: fibers that sleep are packed (LAB_HIBERNATED).
+#include <hocket/core/spawn_batch.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/sync/auto_reset_event.hpp>
@@ -92,6 +93,14 @@ void post_outside(const char* system, const load& r) {
   runtime rt({.workers = r.workers});
   lab::post_outside(
       system, r, [&](lab::countdown& jobs) { static_cast<void>(hocket::spawn(rt, options(r), job, std::ref(jobs))); });
+}
+
+void post_outside_batch(const char* system, const load& r) {
+  runtime rt({.workers = r.workers});
+  lab::post_all_outside(system, "post_outside_batch", r, [&](lab::countdown& jobs, std::size_t count) {
+    hocket::spawn_batch batch(rt);
+    for (std::size_t i = 0; i < count; ++i) static_cast<void>(hocket::spawn(batch, options(r), job, std::ref(jobs)));
+  });
 }
 
 struct court {
@@ -212,6 +221,7 @@ constexpr lab::named_load loads[] = {
     {"yields", yields},
     {"spawn_join", spawn_join},
     {"post_outside", post_outside},
+    {"post_outside_batch", post_outside_batch},
     {"ping_pong", ping_pong},
     {"timer_expire", timer_expire},
     {"sleeping", sleeping},

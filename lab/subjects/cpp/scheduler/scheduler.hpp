@@ -6,7 +6,9 @@
 //   yields             `count` coroutines, ready all the time, yield in turn; of one yield
 //   spawn_join         a coroutine spawns one that does nothing but count, and awaits it; again and again; of one pair
 //   post_outside       a plain thread hands the workers `count` jobs, one by one, and waits until all have run; of a
-//   job ping_pong          two coroutines of the runtime hand a token to each other, `count` times; of one way
+//                      job
+//   post_outside_batch the same; the jobs are handed over as many at a time as the system likes
+//   ping_pong          two coroutines of the runtime hand a token to each other, `count` times; of one way
 //   when_all_10000     `count` coroutines that end at once: create, await all, destroy; of each
 //   fib                fib(count) without a cut-off, each call forks one branch and does the other; of a call
 //   skynet             a tree in which each node has ten children, and `count` leaves, whose numbers are summed up; all
@@ -131,18 +133,26 @@ class countdown {
   std::binary_semaphore over_{0};
 };
 
-// `post(countdown&)` hands one job over, which is to call done().
+// `post(countdown&, count)` hands `count` jobs over, each of which is to call done().
 template <class Post>
-void post_outside(const char* system, const load& r, Post&& post) {
+void post_all_outside(const char* system, const char* workload, const load& r, Post&& post) {
   static countdown jobs;  // its last job may still be in release() when wait() has returned
   const double ns = median_of_some(r.budget_ns, [&] {
     return timed([&] {
       jobs.begin(r.count);
-      for (std::size_t i = 0; i < r.count; ++i) post(jobs);
+      post(jobs, r.count);
       jobs.wait();
     });
   });
-  r.emit_of(system, "post_outside", "ns", ns / static_cast<double>(r.count));
+  r.emit_of(system, workload, "ns", ns / static_cast<double>(r.count));
+}
+
+// `post(countdown&)` hands one over.
+template <class Post>
+void post_outside(const char* system, const load& r, Post&& post) {
+  post_all_outside(system, "post_outside", r, [&](countdown& jobs, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) post(jobs);
+  });
 }
 
 inline void sleep_ms(double ms) { std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(ms)); }

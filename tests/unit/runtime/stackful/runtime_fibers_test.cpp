@@ -1,5 +1,8 @@
 // Fibers on runtimes of 1 to 8 workers: one may begin on any worker, and stays there.
+#include <hocket/core/spawn_batch.hpp>
+#include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/fork_join.hpp>
+#include <hocket/coro/scope.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/spawn.hpp>
@@ -129,6 +132,43 @@ TEST_CASE("a worker with nothing but fibers of others does not look for them for
   for (int i = 0; i < 100; ++i) CHECK(await(spawn(rt, [i] { return i; })) == i);
   go_on = false;
   for (auto& one : all) static_cast<void>(await(std::move(one)));
+}
+
+TEST_CASE("fibers begin in batches, from outside and from fibers") {
+  for (std::size_t workers : worker_counts) {
+    CAPTURE(workers);
+    hocket::runtime rt({.workers = workers});
+    std::atomic<int> done{0};
+    auto leaf = [&] {
+      await(yield());
+      ++done;
+    };
+    auto inner = [&] {
+      scope all;
+      spawn_batch batch(all);
+      for (int i = 0; i < 100; ++i) spawn(batch, leaf);
+    };
+    std::vector<join_handle<>> outer;
+    {
+      spawn_batch batch(rt);
+      for (int i = 0; i < 5; ++i) outer.push_back(spawn(batch, inner));
+    }
+    for (auto& one : outer) sync_wait(std::move(one));
+    CHECK(done == 500);
+  }
+}
+
+TEST_CASE("a fiber in a batch that is refused gives up its callable, and takes no stack") {
+  hocket::runtime rt({.workers = 1});
+  static_cast<void>(rt.shutdown());
+  auto told = std::make_shared<int>(0);
+  spawn_batch batch(rt);
+  auto handle = spawn(batch, [told] { ++*told; });
+  CHECK(told.use_count() == 2);
+  batch.flush();
+  CHECK(told.use_count() == 1);
+  CHECK(*told == 0);
+  CHECK_THROWS_AS(sync_wait(std::move(handle)), cancelled);
 }
 
 TEST_CASE("a runtime that is destroyed unwinds its fibers on their workers") {

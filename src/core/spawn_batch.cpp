@@ -1,0 +1,23 @@
+#include <hocket/core/executor.hpp>
+#include <hocket/core/scheduled.hpp>
+#include <hocket/core/spawn_batch.hpp>
+
+#include <utility>
+
+namespace hocket::inline HOCKET_ABI {
+
+void spawn_batch::collect(scheduled& made, std::coroutine_handle<> start) noexcept {
+  collected_[size_] = &made.hold_back(start, __builtin_return_address(0));
+  if (++size_ == most) flush();
+}
+
+void spawn_batch::flush() noexcept {
+  if (size_ == 0) return;
+  const runnables all{collected_, std::exchange(size_, 0)};
+  const std::error_code refused = target_.enroll(all.size());
+  for (std::size_t i = 0; debug_checks && i < all.size(); ++i) scheduled::let_go(all[i]);
+  if (!refused) return post_all(target_.home(), all);
+  for (std::size_t i = 0; i < all.size(); ++i) scheduled::refuse(all[i], refused);
+}
+
+}  // namespace hocket::inline HOCKET_ABI
