@@ -87,6 +87,7 @@ std::size_t worker::resume_roaming() noexcept {
   thread_state& here = this_thread();
   std::size_t left = turn_size;
   for (; left != 0; --left) {
+    prefetch(roaming_.peek(look_ahead).address());
     const std::coroutine_handle<> next = roaming_.pop();
     if (!next) break;
     here.ctx = nullptr;
