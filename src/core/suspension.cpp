@@ -73,7 +73,7 @@ void suspension::arm(std::coroutine_handle<> handle, const wait_terms& terms) no
   stop_ = nullptr;
   timers_ = nullptr;
   timer_node::when = terms.until;
-  within_ = terms.within;
+  timer_node::after = terms.within;
   at_ = terms.at;
   stop_node::fire = &suspension::on_stop;
 }
@@ -122,10 +122,11 @@ const wait_source* suspension::awaited() const noexcept {
 void suspension::watch() noexcept {
   if (ignore_ >= verdict::killed) {
     timer_node::when = time_point::max();
+    timer_node::after = duration::max();
     return;
   }
   timer_node::when = std::min(timer_node::when, ctx_->deadline());
-  if (timer_node::when != time_point::max() || within_ != duration::max()) watch_clock();
+  if (timer_node::when != time_point::max() || timer_node::after != duration::max()) watch_clock();
   if (stop_source* source = ctx_->stop()) watch_stop(*source);
 }
 
@@ -133,12 +134,11 @@ void suspension::watch_clock() noexcept {
   timer_service* timers = run_.home->timers();
   expects(timers != nullptr, "a wait has a deadline, but its executor has no timers",
           "run it on a loop, a runtime or a plain thread, or give the executor a timer_service");
-  if (within_ != duration::max()) timer_node::when = std::min(timer_node::when, deadline_after(timers->now(), within_));
-  if (timer_node::when == time_point::max()) return;
   timer_node::fire = &suspension::on_alarm;
   timers_ = timers;
   claim_.hold();
-  timers_->attach(*this);
+  if (timer_node::after == duration::max()) timers_->attach(*this);
+  else timers_->attach_after(*this);
 }
 
 void suspension::watch_stop(stop_source& source) noexcept {
@@ -195,13 +195,13 @@ void suspension::post() noexcept {
 // The usual wait has one waiter, perhaps a stop and an alarm. If those two can be taken back, nobody else has the
 // claim. In this order, because an alarm may be detached once only: whoever wins by a stop that was popped detaches it.
 // On another thread than its own an alarm is taken back after the claim is decided: it rings then, early perhaps, to
-// drop its hold.
+// drop its hold. Where that is, the timers know: a coroutine that roams has its pool for its home.
 bool suspension::grant(waiter& entry) noexcept {
   const std::uint32_t holds = claim_.holds();
   if (holds == 0 || holds != 1u + (stop_ != nullptr) + (timers_ != nullptr)) return settle_grant(entry);
   if (stop_ && !stop_->detach(*this)) return settle_grant(entry);
   if (timers_) {
-    const bool at_home = current_executor() == run_.home;
+    const bool at_home = current_executor() == run_.home || timers_->fire_here();
     if (!at_home || !timers_->detach(*this)) return settle_beside_alarm(entry, holds - 1, !at_home);
   }
   winner_ = &entry;

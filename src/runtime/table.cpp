@@ -79,7 +79,7 @@ void write_awaited(text_writer& out, const scheduled& one, time_point now) noexc
     out.text(source->what());
     if (const char* subject = source->subject()) out.text(" \"").text(subject).text("\"");
     else out.text(" ").hexadecimal(reinterpret_cast<std::uintptr_t>(source));
-    write_deadline(out, wait->deadline(), now);
+    write_deadline(out, wait->deadline(now), now);
   } else {
     out.text("-");
   }

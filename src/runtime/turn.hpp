@@ -9,12 +9,12 @@
 namespace hocket::inline HOCKET_ABI {
 
 inline constexpr std::size_t turn_size = 64;        // coroutines between two looks at the inbox and the clock
+inline constexpr std::size_t look_ahead = 8;        // coroutines whose frames are on their way to the caches
 inline constexpr std::uint32_t house_turns = 1024;  // turns without a sleep between two looks at the thread's house
 
 // Resumes what is ready, and what becomes ready meanwhile, at most `at_most`. Gives how many. Neither a loop nor a
 // worker moves between threads while it runs.
 inline std::size_t resume_ready(run_queue& ready, std::size_t at_most) noexcept {
-  constexpr std::size_t look_ahead = 8;  // coroutines whose frames are on their way to the caches
   thread_state& here = this_thread();
   here.turn_left = at_most;
   const bool large = ready.is_large();

@@ -121,7 +121,9 @@ void worker::gather() noexcept {
 std::size_t worker::resume_roaming() noexcept {
   thread_state& here = this_thread();
   std::size_t left = turn_size;
+  const bool large = roaming_.is_large();
   for (; left != 0; --left) {
+    if (large) prefetch(roaming_.peek(look_ahead).address());
     const std::coroutine_handle<> next = roaming_.pop();
     if (!next) break;
     here.ctx = nullptr;

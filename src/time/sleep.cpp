@@ -34,6 +34,16 @@ void alarm::begin(suspension& wait, waiter& entry, time_point present, time_poin
   if (!never_) timers_.attach(*this);
 }
 
+void alarm::begin(suspension& wait, waiter& entry, duration time) noexcept {
+  when = time_point::max();
+  after = time;
+  fire = &alarm::ring;
+  entry_ = &entry;
+  never_ = time == duration::max();
+  entry.enlist(wait, *this);
+  if (!never_) timers_.attach_after(*this);
+}
+
 // On the thread of the timers, which have let go of the node: so its `when` may say now when it rang. After the grant
 // it may be gone.
 void alarm::ring(timer_node& self) noexcept {
@@ -51,8 +61,11 @@ timer_service& timers_for(const suspension& wait) noexcept {
   return *timers;
 }
 
+// A sleep for a time from now is the usual one: the timers see to what its end is by the clock.
 void sleeping::begin(suspension& wait, waiter& entry) noexcept {
   timer_service& timers = timers_for(wait);
+  if (until_ == time_point::min() && slack_ <= duration::zero())
+    return room_.make("a sleep", timers).begin(wait, entry, after_);
   const time_point present = timers.now();
   const time_point until = std::max(until_, deadline_after(present, after_));
   room_.make("a sleep", timers).begin(wait, entry, present, until > present ? rounded_up(until, slack_) : until);

@@ -1,4 +1,5 @@
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/prefetch.hpp>
 #include <hocket/core/current.hpp>
 #include <hocket/time/timer_wheel.hpp>
 
@@ -20,12 +21,26 @@ constexpr time_point time_of(std::uint64_t key) noexcept {
 static_assert(key_of(time_point::min()) == 0 && key_of(time_point::max()) == ~std::uint64_t{0});
 static_assert(time_of(key_of(time_point{duration{-1}})) == time_point{duration{-1}});
 
+// What a timer belongs to lies around it.
+void prefetch_around(const timer_node& node) noexcept {
+  const char* const at = reinterpret_cast<const char*>(&node);
+  prefetch(at - 64);
+  prefetch(at + 64);
+  prefetch(at + 128);
+  prefetch(at + 192);
+}
+
 constexpr std::uint64_t bit(std::size_t number) noexcept { return std::uint64_t{1} << number; }
 
 }  // namespace
 
 timer_wheel::timer_wheel(const clock& time, const executor& home, timer_waker& waker) noexcept
-    : clock_(time), home_(home), waker_(waker), position_(key_of(time.now())), horizon_(position_) {}
+    : clock_(time),
+      home_(home),
+      waker_(waker),
+      clock_flows_(time.flows()),
+      position_(key_of(time.now())),
+      horizon_(position_) {}
 
 timer_wheel::~timer_wheel() {
   expects(size_ == 0, "a timer_wheel was destroyed while timers are attached",
@@ -41,10 +56,15 @@ timer_wheel::place timer_wheel::place_of(std::uint64_t key) const noexcept {
   return {level, static_cast<std::size_t>((key >> (level * digit_bits)) % radix)};
 }
 
-// There is one.
-timer_wheel::place timer_wheel::first_place() const noexcept {
-  const auto level = static_cast<std::size_t>(std::countr_zero(occupied_levels_));
-  return {level, static_cast<std::size_t>(std::countr_zero(occupied_[level]))};
+// The first slot with timers, or `nowhere`. What was detached has left the bit of its slot behind.
+timer_wheel::place timer_wheel::first_place() noexcept {
+  while (occupied_levels_ != 0) {
+    const auto level = static_cast<std::size_t>(std::countr_zero(occupied_levels_));
+    const place first{level, static_cast<std::size_t>(std::countr_zero(occupied_[level]))};
+    if (!slot(first).empty()) return first;
+    vacate(first);
+  }
+  return nowhere;
 }
 
 std::uint64_t timer_wheel::start_of(place at) const noexcept {
@@ -75,20 +95,23 @@ void timer_wheel::vacate(place at) noexcept {
   if (occupied_[at.level] == 0) occupied_levels_ &= ~(1u << at.level);
 }
 
-// From wherever it stands. If that is no slot, then the one that its time leads to is as empty as its bit says.
-void timer_wheel::unlink(timer_node& node) noexcept {
-  const place at = place_of(key_of(node.when));
-  list<timer_node>::erase(node);
-  if (slot(at).empty()) vacate(at);
+// Where a timer stands whose time is known.
+void timer_wheel::put(timer_node& node) noexcept {
+  const std::uint64_t key = key_of(node.when);
+  if (key <= horizon_) return late_.push_back(node);
+  const place at = place_of(key);
+  if (at.level < opened_level_) return opened_.push_back(node);
+  insert(node, at);
 }
 
 // --- the owner
 
-bool timer_wheel::at_home() const noexcept { return current_executor() == &home_; }
+bool timer_wheel::fire_here() const noexcept { return current_executor() == &home_; }
 
-void timer_wheel::attach(timer_node& node) noexcept {
+// Before it is linked.
+void timer_wheel::enter(timer_node& node) noexcept {
   if constexpr (debug_checks) {
-    debug_expects(at_home(), "a timer was attached from outside of the wheel's executor",
+    debug_expects(fire_here(), "a timer was attached from outside of the wheel's executor",
                   "attach it to the timers() of the current executor");
     // ORDER: relaxed, pairs with nothing: a check of how the wheel is used.
     debug_expects(node.link.load(std::memory_order_relaxed) == nullptr, "a timer was attached twice",
@@ -97,21 +120,36 @@ void timer_wheel::attach(timer_node& node) noexcept {
   // ORDER: relaxed, pairs with nothing: whoever detaches it elsewhere has learnt of it by other means (a claim).
   node.link.store(&node, std::memory_order_relaxed);
   ++size_;
-  const std::uint64_t key = key_of(node.when);
-  if (key <= horizon_) return late_.push_back(node);
-  const place at = place_of(key);
-  if (at.level < opened_level_) return opened_.push_back(node);
-  insert(node, at);
+}
+
+void timer_wheel::attach(timer_node& node) noexcept {
+  enter(node);
+  put(node);
+}
+
+void timer_wheel::attach_after(timer_node& node) noexcept {
+  if (!clock_flows_) return timer_service::attach_after(node);
+  enter(node);
+  fresh_.push_back(node);
+}
+
+// From now on their time is known.
+void timer_wheel::time_fresh(time_point present) noexcept {
+  while (!fresh_.empty()) {
+    timer_node& node = fresh_.pop_front();
+    node.limit(present);
+    put(node);
+  }
 }
 
 bool timer_wheel::detach(timer_node& node) noexcept {
-  if (!at_home()) return give_back(node), false;
+  if (!fire_here()) return give_back(node), false;
   // ORDER: relaxed, pairs with nothing: nobody else may detach it, and the owner is the one who pops.
   timer_node* link = node.link.load(std::memory_order_relaxed);
   debug_expects(link == &node || link == nullptr, "a timer was detached twice",
                 "let one party take a registration back: the one that won the wait, or its registrar");
   if (link == nullptr) return false;
-  unlink(node);
+  list<timer_node>::erase(node);
   --size_;
   // ORDER: relaxed, pairs with nothing: for the next attach().
   node.link.store(nullptr, std::memory_order_relaxed);
@@ -120,41 +158,77 @@ bool timer_wheel::detach(timer_node& node) noexcept {
 
 bool timer_wheel::advance(std::size_t at_most) noexcept {
   if constexpr (debug_checks) {
-    debug_expects(at_home(), "a timer_wheel was turned from outside of its executor", "turn it in the executor's loop");
+    debug_expects(fire_here(), "a timer_wheel was turned from outside of its executor",
+                  "turn it in the executor's loop");
   }
   if (empty()) return false;
   // What a bound has left of the turn before; then, from a new horizon, what was late and what is due since.
-  if (cut_ && !turn(at_most)) return true;
-  horizon_ = std::max(horizon_, key_of(clock_.now()));
+  const bool still_cut = cut_ && !turn(at_most);
+  if (still_cut && fresh_.empty()) return true;
+  const time_point present = clock_.now();
+  if (!still_cut) horizon_ = std::max(horizon_, key_of(present));
+  time_fresh(present);
+  if (still_cut) return true;
   due_.splice_back(late_);
   cut_ = !turn(at_most);
   return cut_ || !late_.empty();
 }
 
-// Up to the horizon. False: the budget was used up before.
+// Up to the horizon. False: the budget was used up before. Several slots with few timers each are opened before any of
+// those fires, so that their memory is on its way meanwhile.
 bool timer_wheel::turn(std::size_t& budget) noexcept {
-  do {
+  bool more = true;
+  while (more) {
     if (opened_level_ != 0 && !spread(budget)) return false;
+    std::size_t opened = 0;
+    do more = open_next(budget);
+    while (more && opened_level_ == 0 && ++opened < batch);
     if (!due_.empty() && !fire_due(budget)) return false;
-  } while (open_next());
+  }
   return true;
 }
 
-// Takes the timers out of the first slot, if it begins by the horizon, and goes there. False: the position is at the
-// horizon.
-bool timer_wheel::open_next() noexcept {
-  if (occupied_levels_ != 0) {
-    const place next = first_place();
-    if (start_of(next) <= horizon_) {
-      position_ = std::min(earliest_in(next), horizon_);
-      (next.level == 0 ? due_ : opened_).splice_back(slot(next));
-      opened_level_ = next.level;
-      vacate(next);
-      return true;
-    }
+// Takes the timers out of the first slot, if it begins by the horizon, and goes there; those of a crowd are to be
+// spread then. False: the position is at the horizon.
+bool timer_wheel::open_next(std::size_t& budget) noexcept {
+  const place next = first_place();
+  if (next == nowhere || start_of(next) > horizon_) {
+    position_ = horizon_;
+    return false;
   }
-  position_ = horizon_;
-  return false;
+  if (next.level != 0 && sort_out(next, budget)) return true;
+  position_ = start_of(next);
+  (next.level == 0 ? due_ : opened_).splice_back(slot(next));
+  opened_level_ = next.level;
+  vacate(next);
+  return true;
+}
+
+// Of a slot with few timers: those that are due go to due_ in their order, and the others down. False: it has more.
+bool timer_wheel::sort_out(place from, std::size_t& budget) noexcept {
+  timer_node* sorted[crowd];
+  std::size_t count = 0;
+  for (timer_node& node : slot(from)) {
+    if (count == crowd) return false;
+    std::size_t at = count++;
+    for (; at > 0 && sorted[at - 1]->when > node.when; --at) sorted[at] = sorted[at - 1];
+    sorted[at] = &node;
+  }
+  budget -= std::min(budget, count);
+  vacate(from);
+  position_ = std::min(key_of(sorted[count - 1]->when), horizon_);
+  for (std::size_t i = 0; i < count; ++i) {
+    timer_node& node = *sorted[i];
+    list<timer_node>::erase(node);
+    const std::uint64_t key = key_of(node.when);
+    if (key > horizon_) {
+      insert(node, place_of(key));
+      continue;
+    }
+    prefetch_around(node);
+    due_.push_back(node);
+  }
+  return true;
 }
 
 bool timer_wheel::spread(std::size_t& budget) noexcept {
@@ -187,9 +261,10 @@ bool timer_wheel::fire_due(std::size_t& budget) noexcept {
 }
 
 time_point timer_wheel::next_expiry() noexcept {
+  if (!fresh_.empty()) time_fresh(clock_.now());
   if (!due_.empty() || !opened_.empty() || !late_.empty()) return time_of(horizon_);
-  if (occupied_levels_ == 0) return time_point::max();
-  return time_of(earliest_in(first_place()));
+  const place first = first_place();
+  return first == nowhere ? time_point::max() : time_of(earliest_in(first));
 }
 
 // --- between threads
@@ -227,7 +302,7 @@ timer_node* timer_wheel::take_returned() noexcept {
 
 void timer_wheel::reclaim() noexcept {
   if constexpr (debug_checks) {
-    debug_expects(at_home(), "a timer_wheel was asked to reclaim from outside of its executor",
+    debug_expects(fire_here(), "a timer_wheel was asked to reclaim from outside of its executor",
                   "reclaim in the executor's loop");
   }
   for (timer_node* next = take_returned(); next != &end_;) {
@@ -235,7 +310,7 @@ void timer_wheel::reclaim() noexcept {
     // ORDER: relaxed, pairs with the exchange in take_returned(): from there on the nodes are the owner's.
     next = node.link.load(std::memory_order_relaxed);
     node.link.store(nullptr, std::memory_order_relaxed);
-    if (node.linked()) unlink(node);
+    if (node.linked()) list<timer_node>::erase(node);
     --size_;
     node.fire(node);
   }

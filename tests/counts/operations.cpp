@@ -1,9 +1,7 @@
 // The operations whose instructions tests/counts counts. Each is called as op(k) and does k units; counts.py takes the
 // difference of two k, so that what is there once (the loop, the spawns, the first growth of something) cancels.
 //
-// The clock is a manual one that stands still: what the real one takes belongs to the machine, and a timer wheel that
-// turns now and then would make the count another one each time. There is no observer.
-#include <hocket/base/clock.hpp>
+// There is no observer.
 #include <hocket/core/yield.hpp>
 #include <hocket/coro/async_generator.hpp>
 #include <hocket/coro/generator.hpp>
@@ -23,31 +21,16 @@
 #include <vector>
 
 #include "counting.hpp"
+#include "still_loop.hpp"
 
 namespace {
 
+using counts::must, counts::still_loop;
 using hocket::await, hocket::spawn, hocket::task, hocket::yield;
 using std::size_t;
 
 constexpr size_t crowd = 64;  // as many as a loop resumes in one turn
 constexpr std::chrono::hours far{1};
-
-// A mistake would only make the operation cheaper.
-void must(bool right, const char* what) {
-  if (right) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::exit(1);
-}
-
-struct still_loop {
-  hocket::manual_clock time;
-  hocket::loop loop{{.time = &time}};
-
-  ~still_loop() {
-    loop.run();
-    must(loop.live() == 0, "a coroutine has not come to its end");
-  }
-};
 
 // --- switches
 
@@ -242,7 +225,6 @@ void timed_wait_in_fiber(size_t k) {
       }
     });
 }
-
 struct operation {
   const char* name;
   void (*run)(size_t k);
@@ -271,6 +253,9 @@ constexpr operation operations[] = {
     {"wait_in_fiber", wait_in_fiber},
     {"wait_in_task", wait_in_task},
     {"timed_wait_in_fiber", timed_wait_in_fiber},
+    {"timed_wait_in_task", counts::timed_wait_in_task},
+    {"timer_from_now", counts::timer_from_now},
+    {"timer_at_a_time", counts::timer_at_a_time},
 };
 
 }  // namespace

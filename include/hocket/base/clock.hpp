@@ -17,6 +17,10 @@ class clock {
   // Never less than what an earlier call returned. Any thread may call it.
   virtual time_point now() const noexcept = 0;
 
+  // Whether it goes on by itself, so that nobody can tell when exactly it was read. Another one stands still until it
+  // is told to go on.
+  virtual bool flows() const noexcept { return false; }
+
  protected:
   ~clock() = default;
 };

@@ -100,6 +100,8 @@ class stealable_queue {
     return wanted != demand::none && meets(wanted, size());
   }
 
+  // As in run_queue.hpp.
+  bool is_large() const noexcept { return room_ > 1024; }
   // What pop() will give after `ahead` others, unless thieves take it first; null unless it stands in the array.
   std::coroutine_handle<> peek(std::size_t ahead) const noexcept {
     const std::size_t at = own(head_) + ahead;

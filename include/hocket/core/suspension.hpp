@@ -64,7 +64,7 @@ class wait_source {
 };
 
 // The terms of one wait, beside those of the coroutine's context. Both deadlines hold, and that of the context: the
-// earliest ends the wait. `within` is counted from the moment of the suspension.
+// earliest ends the wait. `within` counts from the suspension, or from the next look at the clock (core/timer.hpp).
 struct wait_terms {
   time_point until = time_point::max();
   duration within = duration::max();
@@ -158,7 +158,10 @@ class suspension : private stop_node, private timer_node {
   // One that grants in two steps is told until the second.
   const wait_source* awaited() const noexcept;
   const std::source_location& at() const noexcept { return at_; }
-  time_point deadline() const noexcept { return timer_node::when; }
+  time_point deadline(time_point present) const noexcept {
+    const time_point then = deadline_after(present, timer_node::after);
+    return then < timer_node::when ? then : timer_node::when;
+  }
 
  private:
   friend class waiter;
@@ -192,7 +195,6 @@ class suspension : private stop_node, private timer_node {
   context* ctx_;
   stop_source* stop_;        // where the stop node is attached; null if it is not
   timer_service* timers_;    // where the alarm is attached; null if it is not
-  duration within_;          // of the terms
   std::source_location at_;  // of the terms
 };
 

@@ -9,7 +9,8 @@
 // come gives ok. If the coroutine is cancelled first, it gives operation_canceled; if a deadline around it comes first
 // (within, or that of the context), timed_out. A time that has passed, and a duration that is zero or negative, do not
 // suspend, and are no yield: they are ok at once. Durations of any period are taken; what is too long for the clock
-// never comes. A duration counts from the moment at which the coroutine suspends.
+// never comes. A duration counts from when the coroutine suspends, or from its executor's next look at the clock, as in
+// within.hpp.
 //
 // A sleep never ends early. It ends on the thread where it began, at its executor's next turn: so it is late by what
 // else that thread does, and by what the system takes to wake it. An executor without timers is fatal.
@@ -43,6 +44,9 @@ class alarm final : public wait_source, private timer_node {
 
   // Registrar only, once. If `until` is not after `present`, the wait is granted; else the alarm is set.
   void begin(suspension& wait, waiter& entry, time_point present, time_point until) noexcept;
+
+  // The same for a time from now, which is positive.
+  void begin(suspension& wait, waiter& entry, duration time) noexcept;
 
   // After a grant: when that was, by the clock of the timers.
   time_point rang() const noexcept { return when; }

@@ -5,7 +5,7 @@
 // point may be asked for. time_point::max() fires only when the clock gets there.
 //
 // Words. A time point is counted from time_point::min(), so it is an unsigned number of 64 bits, here of eleven
-// *digits* of six bits. The *position* is the time up to which everything has been fired. A timer stands on the *level*
+// *digits* of six bits. The *position* is the time up to which everything was taken out. A timer stands on the *level*
 // of the highest digit in which its time differs from the position, in the *slot* of the value that this digit has in
 // its own time. So it is found by a few instructions from its time alone, and all slots of a level lie ahead of those
 // of the level below.
@@ -17,8 +17,17 @@
 //
 // A turn reads the clock, once: that is the *horizon*. It goes from occupied slot to occupied slot, without a step in
 // between however far that is, and ends with position = horizon. All positions within one slot give the same place to
-// every timer outside of it, so the position need not stop at the beginning of a slot: it goes to the first timer in
-// it, if they are few enough to look at.
+// every timer outside of it, so the position need not stop at the beginning of a slot. If its timers are few enough to
+// look at, they are sorted there and then: those that are due are gathered, of several slots, and the others go down.
+//
+// What has left a slot leaves its occupancy bit behind: so a timer is detached without asking where it stands. The bit
+// goes when the slot comes to be the first. Each bit was set by an attach or a move, so that costs nothing more.
+//
+// Timers for a time from now (attach_after). To read the clock costs more than all the rest, so on a clock that goes on
+// by itself they stand apart, without a time, until the next turn reads it, or next_expiry() before a sleep: their time
+// is counted from there. It was read after they were attached, so none is early; they may be late by what was left of
+// the turn in which they came, in which none could have fired. Most are detached before, as a deadline of what was
+// about to happen; they never see a slot. Where a clock stands still until it is told to go on, it is read at once.
 //
 // Why equal times keep their order: their timers always stand in the same slot, later ones behind. A slot is spread in
 // its order, over levels that are empty then; a timer that comes in the middle of it goes to the end of what is left.
@@ -87,11 +96,14 @@ class timer_wheel final : public timer_service {
 
   time_point now() const noexcept override { return clock_.now(); }
   void attach(timer_node& node) noexcept override;
+  void attach_after(timer_node& node) noexcept override;
   [[nodiscard]] bool detach(timer_node& node) noexcept override;
+  bool fire_here() const noexcept override;
 
-  // Owner only, as all that follows. A turn: fires what is due by now. It fires and moves at most `at_most` timers;
-  // when they are used up, the next turn goes on from there. True: something is due already (left by that bound, or
-  // attached late by a fire). The clock is not asked while no timer is attached.
+  // Owner only, as all that follows. A turn: fires what is due by now. It fires at most `at_most` timers, and moves no
+  // more, but for those of the last slot that it opens, if they are few; when they are used up, the next turn goes on
+  // from there. True: something is due already (left by that bound, or attached late by a fire). The clock is not asked
+  // while no timer is attached.
   bool advance(std::size_t at_most = unlimited) noexcept;
 
   // Fires what other threads have detached. To be called once for each wake(), and not otherwise.
@@ -99,7 +111,8 @@ class timer_wheel final : public timer_service {
 
   // When the next turn is needed: time_point::max() if no timer is attached; in the past, if something is due already;
   // else the time of the first timer, or, if its slot holds more than `crowd`, a time before it at which a turn will
-  // spread them. Constant time.
+  // spread them. Constant time, but for the timers for a time from now that came since the last turn, and for slots
+  // that were left empty.
   time_point next_expiry() noexcept;
 
   // Timers attached, with those that other threads have detached and that were not reclaimed yet.
@@ -109,6 +122,7 @@ class timer_wheel final : public timer_service {
   static constexpr std::size_t crowd = 16;
 
  private:
+  static constexpr std::size_t batch = 16;  // slots that are opened before what was due in them is fired
   static constexpr unsigned digit_bits = 6;
   static constexpr std::size_t radix = 1u << digit_bits;
   static constexpr std::size_t levels = 11;
@@ -117,19 +131,23 @@ class timer_wheel final : public timer_service {
   struct place {
     std::size_t level;
     std::size_t digit;
+    friend bool operator==(const place&, const place&) noexcept = default;
   };
+  static constexpr place nowhere{levels, 0};
   list<timer_node>& slot(place at) noexcept { return slots_[at.level * radix + at.digit]; }
   place place_of(std::uint64_t key) const noexcept;
-  place first_place() const noexcept;
+  place first_place() noexcept;
   std::uint64_t start_of(place at) const noexcept;
   std::uint64_t earliest_in(place at) noexcept;
 
-  bool at_home() const noexcept;
   void insert(timer_node& node, place at) noexcept;
   void vacate(place at) noexcept;
-  void unlink(timer_node& node) noexcept;
+  void put(timer_node& node) noexcept;
+  void enter(timer_node& node) noexcept;
+  void time_fresh(time_point present) noexcept;
   bool turn(std::size_t& budget) noexcept;
-  bool open_next() noexcept;
+  bool open_next(std::size_t& budget) noexcept;
+  bool sort_out(place from, std::size_t& budget) noexcept;
   bool spread(std::size_t& budget) noexcept;
   bool fire_due(std::size_t& budget) noexcept;
   void give_back(timer_node& node) noexcept;
@@ -139,6 +157,7 @@ class timer_wheel final : public timer_service {
   const clock& clock_;
   const executor& home_;
   timer_waker& waker_;
+  const bool clock_flows_;
 
   // The owner's.
   std::uint64_t position_;
@@ -147,9 +166,10 @@ class timer_wheel final : public timer_service {
   std::size_t size_ = 0;
   std::size_t opened_level_ = 0;         // of what is in opened_; 0: of nothing
   std::uint32_t occupied_levels_ = 0;    // a bit for each level with an occupied slot
-  std::uint64_t occupied_[levels] = {};  // a bit for each occupied slot
+  std::uint64_t occupied_[levels] = {};  // a bit for each slot with timers; of one that they have left it may be set
   list<timer_node> due_;                 // at the position or late in an earlier turn: to be fired next
   list<timer_node> late_;                // attached since the horizon was read, due by then
+  list<timer_node> fresh_;               // attached for a time from now; what time that is says the next turn
   list<timer_node> opened_;              // of the slot that the position is in: to be spread before anything fires
   list<timer_node> slots_[slots];
 

@@ -4,11 +4,16 @@
 //   auto n = await(within(deadline, handle));                  // a join_handle<int>: result<int>
 //   auto got = await(within(1s, select(a.wait(), b.wait())));
 //
-// The first argument is a duration, counted from the moment when the coroutine suspends, or a point in time of
+// The first argument is a duration, counted from when the coroutine suspends (below), or a point in time of
 // std::chrono::steady_clock. Durations of any period are taken; what is too long for the clock means "never", and one
 // that is negative, or a time that has passed, ends the wait at once. But what is possible without waiting is done
 // first: within(0s, m.lock()) locks a free mutex.
 // Several deadlines, those of the coroutine's context included, all hold: the earliest ends the wait.
+//
+// From when a duration counts. Never from before the coroutine suspends, so no wait ends early. A loop or a worker
+// looks at the machine's clock once in each of its turns: there it counts from the next look, after what else is ready
+// to run in that turn; nothing would have timed out before that look either. With a clock of one's own it counts at
+// once.
 //
 // Nothing nests: an operation gives result<T> with and without a deadline, and so does a join of a coroutine that
 // returns T or result<T>. Timing out a join leaves the coroutine running, and its handle as it was.

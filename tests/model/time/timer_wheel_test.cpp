@@ -26,9 +26,10 @@ using hocket::model::var;
 using hocket_test::kept;
 namespace model = hocket::model;
 
-// The owner's alone, as the time of a turn is.
+// The owner's alone, as the time of a turn is. It flows, so a wait for a time from now gets its time in the next turn.
 struct stepped_clock final : hocket::clock {
   time_point now() const noexcept override { return present; }
+  bool flows() const noexcept override { return true; }
   time_point present{};
 };
 
@@ -85,6 +86,10 @@ class timed_wait : timer_node {
 
   // The owner. Afterwards the granting thread may be told.
   void begin() { loop_.wheel.attach(*this); }
+  void begin_from_now() {
+    after = std::exchange(when, time_point::max()).time_since_epoch();
+    loop_.wheel.attach_after(*this);
+  }
   // The granting thread. `believes`: counts a timer that it could not take back as its own.
   void grant(bool believes = false) {
     const bool won = settle(outcome::granted);
@@ -113,6 +118,7 @@ class timed_wait : timer_node {
 };
 
 enum class mistake { none, believes_to_have_detached, reclaims_unasked };
+enum class from { start, now };
 
 // The owner of a loop and waits on it, due one nanosecond after the other.
 struct stage {
@@ -125,11 +131,13 @@ struct stage {
   }
 
   // Begins the waits, turns the wheel at `then`, frees each wait when it is posted, and the loop when the last one was.
-  void own(std::int64_t then, bool reclaims_unasked) {
+  // Waits from now are given their time by a turn at the start, while they may be granted already.
+  void own(std::int64_t then, bool reclaims_unasked, from begin) {
     hocket::running_scope running({&*loop}, nullptr);
-    for (auto& wait : waits) wait->begin();
+    for (auto& wait : waits) begin == from::now ? wait->begin_from_now() : wait->begin();
     begun.store(1, std::memory_order_release);
     hocket::futex_wake_all(begun);
+    if (begin == from::now) loop->wheel.advance();
     loop->time.present = time_point{duration{then}};
     loop->wheel.advance();
     for (std::size_t left = waits.size(); left > 0;) {
@@ -150,10 +158,10 @@ struct stage {
   }
 };
 
-template <int Count, std::int64_t Then, mistake Wrong = mistake::none>
+template <int Count, std::int64_t Then, mistake Wrong = mistake::none, from Begin = from::start>
 void race(execution& run) {
   stage t(Count);
-  run.thread("owner", [&] { t.own(Then, Wrong == mistake::reclaims_unasked); });
+  run.thread("owner", [&] { t.own(Then, Wrong == mistake::reclaims_unasked, Begin); });
   for (auto& wait : t.waits) {
     run.thread("grants", [&] {
       t.wait_until_begun();
@@ -179,16 +187,27 @@ TEST_CASE("fault 16, 20: two waits that two threads grant before, while and afte
   ::verdict::none(bounds, race<2, late_enough>);
 }
 
+TEST_CASE("fault 16, 20: waits for a time from now end once each, whenever they are granted and given their time") {
+  ::verdict::none({.preemptions = 3, .stale_reads = 2, .spurious = 1}, race<1, late_enough, mistake::none, from::now>);
+  ::verdict::none(bounds, race<2, too_early, mistake::none, from::now>);
+  ::verdict::none(bounds, race<2, in_between, mistake::none, from::now>);
+  ::verdict::none(bounds, race<2, late_enough, mistake::none, from::now>);
+}
+
 TEST_CASE("no ordering of the wheel could be weaker") {
-  auto unneeded = model::unneeded_orderings(bounds, race<2, too_early>);
-  INFO(unneeded);
-  CHECK(unneeded.find("timer_wheel.cpp") == std::string::npos);
+  for (auto& unneeded : {model::unneeded_orderings(bounds, race<2, too_early>),
+                         model::unneeded_orderings(bounds, race<2, too_early, mistake::none, from::now>)}) {
+    INFO(unneeded);
+    CHECK(unneeded.find("timer_wheel.cpp") == std::string::npos);
+  }
 }
 
 TEST_CASE("a thread that takes a timer for detached which the wheel still has frees the wait too early") {
-  auto result = model::explore(bounds, race<1, late_enough, mistake::believes_to_have_detached>);
-  INFO(result.text());
-  CHECK(result.found());
+  for (auto& result : {model::explore(bounds, race<1, late_enough, mistake::believes_to_have_detached>),
+                       model::explore(bounds, race<1, late_enough, mistake::believes_to_have_detached, from::now>)}) {
+    INFO(result.text());
+    CHECK(result.found());
+  }
 }
 
 TEST_CASE("an owner that reclaims what it was not woken for is woken twice") {

@@ -35,14 +35,29 @@ class noted_waker final : public hocket::timer_waker {
   int taken_ = 0;
 };
 
-struct wheel_stand {
-  hocket::manual_clock time;
+// A clock that seems to go on by itself: the wheel cannot know when somebody moves it. Counts how often it is asked.
+class flowing_clock final : public hocket::clock {
+ public:
+  explicit flowing_clock(hocket::time_point start) noexcept : time_(start) {}
+  hocket::time_point now() const noexcept override { return ++asked, time_.now(); }
+  bool flows() const noexcept override { return true; }
+  void set(hocket::time_point to) noexcept { time_.set(to); }
+  void advance(hocket::duration by) noexcept { time_.advance(by); }
+  mutable int asked = 0;
+
+ private:
+  hocket::manual_clock time_;
+};
+
+template <class Clock>
+struct basic_wheel_stand {
+  Clock time;
   still_home home;
   noted_waker waker;
   hocket::timer_wheel wheel;
   hocket::running_scope running{{&home}, nullptr};
 
-  explicit wheel_stand(hocket::time_point start = {}) : time(start), wheel(time, home, waker) {}
+  explicit basic_wheel_stand(hocket::time_point start = {}) : time(start), wheel(time, home, waker) {}
 
   // A turn at that time.
   bool turn_at(hocket::time_point to, std::size_t at_most = hocket::timer_wheel::unlimited) {
@@ -50,6 +65,8 @@ struct wheel_stand {
     return wheel.advance(at_most);
   }
 };
+using wheel_stand = basic_wheel_stand<hocket::manual_clock>;
+using flowing_stand = basic_wheel_stand<flowing_clock>;
 
 // A timer that counts its fires and writes its number to a log.
 struct test_timer : hocket::timer_node {

@@ -22,8 +22,9 @@ struct node : hocket::timer_node {
 hocket::timer_service& timers_here() { return *hocket::current_executor()->timers(); }
 
 void set(hocket::timer_service& timers, node& one, std::size_t i) {
-  one.when = hocket::deadline_after(timers.now(), lab::far(i));
-  timers.attach(one);
+  one.when = hocket::time_point::max();
+  one.after = lab::far(i);
+  timers.attach_after(one);
 }
 
 task<> set_all(std::vector<node>& live) {

@@ -1,0 +1,40 @@
+// What the counted operations run on. The clock stands still and says that it does not: what the real one takes belongs
+// to the machine, and a timer wheel that turns now and then would make the count another one each time.
+#pragma once
+#include <hocket/base/clock.hpp>
+#include <hocket/runtime/loop.hpp>
+
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+
+namespace counts {
+
+// A mistake would only make the operation cheaper.
+inline void must(bool right, const char* what) {
+  if (right) return;
+  std::fprintf(stderr, "%s\n", what);
+  std::exit(1);
+}
+
+struct still_clock final : hocket::clock {
+  hocket::time_point now() const noexcept override { return {}; }
+  bool flows() const noexcept override { return true; }
+};
+
+struct still_loop {
+  still_clock time;
+  hocket::loop loop{{.time = &time}};
+
+  ~still_loop() {
+    loop.run();
+    must(loop.live() == 0, "a coroutine has not come to its end");
+  }
+};
+
+// Those of timers.cpp.
+void timed_wait_in_task(std::size_t k);
+void timer_from_now(std::size_t k);
+void timer_at_a_time(std::size_t k);
+
+}  // namespace counts
