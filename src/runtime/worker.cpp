@@ -2,6 +2,7 @@
 
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/current.hpp>
+#include <hocket/core/driver_maker.hpp>
 #include <hocket/core/housekeeping.hpp>
 
 #include "runtime/platform/thread_name.hpp"
@@ -56,7 +57,7 @@ bool worker::make_driver() noexcept {
     failure_ = std::current_exception();
   }
   expects(driver_ || failure_, "a driver_maker made no driver", "return one, or throw", pool_.name);
-  const bool made = !failure_;  // which is not this thread's any more, then
+  const bool made = !failure_;  // which the constructor may take from now on
   if (made) inbox_.sleep_in(*driver_);
   polls_.set(driver_.get());
   // ORDER: release, pairs with the load in start().

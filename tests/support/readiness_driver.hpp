@@ -10,7 +10,7 @@
 #include <hocket/base/clock.hpp>
 #include <hocket/base/mutex.hpp>
 #include <hocket/core/current.hpp>
-#include <hocket/core/driver.hpp>
+#include <hocket/core/driver_maker.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/operation.hpp>
 #include <hocket/runtime/descriptor_parker.hpp>

@@ -59,7 +59,6 @@
 // child, and a runtime is not used there anyway.
 #pragma once
 #include <hocket/core/parker.hpp>
-#include <memory>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -82,17 +81,6 @@ class driver : public parker {
 
  private:
   const std::uint32_t turns_;
-};
-
-// Makes the drivers of a runtime's workers, while the runtime is constructed.
-class driver_maker {
- public:
-  // On the thread of that worker, which will use it: what belongs to a thread may be made here. One at a time, in the
-  // order of the workers. Not null. What it throws comes out of the runtime's constructor.
-  virtual std::unique_ptr<driver> make(std::size_t worker) = 0;
-
- protected:
-  ~driver_maker() = default;
 };
 
 // When a driver is to be polled: the owner's part.

@@ -83,8 +83,8 @@ struct runtime_options {
   // handler that was there is called, too; ours stays installed when the runtime is gone. 0: none.
   int dump_on_signal = 0;
 
-  // Gives each worker a driver, which its thread makes, uses and destroys: between the two hooks. The maker is not used
-  // once the constructor has returned. Null: workers sleep on a futex.
+  // Gives each worker a driver (core/driver_maker.hpp), which its thread makes, uses and destroys: between the two
+  // hooks. The maker is not used once the constructor has returned. Null: workers sleep on a futex.
   driver_maker* drivers = nullptr;
 
   worker_hook on_start = nullptr;  // before the worker runs anything: to set its affinity, its priority
