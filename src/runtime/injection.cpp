@@ -1,8 +1,8 @@
 #include "runtime/injection.hpp"
 
-#include <hocket/core/frame_memory.hpp>
-
 #include <algorithm>
+#include <memory>
+#include <new>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -27,18 +27,19 @@ runnable* injection::take_stack() noexcept {
   return reversed(top_.exchange(nullptr, std::memory_order_acquire));
 }
 
-// From the memory of frames, where it comes back to those who post from the workers that take.
 injection::bundle* injection::make_bundle(const runnables& works) noexcept {
-  try {
-    auto* made = ::new (allocate_frame(bundle::bytes(works.size()))) bundle{};
-    made->count = works.size();
-    std::copy_n(works.first, works.count, made->works);
-    return made;
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
+  void* const room = ::operator new(bundle::bytes(works.size()), std::nothrow);
+  if (!room) return nullptr;
+  auto* made = ::new (room) bundle{};
+  made->count = works.size();
+  std::copy_n(works.first, works.count, made->works);
+  return made;
 }
 
-void injection::discard(bundle* used) noexcept { release_frame(used, bundle::bytes(used->count)); }
+void injection::discard(bundle* used) noexcept {
+  const std::size_t bytes = bundle::bytes(used->count);
+  std::destroy_at(used);
+  ::operator delete(used, bytes);
+}
 
 }  // namespace hocket::inline HOCKET_ABI

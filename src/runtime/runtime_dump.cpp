@@ -4,6 +4,8 @@
 #include "runtime/pool.hpp"
 #include "runtime/table.hpp"
 
+#include <algorithm>
+
 namespace hocket::inline HOCKET_ABI {
 namespace {
 
@@ -12,7 +14,8 @@ constexpr std::chrono::milliseconds patience{250};  // with a worker that does n
 void write_counts(text_writer& out, std::size_t index, const runtime_counts& of) noexcept {
   out.text("worker ").number(index).text(": ");
   out.number(of.turns).text(" turns, ").number(of.resumed).text(" resumed, ").number(of.injected).text(" injected, ");
-  out.number(of.stolen).text(" stolen, ").number(of.sleeps).text(" sleeps, ").number(of.ready).text(" ready");
+  out.number(of.stolen).text(" stolen, ").number(of.sleeps).text(" sleeps, ").number(of.ready).text(" ready, ");
+  out.number(of.timers).text(" timers, at most ").seconds(of.latest).text(" late");
   out.end_line();
 }
 
@@ -84,6 +87,8 @@ runtime_counts runtime::counts() const noexcept {
     all.stolen += one.stolen;
     all.sleeps += one.sleeps;
     all.ready += one.ready;
+    all.timers += one.timers;
+    all.latest = std::max(all.latest, one.latest);
   }
   return all;
 }

@@ -117,6 +117,9 @@ void worker::gather() noexcept {
   polls_.turn();
   due_ = wheel_.advance(turn_size);
   gathers_ = false;
+  if (wheel_.fired() == timers_.get()) return;
+  timers_.set(wheel_.fired());
+  latest_ns_.set(static_cast<std::size_t>(wheel_.latest().count()));
 }
 
 std::size_t worker::resume_roaming() noexcept {
@@ -262,7 +265,14 @@ const context* worker::running() const noexcept {
 }
 
 runtime_counts worker::counts() const noexcept {
-  return {turns(), resumed_.get(), injected_.get(), stolen_.get(), sleeps_.get(), roaming_.in_reach()};
+  return {.turns = turns(),
+          .resumed = resumed_.get(),
+          .injected = injected_.get(),
+          .stolen = stolen_.get(),
+          .sleeps = sleeps_.get(),
+          .ready = roaming_.in_reach(),
+          .timers = timers_.get(),
+          .latest = duration(static_cast<duration::rep>(latest_ns_.get()))};
 }
 
 // --- executor

@@ -86,7 +86,9 @@ class worker final : public executor, private timer_waker {
     // ORDER: relaxed, pairs with nothing: see above.
     std::size_t get() const noexcept { return number_.load(std::memory_order_relaxed); }
     // ORDER: relaxed, pairs with nothing: see above.
-    void add(std::size_t n) noexcept { number_.store(get() + n, std::memory_order_relaxed); }
+    void add(std::size_t n) noexcept { set(get() + n); }
+    // ORDER: relaxed, pairs with nothing: see above.
+    void set(std::size_t n) noexcept { number_.store(n, std::memory_order_relaxed); }
 
    private:
     atomic<std::size_t> number_{0};
@@ -133,7 +135,7 @@ class worker final : public executor, private timer_waker {
   bool stopped_watching_ = false;  // when it woke last
   bool due_ = false;               // timers are left that are due
   bool gathers_ = false;           // in gather()
-  tally turns_, resumed_, injected_, stolen_, sleeps_;
+  tally turns_, resumed_, injected_, stolen_, sleeps_, timers_, latest_ns_;
   standstill::mark standing_{0};
   atomic<const thread_state*> seated_{nullptr};  // the state of its thread, once it runs
   atomic<std::size_t> entered_{0};

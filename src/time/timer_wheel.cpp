@@ -198,6 +198,7 @@ bool timer_wheel::open_next(std::size_t& budget) noexcept {
   }
   if (next.level != 0 && sort_out(next, budget)) return true;
   position_ = start_of(next);
+  if (next.level == 0) found_due(position_);
   (next.level == 0 ? due_ : opened_).splice_back(slot(next));
   opened_level_ = next.level;
   vacate(next);
@@ -217,6 +218,7 @@ bool timer_wheel::sort_out(place from, std::size_t& budget) noexcept {
   budget -= std::min(budget, count);
   vacate(from);
   position_ = std::min(key_of(sorted[count - 1]->when), horizon_);
+  if (key_of(sorted[0]->when) <= horizon_) found_due(key_of(sorted[0]->when));
   for (std::size_t i = 0; i < count; ++i) {
     timer_node& node = *sorted[i];
     list<timer_node>::erase(node);
@@ -237,12 +239,19 @@ bool timer_wheel::spread(std::size_t& budget) noexcept {
     --budget;
     timer_node& node = opened_.pop_front();
     const std::uint64_t key = key_of(node.when);
-    if (key == position_) due_.push_back(node);
-    else insert(node, place_of(key));
+    if (key != position_) {
+      insert(node, place_of(key));
+      continue;
+    }
+    found_due(key);
+    due_.push_back(node);
   }
   opened_level_ = 0;
   return true;
 }
+
+// Of those that were not due when they were attached.
+void timer_wheel::found_due(std::uint64_t key) noexcept { latest_ = std::max(latest_, horizon_ - key); }
 
 bool timer_wheel::fire_due(std::size_t& budget) noexcept {
   while (!due_.empty()) {
@@ -255,6 +264,7 @@ bool timer_wheel::fire_due(std::size_t& budget) noexcept {
     if (!node.link.compare_exchange_strong(attached, nullptr, std::memory_order_relaxed, std::memory_order_relaxed))
       continue;
     --size_;
+    ++fired_;
     node.fire(node);
   }
   return true;
@@ -265,6 +275,11 @@ time_point timer_wheel::next_expiry() noexcept {
   if (!due_.empty() || !opened_.empty() || !late_.empty()) return time_of(horizon_);
   const place first = first_place();
   return first == nowhere ? time_point::max() : time_of(earliest_in(first));
+}
+
+duration timer_wheel::latest() const noexcept {
+  constexpr auto most = static_cast<std::uint64_t>(duration::max().count());
+  return duration(static_cast<duration::rep>(std::min(latest_, most)));
 }
 
 // --- between threads

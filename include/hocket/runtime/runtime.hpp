@@ -112,7 +112,9 @@ struct runtime_counts {
   std::size_t injected = 0;  // came to it from what other threads posted to the runtime
   std::size_t stolen = 0;    // came to it from other workers: coroutines and forks
   std::size_t sleeps = 0;
-  std::size_t ready = 0;  // stand where others may take them, about
+  std::size_t ready = 0;   // stand where others may take them, about
+  std::size_t timers = 0;  // that have fired
+  duration latest{};       // by how much one of them was late, at most
 };
 
 class runtime final : public executor, public spawn_target {

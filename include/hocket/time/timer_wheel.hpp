@@ -119,6 +119,11 @@ class timer_wheel final : public timer_service {
   std::size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
 
+  // How many timers have fired, and how late at most: how long after its time the turn began that found it due. One
+  // that was due when it was attached is not late.
+  std::size_t fired() const noexcept { return fired_; }
+  duration latest() const noexcept;
+
   static constexpr std::size_t crowd = 16;
 
  private:
@@ -149,6 +154,7 @@ class timer_wheel final : public timer_service {
   bool open_next(std::size_t& budget) noexcept;
   bool sort_out(place from, std::size_t& budget) noexcept;
   bool spread(std::size_t& budget) noexcept;
+  void found_due(std::uint64_t key) noexcept;
   bool fire_due(std::size_t& budget) noexcept;
   void give_back(timer_node& node) noexcept;
   timer_node* take_returned() noexcept;
@@ -164,6 +170,8 @@ class timer_wheel final : public timer_service {
   std::uint64_t horizon_;
   bool cut_ = false;  // the last turn used its bound up
   std::size_t size_ = 0;
+  std::size_t fired_ = 0;
+  std::uint64_t latest_ = 0;
   std::size_t opened_level_ = 0;         // of what is in opened_; 0: of nothing
   std::uint32_t occupied_levels_ = 0;    // a bit for each level with an occupied slot
   std::uint64_t occupied_[levels] = {};  // a bit for each slot with timers; of one that they have left it may be set

@@ -102,6 +102,7 @@ void posters_and_workers(execution& run) {
   std::array<worker, Workers> workers;
   std::array<runnable, Posts> work;
   for (auto& one : work) {
+    one.handle = std::noop_coroutine();
     run.thread("poster", [&] {
       injected.post(one);
       PostersFence{}();
@@ -115,8 +116,7 @@ void posters_and_workers(execution& run) {
         look_for_work<full>(
             one, idle,
             [&] {
-              std::uint32_t taken = 0;
-              for (runnable* next = injected.take(); next; next = next->next) ++taken;
+              const auto taken = static_cast<std::uint32_t>(injected.take([](runnable&) {}));
               if (taken == 0) return false;
               if (left.fetch_sub(taken, std::memory_order_relaxed) == taken) {
                 for (auto& other : workers) other.nudge();
@@ -139,6 +139,7 @@ void posters_and_stuck_workers(execution& run) {
   std::array<worker, 2> workers;
   std::array<runnable, 2> work;
   for (auto& one : work) {
+    one.handle = std::noop_coroutine();
     run.thread("poster", [&] {
       injected.post(one);
       full{}();
@@ -151,8 +152,7 @@ void posters_and_stuck_workers(execution& run) {
       look_for_work<full, FindersFence, looks_when_alone>(
           one, idle,
           [&] {
-            std::uint32_t taken = 0;
-            for (runnable* next = injected.take(); next; next = next->next) ++taken;
+            const auto taken = static_cast<std::uint32_t>(injected.take([](runnable&) {}));
             if (taken == 0) return false;
             if (left.fetch_sub(taken, std::memory_order_relaxed) == taken) {
               for (auto& other : workers) other.nudge();

@@ -4,6 +4,7 @@
 #include <hocket/coro/spawn.hpp>
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/sync/event.hpp>
+#include <hocket/time/sleep.hpp>
 
 #include "support/death.hpp"
 #include "support/runtime_look.hpp"
@@ -17,6 +18,7 @@
 
 using namespace hocket;
 using namespace hocket_test;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -138,6 +140,24 @@ TEST_CASE("a worker that does not come back is named, and the names of the corou
   CHECK(row[2] == "unknown");
   go = true;
   bell.set();
+}
+
+TEST_CASE("timers that fire are counted, and how late they were") {
+  manual_clock time;
+  hocket::runtime rt({.workers = 1, .time = &time});
+  std::atomic<std::size_t> sleeps_before{0};
+  auto body = [&]() -> task<> {
+    sleeps_before = rt.counts(0).sleeps + 1;
+    [[maybe_unused]] auto slept = co_await sleep_for(10ms);
+  };
+  auto h = spawn(rt, body);
+  while (sleeps_before == 0 || rt.counts(0).sleeps < sleeps_before) std::this_thread::yield();
+  time.advance(15ms);
+  rt.clock_moved();
+  sync_wait(std::move(h));
+  const runtime_counts seen = rt.counts();
+  CHECK(seen.timers == 1);
+  CHECK(seen.latest == 5ms);
 }
 
 TEST_CASE("what workers do is counted") {

@@ -8,6 +8,7 @@
 
 using namespace hocket;
 using namespace hocket_test;
+using namespace std::chrono_literals;
 
 TEST_CASE("a timer fires when its time has come, not a nanosecond before, and once") {
   wheel_stand s;
@@ -278,6 +279,31 @@ TEST_CASE("a clock that goes back, against its promise, counts for as late as it
   CHECK(near.fired == 1);
   CHECK(wheel.detach(far));
   CHECK(wheel.next_expiry() == time_point::max());
+}
+
+TEST_CASE("a wheel tells how many of its timers have fired, and how late the latest was") {
+  wheel_stand s(at(100));
+  test_timer past(at(0)), lone(at(1000));
+  s.wheel.attach(past);
+  s.wheel.attach(lone);
+  s.turn_at(at(999));
+  CHECK(s.wheel.fired() == 1);
+  CHECK(s.wheel.latest() == 0ns);  // it was due when it came
+  s.turn_at(at(1030));
+  CHECK(s.wheel.fired() == 2);
+  CHECK(s.wheel.latest() == 30ns);
+  std::deque<test_timer> crowd;
+  for (std::size_t i = 0; i < 2 * timer_wheel::crowd; ++i) s.wheel.attach(crowd.emplace_back(at(5000)));
+  s.turn_at(at(5007));
+  CHECK(s.wheel.fired() == 2 + crowd.size());
+  CHECK(s.wheel.latest() == 30ns);
+  test_timer detached(at(6000)), last(at(6001));
+  s.wheel.attach(detached);
+  s.wheel.attach(last);
+  CHECK(s.wheel.detach(detached));
+  s.turn_at(time_point::max());
+  CHECK(s.wheel.fired() == 3 + crowd.size());
+  CHECK(s.wheel.latest() == time_point::max() - at(6001));
 }
 
 TEST_CASE("a wheel tells the time of its clock") {
