@@ -2,6 +2,7 @@
 #include <hocket/core/scheduled.hpp>
 #include <hocket/core/spawn_batch.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace hocket::inline HOCKET_ABI {
@@ -16,8 +17,15 @@ void spawn_batch::flush() noexcept {
   const runnables all{collected_, std::exchange(size_, 0)};
   const std::error_code refused = target_.enroll(all.size());
   for (std::size_t i = 0; debug_checks && i < all.size(); ++i) scheduled::let_go(all[i]);
-  if (!refused) return post_all(target_.home(), all);
-  for (std::size_t i = 0; i < all.size(); ++i) scheduled::refuse(all[i], refused);
+  if (refused) return refuse(all, refused);
+  post_all(target_.home(), all);
+}
+
+// What a callable does at its end is its own: it may spawn, in this batch, too.
+void spawn_batch::refuse(const runnables& all, std::error_code why) noexcept {
+  runnable* refused[most];
+  std::copy_n(all.first, all.size(), refused);
+  for (std::size_t i = 0; i < all.size(); ++i) scheduled::refuse(*refused[i], why);
 }
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -8,8 +8,7 @@
 //
 // The worker's loop:
 //   1. turn(): the inbox, what was injected into the pool, its driver if it has one, timers, then what is ready, at
-//   most
-//      turn_size of each queue
+//      most turn_size of each queue
 //   2. nothing was ready: find_work(): what was injected, then half of what another worker has
 //   3. nothing was found: rest(): asleep until something is posted, a timer is due, another worker has too much or the
 //      driver has something

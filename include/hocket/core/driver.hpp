@@ -37,8 +37,7 @@
 //     foreign code; to grant waiters (core/suspension.hpp) is what it is for, be they of this owner or of another.
 //   - both run on the owner's thread, outside of coroutines; poll() in its seat (current_executor() is the owner).
 //   - wake() is any thread's. Whoever needs the owner awake (for a post, a stop, a dump, its end) wakes one that sleeps
-//   in
-//     a driver as one that sleeps on a futex.
+//     in a driver as one that sleeps on a futex.
 //
 // What is waited for is the driver's: operations that it offers (core/operation.hpp) find it by
 // current_executor()->io_driver() in begin(), on the owner's thread. Such a wait ends like any other, by a stop or a

@@ -37,7 +37,9 @@ class spawn_batch {
   explicit spawn_batch(Where& where) noexcept : target_(detail::target_of(where)) {}
   spawn_batch(const spawn_batch&) = delete;
   spawn_batch& operator=(const spawn_batch&) = delete;
-  ~spawn_batch() { flush(); }
+  ~spawn_batch() {
+    while (size_ != 0) flush();  // what is refused may spawn as it ends
+  }
 
   // Hands over what was collected. Linear in that; allocates at most what it can do without.
   void flush() noexcept;
@@ -50,6 +52,8 @@ class spawn_batch {
   void collect(scheduled& made, std::coroutine_handle<> start) noexcept;
 
  private:
+  void refuse(const runnables& all, std::error_code why) noexcept;
+
   spawn_target& target_;
   std::size_t size_ = 0;
   runnable* collected_[most];

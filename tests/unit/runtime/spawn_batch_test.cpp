@@ -234,6 +234,33 @@ TEST_CASE("a batch that is refused tells each handle, and gives up the callables
   CHECK(rt.live() == 0);
 }
 
+TEST_CASE("what is refused may spawn in its batch as it ends: that is refused, too, and no other is lost") {
+  struct spawner {
+    spawn_batch* batch;
+    std::vector<join_handle<int>>* handles;
+    explicit spawner(spawn_batch& in, std::vector<join_handle<int>>& all) noexcept : batch(&in), handles(&all) {}
+    spawner(spawner&& other) noexcept : batch(std::exchange(other.batch, nullptr)), handles(other.handles) {}
+    ~spawner() {
+      if (!batch) return;
+      for (int i = 0; i < 3; ++i) handles->push_back(spawn(*batch, twice, i));
+    }
+  };
+  hocket::runtime rt({.workers = 1});
+  static_cast<void>(rt.shutdown());
+  std::vector<join_handle<int>> handles;
+  {
+    spawn_batch batch(rt);
+    for (int i = 0; i < 5; ++i)
+      handles.push_back(spawn(batch, [](const spawner&) -> task<int> { co_return 1; }, spawner(batch, handles)));
+  }
+  CHECK(handles.size() == 20);
+  for (auto& one : handles) {
+    CHECK(one.done());
+    auto got = sync_wait(one.join());
+    CHECK(got.error() == std::errc::operation_canceled);
+  }
+}
+
 TEST_CASE("what is cancelled or killed in a batch is so when it begins") {
   loop lp;
   event never;
