@@ -191,10 +191,11 @@ TEST_CASE("a runtime that a blocking call of its own destroys or shuts down is f
 }
 
 TEST_CASE("a blocking call may end another runtime than that of its coroutine") {
+  blocking_pool pool;
   hocket::runtime rt({.workers = 1});
   auto other = std::make_unique<hocket::runtime>(runtime_options{.workers = 1});
   auto body = [&]() -> task<bool> {
-    auto done = co_await blocking([&] { other.reset(); });
+    auto done = co_await blocking(pool, [&] { other.reset(); });
     co_return done.has_value();
   };
   CHECK(sync_wait(spawn(rt, body)));
@@ -202,9 +203,10 @@ TEST_CASE("a blocking call may end another runtime than that of its coroutine") 
 
 TEST_CASE("a shutdown does not wait longer than it may for a call that runs, and reports what it leaves") {
   std::atomic<bool> runs{false}, open{false};
+  blocking_pool pool;
   hocket::runtime rt({.workers = 2});
   auto body = [&]() -> task<int> {
-    auto done = co_await blocking([&] {
+    auto done = co_await blocking(pool, [&] {
       runs = true;
       runs.notify_all();
       open.wait(false);

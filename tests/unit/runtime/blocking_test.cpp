@@ -323,5 +323,7 @@ TEST_CASE("the pool of the process is there when it is needed, and does not hold
     const bool counted = blocking_pool::of_process().statistics().begun == 1;
     if (three == 3 && counted) std::exit(3);
   };
-  CHECK(end_of_child(body).how == "exit code 3");
+  const child_end end = end_of_child(body);
+  INFO(end.errors);
+  CHECK(end.how == "exit code 3");
 }
