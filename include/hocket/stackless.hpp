@@ -3,6 +3,7 @@
 #include <hocket/base/error.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/base/result.hpp>
+#include <hocket/core/checked_lock.hpp>
 #include <hocket/core/context.hpp>
 #include <hocket/core/or_throw.hpp>
 #include <hocket/core/spawn_batch.hpp>
