@@ -68,6 +68,10 @@ class basic_mutex final : private detail::baton<Strength> {
   void expect_not_mine() noexcept;
 
   const char* what() const noexcept override { return "a mutex"; }
+  const void* holder() const noexcept override {
+    if constexpr (knows_holder) return Strength::last(holder_);
+    else return nullptr;
+  }
 
   // The model checker's test of a mutex is that it excludes; one more word would only make that test longer.
   static constexpr bool knows_holder = debug_checks && !under_model;
