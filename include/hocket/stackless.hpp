@@ -36,6 +36,7 @@
 #include <hocket/sync/event.hpp>
 #include <hocket/sync/latch.hpp>
 #include <hocket/sync/mutex.hpp>
+#include <hocket/sync/once.hpp>
 #include <hocket/sync/select.hpp>
 #include <hocket/sync/semaphore.hpp>
 #include <hocket/time/interval.hpp>
