@@ -35,7 +35,9 @@
 #include <hocket/sync/auto_reset_event.hpp>
 #include <hocket/sync/completion.hpp>
 #include <hocket/sync/event.hpp>
+#include <hocket/sync/latch.hpp>
 #include <hocket/sync/mutex.hpp>
+#include <hocket/sync/once.hpp>
 #include <hocket/sync/select.hpp>
 #include <hocket/sync/semaphore.hpp>
 #include <hocket/time/interval.hpp>

@@ -29,14 +29,14 @@ bool baton<Strength>::take_or_push(waiter& entry) noexcept {
 }
 
 template <class Strength>
-void baton<Strength>::hand_over() noexcept {
+bool baton<Strength>::hand_over() noexcept {
   // ORDER: relaxed, pairs with nothing: a hint that what follows verifies.
   std::uintptr_t seen = word_.load(std::memory_order_relaxed);
   for (;;) {
     waiter* next = nullptr;
     if (seen <= away) {
       // ORDER: release, pairs with the compare-exchange in try_take().
-      if (word_.compare_exchange_weak(seen, here, std::memory_order_release, std::memory_order_relaxed)) return;
+      if (word_.compare_exchange_weak(seen, here, std::memory_order_release, std::memory_order_relaxed)) return false;
       continue;
     }
     if (seen != wanted) {
@@ -45,9 +45,9 @@ void baton<Strength>::hand_over() noexcept {
       if (!word_.compare_exchange_weak(seen, away, std::memory_order_acquire, std::memory_order_relaxed)) continue;
       next = reinterpret_cast<waiter*>(seen);
     } else {
-      if (put_or_pop(next)) return;
+      if (put_or_pop(next)) return false;
     }
-    if (next && next->grant()) return;
+    if (next && next->grant()) return true;
     // ORDER: relaxed, pairs with nothing: as above.
     seen = word_.load(std::memory_order_relaxed);
   }

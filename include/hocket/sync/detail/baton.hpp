@@ -1,6 +1,7 @@
 // A baton: one thing that at most one coroutine has at a time, and a line of those who wait for it.
 //
-// It is what a mutex (the holder puts the baton back) and an auto-reset event (anybody puts it there) are made of.
+// It is what a mutex (the holder puts the baton back), an auto-reset event (anybody puts it there) and a once are made
+// of.
 //
 //   word     meaning                                  changes
 //   here     to be had, nobody waits                  -> away     try_take(), begin()        any thread
@@ -85,7 +86,7 @@ class baton : public wait_source {
     std::uintptr_t seen = word_.load(std::memory_order_relaxed);
     do {
       if (seen > away) [[unlikely]]
-        return hand_over();
+        return static_cast<void>(hand_over());
       // ORDER: release, pairs with the compare-exchange in try_take(). Also if it is here already: who then takes it
       // sees what was done before this call.
     } while (!word_.compare_exchange_weak(seen, here, std::memory_order_release, std::memory_order_relaxed));
@@ -97,8 +98,8 @@ class baton : public wait_source {
   }
   bool was_here() const noexcept { return Strength::last(word_) == here; }
 
-  // To the first in line, or it is here.
-  [[gnu::noinline]] void hand_over() noexcept;
+  // True: the first in line has it. False: nobody waits, and it is here.
+  [[gnu::noinline]] bool hand_over() noexcept;
 
   bool detach(waiter& entry) noexcept override;
   void pass_on(waiter& entry) noexcept override;
