@@ -80,7 +80,7 @@ namespace detail {
                                              const std::source_location& at) noexcept;
 }
 inline void expect_no_lock(const thread_state& here, [[maybe_unused]] const std::source_location& at = {}) noexcept {
-  if constexpr (debug_checks) {
+  if constexpr (debug_checks && !under_model) {
     if (here.locks) [[unlikely]]
       detail::wait_under_lock(*here.locks, here.ctx, at);
   }

@@ -64,10 +64,7 @@ class basic_mutex final : private detail::baton<Strength> {
   }
 
   const char* what() const noexcept override { return "a mutex"; }
-  const void* holder() const noexcept override {
-    if constexpr (knows_holder) return Strength::last(holder_);
-    else return nullptr;
-  }
+  const void* holder() const noexcept override { return holder_.who(); }
 
   [[no_unique_address]] detail::holder<Strength> holder_;
 };

@@ -16,6 +16,11 @@ class holder {
   void give_back() noexcept {
     if constexpr (known) set(nullptr);
   }
+  // For those who look while the threads stand still: the scheduled coroutine; null if there is none, or none is known.
+  const void* who() const noexcept {
+    if constexpr (known) return Strength::last(coroutine_);
+    else return nullptr;
+  }
   // `what` says what the coroutine did: "locked a mutex that it holds".
   void expect_not_mine([[maybe_unused]] const char* what, [[maybe_unused]] const char* remedy) noexcept {
     if constexpr (known) look(what, remedy);
