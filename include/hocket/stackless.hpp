@@ -33,6 +33,7 @@
 #include <hocket/runtime/run.hpp>
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/sync/auto_reset_event.hpp>
+#include <hocket/sync/barrier.hpp>
 #include <hocket/sync/completion.hpp>
 #include <hocket/sync/event.hpp>
 #include <hocket/sync/latch.hpp>
