@@ -1,10 +1,10 @@
-// The floors of the page `wait`: what a mutex that nobody else wants cannot do without.
+// The floors of the pages `wait` and `primitives`: what a mutex that nobody else wants cannot do without.
 //
 //   bare-branch-store (LAB_PLAIN)  one thread: to lock is to look and to write, and so is to unlock
 //   two-rmw                        between threads: each is one atomic read-modify-write
 #include <atomic>
 
-#include "wait.hpp"
+#include "primitives/primitives.hpp"
 
 namespace {
 
@@ -52,14 +52,18 @@ class word {
 }
 
 bool mutex(std::uint64_t k) {
-  word m;
-  std::uint64_t counter = 0;
-  lock_and_unlock(m, counter, k);
-  return counter == k;
+  lab::guarded<word> mine;
+  lock_and_unlock(mine.lock, mine.counter, k);
+  return mine.counter == k;
 }
 
 constexpr lab::named_batch waits[] = {{"mutex", mutex}};
+constexpr lab::named_primitive primitives[] = {
+    {"mutex_free", [](const lab::load&, std::uint64_t k) { return mutex(k); }}};
 
 }  // namespace
 
-int main(int argc, char** argv) { return lab::run_named(LAB_SYSTEM, lab::parse(argc, argv), waits); }
+int main(int argc, char** argv) {
+  if (argc == 6) return lab::run_primitives(LAB_SYSTEM, argc, argv, primitives);
+  return lab::run_named(LAB_SYSTEM, lab::parse(argc, argv), waits);
+}
