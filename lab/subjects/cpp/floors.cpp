@@ -1,7 +1,8 @@
 // The floors of the pages `wait` and `primitives`: what a mutex that nobody else wants cannot do without.
 //
 //   bare-branch-store (LAB_PLAIN)  one thread: to lock is to look and to write, and so is to unlock
-//   two-rmw                        between threads: each is one atomic read-modify-write
+//   two-rmw                        between threads: each is one atomic read-modify-write, a compare-exchange
+//   two-rmw-add (LAB_ADD)          the same, and what unlocks is a subtraction, which some processors do faster
 #include <atomic>
 
 #include "primitives/primitives.hpp"
@@ -31,7 +32,14 @@ class word {
 class word {
  public:
   void lock() { change(0, 1, std::memory_order_acquire); }
+#ifdef LAB_ADD
+  void unlock() {
+    if (taken_.fetch_sub(1, std::memory_order_release) != 1) [[unlikely]]
+      contended();
+  }
+#else
   void unlock() { change(1, 0, std::memory_order_release); }
+#endif
 
  private:
   void change(std::uint32_t from, std::uint32_t to, std::memory_order order) {
