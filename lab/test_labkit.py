@@ -162,6 +162,11 @@ class Tables(unittest.TestCase):
         self.assertEqual(terminal.size(1000, {}), "n = 1,000")
         self.assertEqual([terminal.size(n, {"n_is": "workers"}) for n in (1, 2)], ["1 worker", "2 workers"])
 
+    def test_what_is_left_out_for_one_reason_is_told_once(self):
+        reasons = {("x", "a", 1): "no", ("x", "a", 2): "no", ("x", "b", 1): "no", ("x", "b", 2): "no", ("x", "c", 1): "never",
+                   ("y", "a", 1): "no"}
+        self.assertEqual(terminal.together(reasons), ["x, a, b, n = 1; 2: no", "x, c, n = 1: never", "y, a, n = 1: no"])
+
     def test_one_table_has_a_row_for_each_metric_and_what_is_published(self):
         page, = catalogue.pages(["tasks"])
         group = next(group for group in page.groups if "one_table" in group)

@@ -131,11 +131,13 @@ def remarks(skipped_systems, measurement, published):
 
 
 def together(reasons):
-    """{(system, workload, n): reason} in words; the sizes that have the same reason in one remark."""
-    sizes = {}
+    """{(system, workload, n): reason} in words; the workloads and sizes that have the same reason in one remark."""
+    sizes, workloads = {}, {}
     for (name, workload, n), reason in reasons.items():
         sizes.setdefault((name, workload, reason), []).append(f"{n:,}")
-    return [f"{name}, {workload}, n = {'; '.join(ns)}: {reason}" for (name, workload, reason), ns in sizes.items()]
+    for (name, workload, reason), ns in sizes.items():
+        workloads.setdefault((name, "; ".join(ns), reason), []).append(workload)
+    return [f"{name}, {', '.join(found)}, n = {ns}: {reason}" for (name, ns, reason), found in workloads.items()]
 
 
 def render(report):

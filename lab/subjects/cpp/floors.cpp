@@ -1,10 +1,11 @@
-// The floors of the page `wait`: what a mutex that nobody else wants cannot do without.
+// The floors of the pages `wait` and `primitives`: what a mutex that nobody else wants cannot do without.
 //
 //   bare-branch-store (LAB_PLAIN)  one thread: to lock is to look and to write, and so is to unlock
-//   two-rmw                        between threads: each is one atomic read-modify-write
+//   two-rmw                        between threads: each is one atomic read-modify-write, a compare-exchange
+//   two-rmw-add (LAB_ADD)          the same, and what unlocks is a subtraction, which some processors do faster
 #include <atomic>
 
-#include "wait.hpp"
+#include "primitives/primitives.hpp"
 
 namespace {
 
@@ -31,7 +32,14 @@ class word {
 class word {
  public:
   void lock() { change(0, 1, std::memory_order_acquire); }
+#ifdef LAB_ADD
+  void unlock() {
+    if (taken_.fetch_sub(1, std::memory_order_release) != 1) [[unlikely]]
+      contended();
+  }
+#else
   void unlock() { change(1, 0, std::memory_order_release); }
+#endif
 
  private:
   void change(std::uint32_t from, std::uint32_t to, std::memory_order order) {
@@ -52,14 +60,18 @@ class word {
 }
 
 bool mutex(std::uint64_t k) {
-  word m;
-  std::uint64_t counter = 0;
-  lock_and_unlock(m, counter, k);
-  return counter == k;
+  lab::guarded<word> mine;
+  lock_and_unlock(mine.lock, mine.counter, k);
+  return mine.counter == k;
 }
 
 constexpr lab::named_batch waits[] = {{"mutex", mutex}};
+constexpr lab::named_primitive primitives[] = {
+    {"mutex_free", [](const lab::load&, std::uint64_t k) { return mutex(k); }}};
 
 }  // namespace
 
-int main(int argc, char** argv) { return lab::run_named(LAB_SYSTEM, lab::parse(argc, argv), waits); }
+int main(int argc, char** argv) {
+  if (argc == 6) return lab::run_primitives(LAB_SYSTEM, argc, argv, primitives);
+  return lab::run_named(LAB_SYSTEM, lab::parse(argc, argv), waits);
+}

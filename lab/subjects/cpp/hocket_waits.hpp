@@ -1,6 +1,7 @@
 #pragma once
-// The page `wait` for hocket's two kinds. An event is an auto_reset_event. Who unlocks a mutex or releases a permit
-// hands it to the one that waits; a yield by the first holder lets the other one wait in the beginning.
+// The page `wait` for hocket's two kinds; the page `primitives` has some of it, too. An event is an auto_reset_event.
+// Who unlocks a mutex or releases a permit hands it to the one that waits; a yield by the first holder lets the other
+// one wait in the beginning.
 #include <hocket/coro/oneshot.hpp>
 #include <hocket/sync/auto_reset_event.hpp>
 #include <hocket/sync/mutex.hpp>
@@ -10,7 +11,7 @@
 
 #include <array>
 
-#include "hocket_kind.hpp"
+#include "hocket_world.hpp"
 #include "wait.hpp"
 
 namespace lab {
@@ -24,22 +25,7 @@ using sender = hocket::oneshot_sender<std::uint64_t>;
 #endif
 using primitives::auto_reset_event;
 
-constexpr std::chrono::hours far{1};
-
-// Runs one coroutine, or two with the numbers 0 and 1 in this order, to their end.
-template <class Body>
-void alone(Body body) {
-  hocket::loop loop;
-  hocket::spawn(loop, std::ref(body));
-  loop.run();
-}
-template <class Body>
-void both(Body body) {
-  hocket::loop loop;
-  hocket::spawn(loop, std::ref(body), 0);
-  hocket::spawn(loop, std::ref(body), 1);
-  loop.run();
-}
+constexpr std::chrono::hours an_hour{1};
 
 inline bool mutex_free(std::uint64_t k) {
   primitives::mutex m;
@@ -66,7 +52,7 @@ inline bool within_free(std::uint64_t k) {
   alone([&]() -> coroutine {
     for (std::uint64_t i = 0; i < k; ++i) {
       {
-        auto held = LAB_AWAIT(within(far, m.lock()));
+        auto held = LAB_AWAIT(within(an_hour, m.lock()));
         if (!held) break;
         increment(counter);
       }
@@ -145,7 +131,7 @@ inline bool within_handover(std::uint64_t k) {
   both([&](int me) -> coroutine {
     for (std::uint64_t i = 0; i < k / 2; ++i) {
       if (me == 0) events[1].set();
-      auto set = LAB_AWAIT(within(far, events[me].wait()));
+      auto set = LAB_AWAIT(within(an_hour, events[me].wait()));
       seen += set.has_value();
       if (me == 1) events[0].set();
     }

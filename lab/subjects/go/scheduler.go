@@ -1,5 +1,6 @@
 // The page `scheduler` in Go: `go-subject go-workers <workload> <workers> <stack bytes> <budget ms> <count>`, on as many
-// processors (GOMAXPROCS) as there are workers; ../cpp/scheduler/scheduler.hpp says what its workloads are.
+// processors (GOMAXPROCS) as there are workers; ../cpp/scheduler/scheduler.hpp says what its workloads are. Those of the
+// page `primitives` begin here, too, and are in primitives.go.
 //
 //	spawn_join    a goroutine and a channel of its own
 //	post_outside  the main goroutine, locked to its thread, says go; it is one of those that take turns
@@ -47,6 +48,9 @@ var loads = map[string]func(r load){
 func runScheduler(r request, workload, count string) {
 	n, err := strconv.Atoi(count)
 	run := loads[workload]
+	if units := primitives[workload]; units != nil {
+		run = func(l load) { measureBatches(l.request, workload, func(k int) bool { return units(l, k) }) }
+	}
 	if err != nil || n < 1 || run == nil {
 		fail("unknown workload, or no count")
 	}

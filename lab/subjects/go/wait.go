@@ -46,6 +46,10 @@ func runBatches(r request, workload string) {
 	if !known {
 		fail("this subject does not know that workload")
 	}
+	measureBatches(r, workload, f)
+}
+
+func measureBatches(r request, workload string, f units) {
 	measure := func(k int) float64 {
 		right := false
 		ns := timed(func() { right = f(k) })

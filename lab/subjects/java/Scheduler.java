@@ -5,7 +5,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The page `scheduler` in Java, called as {@code Subject <system> <workload> <workers> <stack bytes> <budget ms> <count>};
- * ../cpp/scheduler/scheduler.hpp says what its workloads are. There are as many carriers as workers.
+ * ../cpp/scheduler/scheduler.hpp says what its workloads are. There are as many carriers as workers. The other systems are
+ * those of Primitives.
  *
  * Those that yield wait for one another in a latch, since who yields while it waits may starve who has not begun (see
  * Subject); so the first ones begin before the last is let go. What is timed is a quarter of the budget or
@@ -123,7 +124,11 @@ final class Scheduler {
         Throwable[] problem = new Throwable[1];
         Loom.start(() -> {
             try {
-                answer(arguments);
+                if (arguments[0].equals("java-virtual-workers")) {
+                    answer(arguments);
+                } else {
+                    Primitives.answer(arguments);
+                }
             } catch (Throwable t) {
                 problem[0] = t;
             }

@@ -59,13 +59,18 @@ struct named_load {
   std::_Exit(0);
 }
 
-template <std::size_t N>
-int run_load(const char* system, int argc, char** argv, const named_load (&known)[N]) {
+inline load parse_load(int argc, char** argv) {
   if (argc != 6) fail("usage: subject <workload> <workers> <stack bytes> <budget ms> <count>");
   load r{parse(argc - 1, argv)};
   r.workers = r.n;
   r.count = std::strtoull(argv[5], nullptr, 10);
   if (r.count == 0) fail("the count must be positive");
+  return r;
+}
+
+template <std::size_t N>
+int run_load(const char* system, int argc, char** argv, const named_load (&known)[N]) {
+  const load r = parse_load(argc, argv);
   for (const named_load& one : known) {
     if (one.workload != r.workload) continue;
     one.run(system, r);

@@ -1,9 +1,11 @@
 //! Rust's runtimes of several threads, called as
 //! `subject-parallel <system> <workload> <workers> <stack bytes> <budget ms> <count>`; ../../cpp/scheduler/scheduler.hpp
 //! says what the workloads are. rust-tokio-workers is tokio's multi-thread runtime (workers.rs), rust-rayon is rayon
-//! (joins.rs).
+//! (joins.rs). The page `primitives` is in primitives.rs, for tokio's current-thread runtime (rust-tokio-current), too.
 
+mod channels;
 mod joins;
+mod primitives;
 mod workers;
 
 use std::process::exit;
@@ -99,6 +101,7 @@ fn main() {
         count: number(6) as usize,
     };
     let known = match load.system.as_str() {
+        "rust-tokio-workers" | "rust-tokio-current" if primitives::run(&load) => true,
         "rust-tokio-workers" => workers::run(&load),
         "rust-rayon" => joins::run(&load),
         _ => false,

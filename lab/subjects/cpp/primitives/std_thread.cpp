@@ -1,0 +1,390 @@
+// The page `primitives` with threads of the operating system, on as many cores as there are workers: std::mutex,
+// std::condition_variable. A semaphore is the one of POSIX, since that of libstdc++ 12 makes a system call each time
+// that a permit comes back; an event is such a semaphore, too. C++ has no channel: here it is a ring behind a mutex,
+// with a condition for either side, and the smallest holds one value (so in channel_rendezvous). A broadcast is such a
+// ring, too. There is no wait for one of several.
+//
+// The threads of a batch are those of the one before: they sleep in between.
+#include <semaphore.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+
+#include "primitives.hpp"
+
+namespace {
+
+using lab::load;
+
+// Threads that all run one body at a time.
+class team {
+ public:
+  explicit team(std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) threads_.emplace_back([this, i] { live(i); });
+  }
+  ~team() {
+    begin(0);
+    for (std::thread& one : threads_) one.join();
+  }
+
+  // `body(void*, i)` in each, until all have ended.
+  void run(void (*body)(void*, std::size_t), void* what) {
+    body_ = body;
+    what_ = what;
+    begin(threads_.size());
+    std::unique_lock held{mutex_};
+    changed_.wait(held, [this] { return running_ == 0; });
+  }
+
+ private:
+  void begin(std::size_t count) {
+    {
+      std::lock_guard held{mutex_};
+      running_ = count;
+      ++generation_;
+    }
+    changed_.notify_all();
+  }
+
+  void live(std::size_t i) {
+    for (std::uint64_t seen = 0;; ++seen) {
+      std::unique_lock held{mutex_};
+      changed_.wait(held, [&] { return generation_ != seen; });
+      if (running_ == 0) return;
+      held.unlock();
+      body_(what_, i);
+      held.lock();
+      if (--running_ == 0) changed_.notify_all();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::uint64_t generation_ = 0;
+  std::size_t running_ = 0;
+  void (*body_)(void*, std::size_t) = nullptr;
+  void* what_ = nullptr;
+  std::vector<std::thread> threads_;
+};
+
+template <class Body>
+void in_threads(std::size_t count, Body body) {
+  static team all(count);  // a process has one workload, and so one count
+  all.run([](void* what, std::size_t i) { (*static_cast<Body*>(what))(i); }, &body);
+}
+
+class semaphore {
+ public:
+  explicit semaphore(unsigned permits) {
+    if (sem_init(&inner_, 0, permits) != 0) lab::fail("no semaphore");
+  }
+  ~semaphore() { sem_destroy(&inner_); }
+
+  void acquire() {
+    while (sem_wait(&inner_) != 0) {
+    }
+  }
+  // Whether there was a permit within an hour.
+  bool acquire_within_an_hour() {
+    timespec until{};
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += 3600;
+    return sem_clockwait(&inner_, CLOCK_MONOTONIC, &until) == 0;
+  }
+  void release() { sem_post(&inner_); }
+
+ private:
+  sem_t inner_;
+};
+
+bool mutex_free(const load& r, std::uint64_t k) {
+  std::vector<lab::guarded<std::mutex>> all(r.workers);
+  in_threads(r.workers, [&](std::size_t i) {
+    auto& mine = all[i];
+    for (std::uint64_t j = 0; j < k / r.workers; ++j) {
+      std::lock_guard held{mine.lock};
+      lab::increment(mine.counter);
+    }
+  });
+  std::uint64_t sum = 0;
+  for (auto& one : all) sum += one.counter;
+  return sum == k;
+}
+
+template <bool Yields>
+bool one_mutex(const load& r, std::uint64_t k) {
+  lab::guarded<std::mutex> shared;
+  in_threads(r.count, [&](std::size_t) {
+    for (std::uint64_t j = 0; j < k / r.count; ++j) {
+      std::lock_guard held{shared.lock};
+      lab::increment(shared.counter);
+      if constexpr (Yields) std::this_thread::yield();
+    }
+  });
+  return shared.counter == k;
+}
+
+bool semaphore_free(const load&, std::uint64_t k) {
+  semaphore permits{1};
+  std::uint64_t counter = 0;
+  in_threads(1, [&](std::size_t) {
+    for (std::uint64_t j = 0; j < k; ++j) {
+      permits.acquire();
+      lab::increment(counter);
+      permits.release();
+    }
+  });
+  return counter == k;
+}
+
+bool semaphore_contended(const load& r, std::uint64_t k) {
+  semaphore permits{lab::permits_for_many};
+  std::atomic<std::uint64_t> counter{0};
+  in_threads(r.count, [&](std::size_t) {
+    for (std::uint64_t j = 0; j < k / r.count; ++j) {
+      permits.acquire();
+      counter.fetch_add(1, std::memory_order_relaxed);
+      std::this_thread::yield();
+      permits.release();
+    }
+  });
+  return counter == k;
+}
+
+bool event_free(const load&, std::uint64_t k) {
+  semaphore event{0};
+  std::uint64_t seen = 0;
+  in_threads(1, [&](std::size_t) {
+    for (std::uint64_t j = 0; j < k; ++j) {
+      event.release();
+      event.acquire();
+      lab::increment(seen);
+    }
+  });
+  return seen == k;
+}
+
+template <bool Timed>
+bool ping_pong(const load&, std::uint64_t k) {
+  semaphore events[2] = {semaphore{0}, semaphore{0}};
+  std::atomic<std::uint64_t> seen{0};
+  in_threads(2, [&](std::size_t me) {
+    std::uint64_t mine = 0;
+    for (std::uint64_t i = 0; i < k / 2; ++i) {
+      if (me == 0) events[1].release();
+      if constexpr (Timed) {
+        mine += events[me].acquire_within_an_hour();
+      } else {
+        events[me].acquire();
+        ++mine;
+      }
+      if (me == 1) events[0].release();
+    }
+    seen += mine;
+  });
+  return seen == k;
+}
+
+class channel {
+ public:
+  explicit channel(std::size_t capacity) : ring_(capacity) {}
+
+  void send(std::uint64_t value) {
+    {
+      std::unique_lock held{mutex_};
+      has_room_.wait(held, [this] { return written_ - read_ < ring_.size(); });
+      ring_[written_++ % ring_.size()] = value;
+    }
+    has_value_.notify_one();
+  }
+
+  std::optional<std::uint64_t> receive() {
+    std::unique_lock held{mutex_};
+    has_value_.wait(held, [this] { return written_ != read_ || closed_; });
+    if (written_ == read_) return {};
+    const std::uint64_t value = ring_[read_++ % ring_.size()];
+    held.unlock();
+    has_room_.notify_one();
+    return value;
+  }
+
+  // How many there were, of which at most so many have been taken; none when it is closed.
+  std::size_t receive_some(std::uint64_t* to, std::size_t at_most) {
+    std::unique_lock held{mutex_};
+    has_value_.wait(held, [this] { return written_ != read_ || closed_; });
+    const std::size_t count = std::min<std::size_t>(written_ - read_, at_most);
+    for (std::size_t i = 0; i < count; ++i) to[i] = ring_[read_++ % ring_.size()];
+    held.unlock();
+    has_room_.notify_all();
+    return count;
+  }
+
+  void close() {
+    {
+      std::lock_guard held{mutex_};
+      closed_ = true;
+    }
+    has_value_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable has_room_, has_value_;
+  std::vector<std::uint64_t> ring_;
+  std::uint64_t written_ = 0, read_ = 0;
+  bool closed_ = false;
+};
+
+bool channel_same(const load&, std::uint64_t k) {
+  channel c{lab::buffered};
+  std::uint64_t sum = 0;
+  in_threads(1, [&](std::size_t) {
+    for (std::uint64_t i = 0; i < k; ++i) {
+      c.send(lab::value_of(i));
+      sum += c.receive().value_or(0);
+    }
+  });
+  return sum == lab::sum_of_values(0, k);
+}
+
+// `receive(channel&)` gives the sum of all until it is closed. The last one that sends closes.
+template <class Receive>
+bool many(std::size_t each, std::size_t capacity, std::uint64_t k, Receive receive) {
+  channel c{capacity};
+  std::atomic<std::uint64_t> sum{0};
+  std::atomic<std::size_t> sending{each};
+  in_threads(2 * each, [&](std::size_t i) {
+    if (i >= each) {
+      sum += receive(c);
+      return;
+    }
+    for (std::uint64_t j = i * (k / each); j < (i + 1) * (k / each); ++j) c.send(lab::value_of(j));
+    if (--sending == 0) c.close();
+  });
+  return sum == lab::sum_of_values(0, k);
+}
+
+std::uint64_t receive_each(channel& c) {
+  std::uint64_t sum = 0;
+  while (auto value = c.receive()) sum += *value;
+  return sum;
+}
+
+std::uint64_t receive_batches(channel& c) {
+  std::uint64_t some[lab::most_at_once], sum = 0;
+  while (std::size_t count = c.receive_some(some, lab::most_at_once)) {
+    for (std::size_t i = 0; i < count; ++i) sum += some[i];
+  }
+  return sum;
+}
+
+bool channel_1p1c(const load&, std::uint64_t k) { return many(1, lab::buffered, k, receive_each); }
+bool channel_4p4c(const load&, std::uint64_t k) { return many(4, lab::buffered, k, receive_each); }
+bool channel_batch(const load&, std::uint64_t k) { return many(1, lab::buffered_for_batches, k, receive_batches); }
+
+bool channel_rendezvous(const load&, std::uint64_t k) {
+  channel there{1}, back{1};
+  std::uint64_t right = 0;
+  in_threads(2, [&](std::size_t me) {
+    for (std::uint64_t i = 0; i < k / 2; ++i) {
+      if (me == 1) {
+        back.send(there.receive().value_or(k));
+      } else {
+        there.send(i);
+        right += back.receive() == i;
+      }
+    }
+  });
+  return right == k / 2;
+}
+
+bool broadcast_100(const load& r, std::uint64_t k) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::uint64_t ring[lab::burst], written = 0;
+  lab::burst_count having(r.count);
+  semaphore all{0};
+  std::atomic<std::uint64_t> sum{0};
+  in_threads(r.count + 1, [&](std::size_t me) {
+    std::uint64_t mine = 0;
+    for (std::uint64_t i = 0; i < k; ++i) {
+      const bool ends_burst = (i + 1) % lab::burst == 0;
+      std::unique_lock held{mutex};
+      if (me == r.count) {
+        ring[written++ % lab::burst] = lab::value_of(i);
+        held.unlock();
+        changed.notify_all();
+        if (ends_burst) all.acquire();
+      } else {
+        changed.wait(held, [&] { return written > i; });
+        mine += ring[i % lab::burst];
+        held.unlock();
+        if (ends_burst && having.is_last()) all.release();
+      }
+    }
+    sum += mine;
+  });
+  return sum == r.count * lab::sum_of_values(0, k);
+}
+
+bool give_turns(std::uint64_t k, std::condition_variable& first, std::condition_variable& second) {
+  std::mutex mutex;
+  std::condition_variable* changed[] = {&first, &second};
+  std::size_t turn = 0;
+  std::uint64_t turns = 0;
+  in_threads(2, [&](std::size_t me) {
+    std::unique_lock held{mutex};
+    for (std::uint64_t i = 0; i < k / 2; ++i) {
+      changed[me]->wait(held, [&] { return turn == me; });
+      ++turns;
+      turn = 1 - me;
+      changed[1 - me]->notify_one();
+    }
+  });
+  return turns == k;
+}
+
+bool condition_ping_pong(const load&, std::uint64_t k) {
+  std::condition_variable first, second;
+  return give_turns(k, first, second);
+}
+bool monitor_ping_pong(const load&, std::uint64_t k) {
+  std::condition_variable changed;
+  return give_turns(k, changed, changed);
+}
+
+bool timed_free(const load&, std::uint64_t k) {
+  lab::guarded<std::timed_mutex> mine;
+  in_threads(1, [&](std::size_t) {
+    for (std::uint64_t j = 0; j < k; ++j) {
+      std::unique_lock held{mine.lock, std::chrono::hours{1}};
+      lab::increment(mine.counter);
+    }
+  });
+  return mine.counter == k;
+}
+
+constexpr lab::named_primitive primitives[] = {
+    {"mutex_free", mutex_free},
+    {"mutex_contended", one_mutex<true>},
+    {"mutex_parallel", one_mutex<false>},
+    {"semaphore_free", semaphore_free},
+    {"semaphore_contended", semaphore_contended},
+    {"event_free", event_free},
+    {"event_ping_pong", ping_pong<false>},
+    {"channel_same", channel_same},
+    {"channel_1p1c", channel_1p1c},
+    {"channel_4p4c", channel_4p4c},
+    {"channel_rendezvous", channel_rendezvous},
+    {"channel_batch", channel_batch},
+    {"broadcast_100", broadcast_100},
+    {"condition_ping_pong", condition_ping_pong},
+    {"monitor_ping_pong", monitor_ping_pong},
+    {"timed_free", timed_free},
+    {"timed_ping_pong", ping_pong<true>},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return lab::run_primitives(LAB_SYSTEM, argc, argv, primitives); }
