@@ -35,8 +35,10 @@
 #include <hocket/sync/auto_reset_event.hpp>
 #include <hocket/sync/barrier.hpp>
 #include <hocket/sync/completion.hpp>
+#include <hocket/sync/condition.hpp>
 #include <hocket/sync/event.hpp>
 #include <hocket/sync/latch.hpp>
+#include <hocket/sync/monitor.hpp>
 #include <hocket/sync/mutex.hpp>
 #include <hocket/sync/once.hpp>
 #include <hocket/sync/select.hpp>

@@ -21,11 +21,14 @@ bool waiter::grant_both(waiter& one, waiter& other) noexcept {
 }
 
 bool waiter::begin_grant() noexcept {
+  const bool won = claim_grant();
+  if (!won) abandon();
+  return won;
+}
+
+bool waiter::claim_grant() noexcept {
   const settlement how = wait_->claim_.settle(verdict::granted);
-  if (how == settlement::lost) {
-    abandon();
-    return false;
-  }
+  if (how == settlement::lost) return false;
   wait_->winner_ = this;
   // ORDER: relaxed, pairs with the load in awaited(): a mark for those who look; the source outlives the wait.
   wait_->granting_.store(true, std::memory_order_relaxed);

@@ -5,7 +5,7 @@ namespace hocket::inline HOCKET_ABI::detail {
 // The waiter is enlisted, and the baton was not just away.
 template <class Strength>
 void baton<Strength>::get_in_line(waiter& entry) noexcept {
-  if (take_or_push(entry) && !entry.grant()) put();
+  if (take_or_push(entry) && !give_to(entry)) put();
 }
 
 // True: took the baton. False: got in line.
@@ -56,7 +56,7 @@ bool baton<Strength>::hand_over() noexcept {
     } else {
       if (put_or_pop(next)) return false;
     }
-    if (next && next->grant()) return true;
+    if (next && give_to(*next)) return true;
     // ORDER: relaxed, pairs with nothing: as above.
     seen = word_.load(std::memory_order_relaxed);
   }

@@ -109,12 +109,15 @@ void act_at_every_step() {
 class place {
  public:
   explicit place(int room) : room_(room) {}
+  // Who leaves for a while, to be told something, and is back before the visit ends.
+  void leave() { --inside_; }
+  void enter() { CHECK(++inside_ <= room_); }
   class visit {
    public:
-    explicit visit(place& in) : in_(in) { CHECK(++in_.inside_ <= in_.room_); }
+    explicit visit(place& in) : in_(in) { in_.enter(); }
     visit(const visit&) = delete;
     visit& operator=(const visit&) = delete;
-    ~visit() { --in_.inside_; }
+    ~visit() { in_.leave(); }
 
    private:
     place& in_;

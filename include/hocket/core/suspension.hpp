@@ -96,6 +96,11 @@ class waiter : public list_node {
   [[nodiscard]] bool begin_grant() noexcept;
   void finish_grant() noexcept;
 
+  // The first step by a source whose waits end by its own hand whoever ends them (a condition: the mutex must be had
+  // again). Where somebody else won, the waiter stays with the source, too, and there is a second step. Such a source
+  // answers detach() with false, and goes on to the second step then.
+  [[nodiscard]] bool claim_grant() noexcept;
+
   // By a source that matched a waiter of its own list with one of another select: grants both or none. When none, the
   // caller still holds both and lets each go with abandon() (if that wait was decided by others) or lists it again:
   // under its lock, and then asks decided() under the same lock. If true, the winner may have come too early to detach

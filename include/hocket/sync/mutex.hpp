@@ -28,6 +28,9 @@
 namespace hocket::inline HOCKET_ABI {
 
 template <class Strength>
+class basic_condition;
+
+template <class Strength>
 class basic_mutex final : private detail::baton<Strength> {
   using base = detail::baton<Strength>;
   class locking;
@@ -49,6 +52,9 @@ class basic_mutex final : private detail::baton<Strength> {
   [[nodiscard]] guard try_lock() noexcept { return this->try_take() ? taken() : guard(); }
 
  private:
+  friend class basic_condition<Strength>;
+
+  void locked_again() noexcept { holder_.take(); }  // by a condition's wait that is over
   guard taken() noexcept {
     holder_.take();
     return guard(*this);
@@ -94,6 +100,7 @@ class [[nodiscard]] basic_mutex<Strength>::guard {
 
  private:
   friend class basic_mutex;
+  friend class basic_condition<Strength>;
   explicit guard(basic_mutex& held) noexcept : mutex_(&held) {}
   basic_mutex* mutex_ = nullptr;
 };

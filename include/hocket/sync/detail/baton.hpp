@@ -31,6 +31,10 @@
 // touch it after a grant that was accepted. One that found nobody in the line makes the baton `here` under the inner
 // mutex; the destructor goes through that mutex, so it waits until the put() has left it.
 //
+// A waiter whose wait is decided already, and goes on as soon as it has the baton, is adopted: that of a condition,
+// whose mutex must be had again. Its `resource` is not null, that of all others is. Nobody takes it out of the line but
+// who hands it the baton.
+//
 // Two may put at a time (an event). Both are then read-modify-writes of the word, so whoever takes the baton is ordered
 // after both: what either did before it put is visible, though there is but one baton to take.
 #pragma once
@@ -44,6 +48,14 @@ class baton : public wait_source {
  public:
   baton(const baton&) = delete;
   baton& operator=(const baton&) = delete;
+
+  // A waiter of another source, whose wait is decided and who holds it still: it goes on when it has the baton.
+  void adopt(waiter& entry) noexcept {
+    std::uintptr_t seen = away;
+    // ORDER: release, pairs with the compare-exchange in hand_over() and in get_in_line(); relaxed on failure.
+    if (!word_.compare_exchange_strong(seen, address_of(entry), std::memory_order_release, std::memory_order_relaxed))
+      get_in_line(entry);
+  }
 
  protected:
   enum state : std::uintptr_t { here, away, put_back_wanted, wanted };  // else the address of a waiter, or one less
@@ -107,6 +119,14 @@ class baton : public wait_source {
 
  private:
   static std::uintptr_t address_of(waiter& entry) noexcept { return reinterpret_cast<std::uintptr_t>(&entry); }
+
+  // False: its wait was ended by others.
+  static bool give_to(waiter& next) noexcept {
+    if (!next.resource) [[likely]]
+      return next.grant();
+    next.finish_grant();
+    return true;
+  }
 
   [[gnu::noinline]] void get_in_line(waiter& entry) noexcept;
   [[gnu::noinline]] void hand_back() noexcept;

@@ -1,10 +1,21 @@
 // Which coroutine holds a thing, at check level `debug`: to find one that waits for what it holds itself.
 #pragma once
 #include <hocket/core/context.hpp>
+#include <hocket/core/current.hpp>
 #include <hocket/core/strength.hpp>
 #include <type_traits>
 
 namespace hocket::inline HOCKET_ABI::detail {
+
+// Who owns what the running code takes: its scheduled coroutine; beside others of that, as a child of a when_all, the
+// child; outside of coroutines the thread. To be compared only.
+inline const void* current_owner() noexcept {
+  thread_state& here = this_thread();
+  const context* ctx = here.ctx;
+  if (!ctx || ctx == &context::root()) return &here;
+  const void* strand = ctx->strand();
+  return strand ? strand : ctx;
+}
 
 template <class Strength>
 class holder {
