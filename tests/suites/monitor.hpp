@@ -76,7 +76,7 @@ TEST_CASE_TEMPLATE("a wait leaves a monitor as often as it was entered, and ente
   CHECK(static_cast<bool>(m.try_enter()));
 }
 
-TEST_CASE_TEMPLATE("two pass a token to and fro in a monitor", Kind, HOCKET_SUITE_KINDS) {
+TEST_CASE_TEMPLATE("two pass a token back and forth in a monitor", Kind, HOCKET_SUITE_KINDS) {
   monitor_of<Kind> m;
   int turn = 0, passed = 0;
   Kind world;
