@@ -43,6 +43,7 @@
 #include <hocket/sync/once.hpp>
 #include <hocket/sync/select.hpp>
 #include <hocket/sync/semaphore.hpp>
+#include <hocket/sync/shared_mutex.hpp>
 #include <hocket/time/interval.hpp>
 #include <hocket/time/sleep.hpp>
 #include <hocket/time/within.hpp>

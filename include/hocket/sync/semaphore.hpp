@@ -15,38 +15,26 @@
 // A semaphore must outlive its permits and every release(); only one that releases a single permit is done with the
 // semaphore as soon as somebody has got that.
 //
-// The word, 64 bits:
-//
-//   bit  0      somebody waits: exactly while the line is not empty, both under the inner mutex
-//   bits 1..63  free permits
-//
-// While bit 0 is clear, the word changes by one read-modify-write of anybody. While it is set, it changes under the
-// inner mutex only, and whoever changes it, or takes the first out of the line, then serves the line: from the front,
-// as far as the permits last. So the first in line always wants more than there is. Who is served has left the line;
-// the grants are made outside of the mutex, and what could not be granted is released again.
-//
-// Ending the wait of the first in line can so grant the next ones, inside of that end.
+// How: sync/detail/permit_line.hpp.
 #pragma once
 #include <hocket/core/operation.hpp>
-#include <hocket/core/strength.hpp>
+#include <hocket/sync/detail/permit_line.hpp>
 #include <cstddef>
 #include <utility>
 
 namespace hocket::inline HOCKET_ABI {
 
 template <class Strength>
-class basic_semaphore final : private wait_source {
+class basic_semaphore final : private detail::permit_line<Strength> {
+  using base = detail::permit_line<Strength>;
   class acquiring;
 
  public:
   class permits;
 
-  static constexpr std::size_t max = static_cast<std::size_t>(-1) >> 2;
+  static constexpr std::size_t max = base::most;
 
-  explicit basic_semaphore(std::size_t free) noexcept : word_(count(free)) {}
-  basic_semaphore(const basic_semaphore&) = delete;
-  basic_semaphore& operator=(const basic_semaphore&) = delete;
-  ~basic_semaphore() { Strength::drain(mutex_); }
+  explicit basic_semaphore(std::size_t free) noexcept : base(free) {}
 
   // Waits for `n` permits: result<permits>.
   [[nodiscard]] operation<acquiring> acquire(std::size_t n = 1,
@@ -55,63 +43,18 @@ class basic_semaphore final : private wait_source {
   }
 
   // Never suspends. Empty (false) if there are fewer, or somebody waits.
-  [[nodiscard]] permits try_acquire(std::size_t n = 1) noexcept { return try_take(n) ? permits(*this, n) : permits(); }
+  [[nodiscard]] permits try_acquire(std::size_t n = 1) noexcept {
+    return this->try_take(n) ? permits(*this, n) : permits();
+  }
 
   // Adds permits. More than `max` in all is fatal.
-  void release(std::size_t n = 1) noexcept {
-    // ORDER: relaxed, pairs with nothing: a hint that the exchange below verifies.
-    word seen = word_.load(std::memory_order_relaxed);
-    do {
-      if (seen & waited) [[unlikely]]
-        return release_to_waiters(n);
-      // ORDER: release, pairs with the compare-exchange in try_take().
-    } while (!word_.compare_exchange_weak(seen, sum(seen, n), std::memory_order_release, std::memory_order_relaxed));
-  }
+  void release(std::size_t n = 1) noexcept { this->give(n); }
 
   // How many are free now: outdated at once if others use the semaphore.
-  std::size_t available() const noexcept {
-    // ORDER: relaxed, pairs with nothing: no more than a hint.
-    return static_cast<std::size_t>(word_.load(std::memory_order_relaxed) >> 1);
-  }
+  std::size_t available() const noexcept { return this->free(); }
 
  private:
-  using word = std::uint64_t;
-  static constexpr word waited = 1;
-
-  static word count(std::size_t n) noexcept {
-    expects(n <= max, "more permits than a semaphore can count",
-            "a negative number, perhaps? The limit is semaphore::max");
-    return static_cast<word>(n) << 1;
-  }
-  static word sum(word seen, std::size_t n) noexcept {
-    const word more = seen + count(n);  // cannot overflow: both are below half of what the word can hold
-    expects((more >> 1) <= max, "a semaphore was given more permits than it can count",
-            "release what was acquired, once; the limit is semaphore::max");
-    return more;
-  }
-
-  bool try_take(std::size_t n) noexcept {
-    // ORDER: relaxed, pairs with nothing: a hint that the exchange below verifies.
-    word seen = word_.load(std::memory_order_relaxed);
-    do {
-      if ((seen & waited) || seen < count(n)) return false;
-      // ORDER: acquire, pairs with the operations on the word in release() and release_to_waiters().
-    } while (!word_.compare_exchange_weak(seen, seen - count(n), std::memory_order_acquire, std::memory_order_relaxed));
-    return true;
-  }
-  void begin(suspension& wait, waiter& entry, acquiring& request) noexcept;
-  [[gnu::noinline, gnu::cold]] void release_to_waiters(std::size_t n) noexcept;
-  waiter* serve() noexcept;
-  static std::size_t grant_all(waiter* first) noexcept;
-  static acquiring& request_of(waiter& entry) noexcept { return *static_cast<acquiring*>(entry.resource); }
-
   const char* what() const noexcept override { return "a semaphore"; }
-  bool detach(waiter& entry) noexcept override;
-  void pass_on(waiter& entry) noexcept override;
-
-  typename Strength::template word<word> word_;
-  typename Strength::mutex mutex_;
-  list<waiter> line_;  // guarded by mutex_
 };
 
 // Acquired permits. Move-only; gives them back when it is destroyed.
@@ -149,16 +92,14 @@ template <class Strength>
 class basic_semaphore<Strength>::acquiring {
  public:
   using value_type = permits;
-  acquiring(basic_semaphore& from, std::size_t n) noexcept : from_(&from), wanted_(n) {}
-  bool try_now() noexcept { return from_->try_take(wanted_); }
-  void begin(suspension& wait, waiter& entry) noexcept { from_->begin(wait, entry, *this); }
-  result<permits> take() noexcept { return permits(*from_, wanted_); }
+  acquiring(basic_semaphore& from, std::size_t n) noexcept : from_(&from), request_{n} {}
+  bool try_now() noexcept { return from_->try_take(request_.wanted); }
+  void begin(suspension& wait, waiter& entry) noexcept { from_->begin(wait, entry, request_); }
+  result<permits> take() noexcept { return permits(*from_, request_.wanted); }
 
  private:
-  friend class basic_semaphore;
   basic_semaphore* from_;
-  std::size_t wanted_;
-  waiter* next_ = nullptr;  // in the chain of those who are served together
+  typename base::request request_;
 };
 
 extern template class basic_semaphore<strength::shared>;

@@ -7,6 +7,7 @@
 #include <hocket/sync/event.hpp>
 #include <hocket/sync/mutex.hpp>
 #include <hocket/sync/once.hpp>
+#include <hocket/sync/shared_mutex.hpp>
 
 #include "support/death.hpp"
 
@@ -50,6 +51,39 @@ TEST_CASE("a mutex that is destroyed while it is held is fatal") {
     m.reset();
   };
   expect_fatal(destroy, "a mutex was destroyed while it is held");
+}
+
+TEST_CASE("a coroutine that locks a shared mutex which it has locked for writing is fatal, by name") {
+  if (!debug_checks) return;
+  for (bool writes : {false, true}) {
+    auto lock_twice = [&] {
+      loop lp;
+      shared_mutex m;
+      spawn(lp, {.name = "greedy"}, [&] {
+        auto once = await(m.lock());
+        if (writes) static_cast<void>(await(m.lock()));
+        else static_cast<void>(await(m.lock_shared()));
+      });
+      lp.run();
+    };
+    expect_fatal(lock_twice, "greedy");
+  }
+}
+
+TEST_CASE("a shared mutex that is destroyed while it is held is fatal") {
+  if (!debug_checks) return;
+  auto destroy_read = [] {
+    auto m = std::make_unique<shared_mutex>();
+    auto held = m->try_lock_shared();
+    m.reset();
+  };
+  expect_fatal(destroy_read, "a shared mutex was destroyed while it is held");
+  auto destroy_written = [] {
+    auto m = std::make_unique<shared_mutex>();
+    auto held = m->try_lock();
+    m.reset();
+  };
+  expect_fatal(destroy_written, "a shared mutex was destroyed while it is held");
 }
 
 TEST_CASE("a coroutine that enters what it has the turn of is fatal, by name") {

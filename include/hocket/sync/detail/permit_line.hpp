@@ -1,0 +1,110 @@
+// Permits, and a line of those who wait for some: what a semaphore and a shared mutex (whose writers want all) are made
+// of. First come, first served, whatever is asked for.
+//
+// The word, 64 bits:
+//
+//   bit  0      somebody waits: exactly while the line is not empty, both under the inner mutex
+//   bits 1..63  free permits
+//
+// While bit 0 is clear, the word changes by one read-modify-write of anybody. While it is set, it changes under the
+// inner mutex only, and whoever changes it, or takes the first out of the line, then serves the line: from the front,
+// as far as the permits last. So the first in line always wants more than there is. Who is served has left the line;
+// the grants are made outside of the mutex, and what could not be granted is given back again.
+//
+// Ending the wait of the first in line can so grant the next ones, inside of that end.
+//
+// The end of its life. Whoever gives permits back touches nothing after its write of the word, but for the inner mutex,
+// which the destructor goes through; and for what it could not grant, which nobody has until it is given back. So who
+// has been granted all the permits there are may destroy it, if nobody else wants any.
+#pragma once
+#include <hocket/core/strength.hpp>
+#include <hocket/core/suspension.hpp>
+#include <cstddef>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+template <class Strength>
+class permit_line : public wait_source {
+ public:
+  permit_line(const permit_line&) = delete;
+  permit_line& operator=(const permit_line&) = delete;
+
+ protected:
+  static constexpr std::size_t most = static_cast<std::size_t>(-1) >> 2;
+
+  // What a waiter wants: a part of its operation.
+  struct request {
+    std::size_t wanted;
+    waiter* next = nullptr;  // in the chain of those who are served together
+  };
+
+  explicit permit_line(std::size_t free) noexcept : word_(count(free)) {}
+  ~permit_line() { Strength::drain(mutex_); }
+
+  bool try_take(std::size_t n) noexcept {
+    // ORDER: relaxed, pairs with nothing: a hint that the exchange below verifies.
+    word seen = word_.load(std::memory_order_relaxed);
+    do {
+      if ((seen & waited) || seen < count(n)) return false;
+      // ORDER: acquire, pairs with the operations on the word in give() and give_to_waiters().
+    } while (!word_.compare_exchange_weak(seen, seen - count(n), std::memory_order_acquire, std::memory_order_relaxed));
+    return true;
+  }
+
+  // Takes them if they are there and the wait can still be granted, else gets in line.
+  void begin(suspension& wait, waiter& entry, request& wish) noexcept;
+
+  void give(std::size_t n) noexcept {
+    // ORDER: relaxed, pairs with nothing: a hint that the exchange below verifies.
+    word seen = word_.load(std::memory_order_relaxed);
+    do {
+      if (seen & waited) [[unlikely]]
+        return give_to_waiters(n);
+      // ORDER: release, pairs with the compare-exchange in try_take().
+    } while (!word_.compare_exchange_weak(seen, sum(seen, n), std::memory_order_release, std::memory_order_relaxed));
+  }
+
+  // How many are free now.
+  std::size_t free() const noexcept {
+    // ORDER: relaxed, pairs with nothing: no more than a hint.
+    return static_cast<std::size_t>(word_.load(std::memory_order_relaxed) >> 1);
+  }
+  // For a destructor: whether nobody has or wants any of `n` permits.
+  bool has_all(std::size_t n) noexcept {
+    Strength::drain(mutex_);
+    return Strength::last(word_) == count(n);
+  }
+
+ private:
+  using word = std::uint64_t;
+  static constexpr word waited = 1;
+
+  static word count(std::size_t n) noexcept {
+    expects(n <= most, "more permits than a semaphore can count",
+            "a negative number, perhaps? The limit is semaphore::max");
+    return static_cast<word>(n) << 1;
+  }
+  static word sum(word seen, std::size_t n) noexcept {
+    const word more = seen + count(n);  // cannot overflow: both are below half of what the word can hold
+    expects((more >> 1) <= most, "a semaphore was given more permits than it can count",
+            "release what was acquired, once; the limit is semaphore::max");
+    return more;
+  }
+
+  [[gnu::noinline, gnu::cold]] void give_to_waiters(std::size_t n) noexcept;
+  waiter* serve() noexcept;
+  static std::size_t grant_all(waiter* first) noexcept;
+  static request& request_of(waiter& entry) noexcept { return *static_cast<request*>(entry.resource); }
+
+  bool detach(waiter& entry) noexcept override;
+  void pass_on(waiter& entry) noexcept override;
+
+  typename Strength::template word<word> word_;
+  typename Strength::mutex mutex_;
+  list<waiter> line_;  // guarded by mutex_
+};
+
+extern template class permit_line<strength::shared>;
+extern template class permit_line<strength::unsync>;
+
+}  // namespace hocket::inline HOCKET_ABI::detail
