@@ -19,7 +19,7 @@ class channel_slot : public channel_party {
     ::new (static_cast<void*>(bytes_)) T(std::forward<U>(item));
   }
   T& item() noexcept { return *std::launder(reinterpret_cast<T*>(bytes_)); }
-  void clear() noexcept { std::destroy_at(&item()); }
+  void clear() noexcept { item().~T(); }
 
  private:
   alignas(T) std::byte bytes_[sizeof(T)];
@@ -236,7 +236,7 @@ class channel_exchange : public channel_core<Strength> {
   }
   void drop_returned() noexcept {
     returned* const first = std::exchange(returned_, returned_->next);
-    std::destroy_at(&first->item());
+    first->item().~T();
     if (first == &spare_) spare_taken_ = false;
     else ::operator delete(first);
   }

@@ -8,9 +8,7 @@
 // beginning of its block, so a queue that is often empty stays in one block.
 #pragma once
 #include <hocket/base/fatal.hpp>
-#include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <new>
 #include <utility>
 
@@ -51,7 +49,7 @@ class item_queue {
   }
   T& front() noexcept { return *head_; }
   void pop() noexcept {
-    std::destroy_at(head_);
+    head_->~T();
     --size_;
     if (++head_ == head_end_) leave_block();
   }
@@ -61,10 +59,10 @@ class item_queue {
     block* next;
     std::size_t places;
   };
-  static constexpr std::size_t alignment = std::max(alignof(block), alignof(T));
+  static constexpr std::size_t alignment = alignof(block) > alignof(T) ? alignof(block) : alignof(T);
   static constexpr std::size_t offset = (sizeof(block) + alignment - 1) / alignment * alignment;
   static constexpr std::size_t most_places = (no_limit / 2 - offset) / sizeof(T);
-  static constexpr std::size_t places_of_block = std::max<std::size_t>(16, 4096 / sizeof(T));
+  static constexpr std::size_t places_of_block = sizeof(T) <= 256 ? 4096 / sizeof(T) : 16;
 
   static block* make_block(std::size_t places) noexcept {
     void* memory = ::operator new(offset + places * sizeof(T), std::align_val_t{alignment}, std::nothrow);

@@ -38,7 +38,7 @@ class moved_item {
     if constexpr (std::is_nothrow_move_assignable_v<T>) {
       *to = std::move(slot.item());
     } else {
-      std::destroy_at(to);
+      to->~T();
       ::new (static_cast<void*>(to)) T(std::move(slot.item()));
     }
     slot.clear();
