@@ -1,8 +1,8 @@
 // The page `primitives` with threads of the operating system, on as many cores as there are workers: std::mutex,
-// std::condition_variable. A semaphore is the one of POSIX, since that of libstdc++ 12 makes a system call each time
-// that a permit comes back; an event is such a semaphore, too. C++ has no channel: here it is a ring behind a mutex,
-// with a condition for either side, and the smallest holds one value (so in channel_rendezvous). A broadcast is such a
-// ring, too. There is no wait for one of several.
+// std::condition_variable. A semaphore is the one of POSIX, since that of libstdc++ 12 makes a system call when a
+// permit comes back after the last was taken, even if nobody waits; an event is such a semaphore, too. C++ has no
+// channel: here it is a ring behind a mutex, with a condition for either side, and the smallest holds one value (so in
+// channel_rendezvous). A broadcast is such a ring, too. There is no wait for one of several.
 //
 // The threads of a batch are those of the one before: they sleep in between.
 #include <semaphore.h>
