@@ -3,6 +3,7 @@
 #include <hocket/base/error.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/base/result.hpp>
+#include <hocket/core/checked_lock.hpp>
 #include <hocket/core/context.hpp>
 #include <hocket/core/or_throw.hpp>
 #include <hocket/core/spawn_batch.hpp>
@@ -32,9 +33,12 @@
 #include <hocket/runtime/run.hpp>
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/sync/auto_reset_event.hpp>
+#include <hocket/sync/barrier.hpp>
 #include <hocket/sync/completion.hpp>
 #include <hocket/sync/event.hpp>
+#include <hocket/sync/latch.hpp>
 #include <hocket/sync/mutex.hpp>
+#include <hocket/sync/once.hpp>
 #include <hocket/sync/select.hpp>
 #include <hocket/sync/semaphore.hpp>
 #include <hocket/time/interval.hpp>

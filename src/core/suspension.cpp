@@ -61,6 +61,7 @@ void suspension::arm(std::coroutine_handle<> handle, const wait_terms& terms) no
   thread_state& here = this_thread();
   expects(here.seat.running_on != nullptr, "a coroutine waited outside of any executor",
           "start it with spawn, run or sync_wait, so that somebody can resume it");
+  if (handle) expect_no_lock(here, terms.at);
   context* const ctx = here.ctx;
   ctx_ = ctx ? ctx : &context::root();
   scheduled* const self = ctx_->strand();

@@ -13,6 +13,7 @@ void fork_group::expect_over() const noexcept {
 fork_group::handle fork_group::begin_group(const handle* children, std::size_t count, handle parent,
                                            coroutine_header* above, bool roams) {
   thread_state& here = this_thread();
+  expect_no_lock(here);
   context& ctx = above && above->ctx ? *above->ctx : current_context();
   set(children, count, parent, above != nullptr);
   ctx_ = &ctx;

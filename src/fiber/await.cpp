@@ -49,6 +49,7 @@ yield_way prepare_yield() noexcept {
   thread_state& here = this_thread();
   auto* thread = static_cast<fiber_thread*>(slot_of(here, thread_slot::fiber));
   control_block* own = thread ? thread->running : nullptr;
+  if (own) expect_no_lock(here);
   if (!own || here.eager || !(own->header.flags & fiber_flag::scheduled) || !here.seat.ready) return none;
   run_queue& ready = *here.seat.ready;
   const bool straight = !switch_annotation::active && here.turn_left != 0 && thread->exceptions->empty();

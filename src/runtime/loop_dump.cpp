@@ -17,8 +17,12 @@ void loop::dump(int fd) noexcept {
   out.number(seen.waiting).text(" waiting), ").number(all - seen.begun).text(" not begun, ");
   out.number(wheel_.size()).text(" timers").end_line();
   if (seen.begun == 0) return;
+  wait_graph waits(seen.begun);
+  waits.add(coroutines_.members());
+  waits.connect();
   write_table_head(out);
-  write_table(out, coroutines_.members(), now());
+  write_table(out, coroutines_.members(), waits, now());
+  waits.write_deadlocks(out);
 }
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -51,7 +51,8 @@ struct runtime::state {
   // See standstill.hpp. Gives the phase.
   std::uint32_t bring_to_a_standstill() noexcept;
   void write_holder(text_writer& out, std::size_t index) noexcept;
-  void write_coroutines(text_writer& out, bool whole) noexcept;
+  void write_coroutines(text_writer& out) noexcept;
+  void write_what_is_sure(text_writer& out) noexcept;
   // After refuse(): until nothing is left; false if that has not come in time.
   [[nodiscard]] bool wait_until_empty(time_point until) noexcept;
 

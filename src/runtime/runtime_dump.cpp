@@ -28,14 +28,25 @@ void runtime::state::write_holder(text_writer& out, std::size_t index) noexcept 
   });
 }
 
-// `whole`: all workers stand still.
-void runtime::state::write_coroutines(text_writer& out, bool whole) noexcept {
+// Of workers that do not all stand still.
+void runtime::state::write_what_is_sure(text_writer& out) noexcept {
   write_table_head(out);
   for (auto& one : workers) {
     const locked guard(*one->coroutines());
-    if (whole) write_table(out, one->coroutines()->members(), time.now());
-    else write_names(out, one->coroutines()->members());
+    write_names(out, one->coroutines()->members());
   }
+}
+
+// While all workers stand still.
+void runtime::state::write_coroutines(text_writer& out) noexcept {
+  tally seen;
+  for (auto& one : workers) count(one->coroutines()->members(), seen);
+  wait_graph waits(seen.begun);
+  for (auto& one : workers) waits.add(one->coroutines()->members());
+  waits.connect();
+  write_table_head(out);
+  for (auto& one : workers) write_table(out, one->coroutines()->members(), waits, time.now());
+  waits.write_deadlocks(out);
 }
 
 // A worker that waits for its turn to ask halts for whoever asks.
@@ -67,7 +78,8 @@ void runtime::dump(int fd) noexcept {
       write_counts(out, i, one.counts());
       if (!stands) all.write_holder(out, i);
     }
-    all.write_coroutines(out, whole);
+    if (whole) all.write_coroutines(out);
+    else all.write_what_is_sure(out);
   }
   all.still.end();
 }

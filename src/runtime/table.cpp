@@ -70,7 +70,7 @@ void write_deadline(text_writer& out, time_point deadline, time_point now) noexc
   else out.text(", ").seconds(between(now, deadline)).text(" left");
 }
 
-void write_awaited(text_writer& out, const scheduled& one, time_point now) noexcept {
+void write_awaited(text_writer& out, const scheduled& one, const wait_graph& waits, time_point now) noexcept {
   const suspension* wait = is_waiting(one) ? one.waiting_for() : nullptr;
   const wait_source* source = wait ? wait->awaited() : nullptr;
   if (one.state() == activity::waiting_foreign) {
@@ -79,18 +79,20 @@ void write_awaited(text_writer& out, const scheduled& one, time_point now) noexc
     out.text(source->what());
     if (const char* subject = source->subject()) out.text(" \"").text(subject).text("\"");
     else out.text(" ").hexadecimal(reinterpret_cast<std::uintptr_t>(source));
+    const scheduled* holder = waits.holder_of(one);
+    if (holder && !source->subject()) out.text(", held by \"").text(holder->name()).text("\"");
     write_deadline(out, wait->deadline(now), now);
   } else {
     out.text("-");
   }
 }
 
-void write_line(text_writer& out, const scheduled& one, time_point now) noexcept {
+void write_line(text_writer& out, const scheduled& one, const wait_graph& waits, time_point now) noexcept {
   out.text(one.name()).to_column(kind_column).text(name_of(one.kind())).to_column(state_column);
   out.text(is_waiting(one) ? "waiting" : is_running(one) ? "running" : "ready");
   write_suspended(out.to_column(suspended_column), one);
   write_spawned(out.to_column(spawned_column), one);
-  write_awaited(out.to_column(awaited_column), one, now);
+  write_awaited(out.to_column(awaited_column), one, waits, now);
   out.end_line();
 }
 
@@ -109,8 +111,8 @@ void write_table_head(text_writer& out) noexcept {
   out.to_column(awaited_column).text("WAITS FOR").end_line();
 }
 
-void write_table(text_writer& out, list<scheduled>& members, time_point now) noexcept {
-  for (const scheduled& one : members) write_line(out, one, now);
+void write_table(text_writer& out, list<scheduled>& members, const wait_graph& waits, time_point now) noexcept {
+  for (const scheduled& one : members) write_line(out, one, waits, now);
 }
 
 void write_names(text_writer& out, list<scheduled>& members) noexcept {

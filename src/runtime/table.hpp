@@ -3,6 +3,8 @@
 #include <hocket/base/text_writer.hpp>
 #include <hocket/core/registry.hpp>
 
+#include "runtime/wait_graph.hpp"
+
 namespace hocket::inline HOCKET_ABI {
 
 // How many are in which state.
@@ -13,7 +15,7 @@ struct tally {
 // While those who run the coroutines stand still.
 void count(list<scheduled>& members, tally& seen) noexcept;
 void write_table_head(text_writer& out) noexcept;
-void write_table(text_writer& out, list<scheduled>& members, time_point now) noexcept;
+void write_table(text_writer& out, list<scheduled>& members, const wait_graph& waits, time_point now) noexcept;
 
 // While they may run: only what never changes, under the lock of the registry.
 void write_names(text_writer& out, list<scheduled>& members) noexcept;

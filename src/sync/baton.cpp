@@ -14,29 +14,38 @@ bool baton<Strength>::take_or_push(waiter& entry) noexcept {
   locked guard(mutex_);
   // ORDER: relaxed, pairs with nothing: a hint that the exchanges below verify.
   std::uintptr_t seen = word_.load(std::memory_order_relaxed);
-  while (seen != wanted) {
-    const std::uintptr_t next = seen == here ? away : seen == away ? address_of(entry) : wanted;
+  while (seen != wanted && seen != put_back_wanted) {
+    const std::uintptr_t put_back = seen & 1;  // of a waiter
+    const std::uintptr_t next = seen == here ? away : seen == away ? address_of(entry) : wanted - put_back;
     // ORDER: acquire, pairs with the compare-exchange in put() for the baton that is here, and in begin() for the
     // waiter that is taken along; release, pairs with that in hand_over(), which finds this one whole.
     if (!word_.compare_exchange_weak(seen, next, std::memory_order_acq_rel, std::memory_order_relaxed)) continue;
     if (seen == here) return true;
     if (seen == away) return false;
-    line_.push_back(*reinterpret_cast<waiter*>(seen));
+    line_.push_back(*reinterpret_cast<waiter*>(seen + put_back));
     break;
   }
   line_.push_back(entry);
   return false;
 }
 
+// Somebody waits. The baton is the caller's again, as far as others can see, until it is handed over.
 template <class Strength>
-void baton<Strength>::hand_over() noexcept {
+void baton<Strength>::hand_back() noexcept {
+  // ORDER: relaxed, pairs with nothing: the next holder is ordered after this one by its claim, or by hand_over().
+  word_.fetch_add(away - here, std::memory_order_relaxed);
+  hand_over();
+}
+
+template <class Strength>
+bool baton<Strength>::hand_over() noexcept {
   // ORDER: relaxed, pairs with nothing: a hint that what follows verifies.
   std::uintptr_t seen = word_.load(std::memory_order_relaxed);
   for (;;) {
     waiter* next = nullptr;
     if (seen <= away) {
       // ORDER: release, pairs with the compare-exchange in try_take().
-      if (word_.compare_exchange_weak(seen, here, std::memory_order_release, std::memory_order_relaxed)) return;
+      if (word_.compare_exchange_weak(seen, here, std::memory_order_release, std::memory_order_relaxed)) return false;
       continue;
     }
     if (seen != wanted) {
@@ -45,9 +54,9 @@ void baton<Strength>::hand_over() noexcept {
       if (!word_.compare_exchange_weak(seen, away, std::memory_order_acquire, std::memory_order_relaxed)) continue;
       next = reinterpret_cast<waiter*>(seen);
     } else {
-      if (put_or_pop(next)) return;
+      if (put_or_pop(next)) return false;
     }
-    if (next && next->grant()) return;
+    if (next && next->grant()) return true;
     // ORDER: relaxed, pairs with nothing: as above.
     seen = word_.load(std::memory_order_relaxed);
   }
@@ -72,9 +81,12 @@ bool baton<Strength>::put_or_pop(waiter*& next) noexcept {
 
 template <class Strength>
 bool baton<Strength>::detach(waiter& entry) noexcept {
-  std::uintptr_t seen = address_of(entry);
-  // ORDER: relaxed, pairs with nothing: whoever takes the waiter out of the word has it, and nobody looks at it then.
-  if (word_.compare_exchange_strong(seen, away, std::memory_order_relaxed, std::memory_order_relaxed)) return true;
+  const std::uintptr_t self = address_of(entry);
+  for (std::uintptr_t seen = self; seen == self || seen == self - 1;) {
+    const std::uintptr_t next = seen == self ? away : put_back_wanted;
+    // ORDER: relaxed, pairs with nothing: whoever takes the waiter out of the word has it, and nobody looks at it then.
+    if (word_.compare_exchange_strong(seen, next, std::memory_order_relaxed, std::memory_order_relaxed)) return true;
+  }
   locked guard(mutex_);
   if (!entry.linked()) return false;
   line_.erase(entry);

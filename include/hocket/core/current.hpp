@@ -13,9 +13,13 @@
 #include <hocket/core/platform/this_thread.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <source_location>
 
 namespace hocket::inline HOCKET_ABI {
 
+namespace detail {
+class lock_record;
+}
 class context;
 class executor;
 class fork_deque;
@@ -45,6 +49,8 @@ struct thread_state {
   void* slots[thread_slot_count] = {};
   // Whose coroutine waits for what this thread does: a blocking call. Null: nobody's. To be compared only.
   const executor* serves = nullptr;
+  detail::lock_record* locks =
+      nullptr;  // which it holds, the last first; at check level `debug` (core/checked_lock.hpp)
 };
 
 inline void*& slot_of(thread_state& thread, thread_slot slot) noexcept {
@@ -67,6 +73,18 @@ inline executor* current_executor() noexcept { return this_thread().seat.running
 
 // The running coroutine's context, also while an awaiter's await_suspend runs; never null.
 context& current_context() noexcept;
+
+// A coroutine is about to wait, or to yield: at check level `debug` this thread may hold no checked lock.
+namespace detail {
+[[noreturn, gnu::cold]] void wait_under_lock(const lock_record& held, const context* ctx,
+                                             const std::source_location& at) noexcept;
+}
+inline void expect_no_lock(const thread_state& here, [[maybe_unused]] const std::source_location& at = {}) noexcept {
+  if constexpr (debug_checks && !under_model) {
+    if (here.locks) [[unlikely]]
+      detail::wait_under_lock(*here.locks, here.ctx, at);
+  }
+}
 
 // Whether objects are destroyed because of a failure: an exception in flight, or a task that an error ended early. Then
 // what they give up is not asked for.

@@ -21,6 +21,10 @@
 //   result<value_type> take();                         // after a successful try_now() or a grant: the resource
 //   static constexpr std::size_t waiters = n;          // only if it needs more than one: `entry` is the first of n
 //   static constexpr bool uninterruptible = true;      // only if nothing but a grant ends the wait
+//   bool has_it() noexcept;                            // only if the resource cannot go back once the waiter was
+//   popped:
+//                                                      // whether that has happened. The wait is then granted, whoever
+//                                                      // ended it, unless it was killed. No select takes such a wait.
 //   void resumed() noexcept;                           // only if it wants to know: what begin() began is over, and was
 //                                                      // taken if it was granted. May be called again.
 //
@@ -65,6 +69,9 @@ namespace detail {
 
 template <class Op>
 concept wants_resumption = requires(Op& op) { op.resumed(); };
+
+template <class Op>
+concept keeps_late_grants = requires(Op& op) { op.has_it(); };
 
 // While the end of a wait is told.
 template <class Op>
@@ -177,11 +184,16 @@ class [[nodiscard]] wait : public own_awaiter {
       return what_.op_.take();
     [[maybe_unused]] const detail::resumption<Op> over(what_.op_);
     verdict outcome = registration_.wait.finish();
-    if (outcome != verdict::granted) return failure_of(outcome);
+    if (outcome != verdict::granted && !granted_late(outcome)) return failure_of(outcome);
     return what_.op_.take();
   }
 
  private:
+  bool granted_late([[maybe_unused]] verdict outcome) noexcept {
+    if constexpr (detail::keeps_late_grants<Op>) return outcome != verdict::killed && what_.op_.has_it();
+    else return false;
+  }
+
   struct registration {
     suspension wait;  // first: the waiters ask it when they are destroyed
     waiter entries[waiters_of<Op>];

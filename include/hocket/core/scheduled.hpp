@@ -154,6 +154,7 @@ class scheduled : public context, public list_node, private runnable, private wa
   }
   const char* what() const noexcept override { return "the end of a coroutine"; }
   const char* subject() const noexcept override { return name(); }
+  const void* holder() const noexcept override { return this; }
   runnable& prepare(std::coroutine_handle<> start, const void* caller) noexcept;
   void expect_let_go() const noexcept;
   bool detach(waiter& entry) noexcept override;

@@ -53,6 +53,10 @@ class wait_source {
   // The name of what it is about, as the coroutine that is joined; null if it has none. Lives as long as the source.
   virtual const char* subject() const noexcept { return nullptr; }
 
+  // The coroutine that must go on before this can be granted, if it is one, and known: who holds the mutex, who is
+  // joined. For those who look at a wait while its threads stand still; to be compared only, since it may have ended.
+  virtual const void* holder() const noexcept { return nullptr; }
+
   // Any thread, without locks: takes `entry` out of the list. True: it was in, and nobody will pop it any more.
   [[nodiscard]] virtual bool detach(waiter& entry) noexcept = 0;
 
@@ -157,6 +161,8 @@ class suspension : private stop_node, private timer_node {
   // was asked for. Null: there is none; or the wait is decided, though perhaps not over, and the source may be gone.
   // One that grants in two steps is told until the second.
   const wait_source* awaited() const noexcept;
+  // It has one source, and no deadline.
+  bool ends_only_by_grant() const noexcept;
   const std::source_location& at() const noexcept { return at_; }
   time_point deadline(time_point present) const noexcept {
     const time_point then = deadline_after(present, timer_node::after);
@@ -203,6 +209,10 @@ inline void waiter::join(suspension& wait, wait_source& source) noexcept {
   source_ = &source;
   sibling_ = wait.first_;
   wait.first_ = this;
+}
+
+inline bool suspension::ends_only_by_grant() const noexcept {
+  return first_ && !first_->sibling_ && timer_node::when == time_point::max() && timer_node::after == duration::max();
 }
 
 inline void waiter::enlist(suspension& wait, wait_source& source) noexcept {

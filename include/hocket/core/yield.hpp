@@ -32,6 +32,7 @@ class [[nodiscard("yield does nothing until it is awaited")]] yield {
     // Where this thread pops from its executor's run queue, the handle is all that is queued.
     bool await_suspend(std::coroutine_handle<> handle) noexcept {
       thread_state& here = this_thread();
+      expect_no_lock(here);
       ctx_ = here.ctx;
       if (here.seat.ready && !here.seat.roaming && here.seat.ready->try_push(handle)) [[likely]]
         return true;

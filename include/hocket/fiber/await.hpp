@@ -19,6 +19,7 @@
 #include <hocket/core/yield.hpp>
 #include <hocket/fiber/round_trip.hpp>
 #include <hocket/fiber/scheduled_fiber.hpp>
+#include <bit>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -260,11 +261,16 @@ class fiber_wait : public park_request {
   stay_for_wait stay_;
 };
 
+// A place in the source on its way out of line, as a number: as an object it would be put into memory before every try.
+using place_number =
+    std::conditional_t<sizeof(std::source_location) == sizeof(std::uintptr_t), std::uintptr_t, std::source_location>;
+
 // Null: the caller is no fiber, or there is no memory. The terms come one by one: as one object they would be put
 // together in memory before every try.
 template <class Op>
 [[gnu::noinline]] fiber_wait<Op>* begin_wait(Op op, duration::rep until, duration::rep within, verdict ignore,
-                                             std::source_location at) {
+                                             place_number place) {
+  const auto at = std::bit_cast<std::source_location>(place);
   static_assert(alignof(fiber_wait<Op>) <= 16);
   thread_state& here = this_thread();
   control_block* const fiber = awaiting_fiber(running_fiber(here));
@@ -296,7 +302,8 @@ template <class Op>
 template <class Op>
 [[gnu::noinline, gnu::cold]] result<typename Op::value_type> await_in_place(Op op, duration::rep until,
                                                                             duration::rep within, verdict ignore,
-                                                                            std::source_location at) {
+                                                                            place_number place) {
+  const auto at = std::bit_cast<std::source_location>(place);
   operation<Op> what(op, {time_point(duration(until)), duration(within), ignore, at});
   auto awaiter = std::move(what).operator co_await();
   suspend_on(awaiting_fiber(), awaiter);
@@ -331,12 +338,17 @@ template <class Op>
   Op op = std::move(what).unwrap();
   if (op.try_now()) [[likely]]
     return op.take();
+  const auto place = std::bit_cast<detail::place_number>(terms.at);
   const duration::rep until = terms.until.time_since_epoch().count(), within = terms.within.count();
-  detail::fiber_wait<Op>* const begun = detail::begin_wait(op, until, within, terms.ignore, terms.at);
-  if (!begun) [[unlikely]]
-    return detail::await_in_place(op, until, within, terms.ignore, terms.at);
+  detail::fiber_wait<Op>* const begun = detail::begin_wait(op, until, within, terms.ignore, place);
+  // What a call gave is moved out of a place of its own: else g++ keeps the result of try_now() in memory, too.
+  if (!begun) [[unlikely]] {
+    auto ended = detail::await_in_place(op, until, within, terms.ignore, place);
+    return result<typename Op::value_type>(std::move(ended));
+  }
   detail::park_fiber(begun->fiber(), static_cast<park_request*>(begun));
-  return detail::end_wait(begun);
+  auto ended = detail::end_wait(begun);
+  return result<typename Op::value_type>(std::move(ended));
 }
 
 // The same for a yield, which fibers do most often.

@@ -119,8 +119,11 @@ class loop final : public executor, public spawn_target, private timer_waker {
 
   // Writes a table of its coroutines, one line each: name, kind, state, where it waits, where it was spawned, what it
   // waits for. A place is file:line where it was told, else an address in its module (addr2line knows the line), else
-  // "-". Those that have not begun are counted, not listed. Allocates nothing and leaves errno as it was. Blocks like
-  // write(2) on `fd`; what cannot be written is dropped.
+  // "-". Those that have not begun are counted, not listed. Below the table: which coroutines wait for one another, in
+  // circles of joins and of locks, and which wait for those: nobody can wake them, they can be cancelled and killed. (A
+  // mutex knows who holds it at check level `debug`; a wait with a deadline, and a select, end otherwise.) Takes
+  // nothing from the allocator and leaves errno as it was. Blocks like write(2) on `fd`; what cannot be written is
+  // dropped. n coroutines take O(n log n).
   // From its thread (a coroutine of the loop, too), or by a debugger while that thread stands still: call lp.dump(2).
   void dump(int fd) noexcept;
 

@@ -155,7 +155,7 @@ class runtime final : public executor, public spawn_target {
 
   // Writes a table of its coroutines, like loop::dump. The workers stand still meanwhile. A worker that does not come
   // back from a coroutine within a quarter of a second is named, and of all coroutines only name, kind and place are
-  // told then. From any thread, a coroutine of the runtime too. Allocates nothing. Blocks like write(2) on `fd`.
+  // told then, and no deadlocks. From any thread, a coroutine of the runtime too. Blocks like write(2) on `fd`.
   void dump(int fd) noexcept;
 
   // After a clock of one's own has moved: has each worker fire what is due by then. Returns before that has happened.

@@ -20,9 +20,9 @@
 //
 // unsync::mutex is for the coroutines of one thread; see core/strength.hpp.
 #pragma once
-#include <hocket/core/context.hpp>
 #include <hocket/core/operation.hpp>
 #include <hocket/sync/detail/baton.hpp>
+#include <hocket/sync/detail/holder.hpp>
 #include <utility>
 
 namespace hocket::inline HOCKET_ABI {
@@ -50,33 +50,23 @@ class basic_mutex final : private detail::baton<Strength> {
 
  private:
   guard taken() noexcept {
-    if constexpr (knows_holder) set_holder(current_context().strand());
+    holder_.take();
     return guard(*this);
   }
   void unlock() noexcept {
-    if constexpr (knows_holder) set_holder(nullptr);
+    holder_.give_back();
     this->put_back();
   }
   void begin(suspension& wait, waiter& entry) noexcept {
-    if constexpr (knows_holder) expect_not_mine();
+    holder_.expect_not_mine("a coroutine locked a mutex that it holds",
+                            "a mutex is not recursive: unlock it first, or pass the guard down");
     base::begin(wait, entry);
   }
-  void set_holder([[maybe_unused]] const void* coroutine) noexcept {
-    // ORDER: relaxed, pairs with nothing: read for the check in expect_not_mine(), where the word orders it.
-    if constexpr (knows_holder) holder_.exchange(coroutine, std::memory_order_relaxed);
-  }
-  void expect_not_mine() noexcept;
 
   const char* what() const noexcept override { return "a mutex"; }
+  const void* holder() const noexcept override { return holder_.who(); }
 
-  // The model checker's test of a mutex is that it excludes; one more word would only make that test longer.
-  static constexpr bool knows_holder = debug_checks && !under_model;
-  using holder_word = typename Strength::template word<const void*>;
-  struct no_holder {
-    explicit no_holder(const void*) noexcept {}
-  };
-  // The scheduled coroutine that holds the mutex, at check level `debug`.
-  [[no_unique_address]] std::conditional_t<knows_holder, holder_word, no_holder> holder_{nullptr};
+  [[no_unique_address]] detail::holder<Strength> holder_;
 };
 
 // A held mutex. Move-only; unlocks when it is destroyed.

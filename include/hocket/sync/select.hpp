@@ -42,6 +42,9 @@ class selecting {
   using value_type = choice<typename Ops::value_type...>;
   static constexpr std::size_t waiters = sizeof...(Ops);
   static_assert((is_interruptible<Ops> && ...), "hocket: a scope's join cannot be given up for another wait");
+  static_assert(
+      (!keeps_late_grants<Ops> && ...),
+      "hocket: an arrival at a barrier cannot be given up for another wait: give it a deadline, or cancel it");
   static_assert(((waiters_of<Ops> == 1) && ...), "hocket: a select in a select: name all operations in one");
 
   explicit selecting(Ops... ops) noexcept : arms_{{ops}...} {}

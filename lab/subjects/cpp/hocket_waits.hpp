@@ -30,12 +30,14 @@ constexpr std::chrono::hours an_hour{1};
 inline bool mutex_free(std::uint64_t k) {
   primitives::mutex m;
   std::uint64_t counter = 0;
-  alone([&]() -> coroutine {
-    for (std::uint64_t i = 0; i < k; ++i) {
+  alone([&]() -> coroutine {  // what it captures is in locals, as the floors have it in arguments
+    primitives::mutex& wanted = m;
+    std::uint64_t& locked = counter;
+    for (std::uint64_t left = k; left; --left) {
       {
-        auto held = LAB_AWAIT(m.lock());
+        auto held = LAB_AWAIT(wanted.lock());
         if (!held) break;
-        increment(counter);
+        increment(locked);
       }
       others();
     }

@@ -180,6 +180,32 @@ void work_for_one(execution& run) {
   made.free();
 }
 
+// Two who waited have left the line. What is made then is seen by whoever finds the event set.
+template <class Strength>
+void work_after_two_have_left(execution& run) {
+  kept<hocket::basic_auto_reset_event<Strength>> made;
+  kept<stop_source> stop;
+  var<int> work{0, "work"};
+  place mortals[] = {place(&*stop), place(&*stop)};
+  place patient;
+  one_wait first(mortals[0], made->wait());
+  one_wait second(mortals[1], made->wait());
+  stop->request();
+  (void)first.end();
+  (void)second.end();
+  run.thread("makes", [&] {
+    work = 1;
+    made->set();
+  });
+  run.thread("consumes", [&] {
+    require(wait_at(patient, made->wait()).has_value());
+    require(work == 1);
+  });
+  run.join();
+  made.free();
+  stop.free();
+}
+
 // --- the mistakes
 
 // The destructor does not wait for a thread that is about to leave the inner mutex.
@@ -209,6 +235,25 @@ struct lazy_word : hocket::atomic<T> {
 struct lazy : strength::shared {
   template <class T>
   using word = lazy_word<T>;
+  template <class T>
+  static T last(const word<T>& word) noexcept {
+    return word.load(std::memory_order_relaxed);
+  }
+};
+
+// A mutex that is put back in two steps.
+template <class T>
+struct split_word : hocket::atomic<T> {
+  using hocket::atomic<T>::atomic;
+  T fetch_sub(T value, std::memory_order how) {
+    const T seen = this->load(std::memory_order_relaxed);
+    this->store(seen - value, how);
+    return seen;
+  }
+};
+struct split : strength::shared {
+  template <class T>
+  using word = split_word<T>;
   template <class T>
   static T last(const word<T>& word) noexcept {
     return word.load(std::memory_order_relaxed);
@@ -254,6 +299,14 @@ TEST_CASE("a mutex that gets in line in two steps forgets somebody") {
   CHECK(result.found());
 }
 
+TEST_CASE("an auto-reset event whose line was left by all is set for the next") {
+  ::verdict::none(bounds, work_after_two_have_left<strength::shared>);
+}
+
+TEST_CASE("a mutex that is put back in two steps forgets who came in between") {
+  ::verdict::found(bug::lost_wakeup, bounds, count_and_free<split>);
+}
+
 TEST_CASE("an event that is not written when it is set already loses a wake-up") {
   ::verdict::found(bug::lost_wakeup, bounds, work_for_one<lazy>);
 }
@@ -261,7 +314,9 @@ TEST_CASE("an event that is not written when it is set already loses a wake-up")
 TEST_CASE("no ordering of a mutex could be weaker") {
   auto unneeded = model::unneeded_orderings({.preemptions = 1, .stale_reads = 1, .spurious = 0}, [](execution& run) {
     either(run, count_and_free<strength::shared>, [](execution& other) {
-      either(other, lock_twice_and_free<strength::shared>, second_beside_a_cancel<strength::shared>);
+      either(other, lock_twice_and_free<strength::shared>, [](execution& third) {
+        either(third, second_beside_a_cancel<strength::shared>, work_after_two_have_left<strength::shared>);
+      });
     });
   });
   CHECK(unneeded_in("baton.hpp", unneeded) == "");

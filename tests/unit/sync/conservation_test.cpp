@@ -7,10 +7,12 @@
 // who returned with it, or is there for the next; and nobody is left waiting for what is there.
 #include <hocket/core/context.hpp>
 #include <hocket/core/stop.hpp>
+#include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/oneshot.hpp>
 #include <hocket/sync/auto_reset_event.hpp>
 #include <hocket/sync/event.hpp>
 #include <hocket/sync/mutex.hpp>
+#include <hocket/sync/once.hpp>
 #include <hocket/sync/select.hpp>
 #include <hocket/sync/semaphore.hpp>
 
@@ -213,6 +215,30 @@ struct one_lock {
   }
 };
 
+// The first turn fails at a grant, the second one is done.
+struct one_turn {
+  once source;
+  std::vector<once::turn> kept;
+  int ended = 0;
+
+  one_turn() { kept.push_back(*sync_wait(source.enter())); }
+  auto wait() { return source.enter(); }
+  void keep(result<once::turn> got) {
+    if (*got) kept.push_back(*std::move(got));
+    else CHECK(source.is_done());
+    CHECK(kept.size() <= 1);
+  }
+  void grant() {
+    if (kept.empty()) return;
+    if (++ended == 2) kept.back().done();
+    kept.clear();
+  }
+  void check(int waiting) {
+    CHECK(source.is_done() == (ended == 2));
+    if (kept.empty()) CHECK(waiting == 0);
+  }
+};
+
 struct bell {
   auto_reset_event source;
   int through = 0, rung = 0;
@@ -285,7 +311,7 @@ void in_every_order(std::string letters) {
 }  // namespace
 
 TEST_CASE_TEMPLATE("faults 12, 13: in every order of grants and ends, nothing is lost and nobody forgotten", Source,
-                   permits, pairs, one_lock, bell, gate, either) {
+                   permits, pairs, one_lock, one_turn, bell, gate, either) {
   in_every_order<Source>("GGCTKSDN");
 }
 

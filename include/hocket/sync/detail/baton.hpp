@@ -1,6 +1,7 @@
 // A baton: one thing that at most one coroutine has at a time, and a line of those who wait for it.
 //
-// It is what a mutex (the holder puts the baton back) and an auto-reset event (anybody puts it there) are made of.
+// It is what a mutex (the holder puts the baton back), an auto-reset event (anybody puts it there) and a once are made
+// of.
 //
 //   word     meaning                                  changes
 //   here     to be had, nobody waits                  -> away     try_take(), begin()        any thread
@@ -9,6 +10,8 @@
 //   waiter   gone, one waits: the address of that     -> away     hand_over(), detach()      any thread
 //                                                     -> wanted   begin() of the second      under the inner mutex
 //   wanted   gone, some may wait in the line          -> away, here   hand_over()            under the inner mutex
+//   one less than `waiter` or `wanted`: the same, and the holder has put the baton back, has found that somebody waits,
+//            and is about to hand it over. Nobody else does; those who come and go change the rest of it as above.
 //
 // The usual line is one waiter, who stands in the word: it comes and goes by one compare-exchange, and whoever takes it
 // out of the word is the one who has popped it. The second who comes takes the first along into the line. The line is
@@ -43,7 +46,7 @@ class baton : public wait_source {
   baton& operator=(const baton&) = delete;
 
  protected:
-  enum state : std::uintptr_t { here, away, wanted };  // else the address of a waiter
+  enum state : std::uintptr_t { here, away, put_back_wanted, wanted };  // else the address of a waiter, or one less
   static_assert(alignof(waiter) > wanted);
 
   explicit baton(state first) noexcept : word_(first) {}
@@ -72,12 +75,11 @@ class baton : public wait_source {
       get_in_line(entry);
   }
 
-  // Nobody but the caller can put now: the usual case is one compare-exchange.
+  // Nobody but the caller can put now: the usual case is one subtraction, which is cheaper than a compare-exchange.
   void put_back() noexcept {
-    std::uintptr_t seen = away;
-    // ORDER: release, pairs with the compare-exchange in try_take(); relaxed on failure.
-    if (!word_.compare_exchange_strong(seen, here, std::memory_order_release, std::memory_order_relaxed)) [[unlikely]]
-      hand_over();
+    // ORDER: release, pairs with the compare-exchange in try_take().
+    if (word_.fetch_sub(away - here, std::memory_order_release) != away) [[unlikely]]
+      hand_back();
   }
   // Anybody, at any time; without effect if it is here.
   void put() noexcept {
@@ -85,7 +87,7 @@ class baton : public wait_source {
     std::uintptr_t seen = word_.load(std::memory_order_relaxed);
     do {
       if (seen > away) [[unlikely]]
-        return hand_over();
+        return static_cast<void>(hand_over());
       // ORDER: release, pairs with the compare-exchange in try_take(). Also if it is here already: who then takes it
       // sees what was done before this call.
     } while (!word_.compare_exchange_weak(seen, here, std::memory_order_release, std::memory_order_relaxed));
@@ -97,8 +99,8 @@ class baton : public wait_source {
   }
   bool was_here() const noexcept { return Strength::last(word_) == here; }
 
-  // To the first in line, or it is here.
-  [[gnu::noinline]] void hand_over() noexcept;
+  // True: the first in line has it. False: nobody waits, and it is here.
+  [[gnu::noinline]] bool hand_over() noexcept;
 
   bool detach(waiter& entry) noexcept override;
   void pass_on(waiter& entry) noexcept override;
@@ -107,6 +109,7 @@ class baton : public wait_source {
   static std::uintptr_t address_of(waiter& entry) noexcept { return reinterpret_cast<std::uintptr_t>(&entry); }
 
   [[gnu::noinline]] void get_in_line(waiter& entry) noexcept;
+  [[gnu::noinline]] void hand_back() noexcept;
   bool take_or_push(waiter& entry) noexcept;
   bool put_or_pop(waiter*& next) noexcept;
 

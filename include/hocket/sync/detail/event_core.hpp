@@ -60,6 +60,13 @@ class event_core : public wait_source {
     return word_.load(std::memory_order_acquire) == is_set_word;
   }
 
+  // For a destructor: whether nobody waits.
+  bool is_deserted() noexcept {
+    Strength::drain(mutex_);
+    const std::uintptr_t last = Strength::last(word_);
+    return last <= is_set_word || (last == wanted && line_.empty());
+  }
+
   void begin(suspension& wait, waiter& entry) noexcept {
     entry.enlist(wait, *this);
     std::uintptr_t seen = unset;

@@ -6,6 +6,7 @@
 #include <hocket/runtime/loop.hpp>
 #include <hocket/sync/event.hpp>
 #include <hocket/sync/mutex.hpp>
+#include <hocket/sync/once.hpp>
 
 #include "support/death.hpp"
 
@@ -49,6 +50,20 @@ TEST_CASE("a mutex that is destroyed while it is held is fatal") {
     m.reset();
   };
   expect_fatal(destroy, "a mutex was destroyed while it is held");
+}
+
+TEST_CASE("a coroutine that enters what it has the turn of is fatal, by name") {
+  if (!debug_checks) return;
+  auto enter_twice = [] {
+    loop lp;
+    once all;
+    spawn(lp, {.name = "circular"}, [&] {
+      auto turn = await(all.enter());
+      auto again = await(all.enter());
+    });
+    lp.run();
+  };
+  expect_fatal(enter_twice, "circular");
 }
 
 TEST_CASE("an unsync primitive that two threads use is fatal") {

@@ -1,0 +1,49 @@
+// Which coroutine holds a thing, at check level `debug`: to find one that waits for what it holds itself.
+#pragma once
+#include <hocket/core/context.hpp>
+#include <hocket/core/strength.hpp>
+#include <type_traits>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+template <class Strength>
+class holder {
+ public:
+  // The thing was taken by the current coroutine, if it is a scheduled one.
+  void take() noexcept {
+    if constexpr (known) set(current_context().strand());
+  }
+  void give_back() noexcept {
+    if constexpr (known) set(nullptr);
+  }
+  // For those who look while the threads stand still: the scheduled coroutine; null if there is none, or none is known.
+  const void* who() const noexcept {
+    if constexpr (known) return Strength::last(coroutine_);
+    else return nullptr;
+  }
+  // `what` says what the coroutine did: "locked a mutex that it holds".
+  void expect_not_mine([[maybe_unused]] const char* what, [[maybe_unused]] const char* remedy) noexcept {
+    if constexpr (known) look(what, remedy);
+  }
+
+ private:
+  // The model checker's test of a mutex is that it excludes; one more word would only make that test longer.
+  static constexpr bool known = debug_checks && !under_model;
+  struct nobody {
+    explicit nobody(const void*) noexcept {}
+  };
+
+  void set(const void* coroutine) noexcept {
+    // ORDER: relaxed, pairs with nothing: read for the check in look(), where the word of the thing orders it.
+    if constexpr (known) coroutine_.exchange(coroutine, std::memory_order_relaxed);
+  }
+  void look(const char* what, const char* remedy) noexcept;
+
+  [[no_unique_address]] std::conditional_t<known, typename Strength::template word<const void*>, nobody> coroutine_{
+      nullptr};
+};
+
+extern template class holder<strength::shared>;
+extern template class holder<strength::unsync>;
+
+}  // namespace hocket::inline HOCKET_ABI::detail

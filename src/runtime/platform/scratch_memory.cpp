@@ -1,0 +1,19 @@
+#include <hocket/base/platform/config.hpp>
+
+#include "runtime/platform/scratch_memory.hpp"
+
+#include <sys/mman.h>
+
+namespace hocket::inline HOCKET_ABI {
+
+scratch_memory::scratch_memory(std::size_t bytes) noexcept : bytes_(bytes), start_(nullptr) {
+  if (bytes == 0) return;
+  void* got = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (got != MAP_FAILED) start_ = got;
+}
+
+scratch_memory::~scratch_memory() {
+  if (start_) ::munmap(start_, bytes_);
+}
+
+}  // namespace hocket::inline HOCKET_ABI

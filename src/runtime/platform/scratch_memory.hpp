@@ -1,0 +1,21 @@
+// Memory from the system, past the allocator: for those who look at a program that may stand still in the allocator.
+#pragma once
+#include <cstddef>
+
+namespace hocket::inline HOCKET_ABI {
+
+class scratch_memory {
+ public:
+  explicit scratch_memory(std::size_t bytes) noexcept;
+  scratch_memory(const scratch_memory&) = delete;
+  scratch_memory& operator=(const scratch_memory&) = delete;
+  ~scratch_memory();
+
+  void* get() const noexcept { return start_; }  // zeroed; null: there is none
+
+ private:
+  const std::size_t bytes_;
+  void* start_;
+};
+
+}  // namespace hocket::inline HOCKET_ABI

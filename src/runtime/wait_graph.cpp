@@ -1,0 +1,117 @@
+#include "runtime/wait_graph.hpp"
+
+#include <algorithm>
+#include <functional>
+
+namespace hocket::inline HOCKET_ABI {
+namespace {
+
+const suspension* wait_of(const scheduled& one) noexcept {
+  return one.state() == activity::waiting ? one.waiting_for() : nullptr;
+}
+
+const void* holder_in(const suspension* wait) noexcept {
+  const wait_source* source = wait ? wait->awaited() : nullptr;
+  return source ? source->holder() : nullptr;
+}
+
+const void* needed_by(const scheduled& one) noexcept {
+  const suspension* wait = wait_of(one);
+  return wait && wait->ends_only_by_grant() ? holder_in(wait) : nullptr;
+}
+
+}  // namespace
+
+wait_graph::wait_graph(std::size_t members) noexcept
+    : memory_(members * sizeof(node)), nodes_(static_cast<node*>(memory_.get())), room_(members) {}
+
+void wait_graph::add(list<scheduled>& members) noexcept {
+  if (!nodes_) return;
+  for (const scheduled& one : members) {
+    if (size_ == room_) return;
+    nodes_[size_++] = {&one, none, fate::unknown};
+  }
+}
+
+void wait_graph::connect() noexcept {
+  std::sort(nodes_, nodes_ + size_, [](const node& a, const node& b) { return std::less<>()(a.who, b.who); });
+  for (std::uint32_t i = 0; i < size_; ++i)
+    if (const void* holder = needed_by(*nodes_[i].who)) nodes_[i].next = index_of(holder);
+  for (std::uint32_t i = 0; i < size_; ++i) follow(i);
+}
+
+std::uint32_t wait_graph::index_of(const void* who) const noexcept {
+  const node* const start = nodes_;
+  const node* const end = start + size_;
+  const node* at = std::lower_bound(start, end, who,
+                                    [](const node& one, const void* other) { return std::less<>()(one.who, other); });
+  return at != end && at->who == who ? static_cast<std::uint32_t>(at - start) : none;
+}
+
+// Along the arrows until there is none, or until a place that was seen before: on this way (a circle) or on another.
+void wait_graph::follow(std::uint32_t from) noexcept {
+  std::uint32_t at = from;
+  while (at != none && nodes_[at].end == fate::unknown) {
+    nodes_[at].end = fate::on_the_way;
+    at = nodes_[at].next;
+  }
+  if (at == none) return mark_way(from, fate::goes_on);
+  if (nodes_[at].end == fate::on_the_way) mark_circle(at);
+  mark_way(from, nodes_[at].end == fate::goes_on ? fate::goes_on : fate::waits_for_a_circle);
+}
+
+void wait_graph::mark_circle(std::uint32_t from) noexcept {
+  for (std::uint32_t at = from; nodes_[at].end == fate::on_the_way; at = nodes_[at].next)
+    nodes_[at].end = fate::on_a_circle;
+}
+
+void wait_graph::mark_way(std::uint32_t from, fate end) noexcept {
+  for (std::uint32_t at = from; at != none && nodes_[at].end == fate::on_the_way; at = nodes_[at].next)
+    nodes_[at].end = end;
+}
+
+const scheduled* wait_graph::holder_of(const scheduled& one) const noexcept {
+  const void* holder = nodes_ ? holder_in(wait_of(one)) : nullptr;
+  const std::uint32_t at = holder ? index_of(holder) : none;
+  return at == none ? nullptr : nodes_[at].who;
+}
+
+void wait_graph::write_arrow(text_writer& out, const node& from) const noexcept {
+  const wait_source* source = wait_of(*from.who)->awaited();
+  out.text("  \"").text(from.who->name()).text("\" waits for ").text(source->what());
+  out.literal(", which needs \"").text(nodes_[from.next].who->name()).text("\"").end_line();
+}
+
+// A circle is written from its member with the lowest address.
+void wait_graph::write_circle(text_writer& out, std::uint32_t from) const noexcept {
+  std::uint32_t length = 0;
+  std::uint32_t at = from;
+  do {
+    if (at < from) return;
+    ++length;
+    at = nodes_[at].next;
+  } while (at != from);
+  out.literal("deadlock: they wait for one another, ").number(length).literal(" in a circle").end_line();
+  do {
+    write_arrow(out, nodes_[at]);
+    at = nodes_[at].next;
+  } while (at != from);
+}
+
+void wait_graph::write_others(text_writer& out) const noexcept {
+  bool first = true;
+  for (std::uint32_t i = 0; i < size_; ++i) {
+    if (nodes_[i].end != fate::waits_for_a_circle) continue;
+    if (first) out.literal("nobody can wake these either:").end_line();
+    first = false;
+    write_arrow(out, nodes_[i]);
+  }
+}
+
+void wait_graph::write_deadlocks(text_writer& out) const noexcept {
+  for (std::uint32_t i = 0; i < size_; ++i)
+    if (nodes_[i].end == fate::on_a_circle) write_circle(out, i);
+  write_others(out);
+}
+
+}  // namespace hocket::inline HOCKET_ABI

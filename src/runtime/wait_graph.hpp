@@ -1,0 +1,59 @@
+// Who waits for whom: what a dump says of locks that are held, and of coroutines that wait for one another.
+//
+// An arrow leads from a coroutine to the one that must go on before it can: the holder of the mutex that it waits for,
+// or the coroutine that it joins (wait_source::holder()). A wait that may end otherwise has none: one with a deadline,
+// and one for several things at once (select). So each coroutine has at most one arrow. Those on a circle wait for
+// ever, and so do those whose arrows lead there: only a cancel or a kill ends their waits.
+//
+// Made and used while all coroutines in it stand still. Holders are compared, not followed: a coroutine that has ended
+// with a lock in somebody's hands is no member. n members take O(n log n) and 16 bytes each; where there is no memory
+// for it, nothing is known.
+#pragma once
+#include <hocket/base/text_writer.hpp>
+#include <hocket/core/registry.hpp>
+
+#include "runtime/platform/scratch_memory.hpp"
+
+#include <cstdint>
+
+namespace hocket::inline HOCKET_ABI {
+
+class wait_graph {
+ public:
+  // Room for that many members.
+  explicit wait_graph(std::size_t members) noexcept;
+
+  // Each list once, then connect().
+  void add(list<scheduled>& members) noexcept;
+  void connect() noexcept;
+
+  // Who holds what `one` waits for, whatever may end the wait; null: nobody that is known.
+  const scheduled* holder_of(const scheduled& one) const noexcept;
+
+  // The circles, and who waits for those on them. Nothing, if there are none.
+  void write_deadlocks(text_writer& out) const noexcept;
+
+ private:
+  enum class fate : std::uint32_t { unknown, on_the_way, goes_on, on_a_circle, waits_for_a_circle };
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  struct node {
+    const scheduled* who;
+    std::uint32_t next;  // whom it waits for
+    fate end;
+  };
+
+  std::uint32_t index_of(const void* who) const noexcept;
+  void follow(std::uint32_t from) noexcept;
+  void mark_way(std::uint32_t from, fate end) noexcept;
+  void mark_circle(std::uint32_t from) noexcept;
+  void write_circle(text_writer& out, std::uint32_t from) const noexcept;
+  void write_others(text_writer& out) const noexcept;
+  void write_arrow(text_writer& out, const node& from) const noexcept;
+
+  scratch_memory memory_;
+  node* const nodes_;  // by address
+  const std::size_t room_;
+  std::uint32_t size_ = 0;
+};
+
+}  // namespace hocket::inline HOCKET_ABI

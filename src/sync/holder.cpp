@@ -1,0 +1,23 @@
+#include <hocket/core/scheduled.hpp>
+#include <hocket/sync/detail/holder.hpp>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+// An exchange reads the last value that there is, never an older one: so whoever gave the thing back last, another
+// coroutine that was given the guard, perhaps, has not left this one's address behind.
+template <class Strength>
+void holder<Strength>::look([[maybe_unused]] const char* what, [[maybe_unused]] const char* remedy) noexcept {
+  if constexpr (known) {
+    const scheduled* me = current_context().strand();
+    const void* mine = me;
+    // ORDER: relaxed, pairs with nothing: see above.
+    const bool held =
+        me && coroutine_.compare_exchange_strong(mine, me, std::memory_order_relaxed, std::memory_order_relaxed);
+    debug_expects(!held, what, remedy, me ? me->name() : nullptr);
+  }
+}
+
+template class holder<strength::shared>;
+template class holder<strength::unsync>;
+
+}  // namespace hocket::inline HOCKET_ABI::detail

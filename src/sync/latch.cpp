@@ -1,0 +1,8 @@
+#include <hocket/sync/latch.hpp>
+
+namespace hocket::inline HOCKET_ABI {
+
+template class basic_latch<strength::shared>;
+template class basic_latch<strength::unsync>;
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,128 @@
+// Short plays of a few coroutines and one primitive, acted again and again: each time another one of them is cancelled,
+// times out or is killed, before another act. Whatever happens to the one, the others get what they wait for, and what
+// the primitive has to give is neither lost nor given twice.
+//
+// A play derives from stage<Kind> and has
+//
+//   static constexpr int actors = n, acts = n;
+//   explicit play(cast who);            // starts the actors 0 .. n - 1, by enter(); nothing runs yet
+//   void act(int n);                    // lets go what they wait for, or settles: acts that do not settle leave actors
+//                                       // that were woken and have not run, which is where things go wrong
+//   void close();                       // lets go whatever may still be waited for; settles
+//
+// An actor says limited(wait) of each of its waits, and got() when it has what it came for. `world` is declared last.
+#pragma once
+#include <hocket/time/within.hpp>
+
+#include "suites/world.hpp"
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <doctest/doctest.h>
+
+namespace hocket_test {
+
+enum class stroke { none, cancel, time_out, kill };
+
+// Whom the stroke hits, and which.
+struct cast {
+  int victim = -1;
+  stroke fate = stroke::none;
+};
+
+template <class Kind>
+class stage {
+ public:
+  static constexpr std::chrono::milliseconds limit{50};
+  static constexpr int most = 8;
+
+  explicit stage(cast who) : who_(who) {}
+
+  bool has_got(int actor) const { return got_[index(actor)] > 0; }
+  void got(int actor) { ++got_[index(actor)]; }
+
+  template <class Wait>
+  auto limited(int actor, Wait wait) const {
+    const bool hit = who_.fate == stroke::time_out && actor == who_.victim;
+    return within(hit ? hocket::duration(limit) : hocket::duration(std::chrono::hours(1)), std::move(wait));
+  }
+
+  void strike(Kind& world) {
+    const int id = ids_[index(who_.victim)];
+    if (who_.fate == stroke::cancel) world.cancel(id);
+    if (who_.fate == stroke::kill) world.kill(id);
+    if (who_.fate == stroke::time_out) world.pass(limit);
+  }
+
+  void expect_ends(Kind& world, int actors) {
+    for (int actor = 0; actor < actors; ++actor) {
+      CAPTURE(actor);
+      const fate end = world.ended(ids_[index(actor)]);
+      const bool hit = actor == who_.victim;
+      CHECK((end == fate::ended || (hit && who_.fate == stroke::kill && end == fate::killed)));
+      CHECK(got_[index(actor)] <= 1);
+      if (!hit) CHECK(has_got(actor));
+    }
+  }
+
+ protected:
+  template <class Body>
+  void enter(Kind& world, int actor, Body body) {
+    ids_[index(actor)] = world.start(std::move(body), actor);
+  }
+
+ private:
+  static std::size_t index(int actor) { return static_cast<std::size_t>(actor); }
+
+  const cast who_;
+  std::array<int, most> ids_{};
+  std::array<std::atomic<int>, most> got_{};
+};
+
+template <class Play>
+void act_once(cast who, int when) {
+  Play play(who);
+  for (int act = 0; act < Play::acts; ++act) {
+    if (act == when) play.strike(play.world);
+    play.act(act);
+  }
+  if (when == Play::acts) play.strike(play.world);
+  play.close();
+  play.expect_ends(play.world, Play::actors);
+}
+
+template <class Play>
+void act_at_every_step() {
+  act_once<Play>({}, -1);
+  for (stroke fate : {stroke::cancel, stroke::time_out, stroke::kill})
+    for (int victim = 0; victim < Play::actors; ++victim)
+      for (int when = 0; when <= Play::acts; ++when) {
+        CAPTURE(static_cast<int>(fate));
+        CAPTURE(victim);
+        CAPTURE(when);
+        act_once<Play>({victim, fate}, when);
+      }
+}
+
+// How many are in a place that has room for `room`.
+class place {
+ public:
+  explicit place(int room) : room_(room) {}
+  class visit {
+   public:
+    explicit visit(place& in) : in_(in) { CHECK(++in_.inside_ <= in_.room_); }
+    visit(const visit&) = delete;
+    visit& operator=(const visit&) = delete;
+    ~visit() { --in_.inside_; }
+
+   private:
+    place& in_;
+  };
+
+ private:
+  const int room_;
+  std::atomic<int> inside_{0};
+};
+
+}  // namespace hocket_test

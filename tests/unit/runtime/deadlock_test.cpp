@@ -1,0 +1,182 @@
+// What a dump says of coroutines that wait for one another.
+#include <hocket/core/yield.hpp>
+#include <hocket/coro/spawn.hpp>
+#include <hocket/runtime/loop.hpp>
+#include <hocket/runtime/runtime.hpp>
+#include <hocket/sync/event.hpp>
+#include <hocket/sync/mutex.hpp>
+#include <hocket/sync/select.hpp>
+#include <hocket/time/within.hpp>
+
+#include "unit/runtime/dump_table.hpp"
+
+#include <doctest/doctest.h>
+#include <string>
+
+using namespace hocket;
+using namespace hocket_test;
+using namespace std::chrono_literals;
+
+namespace {
+
+// The lines below the table.
+std::string deadlocks_in(const std::string& text) {
+  const std::size_t at = text.find("deadlock:");
+  return at == text.npos ? "" : text.substr(at);
+}
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++n;
+  return n;
+}
+
+task<> join(join_handle<void>& other) { [[maybe_unused]] auto joined = co_await other.join(); }
+
+// Takes both, and lets the other one run in between.
+task<> lock_both(mutex& first, mutex& second) {
+  auto one = co_await first.lock();
+  co_await yield();
+  auto two = co_await second.lock();
+}
+task<> lock_one(mutex& only) { [[maybe_unused]] auto held = co_await only.lock(); }
+task<> lock_one_within(mutex& only) { [[maybe_unused]] auto held = co_await within(1h, only.lock()); }
+task<> lock_or_hear(mutex& only, event& bell) {
+  [[maybe_unused]] auto first = co_await select(only.lock(), bell.wait());
+}
+
+void step_until_quiet(loop& lp) {
+  for (int i = 0; i < 10; ++i) lp.step();
+}
+
+}  // namespace
+
+TEST_CASE("a circle of joins is told") {
+  loop lp;
+  join_handle<void> one, two, three;
+  one = spawn(lp, {.name = "one"}, join, std::ref(two));
+  two = spawn(lp, {.name = "two"}, join, std::ref(three));
+  three = spawn(lp, {.name = "three"}, join, std::ref(one));
+  step_until_quiet(lp);
+  const std::string told = deadlocks_in(dump_text(lp));
+  CHECK(holds(told, "deadlock: they wait for one another, 3 in a circle\n"));
+  CHECK(holds(told, "\"one\" waits for the end of a coroutine, which needs \"two\"\n"));
+  CHECK(holds(told, "\"two\" waits for the end of a coroutine, which needs \"three\"\n"));
+  CHECK(holds(told, "\"three\" waits for the end of a coroutine, which needs \"one\"\n"));
+  one.kill();
+  lp.run();
+}
+
+TEST_CASE("two circles are told apart, each once") {
+  loop lp;
+  join_handle<void> a, b, c, d;
+  a = spawn(lp, {.name = "a"}, join, std::ref(b));
+  b = spawn(lp, {.name = "b"}, join, std::ref(a));
+  c = spawn(lp, {.name = "c"}, join, std::ref(d));
+  d = spawn(lp, {.name = "d"}, join, std::ref(c));
+  step_until_quiet(lp);
+  const std::string told = deadlocks_in(dump_text(lp));
+  CHECK(count_of(told, "2 in a circle") == 2);
+  CHECK(count_of(told, "which needs") == 4);
+  a.kill();
+  c.kill();
+  lp.run();
+}
+
+TEST_CASE("a chain that ends is no deadlock") {
+  loop lp;
+  event bell;
+  auto last = spawn(lp, {.name = "last"}, [&]() -> task<> { [[maybe_unused]] auto set = co_await bell.wait(); });
+  auto middle = spawn(lp, {.name = "middle"}, join, std::ref(last));
+  auto first = spawn(lp, {.name = "first"}, join, std::ref(middle));
+  step_until_quiet(lp);
+  CHECK(deadlocks_in(dump_text(lp)) == "");
+  bell.set();
+  lp.run();
+}
+
+TEST_CASE("mutexes taken in two orders are told, and who holds each" * doctest::skip(!debug_checks)) {
+  loop lp;
+  mutex left, right;
+  auto one = spawn(lp, {.name = "one"}, lock_both, std::ref(left), std::ref(right));
+  auto two = spawn(lp, {.name = "two"}, lock_both, std::ref(right), std::ref(left));
+  auto third = spawn(lp, {.name = "third"}, lock_one, std::ref(left));
+  step_until_quiet(lp);
+  const std::string text = dump_text(lp);
+  CHECK(holds(text, "a mutex " + address_of(&right) + ", held by \"two\"\n"));
+  CHECK(holds(text, "a mutex " + address_of(&left) + ", held by \"one\"\n"));
+  const std::string told = deadlocks_in(text);
+  CHECK(holds(told, "\"one\" waits for a mutex, which needs \"two\"\n"));
+  CHECK(holds(told, "\"two\" waits for a mutex, which needs \"one\"\n"));
+  CHECK(holds(told, "nobody can wake these either:\n  \"third\" waits for a mutex, which needs \"one\"\n"));
+  two.cancel();
+  lp.run();
+}
+
+TEST_CASE("a wait that may end otherwise is no deadlock" * doctest::skip(!debug_checks)) {
+  loop lp;
+  mutex held;
+  event bell;
+  join_handle<void> timed, choosing;
+  auto holder = spawn(lp, {.name = "holder"}, [&]() -> task<> {
+    auto mine = co_await held.lock();
+    co_await yield();
+    [[maybe_unused]] auto first = co_await timed.join();
+    [[maybe_unused]] auto second = co_await choosing.join();
+  });
+  timed = spawn(lp, {.name = "timed"}, lock_one_within, std::ref(held));
+  choosing = spawn(lp, {.name = "choosing"}, lock_or_hear, std::ref(held), std::ref(bell));
+  step_until_quiet(lp);
+  const std::string text = dump_text(lp);
+  CHECK(deadlocks_in(text) == "");
+  CHECK(holds(text, "held by \"holder\", "));  // and the time that is left
+  timed.cancel();
+  step_until_quiet(lp);
+  CHECK(deadlocks_in(dump_text(lp)) == "");  // holder waits for who chooses
+  bell.set();
+  lp.run();
+}
+
+TEST_CASE("a lock whose holder is gone is nobody's" * doctest::skip(!debug_checks)) {
+  loop lp;
+  mutex kept;
+  mutex::guard in_hand;
+  auto taker = spawn(lp, [&]() -> task<> {
+    auto mine = co_await kept.lock();
+    in_hand = *std::move(mine);
+  });
+  lp.run();
+  auto waits = spawn(lp, {.name = "waits"}, lock_one, std::ref(kept));
+  step_until_quiet(lp);
+  const std::string text = dump_text(lp);
+  CHECK_FALSE(holds(text, "held by"));
+  CHECK(deadlocks_in(text) == "");
+  in_hand.unlock();
+  lp.run();
+}
+
+TEST_CASE("a runtime's dump tells of circles across its workers") {
+  join_handle<void> one, two;
+  event both;
+  auto joins = [&](join_handle<void>& other) -> task<> {
+    [[maybe_unused]] auto there = co_await both.wait();
+    [[maybe_unused]] auto joined = co_await other.join();
+  };
+  hocket::runtime rt({.workers = 2});
+  one = spawn(rt, {.name = "one"}, joins, std::ref(two));
+  two = spawn(rt, {.name = "two"}, joins, std::ref(one));
+  both.set();
+  std::string told;
+  while (told.empty()) {
+    int fd = ::memfd_create("dump", MFD_CLOEXEC);
+    REQUIRE(fd >= 0);
+    rt.dump(fd);
+    told = deadlocks_in(read_from_start(fd));
+    ::close(fd);
+  }
+  CHECK(holds(told, "2 in a circle"));
+  CHECK(holds(told, "\"one\" waits for the end of a coroutine, which needs \"two\"\n"));
+  one.kill();
+}
