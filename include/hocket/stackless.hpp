@@ -34,6 +34,7 @@
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/sync/auto_reset_event.hpp>
 #include <hocket/sync/barrier.hpp>
+#include <hocket/sync/channel.hpp>
 #include <hocket/sync/completion.hpp>
 #include <hocket/sync/event.hpp>
 #include <hocket/sync/latch.hpp>

@@ -20,6 +20,8 @@ bool waiter::grant_both(waiter& one, waiter& other) noexcept {
   return true;
 }
 
+settlement waiter::settle() noexcept { return wait_->claim_.settle(verdict::granted); }
+
 bool waiter::begin_grant() noexcept {
   const settlement how = wait_->claim_.settle(verdict::granted);
   if (how == settlement::lost) {
@@ -81,6 +83,19 @@ void suspension::arm(std::coroutine_handle<> handle, const wait_terms& terms) no
 
 bool suspension::take_now(waiter& entry, wait_source& source) noexcept {
   if (claim_.settle(verdict::granted) == settlement::lost) return false;
+  entry.join(*this, source);
+  winner_ = &entry;
+  return true;
+}
+
+// Without a registration nobody else knows the claim, so this one cannot be decided by others.
+bool suspension::take_now_with(waiter& entry, wait_source& source, waiter& other, settlement& how) noexcept {
+  if (!first_) {
+    how = other.settle();
+    return how != settlement::lost && take_now(entry, source);
+  }
+  how = claim::settle_both(claim_, other.wait_->claim_).other;
+  if (how == settlement::lost) return false;
   entry.join(*this, source);
   winner_ = &entry;
   return true;

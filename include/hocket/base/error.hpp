@@ -1,9 +1,17 @@
-// From an expected failure to an exception, for callers that prefer one.
+// The errors that are hocket's own; and from an expected failure to an exception, for callers that prefer one.
 #pragma once
 #include <hocket/base/platform/config.hpp>
 #include <system_error>
+#include <type_traits>
 
 namespace hocket::inline HOCKET_ABI {
+
+// What no std::errc says by itself. Each equals the std::errc that comes closest, too.
+enum class errc {
+  closed = 1,  // the channel was closed; equals std::errc::broken_pipe
+};
+const std::error_category& error_category() noexcept;
+inline std::error_code make_error_code(errc error) noexcept { return {static_cast<int>(error), error_category()}; }
 
 // Thrown when a wait was cancelled. It does not derive from std::exception: a handler that logs and swallows
 // `const std::exception&` must not swallow a cancellation.
@@ -17,3 +25,6 @@ class cancelled {
 [[noreturn]] void throw_error(std::error_code error);
 
 }  // namespace hocket::inline HOCKET_ABI
+
+template <>
+struct std::is_error_code_enum<hocket::errc> : std::true_type {};

@@ -20,6 +20,8 @@
 //      rings then (core/timer.hpp).
 //      A source that has to work for what it grants, on memory of the wait (a blocking call), grants in two steps: from
 //      begin_grant() on the wait is granted, and nobody else ends it; finish_grant() lets the coroutine go on.
+//      A source whose grants go from one wait to another (a channel) decides them under its lock, and tells those whom
+//      it has granted outside: waiter.settle(), suspension.take_now_with(), then waiter.settled().
 //   5. await_resume: suspension.finish() gives the verdict. `granted` hands the resource to the caller.
 //   6. ~waiter: granted but never finished (the coroutine was destroyed before it ran): wait_source::pass_on().
 //
@@ -96,6 +98,16 @@ class waiter : public list_node {
   [[nodiscard]] bool begin_grant() noexcept;
   void finish_grant() noexcept;
 
+  // The same for a source that decides under its lock, because what it grants goes through the memory of the wait.
+  // Under the lock, for a waiter that stands in its list: lost means that others have ended the wait; they take the
+  // waiter out. Else the wait is granted: the source takes the waiter out at once, and calls settled() with the answer
+  // later, without locks; until then the wait stays where it is.
+  [[nodiscard]] settlement settle() noexcept;
+  void settled(settlement how) noexcept;
+
+  // Whether it is a registration of this wait.
+  bool belongs_to(const suspension& wait) const noexcept { return wait_ == &wait; }
+
   // By a source that matched a waiter of its own list with one of another select: grants both or none. When none, the
   // caller still holds both and lets each go with abandon() (if that wait was decided by others) or lists it again:
   // under its lock, and then asks decided() under the same lock. If true, the winner may have come too early to detach
@@ -114,7 +126,6 @@ class waiter : public list_node {
  private:
   friend class suspension;
   void join(suspension& wait, wait_source& source) noexcept;
-  void settled(settlement how) noexcept;
 
   suspension* wait_ = nullptr;  // null: never enlisted, and the others are not set
   wait_source* source_;
@@ -136,6 +147,11 @@ class suspension : private stop_node, private timer_node {
   // Registrar only, instead of enlisting `entry`: the resource of `source` is free. True: the wait is granted, the
   // caller takes the resource and enlists no more. False: another registration was granted meanwhile.
   [[nodiscard]] bool take_now(waiter& entry, wait_source& source) noexcept;
+
+  // The same where the resource is that of another wait (a sender's item, a receiver's wish), in the list of `source`
+  // and under its lock: grants both or none. True: `other` is settled as by waiter::settle(), with the answer in `how`.
+  // False: one of the two was decided before; if it is this one, decided() says so.
+  [[nodiscard]] bool take_now_with(waiter& entry, wait_source& source, waiter& other, settlement& how) noexcept;
 
   // Registrar only, before commit(): whether that will find a stop that was requested before. For a source that begins
   // something: it need not.

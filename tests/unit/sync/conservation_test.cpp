@@ -1,10 +1,4 @@
-// FAULTS 12, 13 and 16 by enumeration: three coroutines wait; then a letter of each word of
-//
-//   G  a grant          C  a cancel of the first      T  the deadline of the second     K  a kill of the third
-//   S  a step           D  the destruction of whoever would run next                    N  one more comes and waits
-//
-// happens, in every order of the letters. Whatever the order: each wait ends once; what was granted is had by somebody
-// who returned with it, or is there for the next; and nobody is left waiting for what is there.
+// FAULTS 12, 13 and 16 by enumeration (every_order.hpp), for what there are permits of, and for what opens.
 #include <hocket/core/context.hpp>
 #include <hocket/core/stop.hpp>
 #include <hocket/core/sync_wait.hpp>
@@ -16,7 +10,7 @@
 #include <hocket/sync/select.hpp>
 #include <hocket/sync/semaphore.hpp>
 
-#include "unit/core/script.hpp"
+#include "unit/sync/every_order.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -29,135 +23,6 @@ using namespace hocket;
 using namespace hocket_test;
 
 namespace {
-
-constexpr time_point due = time_point{} + std::chrono::seconds(1);
-
-// A queue out of which a coroutine can be taken again, to be destroyed.
-class open_queue final : public executor {
- public:
-  explicit open_queue(hand_timers& timers) : timers_(timers) {}
-
-  void post(runnable& work) noexcept override {
-    twice |= std::find(queue_.begin(), queue_.end(), &work) != queue_.end();
-    queue_.push_back(&work);
-  }
-  timer_service* timers() noexcept override { return &timers_; }
-  runnable* take() {
-    if (queue_.empty()) return nullptr;
-    runnable* first = queue_.front();
-    queue_.pop_front();
-    return first;
-  }
-  bool step() {
-    runnable* work = take();
-    if (work) resume(*work);
-    return work != nullptr;
-  }
-  void run() {
-    while (step()) {
-    }
-  }
-  // The one who came last, before all others.
-  void step_last() {
-    runnable* work = queue_.back();
-    queue_.pop_back();
-    resume(*work);
-  }
-
-  bool twice = false;
-
- private:
-  void resume(runnable& work) {
-    auto handle = work.handle;
-    running_scope running({this}, header_of(handle).ctx);
-    handle.resume();
-  }
-  std::deque<runnable*> queue_;
-  hand_timers& timers_;
-};
-
-// One coroutine that waits once.
-template <class Source>
-struct waiting {
-  stop_source stop;
-  context_ptr ctx;
-  int returns = 0;
-  bool killed = false;
-  script run;
-
-  waiting(Source& source, open_queue& on, time_point deadline)
-      : ctx(context::child_of(context::root(), {.stop = &stop, .deadline = deadline})), run(wait(source, *this)) {
-    run.start(on, ctx.get());
-  }
-  static script wait(Source& source, waiting& self) {
-    try {
-      auto got = co_await source.wait();
-      if (got) source.keep(std::move(got));
-      ++self.returns;
-    } catch (...) {
-      self.killed = true;
-    }
-  }
-};
-
-template <class Source>
-class scene {
- public:
-  scene() {
-    begin(time_point::max());
-    begin(due);
-    begin(time_point::max());
-  }
-  void act(char letter) {
-    switch (letter) {
-      case 'G': source.grant(); break;
-      case 'C': all_[0]->stop.request(verdict::cancelled); break;
-      case 'T': timers_.fire_due(due); break;
-      case 'K': all_[2]->stop.request(verdict::killed); break;
-      case 'S': on_.step(); break;
-      case 'D': destroy_next(); break;
-      case 'N': begin(time_point::max()); break;
-      default: FAIL("no such letter");
-    }
-  }
-  // Everybody runs; then what is still waiting is cancelled, which shows that it was waiting.
-  void end() {
-    on_.run();
-    source.check(static_cast<int>(std::count_if(all_.begin(), all_.end(), [](auto& one) { return waits(*one); })));
-    for (auto& one : all_) one->stop.request(verdict::cancelled);
-    on_.run();
-    for (auto& one : all_) CHECK(ended_once(*one));
-    CHECK(timers_.empty());
-    CHECK_FALSE(on_.twice);
-    source.check(0);
-  }
-
-  Source source;
-
- private:
-  using one_wait = waiting<Source>;
-
-  void begin(time_point deadline) {
-    all_.push_back(std::make_unique<one_wait>(source, on_, deadline));
-    on_.step_last();
-  }
-  void destroy_next() {
-    runnable* next = on_.take();
-    if (!next) return;
-    const std::coroutine_handle<> who = next->handle;  // it lies in the frame
-    for (auto& one : all_) {
-      if (one->run.handle() == who) one->run.destroy();
-    }
-  }
-  static bool waits(one_wait& one) { return one.run.handle() && !one.run.done(); }
-  static bool ended_once(one_wait& one) {
-    return !one.run.handle() ? one.returns == 0 : one.run.done() && one.returns == (one.killed ? 0 : 1);
-  }
-
-  hand_timers timers_{time_point{}};
-  open_queue on_{timers_};
-  std::vector<std::unique_ptr<one_wait>> all_;
-};
 
 // --- what is waited for. check(): what is conserved, when so many wait and everybody else has run
 
@@ -296,17 +161,6 @@ struct either {
     if (waiting > 0) CHECK(left == 0);
   }
 };
-
-template <class Source>
-void in_every_order(std::string letters) {
-  std::sort(letters.begin(), letters.end());
-  do {
-    INFO(letters);
-    scene<Source> stage;
-    for (char letter : letters) stage.act(letter);
-    stage.end();
-  } while (std::next_permutation(letters.begin(), letters.end()));
-}
 
 }  // namespace
 

@@ -1,0 +1,267 @@
+// How items go through a channel: from senders to receivers that wait, into the queue and out of it, from senders that
+// wait into the places that come free. Each is one critical section; who was granted is told behind it. The essay is in
+// sync/channel.hpp.
+#pragma once
+#include <hocket/sync/detail/channel_core.hpp>
+#include <hocket/sync/detail/item_queue.hpp>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+// A party and room for its item, which stays put while it waits.
+template <class T>
+class channel_slot : public channel_party {
+ public:
+  using channel_party::channel_party;
+  static channel_slot& of(waiter& entry) noexcept { return static_cast<channel_slot&>(channel_party::of(entry)); }
+
+  template <class U>
+  void put(U&& item) noexcept {
+    ::new (static_cast<void*>(bytes_)) T(std::forward<U>(item));
+  }
+  T& item() noexcept { return *std::launder(reinterpret_cast<T*>(bytes_)); }
+  void clear() noexcept { std::destroy_at(&item()); }
+
+ private:
+  alignas(T) std::byte bytes_[sizeof(T)];
+};
+
+template <class Strength, class T>
+class channel_exchange : public channel_core<Strength> {
+  using base = channel_core<Strength>;
+  using slot = channel_slot<T>;
+  using phase = channel_party::phase;
+
+ public:
+  static constexpr std::size_t no_limit = item_queue<T>::no_limit;
+
+  explicit channel_exchange(std::size_t places) : queue_(places) {}
+  // True: the sender is done, or has failed. `item` is untouched if not done.
+  template <class U>
+  bool send_now(channel_party& sender, U&& item) noexcept {
+    granted_waits granted;
+    bool over;
+    {
+      locked guard(this->mutex_);
+      over = offer(sender, std::forward<U>(item), granted);
+    }
+    granted.tell();
+    return over;
+  }
+  // As many as there is room for, and receivers wait for. Less than `n`: it is full, or `sender` has failed.
+  std::size_t send_some(channel_party& sender, T* items, std::size_t n) noexcept {
+    granted_waits granted;
+    std::size_t sent = 0;
+    {
+      locked guard(this->mutex_);
+      while (sent < n && offer(sender, std::move(items[sent]), granted) && !sender.failed()) ++sent;
+    }
+    granted.tell();
+    return sent;
+  }
+  // `keep` moves the item into the slot if it has to wait there.
+  template <class U, class Keep>
+  void begin_send(suspension& wait, waiter& entry, slot& sender, U&& item, Keep keep) noexcept {
+    entry.resource = static_cast<channel_party*>(&sender);
+    granted_waits granted;
+    {
+      locked guard(this->mutex_);
+      if (this->closed_) {
+        fail_now(wait, entry, sender, this->why_);
+      } else if (waiter* receiver = this->meet(this->receivers_, wait, entry, granted)) {
+        hand(*receiver, std::forward<U>(item));
+        sender.state = phase::done;
+      } else if (wait.decided()) {
+        return;  // a select: by another of its operations
+      } else if (queue_.full()) {
+        keep();
+        sender.state = phase::waits;
+        entry.enlist(wait, *this);
+        this->senders_.push_back(entry);
+      } else if (!queue_.make_room()) {
+        fail_now(wait, entry, sender, std::make_error_code(std::errc::not_enough_memory));
+      } else if (wait.take_now(entry, *this)) {
+        queue_.push(std::forward<U>(item));
+        sender.state = phase::done;
+      }
+    }
+    granted.tell();
+  }
+
+  // True: the receiver has an item, or has failed.
+  bool receive_now(slot& receiver) noexcept {
+    granted_waits granted;
+    bool over = true;
+    {
+      locked guard(this->mutex_);
+      if (pull([&](T&& item) { receiver.put(std::move(item)); }, granted)) receiver.state = phase::done;
+      else if (this->closed_) receiver.fail(this->why_);
+      else over = false;
+    }
+    granted.tell();
+    return over;
+  }
+  std::size_t receive_some(channel_party& receiver, T* items, std::size_t n) noexcept {
+    granted_waits granted;
+    std::size_t got = 0;
+    {
+      locked guard(this->mutex_);
+      while (got < n && pull([&](T&& item) { items[got] = std::move(item); }, granted)) ++got;
+      if (got == 0 && this->closed_) receiver.fail(this->why_);
+    }
+    granted.tell();
+    return got;
+  }
+  void begin_receive(suspension& wait, waiter& entry, slot& receiver) noexcept {
+    entry.resource = static_cast<channel_party*>(&receiver);
+    granted_waits granted;
+    {
+      locked guard(this->mutex_);
+      if (returned_ || queue_.size() != 0) {
+        if (!wait.take_now(entry, *this)) return;
+        [[maybe_unused]] bool got = pull([&](T&& item) { receiver.put(std::move(item)); }, granted);
+        receiver.state = phase::done;
+      } else if (waiter* sender = this->meet(this->senders_, wait, entry, granted)) {
+        receiver.put(std::move(slot::of(*sender).item()));
+        receiver.state = phase::done;
+        emptied(*sender);
+      } else if (wait.decided()) {
+        return;  // as above
+      } else if (this->closed_) {
+        fail_now(wait, entry, receiver, this->why_);
+      } else {
+        entry.enlist(wait, *this);
+        this->receivers_.push_back(entry);
+      }
+    }
+    granted.tell();
+  }
+
+  std::size_t places() const noexcept { return queue_.places(); }
+  std::size_t items() const noexcept {
+    locked guard(this->mutex_);
+    std::size_t n = queue_.size();
+    for (returned* one = returned_; one; one = one->next) ++n;
+    return n;
+  }
+  bool closed() const noexcept {
+    locked guard(this->mutex_);
+    return this->closed_;
+  }
+
+ protected:
+  ~channel_exchange() {
+    while (returned_) drop_returned();
+  }
+
+ private:
+  // An item that came back from a receiver which was destroyed before it took it.
+  struct returned {
+    returned* next;
+    alignas(T) std::byte bytes[sizeof(T)];
+    T& item() noexcept { return *std::launder(reinterpret_cast<T*>(bytes)); }
+  };
+
+  // --- under the mutex
+
+  template <class U>
+  bool offer(channel_party& sender, U&& item, granted_waits& granted) noexcept {
+    if (this->closed_) return sender.fail(this->why_), true;
+    if (!this->receivers_.empty()) {
+      if (waiter* receiver = this->grant_first(this->receivers_, granted)) {
+        hand(*receiver, std::forward<U>(item));
+        return sender.state = phase::done, true;
+      }
+    }
+    if (queue_.full()) return false;
+    if (!queue_.make_room()) return sender.fail(std::make_error_code(std::errc::not_enough_memory)), true;
+    queue_.push(std::forward<U>(item));
+    return sender.state = phase::done, true;
+  }
+
+  // The first item that there is. False: there is none.
+  template <class Put>
+  bool pull(Put put, granted_waits& granted) noexcept {
+    if (returned_) [[unlikely]] {
+      put(std::move(returned_->item()));
+      drop_returned();
+      return true;
+    }
+    if (queue_.size() != 0) {
+      put(std::move(queue_.front()));
+      queue_.pop();
+      if (!this->senders_.empty()) fill_place(granted);
+      return true;
+    }
+    if (this->senders_.empty()) return false;
+    waiter* const sender = this->grant_first(this->senders_, granted);
+    if (!sender) return false;
+    put(std::move(slot::of(*sender).item()));
+    emptied(*sender);
+    return true;
+  }
+
+  // A place has come free: the first who waits for one has it.
+  void fill_place(granted_waits& granted) noexcept {
+    waiter* const sender = this->grant_first(this->senders_, granted);
+    if (!sender) return;
+    [[maybe_unused]] const bool room = queue_.make_room();  // a ring has it
+    queue_.push(std::move(slot::of(*sender).item()));
+    emptied(*sender);
+  }
+
+  template <class U>
+  static void hand(waiter& receiver, U&& item) noexcept {
+    slot& to = slot::of(receiver);
+    to.put(std::forward<U>(item));
+    to.state = phase::done;
+  }
+  static void emptied(waiter& sender) noexcept {
+    slot& from = slot::of(sender);
+    from.clear();
+    from.state = phase::done;
+  }
+  void fail_now(suspension& wait, waiter& entry, channel_party& party, std::error_code why) noexcept {
+    if (wait.take_now(entry, *this)) party.fail(why);
+  }
+
+  // Before all others. One place is always there; if several come back before one is received, memory is needed.
+  void put_back(T&& item) noexcept {
+    void* const memory = spare_taken_ ? ::operator new(sizeof(returned), std::nothrow) : &spare_;
+    expects(memory != nullptr, "there is no memory for an item that came back from a receiver that was destroyed",
+            "do not destroy coroutines that were granted a receive(): let them run, or kill them");
+    if (memory == &spare_) spare_taken_ = true;
+    auto* const one = static_cast<returned*>(memory);
+    ::new (static_cast<void*>(one->bytes)) T(std::move(item));
+    one->next = std::exchange(returned_, one);
+  }
+  void drop_returned() noexcept {
+    returned* const first = std::exchange(returned_, returned_->next);
+    std::destroy_at(&first->item());
+    if (first == &spare_) spare_taken_ = false;
+    else ::operator delete(first);
+  }
+
+  // --- as a wait_source
+
+  void pass_on(waiter& entry) noexcept override {
+    slot& from = slot::of(entry);
+    if (!from.receives || from.state != phase::done) return;
+    granted_waits granted;
+    {
+      locked guard(this->mutex_);
+      if (waiter* next = this->grant_first(this->receivers_, granted)) hand(*next, std::move(from.item()));
+      else put_back(std::move(from.item()));
+    }
+    from.clear();
+    from.state = phase::begun;
+    granted.tell();
+  }
+
+  // Guarded by mutex_:
+  item_queue<T> queue_;
+  returned* returned_ = nullptr;
+  returned spare_;
+  bool spare_taken_ = false;
+};
+
+}  // namespace hocket::inline HOCKET_ABI::detail

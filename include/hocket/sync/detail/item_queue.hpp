@@ -1,0 +1,123 @@
+// The items of a channel, first in, first out, in memory of the channel: a ring with a fixed number of places, or
+// blocks that come as they are needed. Nothing here is synchronised.
+//
+//   head_block_ -> ... -> tail_block_ -> null        an item is pushed at tail_ and popped at head_; a block that was
+//        head_                tail_                  emptied is kept for the next one that is needed, others are freed
+//
+// A ring is one such block, at whose end both go on at its beginning. An empty queue that grows goes back to the
+// beginning of its block, so a queue that is often empty stays in one block.
+#pragma once
+#include <hocket/base/fatal.hpp>
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <utility>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+template <class T>
+class item_queue {
+ public:
+  static constexpr std::size_t no_limit = static_cast<std::size_t>(-1);
+
+  // With no_limit it grows. Throws bad_alloc.
+  explicit item_queue(std::size_t places) : places_(places) {
+    if (places == 0 || places == no_limit) return;
+    block* ring = places <= most_places ? make_block(places) : nullptr;
+    if (!ring) throw std::bad_alloc();
+    begin_with(*ring);
+  }
+  item_queue(const item_queue&) = delete;
+  item_queue& operator=(const item_queue&) = delete;
+  ~item_queue() {
+    while (size_ != 0) pop();
+    free_block(spare_);
+    free_block(head_block_);
+  }
+
+  std::size_t places() const noexcept { return places_; }
+  std::size_t size() const noexcept { return size_; }
+  bool full() const noexcept { return size_ == places_; }
+
+  // Before each push, of a queue that is not full. False: there is no memory.
+  [[nodiscard]] bool make_room() noexcept { return tail_ != tail_end_ || make_room_behind(); }
+
+  template <class U>
+  void push(U&& item) noexcept {
+    ::new (static_cast<void*>(tail_)) T(std::forward<U>(item));
+    ++tail_;
+    ++size_;
+  }
+  T& front() noexcept { return *head_; }
+  void pop() noexcept {
+    std::destroy_at(head_);
+    --size_;
+    if (++head_ == head_end_) leave_block();
+  }
+
+ private:
+  struct block {
+    block* next;
+    std::size_t places;
+  };
+  static constexpr std::size_t alignment = std::max(alignof(block), alignof(T));
+  static constexpr std::size_t offset = (sizeof(block) + alignment - 1) / alignment * alignment;
+  static constexpr std::size_t most_places = (no_limit / 2 - offset) / sizeof(T);
+  static constexpr std::size_t places_of_block = std::max<std::size_t>(16, 4096 / sizeof(T));
+
+  static block* make_block(std::size_t places) noexcept {
+    void* memory = ::operator new(offset + places * sizeof(T), std::align_val_t{alignment}, std::nothrow);
+    return memory ? ::new (memory) block{nullptr, places} : nullptr;
+  }
+  static void free_block(block* old) noexcept {
+    if (old) ::operator delete(old, std::align_val_t{alignment});
+  }
+  static T* first_of(block& of) noexcept { return reinterpret_cast<T*>(reinterpret_cast<std::byte*>(&of) + offset); }
+
+  void set_head(block& to) noexcept {
+    head_block_ = &to;
+    head_ = first_of(to);
+    head_end_ = head_ + to.places;
+  }
+  void set_tail(block& to) noexcept {
+    tail_block_ = &to;
+    tail_ = first_of(to);
+    tail_end_ = tail_ + to.places;
+  }
+  void begin_with(block& first) noexcept {
+    set_head(first);
+    set_tail(first);
+  }
+
+  [[gnu::noinline]] bool make_room_behind() noexcept {
+    if (places_ != no_limit) return set_tail(*tail_block_), true;
+    block* more = spare_ ? std::exchange(spare_, nullptr) : make_block(places_of_block);
+    if (!more) return false;
+    more->next = nullptr;
+    if (!tail_block_) return begin_with(*more), true;
+    tail_block_->next = more;
+    set_tail(*more);
+    return true;
+  }
+  [[gnu::noinline]] void leave_block() noexcept {
+    block* const old = head_block_;
+    if (places_ != no_limit) return set_head(*old);
+    if (!old->next) return begin_with(*old);  // it is the last block, and empty
+    set_head(*old->next);
+    free_block(spare_);
+    spare_ = old;
+  }
+
+  const std::size_t places_;
+  std::size_t size_ = 0;
+  T* head_ = nullptr;
+  T* head_end_ = nullptr;
+  T* tail_ = nullptr;
+  T* tail_end_ = nullptr;
+  block* head_block_ = nullptr;
+  block* tail_block_ = nullptr;
+  block* spare_ = nullptr;
+};
+
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,0 +1,103 @@
+// The item of a send: the caller's object until it is sent or begins to wait, then in a slot that stays put. While the
+// sender waits nobody looks at the caller's object, which may be on a stack that is not there.
+#pragma once
+#include <hocket/sync/detail/channel_exchange.hpp>
+#include <cstdint>
+#include <type_traits>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+// To an object of the coroutine, which looks at it only while it runs. Not kept as it is: a stack that is moved away
+// while its fiber waits has to stay for every address of it that others are told (fiber/await.hpp), and for no other.
+template <class T>
+class own_pointer {
+ public:
+  own_pointer() noexcept = default;
+  explicit own_pointer(T* to) noexcept : hidden_(~reinterpret_cast<std::uintptr_t>(to)) {}
+  T* get() const noexcept { return reinterpret_cast<T*>(~hidden_); }
+
+ private:
+  std::uintptr_t hidden_ = ~std::uintptr_t{0};
+};
+
+// Moved into the slot, and back if it was not sent.
+template <class T>
+class moved_item {
+ public:
+  static constexpr bool is_moved = true;
+  moved_item() noexcept = default;
+  explicit moved_item(T&& item) noexcept : from_(&item) {}
+
+  void refer_to(T& item) noexcept { from_ = own_pointer<T>(&item); }
+  T&& get() noexcept { return std::move(*from_.get()); }
+  void keep() noexcept { slot.put(std::move(*from_.get())); }
+  // By the sender, when its wait is over.
+  void give_back() noexcept {
+    if (slot.state != channel_party::phase::waits) return;
+    T* const to = from_.get();
+    if constexpr (std::is_nothrow_move_assignable_v<T>) {
+      *to = std::move(slot.item());
+    } else {
+      std::destroy_at(to);
+      ::new (static_cast<void*>(to)) T(std::move(slot.item()));
+    }
+    slot.clear();
+    slot.state = channel_party::phase::begun;
+  }
+
+  channel_slot<T> slot{false};
+
+ private:
+  own_pointer<T> from_;
+};
+
+// Copied when it is sent, or begins to wait.
+template <class T>
+class copied_item {
+ public:
+  static constexpr bool is_moved = true;  // the copy has an end
+  explicit copied_item(const T& item) noexcept : from_(&item) {}
+
+  const T& get() noexcept { return *from_.get(); }
+  void keep() noexcept { slot.put(*from_.get()); }
+  void give_back() noexcept {
+    if (slot.state != channel_party::phase::waits) return;
+    slot.clear();
+    slot.state = channel_party::phase::begun;
+  }
+
+  channel_slot<T> slot{false};
+
+ private:
+  own_pointer<const T> from_;
+};
+
+// A small one without an end is in the slot from the beginning, and the caller's object stays as it is.
+template <class T>
+class small_item {
+ public:
+  static constexpr bool is_moved = false;
+  explicit small_item(const T& item) noexcept { slot.put(item); }
+
+  T&& get() noexcept { return std::move(slot.item()); }
+  void keep() noexcept {}
+
+  channel_slot<T> slot{false};
+};
+
+template <class T>
+inline constexpr bool is_small_item =
+    std::is_trivially_copyable_v<T> && std::is_copy_constructible_v<T> && sizeof(T) <= 32;
+
+template <class T, class U>
+struct sent_item_of
+    : std::type_identity<std::conditional_t<std::is_rvalue_reference_v<U>, moved_item<T>, copied_item<T>>> {};
+template <class T, class U>
+  requires is_small_item<T>
+struct sent_item_of<T, U> : std::type_identity<small_item<T>> {};
+
+// U is T&& or const T&.
+template <class T, class U>
+using sent_item = typename sent_item_of<T, U>::type;
+
+}  // namespace hocket::inline HOCKET_ABI::detail

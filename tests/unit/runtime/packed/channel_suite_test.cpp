@@ -1,0 +1,4 @@
+#include "unit/runtime/packed/kinds.hpp"
+
+#include "suites/channel.hpp"
+#include "suites/channel_choices.hpp"

@@ -1,0 +1,80 @@
+// FAULTS 12, 13 and 19 by enumeration (every_order.hpp), for channels: an item is with its sender, in the channel, or
+// with one receiver.
+#include <hocket/sync/channel.hpp>
+#include <hocket/sync/select.hpp>
+
+#include "unit/sync/every_order.hpp"
+
+#include <algorithm>
+#include <doctest/doctest.h>
+#include <memory>
+#include <vector>
+
+using namespace hocket;
+using namespace hocket_test;
+
+namespace {
+
+// Items through a channel with one place: a grant is one more item.
+struct items {
+  channel<std::unique_ptr<int>> source{1};
+  std::vector<int> kept;
+  int sent = 0;
+
+  auto wait() { return source.receive(); }
+  void keep(result<std::unique_ptr<int>> got) { kept.push_back(**got); }
+  void grant() {
+    if (source.try_send(std::make_unique<int>(sent))) ++sent;
+  }
+  void check(int waiting) {
+    CHECK(source.size() + kept.size() == static_cast<std::size_t>(sent));
+    std::vector<int> once = kept;
+    std::sort(once.begin(), once.end());
+    CHECK(std::unique(once.begin(), once.end()) == once.end());
+    if (waiting > 0) CHECK(source.size() == 0);
+  }
+};
+
+// The other side of one: a grant takes an item from a sender that waits.
+struct offers {
+  channel<int> source{0};
+  int made = 0, through = 0, got = 0;
+
+  auto wait() { return source.send(++made); }
+  void keep(result<void>) { ++through; }
+  void grant() {
+    if (source.try_receive()) ++got;
+  }
+  // Who was destroyed after the grant has sent its item, too.
+  void check(int waiting) {
+    CHECK(source.size() == 0);
+    CHECK(through <= got);
+    CHECK(got <= made);
+    if (waiting > 0) CHECK(got + waiting <= made);
+  }
+};
+
+// An item of one of two channels; grants go to them in turn.
+struct either_item {
+  channel<int> sources[2]{channel<int>(0), channel<int>(channel<int>::unbounded)};
+  std::size_t kept = 0, granted = 0, tried = 0;
+
+  auto wait() { return select(sources[0].receive(), sources[1].receive()); }
+  template <class Choice>
+  void keep(result<Choice>) {
+    ++kept;
+  }
+  void grant() { granted += sources[tried++ % 2].try_send(7).has_value() ? 1 : 0; }
+  void check(int waiting) {
+    const std::size_t left = sources[0].size() + sources[1].size();
+    CHECK(left + kept == granted);
+    if (waiting > 0) CHECK(left == 0);
+  }
+};
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("faults 12, 13, 19: in every order of items and ends, none is lost and nobody forgotten", Source,
+                   items, offers, either_item) {
+  in_every_order<Source>("GGCTKSDN");
+}
