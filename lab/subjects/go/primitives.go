@@ -77,7 +77,7 @@ func mutexesFree(r load, k int) bool {
 	all := make([]guarded, r.n)
 	inGoroutines(r.n, func(i int) {
 		m := &all[i]
-		for j := 0; j < k/r.n; j++ {
+		for left := k / r.n; left > 0; left-- {
 			m.Lock()
 			m.counter++
 			m.Unlock()
@@ -93,7 +93,7 @@ func mutexesFree(r load, k int) bool {
 func oneMutex(count, k int, yields bool) bool {
 	var m guarded
 	inGoroutines(count, func(int) {
-		for j := 0; j < k/count; j++ {
+		for left := k / count; left > 0; left-- {
 			m.Lock()
 			m.counter++
 			if yields {
@@ -109,7 +109,7 @@ func semaphoreContended(r load, k int) bool {
 	permit := make(chan bool, permitsForMany)
 	var counter atomic.Int64
 	inGoroutines(r.count, func(int) {
-		for j := 0; j < k/r.count; j++ {
+		for left := k / r.count; left > 0; left-- {
 			permit <- true
 			counter.Add(1)
 			runtime.Gosched()
@@ -151,7 +151,8 @@ func channelMany(each, k int) bool {
 	sending.Store(int64(each))
 	inGoroutines(2*each, func(i int) {
 		if i < each {
-			for j := i * (k / each); j < (i+1)*(k/each); j++ {
+			mine := k / each
+			for j := i * mine; j < (i+1)*mine; j++ {
 				c <- small(j)
 			}
 			if sending.Add(-1) == 0 {
@@ -159,20 +160,20 @@ func channelMany(each, k int) bool {
 			}
 			return
 		}
-		mine := 0
+		received := 0
 		for v := range c {
-			mine += v
+			received += v
 		}
-		sum.Add(int64(mine))
+		sum.Add(int64(received))
 	})
 	return sum.Load() == int64(sumOfSmall(k))
 }
 
 func channelRendezvous(_ load, k int) bool {
 	there, back := make(chan int), make(chan int)
-	right := 0
+	right, half := 0, k/2
 	both(func(me int) {
-		for i := 0; i < k/2; i++ {
+		for i := 0; i < half; i++ {
 			if me == 1 {
 				back <- <-there
 				continue

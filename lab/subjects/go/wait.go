@@ -63,8 +63,10 @@ func measureBatches(r request, workload string, f units) {
 		k *= 2
 	}
 	var values []float64
-	for i := 0; i < 9; i++ {
-		values = append(values, measure(k)/float64(k))
+	for used := 0.0; len(values) < 9 && used < 8*float64(r.budget); { // as in ../cpp/harness.hpp
+		took := measure(k)
+		used += took
+		values = append(values, took/float64(k))
 	}
 	r.emit(workload, "ns", median(values))
 }

@@ -371,11 +371,14 @@ final class Primitives {
             took = timed(units, k);
         }
         double[] values = new double[9];
-        for (int i = 0; i < values.length; i++) {
-            values[i] = timed(units, k) / k;
+        int measured = 0;
+        for (double used = 0; measured < values.length && used < 8 * budget; measured++) {
+            double some = timed(units, k);
+            used += some;
+            values[measured] = some / k;
         }
-        Arrays.sort(values);
-        return values[values.length / 2];
+        Arrays.sort(values, 0, measured);
+        return values[measured / 2];
     }
 
     /** On the driver's virtual thread. */

@@ -46,7 +46,7 @@ bool mutex_free(const load& r, std::uint64_t k) {
   std::vector<lab::guarded<fibers::mutex>> all(r.workers);
   in_fibers(r, r.workers, [&](std::size_t i) {
     auto& mine = all[i];
-    for (std::uint64_t j = 0; j < k / r.workers; ++j) {
+    for (std::uint64_t left = k / r.workers; left; --left) {
       std::lock_guard held{mine.lock};
       lab::increment(mine.counter);
     }
@@ -60,7 +60,7 @@ template <bool Yields>
 bool one_mutex(const load& r, std::uint64_t k) {
   lab::guarded<fibers::mutex> shared;
   in_fibers(r, r.count, [&](std::size_t) {
-    for (std::uint64_t j = 0; j < k / r.count; ++j) {
+    for (std::uint64_t left = k / r.count; left; --left) {
       std::lock_guard held{shared.lock};
       lab::increment(shared.counter);
       if constexpr (Yields) boost::this_fiber::yield();
@@ -99,7 +99,7 @@ bool event_free(const load& r, std::uint64_t k) {
   std::uint64_t seen = 0;
   in_fibers(r, 1, [&](std::size_t) {
     event e;
-    for (std::uint64_t j = 0; j < k; ++j) {
+    for (std::uint64_t left = k; left; --left) {
       e.set();
       seen += e.wait();
     }
@@ -152,7 +152,7 @@ bool many(const load& r, std::uint64_t k) {
       sum += mine;
       return;
     }
-    for (std::uint64_t j = i * (k / Each); j < (i + 1) * (k / Each); ++j) c.push(lab::value_of(j));
+    for (std::uint64_t j = i * (k / Each), end = j + k / Each; j < end; ++j) c.push(lab::value_of(j));
     if (--sending == 0) c.close();
   });
   return sum == lab::sum_of_values(0, k);
@@ -231,7 +231,7 @@ bool monitor_ping_pong(const load& r, std::uint64_t k) {
 bool timed_free(const load& r, std::uint64_t k) {
   lab::guarded<fibers::timed_mutex> mine;
   in_fibers(r, 1, [&](std::size_t) {
-    for (std::uint64_t j = 0; j < k; ++j) {
+    for (std::uint64_t left = k; left; --left) {
       std::unique_lock held{mine.lock, std::chrono::hours{1}};
       lab::increment(mine.counter);
     }

@@ -2,7 +2,7 @@
 // coroutines of a runtime with as many workers, hocket-unsync-* (LAB_UNSYNC) those of one loop, with the primitives of
 // one thread. An event is an auto_reset_event. What is as on the page `wait` is in ../hocket_waits.hpp.
 #include "../hocket_waits.hpp"
-#include "primitives.hpp"
+#include "hocket_channels.hpp"
 
 namespace {
 
@@ -13,7 +13,7 @@ bool mutex_free(const load& r, std::uint64_t k) {
   std::vector<lab::guarded<lab::primitives::mutex>> all(r.workers);
   lab::many(static_cast<int>(r.workers), [&](int i) -> coroutine {
     auto& mine = all[static_cast<std::size_t>(i)];
-    for (std::uint64_t j = 0; j < k / r.workers; ++j) {
+    for (std::uint64_t left = k / r.workers; left; --left) {
       {
         auto held = LAB_AWAIT(mine.lock.lock());
         if (!held) break;
@@ -32,7 +32,7 @@ template <bool Yields>
 bool one_mutex(const load& r, std::uint64_t k) {
   lab::guarded<lab::primitives::mutex> shared;
   lab::many(static_cast<int>(r.count), [&](int) -> coroutine {
-    for (std::uint64_t j = 0; j < k / r.count; ++j) {
+    for (std::uint64_t left = k / r.count; left; --left) {
       auto held = LAB_AWAIT(shared.lock.lock());
       if (!held) break;
       lab::increment(shared.counter);
@@ -47,7 +47,7 @@ bool semaphore_contended(const load& r, std::uint64_t k) {
   lab::primitives::semaphore permits{lab::permits_for_many};
   std::atomic<std::uint64_t> counter{0};
   lab::many(static_cast<int>(r.count), [&](int) -> coroutine {
-    for (std::uint64_t j = 0; j < k / r.count; ++j) {
+    for (std::uint64_t left = k / r.count; left; --left) {
       auto held = LAB_AWAIT(permits.acquire());
       if (!held) break;
       counter.fetch_add(1, std::memory_order_relaxed);
@@ -62,7 +62,7 @@ bool event_free(const load&, std::uint64_t k) {
   lab::auto_reset_event event;
   std::uint64_t seen = 0;
   lab::alone([&]() -> coroutine {
-    for (std::uint64_t j = 0; j < k; ++j) {
+    for (std::uint64_t left = k; left; --left) {
       event.set();
       auto set = LAB_AWAIT(event.wait());
       seen += set.has_value();
@@ -77,6 +77,8 @@ bool as_waits(const load&, std::uint64_t k) {
   return Units(k);
 }
 
+using channel = lab::primitives::channel<std::uint64_t>;
+
 constexpr lab::named_primitive primitives[] = {
     {"mutex_free", mutex_free},
     {"mutex_contended", one_mutex<true>},
@@ -85,6 +87,11 @@ constexpr lab::named_primitive primitives[] = {
     {"semaphore_contended", semaphore_contended},
     {"event_free", event_free},
     {"event_ping_pong", as_waits<lab::event>},
+    {"channel_same", lab::channel_same<channel>},
+    {"channel_1p1c", lab::channel_many<channel, 1, lab::buffered, lab::receive_each<channel>>},
+    {"channel_4p4c", lab::channel_many<channel, 4, lab::buffered, lab::receive_each<channel>>},
+    {"channel_rendezvous", lab::channel_rendezvous<channel>},
+    {"channel_batch", lab::channel_many<channel, 1, lab::buffered_for_batches, lab::receive_batches<channel>>},
     {"select_of_4", as_waits<lab::select_handover>},
     {"timed_free", as_waits<lab::within_free>},
     {"timed_ping_pong", as_waits<lab::within_handover>},

@@ -5,7 +5,8 @@
 //
 // where <count> is the number of coroutines. A batch does k units, k being a multiple of 64. What is timed is all of
 // it, from before its coroutines are spawned until the last has ended; the workers are there already. So a unit is wall
-// time, of all workers together. Batches grow until one takes a sixteenth of the budget; the median of nine is told.
+// time, of all workers together. Batches grow until one takes a sixteenth of the budget; the median of nine is told, or
+// of fewer, if they come to take longer.
 //
 //   mutex_free              as many coroutines as workers, each with a mutex of its own: lock, add to a counter beside
 //                           it, unlock. A unit is one of each; all together do k

@@ -1,8 +1,8 @@
 // The page `primitives` with threads of the operating system, on as many cores as there are workers: std::mutex,
-// std::condition_variable. A semaphore is the one of POSIX, since that of libstdc++ 12 makes a system call each time
-// that a permit comes back; an event is such a semaphore, too. C++ has no channel: here it is a ring behind a mutex,
-// with a condition for either side, and the smallest holds one value (so in channel_rendezvous). A broadcast is such a
-// ring, too. There is no wait for one of several.
+// std::condition_variable. A semaphore is the one of POSIX, since that of libstdc++ 12 makes a system call when a
+// permit comes back after the last was taken, even if nobody waits; an event is such a semaphore, too. C++ has no
+// channel: here it is a ring behind a mutex, with a condition for either side, and the smallest holds one value (so in
+// channel_rendezvous). A broadcast is such a ring, too. There is no wait for one of several.
 //
 // The threads of a batch are those of the one before: they sleep in between.
 #include <semaphore.h>
@@ -102,7 +102,7 @@ bool mutex_free(const load& r, std::uint64_t k) {
   std::vector<lab::guarded<std::mutex>> all(r.workers);
   in_threads(r.workers, [&](std::size_t i) {
     auto& mine = all[i];
-    for (std::uint64_t j = 0; j < k / r.workers; ++j) {
+    for (std::uint64_t left = k / r.workers; left; --left) {
       std::lock_guard held{mine.lock};
       lab::increment(mine.counter);
     }
@@ -116,7 +116,7 @@ template <bool Yields>
 bool one_mutex(const load& r, std::uint64_t k) {
   lab::guarded<std::mutex> shared;
   in_threads(r.count, [&](std::size_t) {
-    for (std::uint64_t j = 0; j < k / r.count; ++j) {
+    for (std::uint64_t left = k / r.count; left; --left) {
       std::lock_guard held{shared.lock};
       lab::increment(shared.counter);
       if constexpr (Yields) std::this_thread::yield();
@@ -129,7 +129,7 @@ bool semaphore_free(const load&, std::uint64_t k) {
   semaphore permits{1};
   std::uint64_t counter = 0;
   in_threads(1, [&](std::size_t) {
-    for (std::uint64_t j = 0; j < k; ++j) {
+    for (std::uint64_t left = k; left; --left) {
       permits.acquire();
       lab::increment(counter);
       permits.release();
@@ -142,7 +142,7 @@ bool semaphore_contended(const load& r, std::uint64_t k) {
   semaphore permits{lab::permits_for_many};
   std::atomic<std::uint64_t> counter{0};
   in_threads(r.count, [&](std::size_t) {
-    for (std::uint64_t j = 0; j < k / r.count; ++j) {
+    for (std::uint64_t left = k / r.count; left; --left) {
       permits.acquire();
       counter.fetch_add(1, std::memory_order_relaxed);
       std::this_thread::yield();
@@ -156,7 +156,7 @@ bool event_free(const load&, std::uint64_t k) {
   semaphore event{0};
   std::uint64_t seen = 0;
   in_threads(1, [&](std::size_t) {
-    for (std::uint64_t j = 0; j < k; ++j) {
+    for (std::uint64_t left = k; left; --left) {
       event.release();
       event.acquire();
       lab::increment(seen);
@@ -259,7 +259,7 @@ bool many(std::size_t each, std::size_t capacity, std::uint64_t k, Receive recei
       sum += receive(c);
       return;
     }
-    for (std::uint64_t j = i * (k / each); j < (i + 1) * (k / each); ++j) c.send(lab::value_of(j));
+    for (std::uint64_t j = i * (k / each), end = j + k / each; j < end; ++j) c.send(lab::value_of(j));
     if (--sending == 0) c.close();
   });
   return sum == lab::sum_of_values(0, k);
@@ -357,7 +357,7 @@ bool monitor_ping_pong(const load&, std::uint64_t k) {
 bool timed_free(const load&, std::uint64_t k) {
   lab::guarded<std::timed_mutex> mine;
   in_threads(1, [&](std::size_t) {
-    for (std::uint64_t j = 0; j < k; ++j) {
+    for (std::uint64_t left = k; left; --left) {
       std::unique_lock held{mine.lock, std::chrono::hours{1}};
       lab::increment(mine.counter);
     }
