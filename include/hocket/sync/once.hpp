@@ -87,6 +87,7 @@ class basic_once final : private detail::baton<Strength> {
   }
 
   const char* what() const noexcept override { return "a once"; }
+  const void* holder() const noexcept override { return holder_.who(); }
 
   typename Strength::template word<bool> done_{false};
   [[no_unique_address]] detail::holder<Strength> holder_;

@@ -95,6 +95,7 @@ class basic_shared_mutex final : private detail::permit_line<Strength> {
   }
 
   const char* what() const noexcept override { return "a shared mutex"; }
+  const void* holder() const noexcept override { return holder_.who(); }
 
   [[no_unique_address]] detail::holder<Strength> holder_;  // the writer
 };
