@@ -3,6 +3,16 @@
 
 namespace hocket::inline HOCKET_ABI::detail {
 
+const void* owner_without_strand(const thread_state& here) noexcept {
+  const context* const whole = here.ctx ? &here.ctx->whole() : &context::root();
+  return whole == &context::root() ? static_cast<const void*>(&here) : whole;
+}
+
+bool current_owner_is_alone() noexcept {
+  const context& here = current_context();
+  return here.strand() || &here.whole() == &context::root();
+}
+
 // An exchange reads the last value that there is, never an older one: so whoever gave the thing back last, another
 // coroutine that was given the guard, perhaps, has not left this one's address behind.
 template <class Strength>
