@@ -16,7 +16,7 @@ const void* holder_in(const suspension* wait) noexcept {
 }
 
 const void* needed_by(const scheduled& one) noexcept {
-  const suspension* wait = wait_of(one);
+  const suspension* wait = one.in_parts() ? nullptr : wait_of(one);
   return wait && wait->ends_only_by_grant() ? holder_in(wait) : nullptr;
 }
 

@@ -2,8 +2,9 @@
 //
 // An arrow leads from a coroutine to the one that must go on before it can: the holder of the mutex that it waits for,
 // or the coroutine that it joins (wait_source::holder()). A wait that may end otherwise has none: one with a deadline,
-// and one for several things at once (select). So each coroutine has at most one arrow. Those on a circle wait for
-// ever, and so do those whose arrows lead there: only a cancel or a kill ends their waits.
+// and one for several things at once (select). Nor has a coroutine with an eager body under way, which waits for
+// something else. So each coroutine has at most one arrow. Those on a circle wait for ever, and so do those whose
+// arrows lead there: only a cancel or a kill ends their waits.
 //
 // Made and used while all coroutines in it stand still. Holders are compared, not followed: a coroutine that has ended
 // with a lock in somebody's hands is no member. n members take O(n log n) and 16 bytes each; where there is no memory

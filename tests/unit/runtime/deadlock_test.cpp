@@ -1,5 +1,6 @@
 // What a dump says of coroutines that wait for one another.
 #include <hocket/core/yield.hpp>
+#include <hocket/coro/eager_task.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/runtime/loop.hpp>
 #include <hocket/runtime/runtime.hpp>
@@ -137,6 +138,55 @@ TEST_CASE("a wait that may end otherwise is no deadlock" * doctest::skip(!debug_
   CHECK(deadlocks_in(dump_text(lp)) == "");  // holder waits for who chooses
   bell.set();
   lp.run();
+}
+
+TEST_CASE("a coroutine whose eager body waits is no deadlock" * doctest::skip(!debug_checks)) {
+  loop lp;
+  mutex m;
+  event bell;
+  auto lock_eagerly = [&]() -> eager_task<> {
+    [[maybe_unused]] auto set = co_await bell.wait();
+    [[maybe_unused]] auto held = co_await m.lock();
+  };
+  event leave;
+  auto holder = spawn(lp, {.name = "holder"}, [&]() -> task<> {
+    auto held = co_await m.lock();
+    auto body = lock_eagerly();
+    [[maybe_unused]] auto left = co_await leave.wait();
+    held->unlock();
+    co_await std::move(body);
+  });
+  step_until_quiet(lp);
+  bell.set();
+  step_until_quiet(lp);
+  CHECK(deadlocks_in(dump_text(lp)) == "");
+  leave.set();
+  lp.run();
+}
+
+TEST_CASE("an eager body and its caller may want the same mutex" * doctest::skip(!debug_checks)) {
+  loop lp;
+  mutex m;
+  event leave;
+  int locked = 0;
+  auto lock_eagerly = [&]() -> eager_task<> {
+    auto held = co_await m.lock();
+    ++locked;
+    [[maybe_unused]] auto left = co_await leave.wait();
+  };
+  auto caller = spawn(lp, [&]() -> task<> {
+    auto body = lock_eagerly();
+    {
+      auto held = co_await m.lock();
+      ++locked;
+    }
+    co_await std::move(body);
+  });
+  step_until_quiet(lp);
+  CHECK(locked == 1);
+  leave.set();
+  lp.run();
+  CHECK(locked == 2);
 }
 
 TEST_CASE("a lock whose holder is gone is nobody's" * doctest::skip(!debug_checks)) {
