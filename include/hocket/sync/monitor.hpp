@@ -165,6 +165,7 @@ template <class Strength>
 class basic_monitor<Strength>::waiting {
  public:
   using value_type = void;
+  static constexpr bool relocks = true;
   explicit waiting(basic_monitor& in) noexcept : monitor_(&in) {}
   static constexpr bool try_now() noexcept { return false; }
   void begin(suspension& wait, waiter& entry) noexcept {
