@@ -71,7 +71,6 @@ class basic_monitor final : private detail::baton<Strength> {
  private:
   struct condition final : detail::condition_core<Strength> {
     using detail::condition_core<Strength>::get_in_line;
-    using typename detail::condition_core<Strength>::request;
     const char* what() const noexcept override { return "a monitor's notification"; }
   };
 
@@ -186,7 +185,7 @@ class basic_monitor<Strength>::waiting {
   basic_monitor* monitor_;
   const void* owner_ = nullptr;  // while it waits
   std::size_t depth_ = 0;
-  typename condition::request request_{nullptr};
+  detail::relock_request<Strength> request_{nullptr};
 };
 
 using monitor = basic_monitor<strength::shared>;
