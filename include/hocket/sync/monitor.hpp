@@ -11,8 +11,12 @@
 //
 // Guarantees. Its owner is the coroutine (or the thread, outside of coroutines) and not the thread that runs it: it may
 // be held over waits, and by a coroutine that moves between workers. The owner enters again without waiting, in any
-// function that it calls; it has left when as many guards have ended. Children that run beside each other (when_all,
-// fork_join) are owners of their own. First come, first served, as with a mutex.
+// function that it calls; it has left when as many guards have ended. First come, first served, as with a mutex.
+//
+// What runs beside others as a part of a coroutine. The children of a when_all, and what was forked (fork_join,
+// parallel_for), exclude each other and the coroutine around them, but do not know themselves apart: there nobody
+// enters again, and who tries to waits for himself. An eager_task is a part of its caller: while the one is in it, so
+// is the other.
 //
 // wait() leaves the monitor altogether, however often it was entered, waits for a notification, and has entered as
 // often again when it returns, whatever the result. For the rest waiting and notifying are as with a condition
@@ -80,7 +84,7 @@ class basic_monitor final : private detail::baton<Strength> {
     owner_.store(who, std::memory_order_relaxed);
   }
   bool enter_now() noexcept {
-    if (is_mine()) {
+    if (is_mine() && detail::current_owner_is_alone()) {
       ++depth_;
       return true;
     }
@@ -160,6 +164,7 @@ template <class Strength>
 class basic_monitor<Strength>::waiting {
  public:
   using value_type = void;
+  static constexpr bool relocks = true;
   explicit waiting(basic_monitor& in) noexcept : monitor_(&in) {}
   static constexpr bool try_now() noexcept { return false; }
   void begin(suspension& wait, waiter& entry) noexcept {

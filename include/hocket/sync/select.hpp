@@ -45,6 +45,8 @@ class selecting {
   static_assert(
       (!keeps_late_grants<Ops> && ...),
       "hocket: an arrival at a barrier cannot be given up for another wait: give it a deadline, or cancel it");
+  static_assert((0 + ... + (has_lock_again<Ops> ? 1 : 0)) <= 1,
+                "hocket: a select of two conditions: each would unlock the mutex, and wait for it again: use one");
   static_assert(((waiters_of<Ops> == 1) && ...), "hocket: a select in a select: name all operations in one");
 
   explicit selecting(Ops... ops) noexcept : arms_{{ops}...} {}
