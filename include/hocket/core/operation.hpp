@@ -21,7 +21,7 @@
 //   result<value_type> take();                         // after a successful try_now() or a grant: the resource
 //   static constexpr std::size_t waiters = n;          // only if it needs more than one: `entry` is the first of n
 //   static constexpr bool uninterruptible = true;      // only if nothing but a grant ends the wait
-//   bool has_it() noexcept;                            // only if the resource cannot go back once the waiter was
+//   bool has_it() noexcept;                            // only if the resource cannot go back once the waiter is
 //   popped:
 //                                                      // whether that has happened. The wait is then granted, whoever
 //                                                      // ended it, unless it was killed. No select takes such a wait.

@@ -1,11 +1,11 @@
 // A channel: items from any number of senders to any number of receivers, in order.
 //
-//   channel<int> c(16);                        // 16 places; 0: a rendezvous; channel<int>::unbounded: as many as
-//   needed auto sent = co_await c.send(7);            // result<void>: waits for a place; a fiber and a thread say
-//   await(...) auto item = co_await c.receive();          // result<int>: waits for an item c.close(); // the end: what
-//   is in the channel is still received
+//   channel<int> c(16);                // 16 places; 0: a rendezvous; channel<int>::unbounded: no limit
+//   auto sent = co_await c.send(7);    // result<void>: waits for a place; a fiber and a thread say await(...)
+//   auto item = co_await c.receive();  // result<int>: waits for an item
+//   c.close();                         // the end: what is in the channel is still received
 //
-//   while (auto n = await(c.receive())) use(*n);              // until it is closed and drained
+//   while (auto n = await(c.receive())) use(*n);    // until it is closed and drained
 //
 // Guarantees. First come, first served, among senders and among receivers; items come out in the order in which they
 // went in. With 0 places a send ends when a receiver has taken the item. An item is never lost or doubled: it is with
