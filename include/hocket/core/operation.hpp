@@ -21,19 +21,12 @@
 //   result<value_type> take();                         // after a successful try_now() or a grant: the resource
 //   static constexpr std::size_t waiters = n;          // only if it needs more than one: `entry` is the first of n
 //   static constexpr bool uninterruptible = true;      // only if nothing but a grant ends the wait
-<<<<<<< HEAD
 //   bool has_it() noexcept;                            // only if the resource cannot go back once the waiter was
 //                                                      // popped: whether that has happened. The wait is then granted,
 //                                                      // whoever ended it, unless it was killed. No select takes such
 //                                                      // a wait.
 //   static constexpr bool relocks = true;              // only if it has a lock again before it ends, whatever ends it.
 //                                                      // At most one of those stands in a select.
-=======
-//   bool has_it() noexcept;                            // only if the resource cannot go back once the waiter is
-//   popped:
-//                                                      // whether that has happened. The wait is then granted, whoever
-//                                                      // ended it, unless it was killed. No select takes such a wait.
->>>>>>> c410976d056e4830a1f8093606be2539631d79d3
 //   void resumed() noexcept;                           // only if it wants to know: what begin() began is over, and was
 //                                                      // taken if it was granted. May be called again.
 //
