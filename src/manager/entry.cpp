@@ -36,6 +36,14 @@ void managed_entry::hold(scheduled& made) noexcept {
   ++table.counts.live;
 }
 
+task_id managed_entry::promise_there(const promise_kind& of, void* made) noexcept {
+  kind = &of;
+  promise = made;
+  state = place_state::reply;
+  ++table.counts.promised;
+  return id();
+}
+
 task_info managed_entry::info() const noexcept {
   task_info all{.id = id(),
                 .expected = state == place_state::reply,

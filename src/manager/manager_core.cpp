@@ -162,19 +162,19 @@ spawn_target& manager_core::refusing(std::error_code why) noexcept {
 // --- the end of a coroutine
 
 void manager_core::refuse(managed_entry& entry) noexcept {
-  scheduled* coroutine = nullptr;
-  {
-    locked guard(entry.table.mutex);
-    coroutine = std::exchange(entry.coroutine, nullptr);
-    entry.table.count_end(settled::none);
-  }
   // ORDER: relaxed, pairs with nothing: a statistic.
   refused_.fetch_add(1, std::memory_order_relaxed);
-  coroutine->release();
-  close_place(entry);
+  conclude(entry);
 }
 
 void manager_core::end(managed_entry& entry) noexcept {
+  spawn_target& on = on_;
+  conclude(entry);
+  on.leave();
+}
+
+// Whether it ran or not. The inside may be gone afterwards.
+void manager_core::conclude(managed_entry& entry) noexcept {
   scheduled* const coroutine = entry.coroutine;
   waiter* first = nullptr;
   bool grouped = false;
@@ -191,9 +191,7 @@ void manager_core::end(managed_entry& entry) noexcept {
     next.grant();
   }
   coroutine->release();
-  spawn_target& on = on_;
   leave();
-  on.leave();
 }
 
 // --- by id
@@ -311,6 +309,12 @@ bool manager_core::detach(waiter& entry) noexcept {
 // --- what its coroutines spawn
 
 std::error_code manager_core::child_target::enroll(std::size_t count) noexcept {
+  if (std::error_code refused = core.on_.enroll(count)) return refused;
+  core.enter(count);
+  return {};
+}
+
+std::error_code manager_core::child_target::enroll_children(std::size_t count) noexcept {
   if (std::error_code refused = core.on_.enroll_children(count)) return refused;
   core.enter(count);
   return {};

@@ -86,8 +86,10 @@ class manager_core final : private wait_source {
     executor& home() noexcept override { return core.home_; }
     context& surroundings() noexcept override { return *core.context_; }
     std::error_code enroll(std::size_t count) noexcept override;
+    std::error_code enroll_children(std::size_t count) noexcept override;
     void leave() noexcept override;
     unhandled_handler on_unhandled() const noexcept override { return core.unhandled_; }
+    bool runs_by_itself() const noexcept override { return core.on_.runs_by_itself(); }
     manager_core& core;
   };
   // Where what was refused is spawned.
@@ -107,6 +109,7 @@ class manager_core final : private wait_source {
   shard& shard_here() noexcept;
   managed_entry& open_admitted(const place_terms& terms);
   time_point deadline_of(const place_terms& terms) const noexcept;
+  void conclude(managed_entry& entry) noexcept;
   static bool end_use(managed_entry& entry) noexcept;
   void leave_group(managed_entry& entry) noexcept;
   void none_left() noexcept;

@@ -120,30 +120,49 @@ class managed_handle : public join_handle<T> {
 
 namespace detail {
 
-class managed_end {
+// A wait keeps the inside until it is over: the manager may end as soon as it has told those who wait, and whoever
+// cancels one of them at that moment comes to it a little later.
+class managed_wait {
+ public:
+  void resumed() noexcept {
+    if (std::exchange(held_, false)) release(*core_);
+  }
+
+ protected:
+  explicit managed_wait(manager_core& core) noexcept : core_(&core) {}
+  void hold() noexcept {
+    retain(*core_);
+    held_ = true;
+  }
+  manager_core* core_;
+
+ private:
+  bool held_ = false;
+};
+
+class managed_end : public managed_wait {
  public:
   using value_type = settled;
-  managed_end(manager_core& core, task_id id) noexcept : core_(&core), id_(id) {}
+  managed_end(manager_core& core, task_id id) noexcept : managed_wait(core), id_(id) {}
   static constexpr bool try_now() noexcept { return false; }
   void begin(suspension& wait, waiter& entry) noexcept;
   result<settled> take() noexcept {
-    if (failed_ != std::errc{}) return failure(failed_);
+    if (how_ == settled::none) return failure(failed_);
     return how_;
   }
 
  private:
   friend struct managed_entry;
-  manager_core* core_;
   task_id id_;
   settled how_ = settled::none;
-  std::errc failed_{};
-  waiter* next_ = nullptr;  // of those who are told together
+  std::errc failed_ = std::errc::no_such_process;  // it could not be started, say
+  waiter* next_ = nullptr;                         // of those who are told together
 };
 
-class managed_join {
+class managed_join : public managed_wait {
  public:
   using value_type = void;
-  explicit managed_join(manager_core& core) noexcept : core_(&core) {}
+  explicit managed_join(manager_core& core) noexcept : managed_wait(core) {}
   bool try_now() noexcept;
   void begin(suspension& wait, waiter& entry) noexcept;
   result<void> take() noexcept {
@@ -152,7 +171,6 @@ class managed_join {
   }
 
  private:
-  manager_core* core_;
   bool deadlock_ = false;
 };
 
