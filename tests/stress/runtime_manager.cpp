@@ -10,9 +10,9 @@ using namespace hocket_test;
 namespace {
 
 constexpr bool quick = sanitizer != sanitizer_kind::plain || conforming_mode;
-constexpr int rounds = quick ? 20 : 400;
+constexpr int rounds = quick ? 100 : 400;
 constexpr int actions = quick ? 100 : 300;
-constexpr int deadlines_each = quick ? 300 : 3000;
+constexpr int deadlines_each = quick ? 1000 : 3000;
 constexpr std::size_t thread_count = 3;
 
 void check_manager(managed_arena& in) {
