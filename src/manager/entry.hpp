@@ -92,6 +92,12 @@ struct managed_entry final : spawn_target, private wait_source, timer_node {
   const void* holder() const noexcept override;
   bool detach(waiter& entry) noexcept override;
   void pass_on(waiter&) noexcept override {}
+  void show(const scheduled* made) noexcept;
+
+  // Of its coroutine, for those who show a wait for its end: they hold no lock, and on another executor than its own it
+  // may end meanwhile.
+  atomic<const char*> shown_name_{nullptr};
+  atomic<const void*> shown_holder_{nullptr};
 };
 
 }  // namespace hocket::inline HOCKET_ABI::detail

@@ -6,6 +6,7 @@
 
 #include "suites/managed_world.hpp"
 #include "support/death.hpp"
+#include "unit/runtime/dump_table.hpp"
 
 #include <doctest/doctest.h>
 #include <functional>
@@ -173,4 +174,34 @@ TEST_CASE("a manager that is destroyed by one of its own coroutines is fatal") {
         lp.run();
       },
       "a task_manager was destroyed by one of its own coroutines");
+}
+
+TEST_CASE("a manager and its loop end though the loop has never run") {
+  trace t;
+  expectation<int> reply;
+  {
+    loop lp;
+    task_manager tm(lp);
+    auto h = spawn(tm, {.within = 1h}, wait_at_gate, std::ref(t));
+    reply = tm.expect<int>({.within = 1h});
+    auto other = tm.expect<int>({.within = 1s});
+  }
+  CHECK(t.begun == 0);
+  CHECK(sync_wait(reply).error() == std::errc::operation_canceled);
+}
+
+TEST_CASE("a dump names the managed coroutine whose end is waited for") {
+  trace waiter;
+  managed_world w;
+  task_manager tm(w.lp);
+  auto h = spawn(tm, {.name = "awaited one"}, wait_at_gate, std::ref(w.t));
+  spawn(w.lp, note_end, std::ref(tm), h.id(), std::ref(waiter));
+  w.run();
+  int fd = ::memfd_create("dump", MFD_CLOEXEC);
+  w.lp.dump(fd);
+  CHECK(read_from_start(fd).find("the end of a managed coroutine \"awaited one\"") != std::string::npos);
+  ::close(fd);
+  w.t.gate.set();
+  w.run();
+  CHECK(waiter.how == settled::value);
 }
