@@ -188,19 +188,24 @@ TEST_CASE("replies are awaited, taken and dropped elsewhere while their manager 
   }
 }
 
-TEST_CASE("a wait for an id may be cancelled at the moment at which its manager ends") {
+TEST_CASE("waits for an id may be cancelled at the moment at which its manager ends") {
+  constexpr int waiters = 30;
   shared_trace t;
   runtime rt({.workers = 1});
   for (int round = 0; round < 200; ++round) {
     std::atomic<int> told{0};
     auto tm = std::make_unique<task_manager>(rt);
     auto one = spawn(*tm, stand, std::ref(t));
-    auto waiting = spawn(rt, wait_for, std::ref(*tm), one.id(), std::ref(told));
+    std::vector<join_handle<>> waiting;
+    for (int i = 0; i < waiters; ++i)
+      waiting.push_back(spawn(rt, wait_for, std::ref(*tm), one.id(), std::ref(told)));
     runtime_look::wait_until_asleep(rt);
-    std::thread cancels([&] { waiting.cancel(); });
+    std::thread cancels([&] {
+      for (auto& each : waiting) each.cancel();
+    });
     tm.reset();
     cancels.join();
-    sync_wait(std::move(waiting));
-    REQUIRE(told == 1);
+    for (auto& each : waiting) sync_wait(each);
+    REQUIRE(told == waiters);
   }
 }
