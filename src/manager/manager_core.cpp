@@ -16,7 +16,12 @@ std::error_code canceled() noexcept { return std::make_error_code(std::errc::ope
 void retain(manager_core& core) noexcept { core.hold(); }
 void release(manager_core& core) noexcept { core.let_go(); }
 
-time_point manager_core::home_clock::now() const noexcept { return of.timers()->now(); }
+time_point manager_core::home_clock::now() const noexcept {
+  const timer_service* timers = of.timers();
+  expects(timers != nullptr, "a task_manager was asked for the time, or a deadline, of an executor without timers",
+          "make it with {.time = &clock}, or for a loop or a runtime");
+  return timers->now();
+}
 
 manager_core::manager_core(spawn_target& on, const manager_options& options, std::source_location at)
     : home_(on.home()),

@@ -110,6 +110,8 @@ std::error_code task_manager::set_deadline(task_id id, time_point deadline) {
   return core_->set_deadline(id, deadline);
 }
 std::error_code task_manager::fail(task_id id, std::error_code why) noexcept {
+  expects(static_cast<bool>(why), "a reply was failed with an error code that means success",
+          "complete() it, or give an error code that is not 0", core_->surroundings().name());
   return core_->fail(id, why, &manager_counts::completed);
 }
 

@@ -29,10 +29,23 @@ void check_manager(managed_arena& in) {
   for (std::uint64_t group = 0; group < 4; ++group) REQUIRE(in.tm.group_size(group) == 0);
 }
 
-void act_on_threads(managed_arena& in, random_engine& random) {
-  std::vector<std::thread> threads;
+// `frames`: the clock that the manager goes by, which two threads move meanwhile; null: the runtime's.
+void act_on_threads(managed_arena& in, random_engine& random, manual_clock* frames) {
+  std::atomic<bool> over{false};
+  std::vector<std::thread> threads, ticking;
   for (std::size_t i = 0; i < thread_count; ++i) threads.emplace_back(act_on_manager, std::ref(in), random(), actions);
+  for (int i = 0; frames && i < 2; ++i) {
+    ticking.emplace_back([&] {
+      while (!over) {
+        frames->advance(std::chrono::microseconds(5));
+        in.tm.tick();
+        std::this_thread::yield();
+      }
+    });
+  }
   for (auto& one : threads) one.join();
+  over = true;
+  for (auto& one : ticking) one.join();
 }
 
 // What is told of all rounds, so that it shows that something happens.
@@ -50,10 +63,14 @@ struct totals {
 
 void one_round(runtime& rt, random_engine& random, totals& all) {
   const std::size_t limit = random.below(4) == 0 ? 40 : 0xffff'ffff;
+  manual_clock frames;
+  const bool ticks = random.below(4) == 0;
   auto tm = std::make_unique<task_manager>(
-      rt, manager_options{.limit = limit, .on_unhandled = [](std::exception_ptr, const context&) noexcept {}});
+      rt, manager_options{.limit = limit,
+                          .time = ticks ? &frames : nullptr,
+                          .on_unhandled = [](std::exception_ptr, const context&) noexcept {}});
   managed_arena in(*tm);
-  act_on_threads(in, random);
+  act_on_threads(in, random, ticks ? &frames : nullptr);
   all.add(in);
   if (random.below(2)) {
     tm->close();

@@ -230,7 +230,7 @@ class task_manager {
     return expectation<std::remove_cvref_t<T>>::complete(*core_, id, std::forward<T>(value));
   }
   std::error_code complete(task_id id) noexcept { return expectation<void>::complete(*core_, id); }
-  // The same with an error, for a reply of any type.
+  // The same with an error, for a reply of any type. A code of 0 is fatal.
   std::error_code fail(task_id id, std::error_code why) noexcept;
 
   // --- several

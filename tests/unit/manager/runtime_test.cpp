@@ -197,8 +197,7 @@ TEST_CASE("waits for an id may be cancelled at the moment at which its manager e
     auto tm = std::make_unique<task_manager>(rt);
     auto one = spawn(*tm, stand, std::ref(t));
     std::vector<join_handle<>> waiting;
-    for (int i = 0; i < waiters; ++i)
-      waiting.push_back(spawn(rt, wait_for, std::ref(*tm), one.id(), std::ref(told)));
+    for (int i = 0; i < waiters; ++i) waiting.push_back(spawn(rt, wait_for, std::ref(*tm), one.id(), std::ref(told)));
     runtime_look::wait_until_asleep(rt);
     std::thread cancels([&] {
       for (auto& each : waiting) each.cancel();

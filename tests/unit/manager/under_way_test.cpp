@@ -6,6 +6,7 @@
 
 #include "suites/managed_world.hpp"
 #include "support/death.hpp"
+#include "unit/coro/queue_executor.hpp"
 #include "unit/runtime/dump_table.hpp"
 
 #include <doctest/doctest.h>
@@ -55,6 +56,19 @@ class front final : public spawn_target {
 
  private:
   loop& of_;
+};
+
+// A target whose executor has no timers, and runs nothing.
+class timeless final : public spawn_target {
+ public:
+  executor& home() noexcept override { return queue_; }
+  context& surroundings() noexcept override { return context::root(); }
+  std::error_code enroll(std::size_t) noexcept override { return {}; }
+  void leave() noexcept override {}
+  unhandled_handler on_unhandled() const noexcept override { return &abort_on_unhandled; }
+
+ private:
+  queue_executor queue_;
 };
 
 task<> note_end(task_manager& tm, task_id id, trace& t) {
@@ -174,6 +188,25 @@ TEST_CASE("a manager that is destroyed by one of its own coroutines is fatal") {
         lp.run();
       },
       "a task_manager was destroyed by one of its own coroutines");
+}
+
+TEST_CASE("a reply that is failed without an error is fatal, and so is a deadline where there are no timers") {
+  expect_fatal(
+      [] {
+        loop lp;
+        task_manager tm(lp);
+        auto reply = tm.expect<int>();
+        static_cast<void>(tm.fail(reply.id(), {}));
+      },
+      "a reply was failed with an error code that means success");
+  expect_fatal(
+      [] {
+        timeless where;
+        task_manager tm(where);
+        auto reply = tm.expect<int>();
+        static_cast<void>(tm.set_deadline(reply.id(), time_point{}));
+      },
+      "of an executor without timers");
 }
 
 TEST_CASE("a manager and its loop end though the loop has never run") {
