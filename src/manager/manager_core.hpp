@@ -56,7 +56,7 @@ class manager_core final : private wait_source {
   std::size_t stop_group(task_group of, verdict strength) noexcept;
   std::size_t group_size(task_group of) noexcept { return groups_.size(of); }
   time_point expire() noexcept;  // when the next deadline passes, or before
-  std::size_t list_from(std::size_t& place, task_info* into, std::size_t room) noexcept;
+  std::size_t list_from(std::uint64_t& place, task_info* into, std::size_t room) noexcept;
   manager_counts counts() noexcept;
 
   // --- joining

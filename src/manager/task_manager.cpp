@@ -137,7 +137,7 @@ std::size_t task_manager::group_size(task_group group) const noexcept { return c
 void task_manager::cancel_all() noexcept { core_->stop_all(verdict::cancelled); }
 void task_manager::kill_all() noexcept { core_->stop_all(verdict::killed); }
 
-std::size_t task_manager::list_from(std::size_t& place, task_info* into, std::size_t room) const noexcept {
+std::size_t task_manager::list_from(std::uint64_t& place, task_info* into, std::size_t room) const noexcept {
   return core_->list_from(place, into, room);
 }
 

@@ -249,7 +249,7 @@ class task_manager {
   template <class F>
   void for_each(F&& look) const {
     task_info some[16];
-    std::size_t place = 0;
+    std::uint64_t place = 0;
     while (const std::size_t found = list_from(place, some, std::size(some)))
       for (std::size_t i = 0; i < found; ++i) look(std::as_const(some[i]));
   }
@@ -275,7 +275,7 @@ class task_manager {
  private:
   task_manager(std::source_location at, spawn_target& on, const manager_options& options);
   void stop_all(verdict strength) noexcept;
-  std::size_t list_from(std::size_t& place, task_info* into, std::size_t room) const noexcept;
+  std::size_t list_from(std::uint64_t& place, task_info* into, std::size_t room) const noexcept;
 
   detail::manager_ptr core_;
   std::optional<stop_link> link_;  // to what stops the target
