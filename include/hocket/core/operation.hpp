@@ -32,12 +32,16 @@
 //   void resumed() noexcept;                           // only if it wants to know: what begin() began is over, and was
 //                                                      // taken if it was granted. May be called again.
 //
+// It has no padding (std::has_unique_object_representations): a fiber whose stack moves looks through its bytes for
+// addresses of that stack, and what was there before would be taken for one. A bool is an op_flag therefore
+// (core/op_flag.hpp).
 // It stays where begin() found it until the wait is over, so a waiter may point to it (waiter::resource).
 // A primitive that grants a resource for later collection (a permit, an item) takes it back in wait_source::pass_on().
 #pragma once
 #include <hocket/base/result.hpp>
 #include <hocket/core/awaitable.hpp>
 #include <hocket/core/current.hpp>
+#include <hocket/core/op_flag.hpp>
 #include <hocket/core/suspension.hpp>
 #include <hocket/core/unwind.hpp>
 #include <new>

@@ -230,7 +230,7 @@ class basic_channel<Strength, T>::sending_batch {
   detail::own_pointer<T> items_;
   std::size_t count_;
   std::size_t sent_ = 0;
-  bool waited_ = false;
+  op_flag waited_;
   detail::moved_item<T> first_;
 };
 
@@ -262,7 +262,7 @@ class basic_channel<Strength, T>::receiving_batch {
   detail::own_pointer<T> room_;
   std::size_t count_;
   std::size_t got_ = 0;
-  bool waited_ = false;
+  op_flag waited_;
   detail::channel_slot<T> first_{true};
 };
 
