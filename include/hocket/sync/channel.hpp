@@ -5,7 +5,7 @@
 //   auto item = co_await c.receive();          // result<int>: waits for an item
 //   c.close();                                 // the end: what is in the channel is still received
 //
-//   while (auto n = await(c.receive())) use(*n);              // until it is closed and drained
+//   while (auto n = await(c.receive())) use(*n);    // until it is closed and drained
 //
 // Guarantees. First come, first served, among senders and among receivers; items come out in the order in which they
 // went in. With 0 places a send ends when a receiver has taken the item. An item is never lost or doubled: it is with
