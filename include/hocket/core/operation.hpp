@@ -28,7 +28,8 @@
 //   static constexpr bool relocks = true;              // only if it has a lock again before it ends, whatever ends it.
 //                                                      // At most one of those stands in a select.
 //   const void* moves_from() const noexcept;           // only if it moves an object of the caller away while it waits.
-//                                                      // No two of a select may move the same one.
+//                                                      // No other of a select may use the same one.
+//   const void* refers_to() const noexcept;            // only if it uses such an object otherwise
 //   void resumed() noexcept;                           // only if it wants to know: what begin() began is over, and was
 //                                                      // taken if it was granted. May be called again.
 //
@@ -83,6 +84,8 @@ concept has_lock_again = requires { Op::relocks; };
 
 template <class Op>
 concept moves_an_object = requires(const Op& op) { op.moves_from(); };
+template <class Op>
+concept refers_to_an_object = requires(const Op& op) { op.refers_to(); };
 
 template <class Op>
 concept keeps_late_grants = requires(Op& op) { op.has_it(); };

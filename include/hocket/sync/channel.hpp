@@ -170,6 +170,11 @@ class basic_channel<Strength, T>::sending {
   {
     return item_.from();
   }
+  const void* refers_to() const noexcept
+    requires(std::is_same_v<detail::sent_item<T, U>, detail::copied_item<T>>)
+  {
+    return item_.from();
+  }
   void resumed() noexcept
     requires(detail::sent_item<T, U>::is_moved)
   {

@@ -215,6 +215,11 @@ class basic_spsc_channel<Strength, T>::sending {
     if constexpr (detail::is_small_item<T>) return to_->push(std::move(item_.get()));
     else return to_->push(static_cast<U>(*item_.get()));
   }
+  const void* refers_to() const noexcept
+    requires(!detail::is_small_item<T>)
+  {
+    return item_.get();
+  }
 
  private:
   static item kept(object& what) noexcept {
@@ -250,6 +255,7 @@ class basic_spsc_channel<Strength, T>::sending_batch {
     if (count_ == 0) return count_;
     return to_->push_some(count_, [this](std::size_t i) -> T&& { return std::move(items_.get()[i]); });
   }
+  const void* refers_to() const noexcept { return count_ == 0 ? nullptr : items_.get(); }
 
  private:
   basic_spsc_channel* to_;
