@@ -28,6 +28,7 @@
 #include <hocket/coro/when_all.hpp>
 #include <hocket/coro/when_any.hpp>
 #include <hocket/coro/when_some.hpp>
+#include <hocket/manager/task_manager.hpp>
 #include <hocket/runtime/blocking.hpp>
 #include <hocket/runtime/descriptor_parker.hpp>
 #include <hocket/runtime/run.hpp>

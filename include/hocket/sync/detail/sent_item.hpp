@@ -16,6 +16,7 @@ class moved_item {
   explicit moved_item(T&& item) noexcept : from_(&item) {}
 
   void refer_to(T& item) noexcept { from_ = own_pointer<T>(&item); }
+  const void* from() const noexcept { return from_.get(); }
   T&& get() noexcept { return std::move(*from_.get()); }
   void keep() noexcept { slot.put(std::move(*from_.get())); }
   // By the sender, when its wait is over.
