@@ -91,7 +91,12 @@ class basic_spsc_channel final : private detail::spsc_core<Strength> {
   // Never suspend. std::errc::resource_unavailable_try_again: it is full, or empty. An item that was not sent is
   // untouched.
   result<void> try_send(T&& item) noexcept { return try_send_as<T>(std::move(item)); }
-  result<void> try_send(const T& item) noexcept { return try_send_as<const T&>(item); }
+  result<void> try_send(const T& item) noexcept {
+    static_assert(std::is_nothrow_copy_constructible_v<T>,
+                  "hocket: an item that cannot be copied without exceptions: say try_send(std::move(item)), or "
+                  "try_send(T(item))");
+    return try_send_as<const T&>(item);
+  }
   result<T> try_receive() noexcept {
     if (!this->can_receive()) return failure(std::errc::resource_unavailable_try_again);
     return pull();
@@ -215,6 +220,12 @@ class basic_spsc_channel<Strength, T>::sending {
     if constexpr (detail::is_small_item<T>) return to_->push(std::move(item_));
     else return to_->push(static_cast<U>(*item_.get()));
   }
+  // Only when it is chosen; but another operation of the same select may move it before.
+  const void* moves_from() const noexcept
+    requires(std::is_rvalue_reference_v<U> && !detail::is_small_item<T>)
+  {
+    return item_.get();
+  }
 
  private:
   static item referred(object& what) noexcept {
@@ -250,6 +261,7 @@ class basic_spsc_channel<Strength, T>::sending_batch {
     if (count_ == 0) return count_;
     return to_->push_some(count_, [this](std::size_t i) -> T&& { return std::move(items_.get()[i]); });
   }
+  const void* moves_from() const noexcept { return count_ == 0 ? nullptr : items_.get(); }
 
  private:
   basic_spsc_channel* to_;
