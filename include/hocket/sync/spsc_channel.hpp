@@ -91,7 +91,12 @@ class basic_spsc_channel final : private detail::spsc_core<Strength> {
   // Never suspend. std::errc::resource_unavailable_try_again: it is full, or empty. An item that was not sent is
   // untouched.
   result<void> try_send(T&& item) noexcept { return try_send_as<T>(std::move(item)); }
-  result<void> try_send(const T& item) noexcept { return try_send_as<const T&>(item); }
+  result<void> try_send(const T& item) noexcept {
+    static_assert(std::is_nothrow_copy_constructible_v<T>,
+                  "hocket: an item that cannot be copied without exceptions: say try_send(std::move(item)), or "
+                  "try_send(T(item))");
+    return try_send_as<const T&>(item);
+  }
   result<T> try_receive() noexcept {
     if (!this->can_receive()) return failure(std::errc::resource_unavailable_try_again);
     return pull();
