@@ -46,6 +46,7 @@
 #include <hocket/sync/select.hpp>
 #include <hocket/sync/semaphore.hpp>
 #include <hocket/sync/shared_mutex.hpp>
+#include <hocket/sync/spsc_channel.hpp>
 #include <hocket/time/interval.hpp>
 #include <hocket/time/sleep.hpp>
 #include <hocket/time/within.hpp>

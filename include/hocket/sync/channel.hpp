@@ -165,6 +165,11 @@ class basic_channel<Strength, T>::sending {
       return failure(item_.slot.error());
     return {};
   }
+  const void* moves_from() const noexcept
+    requires(std::is_same_v<detail::sent_item<T, U>, detail::moved_item<T>>)
+  {
+    return item_.from();
+  }
   void resumed() noexcept
     requires(detail::sent_item<T, U>::is_moved)
   {
@@ -217,6 +222,7 @@ class basic_channel<Strength, T>::sending_batch {
     if (waited_) sent_ = 1 + to_->send_some(first_.slot, items_.get() + 1, count_ - 1);
     return sent_;
   }
+  const void* moves_from() const noexcept { return count_ == 0 ? nullptr : items_.get(); }
   void resumed() noexcept { first_.give_back(); }
 
  private:

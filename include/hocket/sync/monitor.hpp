@@ -168,6 +168,8 @@ class basic_monitor<Strength>::waiting {
   explicit waiting(basic_monitor& in) noexcept : monitor_(&in) {}
   static constexpr bool try_now() noexcept { return false; }
   void begin(suspension& wait, waiter& entry) noexcept {
+    debug_expects(monitor_->is_mine(), "a coroutine waits for a monitor that it is not in",
+                  "it was left between wait() and its await, or that is in another coroutine: await it where you ask");
     owner_ = detail::current_owner();
     depth_ = monitor_->depth_;
     request_.lock = monitor_;

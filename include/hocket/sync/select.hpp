@@ -11,6 +11,9 @@
 // once, the one that was given first is chosen, always; whoever wants fairness varies the order. What was granted to a
 // coroutine that is killed before it runs is still given to it: the kill unwinds it at its next wait.
 //
+// Two operations that send the same object are fatal, unless it is a small trivially copyable one: each would move it
+// away when it begins to wait.
+//
 // Terms of the operations hold for the select as a whole: the earliest deadline, the strongest shield.
 //
 // How. All operations share one suspension; each has a waiter of its own in its own primitive. First each is tried,
@@ -20,6 +23,7 @@
 #pragma once
 #include <hocket/core/choice.hpp>
 #include <hocket/core/operation.hpp>
+#include <initializer_list>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -49,7 +53,9 @@ class selecting {
                 "hocket: a select of two conditions: each would unlock the mutex, and wait for it again: use one");
   static_assert(((waiters_of<Ops> == 1) && ...), "hocket: a select in a select: name all operations in one");
 
-  explicit selecting(Ops... ops) noexcept : arms_{{ops}...} {}
+  explicit selecting(Ops... ops) noexcept : arms_{{ops}...} {
+    if constexpr ((0 + ... + (moves_an_object<Ops> ? 1 : 0)) > 1) expect_apart({moved_by(ops)...});
+  }
 
   bool try_now() noexcept {
     return [&]<std::size_t... I>(std::index_sequence<I...>) { return (try_arm<I>() || ...); }(indices);
@@ -72,6 +78,17 @@ class selecting {
   }
 
  private:
+  template <class Op>
+  static const void* moved_by(const Op& op) noexcept {
+    if constexpr (moves_an_object<Op>) return op.moves_from();
+    else return nullptr;
+  }
+  static void expect_apart(std::initializer_list<const void*> moved) noexcept {
+    for (const void* const* one = moved.begin(); one != moved.end(); ++one)
+      for (const void* const* other = moved.begin(); other != one; ++other)
+        expects(!*one || *one != *other, "a select was to send the same object by two of its operations",
+                "the first of them would move it away, and the second send what is left: send copies, or two objects");
+  }
   template <class Op>
   static void tell(Op& op) noexcept {
     if constexpr (wants_resumption<Op>) op.resumed();
