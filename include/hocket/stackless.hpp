@@ -45,6 +45,7 @@
 #include <hocket/sync/select.hpp>
 #include <hocket/sync/semaphore.hpp>
 #include <hocket/sync/shared_mutex.hpp>
+#include <hocket/sync/stopped.hpp>
 #include <hocket/time/interval.hpp>
 #include <hocket/time/sleep.hpp>
 #include <hocket/time/within.hpp>
