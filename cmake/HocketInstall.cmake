@@ -79,7 +79,7 @@ function(hocket_pkg_config HOCKET_PC_NAME HOCKET_PC_DESCRIPTION)
   install(FILES "${PROJECT_BINARY_DIR}/${HOCKET_PC_NAME}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endfunction()
 
-hocket_pkg_config(hocket "stackless coroutines: tasks, generators, loop and primitives" LAYERS runtime sync coro time core base)
+hocket_pkg_config(hocket "stackless coroutines: tasks, generators, loop and primitives" LAYERS manager runtime sync coro time core base)
 if(HOCKET_STACKFUL)
   hocket_pkg_config(hocket-fiber "stackful coroutines" LAYERS fiber stack context REQUIRES hocket)
   hocket_pkg_config(hocket-model "model checker for code on hocket's atomics" LAYERS model REQUIRES hocket-fiber)

@@ -1,63 +1,71 @@
 // A game server's frame loop: the loop belongs to the game, which gives it 16 ms at a time. A login is an ordinary
-// function; it runs as a fiber and waits for an answer of the data base, at most three seconds.
+// function; it runs as a fiber, and waits for an answer of the data base, at most three seconds. What a player's
+// coroutines do and wait for belongs to the player's group, which ends when the player leaves.
 #include <hocket/hocket.hpp>
 
 #include <cstdio>
 #include <functional>
-#include <map>
 #include <string>
+#include <vector>
 
 using namespace hocket;
 using namespace std::chrono_literals;
 
 namespace {
 
-// The game's own transport, which knows nothing of coroutines: requests go out, answers come in at some later frame.
-class database {
- public:
-  oneshot_receiver<std::string> load(int player) {
-    auto [answer, reply] = make_oneshot<std::string>();
-    waiting_.emplace(player, std::move(answer));
-    return std::move(reply);
-  }
-  void answer_one() {
-    if (waiting_.empty()) return;
-    auto first = waiting_.begin();
-    static_cast<void>(first->second.send("player " + std::to_string(first->first)));
-    waiting_.erase(first);
-  }
+enum class player_id : std::uint32_t {};
 
- private:
-  std::map<int, oneshot_sender<std::string>> waiting_;
+// The game's own transport, which knows nothing of coroutines: requests go out with an id, and answers come in with the
+// same id at some later frame, or never.
+struct request {
+  task_id id;
+  player_id player;
+};
+struct database {
+  std::vector<request> sent;
 };
 
 struct game {
   database db;
-  int entered = 0;
+  std::vector<player_id> entered;
   int frame = 0;
-  bool tick() {
-    db.answer_one();
-    return ++frame < 10;
-  }
 };
 
-void login(game& world, int player) {
-  auto reply = world.db.load(player);
-  auto row = await(within(3s, reply.receive()));  // late or cancelled is a value
+void login(task_manager& tm, game& world, player_id player) {
+  auto reply = tm.expect<std::string>({.within = 3s, .group = player});
+  world.db.sent.push_back({reply.id(), player});
+  auto row = await(reply);  // result<std::string>: late or cancelled is a value
   if (!row) {
-    std::printf("kicked %d: %s\n", player, row.error().message().c_str());
+    std::printf("frame %d: player %u is out: %s\n", world.frame, unsigned(player), row.error().message().c_str());
     return;
   }
   std::printf("frame %d: %s enters\n", world.frame, row->c_str());
-  ++world.entered;
+  world.entered.push_back(player);
+}
+
+// What the transport calls. A reply that comes too late is counted, and nothing else.
+void on_reply(task_manager& tm, request asked) {
+  tm.complete(asked.id, "player " + std::to_string(unsigned(asked.player)));
 }
 
 }  // namespace
 
 int main() {
   game world;
-  loop lp;  // declared after what its coroutines use
-  for (int player : {1, 2, 3}) spawn(lp, {.name = "login"}, login, std::ref(world), player);
-  while (world.tick()) lp.run_for(1ms);
-  return world.entered == 3 ? 0 : 1;
+  loop lp;  // one thread; declared after what its coroutines use
+  task_manager tm(lp);
+  for (unsigned n : {1, 2, 3}) {
+    const player_id player{n};
+    spawn(tm, {.name = "login", .group = player}, login, std::ref(tm), std::ref(world), player);
+  }
+  for (world.frame = 1; world.frame <= 4; ++world.frame) {
+    lp.run_for(1ms);
+    const std::vector<request>& asked = world.db.sent;
+    if (world.frame == 1) on_reply(tm, asked[0]);
+    if (world.frame == 2) tm.cancel_group(player_id{2});  // hangs up, while its login waits
+    if (world.frame == 3) on_reply(tm, asked[2]), on_reply(tm, asked[1]);
+  }
+  const manager_counts counts = tm.counts();
+  std::printf("%zu replies, %zu late\n", counts.completed, counts.late);
+  return world.entered.size() == 2 && counts.late == 1 && tm.size() == 0 ? 0 : 1;
 }

@@ -28,6 +28,7 @@
 #include <hocket/coro/when_all.hpp>
 #include <hocket/coro/when_any.hpp>
 #include <hocket/coro/when_some.hpp>
+#include <hocket/manager/task_manager.hpp>
 #include <hocket/runtime/blocking.hpp>
 #include <hocket/runtime/descriptor_parker.hpp>
 #include <hocket/runtime/run.hpp>
@@ -45,6 +46,7 @@
 #include <hocket/sync/select.hpp>
 #include <hocket/sync/semaphore.hpp>
 #include <hocket/sync/shared_mutex.hpp>
+#include <hocket/sync/spsc_channel.hpp>
 #include <hocket/sync/stopped.hpp>
 #include <hocket/time/interval.hpp>
 #include <hocket/time/sleep.hpp>

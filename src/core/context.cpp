@@ -31,6 +31,7 @@ struct context::plain final : context {
   plain(context& above, inheritance own, std::source_location where) noexcept
       : context(&above, std::move(own), where, above.strand_, &plain::free) {
     forks_ = above.forks_;
+    block_ = true;
     count_parent();
   }
   void count_parent() noexcept {

@@ -26,7 +26,7 @@ spawn_target& detail::current_target() noexcept {
   scheduled* self = current_context().coroutine();
   expects(self != nullptr, "spawn was called without a target by code that is no spawned coroutine",
           "name where it shall run: spawn(loop, f, ...)");
-  return self->target();
+  return self->target().for_children();
 }
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -40,6 +40,7 @@ bool eager_state::wait(coroutine_header& header, std::coroutine_handle<> owner) 
   thread_state& here = this_thread();
   expects(here.seat.running_on != nullptr, "an eager task was awaited outside of any executor, and still runs",
           "await it in a coroutine that was spawned, or sync_wait for it");
+  expect_no_lock(here);
   owner_ctx_ = here.ctx;
   header.continuation = {nullptr, owner, here.seat.running_on};
   std::uint32_t seen = running;

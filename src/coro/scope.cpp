@@ -23,7 +23,7 @@ executor& running_executor() noexcept {
 
 spawn_target* target_of_caller() noexcept {
   scheduled* self = current_context().coroutine();
-  return self ? &self->target() : nullptr;
+  return self ? &self->target().for_children() : nullptr;
 }
 
 }  // namespace

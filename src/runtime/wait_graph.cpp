@@ -15,11 +15,6 @@ const void* holder_in(const suspension* wait) noexcept {
   return source ? source->holder() : nullptr;
 }
 
-const void* needed_by(const scheduled& one) noexcept {
-  const suspension* wait = wait_of(one);
-  return wait && wait->ends_only_by_grant() ? holder_in(wait) : nullptr;
-}
-
 }  // namespace
 
 wait_graph::wait_graph(std::size_t members) noexcept
@@ -29,15 +24,23 @@ void wait_graph::add(list<scheduled>& members) noexcept {
   if (!nodes_) return;
   for (const scheduled& one : members) {
     if (size_ == room_) return;
-    nodes_[size_++] = {&one, none, fate::unknown};
+    nodes_[size_++] = {&one, nullptr, none, fate::unknown};
   }
 }
 
 void wait_graph::connect() noexcept {
   std::sort(nodes_, nodes_ + size_, [](const node& a, const node& b) { return std::less<>()(a.who, b.who); });
-  for (std::uint32_t i = 0; i < size_; ++i)
-    if (const void* holder = needed_by(*nodes_[i].who)) nodes_[i].next = index_of(holder);
+  for (std::uint32_t i = 0; i < size_; ++i) look_at(nodes_[i]);
   for (std::uint32_t i = 0; i < size_; ++i) follow(i);
+}
+
+void wait_graph::look_at(node& one) noexcept {
+  const suspension* wait = one.who->in_parts() ? nullptr : wait_of(*one.who);
+  const wait_source* source = wait && wait->ends_only_by_grant() ? wait->awaited() : nullptr;
+  const void* holder = source ? source->holder() : nullptr;
+  if (!holder) return;
+  one.next = index_of(holder);
+  one.needs = source->what();
 }
 
 std::uint32_t wait_graph::index_of(const void* who) const noexcept {
@@ -77,8 +80,7 @@ const scheduled* wait_graph::holder_of(const scheduled& one) const noexcept {
 }
 
 void wait_graph::write_arrow(text_writer& out, const node& from) const noexcept {
-  const wait_source* source = wait_of(*from.who)->awaited();
-  out.text("  \"").text(from.who->name()).text("\" waits for ").text(source->what());
+  out.text("  \"").text(from.who->name()).text("\" waits for ").text(from.needs);
   out.literal(", which needs \"").text(nodes_[from.next].who->name()).text("\"").end_line();
 }
 

@@ -2,11 +2,13 @@
 //
 // An arrow leads from a coroutine to the one that must go on before it can: the holder of the mutex that it waits for,
 // or the coroutine that it joins (wait_source::holder()). A wait that may end otherwise has none: one with a deadline,
-// and one for several things at once (select). So each coroutine has at most one arrow. Those on a circle wait for
-// ever, and so do those whose arrows lead there: only a cancel or a kill ends their waits.
+// and one for several things at once (select). Nor has a coroutine with an eager body under way, which waits for
+// something else. So each coroutine has at most one arrow. Those on a circle wait for ever, and so do those whose
+// arrows lead there: only a cancel or a kill ends their waits.
 //
-// Made and used while all coroutines in it stand still. Holders are compared, not followed: a coroutine that has ended
-// with a lock in somebody's hands is no member. n members take O(n log n) and 16 bytes each; where there is no memory
+// Made and used while all coroutines in it stand still. Their waits may be ended meanwhile, by other threads: so each
+// is looked at once, and what is told later was so then. Holders are compared, not followed: a coroutine that has ended
+// with a lock in somebody's hands is no member. n members take O(n log n) and 24 bytes each; where there is no memory
 // for it, nothing is known.
 #pragma once
 #include <hocket/base/text_writer.hpp>
@@ -38,10 +40,12 @@ class wait_graph {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   struct node {
     const scheduled* who;
+    const char* needs;   // what it waits for; a literal
     std::uint32_t next;  // whom it waits for
     fate end;
   };
 
+  void look_at(node& one) noexcept;
   std::uint32_t index_of(const void* who) const noexcept;
   void follow(std::uint32_t from) noexcept;
   void mark_way(std::uint32_t from, fate end) noexcept;

@@ -3,8 +3,19 @@
 
 namespace hocket::inline HOCKET_ABI::detail {
 
+const void* owner_without_strand(const thread_state& here) noexcept {
+  const context* const whole = here.ctx ? &here.ctx->whole() : &context::root();
+  return whole == &context::root() ? static_cast<const void*>(&here) : whole;
+}
+
+bool current_owner_is_alone() noexcept {
+  const context& here = current_context();
+  return here.strand() || &here.whole() == &context::root();
+}
+
 // An exchange reads the last value that there is, never an older one: so whoever gave the thing back last, another
-// coroutine that was given the guard, perhaps, has not left this one's address behind.
+// coroutine that was given the guard, perhaps, has not left this one's address behind. While an eager body waits by
+// itself, that may hold the thing, or want it: its coroutine need not be in the way.
 template <class Strength>
 void holder<Strength>::look([[maybe_unused]] const char* what, [[maybe_unused]] const char* remedy) noexcept {
   if constexpr (known) {
@@ -12,7 +23,8 @@ void holder<Strength>::look([[maybe_unused]] const char* what, [[maybe_unused]] 
     const void* mine = me;
     // ORDER: relaxed, pairs with nothing: see above.
     const bool held =
-        me && coroutine_.compare_exchange_strong(mine, me, std::memory_order_relaxed, std::memory_order_relaxed);
+        me && !me->in_parts() &&
+        coroutine_.compare_exchange_strong(mine, me, std::memory_order_relaxed, std::memory_order_relaxed);
     debug_expects(!held, what, remedy, me ? me->name() : nullptr);
   }
 }

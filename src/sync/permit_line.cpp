@@ -4,6 +4,7 @@ namespace hocket::inline HOCKET_ABI::detail {
 
 template <class Strength>
 void permit_line<Strength>::begin(suspension& wait, waiter& entry, request& wish) noexcept {
+  entry.resource = &wish;  // also of what is taken at once: pass_on() asks
   locked guard(mutex_);
   const word wanted = count(wish.wanted);
   // ORDER: relaxed, pairs with nothing: a hint that the exchanges below verify.
@@ -22,7 +23,6 @@ void permit_line<Strength>::begin(suspension& wait, waiter& entry, request& wish
         word_.compare_exchange_weak(seen, seen | waited, std::memory_order_relaxed, std::memory_order_relaxed))
       break;
   }
-  entry.resource = &wish;
   entry.enlist(wait, *this);
   line_.push_back(entry);
 }

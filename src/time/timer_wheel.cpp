@@ -35,6 +35,11 @@ constexpr std::uint64_t bit(std::size_t number) noexcept { return std::uint64_t{
 }  // namespace
 
 timer_wheel::timer_wheel(const clock& time, const executor& home, timer_waker& waker) noexcept
+    : timer_wheel(time, &home, &waker) {}
+
+timer_wheel::timer_wheel(const clock& time) noexcept : timer_wheel(time, nullptr, nullptr) {}
+
+timer_wheel::timer_wheel(const clock& time, const executor* home, timer_waker* waker) noexcept
     : clock_(time),
       home_(home),
       waker_(waker),
@@ -106,7 +111,7 @@ void timer_wheel::put(timer_node& node) noexcept {
 
 // --- the owner
 
-bool timer_wheel::fire_here() const noexcept { return current_executor() == &home_; }
+bool timer_wheel::fire_here() const noexcept { return !home_ || current_executor() == home_; }
 
 // Before it is linked.
 void timer_wheel::enter(timer_node& node) noexcept {
@@ -297,7 +302,7 @@ void timer_wheel::give_back(timer_node& node) noexcept {
     // ORDER: relaxed, pairs with the loads in reclaim(): the push publishes it.
     node.link.store(top, std::memory_order_relaxed);
   }
-  if (top == &end_) waker_.wake();
+  if (top == &end_) waker_->wake();
 }
 
 // The nodes that were returned, first returned first; linked, with the end at the end.

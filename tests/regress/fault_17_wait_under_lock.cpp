@@ -3,6 +3,7 @@
 #include <hocket/core/checked_lock.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/core/yield.hpp>
+#include <hocket/coro/eager_task.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/coro/task.hpp>
 #include <hocket/runtime/loop.hpp>
@@ -30,6 +31,13 @@ task<> waits_under(lock_type& lock, event& never) {
 task<> yields_under(lock_type& lock) {
   std::lock_guard held(lock);
   co_await yield();
+}
+
+eager_task<> waits_eagerly(event& never) { [[maybe_unused]] auto set = co_await never.wait(); }
+task<> waits_for_body_under(lock_type& lock, event& never) {
+  auto body = waits_eagerly(never);
+  std::lock_guard held(lock);
+  co_await std::move(body);
 }
 
 struct never_comes {  // of another library
@@ -64,11 +72,18 @@ TEST_CASE("FAULT 17: waiting under a checked lock is fatal, and names the corout
   CHECK_MESSAGE(end.errors.find("hocket::mutex") != end.errors.npos, end.errors);
 }
 
-TEST_CASE("FAULT 17: so are a yield and a foreign wait" * doctest::skip(!debug_checks)) {
+TEST_CASE("FAULT 17: so are a yield, the wait for an eager body, and a foreign wait" * doctest::skip(!debug_checks)) {
   expect_fatal(
       [] {
         lock_type lock;
         run_on_a_loop(yields_under, std::ref(lock));
+      },
+      "a coroutine waited while its thread holds the lock");
+  expect_fatal(
+      [] {
+        lock_type lock;
+        event never;
+        run_on_a_loop(waits_for_body_under, std::ref(lock), std::ref(never));
       },
       "a coroutine waited while its thread holds the lock");
   expect_fatal(

@@ -111,6 +111,9 @@ class list {
   // Unlinks `element` from the list that it is in; the list itself need not be at hand.
   static void erase(T& element) noexcept { node(element).unlink(); }
 
+  // The one behind `element`, which is not the last.
+  static T& after(T& element) noexcept { return static_cast<T&>(*node(element).next_); }
+
   // Unlinks every element: O(n).
   void clear() noexcept {
     while (!empty()) root_.next_->unlink();

@@ -89,6 +89,15 @@ class context {
   // beside each other: what they wait for, hold and unwind is not to be told of the coroutine as a whole.
   scheduled* strand() const noexcept { return strand_; }
 
+  // The nearest context upward, or this, that was not made for a block of code (child_with), which is a part of what
+  // runs around it: that of a spawned coroutine, of the children of a when_all, of all that is forked below a
+  // coroutine; the root where there is none. Linear in the number of such blocks in between.
+  const context& whole() const noexcept {
+    const context* at = this;
+    while (at->block_) at = at->parent_;
+    return *at;
+  }
+
   // Whether what runs under it was forked: it goes on wherever what it forked ends.
   bool forks() const noexcept { return forks_; }
 
@@ -131,6 +140,7 @@ class context {
   const std::source_location spawned_;
   scheduled* const strand_;
   bool forks_ = false;
+  bool block_ = false;
   bool counts_parent_ = false;
   atomic<std::uint32_t> references_{1};
   const disposer dispose_;

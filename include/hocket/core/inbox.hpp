@@ -11,9 +11,8 @@
 //   owner                                           any other thread
 //   1. take(): exchange the word with empty;        post(): push one, or a list, in place of what the word holds
 //      a list -> run it                             (asleep and nudged count as empty)
-//   2. look at whatever a nudge may be about        nudge(): what it is about is done; then empty becomes nudged,
-//   asleep
-//   3. sleep(): compare-exchange empty -> asleep;   becomes empty, and a list stays, but is written again
+//   2. look at whatever a nudge may be about        nudge(): what it is about is done; then empty becomes nudged, and
+//   3. sleep(): compare-exchange empty -> asleep;   asleep empty; a list stays, but is written again
 //      fails -> something came, go to 1             either: if the word was asleep, wake the parker
 //   4. park; woken -> go to 1
 //   5. timed out: compare-exchange asleep -> empty;

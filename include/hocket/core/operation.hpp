@@ -22,9 +22,13 @@
 //   static constexpr std::size_t waiters = n;          // only if it needs more than one: `entry` is the first of n
 //   static constexpr bool uninterruptible = true;      // only if nothing but a grant ends the wait
 //   bool has_it() noexcept;                            // only if the resource cannot go back once the waiter was
-//   popped:
-//                                                      // whether that has happened. The wait is then granted, whoever
-//                                                      // ended it, unless it was killed. No select takes such a wait.
+//                                                      // popped: whether that has happened. The wait is then granted,
+//                                                      // whoever ended it, unless it was killed. No select takes such
+//                                                      // a wait.
+//   static constexpr bool relocks = true;              // only if it has a lock again before it ends, whatever ends it.
+//                                                      // At most one of those stands in a select.
+//   const void* moves_from() const noexcept;           // only if it moves an object of the caller away while it waits.
+//                                                      // No two of a select may move the same one.
 //   void resumed() noexcept;                           // only if it wants to know: what begin() began is over, and was
 //                                                      // taken if it was granted. May be called again.
 //
@@ -69,6 +73,12 @@ namespace detail {
 
 template <class Op>
 concept wants_resumption = requires(Op& op) { op.resumed(); };
+
+template <class Op>
+concept has_lock_again = requires { Op::relocks; };
+
+template <class Op>
+concept moves_an_object = requires(const Op& op) { op.moves_from(); };
 
 template <class Op>
 concept keeps_late_grants = requires(Op& op) { op.has_it(); };

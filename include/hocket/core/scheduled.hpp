@@ -72,6 +72,8 @@ class scheduled : public context, public list_node, private runnable, private wa
   // share is not protected.
   void stay() noexcept { ++stays_; }
   void may_roam() noexcept { --stays_; }
+  // Meanwhile what it holds and waits for is perhaps that of the part, or not all of it.
+  bool in_parts() const noexcept { return stays_ != 0; }
 
   // Any thread. Its waits end with operation_canceled, or by unwinding it.
   void request(verdict strength) noexcept { own_stop_.request(strength); }

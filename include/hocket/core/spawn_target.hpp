@@ -36,6 +36,11 @@ class spawn_target {
   virtual void leave() noexcept = 0;
   virtual unhandled_handler on_unhandled() const noexcept = 0;
 
+  // Where what its coroutines spawn belongs, when they do not say where: usually here.
+  virtual spawn_target& for_children() noexcept { return *this; }
+  // Whether it has threads of its own, so that a thread which waits for its coroutines need not run them.
+  virtual bool runs_by_itself() const noexcept { return false; }
+
  protected:
   ~spawn_target() = default;
 };

@@ -83,6 +83,7 @@ class scope final : public spawn_target, private wait_source {
   std::error_code enroll(std::size_t count) noexcept override;
   void leave() noexcept override;
   unhandled_handler on_unhandled() const noexcept override;
+  bool runs_by_itself() const noexcept override { return above_ && above_->runs_by_itself(); }
 
  private:
   scope(executor& home, spawn_target* above, const scope_options& options, std::source_location at);

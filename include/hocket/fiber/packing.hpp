@@ -1,8 +1,7 @@
 // Packing: the stack of a parked fiber is saved as an image (stack/stack_image.hpp), and its memory is used otherwise.
 //
 //   hibernated   the fiber has been parked for long: the pages of its stack are given back to the system, and those
-//   that
-//                held its frames fault
+//                that held its frames fault
 //   copied       the fiber shares one stack with others of its pool, and another one is to run on it
 //
 //   state       control_block::record     its frames        its fiber_record

@@ -5,9 +5,8 @@
 //   unstarted   it has none. What stands in the run queue is `start_`, a frame of two words; the stack is taken when it
 //               runs first, on the thread that it will stay on (so a spawn costs no stack, and may come from any
 //               thread)
-//   waiting     none yet: the depot has lent all that it may (stack/stack_depot.hpp, at_limit::wait), and start_ waits
-//   for
-//               a stack to come back (src/fiber/stack_wait.hpp)
+//   waiting     none yet: the depot has lent all that it may (stack/stack_depot.hpp, at_limit::wait), and start_
+//               waits for a stack to come back (src/fiber/stack_wait.hpp)
 //   running     the fiber. fiber_thread::running is its control block, fiber_thread::worker the stack to go back to
 //   parking     nobody: it has switched to the worker's stack, and the worker runs its request there
 //   parked      the executor, or whoever holds its handle; from the moment when the request publishes the handle

@@ -174,6 +174,7 @@ class runtime final : public executor, public spawn_target {
   std::error_code enroll_children(std::size_t count) noexcept override;
   void leave() noexcept override;
   unhandled_handler on_unhandled() const noexcept override;
+  bool runs_by_itself() const noexcept override { return true; }
 
  private:
   friend class worker;

@@ -1,11 +1,11 @@
 // A channel: items from any number of senders to any number of receivers, in order.
 //
-//   channel<int> c(16);                        // 16 places; 0: a rendezvous; channel<int>::unbounded: as many as
-//   needed auto sent = co_await c.send(7);            // result<void>: waits for a place; a fiber and a thread say
-//   await(...) auto item = co_await c.receive();          // result<int>: waits for an item c.close(); // the end: what
-//   is in the channel is still received
+//   channel<int> c(16);                        // 16 places; 0: a rendezvous; channel<int>::unbounded: no limit
+//   auto sent = co_await c.send(7);            // result<void>: waits for a place; a fiber and a thread: await(...)
+//   auto item = co_await c.receive();          // result<int>: waits for an item
+//   c.close();                                 // the end: what is in the channel is still received
 //
-//   while (auto n = await(c.receive())) use(*n);              // until it is closed and drained
+//   while (auto n = await(c.receive())) use(*n);    // until it is closed and drained
 //
 // Guarantees. First come, first served, among senders and among receivers; items come out in the order in which they
 // went in. With 0 places a send ends when a receiver has taken the item. An item is never lost or doubled: it is with
@@ -104,7 +104,12 @@ class basic_channel final : private detail::channel_exchange<Strength, T> {
   // Never suspend. std::errc::resource_unavailable_try_again: it is full, or empty. An item that was not sent is
   // untouched.
   result<void> try_send(T&& item) noexcept { return try_send_as<T&&>(std::move(item)); }
-  result<void> try_send(const T& item) noexcept { return try_send_as<const T&>(item); }
+  result<void> try_send(const T& item) noexcept {
+    static_assert(std::is_nothrow_copy_constructible_v<T>,
+                  "hocket: an item that cannot be copied without exceptions: say try_send(std::move(item)), or "
+                  "try_send(T(item))");
+    return try_send_as<const T&>(item);
+  }
   result<T> try_receive() noexcept {
     receiving now(*this);
     if (!now.try_now()) return failure(std::errc::resource_unavailable_try_again);
@@ -160,6 +165,11 @@ class basic_channel<Strength, T>::sending {
       return failure(item_.slot.error());
     return {};
   }
+  const void* moves_from() const noexcept
+    requires(std::is_same_v<detail::sent_item<T, U>, detail::moved_item<T>>)
+  {
+    return item_.from();
+  }
   void resumed() noexcept
     requires(detail::sent_item<T, U>::is_moved)
   {
@@ -212,6 +222,7 @@ class basic_channel<Strength, T>::sending_batch {
     if (waited_) sent_ = 1 + to_->send_some(first_.slot, items_.get() + 1, count_ - 1);
     return sent_;
   }
+  const void* moves_from() const noexcept { return count_ == 0 ? nullptr : items_.get(); }
   void resumed() noexcept { first_.give_back(); }
 
  private:

@@ -19,6 +19,9 @@
 //
 // Look again after every wait: others may have had the mutex in between.
 //
+// It may stand in a select, which has the mutex again before it ends, whatever was chosen. So the others are not to be
+// locks that whoever has the mutex waits for, this mutex least of all; and a second condition does not compile.
+//
 // A condition outlives the waits for it. All who wait at a time have the same mutex; that, waiting with an empty guard,
 // and destroying a condition for which somebody waits are fatal (the first and the last at check level `debug`).
 // notify_one() takes O(1), notify_all() O(n), each wait is woken once. unsync::condition goes with unsync::mutex.
@@ -58,9 +61,12 @@ template <class Strength>
 class basic_condition<Strength>::waiting {
  public:
   using value_type = void;
+  static constexpr bool relocks = true;
   waiting(basic_condition& what, basic_mutex<Strength>& held) noexcept : condition_(&what), mutex_(&held) {}
   static constexpr bool try_now() noexcept { return false; }
   void begin(suspension& wait, waiter& entry) noexcept {
+    debug_expects(!mutex_->is_here(), "a condition was waited for without its mutex",
+                  "the mutex was unlocked between wait() and its await: await it where you ask for it");
     request_.lock = mutex_;
     condition_->get_in_line(wait, entry, request_);
     mutex_->unlock();

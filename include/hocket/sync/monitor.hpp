@@ -11,8 +11,12 @@
 //
 // Guarantees. Its owner is the coroutine (or the thread, outside of coroutines) and not the thread that runs it: it may
 // be held over waits, and by a coroutine that moves between workers. The owner enters again without waiting, in any
-// function that it calls; it has left when as many guards have ended. Children that run beside each other (when_all,
-// fork_join) are owners of their own. First come, first served, as with a mutex.
+// function that it calls; it has left when as many guards have ended. First come, first served, as with a mutex.
+//
+// What runs beside others as a part of a coroutine. The children of a when_all, and what was forked (fork_join,
+// parallel_for), exclude each other and the coroutine around them, but do not know themselves apart: there nobody
+// enters again, and who tries to waits for himself. An eager_task is a part of its caller: while the one is in it, so
+// is the other.
 //
 // wait() leaves the monitor altogether, however often it was entered, waits for a notification, and has entered as
 // often again when it returns, whatever the result. For the rest waiting and notifying are as with a condition
@@ -67,7 +71,6 @@ class basic_monitor final : private detail::baton<Strength> {
  private:
   struct condition final : detail::condition_core<Strength> {
     using detail::condition_core<Strength>::get_in_line;
-    using typename detail::condition_core<Strength>::request;
     const char* what() const noexcept override { return "a monitor's notification"; }
   };
 
@@ -81,7 +84,7 @@ class basic_monitor final : private detail::baton<Strength> {
     owner_.store(who, std::memory_order_relaxed);
   }
   bool enter_now() noexcept {
-    if (is_mine()) {
+    if (is_mine() && detail::current_owner_is_alone()) {
       ++depth_;
       return true;
     }
@@ -161,9 +164,12 @@ template <class Strength>
 class basic_monitor<Strength>::waiting {
  public:
   using value_type = void;
+  static constexpr bool relocks = true;
   explicit waiting(basic_monitor& in) noexcept : monitor_(&in) {}
   static constexpr bool try_now() noexcept { return false; }
   void begin(suspension& wait, waiter& entry) noexcept {
+    debug_expects(monitor_->is_mine(), "a coroutine waits for a monitor that it is not in",
+                  "it was left between wait() and its await, or that is in another coroutine: await it where you ask");
     owner_ = detail::current_owner();
     depth_ = monitor_->depth_;
     request_.lock = monitor_;
@@ -181,7 +187,7 @@ class basic_monitor<Strength>::waiting {
   basic_monitor* monitor_;
   const void* owner_ = nullptr;  // while it waits
   std::size_t depth_ = 0;
-  typename condition::request request_{nullptr};
+  detail::relock_request<Strength> request_{nullptr};
 };
 
 using monitor = basic_monitor<strength::shared>;

@@ -22,6 +22,9 @@
 // first. select_in_order() begins with the first one, always: for a stop, or news that come before work. Where chance
 // comes from, and how it is replayed: core/chance.hpp.
 //
+// Two operations that send the same object are fatal, unless it is a small trivially copyable one: each would move it
+// away when it begins to wait.
+//
 // Terms of the operations hold for the select as a whole: the earliest deadline, the strongest shield.
 //
 // How. All operations share one suspension; each has a waiter of its own in its own primitive. First each is tried,
@@ -32,6 +35,7 @@
 #include <hocket/core/chance.hpp>
 #include <hocket/core/choice.hpp>
 #include <hocket/core/operation.hpp>
+#include <initializer_list>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -59,9 +63,13 @@ class selecting {
   static_assert(
       (!keeps_late_grants<Ops> && ...),
       "hocket: an arrival at a barrier cannot be given up for another wait: give it a deadline, or cancel it");
+  static_assert((0 + ... + (has_lock_again<Ops> ? 1 : 0)) <= 1,
+                "hocket: a select of two conditions: each would unlock the mutex, and wait for it again: use one");
   static_assert(((waiters_of<Ops> == 1) && ...), "hocket: a select in a select: name all operations in one");
 
-  explicit selecting(Ops... ops) noexcept : arms_{{ops}...} {}
+  explicit selecting(Ops... ops) noexcept : arms_{{ops}...} {
+    if constexpr ((0 + ... + (moves_an_object<Ops> ? 1 : 0)) > 1) expect_apart({moved_by(ops)...});
+  }
 
   bool try_now() noexcept {
     if constexpr (Search == search::in_order || waiters == 1) return try_from(0);
@@ -85,6 +93,17 @@ class selecting {
   }
 
  private:
+  template <class Op>
+  static const void* moved_by(const Op& op) noexcept {
+    if constexpr (moves_an_object<Op>) return op.moves_from();
+    else return nullptr;
+  }
+  static void expect_apart(std::initializer_list<const void*> moved) noexcept {
+    for (const void* const* one = moved.begin(); one != moved.end(); ++one)
+      for (const void* const* other = moved.begin(); other != one; ++other)
+        expects(!*one || *one != *other, "a select was to send the same object by two of its operations",
+                "the first of them would move it away, and the second send what is left: send copies, or two objects");
+  }
   template <class Op>
   static void tell(Op& op) noexcept {
     if constexpr (wants_resumption<Op>) op.resumed();

@@ -90,6 +90,8 @@ class timer_wheel final : public timer_service {
 
   // `home` is the executor whose thread turns the wheel; it is only compared with. All three outlive the wheel.
   timer_wheel(const clock& time, const executor& home, timer_waker& waker) noexcept;
+  // One that is no executor's: whoever uses it has locked it, and is its owner meanwhile. Only attach() puts into it.
+  explicit timer_wheel(const clock& time) noexcept;
   timer_wheel(const timer_wheel&) = delete;
   timer_wheel& operator=(const timer_wheel&) = delete;
   ~timer_wheel();  // no timer may be attached
@@ -127,6 +129,7 @@ class timer_wheel final : public timer_service {
   static constexpr std::size_t crowd = 16;
 
  private:
+  timer_wheel(const clock& time, const executor* home, timer_waker* waker) noexcept;
   static constexpr std::size_t batch = 16;  // slots that are opened before what was due in them is fired
   static constexpr unsigned digit_bits = 6;
   static constexpr std::size_t radix = 1u << digit_bits;
@@ -161,8 +164,8 @@ class timer_wheel final : public timer_service {
 
   // Constant.
   const clock& clock_;
-  const executor& home_;
-  timer_waker& waker_;
+  const executor* const home_;  // null: the owner is whoever calls
+  timer_waker* const waker_;
   const bool clock_flows_;
 
   // The owner's.

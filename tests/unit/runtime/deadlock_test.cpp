@@ -1,5 +1,6 @@
 // What a dump says of coroutines that wait for one another.
 #include <hocket/core/yield.hpp>
+#include <hocket/coro/eager_task.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/runtime/loop.hpp>
 #include <hocket/runtime/runtime.hpp>
@@ -11,7 +12,10 @@
 #include "unit/runtime/dump_table.hpp"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <string>
+#include <sys/ioctl.h>
+#include <thread>
 
 using namespace hocket;
 using namespace hocket_test;
@@ -139,6 +143,55 @@ TEST_CASE("a wait that may end otherwise is no deadlock" * doctest::skip(!debug_
   lp.run();
 }
 
+TEST_CASE("a coroutine whose eager body waits is no deadlock" * doctest::skip(!debug_checks)) {
+  loop lp;
+  mutex m;
+  event bell;
+  auto lock_eagerly = [&]() -> eager_task<> {
+    [[maybe_unused]] auto set = co_await bell.wait();
+    [[maybe_unused]] auto held = co_await m.lock();
+  };
+  event leave;
+  auto holder = spawn(lp, {.name = "holder"}, [&]() -> task<> {
+    auto held = co_await m.lock();
+    auto body = lock_eagerly();
+    [[maybe_unused]] auto left = co_await leave.wait();
+    held->unlock();
+    co_await std::move(body);
+  });
+  step_until_quiet(lp);
+  bell.set();
+  step_until_quiet(lp);
+  CHECK(deadlocks_in(dump_text(lp)) == "");
+  leave.set();
+  lp.run();
+}
+
+TEST_CASE("an eager body and its caller may want the same mutex" * doctest::skip(!debug_checks)) {
+  loop lp;
+  mutex m;
+  event leave;
+  int locked = 0;
+  auto lock_eagerly = [&]() -> eager_task<> {
+    auto held = co_await m.lock();
+    ++locked;
+    [[maybe_unused]] auto left = co_await leave.wait();
+  };
+  auto caller = spawn(lp, [&]() -> task<> {
+    auto body = lock_eagerly();
+    {
+      auto held = co_await m.lock();
+      ++locked;
+    }
+    co_await std::move(body);
+  });
+  step_until_quiet(lp);
+  CHECK(locked == 1);
+  leave.set();
+  lp.run();
+  CHECK(locked == 2);
+}
+
 TEST_CASE("a lock whose holder is gone is nobody's" * doctest::skip(!debug_checks)) {
   loop lp;
   mutex kept;
@@ -154,6 +207,41 @@ TEST_CASE("a lock whose holder is gone is nobody's" * doctest::skip(!debug_check
   CHECK_FALSE(holds(text, "held by"));
   CHECK(deadlocks_in(text) == "");
   in_hand.unlock();
+  lp.run();
+}
+
+// The pipe is full before the circle is written: so it is broken between the look for it and the telling.
+TEST_CASE("a circle that another thread breaks during the dump does no harm") {
+  loop lp;
+  event bell;
+  join_handle<void> one, two;
+  one = spawn(lp, {.name = "one"}, join, std::ref(two));
+  two = spawn(lp, {.name = "two"}, join, std::ref(one));
+  int ends[2];
+  REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+  const int size = ::fcntl(ends[1], F_SETPIPE_SZ, 4096);
+  REQUIRE(size > 0);
+  const int many = size / 32;
+  for (int i = 0; i < many; ++i)
+    static_cast<void>(spawn(lp, [&]() -> task<> { [[maybe_unused]] auto set = co_await bell.wait(); }));
+  for (int i = 0; i < many; ++i) lp.step();
+  step_until_quiet(lp);
+  std::string text;
+  std::thread reader([&] {
+    for (int there = 0; there < size;) {
+      ::ioctl(ends[0], FIONREAD, &there);
+      std::this_thread::yield();
+    }
+    one.kill();
+    char part[4096];
+    for (ssize_t got; (got = ::read(ends[0], part, sizeof part)) > 0;) text.append(part, static_cast<std::size_t>(got));
+  });
+  lp.dump(ends[1]);
+  ::close(ends[1]);
+  reader.join();
+  ::close(ends[0]);
+  CHECK(holds(deadlocks_in(text), "\"one\" waits for the end of a coroutine, which needs \"two\"\n"));
+  bell.set();
   lp.run();
 }
 

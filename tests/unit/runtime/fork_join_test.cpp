@@ -7,6 +7,7 @@
 #include <hocket/runtime/loop.hpp>
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/sync/event.hpp>
+#include <hocket/sync/monitor.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -185,6 +186,32 @@ TEST_CASE("children that wait let their worker go on with the rest") {
     std::vector<join_handle<int>> all;
     for (int i = 0; i < 50; ++i) all.push_back(spawn(rt, body));
     for (auto& one : all) CHECK(sync_wait(std::move(one)) == 111);
+  }
+}
+
+TEST_CASE("what is forked is not in a monitor together") {
+  for (const std::size_t workers : worker_counts) {
+    CAPTURE(workers);
+    hocket::runtime rt({.workers = workers});
+    std::atomic<int> most{0};
+    auto body = [&]() -> task<> {
+      monitor m;
+      event seen;
+      std::atomic<int> inside{0};
+      auto visit = [&]() -> task<> {
+        auto in = co_await m.enter();
+        most = std::max(most.load(), ++inside);
+        [[maybe_unused]] auto set = co_await seen.wait();
+        --inside;
+      };
+      auto come_last = [&]() -> task<> {
+        seen.set();
+        co_return;
+      };
+      co_await fork_join(visit(), visit(), visit(), come_last());
+    };
+    sync_wait(spawn(rt, body));
+    CHECK(most == 1);
   }
 }
 

@@ -22,7 +22,8 @@ class channel_slot : public channel_party {
   void clear() noexcept { item().~T(); }
 
  private:
-  alignas(T) std::byte bytes_[sizeof(T)];
+  // Not left as it is: what an operation has in it is searched for addresses of a stack that moves (fiber/await.hpp).
+  alignas(T) std::byte bytes_[sizeof(T)]{};
 };
 
 template <class Strength, class T>

@@ -9,9 +9,8 @@
 //   3. A notify claims the wait (waiter::claim_grant()). If others have ended it meanwhile, the notification goes to
 //      the next in line, so none is lost.
 //   4. In any case the lock adopts the waiter (baton.hpp): it stands in the lock's line like those who lock, and goes
-//   on
-//      when it is handed the lock. So a notification moves a coroutine from one line into another and wakes it once; a
-//      notify of all is no stampede.
+//      on when it is handed the lock. So a notification moves a coroutine from one line into another and wakes it once;
+//      a notify of all is no stampede.
 //
 // Hazards. *A wait that is ended while a notify has its waiter*: detach() finds it out of the line and leaves it alone;
 // the notify loses the claim, and lets the lock adopt it all the same. `listed` says which line it is in, since its

@@ -7,15 +7,17 @@
 
 namespace hocket::inline HOCKET_ABI::detail {
 
-// Who owns what the running code takes: its scheduled coroutine; beside others of that, as a child of a when_all, the
-// child; outside of coroutines the thread. To be compared only.
+// Who owns what the running code takes: its scheduled coroutine; outside of coroutines the thread. To be compared only.
+// The children of a when_all, and what is forked below a coroutine, have one name for all of them: it tells them from
+// others, but not from each other.
+[[gnu::noinline]] const void* owner_without_strand(const thread_state& here) noexcept;
 inline const void* current_owner() noexcept {
-  thread_state& here = this_thread();
-  const context* ctx = here.ctx;
-  if (!ctx || ctx == &context::root()) return &here;
-  const void* strand = ctx->strand();
-  return strand ? strand : ctx;
+  const thread_state& here = this_thread();
+  const void* const strand = here.ctx ? here.ctx->strand() : nullptr;
+  return strand ? strand : owner_without_strand(here);
 }
+// Whether that is the name of the running code alone.
+[[gnu::noinline]] bool current_owner_is_alone() noexcept;
 
 template <class Strength>
 class holder {

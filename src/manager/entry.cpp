@@ -1,0 +1,111 @@
+#include "manager/entry.hpp"
+
+#include <manager/manager_core.hpp>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+managed_entry::managed_entry(shard& its_table, std::uint32_t its_number) noexcept
+    : table(its_table), number(its_number) {
+  membership.of = this;
+  when = time_point::max();
+  timer_node::fire = [](timer_node& self) noexcept {
+    auto& entry = static_cast<managed_entry&>(self);
+    entry.table.due.push_back(entry);
+  };
+}
+
+task_id managed_entry::id() const noexcept {
+  return static_cast<task_id>((std::uint64_t{use} << 32) | (std::uint64_t{number} << shard::shard_bits) | table.index);
+}
+
+void managed_entry::begin_use(const place_terms& terms) noexcept {
+  state = place_state::opening;
+  asked = verdict::idle;
+  coroutine = nullptr;
+  belongs_to = terms.group;
+  user_data = terms.data;
+  at = terms.at;
+}
+
+// A reference goes with it, until its end.
+void managed_entry::hold(scheduled& made) noexcept {
+  made.retain();
+  coroutine = &made;
+  state = place_state::coroutine;
+  ++table.counts.spawned;
+  ++table.counts.live;
+}
+
+task_info managed_entry::info() const noexcept {
+  task_info all{.id = id(),
+                .expected = state == place_state::reply,
+                .group = belongs_to,
+                .data = user_data,
+                .deadline = when,
+                .asked = asked,
+                .spawned = at};
+  if (coroutine) {
+    all.kind = coroutine->kind();
+    all.name = coroutine->name();
+  }
+  return all;
+}
+
+settled managed_entry::how_it_ended() const noexcept {
+  switch (coroutine->how()) {
+    case ending::value: return settled::value;
+    case ending::error: return settled::exception;
+    case ending::killed: return settled::killed;
+    case ending::cancelled: return asked == verdict::timed_out ? settled::timed_out : settled::cancelled;
+    default: return settled::none;
+  }
+}
+
+// --- those who wait for its end
+
+void managed_entry::wait_for_end(suspension& wait, waiter& entry) noexcept {
+  entry.enlist(wait, *this);
+  waiting.push_back(entry);
+}
+
+waiter* managed_entry::take_waiting(settled how) noexcept {
+  waiter* first = nullptr;
+  while (!waiting.empty()) {
+    waiter& last = waiting.pop_back();
+    auto& told = *static_cast<managed_end*>(last.resource);
+    told.how_ = how;
+    told.next_ = std::exchange(first, &last);
+  }
+  return first;
+}
+
+waiter* managed_entry::next_waiting(waiter& entry) noexcept { return static_cast<managed_end*>(entry.resource)->next_; }
+
+const char* managed_entry::subject() const noexcept { return coroutine->name(); }
+const void* managed_entry::holder() const noexcept { return coroutine; }
+
+bool managed_entry::detach(waiter& entry) noexcept {
+  locked guard(table.mutex);
+  if (!entry.linked()) return false;
+  waiting.erase(entry);
+  return true;
+}
+
+// --- spawn_target, of its coroutine
+
+executor& managed_entry::home() noexcept { return table.core->home(); }
+context& managed_entry::surroundings() noexcept { return table.core->surroundings(); }
+unhandled_handler managed_entry::on_unhandled() const noexcept { return table.core->on_unhandled(); }
+spawn_target& managed_entry::for_children() noexcept { return table.core->children(); }
+
+// Of the one coroutine that it is for. What is refused below has no place any more.
+std::error_code managed_entry::enroll(std::size_t count) noexcept {
+  const std::error_code refused = table.core->on().enroll(count);
+  if (!refused) return {};
+  table.core->refuse(*this);
+  return refused;
+}
+
+void managed_entry::leave() noexcept { table.core->end(*this); }
+
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,0 +1,94 @@
+// One place of a task manager: a coroutine with an id, or a promised reply.
+//
+// Places lie in tables (shard.hpp), never move, and are used again and again; the id has the number of the use. What a
+// place holds is guarded by the mutex of its table, but for its standing in a group, which is guarded by that of the
+// groups. Its states:
+//
+//   free       in the list of free places     -> opening
+//   opening    nobody finds it yet            -> coroutine, reply, leaving (the spawn threw)
+//   coroutine  spawned                        -> leaving (its end)
+//   reply      promised                       -> leaving (taken, not wanted, timed out, cancelled)
+//   leaving    nobody finds it any more; it leaves its group      -> free
+//
+// The place of a coroutine is its spawn_target: so it hears of the end of just this one. It holds a reference to it
+// (scheduled.hpp), which whoever wants to stop it copies under the lock and asks without: a request runs through other
+// people's locks.
+#pragma once
+#include <hocket/base/mutex.hpp>
+#include <hocket/core/operation.hpp>
+#include <hocket/core/spawn_target.hpp>
+#include <hocket/manager/task_manager.hpp>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+struct shard;
+
+// In the list of a group. One without an entry marks how far somebody has come.
+struct group_member : list_node {
+  managed_entry* of = nullptr;
+};
+struct group {
+  list<group_member> members;
+  std::size_t size = 0;
+};
+
+// What is said of a place as it is opened.
+struct place_terms {
+  const char* name;
+  duration within;
+  task_group group;
+  void* data;
+  std::source_location at;
+};
+
+enum class place_state : std::uint8_t { free, opening, coroutine, reply, leaving };
+
+// As a timer_node it is its own deadline; out of the wheel it stands in the lists of its shard.
+struct managed_entry final : spawn_target, private wait_source, timer_node {
+  managed_entry(shard& table, std::uint32_t number) noexcept;
+
+  task_id id() const noexcept;
+  bool is_there() const noexcept { return state == place_state::coroutine || state == place_state::reply; }
+  bool has_deadline() const noexcept { return when != time_point::max(); }
+
+  // Under the lock.
+  void begin_use(const place_terms& terms) noexcept;
+  void hold(scheduled& made) noexcept;
+  task_info info() const noexcept;
+  settled how_it_ended() const noexcept;
+  void wait_for_end(suspension& wait, waiter& entry) noexcept;
+  // Whoever waits for its end is told how that was: the first of a chain, to be granted.
+  waiter* take_waiting(settled how) noexcept;
+  static waiter* next_waiting(waiter& entry) noexcept;
+
+  executor& home() noexcept override;
+  context& surroundings() noexcept override;
+  std::error_code enroll(std::size_t count) noexcept override;
+  void leave() noexcept override;
+  unhandled_handler on_unhandled() const noexcept override;
+  spawn_target& for_children() noexcept override;
+
+  shard& table;
+  const std::uint32_t number;  // in its table
+  std::uint32_t use = 1;       // the number of the present use, or of the next
+  place_state state = place_state::free;
+  verdict asked = verdict::idle;  // by the manager
+  scheduled* coroutine = nullptr;
+  const promise_kind* kind = nullptr;  // of a reply, as the next
+  void* promise = nullptr;
+  task_group belongs_to{};
+  void* user_data = nullptr;
+  std::source_location at{};
+  group_member membership;
+  group* in = nullptr;
+  list<waiter> waiting;  // for its end
+
+ private:
+  const char* what() const noexcept override { return "the end of a managed coroutine"; }
+  const char* subject() const noexcept override;
+  const void* holder() const noexcept override;
+  bool detach(waiter& entry) noexcept override;
+  void pass_on(waiter&) noexcept override {}
+};
+
+}  // namespace hocket::inline HOCKET_ABI::detail

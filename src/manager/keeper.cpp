@@ -1,0 +1,118 @@
+#include "manager/keeper.hpp"
+
+#include <hocket/core/current.hpp>
+#include <hocket/core/executor.hpp>
+#include <manager/manager_core.hpp>
+
+#include <algorithm>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+keeper::keeper(manager_core& of) noexcept
+    : stand_in(&on_post), core_(of), first_(time_point::max().time_since_epoch().count()) {
+  timer_node::fire = &on_alarm;
+}
+
+time_point keeper::first() const noexcept {
+  // ORDER: forbids that it is read before the reader was counted as live, against rest().
+  return time_point(duration(first_.load(std::memory_order_seq_cst)));
+}
+
+void keeper::set_first(time_point deadline) noexcept {
+  // ORDER: forbids that rest() looks at the count before it has written this, against want().
+  first_.store(deadline.time_since_epoch().count(), std::memory_order_seq_cst);
+}
+
+// Those of the manager's executor, if this thread runs it.
+timer_service* keeper::timers_here() const noexcept {
+  const executor_seat& seat = this_thread().seat;
+  const bool here = seat.running_on == &core_.home() || (seat.pool && seat.pool == &core_.home());
+  return here ? seat.running_on->timers() : nullptr;
+}
+
+void keeper::want(time_point deadline) {
+  if (deadline >= first()) return;
+  locked guard(mutex_);
+  if (deadline < first()) want_locked(deadline);
+}
+
+void keeper::want_locked(time_point deadline) {
+  if (phase_ == phase::resting) {
+    std::coroutine_handle<> handle = open(static_cast<stand_in&>(*this));
+    if (core_.on().enroll_children(1)) return close(with_header<roaming_header>(handle));  // its end lets nothing pass
+    core_.hold();
+    set_first(deadline);
+    if (timers_here()) {
+      close(with_header<roaming_header>(handle));
+      return arm(deadline);
+    }
+    phase_ = phase::posted;
+    post_ = {nullptr, handle, &core_.home()};
+    return hocket::post(post_);
+  }
+  set_first(deadline);
+  if (phase_ != phase::armed) return;  // it looks at first_ at the end of its turn
+  if (timers_->fire_here() && timers_->detach(*this)) return arm(deadline);
+  if (timers_->fire_here()) return;  // it fires just now
+  phase_ = phase::recalled;
+  static_cast<void>(timers_->detach(*this));
+}
+
+void keeper::arm(time_point deadline) noexcept {
+  phase_ = phase::armed;
+  timers_ = timers_here();
+  timer_node::when = deadline;
+  timers_->attach(*this);
+}
+
+void keeper::rest() noexcept {
+  {
+    locked guard(mutex_);
+    if (phase_ != phase::armed) return;
+    const time_point before = first();
+    set_first(time_point::max());
+    if (core_.live() != 0) return set_first(before);
+    if (!timers_->fire_here()) {
+      phase_ = phase::recalled;
+      static_cast<void>(timers_->detach(*this));
+      return;
+    }
+    if (!timers_->detach(*this)) return;  // it fires just now
+    phase_ = phase::resting;
+  }
+  come_to_rest();
+}
+
+// What it had taken as it left `resting` is given up, at last.
+void keeper::come_to_rest() noexcept {
+  spawn_target& on = core_.on();
+  core_.let_go();
+  on.leave();
+}
+
+void keeper::on_alarm(timer_node& self) noexcept { static_cast<keeper&>(self).turn(); }
+
+std::coroutine_handle<> keeper::on_post(stand_in& self) noexcept {
+  static_cast<keeper&>(self).turn();
+  return nullptr;
+}
+
+void keeper::turn() noexcept {
+  {
+    locked guard(mutex_);
+    phase_ = phase::turning;
+    set_first(time_point::max());
+  }
+  time_point next = core_.expire();
+  {
+    locked guard(mutex_);
+    next = std::min(next, first());
+    set_first(next);
+    if (next != time_point::max() && core_.live() != 0) return arm(next);
+    set_first(time_point::max());
+    phase_ = phase::resting;
+  }
+  come_to_rest();
+}
+
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,0 +1,60 @@
+// Lets the deadlines of a task manager pass by the time of its executor: one timer there, for the first of them.
+//
+// The deadlines stand in the wheels of the tables (shard.hpp). The keeper has the time of the first in `first_`, or an
+// earlier one; who sets a deadline that comes before it says so by want(). States, under the mutex:
+//
+//   resting   no timer, and none is wanted          want(): here -> armed, or posted from elsewhere
+//   posted    to the executor                       -> turning
+//   armed     its timer stands in the wheel of `timers_`
+//                                                   -> turning, when it fires; rearmed here by an earlier want();
+//                                                      recalled by one from elsewhere; resting or recalled by rest()
+//   recalled  taken back from another thread: it will fire soon, early -> turning
+//   turning   on the executor: what is due passes   -> armed for the next, or resting
+//
+// In all but `resting` it holds the inside of the manager, and is enrolled at the target below, so neither ends before
+// it. It rests as soon as nothing is live in the manager: so a loop that has nothing else to do does not wait for it.
+//
+// A deadline that is set beside that: want() reads `first_`, and does nothing if that is early enough. rest() writes
+// `first_` = never, and then looks whether anything is live; the setter is counted as live before it reads. Both are
+// sequentially consistent, so either rest() sees the setter, or the setter sees `never` and takes the lock.
+#pragma once
+#include <hocket/base/mutex.hpp>
+#include <hocket/core/timer.hpp>
+#include <hocket/coro/detail/stand_in.hpp>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+class manager_core;
+
+class keeper final : private timer_node, private stand_in {
+ public:
+  explicit keeper(manager_core& of) noexcept;
+
+  // Any thread, after a deadline was set. Throws bad_alloc in conforming mode.
+  void want(time_point deadline);
+  // Any thread, when nothing was live. The inside may be gone afterwards.
+  void rest() noexcept;
+
+ private:
+  enum class phase : std::uint8_t { resting, posted, armed, recalled, turning };
+
+  void want_locked(time_point deadline);
+  void begin_turn() noexcept;
+  void turn() noexcept;
+  void arm(time_point deadline) noexcept;
+  void come_to_rest() noexcept;
+  void set_first(time_point deadline) noexcept;
+  time_point first() const noexcept;
+  timer_service* timers_here() const noexcept;
+  static void on_alarm(timer_node& self) noexcept;
+  static std::coroutine_handle<> on_post(stand_in& self) noexcept;
+
+  manager_core& core_;
+  thread_mutex mutex_;
+  phase phase_ = phase::resting;
+  timer_service* timers_ = nullptr;  // where it is armed
+  runnable post_{};
+  atomic<std::int64_t> first_;
+};
+
+}  // namespace hocket::inline HOCKET_ABI::detail

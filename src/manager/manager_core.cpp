@@ -1,0 +1,325 @@
+#include "manager/manager_core.hpp"
+
+#include <hocket/core/current.hpp>
+#include <hocket/core/executor.hpp>
+
+#include <algorithm>
+
+namespace hocket::inline HOCKET_ABI::detail {
+namespace {
+
+std::error_code unknown() noexcept { return std::make_error_code(std::errc::no_such_process); }
+std::error_code canceled() noexcept { return std::make_error_code(std::errc::operation_canceled); }
+
+}  // namespace
+
+void retain(manager_core& core) noexcept { core.hold(); }
+void release(manager_core& core) noexcept { core.let_go(); }
+
+time_point manager_core::home_clock::now() const noexcept { return of.timers()->now(); }
+
+manager_core::manager_core(spawn_target& on, const manager_options& options, std::source_location at)
+    : home_(on.home()),
+      on_(on),
+      time_(options.time ? *options.time : home_clock_),
+      limit_(std::min<std::size_t>(options.limit, one_holder - 1)),
+      unhandled_(options.on_unhandled ? options.on_unhandled : on.on_unhandled()),
+      context_(context::child_of(on.surroundings(), {options.name, &stop_}, at)) {
+  for (std::size_t i = 0; i < std::size(shards_); ++i) {
+    shards_[i].core = this;
+    shards_[i].index = static_cast<std::uint32_t>(i);
+  }
+}
+
+// --- the count
+
+bool manager_core::admit() noexcept {
+  // ORDER: relaxed, pairs with nothing: the compare-exchange verifies it.
+  std::uint64_t seen = count_.load(std::memory_order_relaxed);
+  do {
+    if (live_in(seen) >= limit_) return false;
+    // ORDER: forbids that keeper::first() is read before it is counted, against keeper::rest(); relaxed on failure.
+  } while (!count_.compare_exchange_weak(seen, seen + 1, std::memory_order_seq_cst, std::memory_order_relaxed));
+  return true;
+}
+
+void manager_core::enter(std::size_t count) noexcept {
+  // ORDER: relaxed, pairs with nothing: who enters keeps it alive, and sets no deadline.
+  count_.fetch_add(count, std::memory_order_relaxed);
+}
+
+// The last one becomes a holder as long as it tells that it was the last.
+void manager_core::leave() noexcept {
+  // ORDER: relaxed, pairs with nothing: the compare-exchange verifies it.
+  std::uint64_t seen = count_.load(std::memory_order_relaxed);
+  std::uint64_t next = 0;
+  do {
+    next = live_in(seen) == 1 ? seen - 1 + one_holder : seen - 1;
+    // ORDER: release, pairs with that in let_go() and in leave() by others, and with the load in live(): what was done
+    // before is done; acquire, for the same.
+  } while (!count_.compare_exchange_weak(seen, next, std::memory_order_acq_rel, std::memory_order_relaxed));
+  if (live_in(next) != 0) return;
+  none_left();
+  let_go();
+}
+
+void manager_core::hold() noexcept {
+  // ORDER: relaxed, pairs with nothing: who copies a reference has one.
+  count_.fetch_add(one_holder, std::memory_order_relaxed);
+}
+
+void manager_core::let_go() noexcept {
+  // ORDER: acq_rel, pairs with itself and the compare-exchange in leave(): the last one frees it after all the others.
+  if (count_.fetch_sub(one_holder, std::memory_order_acq_rel) == one_holder) delete this;
+}
+
+std::size_t manager_core::live() const noexcept {
+  // ORDER: acquire, pairs with the compare-exchange in leave(); and forbids that it is read before keeper::rest() has
+  // written, against keeper::want().
+  return live_in(count_.load(std::memory_order_seq_cst));
+}
+
+void manager_core::none_left() noexcept {
+  if (keeps_time()) keeper_.rest();
+  for (;;) {
+    waiter* joiner = nullptr;
+    {
+      locked guard(joining_);
+      if (live() != 0 || joiners_.empty()) return;
+      joiner = &joiners_.pop_front();
+    }
+    joiner->grant();
+  }
+}
+
+// --- places
+
+// Threads of the system are far apart, and so are their states.
+shard& manager_core::shard_here() noexcept {
+  const auto thread = reinterpret_cast<std::uintptr_t>(&this_thread());
+  return shards_[(thread * 0x9e37'79b9'7f4a'7c15u) >> (64 - shard::shard_bits)];
+}
+
+// Null: it is at its limit, or closed.
+managed_entry* manager_core::open(const place_terms& terms, std::error_code& why) {
+  if (!admit()) why = std::make_error_code(at_limit_.error);
+  // ORDER: relaxed, pairs with the store in close(): a spawn beside it comes before it, or after.
+  else if (closed_.load(std::memory_order_relaxed)) why = canceled(), leave();
+  else return &open_admitted(terms);
+  // ORDER: relaxed, pairs with nothing: a statistic.
+  refused_.fetch_add(1, std::memory_order_relaxed);
+  return nullptr;
+}
+
+managed_entry& manager_core::open_admitted(const place_terms& terms) {
+  managed_entry* entry = nullptr;
+  try {
+    const time_point deadline = deadline_of(terms);
+    entry = &shard_here().take_place(terms, deadline);
+    if (terms.group.value != 0) groups_.join(*entry);
+    if (deadline != time_point::max() && keeps_time()) keeper_.want(deadline);
+    return *entry;
+  } catch (...) {
+    if (entry) close_place(*entry);
+    else leave();
+    throw;
+  }
+}
+
+time_point manager_core::deadline_of(const place_terms& terms) const noexcept {
+  if (keeps_time()) return deadline_on(home_, terms.within, terms.name, terms.at);
+  return terms.within == duration::max() ? time_point::max() : deadline_after(time_.now(), terms.within);
+}
+
+// Under the lock: its use ends. True: it is to leave its group first.
+bool manager_core::end_use(managed_entry& entry) noexcept {
+  entry.table.retire(entry);
+  if (entry.in) return true;
+  entry.table.free(entry);
+  return false;
+}
+
+void manager_core::leave_group(managed_entry& entry) noexcept {
+  groups_.leave(entry);
+  locked guard(entry.table.mutex);
+  entry.table.free(entry);
+}
+
+void manager_core::close_place(managed_entry& entry) noexcept {
+  bool grouped = false;
+  {
+    locked guard(entry.table.mutex);
+    grouped = end_use(entry);
+  }
+  if (grouped) leave_group(entry);
+  leave();
+}
+
+spawn_target& manager_core::refusing(std::error_code why) noexcept {
+  return why == std::make_error_code(at_limit_.error) ? at_limit_ : closed_target_;
+}
+
+// --- the end of a coroutine
+
+void manager_core::refuse(managed_entry& entry) noexcept {
+  scheduled* coroutine = nullptr;
+  {
+    locked guard(entry.table.mutex);
+    coroutine = std::exchange(entry.coroutine, nullptr);
+    entry.table.count_end(settled::none);
+  }
+  // ORDER: relaxed, pairs with nothing: a statistic.
+  refused_.fetch_add(1, std::memory_order_relaxed);
+  coroutine->release();
+  close_place(entry);
+}
+
+void manager_core::end(managed_entry& entry) noexcept {
+  scheduled* const coroutine = entry.coroutine;
+  waiter* first = nullptr;
+  bool grouped = false;
+  {
+    locked guard(entry.table.mutex);
+    const settled how = entry.how_it_ended();
+    entry.table.count_end(how);
+    first = entry.take_waiting(how);
+    grouped = end_use(entry);
+  }
+  if (grouped) leave_group(entry);
+  while (first) {
+    waiter& next = *std::exchange(first, managed_entry::next_waiting(*first));
+    next.grant();
+  }
+  coroutine->release();
+  spawn_target& on = on_;
+  leave();
+  on.leave();
+}
+
+// --- by id
+
+std::error_code manager_core::stop(task_id id, verdict strength) noexcept {
+  scheduled* who = nullptr;
+  shard& table = shard_of(id);
+  {
+    locked guard(table.mutex);
+    managed_entry* entry = table.find(id);
+    if (!entry) return unknown();
+    if (entry->state == place_state::coroutine) {
+      entry->asked = std::max(entry->asked, strength);
+      who = entry->coroutine;
+      who->retain();
+    }
+  }
+  if (!who) return fail(id, canceled(), &manager_counts::given_up);
+  who->request(strength);
+  who->release();
+  return {};
+}
+
+std::error_code manager_core::fail(task_id id, std::error_code why, std::size_t manager_counts::* how) noexcept {
+  const promise_kind* kind = nullptr;
+  std::error_code not_there;
+  if (void* promise = take(id, kind, not_there, how)) kind->fail(promise, why);
+  return not_there;
+}
+
+std::error_code manager_core::set_deadline(task_id id, time_point when) {
+  shard& table = shard_of(id);
+  {
+    locked guard(table.mutex);
+    managed_entry* entry = table.find(id);
+    if (!entry) return unknown();
+    if (entry->asked == verdict::timed_out) return std::make_error_code(std::errc::timed_out);
+    table.set_deadline(*entry, when);
+  }
+  if (when != time_point::max() && keeps_time()) keeper_.want(when);
+  return {};
+}
+
+void* manager_core::take(task_id id, const promise_kind*& kind, std::error_code& why,
+                         std::size_t manager_counts::* how) noexcept {
+  managed_entry* entry = nullptr;
+  void* promise = nullptr;
+  bool grouped = false;
+  shard& table = shard_of(id);
+  {
+    locked guard(table.mutex);
+    entry = table.find(id);
+    if (!entry) {
+      if (how == &manager_counts::completed) ++table.counts.late;
+      why = unknown();
+      return nullptr;
+    }
+    if (entry->state != place_state::reply || (kind && entry->kind != kind)) {
+      why = std::make_error_code(std::errc::invalid_argument);
+      return nullptr;
+    }
+    kind = entry->kind;
+    promise = entry->promise;
+    ++(table.counts.*how);
+    grouped = end_use(*entry);
+  }
+  if (grouped) leave_group(*entry);
+  leave();
+  return promise;
+}
+
+void manager_core::begin_wait(task_id id, suspension& wait, waiter& entry, std::errc& failed) noexcept {
+  shard& table = shard_of(id);
+  locked guard(table.mutex);
+  managed_entry* of = table.find(id);
+  if (!of) failed = std::errc::no_such_process;
+  else if (of->state != place_state::coroutine) failed = std::errc::invalid_argument;
+  else if (of->coroutine == current_context().coroutine()) failed = std::errc::resource_deadlock_would_occur;
+  else return of->wait_for_end(wait, entry);
+  [[maybe_unused]] const bool taken = wait.take_now(entry, *this);
+}
+
+// --- joining
+
+void manager_core::begin_join(suspension& wait, waiter& entry) noexcept {
+  locked guard(joining_);
+  if (live() == 0) {
+    [[maybe_unused]] const bool taken = wait.take_now(entry, *this);
+    return;
+  }
+  entry.enlist(wait, *this);
+  joiners_.push_back(entry);
+}
+
+// The running code is, or is below, one of its coroutines.
+bool manager_core::runs_here() const noexcept {
+  for (const context* at = &current_context(); at; at = at->parent())
+    if (at == context_.get()) return true;
+  return false;
+}
+
+task_id manager_core::current() const noexcept {
+  const scheduled* self = current_context().coroutine();
+  if (!self || &self->target().surroundings() != context_.get() || &self->target() == &children_) return task_id::none;
+  return static_cast<managed_entry&>(self->target()).id();
+}
+
+bool manager_core::detach(waiter& entry) noexcept {
+  locked guard(joining_);
+  if (!entry.linked()) return false;
+  joiners_.erase(entry);
+  return true;
+}
+
+// --- what its coroutines spawn
+
+std::error_code manager_core::child_target::enroll(std::size_t count) noexcept {
+  if (std::error_code refused = core.on_.enroll_children(count)) return refused;
+  core.enter(count);
+  return {};
+}
+
+void manager_core::child_target::leave() noexcept {
+  spawn_target& on = core.on_;
+  core.leave();
+  on.leave();
+}
+
+}  // namespace hocket::inline HOCKET_ABI::detail

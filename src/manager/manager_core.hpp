@@ -1,0 +1,141 @@
+// The inside of a task manager: what its coroutines, its replies and the manager itself share, and who frees it.
+//
+// One word counts both: in its low half what is *live* (coroutines, those without an id included, and replies), in its
+// high half the *holders* (the manager, expectations, the keeper while it is under way). Whoever takes the last of all
+// frees the inside. So a coroutine that unwinds after its manager, and an expectation that outlives it, find it there.
+// When the last live one goes, those who wait in join() are told, and the keeper rests.
+//
+// The end of a coroutine, in leave() of its place: 1. under the lock of its table its id is forgotten, and those who
+// wait for its end are taken out; 2. it leaves its group, and the place is free; 3. they are told; 4. the reference to
+// the coroutine is given up; 5. one less is live; 6. the target below is told, and may end now. Nothing of the inside
+// is touched after 5.
+//
+// Locks: of a table, of a table of groups, of the keeper, of the joiners. None is held while another of them is taken,
+// nor while a coroutine is stopped, a wait granted or a promise failed. The keeper's is held while it sets its timer.
+//
+// What is just being spawned or promised is not there yet: whoever stops its group or everything by id comes before it.
+// cancel_all() and kill_all() are meant for what comes, too. A coroutine finds that in the stop source of the manager;
+// a reply looks for it as it is published, under the lock that the sweep takes, too: so one of them sees the other.
+#pragma once
+#include <manager/groups.hpp>
+#include <manager/keeper.hpp>
+#include <manager/shard.hpp>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+class manager_core final : private wait_source {
+ public:
+  manager_core(spawn_target& on, const manager_options& options, std::source_location at);
+
+  // --- the count
+  void enter(std::size_t count) noexcept;
+  void leave() noexcept;  // may free it
+  void hold() noexcept;
+  void let_go() noexcept;  // may free it
+  std::size_t live() const noexcept;
+
+  // --- places
+  managed_entry* open(const place_terms& terms, std::error_code& why);  // null: refused, and why; throws bad_alloc
+  void close_place(managed_entry& entry) noexcept;                      // nothing came of it
+  void end(managed_entry& entry) noexcept;                              // its coroutine has ended
+  void refuse(managed_entry& entry) noexcept;                           // its coroutine was not started
+  spawn_target& refusing(std::error_code why) noexcept;
+  shard& shard_of(task_id id) noexcept { return shards_[static_cast<std::uint64_t>(id) % std::size(shards_)]; }
+
+  // --- by id
+  std::error_code stop(task_id id, verdict strength) noexcept;
+  std::error_code set_deadline(task_id id, time_point when);
+  // A promise leaves its place, counted as told. `kind` null: any, and then says which.
+  void* take(task_id id, const promise_kind*& kind, std::error_code& why, std::size_t manager_counts::* how) noexcept;
+  std::error_code fail(task_id id, std::error_code why, std::size_t manager_counts::* how) noexcept;
+  void begin_wait(task_id id, suspension& wait, waiter& entry, std::errc& failed) noexcept;
+
+  // --- all
+  void close() noexcept;
+  void stop_all(verdict strength) noexcept;
+  std::size_t stop_group(task_group of, verdict strength) noexcept;
+  std::size_t group_size(task_group of) noexcept { return groups_.size(of); }
+  time_point expire() noexcept;  // when the next deadline passes, or before
+  std::size_t list_from(std::size_t& place, task_info* into, std::size_t room) noexcept;
+  manager_counts counts() noexcept;
+
+  // --- joining
+  void begin_join(suspension& wait, waiter& entry) noexcept;
+  bool runs_here() const noexcept;
+  task_id current() const noexcept;
+
+  const clock& time() const noexcept { return time_; }
+  bool keeps_time() const noexcept { return &time_ == &home_clock_; }
+  executor& home() const noexcept { return home_; }
+  spawn_target& on() const noexcept { return on_; }
+  spawn_target& children() noexcept { return children_; }
+  context& surroundings() const noexcept { return *context_; }
+  stop_source& stops() noexcept { return stop_; }
+  unhandled_handler on_unhandled() const noexcept { return unhandled_; }
+
+ private:
+  // The executor's.
+  struct home_clock final : clock {
+    explicit home_clock(executor& home) noexcept : of(home) {}
+    time_point now() const noexcept override;
+    executor& of;
+  };
+  // What its coroutines spawn without saying where.
+  struct child_target final : spawn_target {
+    explicit child_target(manager_core& of) noexcept : core(of) {}
+    executor& home() noexcept override { return core.home_; }
+    context& surroundings() noexcept override { return *core.context_; }
+    std::error_code enroll(std::size_t count) noexcept override;
+    void leave() noexcept override;
+    unhandled_handler on_unhandled() const noexcept override { return core.unhandled_; }
+    manager_core& core;
+  };
+  // Where what was refused is spawned.
+  struct refusal final : spawn_target {
+    refusal(manager_core& of, std::errc why) noexcept : core(of), error(why) {}
+    executor& home() noexcept override { return core.home_; }
+    context& surroundings() noexcept override { return *core.context_; }
+    std::error_code enroll(std::size_t) noexcept override { return std::make_error_code(error); }
+    void leave() noexcept override {}
+    unhandled_handler on_unhandled() const noexcept override { return core.unhandled_; }
+    manager_core& core;
+    const std::errc error;
+  };
+  static constexpr std::uint64_t one_holder = std::uint64_t{1} << 32;
+  static std::size_t live_in(std::uint64_t count) noexcept { return static_cast<std::size_t>(count % one_holder); }
+  bool admit() noexcept;  // one more is live; false: at the limit
+  shard& shard_here() noexcept;
+  managed_entry& open_admitted(const place_terms& terms);
+  time_point deadline_of(const place_terms& terms) const noexcept;
+  static bool end_use(managed_entry& entry) noexcept;
+  void leave_group(managed_entry& entry) noexcept;
+  void none_left() noexcept;
+  bool expire_some(shard& table, time_point& next) noexcept;
+  void pass(const expired_place& due) noexcept;
+
+  const char* what() const noexcept override { return "the end of all work of a task manager"; }
+  bool detach(waiter& entry) noexcept override;
+  void pass_on(waiter&) noexcept override {}
+
+  executor& home_;
+  spawn_target& on_;
+  const home_clock home_clock_{home_};
+  const clock& time_;
+  const std::size_t limit_;
+  const unhandled_handler unhandled_;
+  stop_source stop_;
+  context_ptr context_;
+  child_target children_{*this};
+  refusal at_limit_{*this, std::errc::resource_unavailable_try_again};
+  refusal closed_target_{*this, std::errc::operation_canceled};
+  atomic<bool> closed_{false};
+  atomic<std::uint64_t> count_{one_holder};
+  atomic<std::size_t> refused_{0};
+  keeper keeper_{*this};
+  groups groups_;
+  thread_mutex joining_;
+  list<waiter> joiners_;  // guarded by joining_
+  shard shards_[std::size_t{1} << shard::shard_bits];
+};
+
+}  // namespace hocket::inline HOCKET_ABI::detail

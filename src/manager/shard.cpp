@@ -1,0 +1,97 @@
+#include "manager/shard.hpp"
+
+#include <manager/manager_core.hpp>
+
+#include <algorithm>
+#include <new>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+struct shard::block {
+  explicit block(shard& table, std::uint32_t first) noexcept {
+    for (std::uint32_t i = 0; i < block_size; ++i)
+      ::new (static_cast<void*>(&places[i])) managed_entry(table, first + i);
+  }
+  ~block() {
+    for (managed_entry& place : places) place.~managed_entry();
+  }
+  union {
+    managed_entry places[block_size];
+  };
+};
+
+shard::shard() noexcept = default;
+shard::~shard() { unused.clear(); }
+
+managed_entry& shard::take_place(const place_terms& terms, time_point deadline) {
+  locked guard(mutex);
+  if (unused.empty()) grow();
+  if (deadline != time_point::max()) need_wheel();
+  managed_entry& place = unused.pop_back();
+  place.begin_use(terms);
+  set_deadline(place, deadline);
+  return place;
+}
+
+void shard::grow() {
+  const std::size_t first = blocks.size() * block_size;
+  if (first + block_size > std::size_t{1} << number_bits) throw std::bad_alloc();
+  blocks.push_back(std::make_unique<block>(*this, static_cast<std::uint32_t>(first)));
+  for (std::size_t i = block_size; i-- != 0;) unused.push_back(blocks.back()->places[i]);
+}
+
+managed_entry* shard::at(std::size_t number) noexcept {
+  return number / block_size < blocks.size() ? &blocks[number / block_size]->places[number % block_size] : nullptr;
+}
+
+managed_entry* shard::find(task_id id) noexcept {
+  const auto bits = static_cast<std::uint64_t>(id);
+  managed_entry* const found = at((bits >> shard_bits) & ((std::uint64_t{1} << number_bits) - 1));
+  if (!found || found->id() != id) return nullptr;
+  return found->is_there() ? found : nullptr;
+}
+
+void shard::retire(managed_entry& entry) noexcept {
+  if (entry.has_deadline()) static_cast<void>(wheel->detach(entry));
+  entry.when = time_point::max();
+  entry.state = place_state::leaving;
+}
+
+void shard::free(managed_entry& entry) noexcept {
+  entry.state = place_state::free;
+  if (++entry.use != 0) unused.push_back(entry);
+}
+
+void shard::need_wheel() {
+  if (!wheel) wheel = std::make_unique<timer_wheel>(core->time());
+}
+
+void shard::set_deadline(managed_entry& entry, time_point when) {
+  if (when != time_point::max()) need_wheel();
+  if (entry.has_deadline()) static_cast<void>(wheel->detach(entry));
+  entry.when = when;
+  if (entry.has_deadline()) wheel->attach(entry);
+}
+
+expired_place shard::pop_due() noexcept {
+  managed_entry& entry = due.pop_front();
+  entry.when = time_point::max();
+  entry.asked = std::max(entry.asked, verdict::timed_out);
+  if (entry.state != place_state::coroutine) return {nullptr, entry.id()};
+  entry.coroutine->retain();
+  return {entry.coroutine, entry.id()};
+}
+
+void shard::count_end(settled how) noexcept {
+  --counts.live;
+  switch (how) {
+    case settled::value: ++counts.returned; break;
+    case settled::exception: ++counts.thrown; break;
+    case settled::timed_out: ++counts.timed_out; break;
+    case settled::cancelled: ++counts.cancelled; break;
+    case settled::killed: ++counts.killed; break;
+    default: --counts.spawned;  // it could not be started
+  }
+}
+
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,0 +1,61 @@
+// One of the tables of a task manager, with a lock of its own.
+//
+// Places come in blocks, so that they stay where they are; a freed one is the next to be used, as its memory is warm.
+// The deadlines of a table stand in a wheel of its own, made by the first of them: it is turned, attached to and
+// detached from under the table's lock.
+//
+// An id is the number of the use, 32 bits, then that of the place, 29, then that of the table, 3. A place whose uses
+// are all used up is not used any more: that costs its memory, once in 4 billion coroutines.
+#pragma once
+#include <hocket/time/timer_wheel.hpp>
+#include <manager/entry.hpp>
+#include <memory>
+#include <vector>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+class manager_core;
+
+// A deadline that has passed. The coroutine, with a reference; or the id of a promise.
+struct expired_place {
+  scheduled* coroutine = nullptr;
+  task_id id = task_id::none;
+};
+
+struct alignas(64) shard {
+  static constexpr unsigned shard_bits = 3, number_bits = 29;
+  static constexpr std::size_t block_size = 64;
+  struct block;
+
+  shard() noexcept;
+  ~shard();
+
+  // Takes the lock. A place in use, nobody's yet. Throws bad_alloc.
+  managed_entry& take_place(const place_terms& terms, time_point deadline);
+
+  // All under `mutex`.
+  managed_entry* find(task_id id) noexcept;  // of a coroutine or a reply
+  managed_entry* at(std::size_t number) noexcept;
+  // The end of its use: its id is forgotten, its deadline taken back. Then, when it is in no group, free().
+  void retire(managed_entry& entry) noexcept;
+  void free(managed_entry& entry) noexcept;
+
+  void set_deadline(managed_entry& entry, time_point when);  // throws bad_alloc
+  expired_place pop_due() noexcept;
+  void count_end(settled how) noexcept;
+
+  manager_core* core = nullptr;
+  std::uint32_t index = 0;
+  mutable thread_mutex mutex;
+  std::vector<std::unique_ptr<block>> blocks;
+  list<managed_entry> unused;
+  std::unique_ptr<timer_wheel> wheel;
+  list<managed_entry> due;  // those that the wheel has just fired
+  manager_counts counts;
+
+ private:
+  void grow();
+  void need_wheel();
+};
+
+}  // namespace hocket::inline HOCKET_ABI::detail

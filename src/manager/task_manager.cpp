@@ -1,0 +1,145 @@
+#include <hocket/base/fatal.hpp>
+#include <hocket/core/current.hpp>
+#include <hocket/core/wait_here.hpp>
+#include <hocket/manager/task_manager.hpp>
+#include <manager/manager_core.hpp>
+
+namespace hocket::inline HOCKET_ABI {
+
+// --- what the templates ask
+
+detail::managed_spawn::managed_spawn(manager_core& core, const task_options& options)
+    : entry_(core.open({options.name, options.within, options.group, options.data, options.at}, refused_)),
+      target_(entry_ ? *entry_ : core.refusing(refused_)) {}
+
+detail::managed_spawn::~managed_spawn() {
+  if (entry_) entry_->table.core->close_place(*entry_);
+}
+
+// From here on the place is the coroutine's.
+void detail::managed_spawn::bind(scheduled& made) noexcept {
+  if (!entry_) return;
+  managed_entry& entry = *std::exchange(entry_, nullptr);
+  locked guard(entry.table.mutex);
+  entry.hold(made);
+  id_ = entry.id();
+}
+
+task_id detail::add_promise(manager_core& core, const promise_kind& kind, void* promise,
+                            const expect_options& options) {
+  std::error_code why;
+  managed_entry* entry = core.open({"", options.within, options.group, options.data, options.at}, why);
+  if (entry) {
+    locked guard(entry->table.mutex);
+    if (core.stops().requested() == verdict::idle) {
+      entry->kind = &kind;
+      entry->promise = promise;
+      entry->state = place_state::reply;
+      ++entry->table.counts.promised;
+      return entry->id();
+    }
+    why = std::make_error_code(std::errc::operation_canceled);
+  }
+  if (entry) core.close_place(*entry);
+  kind.fail(promise, why);
+  return task_id::none;
+}
+
+void* detail::take_promise(manager_core& core, task_id id, const promise_kind& kind, std::error_code& why) noexcept {
+  const promise_kind* wanted = &kind;
+  return core.take(id, wanted, why, &manager_counts::completed);
+}
+
+void* detail::drop_promise(manager_core& core, task_id id) noexcept {
+  const promise_kind* any = nullptr;
+  std::error_code why;
+  return core.take(id, any, why, &manager_counts::given_up);
+}
+
+// --- the waits
+
+void detail::managed_end::begin(suspension& wait, waiter& entry) noexcept {
+  entry.resource = this;
+  core_->begin_wait(id_, wait, entry, failed_);
+}
+
+bool detail::managed_join::try_now() noexcept {
+  deadlock_ = core_->runs_here();
+  return deadlock_ || core_->live() == 0;
+}
+void detail::managed_join::begin(suspension& wait, waiter& entry) noexcept { core_->begin_join(wait, entry); }
+
+// --- the manager
+
+task_manager::task_manager(std::source_location at, spawn_target& on, const manager_options& options)
+    : core_(*new detail::manager_core(on, options, at)) {
+  detail::release(*core_);  // the reference that it was born with
+  if (stop_source* theirs = on.surroundings().stop()) link_.emplace(*theirs, core_->stops());
+}
+
+task_manager::~task_manager() {
+  close();
+  kill_all();
+  link_.reset();
+  detail::manager_core& core = *core_;
+  if (core.live() == 0) return;
+  if (!current_executor() && !core.on().runs_by_itself()) return;  // its loop's turns are this thread's, and come later
+  const bool joined = detail::wait_here(join({}).ignoring(verdict::killed));
+  expects(joined, "a task_manager was left by a task while its coroutines run",
+          "a task's destructors cannot wait: co_await its join() first", core.surroundings().name(),
+          core.surroundings().spawned());
+}
+
+std::error_code task_manager::cancel(task_id id) noexcept { return core_->stop(id, verdict::cancelled); }
+std::error_code task_manager::kill(task_id id) noexcept { return core_->stop(id, verdict::killed); }
+std::error_code task_manager::set_deadline(task_id id, time_point deadline) {
+  return core_->set_deadline(id, deadline);
+}
+std::error_code task_manager::fail(task_id id, std::error_code why) noexcept {
+  return core_->fail(id, why, &manager_counts::completed);
+}
+
+std::optional<task_info> task_manager::find(task_id id) const noexcept {
+  detail::shard& table = core_->shard_of(id);
+  locked guard(table.mutex);
+  const detail::managed_entry* entry = table.find(id);
+  return entry ? std::optional(entry->info()) : std::nullopt;
+}
+
+operation<detail::managed_end> task_manager::wait(task_id id, std::source_location at) noexcept {
+  return operation(detail::managed_end(*core_, id), at);
+}
+
+task_id task_manager::current() const noexcept { return core_->current(); }
+
+std::size_t task_manager::cancel_group(task_group group) noexcept {
+  return core_->stop_group(group, verdict::cancelled);
+}
+std::size_t task_manager::kill_group(task_group group) noexcept { return core_->stop_group(group, verdict::killed); }
+std::size_t task_manager::group_size(task_group group) const noexcept { return core_->group_size(group); }
+
+void task_manager::cancel_all() noexcept { core_->stop_all(verdict::cancelled); }
+void task_manager::kill_all() noexcept { core_->stop_all(verdict::killed); }
+
+std::size_t task_manager::list_from(std::size_t& place, task_info* into, std::size_t room) const noexcept {
+  return core_->list_from(place, into, room);
+}
+
+std::size_t task_manager::size() const noexcept { return core_->live(); }
+manager_counts task_manager::counts() const noexcept { return core_->counts(); }
+
+time_point task_manager::tick() noexcept {
+  expects(!core_->keeps_time(), "tick() was called on a task_manager that goes by its executor's time",
+          "nothing is to be done there; make it with {.time = &clock} to have its deadlines pass in tick()",
+          core_->surroundings().name());
+  return core_->expire();
+}
+time_point task_manager::now() const noexcept { return core_->time().now(); }
+
+void task_manager::close() noexcept { core_->close(); }
+
+operation<detail::managed_join> task_manager::join(std::source_location at) noexcept {
+  return operation(detail::managed_join(*core_), at);
+}
+
+}  // namespace hocket::inline HOCKET_ABI

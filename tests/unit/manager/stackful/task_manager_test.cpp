@@ -1,0 +1,108 @@
+// Task managers with fibers.
+#include <hocket/core/or_throw.hpp>
+#include <hocket/core/yield.hpp>
+#include <hocket/coro/shielded.hpp>
+#include <hocket/fiber/await.hpp>
+#include <hocket/fiber/spawn.hpp>
+#include <hocket/time/within.hpp>
+
+#include "suites/managed_world.hpp"
+
+#include <stdexcept>
+
+namespace hocket_test {
+
+struct managed_fibers {
+  static constexpr coroutine_kind kind = coroutine_kind::fiber;
+
+  static void stand(trace& t) {
+    leaving here(t);
+    auto passed = await(t.gate.wait());
+    if (!passed) t.error = passed.error();
+    ++t.returned;
+  }
+
+  static void stand_twice(trace& t) {
+    leaving here(t);
+    auto first = await(t.gate.wait());
+    auto second = await(t.gate.wait());
+    if (!first && !second) t.error = second.error();
+  }
+
+  static void insist(trace& t) {
+    leaving here(t);
+    await(or_throw(t.gate.wait()));
+    ++t.returned;
+  }
+
+  static void stand_shielded(trace& t) {
+    leaving here(t);
+    auto passed = await(shielded(t.gate.wait()));
+    if (passed) ++t.returned;
+  }
+
+  static void fail(trace& t) {
+    leaving here(t);
+    await(yield());
+    throw std::runtime_error("failed");
+  }
+
+  static void wait_for(task_manager& tm, task_id id, trace& t) {
+    leaving here(t);
+    auto how = await(tm.wait(id));
+    if (how) t.how = *how;
+    else t.error = how.error();
+    ++t.returned;
+  }
+
+  static void wait_for_itself(task_manager& tm, trace& t) {
+    leaving here(t);
+    auto how = await(tm.wait(tm.current()));
+    if (!how) t.error = how.error();
+  }
+
+  static void receive(expectation<int>&& from, trace& t) {
+    leaving here(t);
+    auto reply = std::move(from);
+    auto got = await(reply);
+    if (got) t.reply = *got;
+    else t.error = got.error();
+    ++t.returned;
+  }
+
+  static void receive_within(expectation<int>&& from, duration limit, trace& t) {
+    leaving here(t);
+    auto reply = std::move(from);
+    auto early = await(within(limit, reply.wait()));
+    if (!early) t.error = early.error();
+    auto got = await(reply);
+    if (got) t.reply = *got;
+    ++t.returned;
+  }
+
+  static void join(task_manager& tm, trace& t) {
+    leaving here(t);
+    auto joined = await(tm.join());
+    if (!joined) t.error = joined.error();
+    ++t.returned;
+  }
+
+  static void spawn_child(trace& t) {
+    leaving here(t);
+    spawn(stand, std::ref(t));
+    await(yield());
+    ++t.returned;
+  }
+
+  static void ask_id(task_manager& tm, task_id& told) {
+    await(yield());
+    told = tm.current();
+  }
+};
+
+}  // namespace hocket_test
+
+#define HOCKET_MANAGED_KIND managed_fibers
+#include "suites/expectation.hpp"
+#include "suites/task_manager.hpp"
+#include "suites/task_manager_whole.hpp"

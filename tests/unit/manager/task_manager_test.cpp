@@ -1,0 +1,106 @@
+// Task managers with tasks; with fibers in stackful/.
+#include <hocket/core/or_throw.hpp>
+#include <hocket/core/yield.hpp>
+#include <hocket/coro/shielded.hpp>
+#include <hocket/time/within.hpp>
+
+#include "suites/managed_world.hpp"
+
+#include <stdexcept>
+
+namespace hocket_test {
+
+struct managed_tasks {
+  static constexpr coroutine_kind kind = coroutine_kind::task;
+
+  static task<> stand(trace& t) {
+    leaving here(t);
+    auto passed = co_await t.gate.wait();
+    if (!passed) t.error = passed.error();
+    ++t.returned;
+  }
+
+  static task<> stand_twice(trace& t) {
+    leaving here(t);
+    auto first = co_await t.gate.wait();
+    auto second = co_await t.gate.wait();
+    if (!first && !second) t.error = second.error();
+  }
+
+  static task<> insist(trace& t) {
+    leaving here(t);
+    co_await or_throw(t.gate.wait());
+    ++t.returned;
+  }
+
+  static task<> stand_shielded(trace& t) {
+    leaving here(t);
+    auto passed = co_await shielded(t.gate.wait());
+    if (passed) ++t.returned;
+  }
+
+  static task<> fail(trace& t) {
+    leaving here(t);
+    co_await yield();
+    throw std::runtime_error("failed");
+  }
+
+  static task<> wait_for(task_manager& tm, task_id id, trace& t) {
+    leaving here(t);
+    auto how = co_await tm.wait(id);
+    if (how) t.how = *how;
+    else t.error = how.error();
+    ++t.returned;
+  }
+
+  static task<> wait_for_itself(task_manager& tm, trace& t) {
+    leaving here(t);
+    auto how = co_await tm.wait(tm.current());
+    if (!how) t.error = how.error();
+  }
+
+  static task<> receive(expectation<int>&& from, trace& t) {
+    leaving here(t);
+    auto reply = std::move(from);
+    auto got = co_await reply;
+    if (got) t.reply = *got;
+    else t.error = got.error();
+    ++t.returned;
+  }
+
+  static task<> receive_within(expectation<int>&& from, duration limit, trace& t) {
+    leaving here(t);
+    auto reply = std::move(from);
+    auto early = co_await within(limit, reply.wait());
+    if (!early) t.error = early.error();
+    auto got = co_await reply;
+    if (got) t.reply = *got;
+    ++t.returned;
+  }
+
+  static task<> join(task_manager& tm, trace& t) {
+    leaving here(t);
+    auto joined = co_await tm.join();
+    if (!joined) t.error = joined.error();
+    ++t.returned;
+  }
+
+  static task<> spawn_child(trace& t) {
+    leaving here(t);
+    spawn(stand, std::ref(t));
+    co_await yield();
+    ++t.returned;
+  }
+
+  static task<> ask_id(task_manager& tm, task_id& told) {
+    co_await yield();
+    told = tm.current();
+  }
+};
+
+}  // namespace hocket_test
+
+#define HOCKET_MANAGED_KIND managed_tasks
+#include "suites/expectation.hpp"
+#include "suites/task_manager.hpp"
+#include "suites/task_manager_whole.hpp"
