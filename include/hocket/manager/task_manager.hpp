@@ -135,8 +135,9 @@ class managed_end {
   friend struct managed_entry;
   manager_core* core_;
   task_id id_;
-  settled how_ = settled::none;
   std::errc failed_{};
+  settled how_ = settled::none;
+  std::uint8_t no_padding_[3] = {};
   waiter* next_ = nullptr;  // of those who are told together
 };
 
@@ -153,7 +154,7 @@ class managed_join {
 
  private:
   manager_core* core_;
-  bool deadlock_ = false;
+  op_flag deadlock_;
 };
 
 }  // namespace detail

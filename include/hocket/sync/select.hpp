@@ -22,8 +22,8 @@
 // first. select_in_order() begins with the first one, always: for a stop, or news that come before work. Where chance
 // comes from, and how it is replayed: core/chance.hpp.
 //
-// Two operations that send the same object are fatal, unless it is a small trivially copyable one: each would move it
-// away when it begins to wait.
+// Two operations that send the same object are fatal if one of them moves it away when it begins to wait, as the send
+// of a channel does with an rvalue, unless that is small and trivially copyable.
 //
 // Terms of the operations hold for the select as a whole: the earliest deadline, the strongest shield.
 //
@@ -68,7 +68,7 @@ class selecting {
   static_assert(((waiters_of<Ops> == 1) && ...), "hocket: a select in a select: name all operations in one");
 
   explicit selecting(Ops... ops) noexcept : arms_{{ops}...} {
-    if constexpr ((0 + ... + (moves_an_object<Ops> ? 1 : 0)) > 1) expect_apart({moved_by(ops)...});
+    if constexpr ((moves_an_object<Ops> || ...) && sizeof...(Ops) > 1) expect_apart({used_by(ops)...});
   }
 
   bool try_now() noexcept {
@@ -93,15 +93,21 @@ class selecting {
   }
 
  private:
+  struct use {
+    const void* of;
+    bool moves;
+  };
   template <class Op>
-  static const void* moved_by(const Op& op) noexcept {
-    if constexpr (moves_an_object<Op>) return op.moves_from();
-    else return nullptr;
+  static use used_by(const Op& op) noexcept {
+    if constexpr (moves_an_object<Op>) return {op.moves_from(), true};
+    else if constexpr (refers_to_an_object<Op>) return {op.refers_to(), false};
+    else return {nullptr, false};
   }
-  static void expect_apart(std::initializer_list<const void*> moved) noexcept {
-    for (const void* const* one = moved.begin(); one != moved.end(); ++one)
-      for (const void* const* other = moved.begin(); other != one; ++other)
-        expects(!*one || *one != *other, "a select was to send the same object by two of its operations",
+  static void expect_apart(std::initializer_list<use> uses) noexcept {
+    for (const use* one = uses.begin(); one != uses.end(); ++one)
+      for (const use* other = uses.begin(); other != one; ++other)
+        expects(!one->of || one->of != other->of || !(one->moves || other->moves),
+                "a select was to send the same object by two of its operations",
                 "the first of them would move it away, and the second send what is left: send copies, or two objects");
   }
   template <class Op>
