@@ -48,6 +48,7 @@
 #include <hocket/sync/semaphore.hpp>
 #include <hocket/sync/shared_mutex.hpp>
 #include <hocket/sync/spsc_channel.hpp>
+#include <hocket/sync/stopped.hpp>
 #include <hocket/sync/watch.hpp>
 #include <hocket/time/interval.hpp>
 #include <hocket/time/sleep.hpp>

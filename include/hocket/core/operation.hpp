@@ -183,7 +183,8 @@ class [[nodiscard]] wait : public own_awaiter {
   ~wait() {
     if (!suspended_) return;
     [[maybe_unused]] const detail::resumption<Op> over(what_.op_);
-    registration_.~registration();
+    // Of a wait that is over the destructors do nothing but check, for each of its waiters.
+    if (debug_checks || !registration_.wait.finished()) registration_.~registration();
   }
 
   bool await_ready() noexcept { return what_.op_.try_now(); }

@@ -142,7 +142,7 @@ class managed_wait {
   manager_core* core_;
 
  private:
-  bool held_ = false;
+  op_flag held_;
 };
 
 class managed_end : public managed_wait {

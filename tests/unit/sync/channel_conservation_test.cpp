@@ -43,7 +43,7 @@ TEST_CASE("a select that would send one object twice is fatal") {
 TEST_CASE("a select sends one of two objects, or one small one by either way") {
   channel<std::string> one(1), other(1);
   std::string a = "a", b = "b";
-  auto done = sync_wait(select(one.send(std::move(a)), other.send(std::move(b))));
+  auto done = sync_wait(select_in_order(one.send(std::move(a)), other.send(std::move(b))));
   REQUIRE(done.has_value());
   CHECK(done->index() == 0);
   CHECK(b == "b");
