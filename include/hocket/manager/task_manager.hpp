@@ -142,7 +142,7 @@ class managed_wait {
   manager_core* core_;
 
  private:
-  bool held_ = false;
+  op_flag held_;
 };
 
 class managed_end : public managed_wait {
@@ -159,9 +159,10 @@ class managed_end : public managed_wait {
  private:
   friend struct managed_entry;
   task_id id_;
-  settled how_ = settled::none;
   std::errc failed_ = std::errc::no_such_process;  // it could not be started, say
-  waiter* next_ = nullptr;                         // of those who are told together
+  settled how_ = settled::none;
+  std::uint8_t no_padding_[3] = {};
+  waiter* next_ = nullptr;  // of those who are told together
 };
 
 class managed_join : public managed_wait {
@@ -176,7 +177,7 @@ class managed_join : public managed_wait {
   }
 
  private:
-  bool deadlock_ = false;
+  op_flag deadlock_;
 };
 
 }  // namespace detail

@@ -9,7 +9,8 @@
 // also if the event was set already: so "make work, set" and "wait, look for work until there is none" loses nothing.
 // set() neither suspends nor runs foreign code, and is one atomic read-modify-write while nobody waits. A
 // coroutine that was let through and killed before it runs goes on to its next wait. Who was let through may destroy
-// the event if nobody else waits or will set it.
+// the event if nobody else waits or will set it; destroying one for which somebody waits is fatal at check level
+// `debug`.
 //
 // For a condition that stays true use event; to count what was set, a semaphore.
 #pragma once
@@ -25,6 +26,11 @@ class basic_auto_reset_event final : private detail::baton<Strength> {
 
  public:
   explicit basic_auto_reset_event(bool set = false) noexcept : base(set ? base::here : base::away) {}
+  ~basic_auto_reset_event() {
+    if constexpr (debug_checks && !under_model)
+      expects(this->is_deserted(), "an auto-reset event was destroyed while somebody waits for it",
+              "let it outlive the waits: set it for each, or cancel those who wait, first");
+  }
 
   void set() noexcept { this->put(); }
 

@@ -165,6 +165,16 @@ class basic_channel<Strength, T>::sending {
       return failure(item_.slot.error());
     return {};
   }
+  const void* moves_from() const noexcept
+    requires(std::is_same_v<detail::sent_item<T, U>, detail::moved_item<T>>)
+  {
+    return item_.from();
+  }
+  const void* refers_to() const noexcept
+    requires(std::is_same_v<detail::sent_item<T, U>, detail::copied_item<T>>)
+  {
+    return item_.from();
+  }
   void resumed() noexcept
     requires(detail::sent_item<T, U>::is_moved)
   {
@@ -217,6 +227,7 @@ class basic_channel<Strength, T>::sending_batch {
     if (waited_) sent_ = 1 + to_->send_some(first_.slot, items_.get() + 1, count_ - 1);
     return sent_;
   }
+  const void* moves_from() const noexcept { return count_ == 0 ? nullptr : items_.get(); }
   void resumed() noexcept { first_.give_back(); }
 
  private:
@@ -224,7 +235,7 @@ class basic_channel<Strength, T>::sending_batch {
   detail::own_pointer<T> items_;
   std::size_t count_;
   std::size_t sent_ = 0;
-  bool waited_ = false;
+  op_flag waited_;
   detail::moved_item<T> first_;
 };
 
@@ -256,7 +267,7 @@ class basic_channel<Strength, T>::receiving_batch {
   detail::own_pointer<T> room_;
   std::size_t count_;
   std::size_t got_ = 0;
-  bool waited_ = false;
+  op_flag waited_;
   detail::channel_slot<T> first_{true};
 };
 

@@ -65,6 +65,8 @@ class basic_condition<Strength>::waiting {
   waiting(basic_condition& what, basic_mutex<Strength>& held) noexcept : condition_(&what), mutex_(&held) {}
   static constexpr bool try_now() noexcept { return false; }
   void begin(suspension& wait, waiter& entry) noexcept {
+    debug_expects(!mutex_->is_here(), "a condition was waited for without its mutex",
+                  "the mutex was unlocked between wait() and its await: await it where you ask for it");
     request_.lock = mutex_;
     condition_->get_in_line(wait, entry, request_);
     mutex_->unlock();

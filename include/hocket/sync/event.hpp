@@ -8,7 +8,8 @@
 // before a set() is visible to whoever it lets through, and to whoever resets the event after it, also if the event was
 // set already: so a consumer that says "reset, look, wait" and a producer that says "make, set" lose nothing. set()
 // neither suspends nor runs foreign code, and is one atomic read-modify-write while nobody waits. Who was let through
-// may destroy the event, if nobody else waits or will set it.
+// may destroy the event, if nobody else waits or will set it; destroying one for which somebody waits is fatal at check
+// level `debug`.
 #pragma once
 #include <hocket/core/operation.hpp>
 #include <hocket/sync/detail/event_core.hpp>
@@ -22,6 +23,11 @@ class basic_event final : private detail::event_core<Strength> {
 
  public:
   explicit basic_event(bool from_start = false) noexcept : base(from_start) {}
+  ~basic_event() {
+    if constexpr (debug_checks && !under_model)
+      expects(this->is_deserted(), "an event was destroyed while somebody waits for it",
+              "let it outlive the waits: set it, or cancel those who wait, first");
+  }
 
   using base::is_set;
   using base::reset;

@@ -148,7 +148,7 @@ class basic_monitor<Strength>::entering {
  public:
   using value_type = guard;
   explicit entering(basic_monitor& in) noexcept : monitor_(&in) {}
-  bool try_now() noexcept { return entered_ = monitor_->enter_now(); }
+  bool try_now() noexcept { return (entered_ = monitor_->enter_now()); }
   void begin(suspension& wait, waiter& entry) noexcept { monitor_->base::begin(wait, entry); }
   result<guard> take() noexcept {
     if (!entered_) monitor_->begin_ownership();
@@ -157,7 +157,7 @@ class basic_monitor<Strength>::entering {
 
  private:
   basic_monitor* monitor_;
-  bool entered_ = false;
+  op_flag entered_;
 };
 
 template <class Strength>
@@ -168,6 +168,8 @@ class basic_monitor<Strength>::waiting {
   explicit waiting(basic_monitor& in) noexcept : monitor_(&in) {}
   static constexpr bool try_now() noexcept { return false; }
   void begin(suspension& wait, waiter& entry) noexcept {
+    debug_expects(monitor_->is_mine(), "a coroutine waits for a monitor that it is not in",
+                  "it was left between wait() and its await, or that is in another coroutine: await it where you ask");
     owner_ = detail::current_owner();
     depth_ = monitor_->depth_;
     request_.lock = monitor_;

@@ -13,7 +13,7 @@
 // read-modify-write each.
 //
 // A semaphore must outlive its permits and every release(); only one that releases a single permit is done with the
-// semaphore as soon as somebody has got that.
+// semaphore as soon as somebody has got that. Destroying one while somebody waits is fatal at check level `debug`.
 //
 // How: sync/detail/permit_line.hpp.
 #pragma once
@@ -35,6 +35,11 @@ class basic_semaphore final : private detail::permit_line<Strength> {
   static constexpr std::size_t max = base::most;
 
   explicit basic_semaphore(std::size_t free) noexcept : base(free) {}
+  ~basic_semaphore() {
+    if constexpr (debug_checks && !under_model)
+      expects(this->is_deserted(), "a semaphore was destroyed while somebody waits for permits",
+              "let it outlive the waits: release permits, or cancel those who wait, first");
+  }
 
   // Waits for `n` permits: result<permits>.
   [[nodiscard]] operation<acquiring> acquire(std::size_t n = 1,

@@ -6,6 +6,7 @@
 //	event      a channel: of one place where nobody waits, else an unbuffered one
 //	condition  sync.Cond; a monitor is a sync.Mutex and one of them
 //	broadcast  a channel for each receiver
+//	shared     sync.RWMutex. No lock may be taken again
 //	timed      select with a time.Timer that is reset for each wait; a lock that can be given up is a channel
 package main
 
@@ -40,6 +41,8 @@ var primitives = map[string]func(r load, k int) bool{
 	"broadcast_100":       broadcast,
 	"condition_ping_pong": conditionPingPong,
 	"monitor_ping_pong":   monitorPingPong,
+	"shared_free":         sharedFree,
+	"shared_mixed":        sharedMixed,
 	"timed_free":          timedFree,
 	"timed_ping_pong":     timedPingPong,
 }
@@ -246,6 +249,39 @@ func monitorPingPong(_ load, k int) bool {
 	var m sync.Mutex
 	changed := sync.NewCond(&m)
 	return giveTurns(k, &m, [2]*sync.Cond{changed, changed})
+}
+
+func sharedFree(_ load, k int) bool {
+	var m sync.RWMutex
+	counter := 0
+	for i := 0; i < k; i++ {
+		m.RLock()
+		counter++
+		m.RUnlock()
+	}
+	return counter == k
+}
+
+func sharedMixed(r load, k int) bool {
+	var m sync.RWMutex
+	writes := 0
+	var reads atomic.Int64
+	inGoroutines(r.count, func(int) {
+		for i := 0; i < k/r.count; i++ {
+			if i%8 == 7 {
+				m.Lock()
+				writes++
+				runtime.Gosched()
+				m.Unlock()
+			} else {
+				m.RLock()
+				reads.Add(1)
+				runtime.Gosched()
+				m.RUnlock()
+			}
+		}
+	})
+	return writes+int(reads.Load()) == k
 }
 
 func timedFree(_ load, k int) bool {

@@ -38,6 +38,24 @@ final class MonitorPrimitives {
         return shared.counter == k;
     }
 
+    private static boolean monitorFree(int k) throws InterruptedException {
+        Guarded mine = new Guarded();
+        Primitives.inThreads(1, me -> {
+            for (int i = 0; i < k; i++) {
+                synchronized (mine) {
+                    enteredAgain(mine);
+                }
+            }
+        });
+        return mine.counter == k;
+    }
+
+    private static void enteredAgain(Guarded mine) {
+        synchronized (mine) {
+            mine.counter++;
+        }
+    }
+
     private static boolean giveTurns(int k) throws InterruptedException {
         int[] turn = new int[2]; // and how many there were
         Primitives.inThreads(2, me -> {
@@ -60,6 +78,7 @@ final class MonitorPrimitives {
             case "mutex_free": return k -> mutexFree(workers, k);
             case "mutex_contended": return k -> oneMutex(count, k, true);
             case "mutex_parallel": return k -> oneMutex(count, k, false);
+            case "monitor_free": return MonitorPrimitives::monitorFree;
             case "monitor_ping_pong": return MonitorPrimitives::giveTurns;
             default: throw new IllegalArgumentException(workload);
         }

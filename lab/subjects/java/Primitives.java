@@ -20,7 +20,7 @@ import java.util.concurrent.locks.ReentrantLock;
  *   java-concurrent    java.util.concurrent: ReentrantLock, its Conditions, Semaphore. An event is a Semaphore, too. A
  *                      channel is an ArrayBlockingQueue (a LinkedBlockingQueue was slower), closed by a value that says
  *                      so; without a buffer a SynchronousQueue. A broadcast is a queue for each receiver. There is no
- *                      wait for one of several
+ *                      wait for one of several. LockPrimitives has more
  *   java-synchronized  synchronized, wait, notify; MonitorPrimitives
  *
  * Before anything is measured the same batches warm the virtual machine up.
@@ -351,7 +351,7 @@ final class Primitives {
             case "monitor_ping_pong": return k -> giveTurns(k, 1);
             case "timed_free": return Primitives::timedFree;
             case "timed_ping_pong": return k -> pingPong(k, true);
-            default: throw new IllegalArgumentException(workload);
+            default: return LockPrimitives.known(workload, count);
         }
     }
 

@@ -289,10 +289,14 @@ public final class Subject {
         }
     }
 
-    /** With a sixth argument, Scheduler is meant. */
+    /** With a sixth argument, Scheduler is meant; the page `manager` is in Deadlines. */
     public static void main(String[] arguments) throws Exception {
         if (arguments.length == 6) {
             Scheduler.run(arguments);
+            return;
+        }
+        if (arguments.length == 5 && arguments[1].startsWith("manager_")) {
+            Deadlines.run(arguments);
             return;
         }
         if (arguments.length != 5 || !List.of("switch", "switches", "memory").contains(arguments[1])) {

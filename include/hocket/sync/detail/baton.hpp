@@ -109,7 +109,13 @@ class baton : public wait_source {
     // ORDER: acquire, pairs with the compare-exchange in put().
     return word_.load(std::memory_order_acquire) == here;
   }
+  // For a destructor: whether it is here, or whether nobody waits for it.
   bool was_here() const noexcept { return Strength::last(word_) == here; }
+  bool is_deserted() noexcept {
+    Strength::drain(mutex_);
+    const std::uintptr_t last = Strength::last(word_);
+    return last <= away || (last == wanted && line_.empty());
+  }
 
   // True: the first in line has it. False: nobody waits, and it is here.
   [[gnu::noinline]] bool hand_over() noexcept;

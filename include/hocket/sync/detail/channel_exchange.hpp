@@ -22,7 +22,9 @@ class channel_slot : public channel_party {
   void clear() noexcept { item().~T(); }
 
  private:
-  alignas(T) std::byte bytes_[sizeof(T)];
+  // Whole words, and not left as they are: see op_flag.
+  static constexpr std::size_t word = sizeof(std::uint64_t);
+  alignas(T) alignas(word) std::byte bytes_[(sizeof(T) + word - 1) / word * word]{};
 };
 
 template <class Strength, class T>

@@ -69,7 +69,11 @@ class permit_line : public wait_source {
     // ORDER: relaxed, pairs with nothing: no more than a hint.
     return static_cast<std::size_t>(word_.load(std::memory_order_relaxed) >> 1);
   }
-  // For a destructor: whether nobody has or wants any of `n` permits.
+  // For a destructor: whether nobody is in line; whether nobody has or wants any of `n` permits.
+  bool is_deserted() noexcept {
+    Strength::drain(mutex_);
+    return line_.empty();
+  }
   bool has_all(std::size_t n) noexcept {
     Strength::drain(mutex_);
     return Strength::last(word_) == count(n);

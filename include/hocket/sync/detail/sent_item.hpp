@@ -2,23 +2,10 @@
 // sender waits nobody looks at the caller's object, which may be on a stack that is not there.
 #pragma once
 #include <hocket/sync/detail/channel_exchange.hpp>
-#include <cstdint>
+#include <hocket/sync/detail/own_pointer.hpp>
 #include <type_traits>
 
 namespace hocket::inline HOCKET_ABI::detail {
-
-// To an object of the coroutine, which looks at it only while it runs. Not kept as it is: a stack that is moved away
-// while its fiber waits has to stay for every address of it that others are told (fiber/await.hpp), and for no other.
-template <class T>
-class own_pointer {
- public:
-  own_pointer() noexcept = default;
-  explicit own_pointer(T* to) noexcept : hidden_(~reinterpret_cast<std::uintptr_t>(to)) {}
-  T* get() const noexcept { return reinterpret_cast<T*>(~hidden_); }
-
- private:
-  std::uintptr_t hidden_ = ~std::uintptr_t{0};
-};
 
 // Moved into the slot, and back if it was not sent.
 template <class T>
@@ -29,6 +16,7 @@ class moved_item {
   explicit moved_item(T&& item) noexcept : from_(&item) {}
 
   void refer_to(T& item) noexcept { from_ = own_pointer<T>(&item); }
+  const void* from() const noexcept { return from_.get(); }
   T&& get() noexcept { return std::move(*from_.get()); }
   void keep() noexcept { slot.put(std::move(*from_.get())); }
   // By the sender, when its wait is over.
@@ -59,6 +47,7 @@ class copied_item {
   explicit copied_item(const T& item) noexcept : from_(&item) {}
 
   const T& get() noexcept { return *from_.get(); }
+  const void* from() const noexcept { return from_.get(); }
   void keep() noexcept { slot.put(*from_.get()); }
   void give_back() noexcept {
     if (slot.state != channel_party::phase::waits) return;
@@ -84,10 +73,6 @@ class small_item {
 
   channel_slot<T> slot{false};
 };
-
-template <class T>
-inline constexpr bool is_small_item =
-    std::is_trivially_copyable_v<T> && std::is_copy_constructible_v<T> && sizeof(T) <= 32;
 
 template <class T, class U>
 struct sent_item_of

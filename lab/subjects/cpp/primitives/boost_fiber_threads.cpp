@@ -4,7 +4,8 @@
 //
 // An event is a mutex, a condition variable and a bool. buffered_channel keeps one place free, so one of 64 has room
 // for 63; channel_rendezvous is unbuffered_channel. A broadcast is a channel for each receiver. A lock under a deadline
-// is a timed_mutex. There is neither a semaphore, nor a wait for one of several, nor a receive of many.
+// is a timed_mutex. There is neither a semaphore, nor a shared mutex, nor a wait for one of several, nor a receive of
+// many.
 #include <boost/fiber/algo/work_stealing.hpp>
 #include <boost/fiber/all.hpp>
 
@@ -228,6 +229,18 @@ bool monitor_ping_pong(const load& r, std::uint64_t k) {
   return give_turns(r, k, changed, changed);
 }
 
+bool monitor_free(const load& r, std::uint64_t k) {
+  lab::guarded<fibers::recursive_mutex> mine;
+  in_fibers(r, 1, [&](std::size_t) {
+    for (std::uint64_t left = k; left; --left) {
+      std::lock_guard held{mine.lock};
+      std::lock_guard again{mine.lock};
+      lab::increment(mine.counter);
+    }
+  });
+  return mine.counter == k;
+}
+
 bool timed_free(const load& r, std::uint64_t k) {
   lab::guarded<fibers::timed_mutex> mine;
   in_fibers(r, 1, [&](std::size_t) {
@@ -252,6 +265,7 @@ constexpr lab::named_primitive primitives[] = {
     {"broadcast_100", broadcast_100},
     {"condition_ping_pong", condition_ping_pong},
     {"monitor_ping_pong", monitor_ping_pong},
+    {"monitor_free", monitor_free},
     {"timed_free", timed_free},
     {"timed_ping_pong", ping_pong<true>},
 };

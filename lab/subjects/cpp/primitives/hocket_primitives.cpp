@@ -1,8 +1,14 @@
 // hocket on the page `primitives`, with one kind of coroutine: fibers, or tasks (LAB_TASK). hocket-sync-* are
 // coroutines of a runtime with as many workers, hocket-unsync-* (LAB_UNSYNC) those of one loop, with the primitives of
-// one thread. An event is an auto_reset_event. What is as on the page `wait` is in ../hocket_waits.hpp.
+// one thread. hocket-spsc-* (LAB_SPSC) have spsc_channel where one sends and one receives. An event is an
+// auto_reset_event. What is as on the page `wait` is in ../hocket_waits.hpp.
 #include "../hocket_waits.hpp"
 #include "hocket_channels.hpp"
+#include "hocket_locks.hpp"
+
+#ifdef LAB_SPSC
+#include <hocket/sync/spsc_channel.hpp>
+#endif
 
 namespace {
 
@@ -77,7 +83,11 @@ bool as_waits(const load&, std::uint64_t k) {
   return Units(k);
 }
 
+#ifdef LAB_SPSC
+using channel = lab::primitives::spsc_channel<std::uint64_t>;
+#else
 using channel = lab::primitives::channel<std::uint64_t>;
+#endif
 
 constexpr lab::named_primitive primitives[] = {
     {"mutex_free", mutex_free},
@@ -89,10 +99,17 @@ constexpr lab::named_primitive primitives[] = {
     {"event_ping_pong", as_waits<lab::event>},
     {"channel_same", lab::channel_same<channel>},
     {"channel_1p1c", lab::channel_many<channel, 1, lab::buffered, lab::receive_each<channel>>},
+    {"channel_batch", lab::channel_many<channel, 1, lab::buffered_for_batches, lab::receive_batches<channel>>},
+#ifndef LAB_SPSC
     {"channel_4p4c", lab::channel_many<channel, 4, lab::buffered, lab::receive_each<channel>>},
     {"channel_rendezvous", lab::channel_rendezvous<channel>},
-    {"channel_batch", lab::channel_many<channel, 1, lab::buffered_for_batches, lab::receive_batches<channel>>},
+#endif
     {"select_of_4", as_waits<lab::select_handover>},
+    {"condition_ping_pong", lab::condition_ping_pong},
+    {"monitor_ping_pong", lab::monitor_ping_pong},
+    {"monitor_free", lab::monitor_free},
+    {"shared_free", lab::shared_free},
+    {"shared_mixed", lab::shared_mixed},
     {"timed_free", as_waits<lab::within_free>},
     {"timed_ping_pong", as_waits<lab::within_handover>},
 };

@@ -29,6 +29,11 @@
 //   condition_ping_pong     two coroutines, a mutex, a condition for each: each waits until it is its turn, gives the
 //                           turn to the other one, and notifies. They hold the mutex but when they wait
 //   monitor_ping_pong       the same with one condition, which belongs to the lock
+//   monitor_free            one coroutine takes a lock that it may take again, does so, adds, and unlocks twice
+//   shared_free             one coroutine locks a shared mutex for reading, adds, unlocks
+//   shared_mixed            `count` coroutines and one shared mutex: lock, add, yield, unlock. One turn in eight
+//   writes,
+//                           the others read
 //   timed_free              as mutex_free with one coroutine, the lock under a deadline that does not come
 //   timed_ping_pong         as event_ping_pong, the wait under a deadline that does not come
 //
@@ -41,6 +46,7 @@ namespace lab {
 
 constexpr std::size_t buffered = 64, buffered_for_batches = 256, most_at_once = 64, burst = 16;
 constexpr std::uint64_t permits_for_many = 2;
+inline bool is_write(std::uint64_t turn) { return turn % 8 == 7; }
 
 inline std::uint64_t value_of(std::uint64_t i) { return i & 127; }
 inline std::uint64_t sum_of_values(std::uint64_t begin, std::uint64_t end) {

@@ -7,72 +7,15 @@
 // The threads of a batch are those of the one before: they sleep in between.
 #include <semaphore.h>
 
-#include <condition_variable>
-#include <mutex>
 #include <optional>
+#include <shared_mutex>
 
-#include "primitives.hpp"
+#include "std_team.hpp"
 
 namespace {
 
+using lab::in_threads;
 using lab::load;
-
-// Threads that all run one body at a time.
-class team {
- public:
-  explicit team(std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) threads_.emplace_back([this, i] { live(i); });
-  }
-  ~team() {
-    begin(0);
-    for (std::thread& one : threads_) one.join();
-  }
-
-  // `body(void*, i)` in each, until all have ended.
-  void run(void (*body)(void*, std::size_t), void* what) {
-    body_ = body;
-    what_ = what;
-    begin(threads_.size());
-    std::unique_lock held{mutex_};
-    changed_.wait(held, [this] { return running_ == 0; });
-  }
-
- private:
-  void begin(std::size_t count) {
-    {
-      std::lock_guard held{mutex_};
-      running_ = count;
-      ++generation_;
-    }
-    changed_.notify_all();
-  }
-
-  void live(std::size_t i) {
-    for (std::uint64_t seen = 0;; ++seen) {
-      std::unique_lock held{mutex_};
-      changed_.wait(held, [&] { return generation_ != seen; });
-      if (running_ == 0) return;
-      held.unlock();
-      body_(what_, i);
-      held.lock();
-      if (--running_ == 0) changed_.notify_all();
-    }
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::uint64_t generation_ = 0;
-  std::size_t running_ = 0;
-  void (*body_)(void*, std::size_t) = nullptr;
-  void* what_ = nullptr;
-  std::vector<std::thread> threads_;
-};
-
-template <class Body>
-void in_threads(std::size_t count, Body body) {
-  static team all(count);  // a process has one workload, and so one count
-  all.run([](void* what, std::size_t i) { (*static_cast<Body*>(what))(i); }, &body);
-}
 
 class semaphore {
  public:
@@ -354,6 +297,48 @@ bool monitor_ping_pong(const load&, std::uint64_t k) {
   return give_turns(k, changed, changed);
 }
 
+bool monitor_free(const load&, std::uint64_t k) {
+  lab::guarded<std::recursive_mutex> mine;
+  in_threads(1, [&](std::size_t) {
+    for (std::uint64_t left = k; left; --left) {
+      std::lock_guard held{mine.lock};
+      std::lock_guard again{mine.lock};
+      lab::increment(mine.counter);
+    }
+  });
+  return mine.counter == k;
+}
+
+bool shared_free(const load&, std::uint64_t k) {
+  lab::guarded<std::shared_mutex> mine;
+  in_threads(1, [&](std::size_t) {
+    for (std::uint64_t left = k; left; --left) {
+      std::shared_lock seen{mine.lock};
+      lab::increment(mine.counter);
+    }
+  });
+  return mine.counter == k;
+}
+
+bool shared_mixed(const load& r, std::uint64_t k) {
+  lab::guarded<std::shared_mutex> shared;
+  std::atomic<std::uint64_t> reads{0};
+  in_threads(r.count, [&](std::size_t) {
+    for (std::uint64_t i = 0; i < k / r.count; ++i) {
+      if (lab::is_write(i)) {
+        std::lock_guard held{shared.lock};
+        lab::increment(shared.counter);
+        std::this_thread::yield();
+      } else {
+        std::shared_lock seen{shared.lock};
+        reads.fetch_add(1, std::memory_order_relaxed);
+        std::this_thread::yield();
+      }
+    }
+  });
+  return shared.counter + reads == k;
+}
+
 bool timed_free(const load&, std::uint64_t k) {
   lab::guarded<std::timed_mutex> mine;
   in_threads(1, [&](std::size_t) {
@@ -381,6 +366,9 @@ constexpr lab::named_primitive primitives[] = {
     {"broadcast_100", broadcast_100},
     {"condition_ping_pong", condition_ping_pong},
     {"monitor_ping_pong", monitor_ping_pong},
+    {"monitor_free", monitor_free},
+    {"shared_free", shared_free},
+    {"shared_mixed", shared_mixed},
     {"timed_free", timed_free},
     {"timed_ping_pong", ping_pong<true>},
 };

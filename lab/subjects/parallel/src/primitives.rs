@@ -4,10 +4,11 @@
 
 use crate::{channels, fail, median, timed, Load};
 use std::future::Future;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::{Mutex, Notify, Semaphore};
+use tokio::sync::{Mutex, Notify, RwLock, Semaphore};
 use tokio::task::{yield_now, JoinSet};
 use tokio::time::timeout;
 
@@ -166,6 +167,42 @@ fn select_of_4(rt: &Runtime, _: &Load, k: usize) -> bool {
     }) == k as u64
 }
 
+fn shared_free(rt: &Runtime, _: &Load, k: usize) -> bool {
+    in_tasks(rt, 1, move |_| async move {
+        let m = RwLock::new(1);
+        let mut counter = 0;
+        for _ in 0..k {
+            counter += *m.read().await;
+        }
+        counter
+    }) == k as u64
+}
+
+fn shared_mixed(rt: &Runtime, r: &Load, k: usize) -> bool {
+    let each = k / r.count;
+    let shared = Arc::new((RwLock::new(0u64), AtomicU64::new(0)));
+    let counters = shared.clone();
+    in_tasks(rt, r.count, move |_| {
+        let m = shared.clone();
+        async move {
+            for i in 0..each {
+                if i % 8 == 7 {
+                    let mut held = m.0.write().await;
+                    *held += 1;
+                    yield_now().await;
+                } else {
+                    let _seen = m.0.read().await;
+                    m.1.fetch_add(1, Ordering::Relaxed);
+                    yield_now().await;
+                }
+            }
+            0
+        }
+    });
+    let sum = *counters.0.blocking_read() + counters.1.load(Ordering::Relaxed);
+    sum == k as u64
+}
+
 fn timed_free(rt: &Runtime, _: &Load, k: usize) -> bool {
     in_tasks(rt, 1, move |_| async move {
         let m = Mutex::new(0);
@@ -190,6 +227,8 @@ fn known(workload: &str) -> Option<Units> {
         "event_free" => event_free,
         "event_ping_pong" => |rt, _, k| ping_pong(rt, k, false),
         "select_of_4" => select_of_4,
+        "shared_free" => shared_free,
+        "shared_mixed" => shared_mixed,
         "timed_free" => timed_free,
         "timed_ping_pong" => |rt, _, k| ping_pong(rt, k, true),
         _ => return channels::known(workload),

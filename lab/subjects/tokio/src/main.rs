@@ -2,8 +2,9 @@
 //! ../cpp/wait.hpp says what one unit of a workload is; here an event is a Notify, a wait for one of several is select!
 //! over four of them (in random order, as it does unless told otherwise), within is timeout. The tasks are spawned, and
 //! their cooperative budget is the default: after 128 waits that were ready a task goes to the end of the queue.
-//! The page `tasks` is in tasks.rs.
+//! The page `tasks` is in tasks.rs, the page `manager` in manager.rs.
 
+mod manager;
 mod tasks;
 
 use std::process::exit;
@@ -274,7 +275,7 @@ fn main() {
     let budget_ns = arguments[5].parse::<f64>().unwrap_or_else(|_| fail("not a number")) * 1e6;
     let n = arguments[3].parse::<u64>().unwrap_or_else(|_| fail("not a number"));
     let request = tasks::Request { system: &arguments[1], workload: &arguments[2], n, budget_ns };
-    if tasks::run(&request) {
+    if tasks::run(&request) || manager::run(&request) {
         return;
     }
     let units = units_of(&arguments[2]);

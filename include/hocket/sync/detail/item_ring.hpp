@@ -1,0 +1,31 @@
+// Memory for a fixed number of items, which its user constructs and destroys.
+#pragma once
+#include <hocket/base/fatal.hpp>
+#include <cstddef>
+#include <new>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+template <class T>
+class item_ring {
+ public:
+  // Throws bad_alloc.
+  explicit item_ring(std::size_t places) : places_(places) {
+    expects(places != 0, "a ring without a place was made", "say how many items it is to hold: one at least");
+    if (places > static_cast<std::size_t>(-1) / 2 / sizeof(T)) throw std::bad_alloc();
+    memory_ = static_cast<T*>(::operator new(places * sizeof(T), std::align_val_t{alignof(T)}));
+  }
+  item_ring(const item_ring&) = delete;
+  item_ring& operator=(const item_ring&) = delete;
+  ~item_ring() { ::operator delete(static_cast<void*>(memory_), std::align_val_t{alignof(T)}); }
+
+  std::size_t places() const noexcept { return places_; }
+  T* at(std::size_t place) const noexcept { return memory_ + place; }
+  std::size_t after(std::size_t place) const noexcept { return place + 1 == places_ ? 0 : place + 1; }
+
+ private:
+  const std::size_t places_;
+  T* memory_;
+};
+
+}  // namespace hocket::inline HOCKET_ABI::detail

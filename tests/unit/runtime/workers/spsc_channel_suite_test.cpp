@@ -1,0 +1,4 @@
+#include "unit/runtime/workers/kinds.hpp"
+
+#include "suites/spsc_channel.hpp"
+#include "suites/spsc_channel_choices.hpp"
