@@ -130,7 +130,7 @@ TEST_CASE_TEMPLATE("a select sees the value of one watch, and leaves the other u
   auto choose = [&]() -> typename Kind::body {
     auto of_a = a.make_receiver(), of_b = b.make_receiver();
     for (;;) {
-      auto got = co_await select(of_a.receive(), of_b.receive());
+      auto got = co_await select_in_order(of_a.receive(), of_b.receive());
       REQUIRE(got);
       if (got->index() == 0) {
         auto& value = got->template get<0>();
