@@ -209,6 +209,16 @@ TEST_CASE("a reply that is failed without an error is fatal, and so is a deadlin
       "of an executor without timers");
 }
 
+TEST_CASE("an expectation that is assigned to itself goes on") {
+  loop lp;
+  task_manager tm(lp);
+  auto reply = tm.expect<int>();
+  auto& same = reply;
+  reply = std::move(same);
+  CHECK_FALSE(tm.complete(reply.id(), 6));
+  CHECK(sync_wait(reply) == 6);
+}
+
 TEST_CASE("a manager and its loop end though the loop has never run") {
   trace t;
   expectation<int> reply;
