@@ -35,6 +35,7 @@
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/sync/auto_reset_event.hpp>
 #include <hocket/sync/barrier.hpp>
+#include <hocket/sync/broadcast.hpp>
 #include <hocket/sync/channel.hpp>
 #include <hocket/sync/completion.hpp>
 #include <hocket/sync/condition.hpp>
@@ -47,6 +48,8 @@
 #include <hocket/sync/semaphore.hpp>
 #include <hocket/sync/shared_mutex.hpp>
 #include <hocket/sync/spsc_channel.hpp>
+#include <hocket/sync/stopped.hpp>
+#include <hocket/sync/watch.hpp>
 #include <hocket/time/interval.hpp>
 #include <hocket/time/sleep.hpp>
 #include <hocket/time/within.hpp>

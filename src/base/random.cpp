@@ -2,14 +2,14 @@
 
 #include "base/platform/entropy.hpp"
 
-#include <hocket/base/atomic.hpp>
-
 namespace hocket::inline HOCKET_ABI {
 namespace {
 
 constinit atomic<seed_source> source_{nullptr};
 
 }  // namespace
+
+constinit atomic<std::uint32_t> detail::seed_generation_word{1};
 
 std::uint64_t random_seed() noexcept {
   // ORDER: acquire, pairs with the exchange in replace_seed_source(): a source's own state is visible to its first
@@ -20,7 +20,11 @@ std::uint64_t random_seed() noexcept {
 
 seed_source replace_seed_source(seed_source source) noexcept {
   // ORDER: acq_rel, pairs with the load in random_seed(): a source's own state is visible to its first call.
-  return source_.exchange(source, std::memory_order_acq_rel);
+  const seed_source before = source_.exchange(source, std::memory_order_acq_rel);
+  // Two at a time: it is odd, whatever comes.
+  // ORDER: release, pairs with the load in seed_generation(): who sees it sees the new source.
+  detail::seed_generation_word.fetch_add(2, std::memory_order_release);
+  return before;
 }
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -56,12 +56,14 @@ context_ptr context::child_of(context& parent, const context_options& options, s
 
 context_ptr context::child_beside_others(context& parent, const context_options& options,
                                          std::source_location spawned) {
-  return plain::hold(new plain(parent, options, spawned, nullptr));
+  auto* made = new plain(parent, options, spawned, nullptr);
+  made->of_many_ = true;
+  return plain::hold(made);
 }
 
 context_ptr context::child_of_forks(context& parent) {
   auto* made = new plain(parent, {}, {}, nullptr);
-  made->forks_ = true;
+  made->forks_ = made->of_many_ = true;
   return plain::hold(made);
 }
 

@@ -197,12 +197,6 @@ verdict suspension::finish() noexcept {
   return claim_.outcome();
 }
 
-std::size_t suspension::granted_index() const noexcept {
-  std::size_t later = 0;
-  for (waiter* entry = winner_; entry && entry->sibling_; entry = entry->sibling_) ++later;
-  return later;
-}
-
 // --- suspension: the side of whoever ends it
 
 void suspension::post() noexcept {

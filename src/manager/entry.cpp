@@ -31,9 +31,18 @@ void managed_entry::begin_use(const place_terms& terms) noexcept {
 void managed_entry::hold(scheduled& made) noexcept {
   made.retain();
   coroutine = &made;
+  show(&made);
   state = place_state::coroutine;
   ++table.counts.spawned;
   ++table.counts.live;
+}
+
+task_id managed_entry::promise_there(const promise_kind& of, void* made) noexcept {
+  kind = &of;
+  promise = made;
+  state = place_state::reply;
+  ++table.counts.promised;
+  return id();
 }
 
 task_info managed_entry::info() const noexcept {
@@ -69,6 +78,7 @@ void managed_entry::wait_for_end(suspension& wait, waiter& entry) noexcept {
 }
 
 waiter* managed_entry::take_waiting(settled how) noexcept {
+  show(nullptr);
   waiter* first = nullptr;
   while (!waiting.empty()) {
     waiter& last = waiting.pop_back();
@@ -81,8 +91,16 @@ waiter* managed_entry::take_waiting(settled how) noexcept {
 
 waiter* managed_entry::next_waiting(waiter& entry) noexcept { return static_cast<managed_end*>(entry.resource)->next_; }
 
-const char* managed_entry::subject() const noexcept { return coroutine->name(); }
-const void* managed_entry::holder() const noexcept { return coroutine; }
+void managed_entry::show(const scheduled* made) noexcept {
+  // ORDER: relaxed, pairs with the loads in subject() and holder(): a name to be printed, an address to be compared.
+  shown_name_.store(made ? made->name() : nullptr, std::memory_order_relaxed);
+  shown_holder_.store(made, std::memory_order_relaxed);
+}
+
+// ORDER: relaxed, pairs with the stores in show().
+const char* managed_entry::subject() const noexcept { return shown_name_.load(std::memory_order_relaxed); }
+// ORDER: relaxed, pairs with the stores in show().
+const void* managed_entry::holder() const noexcept { return shown_holder_.load(std::memory_order_relaxed); }
 
 bool managed_entry::detach(waiter& entry) noexcept {
   locked guard(table.mutex);

@@ -49,11 +49,14 @@ struct managed_entry final : spawn_target, private wait_source, timer_node {
 
   task_id id() const noexcept;
   bool is_there() const noexcept { return state == place_state::coroutine || state == place_state::reply; }
+  // Its deadline has passed; perhaps before anybody could find it: then whoever puts it there sees to that.
+  bool is_late() const noexcept { return asked == verdict::timed_out; }
   bool has_deadline() const noexcept { return when != time_point::max(); }
 
   // Under the lock.
   void begin_use(const place_terms& terms) noexcept;
   void hold(scheduled& made) noexcept;
+  task_id promise_there(const promise_kind& of, void* made) noexcept;
   task_info info() const noexcept;
   settled how_it_ended() const noexcept;
   void wait_for_end(suspension& wait, waiter& entry) noexcept;
@@ -89,6 +92,12 @@ struct managed_entry final : spawn_target, private wait_source, timer_node {
   const void* holder() const noexcept override;
   bool detach(waiter& entry) noexcept override;
   void pass_on(waiter&) noexcept override {}
+  void show(const scheduled* made) noexcept;
+
+  // Of its coroutine, for those who show a wait for its end: they hold no lock, and on another executor than its own it
+  // may end meanwhile.
+  atomic<const char*> shown_name_{nullptr};
+  atomic<const void*> shown_holder_{nullptr};
 };
 
 }  // namespace hocket::inline HOCKET_ABI::detail

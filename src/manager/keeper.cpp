@@ -38,6 +38,7 @@ void keeper::want(time_point deadline) {
 
 void keeper::want_locked(time_point deadline) {
   if (phase_ == phase::resting) {
+    if (core_.live() == 0) return;  // what it was for has ended, and nobody would have it rest again
     std::coroutine_handle<> handle = open(static_cast<stand_in&>(*this));
     if (core_.on().enroll_children(1)) return close(with_header<roaming_header>(handle));  // its end lets nothing pass
     core_.hold();
@@ -107,9 +108,11 @@ void keeper::turn() noexcept {
   {
     locked guard(mutex_);
     next = std::min(next, first());
-    set_first(next);
-    if (next != time_point::max() && core_.live() != 0) return arm(next);
-    set_first(time_point::max());
+    set_first(time_point::max());  // before the look, as in rest()
+    if (next != time_point::max() && core_.live() != 0) {
+      set_first(next);
+      return arm(next);
+    }
     phase_ = phase::resting;
   }
   come_to_rest();

@@ -3,7 +3,8 @@
 // The deadlines stand in the wheels of the tables (shard.hpp). The keeper has the time of the first in `first_`, or an
 // earlier one; who sets a deadline that comes before it says so by want(). States, under the mutex:
 //
-//   resting   no timer, and none is wanted          want(): here -> armed, or posted from elsewhere
+//   resting   no timer, and none is wanted          want(): here -> armed, or posted from elsewhere; but not when
+//                                                      nothing is live any more
 //   posted    to the executor                       -> turning
 //   armed     its timer stands in the wheel of `timers_`
 //                                                   -> turning, when it fires; rearmed here by an earlier want();
@@ -14,9 +15,11 @@
 // In all but `resting` it holds the inside of the manager, and is enrolled at the target below, so neither ends before
 // it. It rests as soon as nothing is live in the manager: so a loop that has nothing else to do does not wait for it.
 //
-// A deadline that is set beside that: want() reads `first_`, and does nothing if that is early enough. rest() writes
-// `first_` = never, and then looks whether anything is live; the setter is counted as live before it reads. Both are
-// sequentially consistent, so either rest() sees the setter, or the setter sees `never` and takes the lock.
+// A deadline that is set beside that: want() reads `first_`, and does nothing if that is early enough. rest() and the
+// end of a turn write `first_` = never, and then look whether anything is live; the setter is counted as live before it
+// reads. Both are sequentially consistent, so either the keeper sees the setter, or the setter sees `never` and takes
+// the lock. What the setter was counted for may have ended by then: so want() looks again, under the lock, before it
+// leaves `resting`. Whoever ends the last one later has the keeper rest.
 #pragma once
 #include <hocket/base/mutex.hpp>
 #include <hocket/core/timer.hpp>
@@ -39,7 +42,6 @@ class keeper final : private timer_node, private stand_in {
   enum class phase : std::uint8_t { resting, posted, armed, recalled, turning };
 
   void want_locked(time_point deadline);
-  void begin_turn() noexcept;
   void turn() noexcept;
   void arm(time_point deadline) noexcept;
   void come_to_rest() noexcept;

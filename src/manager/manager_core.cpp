@@ -16,13 +16,18 @@ std::error_code canceled() noexcept { return std::make_error_code(std::errc::ope
 void retain(manager_core& core) noexcept { core.hold(); }
 void release(manager_core& core) noexcept { core.let_go(); }
 
-time_point manager_core::home_clock::now() const noexcept { return of.timers()->now(); }
+time_point manager_core::home_clock::now() const noexcept {
+  const timer_service* timers = of.timers();
+  expects(timers != nullptr, "a task_manager was asked for the time, or a deadline, of an executor without timers",
+          "make it with {.time = &clock}, or for a loop or a runtime");
+  return timers->now();
+}
 
 manager_core::manager_core(spawn_target& on, const manager_options& options, std::source_location at)
     : home_(on.home()),
       on_(on),
       time_(options.time ? *options.time : home_clock_),
-      limit_(std::min<std::size_t>(options.limit, one_holder - 1)),
+      limit_(std::min(options.limit, life_count::most_live)),
       unhandled_(options.on_unhandled ? options.on_unhandled : on.on_unhandled()),
       context_(context::child_of(on.surroundings(), {options.name, &stop_}, at)) {
   for (std::size_t i = 0; i < std::size(shards_); ++i) {
@@ -33,50 +38,14 @@ manager_core::manager_core(spawn_target& on, const manager_options& options, std
 
 // --- the count
 
-bool manager_core::admit() noexcept {
-  // ORDER: relaxed, pairs with nothing: the compare-exchange verifies it.
-  std::uint64_t seen = count_.load(std::memory_order_relaxed);
-  do {
-    if (live_in(seen) >= limit_) return false;
-    // ORDER: forbids that keeper::first() is read before it is counted, against keeper::rest(); relaxed on failure.
-  } while (!count_.compare_exchange_weak(seen, seen + 1, std::memory_order_seq_cst, std::memory_order_relaxed));
-  return true;
-}
-
-void manager_core::enter(std::size_t count) noexcept {
-  // ORDER: relaxed, pairs with nothing: who enters keeps it alive, and sets no deadline.
-  count_.fetch_add(count, std::memory_order_relaxed);
-}
-
-// The last one becomes a holder as long as it tells that it was the last.
 void manager_core::leave() noexcept {
-  // ORDER: relaxed, pairs with nothing: the compare-exchange verifies it.
-  std::uint64_t seen = count_.load(std::memory_order_relaxed);
-  std::uint64_t next = 0;
-  do {
-    next = live_in(seen) == 1 ? seen - 1 + one_holder : seen - 1;
-    // ORDER: release, pairs with that in let_go() and in leave() by others, and with the load in live(): what was done
-    // before is done; acquire, for the same.
-  } while (!count_.compare_exchange_weak(seen, next, std::memory_order_acq_rel, std::memory_order_relaxed));
-  if (live_in(next) != 0) return;
+  if (!lives_.leave()) return;
   none_left();
   let_go();
 }
 
-void manager_core::hold() noexcept {
-  // ORDER: relaxed, pairs with nothing: who copies a reference has one.
-  count_.fetch_add(one_holder, std::memory_order_relaxed);
-}
-
 void manager_core::let_go() noexcept {
-  // ORDER: acq_rel, pairs with itself and the compare-exchange in leave(): the last one frees it after all the others.
-  if (count_.fetch_sub(one_holder, std::memory_order_acq_rel) == one_holder) delete this;
-}
-
-std::size_t manager_core::live() const noexcept {
-  // ORDER: acquire, pairs with the compare-exchange in leave(); and forbids that it is read before keeper::rest() has
-  // written, against keeper::want().
-  return live_in(count_.load(std::memory_order_seq_cst));
+  if (lives_.let_go()) delete this;
 }
 
 void manager_core::none_left() noexcept {
@@ -102,7 +71,7 @@ shard& manager_core::shard_here() noexcept {
 
 // Null: it is at its limit, or closed.
 managed_entry* manager_core::open(const place_terms& terms, std::error_code& why) {
-  if (!admit()) why = std::make_error_code(at_limit_.error);
+  if (!lives_.admit(limit_)) why = std::make_error_code(at_limit_.error);
   // ORDER: relaxed, pairs with the store in close(): a spawn beside it comes before it, or after.
   else if (closed_.load(std::memory_order_relaxed)) why = canceled(), leave();
   else return &open_admitted(terms);
@@ -162,19 +131,19 @@ spawn_target& manager_core::refusing(std::error_code why) noexcept {
 // --- the end of a coroutine
 
 void manager_core::refuse(managed_entry& entry) noexcept {
-  scheduled* coroutine = nullptr;
-  {
-    locked guard(entry.table.mutex);
-    coroutine = std::exchange(entry.coroutine, nullptr);
-    entry.table.count_end(settled::none);
-  }
   // ORDER: relaxed, pairs with nothing: a statistic.
   refused_.fetch_add(1, std::memory_order_relaxed);
-  coroutine->release();
-  close_place(entry);
+  conclude(entry);
 }
 
 void manager_core::end(managed_entry& entry) noexcept {
+  spawn_target& on = on_;
+  conclude(entry);
+  on.leave();
+}
+
+// Whether it ran or not. The inside may be gone afterwards.
+void manager_core::conclude(managed_entry& entry) noexcept {
   scheduled* const coroutine = entry.coroutine;
   waiter* first = nullptr;
   bool grouped = false;
@@ -191,9 +160,7 @@ void manager_core::end(managed_entry& entry) noexcept {
     next.grant();
   }
   coroutine->release();
-  spawn_target& on = on_;
   leave();
-  on.leave();
 }
 
 // --- by id
@@ -311,6 +278,12 @@ bool manager_core::detach(waiter& entry) noexcept {
 // --- what its coroutines spawn
 
 std::error_code manager_core::child_target::enroll(std::size_t count) noexcept {
+  if (std::error_code refused = core.on_.enroll(count)) return refused;
+  core.enter(count);
+  return {};
+}
+
+std::error_code manager_core::child_target::enroll_children(std::size_t count) noexcept {
   if (std::error_code refused = core.on_.enroll_children(count)) return refused;
   core.enter(count);
   return {};

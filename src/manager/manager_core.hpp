@@ -1,9 +1,8 @@
 // The inside of a task manager: what its coroutines, its replies and the manager itself share, and who frees it.
 //
-// One word counts both: in its low half what is *live* (coroutines, those without an id included, and replies), in its
-// high half the *holders* (the manager, expectations, the keeper while it is under way). Whoever takes the last of all
-// frees the inside. So a coroutine that unwinds after its manager, and an expectation that outlives it, find it there.
-// When the last live one goes, those who wait in join() are told, and the keeper rests.
+// One word counts what is live and who holds it (life_count.hpp); whoever takes the last of all frees it. So a
+// coroutine that unwinds after its manager, and an expectation that outlives it, find it there. When the last live one
+// goes, those who wait in join() are told, and the keeper rests.
 //
 // The end of a coroutine, in leave() of its place: 1. under the lock of its table its id is forgotten, and those who
 // wait for its end are taken out; 2. it leaves its group, and the place is free; 3. they are told; 4. the reference to
@@ -19,6 +18,7 @@
 #pragma once
 #include <manager/groups.hpp>
 #include <manager/keeper.hpp>
+#include <manager/life_count.hpp>
 #include <manager/shard.hpp>
 
 namespace hocket::inline HOCKET_ABI::detail {
@@ -28,11 +28,11 @@ class manager_core final : private wait_source {
   manager_core(spawn_target& on, const manager_options& options, std::source_location at);
 
   // --- the count
-  void enter(std::size_t count) noexcept;
+  void enter(std::size_t count) noexcept { lives_.enter(count); }
   void leave() noexcept;  // may free it
-  void hold() noexcept;
+  void hold() noexcept { lives_.hold(); }
   void let_go() noexcept;  // may free it
-  std::size_t live() const noexcept;
+  std::size_t live() const noexcept { return lives_.live(); }
 
   // --- places
   managed_entry* open(const place_terms& terms, std::error_code& why);  // null: refused, and why; throws bad_alloc
@@ -56,7 +56,7 @@ class manager_core final : private wait_source {
   std::size_t stop_group(task_group of, verdict strength) noexcept;
   std::size_t group_size(task_group of) noexcept { return groups_.size(of); }
   time_point expire() noexcept;  // when the next deadline passes, or before
-  std::size_t list_from(std::size_t& place, task_info* into, std::size_t room) noexcept;
+  std::size_t list_from(std::uint64_t& place, task_info* into, std::size_t room) noexcept;
   manager_counts counts() noexcept;
 
   // --- joining
@@ -86,8 +86,10 @@ class manager_core final : private wait_source {
     executor& home() noexcept override { return core.home_; }
     context& surroundings() noexcept override { return *core.context_; }
     std::error_code enroll(std::size_t count) noexcept override;
+    std::error_code enroll_children(std::size_t count) noexcept override;
     void leave() noexcept override;
     unhandled_handler on_unhandled() const noexcept override { return core.unhandled_; }
+    bool runs_by_itself() const noexcept override { return core.on_.runs_by_itself(); }
     manager_core& core;
   };
   // Where what was refused is spawned.
@@ -101,12 +103,10 @@ class manager_core final : private wait_source {
     manager_core& core;
     const std::errc error;
   };
-  static constexpr std::uint64_t one_holder = std::uint64_t{1} << 32;
-  static std::size_t live_in(std::uint64_t count) noexcept { return static_cast<std::size_t>(count % one_holder); }
-  bool admit() noexcept;  // one more is live; false: at the limit
   shard& shard_here() noexcept;
   managed_entry& open_admitted(const place_terms& terms);
   time_point deadline_of(const place_terms& terms) const noexcept;
+  void conclude(managed_entry& entry) noexcept;
   static bool end_use(managed_entry& entry) noexcept;
   void leave_group(managed_entry& entry) noexcept;
   void none_left() noexcept;
@@ -129,7 +129,7 @@ class manager_core final : private wait_source {
   refusal at_limit_{*this, std::errc::resource_unavailable_try_again};
   refusal closed_target_{*this, std::errc::operation_canceled};
   atomic<bool> closed_{false};
-  atomic<std::uint64_t> count_{one_holder};
+  life_count lives_;
   atomic<std::size_t> refused_{0};
   keeper keeper_{*this};
   groups groups_;

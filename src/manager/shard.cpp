@@ -76,7 +76,7 @@ void shard::set_deadline(managed_entry& entry, time_point when) {
 expired_place shard::pop_due() noexcept {
   managed_entry& entry = due.pop_front();
   entry.when = time_point::max();
-  entry.asked = std::max(entry.asked, verdict::timed_out);
+  if (entry.asked == verdict::idle) entry.asked = verdict::timed_out;
   if (entry.state != place_state::coroutine) return {nullptr, entry.id()};
   entry.coroutine->retain();
   return {entry.coroutine, entry.id()};

@@ -15,7 +15,7 @@ void manager_core::close() noexcept {
 void manager_core::stop_all(verdict strength) noexcept {
   stop_.request(strength);
   task_info some[16];
-  std::size_t place = 0;
+  std::uint64_t place = 0;
   while (const std::size_t found = list_from(place, some, std::size(some)))
     for (std::size_t i = 0; i < found; ++i) static_cast<void>(stop(some[i].id, strength));
 }
@@ -31,8 +31,8 @@ std::size_t manager_core::stop_group(task_group of, verdict strength) noexcept {
 }
 
 // `place` is that of a table, times 2^32, and of a place in it.
-std::size_t manager_core::list_from(std::size_t& place, task_info* into, std::size_t room) noexcept {
-  constexpr std::size_t table_size = std::size_t{1} << 32;
+std::size_t manager_core::list_from(std::uint64_t& place, task_info* into, std::size_t room) noexcept {
+  constexpr std::uint64_t table_size = std::uint64_t{1} << 32;
   std::size_t found = 0;
   while (found < room && place / table_size < std::size(shards_)) {
     shard& table = shards_[place / table_size];

@@ -20,29 +20,37 @@ detail::managed_spawn::~managed_spawn() {
 void detail::managed_spawn::bind(scheduled& made) noexcept {
   if (!entry_) return;
   managed_entry& entry = *std::exchange(entry_, nullptr);
-  locked guard(entry.table.mutex);
-  entry.hold(made);
-  id_ = entry.id();
+  bool late = false;
+  {
+    locked guard(entry.table.mutex);
+    entry.hold(made);
+    id_ = entry.id();
+    late = entry.is_late();
+  }
+  if (late) made.request(verdict::cancelled);
 }
 
 task_id detail::add_promise(manager_core& core, const promise_kind& kind, void* promise,
                             const expect_options& options) {
   std::error_code why;
   managed_entry* entry = core.open({"", options.within, options.group, options.data, options.at}, why);
-  if (entry) {
+  if (!entry) return kind.fail(promise, why), task_id::none;
+  task_id id = task_id::none;
+  bool late = false;
+  {
     locked guard(entry->table.mutex);
     if (core.stops().requested() == verdict::idle) {
-      entry->kind = &kind;
-      entry->promise = promise;
-      entry->state = place_state::reply;
-      ++entry->table.counts.promised;
-      return entry->id();
+      id = entry->promise_there(kind, promise);
+      late = entry->is_late();
     }
-    why = std::make_error_code(std::errc::operation_canceled);
   }
-  if (entry) core.close_place(*entry);
-  kind.fail(promise, why);
-  return task_id::none;
+  if (id == task_id::none) {
+    core.close_place(*entry);
+    kind.fail(promise, std::make_error_code(std::errc::operation_canceled));
+  } else if (late) {
+    static_cast<void>(core.fail(id, std::make_error_code(std::errc::timed_out), &manager_counts::expired));
+  }
+  return id;
 }
 
 void* detail::take_promise(manager_core& core, task_id id, const promise_kind& kind, std::error_code& why) noexcept {
@@ -59,6 +67,7 @@ void* detail::drop_promise(manager_core& core, task_id id) noexcept {
 // --- the waits
 
 void detail::managed_end::begin(suspension& wait, waiter& entry) noexcept {
+  hold();
   entry.resource = this;
   core_->begin_wait(id_, wait, entry, failed_);
 }
@@ -67,7 +76,10 @@ bool detail::managed_join::try_now() noexcept {
   deadlock_ = core_->runs_here();
   return deadlock_ || core_->live() == 0;
 }
-void detail::managed_join::begin(suspension& wait, waiter& entry) noexcept { core_->begin_join(wait, entry); }
+void detail::managed_join::begin(suspension& wait, waiter& entry) noexcept {
+  hold();
+  core_->begin_join(wait, entry);
+}
 
 // --- the manager
 
@@ -84,6 +96,8 @@ task_manager::~task_manager() {
   detail::manager_core& core = *core_;
   if (core.live() == 0) return;
   if (!current_executor() && !core.on().runs_by_itself()) return;  // its loop's turns are this thread's, and come later
+  expects(!core.runs_here(), "a task_manager was destroyed by one of its own coroutines",
+          "it would wait for itself: destroy it elsewhere", core.surroundings().name(), core.surroundings().spawned());
   const bool joined = detail::wait_here(join({}).ignoring(verdict::killed));
   expects(joined, "a task_manager was left by a task while its coroutines run",
           "a task's destructors cannot wait: co_await its join() first", core.surroundings().name(),
@@ -96,6 +110,8 @@ std::error_code task_manager::set_deadline(task_id id, time_point deadline) {
   return core_->set_deadline(id, deadline);
 }
 std::error_code task_manager::fail(task_id id, std::error_code why) noexcept {
+  expects(static_cast<bool>(why), "a reply was failed with an error code that means success",
+          "complete() it, or give an error code that is not 0", core_->surroundings().name());
   return core_->fail(id, why, &manager_counts::completed);
 }
 
@@ -121,7 +137,7 @@ std::size_t task_manager::group_size(task_group group) const noexcept { return c
 void task_manager::cancel_all() noexcept { core_->stop_all(verdict::cancelled); }
 void task_manager::kill_all() noexcept { core_->stop_all(verdict::killed); }
 
-std::size_t task_manager::list_from(std::size_t& place, task_info* into, std::size_t room) const noexcept {
+std::size_t task_manager::list_from(std::uint64_t& place, task_info* into, std::size_t room) const noexcept {
   return core_->list_from(place, into, room);
 }
 

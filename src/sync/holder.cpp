@@ -10,7 +10,7 @@ const void* owner_without_strand(const thread_state& here) noexcept {
 
 bool current_owner_is_alone() noexcept {
   const context& here = current_context();
-  return here.strand() || &here.whole() == &context::root();
+  return here.strand() || !here.whole().is_of_many();
 }
 
 // An exchange reads the last value that there is, never an older one: so whoever gave the thing back last, another

@@ -254,6 +254,9 @@ constexpr operation operations[] = {
     {"wait_in_task", wait_in_task},
     {"timed_wait_in_fiber", timed_wait_in_fiber},
     {"timed_wait_in_task", counts::timed_wait_in_task},
+    {"select_in_fiber", counts::select_in_fiber},
+    {"select_wait_in_fiber", counts::select_wait_in_fiber},
+    {"select_wait_in_task", counts::select_wait_in_task},
     {"timer_from_now", counts::timer_from_now},
     {"timer_at_a_time", counts::timer_at_a_time},
 };

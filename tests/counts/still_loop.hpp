@@ -32,7 +32,10 @@ struct still_loop {
   }
 };
 
-// Those of timers.cpp.
+// Those of selects.cpp and timers.cpp.
+void select_in_fiber(std::size_t k);
+void select_wait_in_fiber(std::size_t k);
+void select_wait_in_task(std::size_t k);
 void timed_wait_in_task(std::size_t k);
 void timer_from_now(std::size_t k);
 void timer_at_a_time(std::size_t k);

@@ -2,7 +2,9 @@
 // Two threads walk along a row of channels, side by side: one waits to receive, or to send, the other one closes. Half
 // a million times in a plain build; each wait ends, with the error.
 #include <hocket/core/sync_wait.hpp>
+#include <hocket/sync/broadcast.hpp>
 #include <hocket/sync/channel.hpp>
+#include <hocket/sync/spsc_channel.hpp>
 
 #include <atomic>
 #include <doctest/doctest.h>
@@ -18,12 +20,12 @@ namespace {
 constexpr int rows = sanitizer == sanitizer_kind::plain ? 250 : 20;
 constexpr std::size_t row = 1000;
 
-template <class Wait>
-int close_beside(Wait wait) {
+template <class Channel, class Wait>
+bool close_beside(std::size_t places, int rounds, Wait wait) {
   int failed = 0;
-  for (int i = 0; i < rows; ++i) {
-    std::vector<std::optional<channel<int>>> channels(row);
-    for (auto& one : channels) one.emplace(0u);
+  for (int i = 0; i < rounds; ++i) {
+    std::vector<std::optional<Channel>> channels(row);
+    for (auto& one : channels) one.emplace(places);
     std::atomic<std::size_t> reached{0};
     std::thread waits([&] {
       for (auto& one : channels) {
@@ -37,12 +39,27 @@ int close_beside(Wait wait) {
     }
     waits.join();
   }
-  return failed;
+  return failed == rounds * static_cast<int>(row);
 }
 
 }  // namespace
 
 TEST_CASE("fault 15: a close beside a receive or a send ends that, always") {
-  CHECK(close_beside([](channel<int>& c) { return sync_wait(c.receive()).error(); }) == rows * static_cast<int>(row));
-  CHECK(close_beside([](channel<int>& c) { return sync_wait(c.send(1)).error(); }) == rows * static_cast<int>(row));
+  CHECK(close_beside<channel<int>>(0, rows, [](auto& c) { return sync_wait(c.receive()).error(); }));
+  CHECK(close_beside<channel<int>>(0, rows, [](auto& c) { return sync_wait(c.send(1)).error(); }));
+}
+
+TEST_CASE("fault 15: a close beside a receive or a send of one to one ends that, always") {
+  CHECK(close_beside<spsc_channel<int>>(1, rows / 5, [](auto& c) { return sync_wait(c.receive()).error(); }));
+  CHECK(close_beside<spsc_channel<int>>(1, rows / 5, [](auto& c) {
+    auto first = c.try_send(1);
+    return first ? sync_wait(c.send(2)).error() : first.error();
+  }));
+}
+
+TEST_CASE("fault 15: a close beside a receive of a broadcast ends that, always") {
+  CHECK(close_beside<broadcast<int>>(1, rows / 5, [](auto& b) {
+    auto mine = b.make_receiver();
+    return sync_wait(mine.receive()).error();
+  }));
 }

@@ -2,51 +2,18 @@
 // other, while their waits end by deadlines of 0 to 50 us, by cancels and kills from outside. Who is in the mutex or
 // the monitor is alone; no notification is lost, so that all come to their end; what goes in comes out once, or is
 // left.
-#include <hocket/runtime/runtime.hpp>
 #include <hocket/sync/channel.hpp>
 #include <hocket/sync/condition.hpp>
 #include <hocket/sync/monitor.hpp>
 
-#include "stress/races.hpp"
+#include "stress/rounds.hpp"
 
 using namespace hocket_test;
 
 namespace {
 
-constexpr bool quick = sanitizer != sanitizer_kind::plain || conforming_mode;
-constexpr int rounds = quick ? 25 : 100;
 constexpr std::size_t crowd = 12;
 constexpr int turns = 30;
-
-// Calls round(runtime, random) again and again, on runtimes of each size.
-template <class Round>
-void in_rounds(Round one_round) {
-  const std::uint64_t seed = chosen_seed();
-  MESSAGE("HOCKET_STRESS_SEED=", seed);
-  random_engine random(seed);
-  for (const std::size_t workers : {1u, 2u, 4u, 8u}) {
-    CAPTURE(workers);
-    hocket::runtime rt(runtime_options{.workers = workers});
-    for (int i = 0; i < rounds; ++i) one_round(rt, random);
-  }
-}
-
-void wait_for(const std::vector<join_handle<>>& all) {
-  for (auto& one : all) {
-    while (!one.done()) std::this_thread::yield();
-  }
-}
-
-void cancel_and_kill_some(std::vector<join_handle<>>& all, random_engine& random) {
-  for (std::uint32_t i = random.below(crowd); i > 0; --i) {
-    auto& victim = all[random.below(static_cast<std::uint32_t>(all.size()))];
-    if (random.below(2) == 0) victim.cancel();
-    else victim.kill();
-    std::this_thread::yield();
-  }
-}
-
-duration no_or_short_time(random_engine& random) { return random.below(3) == 0 ? short_time(random) : duration::max(); }
 
 // --- a store with two places
 
@@ -165,7 +132,7 @@ template <class Store>
 void hand_over_and_kill(hocket::runtime& rt, random_engine& random) {
   Store in;
   auto all = spawn_users(rt, in, random);
-  cancel_and_kill_some(all, random);
+  cancel_and_kill_some(all, random, crowd);
   {
     auto held = sync_wait(in.enter());
     in.closed = true;
@@ -238,7 +205,7 @@ void drive_and_kill(hocket::runtime& rt, random_engine& random, std::size_t plac
     if (i % 4 < 2) all.push_back(spawn(rt, drive_in_fiber, std::ref(in), i % 2 == 0, own));
     else all.push_back(spawn(rt, drive_in_task, std::ref(in), i % 2 == 0, own));
   }
-  cancel_and_kill_some(all, random);
+  cancel_and_kill_some(all, random, crowd);
   for (auto& one : all) one.cancel();
   wait_for(all);
   for (auto got = in.lane.try_receive(); got; got = in.lane.try_receive()) in.received(*got);

@@ -129,16 +129,16 @@ TEST_CASE_TEMPLATE("a wait for a latch is cancelled, timed and killed alone, and
   CHECK_FALSE(ends[0]);
 }
 
-TEST_CASE_TEMPLATE("a latch stands in a select: what is chosen before it keeps it from counting", Kind,
+TEST_CASE_TEMPLATE("a latch stands in a select in order: what is chosen before it keeps it from counting", Kind,
                    HOCKET_SUITE_KINDS) {
   latch_of<Kind> latch(2);
   hocket::basic_event<typename Kind::strength> set(true), bell;
   std::optional<std::size_t> first, second;
   Kind world;
   auto choose = [&]() -> typename Kind::body {
-    auto got = co_await select(set.wait(), latch.arrive_and_wait());
+    auto got = co_await select_in_order(set.wait(), latch.arrive_and_wait());
     first = got->index();
-    auto other = co_await select(bell.wait(), latch.arrive_and_wait());
+    auto other = co_await select_in_order(bell.wait(), latch.arrive_and_wait());
     second = other->index();
   };
   world.start(choose);

@@ -1,5 +1,6 @@
 // select, for every kind.
 #pragma once
+#include <hocket/base/random.hpp>
 #include <hocket/coro/oneshot.hpp>
 #include <hocket/sync/event.hpp>
 #include <hocket/sync/mutex.hpp>
@@ -10,6 +11,8 @@
 #include "suites/oneshot.hpp"
 #include "suites/world.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <doctest/doctest.h>
 #include <optional>
 #include <vector>
@@ -63,25 +66,129 @@ TEST_CASE_TEMPLATE("a select gives the index and the value of what came, and lea
   }
 }
 
-TEST_CASE_TEMPLATE("a select takes the first of what is possible at once, in the order given", Kind,
-                   HOCKET_SUITE_KINDS) {
+TEST_CASE_TEMPLATE("a select in order takes the first of what is possible at once", Kind, HOCKET_SUITE_KINDS) {
   hocket::basic_semaphore<typename Kind::strength> none(0), some(3), more(3);
   Kind world;
   auto choose = [&]() -> typename Kind::body {
     for (std::size_t left : {2u, 1u, 0u}) {
-      auto got = co_await select(none.acquire(), some.acquire(), more.acquire());
+      auto got = co_await select_in_order(none.acquire(), some.acquire(), more.acquire());
       CHECK(got->index() == 1);
       CHECK(got->template get<1>()->forget() == 1);
       CHECK(some.available() == left);
       CHECK(more.available() == 3);
     }
-    auto got = co_await select(none.acquire(), some.acquire(), more.acquire());
+    auto got = co_await select_in_order(none.acquire(), some.acquire(), more.acquire());
     CHECK(got->index() == 2);
   };
   int only = world.start(choose);
   world.settle();
   CHECK(world.ended(only) == fate::ended);
   CHECK(more.available() == 3);
+}
+
+// While it lives, every thread takes this seed when it next needs chance.
+class seeded {
+ public:
+  explicit seeded(std::uint64_t seed) {
+    seed_ = seed;
+    before_ = hocket::replace_seed_source([]() noexcept { return seed_.load(); });
+  }
+  seeded(const seeded&) = delete;
+  seeded& operator=(const seeded&) = delete;
+  ~seeded() { hocket::replace_seed_source(before_); }
+
+ private:
+  static inline std::atomic<std::uint64_t> seed_;
+  hocket::seed_source before_;
+};
+
+TEST_CASE_TEMPLATE("of what is possible at once a select starves nothing, and the same seed repeats its choices", Kind,
+                   HOCKET_SUITE_KINDS) {
+  using strength = typename Kind::strength;
+  hocket::basic_event<strength> set[3]{hocket::basic_event<strength>(true), hocket::basic_event<strength>(true),
+                                       hocket::basic_event<strength>(true)};
+  hocket::basic_event<strength> unset;
+  std::vector<std::size_t> chosen[3];
+  Kind world;
+  auto choose = [&](std::size_t run) -> typename Kind::body {
+    for (int i = 0; i < 400; ++i) {
+      auto got = co_await select(set[0].wait(), unset.wait(), set[1].wait(), set[2].wait());
+      chosen[run].push_back(got->index());
+    }
+  };
+  for (std::size_t run = 0; run < 3; ++run) {
+    const seeded chance(run == 2 ? 8 : 7);
+    world.start(choose, run);
+    world.settle();
+  }
+  for (std::size_t run = 0; run < 3; ++run) {
+    REQUIRE(chosen[run].size() == 400);
+    for (std::size_t index : {0u, 2u, 3u}) CHECK(std::count(chosen[run].begin(), chosen[run].end(), index) >= 70);
+  }
+  CHECK(chosen[0] == chosen[1]);
+  CHECK(chosen[0] != chosen[2]);
+}
+
+TEST_CASE_TEMPLATE("two selects in turn are fair each, as one alone is", Kind, HOCKET_SUITE_KINDS) {
+  using strength = typename Kind::strength;
+  hocket::basic_event<strength> one(true), other(true);
+  std::vector<std::size_t> firsts, seconds;
+  Kind world;
+  auto choose = [&]() -> typename Kind::body {
+    for (int i = 0; i < 200; ++i) {
+      auto first = co_await select(one.wait(), other.wait());
+      auto second = co_await select(one.wait(), other.wait());
+      firsts.push_back(first->index());
+      seconds.push_back(second->index());
+    }
+  };
+  const seeded chance(1);
+  world.start(choose);
+  world.settle();
+  for (auto* choices : {&firsts, &seconds})
+    for (std::size_t index : {0u, 1u}) CHECK(std::count(choices->begin(), choices->end(), index) >= 70);
+}
+
+TEST_CASE_TEMPLATE("try_select takes what is possible at once, and otherwise changes nothing", Kind,
+                   HOCKET_SUITE_KINDS) {
+  four_sources<Kind> of;
+  auto held = of.mutex.try_lock();
+  of.semaphore.release();  // one of the two that are asked for
+  auto now = [&] {
+    return hocket::try_select(of.mutex.lock(), of.event.wait(), of.semaphore.acquire(2), of.ends.receiver.receive());
+  };
+  Kind world;
+  auto look = [&]() -> typename Kind::body {
+    {
+      auto none = now();
+      CHECK(none.error() == std::errc::resource_unavailable_try_again);
+    }
+    CHECK(of.semaphore.available() == 1);
+    of.semaphore.release();
+    {
+      auto got = now();
+      REQUIRE(got);
+      CHECK(got->index() == 2);
+      CHECK(of.semaphore.available() == 0);
+    }
+    CHECK(of.semaphore.available() == 2);
+    held.unlock();
+    of.ends.sender.send(7);
+    of.event.set();
+    std::size_t chosen[4] = {};
+    for (int i = 0; i < 200; ++i) {
+      auto got = hocket::try_select(of.mutex.lock(), of.event.wait(), of.semaphore.acquire(2));
+      ++chosen[got->index()];
+    }
+    for (std::size_t index : {0u, 1u, 2u}) CHECK(chosen[index] >= 30);
+    auto last = hocket::try_select(of.ends.receiver.receive());
+    CHECK(*last->template get<0>() == 7);
+    co_return;
+  };
+  const seeded chance(3);
+  int only = world.start(look);
+  world.settle();
+  CHECK(world.ended(only) == fate::ended);
 }
 
 TEST_CASE_TEMPLATE("a select that is cancelled, timed out or killed leaves nothing behind", Kind, HOCKET_SUITE_KINDS) {

@@ -1,7 +1,7 @@
 // The randomness seam: whatever in hocket needs chance takes a seed from `random_seed`, so that a simulation can
 // replay it. Not for secrets.
 #pragma once
-#include <hocket/base/platform/config.hpp>
+#include <hocket/base/atomic.hpp>
 #include <cstdint>
 
 namespace hocket::inline HOCKET_ABI {
@@ -68,5 +68,16 @@ std::uint64_t random_seed() noexcept;
 // the kernel's. The source may be called from any thread.
 using seed_source = std::uint64_t (*)() noexcept;
 seed_source replace_seed_source(seed_source source) noexcept;
+
+// Another number after each replace_seed_source(), never 0 (it is odd): who keeps numbers that a seed has led to takes
+// a new seed when it has changed, so that a simulation is replayed whatever was done before. Any thread.
+namespace detail {
+extern constinit atomic<std::uint32_t> seed_generation_word;
+}
+inline std::uint32_t seed_generation() noexcept {
+  // ORDER: acquire, pairs with the fetch_add in replace_seed_source(): the seed that is taken then is of the new
+  // source.
+  return detail::seed_generation_word.load(std::memory_order_acquire);
+}
 
 }  // namespace hocket::inline HOCKET_ABI

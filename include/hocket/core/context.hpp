@@ -98,6 +98,9 @@ class context {
     return *at;
   }
 
+  // Whether several may run beside each other under it: the children of a when_all, or what was forked.
+  bool is_of_many() const noexcept { return of_many_; }
+
   // Whether what runs under it was forked: it goes on wherever what it forked ends.
   bool forks() const noexcept { return forks_; }
 
@@ -141,6 +144,7 @@ class context {
   scheduled* const strand_;
   bool forks_ = false;
   bool block_ = false;
+  bool of_many_ = false;
   bool counts_parent_ = false;
   atomic<std::uint32_t> references_{1};
   const disposer dispose_;

@@ -51,6 +51,9 @@ struct thread_state {
   const executor* serves = nullptr;
   detail::lock_record* locks =
       nullptr;  // which it holds, the last first; at check level `debug` (core/checked_lock.hpp)
+  // core/chance.hpp: the state of its numbers, and what seed_generation() was when it took their seed. 0: it has none.
+  std::uint64_t chance = 0;
+  std::uint32_t chance_generation = 0;
 };
 
 inline void*& slot_of(thread_state& thread, thread_slot slot) noexcept {

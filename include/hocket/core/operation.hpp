@@ -28,16 +28,21 @@
 //   static constexpr bool relocks = true;              // only if it has a lock again before it ends, whatever ends it.
 //                                                      // At most one of those stands in a select.
 //   const void* moves_from() const noexcept;           // only if it moves an object of the caller away while it waits.
-//                                                      // No two of a select may move the same one.
+//                                                      // No other of a select may use the same one.
+//   const void* refers_to() const noexcept;            // only if it uses such an object otherwise
 //   void resumed() noexcept;                           // only if it wants to know: what begin() began is over, and was
 //                                                      // taken if it was granted. May be called again.
 //
+// It has no padding (std::has_unique_object_representations): a fiber whose stack moves looks through its bytes for
+// addresses of that stack, and what was there before would be taken for one. A bool is an op_flag therefore
+// (core/op_flag.hpp).
 // It stays where begin() found it until the wait is over, so a waiter may point to it (waiter::resource).
 // A primitive that grants a resource for later collection (a permit, an item) takes it back in wait_source::pass_on().
 #pragma once
 #include <hocket/base/result.hpp>
 #include <hocket/core/awaitable.hpp>
 #include <hocket/core/current.hpp>
+#include <hocket/core/op_flag.hpp>
 #include <hocket/core/suspension.hpp>
 #include <hocket/core/unwind.hpp>
 #include <new>
@@ -79,6 +84,8 @@ concept has_lock_again = requires { Op::relocks; };
 
 template <class Op>
 concept moves_an_object = requires(const Op& op) { op.moves_from(); };
+template <class Op>
+concept refers_to_an_object = requires(const Op& op) { op.refers_to(); };
 
 template <class Op>
 concept keeps_late_grants = requires(Op& op) { op.has_it(); };
@@ -176,7 +183,8 @@ class [[nodiscard]] wait : public own_awaiter {
   ~wait() {
     if (!suspended_) return;
     [[maybe_unused]] const detail::resumption<Op> over(what_.op_);
-    registration_.~registration();
+    // Of a wait that is over the destructors do nothing but check, for each of its waiters.
+    if (debug_checks || !registration_.wait.finished()) registration_.~registration();
   }
 
   bool await_ready() noexcept { return what_.op_.try_now(); }

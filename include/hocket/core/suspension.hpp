@@ -110,6 +110,10 @@ class waiter : public list_node {
   [[nodiscard]] settlement settle() noexcept;
   void settled(settlement how) noexcept;
 
+  // Which one of the waiters of a wait was granted, if they are in an array that begins with `first`, and that one was
+  // enlisted, or took its resource.
+  static std::size_t granted_of(const waiter* first) noexcept;
+
   // Whether it is a registration of this wait.
   bool belongs_to(const suspension& wait) const noexcept { return wait_ == &wait; }
 
@@ -168,10 +172,9 @@ class suspension : private stop_node, private timer_node {
   // Registrar only. See the protocol above.
   [[nodiscard]] bool commit() noexcept;
 
-  // The coroutine itself, after it ran again: restores its context as the current one and gives the verdict, and for a
-  // select the index of the registration that was granted (in the order of enlisting).
+  // The coroutine itself, after it ran again: restores its context as the current one and gives the verdict.
   verdict finish() noexcept;
-  std::size_t granted_index() const noexcept;
+  bool finished() const noexcept { return finished_; }
 
   verdict outcome() const noexcept { return claim_.outcome(); }
   bool decided() const noexcept { return outcome() > verdict::reserved; }
@@ -239,6 +242,10 @@ inline bool suspension::ends_only_by_grant() const noexcept {
 inline void waiter::enlist(suspension& wait, wait_source& source) noexcept {
   join(wait, source);
   wait.claim_.hold();
+}
+
+inline std::size_t waiter::granted_of(const waiter* first) noexcept {
+  return static_cast<std::size_t>(first->wait_->winner_ - first);
 }
 
 inline bool waiter::grant() noexcept { return wait_->grant(*this); }

@@ -183,6 +183,8 @@ struct told_to_others {
 
 template <class Op>
 told_to_others told_by(const operation<Op>& what) noexcept {
+  static_assert(std::has_unique_object_representations_v<Op> || alignof(Op) > sizeof(void*),
+                "hocket: an operation that a fiber waits for has no padding: see op_flag in core/operation.hpp");
   return {&what.op(), sizeof(Op)};
 }
 template <class A>

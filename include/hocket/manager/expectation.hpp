@@ -34,10 +34,10 @@ class [[nodiscard]] expectation {
   expectation() noexcept = default;
   expectation(expectation&&) noexcept = default;
   expectation& operator=(expectation&& other) noexcept {
-    expectation old(std::move(*this));
-    core_ = std::move(other.core_);
-    id_ = std::exchange(other.id_, task_id::none);
-    reply_ = std::move(other.reply_);
+    expectation old(std::move(other));
+    std::swap(core_, old.core_);
+    std::swap(id_, old.id_);
+    std::swap(reply_, old.reply_);
     return *this;
   }
   ~expectation() {

@@ -9,15 +9,16 @@
 //   tm.complete(id, std::move(answer));                                  // manager/expectation.hpp
 //
 // An id stands for a coroutine of either kind from its spawn to its end, or for a reply from expect() until it is there
-// or is not wanted any more; then it is forgotten, and never given again. All that is asked by id is total, and answers
-// with an error code, empty if it was done: no_such_process for an id that has ended or never was, invalid_argument for
-// one of the other kind (a reply of another type, too), resource_deadlock_would_occur for a wait for oneself.
+// or is not wanted any more; then it is forgotten, and never given again. With several threads that is a moment after
+// its handle, or its receiver, was told. All that is asked by id is total, and answers with an error code, empty if it
+// was done: no_such_process for an id that has ended or never was, invalid_argument for one of the other kind (a reply
+// of another type, too), resource_deadlock_would_occur for a wait for oneself.
 //
 // Stopping. cancel() asks: the waits of the coroutine end with operation_canceled, but for those that are shielded.
-// kill() unwinds it, shielded or not. A deadline that passes cancels it, and settled::timed_out tells the two apart;
-// it can be set, moved and taken away as long as it has not passed. A group is all work that was given one number: a
-// player's, a connection's, a tenant's. What was stopped before it began does not begin (killed), or finds its first
-// wait cancelled.
+// kill() unwinds it, shielded or not. A deadline that passes cancels it, and settled::timed_out tells the two apart, by
+// which came first; it can be set, moved and taken away as long as it has not passed. A group is all work that was
+// given one number: a player's, a connection's, a tenant's. What was stopped before it began does not begin (killed),
+// or finds its first wait cancelled.
 //
 // How it ended (wait(), counts()): `value` if its body returned, whatever was asked of it; `exception` if one left it;
 // else `cancelled`, `timed_out` or `killed`. What it gives, a result that is an error too, is its handle's.
@@ -26,17 +27,21 @@
 // where, and what its scopes spawn, belongs to the manager, too, but has no id; a scope's children are stopped with it.
 //
 // Bounds. At `limit` coroutines and replies the next spawn is refused: its handle tells resource_unavailable_try_again
-// (operation_canceled after close()), and so does the next expectation. A semaphore makes callers wait instead. Places
-// of coroutines that have ended are used again, and their memory is kept.
+// (operation_canceled after close()), and so does the next expectation. A semaphore makes callers wait instead. What
+// managed coroutines spawn without saying where counts, but is not refused. Places of coroutines that have ended are
+// used again, and their memory is kept.
 //
-// Time. Deadlines are those of the executor, which sleeps until the first of them. With {.time = &clock} they are the
-// caller's, of that clock, and pass inside of tick().
+// Time. Deadlines are those of the executor, which sleeps until the first of them; until then the manager counts there
+// as one more coroutine. On a runtime they pass on one of its workers: while that one is stuck in a coroutine that does
+// not let go, they are late. With {.time = &clock} they are the caller's, of that clock, and pass inside of tick().
 //
 // The end. join() waits until nothing is left. The destructor closes the manager, lets expected replies fail, kills
 // what is left, and waits for it: in a fiber, and on a thread if the manager's executor has threads of its own. On a
 // thread that runs its loop by itself nobody could go on meanwhile: what is left unwinds at the loop's next turn, or at
-// its end, so it must not use the manager then. In a task it is fatal to leave coroutines: co_await tm.join() first.
-// The manager ends before the loop or runtime that it was made for.
+// its end, so it must not use the manager then. In a task it is fatal to leave coroutines: co_await tm.join() first;
+// and so it is for one of its own coroutines. From then on nobody but its coroutines may call it; who waits for an id
+// or in join() is told, and replies may be awaited and dropped. It ends before the loop or runtime that it was made
+// for.
 //
 // Threads. All of it may be called from any thread. There are eight tables, and who spawns does so in that of its own
 // thread, so threads meet only by chance; whoever looks for an id locks its table for a few instructions.
@@ -120,30 +125,50 @@ class managed_handle : public join_handle<T> {
 
 namespace detail {
 
-class managed_end {
+// A wait keeps the inside until it is over: the manager may end as soon as it has told those who wait, and whoever
+// cancels one of them at that moment comes to it a little later.
+class managed_wait {
+ public:
+  void resumed() noexcept {
+    if (std::exchange(held_, false)) release(*core_);
+  }
+
+ protected:
+  explicit managed_wait(manager_core& core) noexcept : core_(&core) {}
+  void hold() noexcept {
+    retain(*core_);
+    held_ = true;
+  }
+  manager_core* core_;
+
+ private:
+  op_flag held_;
+};
+
+class managed_end : public managed_wait {
  public:
   using value_type = settled;
-  managed_end(manager_core& core, task_id id) noexcept : core_(&core), id_(id) {}
+  managed_end(manager_core& core, task_id id) noexcept : managed_wait(core), id_(id) {}
   static constexpr bool try_now() noexcept { return false; }
   void begin(suspension& wait, waiter& entry) noexcept;
   result<settled> take() noexcept {
-    if (failed_ != std::errc{}) return failure(failed_);
+    if (how_ == settled::none) return failure(failed_);
     return how_;
   }
 
  private:
   friend struct managed_entry;
-  manager_core* core_;
   task_id id_;
+  std::errc failed_ = std::errc::no_such_process;  // it could not be started, say
   settled how_ = settled::none;
-  std::errc failed_{};
+  std::uint8_t no_padding_[3] = {};
   waiter* next_ = nullptr;  // of those who are told together
 };
 
-class managed_join {
+class managed_join : public managed_wait {
  public:
   using value_type = void;
-  explicit managed_join(manager_core& core) noexcept : core_(&core) {}
+  explicit managed_join(manager_core& core) noexcept : managed_wait(core) {}
   bool try_now() noexcept;
   void begin(suspension& wait, waiter& entry) noexcept;
   result<void> take() noexcept {
@@ -152,8 +177,7 @@ class managed_join {
   }
 
  private:
-  manager_core* core_;
-  bool deadlock_ = false;
+  op_flag deadlock_;
 };
 
 }  // namespace detail
@@ -184,7 +208,8 @@ class task_manager {
 
   std::optional<task_info> find(task_id id) const noexcept;
 
-  // Waits for the end of a coroutine, and says how it ended. For any number of waiters.
+  // Waits for the end of a coroutine, and says how it ended. For any number of waiters. no_such_process, too, if it
+  // could not be started after all.
   [[nodiscard]] operation<detail::managed_end> wait(task_id id,
                                                     std::source_location at = std::source_location::current()) noexcept;
 
@@ -206,7 +231,7 @@ class task_manager {
     return expectation<std::remove_cvref_t<T>>::complete(*core_, id, std::forward<T>(value));
   }
   std::error_code complete(task_id id) noexcept { return expectation<void>::complete(*core_, id); }
-  // The same with an error, for a reply of any type.
+  // The same with an error, for a reply of any type. A code of 0 is fatal.
   std::error_code fail(task_id id, std::error_code why) noexcept;
 
   // --- several
@@ -220,12 +245,12 @@ class task_manager {
   void cancel_all() noexcept;
   void kill_all() noexcept;
 
-  // Calls `look(const task_info&)` for each that was there when the call began and has not ended. It may use the
-  // manager.
+  // Calls `look(const task_info&)` for each that was there when the call began and has not ended, and perhaps for some
+  // that have come since. It may use the manager.
   template <class F>
   void for_each(F&& look) const {
     task_info some[16];
-    std::size_t place = 0;
+    std::uint64_t place = 0;
     while (const std::size_t found = list_from(place, some, std::size(some)))
       for (std::size_t i = 0; i < found; ++i) look(std::as_const(some[i]));
   }
@@ -251,7 +276,7 @@ class task_manager {
  private:
   task_manager(std::source_location at, spawn_target& on, const manager_options& options);
   void stop_all(verdict strength) noexcept;
-  std::size_t list_from(std::size_t& place, task_info* into, std::size_t room) const noexcept;
+  std::size_t list_from(std::uint64_t& place, task_info* into, std::size_t room) const noexcept;
 
   detail::manager_ptr core_;
   std::optional<stop_link> link_;  // to what stops the target

@@ -108,8 +108,8 @@ class basic_barrier<Strength>::arriving {
   friend class basic_barrier;
   basic_barrier* at_;
   waiter* next_ = nullptr;  // in the chain of those who are let through together
-  bool passed_ = false;     // it had arrived when the phase ended
-  bool last_ = false;
+  op_flag passed_;          // it had arrived when the phase ended
+  op_flag last_;
 };
 
 extern template class basic_barrier<strength::shared>;

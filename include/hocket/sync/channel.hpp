@@ -170,6 +170,11 @@ class basic_channel<Strength, T>::sending {
   {
     return item_.from();
   }
+  const void* refers_to() const noexcept
+    requires(std::is_same_v<detail::sent_item<T, U>, detail::copied_item<T>>)
+  {
+    return item_.from();
+  }
   void resumed() noexcept
     requires(detail::sent_item<T, U>::is_moved)
   {
@@ -230,7 +235,7 @@ class basic_channel<Strength, T>::sending_batch {
   detail::own_pointer<T> items_;
   std::size_t count_;
   std::size_t sent_ = 0;
-  bool waited_ = false;
+  op_flag waited_;
   detail::moved_item<T> first_;
 };
 
@@ -262,7 +267,7 @@ class basic_channel<Strength, T>::receiving_batch {
   detail::own_pointer<T> room_;
   std::size_t count_;
   std::size_t got_ = 0;
-  bool waited_ = false;
+  op_flag waited_;
   detail::channel_slot<T> first_{true};
 };
 

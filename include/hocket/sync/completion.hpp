@@ -205,7 +205,7 @@ class basic_completion<Strength, T, Hooks>::waiting {
 
  private:
   basic_completion* of_;
-  bool stands_ = false;  // it has suspended
+  op_flag stands_;  // it has suspended
 };
 
 // Completes one round, or makes it fail by its end. Move-only; empty when it has completed, or was moved from.

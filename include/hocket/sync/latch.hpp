@@ -11,8 +11,9 @@
 // the latch, if nobody else waits or will count down.
 //
 // A wait can be cancelled and timed out. arrive_and_wait() counts down when it is awaited, whatever becomes of the wait
-// then: a count is not taken back. In a select it counts down unless an operation that stands before it was chosen at
-// once.
+// then: a count is not taken back. In a select_in_order() it counts down unless an operation that stands before it was
+// chosen at once; in a select(), where chance says who comes first, and in each try_select(), it may count down even if
+// another one is chosen.
 //
 // Counting below zero is fatal, and so is a latch destroyed while somebody waits (at check level `debug`). A latch
 // is used once; for phase after phase use a barrier. unsync::latch is for one thread; see core/strength.hpp.

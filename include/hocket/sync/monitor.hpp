@@ -148,7 +148,7 @@ class basic_monitor<Strength>::entering {
  public:
   using value_type = guard;
   explicit entering(basic_monitor& in) noexcept : monitor_(&in) {}
-  bool try_now() noexcept { return entered_ = monitor_->enter_now(); }
+  bool try_now() noexcept { return (entered_ = monitor_->enter_now()); }
   void begin(suspension& wait, waiter& entry) noexcept { monitor_->base::begin(wait, entry); }
   result<guard> take() noexcept {
     if (!entered_) monitor_->begin_ownership();
@@ -157,7 +157,7 @@ class basic_monitor<Strength>::entering {
 
  private:
   basic_monitor* monitor_;
-  bool entered_ = false;
+  op_flag entered_;
 };
 
 template <class Strength>

@@ -137,7 +137,7 @@ class basic_once<Strength>::entering {
 
  private:
   basic_once* of_;
-  bool was_done_ = false;  // found before anything else
+  op_flag was_done_;  // found before anything else
 };
 
 extern template class basic_once<strength::shared>;

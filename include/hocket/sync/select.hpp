@@ -5,14 +5,25 @@
 //   if (got->index() == 0) use(*got->get<0>());              // what the first operation gave; in a fiber: await(...)
 //
 //   co_await within(50ms, select(a.lock(), b.lock()))          // a select is an operation like any other
+//   auto now = try_select(rx.receive(), tx.send(1));           // never waits: false if none of them is possible
+//
+// Any operation may be one of them: locks and permits, both ends of a channel, events, a join, a sleep (sleep_for: what
+// happens if nothing else does), a stop (stopped(), sync/stopped.hpp). Not those that cannot be given up for another
+// wait: the join of a scope, the arrival at a barrier.
 //
 // Guarantees. Exactly one operation is carried out, or none if the select itself is cancelled, times out or is killed.
-// The others leave nothing behind: no permit, item or place in a line is lost or taken. If several are possible at
-// once, the one that was given first is chosen, always; whoever wants fairness varies the order. What was granted to a
-// coroutine that is killed before it runs is still given to it: the kill unwinds it at its next wait.
+// The others leave nothing behind: no permit, item or place in a line is lost or taken. What was granted to a coroutine
+// that is killed before it runs is still given to it: the kill unwinds it at its next wait.
 //
-// Two operations that send the same object are fatal, unless it is a small trivially copyable one: each would move it
-// away when it begins to wait.
+// Fairness. If several are possible at once, chance says at which of them the search begins, which then goes through
+// them in the order given, and round: of n operations each that is possible is chosen in one of n cases at least, so
+// none is starved by the others, however often they are possible. (Not all with the same probability: of four whose
+// first two are possible the second one is chosen in one of four cases.) A select that waits is granted by what comes
+// first. select_in_order() begins with the first one, always: for a stop, or news that come before work. Where chance
+// comes from, and how it is replayed: core/chance.hpp.
+//
+// Two operations that send the same object are fatal if one of them moves it away when it begins to wait, as the send
+// of a channel does with an rvalue, unless that is small and trivially copyable.
 //
 // Terms of the operations hold for the select as a whole: the earliest deadline, the strongest shield.
 //
@@ -21,6 +32,7 @@
 // that no other was granted (take_now). Once the wait is decided, no more get in line. Whoever ends the wait takes the
 // other waiters back: suspension.hpp and claim.hpp tell how that can race with grants.
 #pragma once
+#include <hocket/core/chance.hpp>
 #include <hocket/core/choice.hpp>
 #include <hocket/core/operation.hpp>
 #include <initializer_list>
@@ -38,7 +50,9 @@ struct select_arms;
 template <std::size_t... I, class... Ops>
 struct select_arms<std::index_sequence<I...>, Ops...> : select_arm<I, Ops>... {};
 
-template <wait_operation... Ops>
+enum class search { fair, in_order };
+
+template <search Search, wait_operation... Ops>
 class selecting {
   static constexpr auto indices = std::index_sequence_for<Ops...>{};
 
@@ -54,21 +68,22 @@ class selecting {
   static_assert(((waiters_of<Ops> == 1) && ...), "hocket: a select in a select: name all operations in one");
 
   explicit selecting(Ops... ops) noexcept : arms_{{ops}...} {
-    if constexpr ((0 + ... + (moves_an_object<Ops> ? 1 : 0)) > 1) expect_apart({moved_by(ops)...});
+    if constexpr ((moves_an_object<Ops> || ...) && sizeof...(Ops) > 1) expect_apart({used_by(ops)...});
   }
 
   bool try_now() noexcept {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) { return (try_arm<I>() || ...); }(indices);
+    if constexpr (Search == search::in_order || waiters == 1) return try_from(0);
+    const std::size_t first = chance_below(waiters);
+    return try_from(first) || try_before(first);
   }
   void begin(suspension& wait, waiter& entry) noexcept {
-    wait_ = &wait;
-    waiter* entries = &entry;
+    entries_ = &entry;
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-      ((wait.decided() ? void() : arm<I>(arms_).begin(wait, entries[I])), ...);
+      (((I > 0 && wait.decided()) ? void() : arm<I>(arms_).begin(wait, entries_[I])), ...);
     }(indices);
   }
   result<value_type> take() {
-    if (wait_) chosen_ = wait_->granted_index();
+    if (entries_) chosen_ = waiter::granted_of(entries_);
     return take_from<0>();
   }
   void resumed() noexcept
@@ -78,15 +93,21 @@ class selecting {
   }
 
  private:
+  struct use {
+    const void* of;
+    bool moves;
+  };
   template <class Op>
-  static const void* moved_by(const Op& op) noexcept {
-    if constexpr (moves_an_object<Op>) return op.moves_from();
-    else return nullptr;
+  static use used_by(const Op& op) noexcept {
+    if constexpr (moves_an_object<Op>) return {op.moves_from(), true};
+    else if constexpr (refers_to_an_object<Op>) return {op.refers_to(), false};
+    else return {nullptr, false};
   }
-  static void expect_apart(std::initializer_list<const void*> moved) noexcept {
-    for (const void* const* one = moved.begin(); one != moved.end(); ++one)
-      for (const void* const* other = moved.begin(); other != one; ++other)
-        expects(!*one || *one != *other, "a select was to send the same object by two of its operations",
+  static void expect_apart(std::initializer_list<use> uses) noexcept {
+    for (const use* one = uses.begin(); one != uses.end(); ++one)
+      for (const use* other = uses.begin(); other != one; ++other)
+        expects(!one->of || one->of != other->of || !(one->moves || other->moves),
+                "a select was to send the same object by two of its operations",
                 "the first of them would move it away, and the second send what is left: send copies, or two objects");
   }
   template <class Op>
@@ -98,6 +119,12 @@ class selecting {
   template <std::size_t I, class Op>
   static Op& arm(select_arm<I, Op>& of) noexcept {
     return of.op;
+  }
+  bool try_from(std::size_t first) noexcept {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) { return ((I >= first && try_arm<I>()) || ...); }(indices);
+  }
+  bool try_before(std::size_t end) noexcept {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) { return ((I < end && try_arm<I>()) || ...); }(indices);
   }
   template <std::size_t I>
   bool try_arm() noexcept {
@@ -114,7 +141,7 @@ class selecting {
   }
 
   select_arms<std::index_sequence_for<Ops...>, Ops...> arms_;
-  suspension* wait_ = nullptr;  // null: no suspension was needed
+  waiter* entries_ = nullptr;  // null: no suspension was needed
   std::size_t chosen_ = 0;
 };
 
@@ -125,16 +152,41 @@ inline wait_terms strictest(wait_terms terms, const wait_terms& other) noexcept 
   return terms;
 }
 
+template <search Search, class First, class... Rest>
+operation<selecting<Search, First, Rest...>> select_by(operation<First> first, operation<Rest>... rest) noexcept {
+  wait_terms terms = first.terms();
+  ((terms = strictest(terms, rest.terms())), ...);
+  using select_operation = selecting<Search, First, Rest...>;
+  return operation<select_operation>(select_operation(std::move(first).unwrap(), std::move(rest).unwrap()...), terms);
+}
+
 }  // namespace detail
 
-// Waits for the first of the operations: result<choice<T...>>, where T is what each gives.
+// Waits for the first of the operations: result<choice<T...>>, where T is what each gives. If several are possible at
+// once, each of them has its chance.
 template <wait_operation First, wait_operation... Rest>
-[[nodiscard]] operation<detail::selecting<First, Rest...>> select(operation<First> first,
-                                                                  operation<Rest>... rest) noexcept {
-  wait_terms terms = first.terms();
-  ((terms = detail::strictest(terms, rest.terms())), ...);
-  using select_operation = detail::selecting<First, Rest...>;
-  return operation<select_operation>(select_operation(std::move(first).unwrap(), std::move(rest).unwrap()...), terms);
+[[nodiscard]] operation<detail::selecting<detail::search::fair, First, Rest...>> select(
+    operation<First> first, operation<Rest>... rest) noexcept {
+  return detail::select_by<detail::search::fair>(std::move(first), std::move(rest)...);
+}
+
+// The same; if several are possible at once, the one that was given first is chosen, always.
+template <wait_operation First, wait_operation... Rest>
+[[nodiscard]] operation<detail::selecting<detail::search::in_order, First, Rest...>> select_in_order(
+    operation<First> first, operation<Rest>... rest) noexcept {
+  return detail::select_by<detail::search::in_order>(std::move(first), std::move(rest)...);
+}
+
+// Never suspends: carries one of the operations out that is possible at once, each of those with its chance. If none
+// is, std::errc::resource_unavailable_try_again, and nothing has happened. (A channel that is closed is possible at
+// once: the operation has failed.) From any code, in no coroutine, too. No clock and no stop of the context is looked
+// at: terms of the operations say nothing here, and a sleep is possible only if it is for no time.
+template <wait_operation First, wait_operation... Rest>
+[[nodiscard]] result<choice<typename First::value_type, typename Rest::value_type...>> try_select(
+    operation<First> first, operation<Rest>... rest) {
+  detail::selecting<detail::search::fair, First, Rest...> all(std::move(first).unwrap(), std::move(rest).unwrap()...);
+  if (!all.try_now()) return failure(std::errc::resource_unavailable_try_again);
+  return all.take();
 }
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -91,7 +91,12 @@ class basic_spsc_channel final : private detail::spsc_core<Strength> {
   // Never suspend. std::errc::resource_unavailable_try_again: it is full, or empty. An item that was not sent is
   // untouched.
   result<void> try_send(T&& item) noexcept { return try_send_as<T>(std::move(item)); }
-  result<void> try_send(const T& item) noexcept { return try_send_as<const T&>(item); }
+  result<void> try_send(const T& item) noexcept {
+    static_assert(std::is_nothrow_copy_constructible_v<T>,
+                  "hocket: an item that cannot be copied without exceptions: say try_send(std::move(item)), or "
+                  "try_send(T(item))");
+    return try_send_as<const T&>(item);
+  }
   result<T> try_receive() noexcept {
     if (!this->can_receive()) return failure(std::errc::resource_unavailable_try_again);
     return pull();
@@ -204,21 +209,26 @@ template <class Strength, class T>
 template <class U>
 class basic_spsc_channel<Strength, T>::sending {
   using object = std::remove_reference_t<U>;
-  using item = std::conditional_t<detail::is_small_item<T>, T, detail::own_pointer<object>>;
+  using item = std::conditional_t<detail::is_small_item<T>, detail::small_copy<T>, detail::own_pointer<object>>;
 
  public:
   using value_type = void;
-  sending(basic_spsc_channel& to, U&& what) noexcept : to_(&to), item_(referred(what)) {}
+  sending(basic_spsc_channel& to, U&& what) noexcept : to_(&to), item_(kept(what)) {}
   bool try_now() noexcept { return to_->can_send(); }
   void begin(suspension& wait, waiter& entry) noexcept { to_->begin_send(wait, entry); }
   result<void> take() noexcept {
-    if constexpr (detail::is_small_item<T>) return to_->push(std::move(item_));
+    if constexpr (detail::is_small_item<T>) return to_->push(std::move(item_.get()));
     else return to_->push(static_cast<U>(*item_.get()));
+  }
+  const void* refers_to() const noexcept
+    requires(!detail::is_small_item<T>)
+  {
+    return item_.get();
   }
 
  private:
-  static item referred(object& what) noexcept {
-    if constexpr (detail::is_small_item<T>) return what;
+  static item kept(object& what) noexcept {
+    if constexpr (detail::is_small_item<T>) return item(what);
     else return item(&what);
   }
   basic_spsc_channel* to_;
@@ -250,6 +260,7 @@ class basic_spsc_channel<Strength, T>::sending_batch {
     if (count_ == 0) return count_;
     return to_->push_some(count_, [this](std::size_t i) -> T&& { return std::move(items_.get()[i]); });
   }
+  const void* refers_to() const noexcept { return count_ == 0 ? nullptr : items_.get(); }
 
  private:
   basic_spsc_channel* to_;

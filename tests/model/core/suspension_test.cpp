@@ -92,7 +92,7 @@ struct two_sources {
     for (int i = 0; i < 2 && !self->wait.decided(); ++i) sources[i].take_or_list(self->wait, self->entries[i]);
     if (self->wait.commit()) home.sleep();
     require(self->wait.finish() == verdict::granted);
-    index = self->wait.granted_index();
+    index = waiter::granted_of(self->entries);
     self.free();
   }
 };

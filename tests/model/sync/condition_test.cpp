@@ -78,6 +78,39 @@ void cancelled_beside_a_notify(execution& run) {
   stop.free();
 }
 
+// Two wait, one of whom may be cancelled, while one is notified and all are: as many are told as notifications were
+// accepted, and nobody waits on who was not cancelled.
+template <bool cancels>
+void all_beside_one(execution& run) {
+  kept<guarded<strength::shared>> shared;
+  kept<stop_source> stop;
+  place places[] = {place(&*stop), place()};
+  auto one = shared->mutex.try_lock();
+  one_wait first(places[0], shared->changed.wait(one));
+  auto other = shared->mutex.try_lock();
+  one_wait second(places[1], shared->changed.wait(other));
+  std::size_t accepted[2] = {};
+  bool told[2] = {};
+  run.thread("notifies one", [&] { accepted[0] = shared->changed.notify_one() ? 1 : 0; });
+  run.thread("notifies all", [&] { accepted[1] = shared->changed.notify_all(); });
+  if (cancels) run.thread("cancels", [&] { stop->request(); });
+  run.thread("first", [&] {
+    told[0] = first.end().has_value();
+    one.unlock();
+  });
+  run.thread("second", [&] {
+    told[1] = second.end().has_value();
+    other.unlock();
+  });
+  run.join();
+  require(told[1] && (told[0] || cancels), "a notification is lost");
+  require(accepted[0] + accepted[1] == std::size_t{told[0]} + std::size_t{told[1]},
+          "a notification was counted wrongly");
+  require(static_cast<bool>(shared->mutex.try_lock()), "the mutex is lost");
+  shared.free();
+  stop.free();
+}
+
 // --- the mistakes
 
 // A lock and a condition whose waits give the lock up first, and get in line then.
@@ -154,6 +187,11 @@ TEST_CASE("who looks and waits for a condition misses no notification") {
 
 TEST_CASE("faults 12 and 14: a notification beside a cancel goes to one of two, and both have the mutex again") {
   ::verdict::none(fresh, cancelled_beside_a_notify<strength::shared>);
+}
+
+TEST_CASE("fault 14: of a notification of one and one of all beside each other none is lost, and a cancel loses none") {
+  ::verdict::none(fresh, all_beside_one<false>);
+  ::verdict::none({.preemptions = 1, .stale_reads = 0, .spurious = 0}, all_beside_one<true>);
 }
 
 TEST_CASE("a wait that gives the lock up before it is in line misses a notification") {

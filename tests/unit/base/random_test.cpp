@@ -54,3 +54,13 @@ TEST_CASE("a simulation owns the source of seeds") {
   CHECK((replace_seed_source(nullptr) != nullptr));
   CHECK(random_seed() != 102);
 }
+
+TEST_CASE("each replacement of the source is another generation of seeds, never 0") {
+  const std::uint32_t first = seed_generation();
+  CHECK(seed_generation() == first);
+  replace_seed_source([]() noexcept { return std::uint64_t{1}; });
+  const std::uint32_t second = seed_generation();
+  replace_seed_source(nullptr);
+  const std::uint32_t third = seed_generation();
+  CHECK(std::set{0u, first, second, third}.size() == 4);
+}

@@ -119,7 +119,10 @@ class permit_source::choice {
     for (int i = 0; i < 2 && !wait_.decided(); ++i) sources_[i]->take_or_list(wait_, entries_[i]);
     return wait_.commit();
   }
-  result await_resume() noexcept { return {wait_.finish(), wait_.granted_index()}; }
+  result await_resume() noexcept {
+    const hocket::verdict how = wait_.finish();
+    return {how, how == hocket::verdict::granted ? hocket::waiter::granted_of(entries_) : 0};
+  }
 
  private:
   permit_source* sources_[2];

@@ -3,6 +3,7 @@
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/sync/channel.hpp>
 #include <hocket/sync/select.hpp>
+#include <hocket/sync/spsc_channel.hpp>
 
 #include "support/death.hpp"
 #include "unit/sync/every_order.hpp"
@@ -24,6 +25,13 @@ TEST_CASE("a select that would send one object twice is fatal") {
     [[maybe_unused]] auto done = sync_wait(select(one.send(std::move(item)), other.send(std::move(item))));
   };
   expect_fatal(twice, "a select was to send the same object by two of its operations");
+  auto mixed = [] {
+    channel<std::unique_ptr<int>> one(0);
+    spsc_channel<std::unique_ptr<int>> other(1);
+    auto item = std::make_unique<int>(7);
+    [[maybe_unused]] auto done = sync_wait(select(other.send(std::move(item)), one.send(std::move(item))));
+  };
+  expect_fatal(mixed, "a select was to send the same object by two of its operations");
   auto batch = [] {
     channel<std::string> one(0), other(0);
     std::string items[2];
@@ -35,10 +43,14 @@ TEST_CASE("a select that would send one object twice is fatal") {
 TEST_CASE("a select sends one of two objects, or one small one by either way") {
   channel<std::string> one(1), other(1);
   std::string a = "a", b = "b";
-  auto done = sync_wait(select(one.send(std::move(a)), other.send(std::move(b))));
+  auto done = sync_wait(select_in_order(one.send(std::move(a)), other.send(std::move(b))));
   REQUIRE(done.has_value());
   CHECK(done->index() == 0);
   CHECK(b == "b");
+  spsc_channel<std::string> third(1), fourth(1);  // they move nothing before they send
+  auto either = sync_wait(select(third.send(std::move(b)), fourth.send(std::move(b))));
+  CHECK(either.has_value());
+  CHECK(third.size() + fourth.size() == 1);
   channel<int> small(0), buffered(1);
   int n = 7;
   auto sent = sync_wait(select(small.send(std::move(n)), buffered.send(std::move(n))));

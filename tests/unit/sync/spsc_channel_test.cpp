@@ -1,5 +1,6 @@
 // What is wrong with channels between one sender and one receiver, and is found; and many items between two threads.
 #include <hocket/core/sync_wait.hpp>
+#include <hocket/sync/channel.hpp>
 #include <hocket/sync/select.hpp>
 #include <hocket/sync/spsc_channel.hpp>
 
@@ -126,6 +127,16 @@ TEST_CASE("a select that names one end of a spsc_channel twice is fatal") {
         static_cast<void>(sync_wait(select(c.receive(), c.receive())));
       },
       "two coroutines received from a spsc_channel at the same time");
+}
+
+TEST_CASE("a select that would send one object by a spsc_channel and a channel is fatal") {
+  auto twice = [] {
+    channel<std::unique_ptr<int>> one(0);
+    spsc_channel<std::unique_ptr<int>> other(1);
+    auto item = std::make_unique<int>(7);
+    [[maybe_unused]] auto done = sync_wait(select(one.send(std::move(item)), other.send(std::move(item))));
+  };
+  expect_fatal(twice, "a select was to send the same object by two of its operations");
 }
 
 TEST_CASE("a spsc_channel without a place is fatal, and so is one that is destroyed while somebody waits") {

@@ -31,8 +31,9 @@ class channel_party {
  private:
   friend class granted_waits;
   settlement how_ = settlement::lost;  // of a grant that is not yet told
-  waiter* next_ = nullptr;             // in a chain of such grants
+  std::uint8_t no_padding_ = 0;        // see op_flag
   int error_ = 0;
+  waiter* next_ = nullptr;  // in a chain of such grants
   const std::error_category* category_ = nullptr;
 };
 

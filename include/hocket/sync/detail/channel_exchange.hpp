@@ -22,8 +22,9 @@ class channel_slot : public channel_party {
   void clear() noexcept { item().~T(); }
 
  private:
-  // Not left as it is: what an operation has in it is searched for addresses of a stack that moves (fiber/await.hpp).
-  alignas(T) std::byte bytes_[sizeof(T)]{};
+  // Whole words, and not left as they are: see op_flag.
+  static constexpr std::size_t word = sizeof(std::uint64_t);
+  alignas(T) alignas(word) std::byte bytes_[(sizeof(T) + word - 1) / word * word]{};
 };
 
 template <class Strength, class T>

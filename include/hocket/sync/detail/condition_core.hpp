@@ -19,6 +19,7 @@
 //
 // (Wait morphing: Butenhof, Programming with POSIX Threads, 1997; as Linux's FUTEX_CMP_REQUEUE does it.)
 #pragma once
+#include <hocket/core/op_flag.hpp>
 #include <hocket/sync/detail/baton.hpp>
 
 namespace hocket::inline HOCKET_ABI::detail {
@@ -29,7 +30,7 @@ struct relock_request {
   baton<Strength>* lock;
   relock_request* next = nullptr;  // in the chain of those who are notified together
   waiter* entry = nullptr;
-  bool listed = false;  // in the line; guarded by the inner mutex
+  op_flag listed{};  // in the line; guarded by the inner mutex
 };
 
 template <class Strength>

@@ -7,9 +7,9 @@
 
 namespace hocket::inline HOCKET_ABI::detail {
 
-// Who owns what the running code takes: its scheduled coroutine; outside of coroutines the thread. To be compared only.
-// The children of a when_all, and what is forked below a coroutine, have one name for all of them: it tells them from
-// others, but not from each other.
+// Who owns what the running code takes: its scheduled coroutine; outside of coroutines the thread, or the context that
+// it was given. To be compared only. The children of a when_all, and what is forked below a coroutine, have one name
+// for all of them: it tells them from others, but not from each other.
 [[gnu::noinline]] const void* owner_without_strand(const thread_state& here) noexcept;
 inline const void* current_owner() noexcept {
   const thread_state& here = this_thread();

@@ -47,6 +47,7 @@ class copied_item {
   explicit copied_item(const T& item) noexcept : from_(&item) {}
 
   const T& get() noexcept { return *from_.get(); }
+  const void* from() const noexcept { return from_.get(); }
   void keep() noexcept { slot.put(*from_.get()); }
   void give_back() noexcept {
     if (slot.state != channel_party::phase::waits) return;

@@ -1,0 +1,180 @@
+// A broadcast: every receiver gets every item, if it keeps up; the sender never waits.
+//
+//   broadcast<price> prices(64);              // the last 64 items are kept
+//   prices.send({"ABC", 17});                 // any thread; false: it is closed
+//
+//   auto mine = prices.make_receiver();       // gets what is sent from now on
+//   auto next = co_await mine.receive();      // result<price>: waits for an item; in a fiber and a thread await(...)
+//   if (!next && lagged_by(next.error()))     // so many items were lost; the next receive() gives the oldest one left
+//
+// Guarantees. A receiver gets the items in the order in which they were sent, the same for all receivers. Each item
+// that was sent while the receiver was there is received, or is counted in one of the errors in between: an error of
+// which lagged_by() is not 0 takes the place of the items that were overwritten before it came by them. It equals
+// std::errc::no_buffer_space. What was done before a send is visible to who receives the item. A receive that was
+// cancelled, timed out or killed has taken nothing. send() runs no foreign code, but that items are moved under the
+// inner mutex, and copied for receivers; the one that is overwritten is destroyed by the sender, outside of it.
+//
+// Any number of senders, and of receivers, which come and go as they like: a receiver is a position, known to itself
+// only. It is used by one coroutine at a time; a copy is one more receiver, at the same position. It is not there any
+// more when it is destroyed, also if items are left for it. What nobody has to receive stays, until it is overwritten
+// or the broadcast is destroyed: keep few places for items that hold much, or send std::shared_ptr<const T>.
+//
+// The end. After close() send() is without effect, and says so. Receivers go on until they have come by all items; then
+// they fail with errc::closed, which equals std::errc::broken_pipe. close(why) gives them that error instead. Of
+// several closes the first one counts. It outlives its receivers' calls, and no receiver waits when it is destroyed
+// (fatal at check level `debug`).
+//
+// All is one short critical section per operation, and a send grants those who wait, in the order in which they came to
+// wait. Any thread; unsync::broadcast is for the coroutines of one thread. Every wait can be cancelled, timed and
+// selected. The constructor allocates the places, nothing else allocates.
+//
+// T is copyable, perhaps with exceptions: one that is thrown by the copy for a receiver leaves its receive(), and the
+// item is still there for it. Moves are noexcept.
+//
+// How: detail/publication.hpp. Item n stands in place n modulo the number of places.
+#pragma once
+#include <hocket/core/operation.hpp>
+#include <hocket/sync/detail/item_ring.hpp>
+#include <hocket/sync/detail/own_pointer.hpp>
+#include <hocket/sync/detail/publication.hpp>
+#include <utility>
+
+namespace hocket::inline HOCKET_ABI {
+
+// How many items `error`, of a receive() of a broadcast, says were lost, up to the largest int; 0 if it says something
+// else.
+std::size_t lagged_by(std::error_code error) noexcept;
+
+namespace detail {
+std::error_code lag_of(std::uint64_t lost) noexcept;
+}
+
+template <class Strength, class T>
+class basic_broadcast final : private detail::publication<Strength> {
+  static_assert(std::is_object_v<T> && !std::is_array_v<T> && !std::is_const_v<T>,
+                "broadcast<T>: T is an object type: send a reference as a pointer, an array as a std::array");
+  static_assert(std::is_copy_constructible_v<T>, "broadcast<T>: each receiver has a copy: send a std::shared_ptr");
+  static_assert(std::is_nothrow_move_constructible_v<T> && std::is_nothrow_move_assignable_v<T> &&
+                    std::is_nothrow_destructible_v<T>,
+                "broadcast<T>: T must be movable without exceptions: send a std::shared_ptr");
+
+  using base = detail::publication<Strength>;
+
+ public:
+  using value_type = T;
+  class receiver;
+
+  // So many items are kept for receivers that are late: one at least. Throws bad_alloc.
+  explicit basic_broadcast(std::size_t places) : base(0), ring_(places) {}
+  ~basic_broadcast() {
+    const std::uint64_t sent = this->last_published();
+    for (std::size_t n = sent < ring_.places() ? static_cast<std::size_t>(sent) : ring_.places(); n != 0; --n)
+      ring_.at(n - 1)->~T();
+  }
+
+  // Never waits. False: it is closed.
+  bool send(T item) noexcept {
+    return this->publish([&](std::uint64_t before) noexcept {
+      T* const place = place_of(before);
+      if (before < ring_.places()) ::new (static_cast<void*>(place)) T(std::move(item));
+      else std::swap(*place, item);
+    });
+  }
+
+  // One that gets what is sent from now on.
+  receiver make_receiver() noexcept { return receiver(*this); }
+
+  // False: it was closed before, and nothing changes.
+  bool close() noexcept { return base::close(errc::closed); }
+  bool close(std::error_code why) noexcept { return base::close(why); }
+
+  using base::is_closed;  // a hint
+  std::size_t capacity() const noexcept { return ring_.places(); }
+
+ private:
+  const char* what() const noexcept override { return "a broadcast"; }
+  T* place_of(std::uint64_t item) const noexcept { return ring_.at(static_cast<std::size_t>(item % ring_.places())); }
+
+  detail::item_ring<T> ring_;  // guarded by mutex_
+};
+
+// A position in a broadcast. Used by one coroutine at a time, and stays where it is while that waits.
+template <class Strength, class T>
+class basic_broadcast<Strength, T>::receiver {
+  class receiving;
+
+ public:
+  explicit receiver(basic_broadcast& from) noexcept : from_(&from) {
+    locked guard(from.mutex_);
+    next_ = from.published();
+  }
+
+  // Waits for an item.
+  [[nodiscard]] operation<receiving> receive(std::source_location at = std::source_location::current()) noexcept {
+    return operation<receiving>(receiving(*this), at);
+  }
+  // Never suspends. std::errc::resource_unavailable_try_again: there is none.
+  result<T> try_receive() {
+    if (!from_->has_news(next_)) return failure(std::errc::resource_unavailable_try_again);
+    return take();
+  }
+
+  // How many items were lost to it, as far as it was told.
+  std::uint64_t lost() const noexcept { return lost_; }
+  // How many items are there for it now, those not counted that are lost already. A hint, outdated at once.
+  std::size_t size() const noexcept {
+    locked guard(from_->mutex_);
+    const std::uint64_t behind = from_->published() - next_;
+    return behind < from_->capacity() ? static_cast<std::size_t>(behind) : from_->capacity();
+  }
+
+ private:
+  result<T> take() {
+    locked guard(from_->mutex_);
+    const std::uint64_t sent = from_->published();
+    const std::uint64_t lost = lost_before(sent);
+    if (lost != 0) {
+      next_ += lost;
+      lost_ += lost;
+      return failure(detail::lag_of(lost));
+    }
+    if (next_ == sent) {
+      expects(from_->is_closed(), "two coroutines received by one receiver of a broadcast", "give each a copy of it");
+      return failure(from_->why());
+    }
+    result<T> got(std::in_place, std::as_const(*from_->place_of(next_)));
+    ++next_;
+    return got;
+  }
+  std::uint64_t lost_before(std::uint64_t sent) const noexcept {
+    const std::uint64_t behind = sent - next_;
+    return behind > from_->capacity() ? behind - from_->capacity() : 0;
+  }
+
+  basic_broadcast* from_;
+  std::uint64_t next_ = 0;  // the number of the item that it receives next
+  std::uint64_t lost_ = 0;
+};
+
+template <class Strength, class T>
+class basic_broadcast<Strength, T>::receiver::receiving {
+ public:
+  using value_type = T;
+  explicit receiving(receiver& of) noexcept : receiver_(&of) {}
+  bool try_now() noexcept { return of().from_->has_news(of().next_); }
+  void begin(suspension& wait, waiter& entry) noexcept { of().from_->begin(wait, entry, of().next_); }
+  result<T> take() { return of().take(); }
+
+ private:
+  receiver& of() const noexcept { return *receiver_.get(); }
+  detail::own_pointer<receiver> receiver_;
+};
+
+template <class T>
+using broadcast = basic_broadcast<strength::shared, T>;
+namespace unsync {
+template <class T>
+using broadcast = basic_broadcast<strength::unsync, T>;
+}
+
+}  // namespace hocket::inline HOCKET_ABI

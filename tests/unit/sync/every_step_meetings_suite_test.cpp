@@ -1,0 +1,3 @@
+#include "unit/sync/kinds.hpp"
+
+#include "suites/every_step_meetings.hpp"
