@@ -1,6 +1,7 @@
 #pragma once
 // The channels of the page `primitives` for hocket. `Channel` is one of numbers: channel, or spsc_channel where there
 // is one sender and one receiver.
+#include <hocket/sync/broadcast.hpp>
 #include <hocket/sync/channel.hpp>
 
 #include <array>
@@ -99,6 +100,37 @@ bool channel_rendezvous(const load&, std::uint64_t k) {
     LAB_END;
   });
   return right == k / 2;
+}
+
+// The receivers are there before anything is sent.
+inline bool broadcast_100(const load& r, std::uint64_t k) {
+  using published = primitives::broadcast<std::uint64_t>;
+  published all(burst);
+  std::vector<published::receiver> to(r.count, all.make_receiver());
+  burst_count having(r.count);
+  auto_reset_event had;
+  std::atomic<std::uint64_t> sum{0};
+  many(static_cast<int>(r.count) + 1, [&](int number) -> coroutine {
+    const auto me = static_cast<std::size_t>(number);
+    std::uint64_t mine = 0;
+    for (std::uint64_t i = 0; i < k; ++i) {
+      const bool ends_burst = (i + 1) % burst == 0;
+      if (me == r.count) {
+        all.send(value_of(i));
+        if (!ends_burst) continue;
+        auto told = LAB_AWAIT(had.wait());
+        if (!told) break;
+      } else {
+        auto got = LAB_AWAIT(to[me].receive());
+        if (!got) break;
+        mine += *got;
+        if (ends_burst && having.is_last()) had.set();
+      }
+    }
+    sum += mine;
+    LAB_END;
+  });
+  return sum == r.count * sum_of_values(0, k);
 }
 
 }  // namespace lab

@@ -104,6 +104,7 @@ constexpr lab::named_primitive primitives[] = {
     {"channel_4p4c", lab::channel_many<channel, 4, lab::buffered, lab::receive_each<channel>>},
     {"channel_rendezvous", lab::channel_rendezvous<channel>},
 #endif
+    {"broadcast_100", lab::broadcast_100},
     {"select_of_4", as_waits<lab::select_handover>},
     {"condition_ping_pong", lab::condition_ping_pong},
     {"monitor_ping_pong", lab::monitor_ping_pong},
