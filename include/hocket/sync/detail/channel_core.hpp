@@ -27,11 +27,11 @@ class channel_party {
 
   bool receives;
   phase state = phase::begun;
+  std::uint8_t no_padding = 0;  // see core/op_flag.hpp
 
  private:
   friend class granted_waits;
   settlement how_ = settlement::lost;  // of a grant that is not yet told
-  std::uint8_t no_padding_ = 0;        // see op_flag
   int error_ = 0;
   waiter* next_ = nullptr;  // in a chain of such grants
   const std::error_category* category_ = nullptr;
