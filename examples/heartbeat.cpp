@@ -33,7 +33,7 @@ task<> make_rounds(int& rounds) {
   }
 }
 
-task<bool> listen() {
+task<bool> hear_and_miss() {
   auto_reset_event heard;
   int rounds = 0;
   auto body = [&](scope& all) -> task<int> {
@@ -50,4 +50,4 @@ task<bool> listen() {
 
 }  // namespace
 
-int main() { return run(listen) ? 0 : 1; }
+int main() { return run(hear_and_miss) ? 0 : 1; }
