@@ -18,7 +18,9 @@ loop::loop(const loop_options& options)
       wheel_(clock_, *this, *this),
       coroutines_(*this, options.name),
       context_(context::child_of(context::root(), {.name = options.name, .stop = &stop_}, {})),
-      unhandled_(options.on_unhandled ? options.on_unhandled : &abort_on_unhandled) {}
+      unhandled_(options.on_unhandled ? options.on_unhandled : &abort_on_unhandled) {
+  prepare_asymmetric_fences();
+}
 
 loop::~loop() { end_all(); }
 

@@ -21,7 +21,7 @@ inline void fence(std::memory_order order) noexcept { std::atomic_thread_fence(o
 // and takes microseconds. Elsewhere both are seq_cst fences.
 // Dice, Huang, Yang, "Asymmetric Dekker synchronization" (2001).
 //
-// prepare_asymmetric_fences() comes before both, in every thread that uses the pair.
+// prepare_asymmetric_fences() comes before the heavy half, in every thread; a light half before it is a whole fence.
 void prepare_asymmetric_fences() noexcept;
 void heavy_fence() noexcept;
 
