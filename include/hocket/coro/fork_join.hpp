@@ -22,12 +22,13 @@
 // runs on whichever worker ended last; a fiber goes on where it was, and so does a task that is a child of a when_all.
 //
 // Cost. Per child a push and a pop of a deque without an atomic read-modify-write, and no allocation but the child's
-// own frame; the outermost fork_join of a coroutine allocates a context. A vector takes an array. Threads: may be
-// awaited anywhere. Complexity: with W the work of all, and D the longest chain of it, about W / P + D on P workers
-// (Blumofe and Leiserson, "Scheduling multithreaded computations by work stealing", 1999).
+// own frame; the outermost fork_join of a coroutine allocates a context. A vector of tasks takes one of results.
+// Threads: may be awaited anywhere. Complexity: with W the work of all, and D the longest chain of it, about W / P + D
+// on P workers (Blumofe and Leiserson, "Scheduling multithreaded computations by work stealing", 1999).
 #pragma once
 #include <hocket/base/result.hpp>
 #include <hocket/coro/detail/fork_group.hpp>
+#include <hocket/coro/detail/frame_allocator.hpp>
 #include <concepts>
 #include <tuple>
 #include <utility>
@@ -120,8 +121,9 @@ class [[nodiscard("what is forked does nothing until it is awaited")]] fork_pack
 template <class T>
 class [[nodiscard("what is forked does nothing until it is awaited")]] fork_vector final : public fork_awaiter {
  public:
-  explicit fork_vector(std::vector<task<T>>&& children) : children_(std::move(children)), handles_(children_.size()) {
-    for (std::size_t i = 0; i < children_.size(); ++i) handles_[i] = handle_of_task(children_[i]);
+  explicit fork_vector(std::vector<task<T>>&& children) : children_(std::move(children)) {
+    handles_.reserve(children_.size());
+    for (auto& child : children_) handles_.push_back(handle_of_task(child));
   }
 
   bool await_ready() const noexcept { return children_.empty(); }
@@ -146,7 +148,7 @@ class [[nodiscard("what is forked does nothing until it is awaited")]] fork_vect
 
  private:
   std::vector<task<T>> children_;
-  std::vector<std::coroutine_handle<>> handles_;
+  std::vector<std::coroutine_handle<>, frame_allocator<std::coroutine_handle<>>> handles_;
 };
 
 // A range, halved until it is small.

@@ -27,6 +27,28 @@ final class LockPrimitives {
         return counter[0] == k;
     }
 
+    private static boolean monitorContended(int count, int k) throws InterruptedException {
+        ReentrantLock lock = new ReentrantLock();
+        long[] counter = new long[1];
+        Primitives.inThreads(count, me -> {
+            for (int i = 0; i < k / count; i++) {
+                lock.lock();
+                try {
+                    lock.lock();
+                    try {
+                        counter[0]++;
+                        Thread.yield();
+                    } finally {
+                        lock.unlock();
+                    }
+                } finally {
+                    lock.unlock();
+                }
+            }
+        });
+        return counter[0] == k;
+    }
+
     private static boolean sharedFree(int k) throws InterruptedException {
         ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
         long[] counter = new long[1];
@@ -74,6 +96,7 @@ final class LockPrimitives {
     static Primitives.Units known(String workload, int count) {
         switch (workload) {
             case "monitor_free": return LockPrimitives::monitorFree;
+            case "monitor_contended": return k -> monitorContended(count, k);
             case "shared_free": return LockPrimitives::sharedFree;
             case "shared_mixed": return k -> sharedMixed(count, k);
             default: throw new IllegalArgumentException(workload);

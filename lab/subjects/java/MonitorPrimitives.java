@@ -50,6 +50,19 @@ final class MonitorPrimitives {
         return mine.counter == k;
     }
 
+    private static boolean monitorContended(int count, int k) throws InterruptedException {
+        Guarded shared = new Guarded();
+        Primitives.inThreads(count, me -> {
+            for (int i = 0; i < k / count; i++) {
+                synchronized (shared) {
+                    enteredAgain(shared);
+                    Thread.yield();
+                }
+            }
+        });
+        return shared.counter == k;
+    }
+
     private static void enteredAgain(Guarded mine) {
         synchronized (mine) {
             mine.counter++;
@@ -79,6 +92,7 @@ final class MonitorPrimitives {
             case "mutex_contended": return k -> oneMutex(count, k, true);
             case "mutex_parallel": return k -> oneMutex(count, k, false);
             case "monitor_free": return MonitorPrimitives::monitorFree;
+            case "monitor_contended": return k -> monitorContended(count, k);
             case "monitor_ping_pong": return MonitorPrimitives::giveTurns;
             default: throw new IllegalArgumentException(workload);
         }

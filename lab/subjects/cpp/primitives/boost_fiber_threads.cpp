@@ -229,6 +229,19 @@ bool monitor_ping_pong(const load& r, std::uint64_t k) {
   return give_turns(r, k, changed, changed);
 }
 
+bool monitor_contended(const load& r, std::uint64_t k) {
+  lab::guarded<fibers::recursive_mutex> shared;
+  in_fibers(r, r.count, [&](std::size_t) {
+    for (std::uint64_t left = k / r.count; left; --left) {
+      std::lock_guard held{shared.lock};
+      std::lock_guard again{shared.lock};
+      lab::increment(shared.counter);
+      boost::this_fiber::yield();
+    }
+  });
+  return shared.counter == k;
+}
+
 bool monitor_free(const load& r, std::uint64_t k) {
   lab::guarded<fibers::recursive_mutex> mine;
   in_fibers(r, 1, [&](std::size_t) {
@@ -266,6 +279,7 @@ constexpr lab::named_primitive primitives[] = {
     {"condition_ping_pong", condition_ping_pong},
     {"monitor_ping_pong", monitor_ping_pong},
     {"monitor_free", monitor_free},
+    {"monitor_contended", monitor_contended},
     {"timed_free", timed_free},
     {"timed_ping_pong", ping_pong<true>},
 };

@@ -71,6 +71,22 @@ inline bool monitor_free(const load&, std::uint64_t k) {
   return counter == k;
 }
 
+inline bool monitor_contended(const load& r, std::uint64_t k) {
+  guarded<primitives::monitor> shared;
+  many(static_cast<int>(r.count), [&](int) -> coroutine {
+    for (std::uint64_t left = k / r.count; left; --left) {
+      auto in = LAB_AWAIT(shared.lock.enter());
+      if (!in) break;
+      auto again = LAB_AWAIT(shared.lock.enter());
+      if (!again) break;
+      increment(shared.counter);
+      LAB_AWAIT(hocket::yield());
+    }
+    LAB_END;
+  });
+  return shared.counter == k;
+}
+
 inline bool shared_free(const load&, std::uint64_t k) {
   primitives::shared_mutex m;
   std::uint64_t counter = 0;

@@ -109,6 +109,7 @@ constexpr lab::named_primitive primitives[] = {
     {"condition_ping_pong", lab::condition_ping_pong},
     {"monitor_ping_pong", lab::monitor_ping_pong},
     {"monitor_free", lab::monitor_free},
+    {"monitor_contended", lab::monitor_contended},
     {"shared_free", lab::shared_free},
     {"shared_mixed", lab::shared_mixed},
     {"timed_free", as_waits<lab::within_free>},

@@ -297,6 +297,19 @@ bool monitor_ping_pong(const load&, std::uint64_t k) {
   return give_turns(k, changed, changed);
 }
 
+bool monitor_contended(const load& r, std::uint64_t k) {
+  lab::guarded<std::recursive_mutex> shared;
+  in_threads(r.count, [&](std::size_t) {
+    for (std::uint64_t left = k / r.count; left; --left) {
+      std::lock_guard held{shared.lock};
+      std::lock_guard again{shared.lock};
+      lab::increment(shared.counter);
+      std::this_thread::yield();
+    }
+  });
+  return shared.counter == k;
+}
+
 bool monitor_free(const load&, std::uint64_t k) {
   lab::guarded<std::recursive_mutex> mine;
   in_threads(1, [&](std::size_t) {
@@ -367,6 +380,7 @@ constexpr lab::named_primitive primitives[] = {
     {"condition_ping_pong", condition_ping_pong},
     {"monitor_ping_pong", monitor_ping_pong},
     {"monitor_free", monitor_free},
+    {"monitor_contended", monitor_contended},
     {"shared_free", shared_free},
     {"shared_mixed", shared_mixed},
     {"timed_free", timed_free},
