@@ -24,7 +24,7 @@ bool register_process() noexcept { return membarrier(MEMBARRIER_CMD_REGISTER_PRI
 void fence_all_threads() noexcept {
   if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) return;
   expects(register_process() && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED), "membarrier(2) was available and is not",
-          "a sandbox that forbids it must be set up before the first runtime is made");
+          "a sandbox that forbids it must be set up before the first loop or runtime is made");
 }
 #else
 bool register_process() noexcept { return false; }
