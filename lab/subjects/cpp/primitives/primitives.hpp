@@ -32,8 +32,7 @@
 //   monitor_free            one coroutine takes a lock that it may take again, does so, adds, and unlocks twice
 //   shared_free             one coroutine locks a shared mutex for reading, adds, unlocks
 //   shared_mixed            `count` coroutines and one shared mutex: lock, add, yield, unlock. One turn in eight
-//   writes,
-//                           the others read
+//                           writes, the others read
 //   timed_free              as mutex_free with one coroutine, the lock under a deadline that does not come
 //   timed_ping_pong         as event_ping_pong, the wait under a deadline that does not come
 //
