@@ -22,15 +22,9 @@ task<int> quota(int id) {
 }
 
 task<result<std::string>> serve(semaphore& slots, int id) {
-  auto slot = co_await within(200ms, slots.acquire());
-  if (!slot) co_return failure(slot.error());
-  auto body = [id](scope& both) -> task<std::string> {
-    auto name = spawn(both, user, id);
-    auto limit = spawn(both, quota, id);
-    std::string text = co_await name;
-    co_return text + ": " + std::to_string(co_await limit);
-  };
-  co_return co_await in_scope(body);
+  auto slot = co_await or_return(within(1s, slots.acquire()));  // too late: serve() ends here, with that error
+  auto [name, limit] = co_await or_return(within(200ms, when_all(user(id), quota(id))));
+  co_return name + ": " + std::to_string(limit);
 }
 
 task<int> serve_all(int requests) {

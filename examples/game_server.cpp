@@ -1,5 +1,5 @@
-// A game server's frame loop: the loop belongs to the game, which gives it 16 ms at a time. A login is an ordinary
-// function; it runs as a fiber, and waits for an answer of the data base, at most three seconds. What a player's
+// A game server's frame loop: the loop belongs to the game, which gives it a millisecond of each frame. A login is an
+// ordinary function; it runs as a fiber, and waits for an answer of the data base, at most three seconds. What a player's
 // coroutines do and wait for belongs to the player's group, which ends when the player leaves.
 #include <hocket/hocket.hpp>
 

@@ -1,14 +1,18 @@
 """The lab's own parts, each with something that it must not accept. No figure of a machine is tested."""
+import contextlib
+import io
 import mmap
 import os
 import pathlib
 import sys
+import tempfile
 import unittest
+import unittest.mock
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from labkit import catalogue, compare, measure, process, terminal  # noqa: E402 (the path comes first)
+from labkit import builders, catalogue, compare, measure, process, terminal  # noqa: E402 (the path comes first)
 
 CORES = [max(os.sched_getaffinity(0))]
 GROUP = {"metrics": [{"id": "live", "unit": "MiB"}, {"id": "peak", "unit": "MiB"}]}
@@ -155,6 +159,40 @@ class Plan(unittest.TestCase):
         for size, group, cores in (({}, {}, [3]), ({"cores": 2}, {}, [3, 2]), ({}, {"cores": 2}, [3, 2]),
                                    ({"cores": 1}, {"cores": 2}, [3])):
             self.assertEqual(self.command_and_cores({"n": 1, "stack": 1, **size}, group)[1], cores)
+
+
+class Crates(unittest.TestCase):
+    """With a cargo that has no crates: it fails where it is told to fetch none, and keeps what it was told."""
+
+    def build(self, has_crates, no_install):
+        with tempfile.TemporaryDirectory() as folder:
+            cargo, said = pathlib.Path(folder, "cargo"), pathlib.Path(folder, "said")
+            cargo.write_text(f'#!/bin/sh\necho "$@" >> {said}\ncase "$*" in *--offline*) exit {0 if has_crates else 1};; esac\n')
+            cargo.chmod(0o755)
+            errors = io.StringIO()
+            with unittest.mock.patch.dict(os.environ, {"PATH": f"{folder}:{os.environ['PATH']}", "HOCKET_NO_INSTALL": no_install}), \
+                    contextlib.redirect_stderr(errors):
+                skipped = builders.prepare([system for system in catalogue.systems() if system.builder == "rust"],
+                                           pathlib.Path(folder))
+            builds = [line for line in said.read_text().splitlines() if line.startswith("build")]
+        return skipped, builds, errors.getvalue()
+
+    def test_what_is_here_is_not_fetched(self):
+        for no_install in ("", "1"):
+            skipped, builds, printed = self.build(True, no_install)
+            self.assertEqual((skipped, printed), ({}, ""))
+            self.assertTrue(builds and all("--offline" in line for line in builds))
+
+    def test_what_is_missing_is_named_and_fetched(self):
+        skipped, builds, printed = self.build(False, "")
+        self.assertEqual(skipped, {})
+        self.assertTrue(builds and "--offline" not in builds[0])
+        self.assertIn("corosensei 0.3.4", printed)
+
+    def test_what_is_missing_is_skipped_where_nothing_may_be_installed(self):
+        skipped, builds, printed = self.build(False, "1")
+        self.assertEqual(set(skipped.values()), {"its crates are not here"})
+        self.assertEqual((builds, printed), ([], ""))
 
 
 class Tables(unittest.TestCase):

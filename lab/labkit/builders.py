@@ -1,15 +1,22 @@
-"""Makes the subjects: how to call each system, or why it is skipped."""
+"""Makes the subjects: how to call each system, or why it is skipped.
+
+Only Rust's need what others have published. Their crates are fetched where they are missing, after naming them, and not
+at all where ./dev may install nothing. Go's and Java's are made of their language alone, and asked for no more.
+"""
 import glob
 import os
 import pathlib
 import re
 import shutil
 import subprocess
+import sys
 
 from .catalogue import LAB
 
 SOURCES = LAB / "subjects"
 ROOT = LAB.parent
+sys.path.append(str(ROOT / "tools"))
+from developer import install  # noqa: E402 (the path comes first)
 
 
 class Missing(Exception):
@@ -53,8 +60,20 @@ def go(build, system):
         raise Missing("go is not installed")
     program = build / "subjects" / "go-subject"
     quietly([compiler, "build", "-o", str(program), "."], cwd=SOURCES / "go",
-            env={**os.environ, "GOTOOLCHAIN": "local", "GOFLAGS": "-mod=readonly"})
+            env={**os.environ, "GOTOOLCHAIN": "local", "GOPROXY": "off", "GOFLAGS": "-mod=readonly"})
     return [str(program), system.id]
+
+
+def crates_of(crate):
+    """The crates that Cargo.lock pins, for whatever target: name and version."""
+    packages = (SOURCES / crate / "Cargo.lock").read_text(encoding="utf-8").split("[[package]]")[1:]
+    fields = [dict(re.findall(r'^(\w+) = "(.*)"$', package, re.MULTILINE)) for package in packages]
+    return [f"{package['name']} {package['version']}" for package in fields if "source" in package]
+
+
+def has_crates(cargo, crate):
+    return subprocess.run([cargo, "tree", "--locked", "--offline"], cwd=SOURCES / crate, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL).returncode == 0
 
 
 def cargo_build(build, system, crate):
@@ -62,7 +81,14 @@ def cargo_build(build, system, crate):
     if not cargo:
         raise Missing("cargo is not installed")
     target = build / crate
-    quietly([cargo, "build", "--release", "--locked", "--quiet", "--target-dir", str(target)], cwd=SOURCES / crate)
+    command = [cargo, "build", "--release", "--locked", "--quiet", "--target-dir", str(target)]
+    if has_crates(cargo, crate):
+        command.append("--offline")
+    elif install.forbidden():
+        raise Missing("its crates are not here")
+    else:
+        print("fetching what is missing of these crates:", ", ".join(crates_of(crate)), file=sys.stderr, flush=True)
+    quietly(command, cwd=SOURCES / crate)
     return [str(target / "release" / f"subject-{crate}"), system.id]
 
 

@@ -18,9 +18,13 @@ settlement claim::settle(verdict outcome) noexcept {
 }
 
 claim::both claim::settle_both(claim& one, claim& other) noexcept {
-  bool in_order = reinterpret_cast<std::uintptr_t>(&one) < reinterpret_cast<std::uintptr_t>(&other);
-  claim& first = in_order ? one : other;
-  claim& second = in_order ? other : one;
+  const bool in_order = reinterpret_cast<std::uintptr_t>(&one) < reinterpret_cast<std::uintptr_t>(&other);
+  if (in_order) return settle_in_order(one, other);
+  const both reversed = settle_in_order(other, one);
+  return {reversed.other, reversed.one};
+}
+
+claim::both claim::settle_in_order(claim& first, claim& second) noexcept {
   if (first.settle(verdict::reserved) == settlement::lost) return {settlement::lost, settlement::lost};
   verdict ours = verdict::reserved;
   settlement at_second = second.settle(verdict::granted);
@@ -29,8 +33,7 @@ claim::both claim::settle_both(claim& one, claim& other) noexcept {
     [[maybe_unused]] settlement undone = first.swing(ours, verdict::armed);
     return {settlement::lost, settlement::lost};
   }
-  settlement at_first = first.swing(ours, verdict::granted);
-  return in_order ? both{at_first, at_second} : both{at_second, at_first};
+  return {first.swing(ours, verdict::granted), at_second};
 }
 
 // Goes from `from` to `to`. If the claim has another verdict, that is left in `from`.

@@ -7,9 +7,8 @@
 //
 // STATES of a thread
 //   ready      declared or in the middle; can be chosen
-//   sleeping   in a futex wait on `address`; a wake makes it ready. A timed one goes on without, timed out, if no
-//   thread
-//              could be chosen else
+//   sleeping   in a futex wait on `address`; a wake makes it ready. A timed one goes on without, timed out, if
+//              no thread could be chosen else
 //   expiring   in a timed futex wait whose time will be up: can be chosen, and is then timed out; a wake may be earlier
 //   shut_out   waits for mutex `blocked_on`; its unlock makes it ready (and another may be faster)
 //   paused     in pause(); can be chosen once the memory has been changed by others since it first looked. If no thread

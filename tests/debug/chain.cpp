@@ -6,8 +6,8 @@
 //     "first"        fiber   first_body > first_call                                     joins "second"
 //     "still ready"  a task and a fiber that have yielded
 //     "parent"       fiber   parent_body                                                 leaves a scope
-//     "child"        task    child_body                                                  in that scope, waits at the
-//     gate
+//     "child"        task    child_body                                                  in that scope, waits at
+//                           the gate
 //   loop "other"
 //     "abroad"       fiber   waits for a foreign awaitable
 //     "asleep"       fiber   waits for the gate, and hibernates

@@ -1,9 +1,16 @@
-"""symbols.py <library>...: a stackless build has no symbol of context, stack or fiber, nor one that it wants from them."""
+"""Which symbols of context, stack or fiber a library has or wants.
+
+    symbols.py <library>...              must find none: the layers of a stackless build
+    symbols.py --control <library>...    must find every kind of them: the libraries of those three layers
+"""
 import re
 import subprocess
 import sys
 
-FORBIDDEN = re.compile(r"hocket_(switch|entry|frame_|start_)|hocket::[^ ]*(fiber_|control_block|stack_pool|stack_depot|stack_slab|machine::)")
+COMPILED = ("fiber_", "control_block", "stack_pool", "stack_depot", "stack_slab", "stack_image", "exception_globals",
+            "any_coroutine", "packing_batch", "big_stack", "resume_order")
+INLINE = ("coroutine_self", "machine::")  # in the libraries of whoever uses them
+FORBIDDEN = re.compile(rf"hocket_(?:switch|entry|frame_|start_)|hocket::[^ ]*?({'|'.join(COMPILED + INLINE)})")
 
 
 def symbols_of(library):
@@ -11,16 +18,18 @@ def symbols_of(library):
     return listing.splitlines()
 
 
-def main(libraries):
-    seen = 0
-    found = []
-    for library in libraries:
-        lines = symbols_of(library)
-        seen += len(lines)
-        found += [f"{library}: {line}" for line in lines if FORBIDDEN.search(line)]
-    print(f"{seen} symbols in {len(libraries)} libraries, {len(found)} of the stackful layers")
-    print("\n".join(found))
-    return 1 if found or seen < 100 else 0
+def main(arguments):
+    is_control = arguments[0] == "--control"
+    libraries = arguments[is_control:]
+    lines = [(library, line) for library in libraries for line in symbols_of(library)]
+    found = [(library, line, match[1]) for library, line in lines if (match := FORBIDDEN.search(line))]
+    print(f"{len(lines)} symbols in {len(libraries)} libraries, {len(found)} of the stackful layers")
+    if is_control:
+        missing = set(COMPILED) - {word for _, _, word in found}
+        print("not found:", *sorted(missing))
+        return 1 if missing else 0
+    print("\n".join(f"{library}: {line}" for library, line, _ in found))
+    return 1 if found or len(lines) < 100 else 0
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@
 #include <doctest/doctest.h>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <random>
 #include <thread>
 #include <vector>
@@ -128,7 +129,9 @@ inline task<> one_of_tasks(arena& in, std::uint64_t seed) {
         break;
       }
       case 1: {
+        std::optional<absence> waiting(std::in_place, self);
         auto got = co_await within(short_time(random), in.permits.acquire());
+        waiting.reset();
         if (got) {
           holding now(in);
           absence away(self);

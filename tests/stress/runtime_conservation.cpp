@@ -1,7 +1,7 @@
 // FAULTS 12 to 16 and 19 by brute force: a million waits in a plain build, of both kinds of coroutines, on 1 to 4
 // workers, each of which is a race of grants with whatever else may end it: a deadline of 0 to 50 us, a cancel or a
-// kill from outside, the close of a channel, a select's other operations. What the primitives give is counted on both
-// sides:
+// kill from outside, the close of a channel, a select's other operations, the end of the runtime. What the primitives
+// give is counted on both sides:
 //
 //   mutex, semaphore, shared mutex    never more inside than there is room for, and all is free in the end
 //   auto_reset_event                  one token: who is let through has it, and sets the event again
@@ -9,7 +9,7 @@
 //   condition                         accepted notifications = waits that were notified; jobs in = jobs out + jobs left
 //   all                               waits begun = waits granted, cancelled, timed out, closed and unwound
 //
-// Two coroutines of each round have no deadline and are left alone: they would hang if anything was lost.
+// Two coroutines of each round have no deadline and nobody cancels them: they would hang if anything was lost.
 // The seed is random and printed; HOCKET_STRESS_SEED=<n> repeats its choices.
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/sync/auto_reset_event.hpp>
@@ -78,6 +78,7 @@ struct account {
 // How the waits of all rounds ended.
 struct statistics {
   std::atomic<long> begun{0}, granted{0}, cancelled{0}, timed_out{0}, closed{0}, unwound{0};
+  long unwound_by_the_end = 0;  // of its runtime
   long ended() const { return granted + cancelled + timed_out + closed + unwound; }
 };
 
@@ -355,16 +356,25 @@ void check_books(market& in) {
   REQUIRE(in.ends.begun == in.ends.ended());
 }
 
-void one_round(hocket::runtime& rt, statistics& ends, random_engine& random) {
+// In one of eight the runtime is destroyed under what still waits.
+void one_round(std::optional<hocket::runtime>& rt, std::size_t workers, statistics& ends, random_engine& random) {
+  if (!rt) rt.emplace(runtime_options{.workers = workers});
   market in(ends);
   std::vector<join_handle<>> handles;
   for (std::size_t i = 0; i < crowd; ++i) {
     const std::uint64_t own = random();
-    if (i % 2 == 0) handles.push_back(spawn(rt, trade_in_fiber, std::ref(in), own, i < steady));
-    else handles.push_back(spawn(rt, trade_in_task, std::ref(in), own, i < steady));
+    if (i % 2 == 0) handles.push_back(spawn(*rt, trade_in_fiber, std::ref(in), own, i < steady));
+    else handles.push_back(spawn(*rt, trade_in_task, std::ref(in), own, i < steady));
   }
   disturb(in, handles, random);
-  end_all(in, handles);
+  if (random.below(8) == 0) {
+    const long before = ends.unwound;
+    rt.reset();
+    ends.unwound_by_the_end += ends.unwound - before;
+  } else {
+    end_all(in, handles);
+  }
+  for (auto& one : handles) REQUIRE(one.done());
   check_books(in);
 }
 
@@ -378,11 +388,13 @@ TEST_CASE("faults 12, 13, 14, 15, 16, 19: in a million races no permit, item or 
   int part = 0;
   for (const std::size_t workers : {1u, 2u, 4u}) {
     CAPTURE(workers);
-    hocket::runtime rt(runtime_options{.workers = workers});
-    for (++part; ends.begun < races * part / 3;) one_round(rt, ends, random);
+    std::optional<hocket::runtime> rt;
+    for (++part; ends.begun < races * part / 3;) one_round(rt, workers, ends, random);
   }
   MESSAGE("granted ", ends.granted.load(), ", cancelled ", ends.cancelled.load(), ", timed out ", ends.timed_out.load(),
-          ", closed ", ends.closed.load(), ", unwound ", ends.unwound.load());
+          ", closed ", ends.closed.load(), ", unwound ", ends.unwound.load(), ", of them by the end of the runtime ",
+          ends.unwound_by_the_end);
+  CHECK(ends.unwound_by_the_end > 0);
   CHECK(ends.begun >= races);
   for (auto* each : {&ends.granted, &ends.cancelled, &ends.timed_out, &ends.closed, &ends.unwound}) CHECK(*each > 0);
 }

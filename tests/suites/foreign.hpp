@@ -226,6 +226,51 @@ TEST_CASE_TEMPLATE("a foreign awaitable that resumes twice is fatal", Kind, HOCK
   expect_fatal(twice, "resumed a coroutine twice");
 }
 
+TEST_CASE_TEMPLATE("a second resume is fatal also later, while the coroutine has not gone on", Kind,
+                   HOCKET_SUITE_KINDS) {
+  auto resume = [](std::coroutine_handle<> handle) { handle.resume(); };
+  auto on_a_thread = [](std::coroutine_handle<> handle) { std::thread([handle] { handle.resume(); }).join(); };
+  auto later_twice = [](auto first, auto second) {
+    return [first, second] {
+      Kind world;
+      std::coroutine_handle<> kept;
+      auto body = [&]() -> typename Kind::body {
+        foreign later([&](std::coroutine_handle<> who) { kept = who; });
+        (void)co_await later;
+      };
+      world.start(body);
+      world.settle();
+      first(kept);
+      second(kept);
+    };
+  };
+  expect_fatal(later_twice(resume, resume), "resumed a coroutine twice");
+  expect_fatal(later_twice(on_a_thread, on_a_thread), "resumed a coroutine twice");
+  expect_fatal(later_twice(on_a_thread, resume), "resumed a coroutine twice");
+}
+
+TEST_CASE_TEMPLATE("so is one later after one inside of await_suspend", Kind, HOCKET_SUITE_KINDS) {
+  auto inline_and_later = [] {
+    Kind world;
+    std::coroutine_handle<> kept;
+    auto waits = [&]() -> typename Kind::body {
+      foreign eager([&](std::coroutine_handle<> who) {
+        kept = who;
+        who.resume();
+      });
+      (void)co_await eager;
+    };
+    auto again = [&]() -> typename Kind::body {  // has its turn before the other one goes on
+      kept.resume();
+      co_return;
+    };
+    world.start(waits);
+    world.start(again);
+    world.settle();
+  };
+  expect_fatal(inline_and_later, "resumed a coroutine twice");
+}
+
 TEST_CASE_TEMPLATE("a loop that ends under a foreign wait says whose", Kind, HOCKET_SUITE_KINDS) {
   auto never = [] {
     Kind world({.name = "forgotten"});

@@ -1,5 +1,6 @@
 // Plain threads that take turns: a kind for the suites (world.hpp). Each waits as sync_wait does, without a handle; but
-// who was woken goes on when its turn comes, in the order of the wake-ups.
+// who was woken goes on when its turn comes, in the order of the wake-ups. Threads that really block, by the machine's
+// clock, are in unit/runtime/stackful/blocked_threads_test.cpp.
 #pragma once
 #include <hocket/core/awaitable.hpp>
 #include <hocket/core/context.hpp>

@@ -1,11 +1,11 @@
 // A small driver: coroutines wait until a descriptor can be read. It is epoll and an eventfd, takes few events at a
 // time, and counts what is done to it.
 //
-//   auto ready = co_await readable(fd);   // on a loop or a runtime that has such a driver; one wait for each
-//   descriptor
+//   auto ready = co_await readable(fd);   // on a loop or a runtime that has such a driver
 //
-// A wait has a seat while it is registered, whose number is what epoll tells. No wait begins between a park() and the
-// poll() that hands on what it has collected, but waits may end: an event whose seat is free then is dropped.
+// One wait for each descriptor. A wait has a seat while it is registered, whose number is what epoll tells. No wait
+// begins between a park() and the poll() that hands on what it has collected, but waits may end: an event whose seat is
+// free then is dropped.
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/base/mutex.hpp>

@@ -134,7 +134,7 @@ def ensure_lab():
 
 
 def setup():
-    groups = ["build", "debug", "clang", "cross", "lab"]
+    groups = ["build", "debug", "extensions", "clang", "cross", "lab"]
     ensure_packages(*groups)
     has_all = [ensure_venv(), ensure_lab(), not missing_packages(groups)]
     if all(has_all):

@@ -45,9 +45,8 @@
 //   kept_below_record      Bytes below a record that belong to the parked frames, too: whoever moves a stack moves them
 //                          along. 0 but for ucontext, whose record lies above the frame of a library's function.
 //   room_to_unwind         About what an exception takes of a stack, in bytes: the unwinder keeps copies of all
-//   registers
-//                          that the architecture's unwind information knows. Measured on x86-64; elsewhere a
-//                          bound with which fibers on dense stacks of the default size are killed in the tests.
+//                          registers that the architecture's unwind information knows. Measured on x86-64; elsewhere
+//                          a bound with which fibers on dense stacks of the default size are killed in the tests.
 //
 // A thread runs on one stack at a time, and a record is switched to once. The switch in assembly is signal safe: at
 // each of its instructions either the old or the new stack is whole.

@@ -117,6 +117,10 @@ class claim {
   };
   [[nodiscard]] static both settle_both(claim& one, claim& other) noexcept;
 
+  // The same, in an order that the caller vouches for: if parties that meet in a ring each begin with another claim,
+  // they wait for one another for ever.
+  [[nodiscard]] static both settle_in_order(claim& first, claim& second) noexcept;
+
   // Any holder: drops `count` holds, its own and those of registrations that it detached. True for the last: the
   // caller must post the coroutine, or go on running it if the caller is the registrar.
   [[nodiscard]] bool drop(std::uint32_t count = 1) noexcept {

@@ -1,6 +1,6 @@
 // A run-time observer of coroutines: the seam for consoles, deadlock reports and simulation.
 //
-// At most one observer is installed in a process. While there is none, an event costs one relaxed load and a branch,
+// At most one observer is installed in a process. While there is none, an event costs one acquiring load and a branch,
 // and the raw switch costs nothing: only creation, scheduled suspension, wake-up and destruction are events.
 #pragma once
 #include <hocket/base/atomic.hpp>

@@ -4,8 +4,7 @@
 //   auto text = co_await blocking(read_file, path);                 // in a fiber: await(blocking(read_file, path))
 //   if (!text) return text.error();                                 // result<std::string>
 //   auto rows = await(within(2s, blocking(query, std::ref(db), statement)));
-//   auto key = co_await blocking(crypto, derive_key, password);     // on a pool of one's own: blocking_pool
-//   crypto({...})
+//   auto key = co_await blocking(crypto, derive_key, password);     // on a blocking_pool of one's own
 //
 // The callable and its arguments are stored by value: std::ref shows what is not. They run once, on a plain thread that
 // runs no coroutines: what they await there blocks that thread. What they throw is rethrown by the await. T may be an

@@ -6,8 +6,8 @@
 //   while (game.tick()) lp.run_for(16ms);   // or a frame at a time: the caller's thread stays the caller's
 //
 // What a turn does, in this order: take what other threads posted, poll the driver if there is one (core/driver.hpp),
-// fire the timers that are due, resume the coroutines that were ready. A coroutine that becomes ready meanwhile waits
-// for the next turn; a turn resumes at most 64, so that neither timers nor other threads starve beside busy coroutines.
+// fire the timers that are due, resume the coroutines that are ready and those that become so meanwhile. A turn resumes
+// at most 64, so that neither timers nor other threads starve beside busy coroutines.
 // With nothing to do, run() and run_for() park until something is posted or a timer is due. Before it parks, and now
 // and then beside that, the thread's house is kept (core/housekeeping.hpp): stacks that were not needed for a while are
 // given back.

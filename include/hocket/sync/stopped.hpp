@@ -16,10 +16,10 @@
 // How. The operation has room for a `stop_watch`, which is both the node that the source fires and what the wait is
 // registered with. It is made when the wait begins:
 //
-//   a stop is requested     the source pops the node and fires it, which grants the waiter
-//   the wait is ended by    detach() takes the node back; where that fails, it was popped, and its fire() drops the
-//   hold others                  that keeps its memory it was requested        attach() says so, and nobody else has
-//   the node: the waiter is granted here meanwhile
+//   a stop is requested           the source pops the node and fires it, which grants the waiter
+//   the wait is ended by others   detach() takes the node back; where that fails, it was popped, and its fire() drops
+//                                 the hold that keeps its memory
+//   it was requested meanwhile    attach() says so, and nobody else has the node: the waiter is granted here
 #pragma once
 #include <hocket/core/operation.hpp>
 #include <hocket/core/stop.hpp>

@@ -44,6 +44,7 @@ void a_meeting_beside_a_grant(execution& run) {
 }
 
 // Three claims in a ring, each party meets two neighbours: the order of addresses makes the waits for `reserved` end.
+template <claim::both (*Meet)(claim&, claim&) noexcept>
 void a_ring_of_meetings(execution& run) {
   claim ring[3];
   for (claim& one : ring) {
@@ -58,7 +59,7 @@ void a_ring_of_meetings(execution& run) {
                : i == 1 ? "1 and 2"
                         : "2 and 0",
                [&, i] {
-                 if (won(claim::settle_both(ring[i], ring[(i + 1) % 3]).one)) ++meetings;
+                 if (won(Meet(ring[i], ring[(i + 1) % 3]).one)) ++meetings;
                });
   }
   run.join();
@@ -107,7 +108,12 @@ TEST_CASE("a claim that is only reserved is not lost to a third party") {
 }
 
 TEST_CASE("meetings in a ring of three neither deadlock nor overlap") {
-  ::verdict::none({.preemptions = 2, .stale_reads = 1, .spurious = 0}, a_ring_of_meetings);
+  ::verdict::none({.preemptions = 2, .stale_reads = 1, .spurious = 0}, a_ring_of_meetings<claim::settle_both>);
+}
+
+TEST_CASE("in the order of their arguments they would wait for one another in a circle") {
+  ::verdict::found(model::bug::livelock, {.preemptions = 2, .stale_reads = 1, .spurious = 0},
+                   a_ring_of_meetings<claim::settle_in_order>);
 }
 
 TEST_CASE("a meeting and the commits of both sides agree on who lets the registrations go") {

@@ -17,14 +17,12 @@
 //   timer_cancel       a timer is set, far away, and taken back; as many coroutines do so as there are workers; of one
 //   timer_cancel_1e6  the same beside `count` timers that are live
 //   timer_expire       `count` coroutines are spawned, sleep for a time and end; processor time of each. They sleep for
-//   one
-//                      to two microseconds times `count`, so that most of them sleep at the same time. The second time
+//                      one to two microseconds times `count`, so that most of them sleep at the same time. The second
+//                      time
 //   wake               a plain thread posts a job to a runtime that sleeps; how long until it runs, `count` times, one
-//   in
-//                      a millisecond
+//                      in a millisecond
 //   idle               processor time, in hundredths of what has passed, of a runtime that has nothing to do, in
-//   `count`
-//                      milliseconds
+//                      `count` milliseconds
 //   sleeping           what each of n coroutines holds in memory (page tables included) that sleep for hours
 //
 // What is per operation is wall time, all workers together. A workload's result is checked: numbers are summed up,
