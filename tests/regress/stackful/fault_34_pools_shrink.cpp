@@ -46,7 +46,8 @@ void idle(loop& lp, duration time) {
   lp.run_until(pause);
 }
 
-void burst_and_idle() {
+void burst_and_idle(bool markers) {
+  if (!markers) refuse_guard_markers();  // then most of the burst has canaries
   manual_clock time;
   simulated_parker parker(time);
   stack_depot::shared().tune({.protection = guard::preferred, .time = &time});  // 100,000 of mprotect cannot be had
@@ -69,7 +70,11 @@ void burst_and_idle() {
   const std::size_t after = used();
   std::fprintf(stderr, "before %zu KB, after the burst %zu KB, five seconds later %zu KB\n", before >> 10, high >> 10,
                after >> 10);
-  if (high < before + burst * 4096 || after * 2 >= before * 3) std::abort();
+  // Without markers from the start this may be an emulator: its own memory, which grows with the burst, is in the
+  // figures.
+  const bool emulated = markers && stack_depot::shared().statistics().unguarded != 0;
+  const bool given_back = emulated ? (high - after) * 10 >= (high - before) * 9 : after * 2 < before * 3;
+  if (high < before + burst * 4096 || !given_back) std::abort();
   end.set();
   lp.run();
 }
@@ -80,10 +85,8 @@ TEST_CASE("fault 34: stacks of a burst are given back" * doctest::skip(sanitizer
                                                                        machine::fibers_are_threads ||
                                                                        hocket_test::runs_in_valgrind())) {
   for (const bool markers : {true, false}) {
-    auto end = hocket_test::end_of_child([markers] {
-      if (!markers) refuse_guard_markers();  // then most of the burst has canaries
-      burst_and_idle();
-    });
+    if (!markers && !guards_are_markers()) continue;  // that was the first round
+    auto end = hocket_test::end_of_child([markers] { burst_and_idle(markers); });
     CHECK_MESSAGE(end.how == "the body returned", end.errors);
     MESSAGE(end.errors);
   }
