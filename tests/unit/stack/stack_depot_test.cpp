@@ -216,7 +216,8 @@ TEST_CASE("what a pool keeps free goes to those who wait when its thread is abou
 
 TEST_CASE("a burst is given back when it was not needed for a period, but for what shall be kept") {
   manual_clock time;
-  stack_depot depot({.stack_size = 16384, .keep = 10, .decay = 1s, .time = &time});
+  // More than can have guards where those are not markers.
+  stack_depot depot({.stack_size = 16384, .protection = guard::preferred, .keep = 10, .decay = 1s, .time = &time});
   stack_pool pool(depot);
   auto stacks = acquire(pool, 20000);
   touch(stacks);
