@@ -8,6 +8,7 @@
 #include <hocket/fiber/fiber_record.hpp>
 #include <hocket/fiber/overflow_report.hpp>
 #include <hocket/fiber/scheduled_fiber.hpp>
+#include <hocket/stack/high_water.hpp>
 
 #include <unistd.h>
 
@@ -57,6 +58,7 @@ void write_figures(text_writer& out, const stack_in_use& stack, const memory_fau
   out.literal("  stack_size ").number(stack.asked());
   if (fault.stack_pointer != 0)
     out.literal("; ").number(top - fault.stack_pointer).literal(" bytes in use at the fault");
+  out.literal("; high-water mark ").number(high_water_of(stack.stack));
   write_spawned(out, stack);
   out.end_line();
 }

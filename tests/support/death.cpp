@@ -17,7 +17,41 @@ namespace {
 
 constexpr int body_returned = 77;
 constexpr int body_threw = 78;
+constexpr int check_failed = 79;
 constexpr unsigned watchdog_seconds = 60;
+
+bool in_child = false;
+
+// The parent learns of no check of a child. So a child ends with the first one that fails, and says which.
+class checks_of_children final : public doctest::IReporter {
+ public:
+  explicit checks_of_children(const doctest::ContextOptions&) {}
+  void log_assert(const doctest::AssertData& check) override {
+    if (check.m_failed) end_child(check.m_file, check.m_line, check.m_expr);
+  }
+  void log_message(const doctest::MessageData& message) override {
+    if (message.m_severity != doctest::assertType::is_warn)
+      end_child(message.m_file, message.m_line, message.m_string.c_str());
+  }
+  void report_query(const doctest::QueryData&) override {}
+  void test_run_start() override {}
+  void test_run_end(const doctest::TestRunStats&) override {}
+  void test_case_start(const doctest::TestCaseData&) override {}
+  void test_case_reenter(const doctest::TestCaseData&) override {}
+  void test_case_end(const doctest::CurrentTestCaseStats&) override {}
+  void test_case_exception(const doctest::TestCaseException&) override {}
+  void subcase_start(const doctest::SubcaseSignature&) override {}
+  void subcase_end() override {}
+  void test_case_skipped(const doctest::TestCaseData&) override {}
+
+ private:
+  static void end_child(const char* file, int line, const char* what) {
+    if (!in_child) return;
+    std::fprintf(stderr, "%s:%d: failed in the child: %s\n", file, line, what);
+    ::_exit(check_failed);
+  }
+};
+DOCTEST_REGISTER_LISTENER("checks of children", 1, checks_of_children);
 
 [[noreturn]] void be_the_child(int errors, void (*body)(void*), void* argument) noexcept {
   ::dup2(errors, STDERR_FILENO);
@@ -28,6 +62,7 @@ constexpr unsigned watchdog_seconds = 60;
   std::signal(SIGALRM, SIG_DFL);
   ::alarm(watchdog_seconds);
   hocket::on_fatal(nullptr);
+  in_child = true;
   int code = body_returned;
   try {
     body(argument);
@@ -62,6 +97,7 @@ std::string describe(int status) {
   switch (WEXITSTATUS(status)) {
     case body_returned: return "the body returned";
     case body_threw: return "an exception left the body";
+    case check_failed: return "a check failed";
     default: return "exit code " + std::to_string(WEXITSTATUS(status));
   }
 }

@@ -1,7 +1,8 @@
 // Tests of programs that must die.
 //
 // The body runs in a forked child with hocket's default fatal handler and the default action of SIGABRT; the parent
-// reads the child's standard error and asserts how it ended. Nothing the body does is seen by the parent. Threads do
+// reads the child's standard error and asserts how it ended. Nothing the body does is seen by the parent, so a CHECK of
+// doctest that fails in the child ends it: `how` is "a check failed", and its errors say which one. Threads do
 // not survive a fork: a body that needs some starts them itself. No other thread may be there then: neither
 // ThreadSanitizer nor qemu's user mode can start threads in the child of a process that has several.
 #pragma once

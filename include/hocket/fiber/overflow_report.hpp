@@ -4,13 +4,15 @@
 // whose stack it was, how large, where the coroutine was spawned, and what to do:
 //
 //   hocket: the stack of a coroutine overflowed [coroutine parse]
-//     stack_size 65536; 68944 bytes in use at the fault; spawned at server.cpp:31
+//     stack_size 65536; 68944 bytes in use at the fault; high-water mark 68936; spawned at server.cpp:31
 //     remedy: give it a stack_size of 131072 bytes or more, or make its one deep call by on_big_stack; a recursion that
 //     does not end overflows any stack. Compile with -fstack-clash-protection: a frame larger than a page may miss the
 //     guard page
 //
 // The message is about the stack that the faulting thread runs on: a coroutine's, or that of its innermost
-// call_on_stack. A pointer or index that hit the guard page while the stack had room is told apart. Then, and after any
+// call_on_stack. A pointer or index that hit the guard page while the stack had room is told apart: there the
+// high-water mark, how deep that stack was ever written (stack/high_water.hpp), tells how much room. Of a pool that
+// does not measure it is an upper bound, since earlier coroutines on that stack have left traces. Then, and after any
 // other fault at once, the handler that was there before is called as if there were no other in between (a sanitizer's,
 // a virtual machine's, a crash reporter's); without one the process dies by the default action, with a core file that
 // shows the place. The message takes no lock and allocates nothing, and does not go through on_fatal, whose handler

@@ -4,10 +4,9 @@
 #include <hocket/fiber/overflow_report.hpp>
 
 #include "overflow.hpp"
+#include "support/valgrind.hpp"
 
 #include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <sys/mman.h>
 #include <thread>
 #include <unistd.h>
@@ -33,12 +32,6 @@ struct sigaction informed(void (*f)(int, siginfo_t*, void*), int flags = 0) {
   return action;
 }
 
-// As it is asked before main(), in the environment.
-bool valgrind_runs() {
-  const char* preloaded = std::getenv("LD_PRELOAD");
-  return preloaded && std::strstr(preloaded, "vgpreload");
-}
-
 void* fault_address(siginfo_t* info) { return info->si_addr; }
 
 // A page that a handler opens when it is touched.
@@ -53,7 +46,7 @@ void open_page(int, siginfo_t* info, void*) {
 const doctest::skip on_fibers(machine::fibers_are_threads);
 
 // Memcheck counts the fault itself as an error, and its leak check, when such a child exits, reads the guard page.
-const doctest::skip outside_valgrind(machine::fibers_are_threads || valgrind_runs());
+const doctest::skip outside_valgrind(machine::fibers_are_threads || hocket_test::runs_in_valgrind());
 
 }  // namespace
 

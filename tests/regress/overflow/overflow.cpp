@@ -26,4 +26,9 @@ void recur() { depth_from(0); }
   static_cast<void>(room[first]);
 }
 
+[[gnu::noinline, gnu::no_sanitize_address]] void use(std::size_t bytes) {
+  auto* room = static_cast<volatile char*>(__builtin_alloca(bytes));
+  for (std::size_t i = 0; i < bytes; ++i) room[i] = 1;
+}
+
 }  // namespace overflow

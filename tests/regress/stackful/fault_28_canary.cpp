@@ -1,9 +1,15 @@
-// FAULT 28: a canary kept in the wrong place (semu#105). With guards off, one byte too many is found at the next
-// switch to the coroutine, at its end and at its destruction, and the message names it.
+// FAULT 28: a canary kept in the wrong place (semu#105). With guards off, and on dense stacks, one byte too
+// many is found at the next switch to the coroutine, at its end and at its destruction, and the message names it.
+#include <hocket/core/yield.hpp>
+#include <hocket/fiber/await.hpp>
 #include <hocket/fiber/coroutine.hpp>
+#include <hocket/fiber/spawn.hpp>
+#include <hocket/runtime/loop.hpp>
 
 #include "support/death.hpp"
 
+#include <cstdio>
+#include <cstdlib>
 #include <doctest/doctest.h>
 
 using namespace hocket;
@@ -13,10 +19,15 @@ namespace {
 // Writes one byte below the usable part of the stack that it runs on.
 void overflow_by_one_byte(const stack_ref& stack) { *static_cast<volatile std::byte*>(stack.low - 1) = std::byte{0}; }
 
+constexpr const char* message = "overflowed (its canary is gone) [coroutine small]";
+
 enum class next { resume, end, destroy };
 
-void overflow_then(next what) {
-  stack_pool pool({.stack_size = 16384, .protection = guard::canary});
+constexpr stack_options unguarded[] = {{.stack_size = 16384, .protection = guard::canary},
+                                       {.stack_size = 16384, .layout = stack_layout::dense}};
+
+void overflow_then(next what, const stack_options& options) {
+  stack_pool pool(options);
   stack_ref stack = pool.acquire().value();  // the pool is last in, first out: the coroutine gets this one
   pool.release(stack);
   coroutine<void()> c{{.name = "small", .pool = &pool}, [&](auto& self) {
@@ -32,16 +43,34 @@ void overflow_then(next what) {
 }  // namespace
 
 TEST_CASE("fault 28: an overflow by one byte without guards is found at the next switch") {
-  for (next what : {next::resume, next::end, next::destroy})
-    hocket_test::expect_fatal([what] { overflow_then(what); }, "overflowed (its canary is gone) [coroutine small]");
+  for (const stack_options& options : unguarded)
+    for (next what : {next::resume, next::end, next::destroy})
+      hocket_test::expect_fatal([&] { overflow_then(what, options); }, message);
+}
+
+TEST_CASE("fault 28: so is one of a spawned fiber on a dense stack, when it goes on and at its end") {
+  for (const bool waits : {true, false})
+    hocket_test::expect_fatal(
+        [waits] {
+          loop lp;
+          spawn(lp, {.name = "small", .stack_size = 16384, .stack = stack_kind::dense}, [waits] {
+            overflow_by_one_byte(stack_pool::stack_of(detail::running_fiber()));
+            if (waits) await(yield());
+            if (waits) std::fputs("it went on", stderr), std::_Exit(1);
+          });
+          lp.run();
+        },
+        message);
 }
 
 TEST_CASE("fault 28: a canary that is whole stays silent") {
-  stack_pool pool({.stack_size = 16384, .protection = guard::canary});
-  coroutine<int()> c{pool, [](auto& self) {
-                       self.yield(1);
-                       return 2;
-                     }};
-  CHECK(c.resume() == 1);
-  CHECK(c.resume() == 2);
+  for (const stack_options& options : unguarded) {
+    stack_pool pool(options);
+    coroutine<int()> c{pool, [](auto& self) {
+                         self.yield(1);
+                         return 2;
+                       }};
+    CHECK(c.resume() == 1);
+    CHECK(c.resume() == 2);
+  }
 }

@@ -6,12 +6,16 @@
 #include <hocket/fiber/coroutine.hpp>
 #include <hocket/fiber/spawn.hpp>
 #include <hocket/runtime/loop.hpp>
+#include <hocket/sync/event.hpp>
 
+#include "stack/memory.hpp"
 #include "support/death.hpp"
+#include "support/valgrind.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cstdlib>
+#include <string>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <system_error>
@@ -21,14 +25,16 @@ using namespace hocket;
 
 namespace {
 
-std::error_code error_of(join_handle<void>& handle) {
+// How a spawned fiber failed to begin; code 0 if it did not.
+std::system_error failure_of(join_handle<void>& handle) {
   try {
     await(handle);
   } catch (const std::system_error& error) {
-    return error.code();
+    return error;
   }
-  return {};
+  return std::system_error(std::error_code{});
 }
+std::error_code error_of(join_handle<void>& handle) { return failure_of(handle).code(); }
 
 void require(bool holds) {
   if (!holds) std::abort();
@@ -53,6 +59,23 @@ std::size_t fill(stack_pool& pool, std::vector<coroutine<void()>>& all, std::siz
   return all.size();
 }
 
+// A stack of 1 GiB fits once. While a fiber is parked on it there is none for a second one, and the small ones go on.
+void beside_one_of_a_gibibyte() {
+  const spawn_options huge{.stack_size = std::size_t{1} << 30};
+  event end;
+  loop lp;
+  auto first = spawn(lp, huge, [&] { static_cast<void>(await(end.wait())); });
+  auto second = spawn(lp, huge, [] {});
+  auto small = spawn(lp, {.stack_size = 65536}, [&] { end.set(); });
+  lp.run();
+  require(error_of(first) == std::error_code{});
+  require(error_of(second) == std::errc::not_enough_memory);
+  require(error_of(small) == std::error_code{});
+  auto next = spawn(lp, huge, [] {});
+  lp.run();
+  require(error_of(next) == std::error_code{});
+}
+
 void without_address_space() {
   std::vector<coroutine<void()>> all;
   all.reserve(1000);
@@ -70,14 +93,38 @@ void without_address_space() {
     pool.trim();
     require(pool.statistics().reserved == 0);
   }
+  beside_one_of_a_gibibyte();
+}
+
+// One pool has all the guards that the process may have: who needs another one has no stack.
+void without_mappings() {
+  refuse_guard_markers();
+  const spawn_options of_no_other_case{.stack_size = std::size_t{4} << 20};
   loop lp;
-  auto fails = spawn(lp, {.stack_size = std::size_t{1} << 30}, [] {});
-  auto fails_again = spawn(lp, {.stack_size = std::size_t{1} << 30}, [] {});
-  auto works = spawn(lp, {.stack_size = 65536}, [] {});
+  {
+    stack_pool greedy({.stack_size = 4096}), other({.stack_size = 16384});
+    std::vector<stack_ref> stacks;
+    for (auto stack = greedy.acquire();; stack = greedy.acquire()) {
+      if (!stack) {
+        require(stack.error() == std::errc::not_enough_memory);
+        break;
+      }
+      stacks.push_back(*stack);
+    }
+    require(stacks.size() > 1000);
+    std::vector<coroutine<void()>> none;
+    require(fill(other, none, 1) == 0);
+    require(other.statistics().live == 0);
+    auto fails = spawn(lp, of_no_other_case, [] {});
+    lp.run();
+    const std::system_error failure = failure_of(fails);
+    require(failure.code() == std::errc::not_enough_memory);
+    require(std::string(failure.what()).find("vm.max_map_count") != std::string::npos);
+    for (const stack_ref& stack : stacks) greedy.release(stack);
+  }
+  auto works = spawn(lp, of_no_other_case, [] {});
   lp.run();
   require(error_of(works) == std::error_code{});
-  if (error_of(fails) == std::error_code{}) return;  // 1 GiB fits once, but a second one beside it does not
-  require(error_of(fails_again) == std::errc::not_enough_memory);
 }
 
 }  // namespace
@@ -86,6 +133,11 @@ void without_address_space() {
 TEST_CASE("fault 33: no address space for a stack" *
           doctest::skip(sanitizer != sanitizer_kind::plain || machine::fibers_are_threads)) {
   in_child(&without_address_space);
+}
+
+// Valgrind itself cannot follow so many mappings.
+TEST_CASE("fault 33: no mappings for guards" * doctest::skip(hocket_test::runs_in_valgrind())) {
+  in_child(&without_mappings);
 }
 
 TEST_CASE("fault 33: the limit of a pool") {

@@ -31,6 +31,22 @@ TEST_CASE("a body that returns or throws did not die") {
   CHECK(threw.how == "an exception left the body");
 }
 
+TEST_CASE("a check that fails in the child ends it, one that holds does not") {
+  auto failed = run_in_child([](void*) { CHECK(1 + 1 == 3); }, nullptr);
+  CHECK(failed.how == "a check failed");
+  CHECK(failed.errors.find("1 + 1 == 3") != std::string::npos);
+  auto failed_at_once = run_in_child([](void*) { FAIL("not to be reached"); }, nullptr);
+  CHECK(failed_at_once.how == "a check failed");
+  CHECK(failed_at_once.errors.find("not to be reached") != std::string::npos);
+  auto held = run_in_child(
+      [](void*) {
+        CHECK(1 + 1 == 2);
+        MESSAGE("only a message");
+      },
+      nullptr);
+  CHECK(held.how == "the body returned");
+}
+
 TEST_CASE("an installed handler does not reach the child") {
   hocket::on_fatal([](const hocket::fatal_error&) noexcept {});
   hocket_test::expect_fatal([] { hocket::fatal("default again", "none"); }, "default again");

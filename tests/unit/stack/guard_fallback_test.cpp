@@ -4,11 +4,11 @@
 
 #include "stack/memory.hpp"
 #include "support/death.hpp"
+#include "support/valgrind.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cstdlib>
-#include <cstring>
 #include <vector>
 
 using namespace hocket;
@@ -18,10 +18,7 @@ namespace {
 constexpr std::size_t many = 70000;  // more than the mappings that a process may have by default allow
 
 // Valgrind itself cannot follow so many mappings.
-bool under_valgrind() {
-  const char* preloaded = std::getenv("LD_PRELOAD");
-  return preloaded && std::strstr(preloaded, "vgpreload");
-}
+const doctest::skip outside_valgrind(hocket_test::runs_in_valgrind());
 
 void require(bool holds) {
   if (!holds) std::abort();
@@ -104,17 +101,15 @@ void the_seam_counts_mappings() {
 
 }  // namespace
 
-TEST_CASE("guard::preferred goes on with canaries where no more guards can be had" * doctest::skip(under_valgrind())) {
+TEST_CASE("guard::preferred goes on with canaries where no more guards can be had" * outside_valgrind) {
   check_in_child(&preferred_goes_on);
 }
 
-TEST_CASE("guard::required ends with an error there, and the process can still map memory" *
-          doctest::skip(under_valgrind())) {
+TEST_CASE("guard::required ends with an error there, and the process can still map memory" * outside_valgrind) {
   check_in_child(&required_ends_with_an_error);
 }
 
-TEST_CASE("the seam to the system tells how many guards it made, and gets their mappings back" *
-          doctest::skip(under_valgrind())) {
+TEST_CASE("the seam to the system tells how many guards it made, and gets their mappings back" * outside_valgrind) {
   check_in_child(&the_seam_counts_mappings);
 }
 

@@ -216,7 +216,8 @@ TEST_CASE("what a pool keeps free goes to those who wait when its thread is abou
 
 TEST_CASE("a burst is given back when it was not needed for a period, but for what shall be kept") {
   manual_clock time;
-  stack_depot depot({.stack_size = 16384, .keep = 10, .decay = 1s, .time = &time});
+  // More than can have guards where those are not markers.
+  stack_depot depot({.stack_size = 16384, .protection = guard::preferred, .keep = 10, .decay = 1s, .time = &time});
   stack_pool pool(depot);
   auto stacks = acquire(pool, 20000);
   touch(stacks);
@@ -243,6 +244,20 @@ TEST_CASE("a burst is given back when it was not needed for a period, but for wh
   CHECK(pool.statistics().warm == 10);
   for (const stack_ref& stack : stacks) std::memset(stack.low, 1, stack.size());
   release(pool, stacks);
+}
+
+TEST_CASE("what decay leaves warm: so many stacks, or so many bytes of them if that is more") {
+  manual_clock time;
+  auto left_by = [&](std::size_t keep, std::size_t keep_bytes) {
+    stack_pool pool({.stack_size = 16384, .keep = keep, .keep_bytes = keep_bytes, .decay = 1s, .time = &time});
+    release(pool, acquire(pool, 1000));
+    for (int i = 0; i < 10; ++i, time.advance(1s)) static_cast<void>(pool.keep_house());
+    return pool.depot().statistics().warm;
+  };
+  CHECK(left_by(3, 10 * 16384) == 10);
+  CHECK(left_by(20, 10 * 16384) == 20);
+  CHECK(left_by(0, 10 * 16384 - 1) == 9);  // whole ones
+  CHECK(left_by(0, 0) == 0);
 }
 
 TEST_CASE("what is needed now and then within a period stays warm") {
@@ -312,35 +327,6 @@ TEST_CASE("guards outlive the pages that are given back") {
   CHECK(end.how != "the body returned");
   pool.release(again);
   pool.release(stacks[0]);
-}
-
-// --- dense
-
-TEST_CASE("dense stacks lie side by side, with a canary each, in exactly their size") {
-  for (std::size_t size : {std::size_t{4096}, std::size_t{8192}}) {
-    stack_pool pool({.stack_size = size, .layout = stack_layout::dense});
-    auto stacks = acquire(pool, 2000);
-    std::set<std::uintptr_t> pages, sets;
-    for (const stack_ref& stack : stacks) {
-      CHECK(stack.canary);
-      CHECK(stack.size() >= size - size / 8 - canary_size);
-      CHECK(canary_intact(stack.low));
-      std::memset(stack.low, 0xff, stack.size());
-      pages.insert((reinterpret_cast<std::uintptr_t>(stack.top) - 1) / size);
-      sets.insert(reinterpret_cast<std::uintptr_t>(stack.top) % 4096);
-    }
-    CHECK(pages.size() == stacks.size());
-    CHECK(sets.size() == size / 8 / 64);
-    bool intact = true;
-    for (const stack_ref& stack : stacks) intact = intact && canary_intact(stack.low);
-    CHECK(intact);
-    CHECK(pool.statistics().unguarded == 0);  // asked for, not fallen back to
-    release(pool, stacks);
-    CHECK(pool.trim() == 2000);
-    stacks = acquire(pool, 1);
-    CHECK(canary_intact(stacks[0].low));
-    release(pool, stacks);
-  }
 }
 
 // --- misuse

@@ -2,10 +2,8 @@
 //
 //   hocket-coloured    where hocket's pool puts them: staggered by cache lines within a page
 //   tops-page-aligned  the same stacks, each top at the end of its page: all tops in the same sets of the first cache
-//   tops-64k-apart     stacks whose size is a power of two, as malloc and mmap give them: in the same sets of
-//                      the second
-//
-// Stacks of whole huge pages have a row of their own where the pool has them.
+//   tops-64k-apart     stacks whose size is a power of two, as malloc and mmap give them: in the same sets of the
+//                      second one
 #include "bare.hpp"
 #include "slab.hpp"
 

@@ -6,6 +6,7 @@
 //   first_entry  creation and first entry, the stacks being fresh or warm; and the page faults of that
 //   guard        a guard for each of n stacks, of each kind
 //   colour       round trips, the tops of the stacks being staggered or not
+//   dense        round trips on small stacks, on pages of their own or side by side on huge ones
 //   order        round trips in a random order, prefetched or not
 //   saved        round trips through a routine that saves more, or comes back in another way
 //   ownership    std::function and shared_ptr around each coroutine
@@ -14,6 +15,7 @@
 //   two_threads  two threads create and destroy at once: the processor time of one operation
 //   copying      copied stacks, and their floor: memory copied out and in again
 //   hibernation  stacks that are packed while their coroutine waits
+//   parked       what a coroutine takes that waits, by kind of stack
 //
 // Each function measures the variant that has the name of the system, and returns an exit status.
 #include "../harness.hpp"
@@ -23,6 +25,7 @@ namespace lab {
 int first_entry(const char* system, const request& r);
 int guards(const char* system, const request& r);
 int colour(const char* system, const request& r);
+int dense(const char* system, const request& r);
 int order(const char* system, const request& r);
 int saved(const char* system, const request& r);
 int ownership(const char* system, const request& r);
@@ -31,6 +34,7 @@ int optimised(const char* system, const request& r);
 int two_threads(const char* system, const request& r);
 int copying(const char* system, const request& r);
 int hibernation(const char* system, const request& r);
+int parked_bytes(const char* system, const request& r);
 
 [[noreturn]] inline void unknown_system() { fail("this workload has no such system"); }
 
@@ -46,6 +50,8 @@ inline double page_table_bytes() {
   std::fclose(f);
   return static_cast<double>(kib) * 1024;
 }
+
+inline double memory_in_use() { return resident_bytes() + page_table_bytes(); }
 
 // The median of what `once()` returns, which is called until the budget is spent, three times or more.
 template <class F>

@@ -75,13 +75,11 @@ struct cost {
   double bytes;
 };
 
-double memory() { return lab::resident_bytes() + lab::page_table_bytes(); }
-
 template <class F>
 cost measured(std::size_t n, F&& f) {
-  double before = memory();
+  double before = lab::memory_in_use();
   double ns = lab::timed(f);
-  return {ns / static_cast<double>(n), std::max(0.0, memory() - before) / static_cast<double>(n)};
+  return {ns / static_cast<double>(n), std::max(0.0, lab::memory_in_use() - before) / static_cast<double>(n)};
 }
 
 // Stacks of hocket's pool, all acquired at once.

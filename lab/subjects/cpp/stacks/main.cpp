@@ -11,6 +11,7 @@ constexpr effect effects[] = {
     {"first_entry", lab::first_entry},
     {"guard", lab::guards},
     {"colour", lab::colour},
+    {"dense", lab::dense},
     {"order", lab::order},
     {"saved", lab::saved},
     {"ownership", lab::ownership},
@@ -19,6 +20,7 @@ constexpr effect effects[] = {
     {"two_threads", lab::two_threads},
     {"copying", lab::copying},
     {"hibernation", lab::hibernation},
+    {"parked", lab::parked_bytes},
 };
 
 }  // namespace

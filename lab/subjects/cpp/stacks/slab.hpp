@@ -28,10 +28,11 @@ class address_space {
   std::byte* low_;
 };
 
-// Guarded stacks with coloured tops, all acquired at once.
+// Stacks with coloured tops, all acquired at once.
 class pooled_stacks {
  public:
-  pooled_stacks(std::size_t n, std::size_t size) : n_{n}, pool_{{.stack_size = size}}, stacks_{n} {
+  pooled_stacks(std::size_t n, std::size_t size, hocket::stack_layout layout = hocket::stack_layout::guarded)
+      : n_{n}, pool_{{.stack_size = size, .layout = layout}}, stacks_{n} {
     for (std::size_t i = 0; i < n; ++i) {
       auto stack = pool_.acquire();
       if (!stack) fail("the pool has no stack");

@@ -2,6 +2,7 @@
 // Each case takes a size class of its own, since depots are the process's.
 #include <hocket/coro/spawn.hpp>
 #include <hocket/fiber/await.hpp>
+#include <hocket/fiber/call_on_stack.hpp>
 #include <hocket/fiber/coroutine.hpp>
 #include <hocket/fiber/spawn.hpp>
 #include <hocket/runtime/loop.hpp>
@@ -11,6 +12,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -85,6 +87,30 @@ TEST_CASE("a raw coroutine cannot wait: it is the error") {
   stack_pool pool(limited.depot);
   coroutine<void()> one(pool, [](auto&) {});
   CHECK_THROWS_AS(static_cast<void>(coroutine<void()>(pool, [](auto&) {})), std::system_error);
+}
+
+TEST_CASE("a call on a big stack cannot wait, either: the error comes before the call") {
+  constexpr std::size_t size = std::size_t{8} << 20;
+  terms limited(size, {.limit = 1, .when_full = at_limit::wait});
+  loop lp;
+  int calls = 0;
+  auto handle = spawn(lp, [&] {
+    on_big_stack([&] {
+      ++calls;
+      on_big_stack([&] { ++calls; });
+    });
+  });
+  lp.run();
+  try {
+    await(handle);
+    FAIL("a call ran without a stack");
+  } catch (const std::system_error& error) {
+    CHECK(error.code() == std::errc::resource_unavailable_try_again);
+    CHECK(std::string(error.what()).find("no big stack for a call") != std::string::npos);
+  }
+  CHECK(calls == 1);
+  on_big_stack([&] { ++calls; });  // the outer call gave its own back
+  CHECK(calls == 2);
 }
 
 TEST_CASE("a fiber that is killed while it waits never runs, and takes nobody's turn") {

@@ -1,13 +1,16 @@
 // A fiber's awaiter lies in memory of the frames that its thread keeps: waits allocate nothing once there is some, and
-// need none where there is none.
+// need none where there is none. Who begins on a stack that others share needs some for their frames.
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/spawn.hpp>
 #include <hocket/runtime/loop.hpp>
 #include <hocket/sync/auto_reset_event.hpp>
+#include <hocket/sync/event.hpp>
 
 #include "support/alloc.hpp"
 
 #include <doctest/doctest.h>
+#include <optional>
+#include <system_error>
 
 using namespace hocket;
 using namespace hocket_test;
@@ -50,4 +53,30 @@ TEST_CASE("the second wait of a fiber allocates nothing" * doctest::skip(!detail
   });
   on.run();
   CHECK(allocations == 0);
+}
+
+TEST_CASE("a fiber does not begin on a shared stack if there is no memory to save who has it") {
+  const spawn_options copied{.stack = stack_kind::copied};
+  event end;
+  loop on;
+  std::optional<allocation_watch> watch;
+  bool failed = false, began = false;
+  auto first = spawn(on, copied, [&] { return await(end.wait()).has_value(); });
+  spawn(on, [&] { watch.emplace(1); });
+  auto second = spawn(on, copied, [&] { began = true; });
+  spawn(on, [&] {
+    failed = watch->has_failed();
+    watch.reset();
+    end.set();
+  });
+  on.run();
+  CHECK(failed);
+  CHECK_FALSE(began);
+  CHECK(await(first));
+  try {
+    await(second);
+    FAIL("a fiber ran without a stack");
+  } catch (const std::system_error& error) {
+    CHECK(error.code() == std::errc::not_enough_memory);
+  }
 }
