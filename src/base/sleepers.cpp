@@ -1,7 +1,12 @@
 #include <hocket/base/sleepers.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
-constinit atomic<std::uint32_t> detail::sleepers[detail::sleeper_counts] = {};
+constinit sleeper_table sleepers{};
 
-}  // namespace hocket::inline HOCKET_ABI
+void forget_sleepers() noexcept {
+  // ORDER: relaxed, pairs with nothing: there is one thread in a child.
+  for (auto& count : sleepers.counts) count.store(0, std::memory_order_relaxed);
+}
+
+}  // namespace hocket::inline HOCKET_ABI::detail

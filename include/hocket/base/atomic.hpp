@@ -18,7 +18,7 @@ inline void fence(std::memory_order order) noexcept { std::atomic_thread_fence(o
 // A fence in two halves, for two threads that each write one word and then read the other's, one of them often, the
 // other seldom: at least one of them sees what the other wrote, as between two seq_cst fences. The light half costs
 // nothing where the system lets one thread put a fence into all others (Linux: membarrier(2)): the heavy half does that
-// and takes microseconds. Elsewhere both are seq_cst fences.
+// and takes microseconds, more where many processes do so at once. Elsewhere both are seq_cst fences.
 // Dice, Huang, Yang, "Asymmetric Dekker synchronization" (2001).
 //
 // prepare_asymmetric_fences() comes before the heavy half, in every thread; a light half before it is a whole fence.

@@ -3,6 +3,7 @@
 // full fences.
 #include <hocket/base/atomic.hpp>
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/forks.hpp>
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -24,7 +25,7 @@ bool register_process() noexcept { return membarrier(MEMBARRIER_CMD_REGISTER_PRI
 void fence_all_threads() noexcept {
   if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) return;
   expects(register_process() && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED), "membarrier(2) was available and is not",
-          "a sandbox that forbids it must be set up before the first loop or runtime is made");
+          "a sandbox that forbids it must be set up before hocket is first used");
 }
 #else
 bool register_process() noexcept { return false; }
@@ -35,7 +36,9 @@ void fence_all_threads() noexcept {}
 
 void prepare_asymmetric_fences() noexcept {
   static const bool prepared = [] {
-    // ORDER: relaxed, pairs with the load in light_fence(): whoever uses a pair of fences comes after this.
+    static_cast<void>(forks_so_far());  // from here on a child is noticed (base/sleepers.hpp)
+    // ORDER: relaxed, pairs with the loads in light_fence() and heavy_fence(): a light half that reads false is a whole
+    // fence, and each heavy half comes after this in its own thread.
     detail::fences_are_asymmetric.store(register_process(), std::memory_order_relaxed);
     return true;
   }();

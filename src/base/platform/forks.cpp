@@ -1,5 +1,6 @@
 #include <hocket/base/atomic.hpp>
 #include <hocket/base/forks.hpp>
+#include <hocket/base/sleepers.hpp>
 
 #include <pthread.h>
 
@@ -8,10 +9,13 @@ namespace {
 
 constinit atomic<std::uint32_t> forks{0};
 
-bool watch_forks() noexcept {
+void begin_child() noexcept {
   // ORDER: relaxed, pairs with nothing: there is one thread in a child.
-  return ::pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); }) == 0;
+  forks.fetch_add(1, std::memory_order_relaxed);
+  detail::forget_sleepers();
 }
+
+bool watch_forks() noexcept { return ::pthread_atfork(nullptr, nullptr, begin_child) == 0; }
 
 }  // namespace
 

@@ -1,5 +1,7 @@
 #include <hocket/base/mutex.hpp>
 
+#include "support/death.hpp"
+
 #include <doctest/doctest.h>
 #include <thread>
 #include <vector>
@@ -59,4 +61,23 @@ TEST_CASE("a waiting thread gets the mutex when its holder lets go, and sees wha
     waiting.join();
     CHECK(value == 42);
   }
+}
+
+TEST_CASE("a mutex that is held is not taken by try_lock(), a free one is") {
+  thread_mutex mutex;
+  CHECK(mutex.try_lock());
+  CHECK_FALSE(mutex.try_lock());
+  mutex.unlock();
+  CHECK(mutex.try_lock());
+  mutex.unlock();
+}
+
+TEST_CASE("in the child of a fork nobody is counted as a sleeper") {
+  prepare_asymmetric_fences();
+  thread_mutex mutex;
+  detail::sleepers_near(&mutex).fetch_add(1);
+  const auto end = hocket_test::end_of_child([&] { CHECK(detail::sleepers_near(&mutex) == 0); });
+  CHECK(end.how == "the body returned");
+  CHECK(detail::sleepers_near(&mutex) == 1);
+  detail::sleepers_near(&mutex).fetch_sub(1);
 }
