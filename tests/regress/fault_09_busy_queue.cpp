@@ -1,16 +1,20 @@
 // Fault 9: a ready queue that never gets empty starves the timers, and what other threads bring. A thousand tasks yield
-// without end, of which one moves the clock: whoever was due then runs before any of them has run twice more. (Work
-// that holds its worker: fault 8, tests/unit/runtime/runtime_test.cpp, runtime/stackful/runtime_fibers_test.cpp.)
+// without end, of which one moves the clock: whoever was due then runs before any of them has run twice more. What was
+// forked begins, too, beside one that is always ready and has to stay on its worker. (Work that holds its worker:
+// fault 8, tests/unit/runtime/runtime_test.cpp, runtime/stackful/runtime_fibers_test.cpp.)
 #include <hocket/base/clock.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/core/yield.hpp>
+#include <hocket/coro/fork_join.hpp>
 #include <hocket/coro/spawn.hpp>
+#include <hocket/coro/when_all.hpp>
 #include <hocket/runtime/loop.hpp>
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/time/sleep.hpp>
 
 #include <atomic>
 #include <doctest/doctest.h>
+#include <vector>
 
 using namespace hocket;
 using namespace std::chrono_literals;
@@ -51,6 +55,57 @@ auto begin(storm& in, auto& where) {
   return spawn(where, &storm::sleeps, &in);
 }
 
+// Always ready until it is told, or until it has waited for longer than anybody should.
+struct turnstile {
+  static constexpr long most_yields = 1'000'000;
+  std::atomic<bool> over{false};
+  long yields = 0;
+
+  task<> turns() {
+    while (!over.load() && yields < most_yields) {
+      ++yields;
+      co_await yield();
+    }
+  }
+  task<> stops() {
+    over = true;
+    co_return;
+  }
+};
+
+task<long> fib(int n) {
+  if (n < 2) co_return n;
+  auto [a, b] = co_await fork_join(fib(n - 1), fib(n - 2));
+  co_return a + b;
+}
+
+task<> forks_beside_a_sibling() {
+  turnstile gate;
+  co_await fork_join(gate.turns(), gate.stops());
+  CHECK(gate.yields < turnstile::most_yields);
+}
+task<> computes_beside_one_that_stays() {
+  turnstile gate;
+  auto computes = [&]() -> task<> {
+    const long got = co_await fib(20);
+    CHECK(got == 6765);
+    gate.over = true;
+  };
+  co_await when_all(gate.turns(), computes());
+  CHECK(gate.yields < turnstile::most_yields);
+}
+
+// As many of them as there are workers: none is left to take a fork from another.
+void run_on_each_worker(task<> (*body)()) {
+  for (const std::size_t workers : {std::size_t{1}, std::size_t{2}}) {
+    CAPTURE(workers);
+    hocket::runtime rt({.workers = workers});
+    std::vector<join_handle<>> all;
+    for (std::size_t i = 0; i < workers; ++i) all.push_back(spawn(rt, body));
+    for (auto& one : all) sync_wait(std::move(one));
+  }
+}
+
 }  // namespace
 
 TEST_CASE("fault 9: a timer that is due fires within the turn in which the clock is looked at next") {
@@ -75,4 +130,12 @@ TEST_CASE("fault 9: what another thread spawns runs beside a storm of yields") {
   auto gives = [](int n) -> task<int> { co_return n; };
   for (int i = 0; i < 100; ++i) CHECK(sync_wait(spawn(rt, gives, i)) == i);
   in.over = true;
+}
+
+TEST_CASE("fault 9: what is forked begins beside a sibling that is always ready") {
+  run_on_each_worker(&forks_beside_a_sibling);
+}
+
+TEST_CASE("fault 9: a computation that forks goes on beside a coroutine that is always ready and stays") {
+  run_on_each_worker(&computes_beside_one_that_stays);
 }
