@@ -56,7 +56,7 @@ class worker final : public executor, private timer_waker {
   std::size_t turns() const noexcept { return turns_.get(); }
   runtime_counts counts() const noexcept;
   const standstill::mark& standing() const noexcept { return standing_; }
-  // The context that runs on it now; null if none does. To be compared, not to be followed.
+  // The context that runs on it now; null if none does. To be compared, not to be followed: context::coroutine_of().
   const context* running() const noexcept;
   // ORDER: acquire, pairs with the stores in count(): see runtime::state::live().
   std::size_t entered() const noexcept { return entered_.load(std::memory_order_acquire); }

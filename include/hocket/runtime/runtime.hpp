@@ -53,8 +53,9 @@ namespace hocket::inline HOCKET_ABI {
 // A coroutine that holds its worker: it has not let go for `held` at least.
 struct stall {
   std::size_t worker;
-  const char* coroutine;  // its name; "a coroutine" if it runs in a context of its own (context_local, shielded). A
-                          // copy, of 63 bytes at most, for as long as the handler runs
+  const char* coroutine;  // its name, that of the whole for a part of it (a child of a when_all, of a fork_join); "a
+                          // coroutine" where the system does not let a process read its own memory
+                          // (process_vm_readv). A copy, of 63 bytes at most, for as long as the handler runs
   duration held;
   std::source_location spawned;
 };
