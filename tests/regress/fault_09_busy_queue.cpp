@@ -12,8 +12,12 @@
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/time/sleep.hpp>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <doctest/doctest.h>
+#include <functional>
+#include <thread>
 #include <vector>
 
 using namespace hocket;
@@ -55,21 +59,29 @@ auto begin(storm& in, auto& where) {
   return spawn(where, &storm::sleeps, &in);
 }
 
-// Always ready until it is told, or until it has waited for longer than anybody should.
-struct turnstile {
+// One coroutine for each worker of a runtime, begun apart, with a part that is always ready. That part gives up when
+// those of all workers have yielded more often than anybody should wait for (one alone may do so while the machine
+// gives another worker no time).
+struct crowd {
   static constexpr long most_yields = 1'000'000;
-  std::atomic<bool> over{false};
-  long yields = 0;
+  const std::size_t workers;
+  std::atomic<std::size_t> begun{0};
+  std::array<std::atomic<long>, 2> yields{};
 
-  task<> turns() {
-    while (!over.load() && yields < most_yields) {
-      ++yields;
+  std::size_t meet() {
+    const std::size_t index = begun++;
+    while (begun < workers) std::this_thread::yield();
+    return index;
+  }
+  bool gave_up() const {
+    return std::all_of(yields.begin(), yields.begin() + static_cast<std::ptrdiff_t>(workers),
+                       [](const auto& of_one) { return of_one >= most_yields; });
+  }
+  task<> turns(std::size_t index, const std::atomic<bool>& over) {
+    while (!over && !gave_up()) {
+      ++yields[index];
       co_await yield();
     }
-  }
-  task<> stops() {
-    over = true;
-    co_return;
   }
 };
 
@@ -79,30 +91,35 @@ task<long> fib(int n) {
   co_return a + b;
 }
 
-task<> forks_beside_a_sibling() {
-  turnstile gate;
-  co_await fork_join(gate.turns(), gate.stops());
-  CHECK(gate.yields < turnstile::most_yields);
+task<> forks_beside_a_sibling(crowd& in) {
+  const std::size_t index = in.meet();
+  std::atomic<bool> over{false};
+  auto stops = [&]() -> task<> {
+    over = true;
+    co_return;
+  };
+  co_await fork_join(in.turns(index, over), stops());
 }
-task<> computes_beside_one_that_stays() {
-  turnstile gate;
+task<> computes_beside_one_that_stays(crowd& in) {
+  const std::size_t index = in.meet();
+  std::atomic<bool> over{false};
   auto computes = [&]() -> task<> {
     const long got = co_await fib(20);
     CHECK(got == 6765);
-    gate.over = true;
+    over = true;
   };
-  co_await when_all(gate.turns(), computes());
-  CHECK(gate.yields < turnstile::most_yields);
+  co_await when_all(in.turns(index, over), computes());
 }
 
-// As many of them as there are workers: none is left to take a fork from another.
-void run_on_each_worker(task<> (*body)()) {
+void run_on_each_worker(task<> (*body)(crowd& in)) {
   for (const std::size_t workers : {std::size_t{1}, std::size_t{2}}) {
     CAPTURE(workers);
+    crowd in{workers};
     hocket::runtime rt({.workers = workers});
     std::vector<join_handle<>> all;
-    for (std::size_t i = 0; i < workers; ++i) all.push_back(spawn(rt, body));
+    for (std::size_t i = 0; i < workers; ++i) all.push_back(spawn(rt, body, std::ref(in)));
     for (auto& one : all) sync_wait(std::move(one));
+    CHECK_FALSE(in.gave_up());
   }
 }
 
