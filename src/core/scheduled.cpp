@@ -148,6 +148,8 @@ void scheduled::join(suspension& wait, waiter& entry) noexcept {
     [[maybe_unused]] bool taken = wait.take_now(entry, *this);
     return;
   }
+  expects(current_context().coroutine() != this, "a coroutine awaits its own end",
+          "it would wait for ever: give its join_handle to another, or return instead", name());
   if constexpr (debug_checks) expect_let_go();
   entry.enlist(wait, *this);
   std::uintptr_t seen = open;

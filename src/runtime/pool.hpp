@@ -30,14 +30,15 @@ struct runtime::state {
   worker* here() const noexcept;
   // Whether this thread works for one of its coroutines, as a worker or in a blocking call: it must not wait for them.
   bool is_inside() const noexcept;
-  // Has `tell` called with the coroutine whose own context this is, which does not end meanwhile; null if there is
-  // none.
+  // Has `tell` called with the coroutine that this context, of another thread, belongs to, which does not end
+  // meanwhile; null if it is not known.
   template <class F>
-  void with_coroutine(const context* which, F tell) noexcept {
+  void with_coroutine(const context* of, F tell) noexcept {
+    const void* const which = context::coroutine_of(of);
     for (auto& one : workers) {
       const locked guard(*one->coroutines());
       for (const scheduled& member : one->coroutines()->members()) {
-        if (&member == which) return tell(&member);
+        if (&member == which || &member == of) return tell(&member);
       }
     }
     tell(nullptr);

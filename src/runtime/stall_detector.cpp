@@ -39,21 +39,29 @@ void stall_detector::run() noexcept {
   const duration pause = limit_ / 4;
   // ORDER: relaxed, pairs with the store in the destructor.
   while (over_.load(std::memory_order_relaxed) == 0) {
-    for (std::size_t i = 0; i < seen_.size(); ++i) look(i, seen_[i]);
+    for (std::size_t i = 0; i < seen_.size(); ++i) look(i);
     [[maybe_unused]] const bool woken = futex_wait_until(over_, 0, deadline_after(steady_clock().now(), pause));
   }
 }
 
-void stall_detector::look(std::size_t worker, sight& last) noexcept {
+void stall_detector::look(std::size_t worker) noexcept {
   const auto& of = pool_.at(worker);
-  const time_point now = steady_clock().now();
-  const sight present{of.turns(), of.running(), now, false};
-  if (present.turns != last.turns || present.running != last.running || !present.running) {
-    last = present;
-  } else if (!last.told && now - last.since >= limit_) {
-    last.told = true;
-    tell(worker, present.running, now - last.since);
+  const context* const running = of.running();
+  const duration held = seen_[worker].look(of.turns(), running, steady_clock().now(), limit_);
+  if (held != duration::zero()) tell(worker, running, held);
+}
+
+duration stall_sight::look(std::size_t turns, const context* running, time_point now, duration limit) noexcept {
+  if (turns != turns_ || running != running_ || !running) {
+    *this = {};
+    turns_ = turns;
+    running_ = running;
+    since_ = now;
+  } else if (!told_ && now - since_ >= limit) {
+    told_ = true;
+    return now - since_;
   }
+  return {};
 }
 
 // The coroutine may end as soon as the lock is released, and its name with it: the handler gets a copy.

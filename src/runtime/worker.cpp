@@ -105,8 +105,10 @@ bool worker::turn() noexcept {
     const bool more = ready_.size() + roaming_.size() > 1 && roaming_.wanted();
     if (std::exchange(stopped_watching_, false) || more) pool_.wake_one();
     ready_.reserve(ready_.size());  // what did not fit into its array so far will
-    resumed_.add(resume_ready(ready_, turn_size) + resume_roaming());
+    std::size_t resumed = resume_ready(ready_, turn_size);
     begin_forks();
+    resumed += resume_roaming();
+    resumed_.add(resumed);
   }
   return any || due_;
 }
@@ -190,19 +192,21 @@ bool worker::steal_fork_of(worker& victim) noexcept {
   stolen_.add(1);
   found_work();
   rest->begin(*rest).resume();
-  begin_forks();
+  this_thread().ctx = nullptr;
   return true;
 }
 
-// What is in the worker's own deque when it is in its loop. What is forked deeper than its budget of transfers comes
-// back through the queue, and goes on before the rest of those above it is begun: else they would all be taken apart,
-// and have to be joined.
+// What is in the worker's own deque when it has resumed what was ready. What is forked deeper than its budget of
+// transfers comes back through the queue, and goes on before the rest of those above it is begun: else they would all
+// be taken apart, and have to be joined. But where the queue has not run empty in the whole turn one is begun even so:
+// some coroutine may always be ready.
 void worker::begin_forks() noexcept {
-  for (std::size_t left = turn_size; left != 0 && ready_.empty(); --left) {
+  std::size_t left = turn_size;
+  do {
     fork_entry* rest = forks_.pop();
     if (!rest) break;
     rest->begin(*rest).resume();
-  }
+  } while (--left != 0 && ready_.empty());
   this_thread().ctx = nullptr;
 }
 

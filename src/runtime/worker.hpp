@@ -3,12 +3,11 @@
 // Its two queues. What may run here only, because it has begun here and stays (a fiber, a part of a when_all), stands
 // in ready_, which nobody else sees; others post it to inbox_. What any worker may run stands in roaming_, from which
 // others steal (core/stealable_queue.hpp). What was forked and not begun is in forks_, from which others steal, too;
-// what is left there when the worker comes back to its loop (a child has waited) it begins itself at the end of the
-// turn.
+// what is left there when the worker comes back to its loop (a child has waited) it begins itself in its turn.
 //
 // The worker's loop:
-//   1. turn(): the inbox, what was injected into the pool, its driver if it has one, timers, then what is ready, at
-//      most turn_size of each queue
+//   1. turn(): the inbox, what was injected into the pool, its driver if it has one, timers, then at most
+//      turn_size of each queue: what stays, what was forked (at least one: what stays may never run out), what roams
 //   2. nothing was ready: find_work(): what was injected, then half of what another worker has
 //   3. nothing was found: rest(): asleep until something is posted, a timer is due, another worker has too much or the
 //      driver has something
@@ -20,7 +19,6 @@
 // What the turn itself makes ready before it runs anything (by its driver, by its timers) wakes nobody: the turn knows
 // best how much that is, and looks once it has all of it.
 #pragma once
-#include <hocket/base/random.hpp>
 #include <hocket/core/driver.hpp>
 #include <hocket/core/fork_deque.hpp>
 #include <hocket/core/inbox.hpp>
@@ -58,7 +56,7 @@ class worker final : public executor, private timer_waker {
   std::size_t turns() const noexcept { return turns_.get(); }
   runtime_counts counts() const noexcept;
   const standstill::mark& standing() const noexcept { return standing_; }
-  // The context that runs on it now; null if none does. To be compared, not to be followed.
+  // The context that runs on it now; null if none does. To be compared, not to be followed: context::coroutine_of().
   const context* running() const noexcept;
   // ORDER: acquire, pairs with the stores in count(): see runtime::state::live().
   std::size_t entered() const noexcept { return entered_.load(std::memory_order_acquire); }

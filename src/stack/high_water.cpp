@@ -1,3 +1,4 @@
+#include <hocket/base/copy_memory.hpp>
 #include <hocket/stack/high_water.hpp>
 
 #include "stack/memory.hpp"

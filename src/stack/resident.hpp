@@ -8,9 +8,6 @@ namespace hocket::inline HOCKET_ABI {
 // The lowest page in [low, high) that has memory; `high` or above if none has. `low` is a multiple of the page size.
 std::byte* first_resident(std::byte* low, std::byte* high, std::size_t page) noexcept;
 
-// False: not possible here.
-[[nodiscard]] bool copy_memory(void* to, const std::byte* from, std::size_t size) noexcept;
-
 // Gives whole pages of private memory back: it is zero when it is touched again.
 void drop_memory(std::byte* low, std::size_t size) noexcept;
 

@@ -1,5 +1,5 @@
 // Tasks in every state in which a loop or a runtime may be destroyed (FAULTS 61): ready, waiting for everything that
-// can be waited for, with timers, children, forks and shields, and for themselves; and unstarted, if it comes at once.
+// can be waited for, with timers, children, forks and shields, and for one another; and unstarted, if it comes at once.
 // What each of them holds is a `counted`.
 #pragma once
 #include <hocket/core/yield.hpp>
@@ -41,8 +41,8 @@ struct surroundings {
   semaphore none{0};
   completion<int> answer;
   oneshot<int> ends = make_oneshot<int>();
-  event self_known;
-  join_handle<> self;
+  event circle_closed;
+  join_handle<> one, other;
 };
 
 inline task<int> wait(surroundings& in) {
@@ -119,11 +119,10 @@ inline task<> reads(surroundings& in) {
   auto all = values(in);
   while (co_await all.next()) continue;
 }
-inline task<> waits_for_itself(surroundings& in) {
+inline task<> waits_in_circle(surroundings& in, join_handle<>& next) {
   counted local;
-  auto known = co_await in.self_known.wait();
-  static_cast<void>(known);
-  co_await in.self;
+  static_cast<void>(co_await in.circle_closed.wait());
+  co_await next;
 }
 inline task<> waits_for_forks(surroundings& in) {
   counted local;
@@ -145,8 +144,9 @@ inline std::vector<join_handle<>> spawn_in_every_state(auto& where, surroundings
   for (waiting one : all) handles.push_back(spawn(where, one, std::ref(in)));
   handles.push_back(spawn(where, waits_for_shared, std::ref(in), body));
   handles.push_back(spawn(where, waits_for_shared, std::ref(in), std::move(body)));
-  in.self = spawn(where, waits_for_itself, std::ref(in));
-  in.self_known.set();
+  in.one = spawn(where, waits_in_circle, std::ref(in), std::ref(in.other));
+  in.other = spawn(where, waits_in_circle, std::ref(in), std::ref(in.one));
+  in.circle_closed.set();
   return handles;
 }
 

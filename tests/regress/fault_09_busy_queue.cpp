@@ -1,16 +1,24 @@
 // Fault 9: a ready queue that never gets empty starves the timers, and what other threads bring. A thousand tasks yield
-// without end, of which one moves the clock: whoever was due then runs before any of them has run twice more. (Work
-// that holds its worker: fault 8, tests/unit/runtime/runtime_test.cpp, runtime/stackful/runtime_fibers_test.cpp.)
+// without end, of which one moves the clock: whoever was due then runs before any of them has run twice more. What was
+// forked begins, too, beside one that is always ready and has to stay on its worker. (Work that holds its worker:
+// fault 8, tests/unit/runtime/runtime_test.cpp, runtime/stackful/runtime_fibers_test.cpp.)
 #include <hocket/base/clock.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/core/yield.hpp>
+#include <hocket/coro/fork_join.hpp>
 #include <hocket/coro/spawn.hpp>
+#include <hocket/coro/when_all.hpp>
 #include <hocket/runtime/loop.hpp>
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/time/sleep.hpp>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <doctest/doctest.h>
+#include <functional>
+#include <thread>
+#include <vector>
 
 using namespace hocket;
 using namespace std::chrono_literals;
@@ -51,6 +59,70 @@ auto begin(storm& in, auto& where) {
   return spawn(where, &storm::sleeps, &in);
 }
 
+// One coroutine for each worker of a runtime, begun apart, with a part that is always ready. That part gives up when
+// those of all workers have yielded more often than anybody should wait for (one alone may do so while the machine
+// gives another worker no time).
+struct crowd {
+  static constexpr long most_yields = 1'000'000;
+  const std::size_t workers;
+  std::atomic<std::size_t> begun{0};
+  std::array<std::atomic<long>, 2> yields{};
+
+  std::size_t meet() {
+    const std::size_t index = begun++;
+    while (begun < workers) std::this_thread::yield();
+    return index;
+  }
+  bool gave_up() const {
+    return std::all_of(yields.begin(), yields.begin() + static_cast<std::ptrdiff_t>(workers),
+                       [](const auto& of_one) { return of_one >= most_yields; });
+  }
+  task<> turns(std::size_t index, const std::atomic<bool>& over) {
+    while (!over && !gave_up()) {
+      ++yields[index];
+      co_await yield();
+    }
+  }
+};
+
+task<long> fib(int n) {
+  if (n < 2) co_return n;
+  auto [a, b] = co_await fork_join(fib(n - 1), fib(n - 2));
+  co_return a + b;
+}
+
+task<> forks_beside_a_sibling(crowd& in) {
+  const std::size_t index = in.meet();
+  std::atomic<bool> over{false};
+  auto stops = [&]() -> task<> {
+    over = true;
+    co_return;
+  };
+  co_await fork_join(in.turns(index, over), stops());
+}
+task<> computes_beside_one_that_stays(crowd& in) {
+  const std::size_t index = in.meet();
+  std::atomic<bool> over{false};
+  auto computes = [&]() -> task<> {
+    const long got = co_await fib(20);
+    CHECK(got == 6765);
+    over = true;
+  };
+  co_await when_all(in.turns(index, over), computes());
+}
+
+void run_on_each_worker(task<> (*body)(crowd& in)) {
+  for (const std::size_t workers : {std::size_t{1}, std::size_t{2}}) {
+    CAPTURE(workers);
+    crowd in{workers};
+    hocket::runtime rt({.workers = workers});
+    std::vector<join_handle<>> all;
+    for (std::size_t i = 0; i < workers; ++i) all.push_back(spawn(rt, body, std::ref(in)));
+    for (auto& one : all) sync_wait(std::move(one));
+    CHECK_FALSE(in.gave_up());
+  }
+}
+
 }  // namespace
 
 TEST_CASE("fault 9: a timer that is due fires within the turn in which the clock is looked at next") {
@@ -75,4 +147,12 @@ TEST_CASE("fault 9: what another thread spawns runs beside a storm of yields") {
   auto gives = [](int n) -> task<int> { co_return n; };
   for (int i = 0; i < 100; ++i) CHECK(sync_wait(spawn(rt, gives, i)) == i);
   in.over = true;
+}
+
+TEST_CASE("fault 9: what is forked begins beside a sibling that is always ready") {
+  run_on_each_worker(&forks_beside_a_sibling);
+}
+
+TEST_CASE("fault 9: a computation that forks goes on beside a coroutine that is always ready and stays") {
+  run_on_each_worker(&computes_beside_one_that_stays);
 }

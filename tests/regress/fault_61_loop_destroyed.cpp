@@ -23,7 +23,8 @@ void destroy_after(int turns) {
     for (int i = 0; i < turns; ++i) lp.step();
   }
   for (auto& one : handles) CHECK(one.done());
-  CHECK(in.self.done());
+  CHECK(in.one.done());
+  CHECK(in.other.done());
 }
 
 }  // namespace

@@ -38,7 +38,8 @@ void destroy(std::size_t workers, moment when) {
   }
   if (waker.joinable()) waker.join();
   for (auto& one : handles) CHECK(one.done());
-  CHECK(in.self.done());
+  CHECK(in.one.done());
+  CHECK(in.other.done());
 }
 
 }  // namespace

@@ -89,6 +89,11 @@ class context {
   // beside each other: what they wait for, hold and unwind is not to be told of the coroutine as a whole.
   scheduled* strand() const noexcept { return strand_; }
 
+  // The address of coroutine(), for a thread that looks at `other` from outside: it may be given up meanwhile, or may
+  // be gone, so the answer is to be compared only. Null: there is none, or the system does not let the process look
+  // (base/copy_memory.hpp).
+  static const void* coroutine_of(const context* other) noexcept;
+
   // The nearest context upward, or this, that was not made for a block of code (child_with), which is a part of what
   // runs around it: that of a spawned coroutine, of the children of a when_all, of all that is forked below a
   // coroutine; the root where there is none. Linear in the number of such blocks in between.

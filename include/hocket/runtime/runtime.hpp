@@ -11,12 +11,13 @@
 // other.
 //
 // A worker's turn: what other threads posted to it, what was posted to the runtime, what its driver has (if it has one,
-// and not in each turn: core/driver.hpp), timers that are due, its fibers and then its tasks that are ready, at most 64
-// each, first in, first out. So fibers, tasks, timers and I/O wait for each other for a bounded number of turns. A
-// worker that runs dry looks for work at the others, and sleeps if there is none; one that has more than it is about to
-// run wakes a sleeper. While some worker is awake one of those that are not looks now and then whether another is stuck
-// in a coroutine that does not let go, and takes over what is ready there: what is ready elsewhere than on that
-// worker's own fibers is never held up for long.
+// and not in each turn: core/driver.hpp), timers that are due, then what is ready: its fibers and whatever else stays
+// with it, what was forked on it and has not begun, and its tasks; at most 64 each, first in, first out (of the forks
+// the last one first, and one alone where what stays does not run out). So fibers, forks, tasks, timers and I/O wait
+// for each other for a bounded number of turns. A worker that runs dry looks for work at the others, and sleeps if
+// there is none; one that has more than it is about to run wakes a sleeper. While some worker is awake one of those
+// that are not looks now and then whether another is stuck in a coroutine that does not let go, and takes over what is
+// ready there: what is ready elsewhere than on that worker's own fibers is never held up for long.
 //
 // Each worker has timers of its own: a deadline fires on the worker where the wait began. While that one is stuck in a
 // coroutine that does not let go, a wait with a deadline that began there does not end, whoever grants it. Its driver
@@ -52,8 +53,9 @@ namespace hocket::inline HOCKET_ABI {
 // A coroutine that holds its worker: it has not let go for `held` at least.
 struct stall {
   std::size_t worker;
-  const char* coroutine;  // its name; "a coroutine" if it runs in a context of its own (context_local, shielded). A
-                          // copy, of 63 bytes at most, for as long as the handler runs
+  const char* coroutine;  // its name, that of the whole for a part of it (a child of a when_all, of a fork_join); "a
+                          // coroutine" where the system does not let a process read its own memory
+                          // (process_vm_readv). A copy, of 63 bytes at most, for as long as the handler runs
   duration held;
   std::source_location spawned;
 };

@@ -1,11 +1,9 @@
-// Linux: mincore, process_vm_readv, madvise.
+// Linux: mincore, madvise.
 #include "stack/resident.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <sys/mman.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -19,12 +17,6 @@ std::byte* first_resident(std::byte* low, std::byte* high, std::size_t page) noe
     if (found != there + count) return low;
   }
   return high;
-}
-
-bool copy_memory(void* to, const std::byte* from, std::size_t size) noexcept {
-  const iovec here{to, size};
-  const iovec there{const_cast<std::byte*>(from), size};
-  return ::process_vm_readv(::getpid(), &here, 1, &there, 1, 0) == static_cast<ssize_t>(size);
 }
 
 void drop_memory(std::byte* low, std::size_t size) noexcept {

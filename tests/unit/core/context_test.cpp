@@ -2,6 +2,7 @@
 #include <hocket/core/current.hpp>
 #include <hocket/core/stop.hpp>
 
+#include <cstdint>
 #include <doctest/doctest.h>
 #include <string_view>
 
@@ -71,6 +72,13 @@ TEST_CASE("a long line of ancestors ends without recursion") {
   for (int generation = 0; generation < 500'000; ++generation) last = context::child_of(*last, {});
   last = {};
   CHECK_FALSE(last);
+}
+
+TEST_CASE("a look from outside at a context of no coroutine finds none, nor does one where no memory is") {
+  auto child = context::child_of(context::root(), {});
+  CHECK(context::coroutine_of(child.get()) == nullptr);
+  CHECK(context::coroutine_of(nullptr) == nullptr);
+  CHECK(context::coroutine_of(reinterpret_cast<const context*>(std::uintptr_t{64})) == nullptr);
 }
 
 TEST_CASE("code in no coroutine runs under the root context") { CHECK(&current_context() == &context::root()); }

@@ -1,6 +1,7 @@
 // How coroutines of a loop end: cancelled, killed, by an exception, with their loop.
 #include <hocket/core/yield.hpp>
 #include <hocket/coro/spawn.hpp>
+#include <hocket/coro/when_all.hpp>
 #include <hocket/runtime/run.hpp>
 
 #include "support/death.hpp"
@@ -261,6 +262,27 @@ TEST_CASE("a handle gives the result once; the second await is fatal") {
     sync_wait(handle);
   };
   expect_fatal(twice, "awaited twice");
+}
+
+TEST_CASE("a coroutine that awaits its own end is fatal, also in a part of it") {
+  auto all = [] {
+    loop lp;
+    join_handle<> self;
+    auto body = [&]() -> task<> { co_await self; };
+    self = spawn(lp, {.name = "narcissus"}, body);
+    lp.run();
+  };
+  expect_fatal(all, "a coroutine awaits its own end [coroutine narcissus]");
+  auto part = [] {
+    loop lp;
+    join_handle<> self;
+    auto nothing = []() -> task<> { co_return; };
+    auto joins = [&]() -> task<> { co_await self; };
+    auto body = [&]() -> task<> { co_await when_all(nothing(), joins()); };
+    self = spawn(lp, {.name = "narcissus"}, body);
+    lp.run();
+  };
+  expect_fatal(part, "a coroutine awaits its own end [coroutine narcissus]");
 }
 
 TEST_CASE("without a handler an exception that nobody receives is fatal") {

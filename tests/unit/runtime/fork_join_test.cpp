@@ -1,4 +1,5 @@
 // fork_join and parallel_for: on a thread, on a loop, and on runtimes of 1 to 8 workers.
+#include <hocket/base/clock.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/core/yield.hpp>
 #include <hocket/coro/fork_join.hpp>
@@ -15,11 +16,13 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
 using namespace hocket;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -270,6 +273,72 @@ TEST_CASE("a coroutine that is killed unwinds when its children have") {
       while (!handle.done()) std::this_thread::yield();
     }
     CHECK(shared.use_count() == 1);
+  }
+}
+
+TEST_CASE("a cancellation of the parent ends the waits of its children, and so does its deadline") {
+  for (const std::size_t workers : worker_counts) {
+    CAPTURE(workers);
+    manual_clock time;
+    event never;
+    std::atomic<int> waiting{0};
+    hocket::runtime rt({.workers = workers, .time = &time});
+    auto waits = [&]() -> task<std::error_code> {
+      ++waiting;
+      auto got = co_await never.wait();
+      co_return got ? std::error_code{} : got.error();
+    };
+    auto below = [&]() -> task<std::error_code> {
+      auto [a, b] = co_await fork_join(waits(), waits());
+      co_return a == b ? a : std::error_code{};
+    };
+    auto body = [&]() -> task<std::error_code> {
+      auto [a, b, c] = co_await fork_join(waits(), below(), waits());
+      co_return a == b&& b == c ? a : std::error_code{};
+    };
+    auto cancelled_one = spawn(rt, body);
+    while (waiting < 4) std::this_thread::yield();
+    cancelled_one.cancel();
+    CHECK(sync_wait(std::move(cancelled_one)) == std::errc::operation_canceled);
+    auto late = spawn(rt, {.within = 1h}, body);
+    while (waiting < 8) std::this_thread::yield();
+    CHECK_FALSE(late.done());
+    time.advance(1h);
+    rt.clock_moved();
+    CHECK(sync_wait(std::move(late)) == std::errc::timed_out);
+  }
+}
+
+TEST_CASE("an exception of a child is rethrown when its siblings have waited to their end") {
+  for (const std::size_t workers : worker_counts) {
+    CAPTURE(workers);
+    event bell;
+    std::atomic<int> waiting{0}, over{0};
+    std::atomic<bool> failed{false};
+    hocket::runtime rt({.workers = workers});
+    auto waits = [&]() -> task<> {
+      ++waiting;
+      static_cast<void>(co_await bell.wait());
+      ++over;
+    };
+    auto fails = [&]() -> task<> {
+      while (waiting < 2) co_await yield();
+      failed = true;
+      throw std::runtime_error("no");
+    };
+    auto body = [&]() -> task<int> {
+      try {
+        co_await fork_join(waits(), waits(), fails());
+      } catch (const std::runtime_error&) {
+        co_return over.load();
+      }
+      co_return -1;
+    };
+    auto handle = spawn(rt, body);
+    while (!failed) std::this_thread::yield();
+    CHECK_FALSE(handle.done());
+    bell.set();
+    CHECK(sync_wait(std::move(handle)) == 2);
   }
 }
 

@@ -2,6 +2,7 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/spawn.hpp>
+#include <hocket/runtime/blocking.hpp>
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/sync/event.hpp>
 
@@ -11,7 +12,9 @@
 #include <atomic>
 #include <csignal>
 #include <doctest/doctest.h>
+#include <pthread.h>
 #include <stdexcept>
+#include <string>
 #include <system_error>
 #include <thread>
 
@@ -25,6 +28,13 @@ std::atomic<int> handled{0};
 
 void note_start(std::size_t worker) { started |= 1u << worker; }
 void note_stop(std::size_t worker) { stopped |= 1u << worker; }
+std::string name_of_this_thread() {
+  char name[16] = "";
+  REQUIRE(::pthread_getname_np(::pthread_self(), name, sizeof name) == 0);
+  return name;
+}
+std::string worker_names[2];
+void note_name(std::size_t worker) { worker_names[worker] = name_of_this_thread(); }
 void throws(std::size_t) { throw std::runtime_error("no"); }
 void note_signal(int) { ++handled; }
 
@@ -47,9 +57,27 @@ TEST_CASE("a hook runs on each worker before all else, and one after it") {
   CHECK(stopped == 7);
 }
 
-TEST_CASE("a hook that throws is fatal") {
+TEST_CASE("a hook that throws is fatal, at the beginning and at the end") {
   auto start = [] { hocket::runtime rt({.workers = 1, .on_start = &throws}); };
   expect_fatal(start, "a hook of a runtime's worker threw");
+  auto stop = [] { hocket::runtime rt({.workers = 1, .on_stop = &throws}); };
+  expect_fatal(stop, "a hook of a runtime's worker threw");
+}
+
+TEST_CASE("the threads of workers and of blocking pools bear their names, cut off where the system has no room") {
+  worker_names[0] = worker_names[1] = "";
+  {
+    hocket::runtime rt({.workers = 2, .name = "shop", .on_start = &note_name});
+  }
+  CHECK(worker_names[0] == "shop-0");
+  CHECK(worker_names[1] == "shop-1");
+  {
+    hocket::runtime rt({.workers = 1, .name = "a name that is too long", .on_start = &note_name});
+  }
+  CHECK(worker_names[0] == "a name that i-0");
+  blocking_pool pool({.threads = 1, .name = "files"});
+  auto named = sync_wait(blocking(pool, &name_of_this_thread));
+  CHECK(named.value() == "files-0");
 }
 
 TEST_CASE("upon a signal a runtime is dumped to the standard error, and the handler that was there is called") {

@@ -2,11 +2,13 @@
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/core/yield.hpp>
 #include <hocket/coro/spawn.hpp>
+#include <hocket/coro/when_all.hpp>
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/sync/event.hpp>
 #include <hocket/time/sleep.hpp>
 
 #include "support/death.hpp"
+#include "support/kernel_copies.hpp"
 #include "support/runtime_look.hpp"
 #include "unit/runtime/dump_table.hpp"
 
@@ -123,11 +125,18 @@ TEST_CASE("a worker that does not come back is named, and the names of the corou
   event bell;
   std::atomic<int> begun{0};
   std::atomic<bool> holds{false}, go{false};
+  bool in_part = false;
+  SUBCASE("from the coroutine itself") {}
+  SUBCASE("from a part of it") { in_part = kernel_copies(); }
   hocket::runtime rt({.workers = 2});
-  auto hold = [&]() -> task<> {
+  auto spin = [&]() -> task<> {
     holds = true;
     while (!go) std::this_thread::yield();
     co_return;
+  };
+  auto hold = [&]() -> task<> {
+    if (in_part) co_await when_all(spin(), spin());
+    else co_await spin();
   };
   spawn(rt, {.name = "waits"}, wait_for, std::ref(bell), std::ref(begun));
   spawn(rt, {.name = "holds"}, hold);

@@ -1,11 +1,12 @@
 #include <hocket/stack/high_water.hpp>
 
 #include "stack/memory.hpp"
-#include "stack/resident.hpp"
+#include "support/kernel_copies.hpp"
 
 #include <doctest/doctest.h>
 
 using namespace hocket;
+using hocket_test::kernel_copies;
 
 namespace {
 
@@ -17,13 +18,6 @@ struct one_stack {
   void use(std::size_t bytes) { *static_cast<volatile std::byte*>(stack.top - bytes) = std::byte{1}; }
   std::size_t mark() const { return high_water_of(stack); }
 };
-
-// qemu-user has no process_vm_readv, and a sandbox may forbid it: then every page that was touched counts as used.
-bool kernel_copies() {
-  const std::byte from{1};
-  std::byte to{0};
-  return copy_memory(&to, &from, 1) && to == from;
-}
 
 }  // namespace
 

@@ -43,6 +43,16 @@ TEST_CASE("a coroutine that locks what it holds is fatal, by name") {
   expect_fatal(in_task, "greedy");
 }
 
+TEST_CASE("a fiber that awaits its own end is fatal, by name") {
+  auto join_oneself = [] {
+    loop lp;
+    join_handle<> self;
+    self = spawn(lp, {.name = "narcissus"}, [&] { await(self); });
+    lp.run();
+  };
+  expect_fatal(join_oneself, "a coroutine awaits its own end [coroutine narcissus]");
+}
+
 TEST_CASE("a mutex that is destroyed while it is held is fatal") {
   if (!debug_checks) return;
   auto destroy = [] {

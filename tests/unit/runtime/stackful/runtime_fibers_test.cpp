@@ -93,30 +93,41 @@ TEST_CASE("a fiber goes on at home when what it forked has ended elsewhere") {
   }
 }
 
-TEST_CASE("two fibers of different workers pass a token to each other") {
+// Where there are several workers each of the two holds its own until the other has begun.
+TEST_CASE("two fibers pass a token to each other, of one worker and of different ones") {
   for (const std::size_t workers : worker_counts) {
     CAPTURE(workers);
-    hocket::runtime rt({.workers = workers});
     auto_reset_event mine, theirs;
     int passed = 0;
+    std::atomic<int> begun{0};
+    hocket::runtime rt({.workers = workers});
+    auto meet = [&] {
+      ++begun;
+      while (workers > 1 && begun < 2) std::this_thread::yield();
+      return std::this_thread::get_id();
+    };
     auto first = [&] {
+      const auto worker = meet();
       for (int i = 0; i < 500; ++i) {
         theirs.set();
         static_cast<void>(await(mine.wait()));
         ++passed;
       }
+      return worker;
     };
     auto second = [&] {
+      const auto worker = meet();
       for (int i = 0; i < 500; ++i) {
         static_cast<void>(await(theirs.wait()));
         ++passed;
         mine.set();
       }
+      return worker;
     };
     auto a = spawn(rt, first), b = spawn(rt, second);
-    await(std::move(a));
-    await(std::move(b));
+    const auto one = await(std::move(a)), other = await(std::move(b));
     CHECK(passed == 1000);
+    CHECK((one != other) == (workers > 1));
   }
 }
 

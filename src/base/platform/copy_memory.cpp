@@ -1,0 +1,15 @@
+// Linux: process_vm_readv.
+#include <hocket/base/copy_memory.hpp>
+
+#include <sys/uio.h>
+#include <unistd.h>
+
+namespace hocket::inline HOCKET_ABI {
+
+bool copy_memory(void* to, const void* from, std::size_t size) noexcept {
+  const iovec here{to, size};
+  const iovec there{const_cast<void*>(from), size};
+  return ::process_vm_readv(::getpid(), &here, 1, &there, 1, 0) == static_cast<ssize_t>(size);
+}
+
+}  // namespace hocket::inline HOCKET_ABI
