@@ -4,6 +4,8 @@
 //   auto h = spawn(tm, {.name = "login", .within = 3s, .group = player}, login, std::ref(tm), session);
 //   tm.set_deadline(h.id(), 10s);   tm.cancel(h.id());   tm.kill_group(player);
 //   auto how = co_await tm.wait(id);           // result<settled>: how the coroutine of that id has ended
+//   auto name = then(std::move(h), name_of);   // the handle is one like any other: awaited, joined, a child of
+//   when_all
 //
 //   auto reply = tm.expect<db_reply>({.within = 3s, .group = player});   // an id for a reply from outside
 //   tm.complete(id, std::move(answer));                                  // manager/expectation.hpp
