@@ -21,8 +21,9 @@
 //   channel_1p1c            one sends k values and closes, another receives until then
 //   channel_4p4c            four send k values together, four others receive them
 //   channel_rendezvous      two coroutines, two channels without a buffer: a value goes there and back; a unit is one
-//   way channel_batch           as channel_1p1c, with a buffer of 256; the receiver takes up to 64 at once select_of_4
-//   two coroutines: one brings one of the four things that the other waits for, each in turn,
+//                           way
+//   channel_batch           as channel_1p1c, with a buffer of 256; the receiver takes up to 64 at once
+//   select_of_4             two coroutines: one brings one of the four things that the other waits for, each in turn,
 //                           then waits for one of its own four
 //   broadcast_100           one coroutine sends, each of `count` others receives all; a unit is one value, sent and
 //                           received by all. After 16 values the sender waits until all have them
@@ -32,8 +33,7 @@
 //   monitor_free            one coroutine takes a lock that it may take again, does so, adds, and unlocks twice
 //   shared_free             one coroutine locks a shared mutex for reading, adds, unlocks
 //   shared_mixed            `count` coroutines and one shared mutex: lock, add, yield, unlock. One turn in eight
-//   writes,
-//                           the others read
+//                           writes, the others read
 //   timed_free              as mutex_free with one coroutine, the lock under a deadline that does not come
 //   timed_ping_pong         as event_ping_pong, the wait under a deadline that does not come
 //
