@@ -20,7 +20,7 @@
 // kill() unwinds it, shielded or not. A deadline that passes cancels it, and settled::timed_out tells the two apart, by
 // which came first; it can be set, moved and taken away as long as it has not passed. A group is all work that was
 // given one number: a player's, a connection's, a tenant's. What was stopped before it began does not begin (killed),
-// or finds its first wait cancelled.
+// or finds its first wait cancelled; what stops itself goes on to its next wait.
 //
 // How it ended (wait(), counts()): `value` if its body returned, whatever was asked of it; `exception` if one left it;
 // else `cancelled`, `timed_out` or `killed`. What it gives, a result that is an error too, is its handle's.
