@@ -30,7 +30,7 @@ using namespace hocket_test;
 
 namespace {
 
-constexpr long races = sanitizer == sanitizer_kind::plain && !conforming_mode ? 1'000'000 : 30'000;
+constexpr long races = sanitizer == sanitizer_kind::plain && !conforming_mode ? 1'000'000 : 10'000;
 constexpr std::size_t crowd = 24, steady = 2;
 constexpr int waits_of_each = 8;
 
