@@ -140,8 +140,7 @@ struct named_word : hocket::atomic<T> {
   }
 };
 
-// Who leaves takes his name away when he has given the monitor up. The first is the word of the baton, the other one
-// has the name.
+// Who leaves takes his name away when he has given the monitor up: the word of the baton sees to that.
 struct late_name : hocket::atomic<const void*> {
   explicit late_name(const void* value) : atomic(value) { waiting = nullptr; }
   void store(const void* value, std::memory_order how) {
