@@ -1,5 +1,5 @@
-// The called side: a thread that answers "upper" at once when it has got as many calls as it was told to wait for, so
-// that all of them are in flight at a time; and "slow" not before it is told to go on.
+// The called side: a thread that takes calls and keeps them until it is told to answer: the "upper" ones, or the "slow"
+// ones. So as many are in flight as the other end wants.
 #pragma once
 #include <thread>
 #include <vector>
@@ -8,11 +8,11 @@
 
 namespace rpc {
 
-enum method : std::uint32_t { upper = 1, slow = 2, go_on = 3 };
+enum method : std::uint32_t { upper = 1, slow, answer_upper, answer_slow };
 
 class server {
  public:
-  server(int fd, std::size_t in_flight) : thread_(&server::serve, fd, in_flight) {}
+  explicit server(int fd) : thread_(&server::serve, fd) {}
   server(const server&) = delete;
   server& operator=(const server&) = delete;
   ~server() { thread_.join(); }
@@ -29,17 +29,16 @@ class server {
     calls.clear();
   }
 
-  static void serve(int fd, std::size_t in_flight) {
-    std::vector<frame> calls, held_back;
-    std::size_t seen = 0;
+  static void serve(int fd) {
+    std::vector<frame> uppers, slow_ones;
     frame_reader from(fd);
-    for (frame one; from.read(one);) {
-      if (one.what == go_on) {
-        answer(fd, held_back);
-        continue;
+    for (frame one; !from.read(one);) {
+      switch (one.what) {
+        case upper: uppers.push_back(std::move(one)); break;
+        case slow: slow_ones.push_back(std::move(one)); break;
+        case answer_upper: answer(fd, uppers); break;
+        default: answer(fd, slow_ones);
       }
-      (one.what == slow ? held_back : calls).push_back(std::move(one));
-      if (++seen >= in_flight) answer(fd, calls);
     }
     ::shutdown(fd, SHUT_WR);
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <sys/socket.h>
+#include <system_error>
 #include <unistd.h>
 
 namespace rpc {
@@ -29,15 +30,16 @@ inline void append(std::string& to, const frame& one) {
   to.append(one.payload);
 }
 
-// All of it, or false: the other end is gone.
-inline bool write_all(int fd, std::string_view bytes) {
+inline std::error_code system_error() noexcept { return {errno, std::system_category()}; }
+
+// All of it, or says what is in the way: broken_pipe if the other end is gone.
+inline std::error_code write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t done = ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(done));
+    if (done >= 0) bytes.remove_prefix(static_cast<std::size_t>(done));
+    else if (errno != EINTR) return system_error();
   }
-  return true;
+  return {};
 }
 
 // Reads frames out of a stream, many with one call of the system.
@@ -45,10 +47,12 @@ class frame_reader {
  public:
   explicit frame_reader(int fd) noexcept : fd_(fd) {}
 
-  // False: the stream has ended, or holds what is no frame.
-  bool read(frame& into) {
+  // Empty: there is one. connection_reset: the stream has ended; bad_message: it holds what is no frame; or what the system
+  // says.
+  std::error_code read(frame& into) {
     header head{};
-    if (!take(&head, sizeof head) || head.bytes > most_bytes) return false;
+    if (std::error_code why = take(&head, sizeof head)) return why;
+    if (head.bytes > most_bytes) return std::make_error_code(std::errc::bad_message);
     into.id = head.id;
     into.what = head.what;
     into.payload.resize(head.bytes);
@@ -56,14 +60,14 @@ class frame_reader {
   }
 
  private:
-  bool take(void* to, std::size_t bytes) {
+  std::error_code take(void* to, std::size_t bytes) {
     while (end_ - begin_ < bytes)
-      if (!fill(bytes)) return false;
+      if (std::error_code why = fill(bytes)) return why;
     std::char_traits<char>::copy(static_cast<char*>(to), buffer_.data() + begin_, bytes);
     begin_ += bytes;
-    return true;
+    return {};
   }
-  bool fill(std::size_t wanted) {
+  std::error_code fill(std::size_t wanted) {
     buffer_.erase(0, begin_);
     end_ -= begin_;
     begin_ = 0;
@@ -71,9 +75,10 @@ class frame_reader {
     ssize_t got = 0;
     do got = ::read(fd_, buffer_.data() + end_, buffer_.size() - end_);
     while (got < 0 && errno == EINTR);
-    if (got <= 0) return false;
+    if (got == 0) return std::make_error_code(std::errc::connection_reset);
+    if (got < 0) return system_error();
     end_ += static_cast<std::size_t>(got);
-    return true;
+    return {};
   }
 
   static constexpr std::size_t chunk = 64 << 10;

@@ -15,67 +15,14 @@ namespace hocket_test {
 TEST_CASE_TEMPLATE("batches go as far as they can without waiting, and wait for one item at most", Kind,
                    HOCKET_SUITE_KINDS) {
   channel_of<Kind, parcel> c(3);
-  std::vector<std::size_t> sent, got;
-  Kind world;
-  auto send = [&]() -> typename Kind::body {
-    std::vector<parcel> items;
-    for (int i = 0; i < 8; ++i) items.push_back(pack(i));
-    std::span<parcel> left(items);
-    while (!left.empty()) {
-      auto n = co_await c.send_batch(left);
-      REQUIRE(n);
-      sent.push_back(*n);
-      left = left.subspan(*n);
-    }
-    for (const auto& item : items) CHECK_FALSE(item);
-    auto none = co_await c.send_batch({});
-    CHECK(*none == 0);
-    c.close();
-    items[0] = pack(1);
-    auto late = co_await c.send_batch(items);
-    CHECK(late.error() == hocket::errc::closed);
-    CHECK(static_cast<bool>(items[0]));
-  };
-  auto receive = [&]() -> typename Kind::body {
-    std::array<parcel, 4> room;
-    int next = 0;
-    for (;;) {
-      auto n = co_await c.receive_batch(room);
-      if (!n) break;
-      got.push_back(*n);
-      for (std::size_t i = 0; i < *n; ++i) CHECK(*room[i] == next++);
-    }
-    CHECK(next == 8);
-  };
-  int first = world.start(send);
-  world.settle();
-  CHECK(sent == std::vector<std::size_t>{3});
-  int second = world.start(receive);
-  world.settle();
-  CHECK(world.ended(first) == fate::ended);
-  CHECK(world.ended(second) == fate::ended);
+  const auto got = go_in_batches<Kind>(c, 4);
   if constexpr (takes_turns<Kind>) CHECK(got[0] == 4);
 }
 
 TEST_CASE_TEMPLATE("a batch whose wait is ended, or that finds the end, keeps its items", Kind, HOCKET_SUITE_KINDS) {
   for (bool close : {false, true}) {
     channel_of<Kind, parcel> c(0);
-    std::vector<parcel> items;
-    for (int i = 0; i < 3; ++i) items.push_back(pack(i));
-    std::error_code error;
-    Kind world;
-    auto send = [&]() -> typename Kind::body {
-      auto n = co_await c.send_batch(items);
-      error = n.error();
-    };
-    int only = world.start(send);
-    world.settle();
-    if (close) c.close();
-    else world.cancel(only);
-    world.settle();
-    CHECK(world.ended(only) == fate::ended);
-    CHECK(error == (close ? std::errc::broken_pipe : std::errc::operation_canceled));
-    for (int i = 0; i < 3; ++i) CHECK(*items[static_cast<std::size_t>(i)] == i);
+    keep_items_of_a_batch<Kind>(c, close);
   }
 }
 

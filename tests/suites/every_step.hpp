@@ -12,6 +12,7 @@
 //
 // An actor says limited(wait) of each of its waits, and got() when it has what it came for. `world` is declared last.
 #pragma once
+#include <hocket/sync/event.hpp>
 #include <hocket/time/within.hpp>
 
 #include "suites/world.hpp"
@@ -104,6 +105,28 @@ void act_at_every_step() {
         act_once<Play>({victim, fate}, when);
       }
 }
+
+// A stage whose actors stay with what they have got until they are told to go, in their order.
+template <class Kind, int Actors>
+class parting_stage : public stage<Kind> {
+ public:
+  static constexpr int actors = Actors, acts = 2 * Actors;
+
+ protected:
+  using stage<Kind>::stage;
+  auto told_to_go(int self) { return this->limited(self, go_[self].wait()); }
+  void part(Kind& world, int act) {
+    if (act % 2 == 0) world.settle();
+    else go_[act / 2].set();
+  }
+  void part_all(Kind& world) {
+    for (auto& one : go_) one.set();
+    world.settle();
+  }
+
+ private:
+  hocket::basic_event<typename Kind::strength> go_[Actors];
+};
 
 // How many are in a place that has room for `room`.
 class place {

@@ -11,34 +11,27 @@ namespace hocket_test {
 
 // Three want a mutex, and each holds it until it is told to go.
 template <class Kind>
-class mutex_play : public stage<Kind> {
+class mutex_play : public parting_stage<Kind, 3> {
  public:
-  static constexpr int actors = 3, acts = 6;
-
-  explicit mutex_play(cast who) : stage<Kind>(who) {
+  explicit mutex_play(cast who) : parting_stage<Kind, 3>(who) {
     auto actor = [this](int self) -> typename Kind::body {
       auto held = co_await this->limited(self, m_.lock());
       if (!held) co_return;
       place::visit here(room_);
       this->got(self);
-      auto told = co_await this->limited(self, go_[self].wait());
+      auto told = co_await this->told_to_go(self);
       static_cast<void>(told);
     };
-    for (int self = 0; self < actors; ++self) this->enter(world, self, actor);
+    for (int self = 0; self < this->actors; ++self) this->enter(world, self, actor);
   }
-  void act(int n) {
-    if (n % 2 == 0) world.settle();
-    else go_[n / 2].set();
-  }
+  void act(int n) { this->part(world, n); }
   void close() {
-    for (auto& one : go_) one.set();
-    world.settle();
+    this->part_all(world);
     CHECK(static_cast<bool>(m_.try_lock()));
   }
 
  private:
   hocket::basic_mutex<typename Kind::strength> m_;
-  hocket::basic_event<typename Kind::strength> go_[actors];
   place room_{1};
 
  public:
@@ -47,34 +40,27 @@ class mutex_play : public stage<Kind> {
 
 // Two permits, and who wants both stands in front of those who want one.
 template <class Kind>
-class semaphore_play : public stage<Kind> {
+class semaphore_play : public parting_stage<Kind, 4> {
  public:
-  static constexpr int actors = 4, acts = 8;
-
-  explicit semaphore_play(cast who) : stage<Kind>(who) {
+  explicit semaphore_play(cast who) : parting_stage<Kind, 4>(who) {
     auto actor = [this](int self) -> typename Kind::body {
       auto mine = co_await this->limited(self, permits_.acquire(self == 1 ? 2 : 1));
       if (!mine) co_return;
       place::visit here(room_);
       this->got(self);
-      auto told = co_await this->limited(self, go_[self].wait());
+      auto told = co_await this->told_to_go(self);
       static_cast<void>(told);
     };
-    for (int self = 0; self < actors; ++self) this->enter(world, self, actor);
+    for (int self = 0; self < this->actors; ++self) this->enter(world, self, actor);
   }
-  void act(int n) {
-    if (n % 2 == 0) world.settle();
-    else go_[n / 2].set();
-  }
+  void act(int n) { this->part(world, n); }
   void close() {
-    for (auto& one : go_) one.set();
-    world.settle();
+    this->part_all(world);
     CHECK(permits_.available() == 2);
   }
 
  private:
   hocket::basic_semaphore<typename Kind::strength> permits_{2};
-  hocket::basic_event<typename Kind::strength> go_[actors];
   place room_{2};
 
  public:

@@ -56,11 +56,9 @@ class latch_play : public stage<Kind> {
 
 // The first turn fails, the second one is done, the third finds it so. Who is hit in its turn fails, too.
 template <class Kind>
-class once_play : public stage<Kind> {
+class once_play : public parting_stage<Kind, 3> {
  public:
-  static constexpr int actors = 3, acts = 6;
-
-  explicit once_play(cast who) : stage<Kind>(who) {
+  explicit once_play(cast who) : parting_stage<Kind, 3>(who) {
     auto actor = [this](int self) -> typename Kind::body {
       auto turn = co_await this->limited(self, once_.enter());
       if (!turn) co_return;
@@ -68,25 +66,20 @@ class once_play : public stage<Kind> {
       CHECK(once_.is_done() == !*turn);
       if (!*turn) co_return;
       place::visit here(room_);
-      auto told = co_await this->limited(self, go_[self].wait());
+      auto told = co_await this->told_to_go(self);
       if (told && ++tried_ >= 2) turn->done();
     };
-    for (int self = 0; self < actors; ++self) this->enter(world, self, actor);
+    for (int self = 0; self < this->actors; ++self) this->enter(world, self, actor);
   }
-  void act(int n) {
-    if (n % 2 == 0) world.settle();
-    else go_[n / 2].set();
-  }
+  void act(int n) { this->part(world, n); }
   void close() {
-    for (auto& one : go_) one.set();
-    world.settle();
+    this->part_all(world);
     CHECK(once_.is_done());
     CHECK(tried_ == 2);
   }
 
  private:
   hocket::basic_once<typename Kind::strength> once_;
-  hocket::basic_event<typename Kind::strength> go_[actors];
   std::atomic<int> tried_{0};
   place room_{1};
 
@@ -136,17 +129,15 @@ class barrier_play : public stage<Kind> {
 
 // Readers and writers in line, each of whom has it until it is told to go.
 template <class Kind>
-class shared_mutex_play : public stage<Kind> {
+class shared_mutex_play : public parting_stage<Kind, 5> {
  public:
-  static constexpr int actors = 5, acts = 10;
-
-  explicit shared_mutex_play(cast who) : stage<Kind>(who) {
+  explicit shared_mutex_play(cast who) : parting_stage<Kind, 5>(who) {
     auto writer = [this](int self) -> typename Kind::body {
       auto held = co_await this->limited(self, m_.lock());
       if (!held) co_return;
       presence here(*this, writes);
       this->got(self);
-      auto told = co_await this->limited(self, go_[self].wait());
+      auto told = co_await this->told_to_go(self);
       static_cast<void>(told);
     };
     auto reader = [this](int self) -> typename Kind::body {
@@ -154,21 +145,17 @@ class shared_mutex_play : public stage<Kind> {
       if (!held) co_return;
       presence here(*this, 1);
       this->got(self);
-      auto told = co_await this->limited(self, go_[self].wait());
+      auto told = co_await this->told_to_go(self);
       static_cast<void>(told);
     };
-    for (int self = 0; self < actors; ++self) {
+    for (int self = 0; self < this->actors; ++self) {
       if (self == 1 || self == 4) this->enter(world, self, writer);
       else this->enter(world, self, reader);
     }
   }
-  void act(int n) {
-    if (n % 2 == 0) world.settle();
-    else go_[n / 2].set();
-  }
+  void act(int n) { this->part(world, n); }
   void close() {
-    for (auto& one : go_) one.set();
-    world.settle();
+    this->part_all(world);
     CHECK(static_cast<bool>(m_.try_lock()));
   }
 
@@ -187,7 +174,6 @@ class shared_mutex_play : public stage<Kind> {
   };
 
   hocket::basic_shared_mutex<typename Kind::strength> m_;
-  hocket::basic_event<typename Kind::strength> go_[actors];
   std::atomic<int> inside_{0};
 
  public:

@@ -76,6 +76,36 @@ TEST_CASE_TEMPLATE("who wants many permits is not overtaken by those who want fe
   CHECK(permits.available() == 1);
 }
 
+TEST_CASE_TEMPLATE("who wants no permit waits for his turn only, and takes nothing", Kind, HOCKET_SUITE_KINDS) {
+  semaphore_of<Kind> permits(0);
+  record_of<Kind, int> order;
+  Kind world;
+  auto take = [&](int n, std::size_t wanted) -> typename Kind::body {
+    auto mine = co_await permits.acquire(wanted);
+    CHECK(static_cast<bool>(*mine));
+    CHECK(mine->count() == wanted);
+    order.push_back(n);
+  };
+  world.start(take, 1, 0u);
+  world.settle();
+  CHECK(order == std::vector{1});
+  CHECK(static_cast<bool>(permits.try_acquire(0)));
+  world.start(take, 2, 1u);
+  world.settle();
+  world.start(take, 3, 0u);
+  world.settle();
+  CHECK(order == std::vector{1});
+  CHECK_FALSE(permits.try_acquire(0));
+  permits.release(0);
+  world.settle();
+  CHECK(order == std::vector{1});
+  CHECK(permits.available() == 0);
+  permits.release();
+  world.settle();
+  CHECK(order == std::vector{1, 2, 3});
+  CHECK(permits.available() == 1);
+}
+
 TEST_CASE_TEMPLATE("fault 13: when the first in line is cancelled, those behind it are served at once", Kind,
                    HOCKET_SUITE_KINDS) {
   semaphore_of<Kind> permits(2);

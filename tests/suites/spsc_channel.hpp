@@ -3,7 +3,7 @@
 #include <hocket/sync/spsc_channel.hpp>
 #include <hocket/time/within.hpp>
 
-#include "suites/world.hpp"
+#include "suites/channels.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -15,20 +15,18 @@ namespace hocket_test {
 
 template <class Kind, class T>
 using spsc_of = hocket::basic_spsc_channel<typename Kind::strength, T>;
-using spsc_item = std::unique_ptr<int>;
-inline spsc_item spsc_pack(int n) { return std::make_unique<int>(n); }
 
 TEST_CASE_TEMPLATE("one to one: items come out in order, until the channel is closed and drained", Kind,
                    HOCKET_SUITE_KINDS) {
   for (std::size_t places : {1u, 3u}) {
     for (bool receiver_first : {false, true}) {
-      spsc_of<Kind, spsc_item> c(places);
+      spsc_of<Kind, parcel> c(places);
       std::vector<int> got;
       std::error_code end;
       Kind world;
       auto send = [&]() -> typename Kind::body {
         for (int i = 0; i < 7; ++i) {
-          auto item = spsc_pack(i);
+          auto item = pack(i);
           auto sent = co_await c.send(std::move(item));
           CHECK(sent.has_value());
           CHECK_FALSE(item);
@@ -86,10 +84,10 @@ TEST_CASE_TEMPLATE("one to one: the sender waits for a place", Kind, HOCKET_SUIT
 
 TEST_CASE_TEMPLATE("one to one: try_send and try_receive never wait, and leave what they cannot send", Kind,
                    HOCKET_SUITE_KINDS) {
-  spsc_of<Kind, spsc_item> c(1);
+  spsc_of<Kind, parcel> c(1);
   Kind world;
   auto body = [&]() -> typename Kind::body {
-    auto one = spsc_pack(1), two = spsc_pack(2);
+    auto one = pack(1), two = pack(2);
     CHECK(c.try_receive().error() == std::errc::resource_unavailable_try_again);
     CHECK(c.try_send(std::move(one)));
     CHECK(c.try_send(std::move(two)).error() == std::errc::resource_unavailable_try_again);
@@ -110,14 +108,14 @@ TEST_CASE_TEMPLATE("one to one: try_send and try_receive never wait, and leave w
 TEST_CASE_TEMPLATE("fault 19: one to one, close lets go on who waits, with the error, and no item is lost", Kind,
                    HOCKET_SUITE_KINDS) {
   const auto why = std::make_error_code(std::errc::host_unreachable);
-  spsc_of<Kind, spsc_item> c(2);
+  spsc_of<Kind, parcel> c(2);
   spsc_of<Kind, int> empty(3);
   int sent = 0, failed = 0;
-  spsc_item kept;
+  parcel kept;
   Kind world;
   auto send = [&]() -> typename Kind::body {
     for (;;) {
-      auto item = spsc_pack(sent);
+      auto item = pack(sent);
       auto done = co_await c.send(std::move(item));
       if (!done) {
         CHECK(done.error() == why);
@@ -151,11 +149,11 @@ TEST_CASE_TEMPLATE("faults 12, 13, 19: one to one, who ends a wait leaves the it
                    HOCKET_SUITE_KINDS) {
   using namespace std::chrono_literals;
   for (int how : {0, 1, 2}) {
-    spsc_of<Kind, spsc_item> c(1);
-    spsc_item mine;
+    spsc_of<Kind, parcel> c(1);
+    parcel mine;
     std::error_code error;
     int later = 0;
-    CHECK(c.try_send(spsc_pack(9)));
+    CHECK(c.try_send(pack(9)));
     Kind world;
     auto strike = [&](int victim) {
       if (how == 0) world.cancel(victim);
@@ -167,7 +165,7 @@ TEST_CASE_TEMPLATE("faults 12, 13, 19: one to one, who ends a wait leaves the it
       if (how == 2) CHECK(error == std::errc::timed_out);
     };
     auto send = [&](int n, hocket::duration limit) -> typename Kind::body {
-      mine = spsc_pack(n);
+      mine = pack(n);
       auto done = co_await within(limit, c.send(std::move(mine)));
       error = done ? std::error_code{} : done.error();
     };
@@ -193,7 +191,7 @@ TEST_CASE_TEMPLATE("faults 12, 13, 19: one to one, who ends a wait leaves the it
     strike(receiver);
     world.start(receive, hocket::duration(1h));
     world.settle();
-    CHECK(c.try_send(spsc_pack(3)));
+    CHECK(c.try_send(pack(3)));
     world.settle();
     CHECK(later == 3);
   }

@@ -15,82 +15,25 @@
 namespace hocket_test {
 
 TEST_CASE_TEMPLATE("one to one: batches go as far as they can without waiting", Kind, HOCKET_SUITE_KINDS) {
-  spsc_of<Kind, spsc_item> c(3);
-  std::vector<std::size_t> sent;
-  std::size_t got = 0;
-  Kind world;
-  auto send = [&]() -> typename Kind::body {
-    std::vector<spsc_item> items;
-    for (int i = 0; i < 8; ++i) items.push_back(spsc_pack(i));
-    std::span<spsc_item> left(items);
-    while (!left.empty()) {
-      auto n = co_await c.send_batch(left);
-      REQUIRE(n);
-      sent.push_back(*n);
-      left = left.subspan(*n);
-    }
-    for (const auto& item : items) CHECK_FALSE(item);
-    auto none = co_await c.send_batch({});
-    CHECK(*none == 0);
-    c.close();
-    items[0] = spsc_pack(1);
-    auto late = co_await c.send_batch(items);
-    CHECK(late.error() == hocket::errc::closed);
-    CHECK(static_cast<bool>(items[0]));
-  };
-  auto receive = [&]() -> typename Kind::body {
-    std::array<spsc_item, 2> room;
-    auto none = co_await c.receive_batch({});
-    CHECK(*none == 0);
-    int next = 0;
-    for (;;) {
-      auto n = co_await c.receive_batch(room);
-      if (!n) break;
-      CHECK(*n <= 2);
-      got += *n;
-      for (std::size_t i = 0; i < *n; ++i) CHECK(*room[i] == next++);
-    }
-  };
-  int first = world.start(send);
-  world.settle();
-  CHECK(sent == std::vector<std::size_t>{3});
-  int second = world.start(receive);
-  world.settle();
-  CHECK(world.ended(first) == fate::ended);
-  CHECK(world.ended(second) == fate::ended);
-  CHECK(got == 8);
+  spsc_of<Kind, parcel> c(3);
+  for (const std::size_t n : go_in_batches<Kind>(c, 2)) CHECK(n <= 2);
 }
 
 TEST_CASE_TEMPLATE("one to one: a batch whose wait is ended, or that finds the end, keeps its items", Kind,
                    HOCKET_SUITE_KINDS) {
   for (bool close : {false, true}) {
-    spsc_of<Kind, spsc_item> c(1);
-    CHECK(c.try_send(spsc_pack(9)));
-    std::vector<spsc_item> items;
-    for (int i = 0; i < 3; ++i) items.push_back(spsc_pack(i));
-    std::error_code error;
-    Kind world;
-    auto send = [&]() -> typename Kind::body {
-      auto n = co_await c.send_batch(items);
-      error = n.error();
-    };
-    int only = world.start(send);
-    world.settle();
-    if (close) c.close();
-    else world.cancel(only);
-    world.settle();
-    CHECK(world.ended(only) == fate::ended);
-    CHECK(error == (close ? std::errc::broken_pipe : std::errc::operation_canceled));
-    for (int i = 0; i < 3; ++i) CHECK(*items[static_cast<std::size_t>(i)] == i);
+    spsc_of<Kind, parcel> c(1);
+    CHECK(c.try_send(pack(9)));
+    keep_items_of_a_batch<Kind>(c, close);
   }
 }
 
 TEST_CASE_TEMPLATE("one to one: a select sends or receives exactly one item, and keeps the others", Kind,
                    HOCKET_SUITE_KINDS) {
   for (int which : {0, 1, 2, 3}) {
-    spsc_of<Kind, spsc_item> out(1), in(1), ending(1);
-    CHECK(out.try_send(spsc_pack(9)));
-    auto mine = spsc_pack(1);
+    spsc_of<Kind, parcel> out(1), in(1), ending(1);
+    CHECK(out.try_send(pack(9)));
+    auto mine = pack(1);
     std::optional<std::size_t> index;
     int received = 0;
     Kind world;
@@ -104,7 +47,7 @@ TEST_CASE_TEMPLATE("one to one: a select sends or receives exactly one item, and
     int only = world.start(choose);
     world.settle();
     CHECK_FALSE(index);
-    if (which == 0) CHECK(in.try_send(spsc_pack(3)));
+    if (which == 0) CHECK(in.try_send(pack(3)));
     if (which == 1) CHECK(**out.try_receive() == 9);
     if (which == 2) ending.close();
     if (which == 3) world.cancel(only);
@@ -117,7 +60,7 @@ TEST_CASE_TEMPLATE("one to one: a select sends or receives exactly one item, and
     CHECK(in.size() == 0);
     // Nobody is left in line: the ends are free for others.
     CHECK(**out.try_receive() == (which == 1 ? 1 : 9));
-    CHECK(in.try_send(spsc_pack(4)));
+    CHECK(in.try_send(pack(4)));
     CHECK(**in.try_receive() == 4);
   }
 }
@@ -138,7 +81,7 @@ class spsc_play : public stage<Kind> {
           if (!turn) co_return;
         }
         if (self == 0) {
-          auto item = spsc_pack(n);
+          auto item = pack(n);
           auto sent = co_await this->limited(self, c_.send(std::move(item)));
           CHECK(sent.has_value() != static_cast<bool>(item));
           if (!sent) co_return;
@@ -161,7 +104,7 @@ class spsc_play : public stage<Kind> {
   void close() {
     turns_.release(items);
     world.settle();
-    while (!here_[0] && sent_ < items && c_.try_send(spsc_pack(sent_))) {
+    while (!here_[0] && sent_ < items && c_.try_send(pack(sent_))) {
       ++sent_;
       world.settle();
     }
@@ -185,7 +128,7 @@ class spsc_play : public stage<Kind> {
    private:
     std::atomic<bool>& here_;
   };
-  spsc_of<Kind, spsc_item> c_{2};
+  spsc_of<Kind, parcel> c_{2};
   hocket::basic_semaphore<typename Kind::strength> turns_{0};
   std::atomic<bool> here_[actors]{};
   std::atomic<int> sent_{0}, received_{0};

@@ -228,23 +228,34 @@ TEST_CASE("a deadline in the past passes at the next turn, one at the end of tim
   CHECK(tm.counts().timed_out == 2);
 }
 
-TEST_CASE("a deadline that has passed is not set again") {
+TEST_CASE("a deadline that has passed ends every wait that comes") {
   managed_world w;
   task_manager tm(w.lp);
   auto h = spawn(tm, {.within = 1s}, managed::stand_twice, std::ref(w.t));
   w.run();
   w.pass(1s);
   CHECK(h.done());
-  auto other = spawn(tm, {.within = 1s}, managed::stand, std::ref(w.t));
+  CHECK(w.t.error == std::errc::operation_canceled);
+}
+
+TEST_CASE("a deadline that has passed is not set again") {
+  managed_world w;
+  task_manager tm(w.lp);
+  auto h = spawn(tm, {.within = 1s}, managed::stand_shielded, std::ref(w.t));
   w.run();
-  w.time.advance(1s);
-  auto turn = [&] {
-    while (tm.find(other.id()) && tm.find(other.id())->asked != verdict::timed_out) w.lp.step();
-  };
-  turn();
-  if (tm.find(other.id())) CHECK(tm.set_deadline(other.id(), 1s) == std::errc::timed_out);
+  CHECK_FALSE(tm.set_deadline(h.id(), 2s));
+  w.pass(2s);
+  auto info = tm.find(h.id());
+  REQUIRE(info);
+  CHECK(info->asked == verdict::timed_out);
+  CHECK(info->deadline == time_point::max());
+  CHECK(tm.set_deadline(h.id(), 1s) == std::errc::timed_out);
+  CHECK(tm.set_deadline(h.id(), duration::max()) == std::errc::timed_out);
+  CHECK(tm.find(h.id())->deadline == time_point::max());
+  w.t.gate.set();
   w.run();
-  CHECK(other.done());
+  CHECK(h.done());
+  CHECK(w.t.returned == 1);
 }
 
 TEST_CASE("a loop does not wait for the deadline of what has ended") {

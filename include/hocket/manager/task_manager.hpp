@@ -4,6 +4,8 @@
 //   auto h = spawn(tm, {.name = "login", .within = 3s, .group = player}, login, std::ref(tm), session);
 //   tm.set_deadline(h.id(), 10s);   tm.cancel(h.id());   tm.kill_group(player);
 //   auto how = co_await tm.wait(id);           // result<settled>: how the coroutine of that id has ended
+//   auto name = then(std::move(h), name_of);   // the handle is one like any other: awaited, joined, a child of
+//   when_all
 //
 //   auto reply = tm.expect<db_reply>({.within = 3s, .group = player});   // an id for a reply from outside
 //   tm.complete(id, std::move(answer));                                  // manager/expectation.hpp
@@ -18,7 +20,7 @@
 // kill() unwinds it, shielded or not. A deadline that passes cancels it, and settled::timed_out tells the two apart, by
 // which came first; it can be set, moved and taken away as long as it has not passed. A group is all work that was
 // given one number: a player's, a connection's, a tenant's. What was stopped before it began does not begin (killed),
-// or finds its first wait cancelled.
+// or finds its first wait cancelled; what stops itself goes on to its next wait.
 //
 // How it ended (wait(), counts()): `value` if its body returned, whatever was asked of it; `exception` if one left it;
 // else `cancelled`, `timed_out` or `killed`. What it gives, a result that is an error too, is its handle's.

@@ -64,7 +64,8 @@ class basic_broadcast final : private detail::publication<Strength> {
   using value_type = T;
   class receiver;
 
-  // So many items are kept for receivers that are late: one at least. Throws bad_alloc.
+  // So many items are kept for receivers that are late: one at least; none, or more than memory can have, is fatal.
+  // Throws bad_alloc.
   explicit basic_broadcast(std::size_t places) : base(0), ring_(places) {}
   ~basic_broadcast() {
     const std::uint64_t sent = this->last_published();

@@ -54,6 +54,7 @@
 #pragma once
 #include <hocket/core/operation.hpp>
 #include <hocket/sync/detail/channel_exchange.hpp>
+#include <hocket/sync/detail/places.hpp>
 #include <hocket/sync/detail/sent_item.hpp>
 #include <span>
 
@@ -79,8 +80,8 @@ class basic_channel final : private detail::channel_exchange<Strength, T> {
   using value_type = T;
   static constexpr unbounded_t unbounded{};
 
-  // Throws bad_alloc.
-  explicit basic_channel(std::size_t places) : base(places) {}
+  // Throws bad_alloc. More places than memory can have, as a negative number says, are fatal.
+  explicit basic_channel(std::size_t places) : base(detail::possible_places<T>(places)) {}
   explicit basic_channel(unbounded_t) noexcept : base(base::no_limit) {}
 
   // Waits until a receiver has the item, or a place. `item` must stay until the wait is over.

@@ -12,6 +12,11 @@
 // done before a release is visible to whoever gets the permits. While nobody waits, acquire and release are one atomic
 // read-modify-write each.
 //
+// Numbers. acquire(0) waits for its turn only: it is granted as soon as nobody is in front of it, and gives `permits`
+// that count 0 and are true; so does try_acquire(0), unless somebody waits. release(0) does nothing. Who asks for more
+// than there will ever be waits until that is ended by others, and holds up those behind. More than `max` permits
+// cannot be counted: it is fatal to make a semaphore with more, to ask for more, and to release beyond that.
+//
 // A semaphore must outlive its permits and every release(); only one that releases a single permit is done with the
 // semaphore as soon as somebody has got that. Destroying one while somebody waits is fatal at check level `debug`.
 //
@@ -34,6 +39,7 @@ class basic_semaphore final : private detail::permit_line<Strength> {
 
   static constexpr std::size_t max = base::most;
 
+  // With so many permits that are free.
   explicit basic_semaphore(std::size_t free) noexcept : base(free) {}
   ~basic_semaphore() {
     if constexpr (debug_checks && !under_model)

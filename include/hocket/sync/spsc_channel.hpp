@@ -64,7 +64,7 @@ class basic_spsc_channel final : private detail::spsc_core<Strength> {
  public:
   using value_type = T;
 
-  // One place at least. Throws bad_alloc.
+  // One place at least; none, or more than memory can have, is fatal. Throws bad_alloc.
   explicit basic_spsc_channel(std::size_t places) : base(places), ring_(places) {}
   ~basic_spsc_channel() {
     for (std::size_t n = this->left(); n != 0; --n) drop_first();
@@ -209,7 +209,7 @@ template <class Strength, class T>
 template <class U>
 class basic_spsc_channel<Strength, T>::sending {
   using object = std::remove_reference_t<U>;
-  using item = std::conditional_t<detail::is_small_item<T>, detail::small_copy<T>, detail::own_pointer<object>>;
+  using item = std::conditional_t<detail::is_small_item<T>, detail::item_room<T>, detail::own_pointer<object>>;
 
  public:
   using value_type = void;
@@ -217,7 +217,7 @@ class basic_spsc_channel<Strength, T>::sending {
   bool try_now() noexcept { return to_->can_send(); }
   void begin(suspension& wait, waiter& entry) noexcept { to_->begin_send(wait, entry); }
   result<void> take() noexcept {
-    if constexpr (detail::is_small_item<T>) return to_->push(std::move(item_.get()));
+    if constexpr (detail::is_small_item<T>) return to_->push(std::move(item_.item()));
     else return to_->push(static_cast<U>(*item_.get()));
   }
   const void* refers_to() const noexcept
@@ -228,8 +228,13 @@ class basic_spsc_channel<Strength, T>::sending {
 
  private:
   static item kept(object& what) noexcept {
-    if constexpr (detail::is_small_item<T>) return item(what);
-    else return item(&what);
+    if constexpr (detail::is_small_item<T>) {
+      item copy;
+      copy.put(what);
+      return copy;
+    } else {
+      return item(&what);
+    }
   }
   basic_spsc_channel* to_;
   item item_;

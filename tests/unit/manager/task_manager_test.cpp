@@ -6,6 +6,7 @@
 
 #include "suites/managed_world.hpp"
 
+#include <functional>
 #include <stdexcept>
 
 namespace hocket_test {
@@ -92,6 +93,19 @@ struct managed_tasks {
     ++t.returned;
   }
 
+  static task<> act_and_insist(std::function<void()> act, trace& t) {
+    leaving here(t);
+    act();
+    co_await or_throw(t.gate.wait());
+    ++t.returned;
+  }
+
+  static task<int> give(trace& t, int n) {
+    leaving here(t);
+    co_await or_throw(t.gate.wait());
+    co_return n;
+  }
+
   static task<> ask_id(task_manager& tm, task_id& told) {
     co_await yield();
     told = tm.current();
@@ -103,4 +117,5 @@ struct managed_tasks {
 #define HOCKET_MANAGED_KIND managed_tasks
 #include "suites/expectation.hpp"
 #include "suites/task_manager.hpp"
+#include "suites/task_manager_ids.hpp"
 #include "suites/task_manager_whole.hpp"

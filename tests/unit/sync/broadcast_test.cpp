@@ -94,6 +94,7 @@ TEST_CASE("a broadcast that is destroyed while somebody waits is fatal") {
 
 TEST_CASE("a broadcast without a place, and a close without an error, are fatal") {
   expect_fatal([] { broadcast<int> none(0); }, "a ring without a place was made");
+  expect_fatal([] { broadcast<int> none(static_cast<std::size_t>(-1)); }, "made with more places than there can be");
   expect_fatal([] { watch<int>(1).close(std::error_code{}); },
                "a watch or a broadcast was closed with an error code that means success");
 }

@@ -1,14 +1,18 @@
 // A primitive that is destroyed while somebody waits for it.
 #include <hocket/sync/auto_reset_event.hpp>
 #include <hocket/sync/channel.hpp>
+#include <hocket/sync/condition.hpp>
 #include <hocket/sync/event.hpp>
+#include <hocket/sync/monitor.hpp>
 #include <hocket/sync/mutex.hpp>
 #include <hocket/sync/semaphore.hpp>
 #include <hocket/sync/shared_mutex.hpp>
+#include <hocket/sync/watch.hpp>
 
 #include "support/death.hpp"
 #include "unit/core/script.hpp"
 
+#include <deque>
 #include <doctest/doctest.h>
 #include <optional>
 #include <string>
@@ -65,7 +69,42 @@ TEST_CASE("a channel that is destroyed while somebody receives is fatal") {
   expect_fatal_end(one, [&] { return one->receive(); }, "a channel was destroyed while somebody waits");
 }
 
-TEST_CASE("a mutex and a shared mutex that are destroyed while somebody has them are fatal") {
+TEST_CASE("a channel that is destroyed while somebody sends is fatal, with places and without") {
+  for (const std::size_t places : {0u, 1u}) {
+    CAPTURE(places);
+    std::optional<channel<int>> one(std::in_place, places);
+    if (places != 0) CHECK(one->try_send(0));
+    expect_fatal_end(one, [&] { return one->send(1); }, "a channel was destroyed while somebody waits");
+  }
+}
+
+TEST_CASE("a watch that is destroyed while somebody waits for its next value is fatal") {
+  std::optional<watch<int>> one(std::in_place, 0);
+  std::deque<watch<int>::receiver> receivers;
+  auto receive_next = [&] {
+    auto& mine = receivers.emplace_back(one->make_receiver());
+    static_cast<void>(mine.try_receive());
+    return mine.receive();
+  };
+  expect_fatal_end(one, receive_next, "a watch or a broadcast was destroyed while somebody waits");
+}
+
+TEST_CASE("a condition that is destroyed while somebody waits for it is fatal") {
+  mutex m;
+  std::deque<mutex::guard> guards;
+  std::optional<condition> one(std::in_place);
+  auto wait = [&] { return one->wait(guards.emplace_back(m.try_lock())); };
+  expect_fatal_end(one, wait, "a condition was destroyed while somebody waits");
+}
+
+TEST_CASE("a monitor that is destroyed while somebody waits in it is fatal") {
+  std::deque<monitor::guard> guards;
+  std::optional<monitor> one(std::in_place);
+  auto wait = [&] { return one->wait(guards.emplace_back(one->try_enter())); };
+  expect_fatal_end(one, wait, "a condition was destroyed while somebody waits");
+}
+
+TEST_CASE("a mutex, a shared mutex and a monitor that are destroyed while somebody has them are fatal") {
   if (!debug_checks) return;
   expect_fatal(
       [] {
@@ -81,6 +120,13 @@ TEST_CASE("a mutex and a shared mutex that are destroyed while somebody has them
         one.reset();
       },
       "a shared mutex was destroyed while it is held");
+  expect_fatal(
+      [] {
+        std::optional<monitor> one(std::in_place);
+        auto in = one->try_enter();
+        one.reset();
+      },
+      "a monitor was destroyed while somebody is in it");
 }
 
 TEST_CASE("a primitive whose waits were all ended by others may be destroyed") {

@@ -1,10 +1,14 @@
-// Permits that were taken at once, beside something else, by a coroutine that is destroyed before it goes on.
+// Permits that were taken at once, beside something else, by a coroutine that is destroyed before it goes on; and more
+// permits than there can be.
+#include <hocket/core/sync_wait.hpp>
 #include <hocket/sync/select.hpp>
 #include <hocket/sync/semaphore.hpp>
 
+#include "support/death.hpp"
 #include "unit/core/script.hpp"
 
 #include <doctest/doctest.h>
+#include <string>
 
 using namespace hocket;
 using namespace hocket_test;
@@ -55,4 +59,68 @@ TEST_CASE("a permit that a select found free goes back with a coroutine that is 
   REQUIRE(on.take() != nullptr);
   only.destroy();
   CHECK(permits.available() == 1);
+}
+
+TEST_CASE("a semaphore counts up to its most, and no further") {
+  semaphore all(semaphore::max);
+  CHECK(all.available() == semaphore::max);
+  auto every = all.try_acquire(semaphore::max);
+  CHECK(every.count() == semaphore::max);
+  CHECK_FALSE(all.try_acquire());
+  every.release();
+  all.release(0);
+  CHECK(all.available() == semaphore::max);
+}
+
+TEST_CASE("more permits than a semaphore can count are fatal: at its making, and asked for") {
+  const std::string message = "more permits than a semaphore can count";
+  expect_fatal([] { semaphore none(semaphore::max + 1); }, message);
+  expect_fatal([] { semaphore none(static_cast<std::size_t>(-1)); }, message);
+  expect_fatal(
+      [] {
+        semaphore one(1);
+        static_cast<void>(one.try_acquire(semaphore::max + 1));
+      },
+      message);
+  expect_fatal(
+      [] {
+        semaphore one(1);
+        static_cast<void>(sync_wait(one.acquire(static_cast<std::size_t>(-1))));
+      },
+      message);
+  expect_fatal(
+      [] {
+        semaphore one(1);
+        one.release(static_cast<std::size_t>(-1));
+      },
+      message);
+}
+
+TEST_CASE("a release beyond what a semaphore can count is fatal, also while somebody waits") {
+  const std::string message = "a semaphore was given more permits than it can count";
+  expect_fatal(
+      [] {
+        semaphore full(semaphore::max);
+        full.release();
+      },
+      message);
+  expect_fatal(
+      [] {
+        semaphore half(semaphore::max / 2 + 1);
+        half.release(semaphore::max / 2 + 1);
+      },
+      message);
+  expect_fatal(
+      [] {
+        stepped_executor on;
+        semaphore almost(semaphore::max - 1);
+        auto wants_all = [](semaphore& from) -> script {
+          [[maybe_unused]] auto all = co_await from.acquire(semaphore::max);
+        };
+        auto waits = wants_all(almost);
+        waits.start(on);
+        on.run();
+        almost.release(2);
+      },
+      message);
 }

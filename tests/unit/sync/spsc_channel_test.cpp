@@ -12,6 +12,7 @@
 #include <atomic>
 #include <doctest/doctest.h>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -153,8 +154,15 @@ TEST_CASE("a spsc_channel without a place is fatal, and so is one that is destro
   expect_fatal(destroy, "a channel was destroyed while somebody waits at it");
 }
 
-TEST_CASE("a spsc_channel of more places than there is memory throws") {
-  CHECK_THROWS_AS(spsc_channel<int>(static_cast<std::size_t>(-1)), std::bad_alloc);
+TEST_CASE("a channel of either kind with more places than there can be is fatal") {
+  const std::string message = "made with more places than there can be";
+  const auto negative = static_cast<std::size_t>(-1);
+  for (const std::size_t places : {negative, negative - 1, negative / 2, negative / sizeof(int)}) {
+    CAPTURE(places);
+    expect_fatal([&] { spsc_channel<int> none(places); }, message);
+    expect_fatal([&] { channel<int> none(places); }, message);
+    expect_fatal([&] { unsync::channel<std::array<char, 64>> none(places); }, message);
+  }
 }
 
 TEST_CASE("what is left in a spsc_channel ends with it, and items need not be assignable") {

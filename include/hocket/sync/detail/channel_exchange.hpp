@@ -4,27 +4,16 @@
 #pragma once
 #include <hocket/sync/detail/channel_core.hpp>
 #include <hocket/sync/detail/item_queue.hpp>
+#include <hocket/sync/detail/own_pointer.hpp>
 
 namespace hocket::inline HOCKET_ABI::detail {
 
 // A party and room for its item, which stays put while it waits.
 template <class T>
-class channel_slot : public channel_party {
+class channel_slot : public channel_party, public item_room<T> {
  public:
   using channel_party::channel_party;
   static channel_slot& of(waiter& entry) noexcept { return static_cast<channel_slot&>(channel_party::of(entry)); }
-
-  template <class U>
-  void put(U&& item) noexcept {
-    ::new (static_cast<void*>(bytes_)) T(std::forward<U>(item));
-  }
-  T& item() noexcept { return *std::launder(reinterpret_cast<T*>(bytes_)); }
-  void clear() noexcept { item().~T(); }
-
- private:
-  // Whole words, and not left as they are: see op_flag.
-  static constexpr std::size_t word = sizeof(std::uint64_t);
-  alignas(T) alignas(word) std::byte bytes_[(sizeof(T) + word - 1) / word * word]{};
 };
 
 template <class Strength, class T>

@@ -19,10 +19,10 @@ class item_queue {
  public:
   static constexpr std::size_t no_limit = static_cast<std::size_t>(-1);
 
-  // With no_limit it grows. Throws bad_alloc.
+  // Possible places (places.hpp); or no_limit: it grows. Throws bad_alloc.
   explicit item_queue(std::size_t places) : places_(places) {
     if (places == 0 || places == no_limit) return;
-    block* ring = places <= most_places ? make_block(places) : nullptr;
+    block* ring = make_block(places);
     if (!ring) throw std::bad_alloc();
     begin_with(*ring);
   }
@@ -61,7 +61,6 @@ class item_queue {
   };
   static constexpr std::size_t alignment = alignof(block) > alignof(T) ? alignof(block) : alignof(T);
   static constexpr std::size_t offset = (sizeof(block) + alignment - 1) / alignment * alignment;
-  static constexpr std::size_t most_places = (no_limit / 2 - offset) / sizeof(T);
   static constexpr std::size_t places_of_block = sizeof(T) <= 256 ? 4096 / sizeof(T) : 16;
 
   static block* make_block(std::size_t places) noexcept {

@@ -1,6 +1,6 @@
 // Memory for a fixed number of items, which its user constructs and destroys.
 #pragma once
-#include <hocket/base/fatal.hpp>
+#include <hocket/sync/detail/places.hpp>
 #include <cstddef>
 #include <new>
 
@@ -10,9 +10,8 @@ template <class T>
 class item_ring {
  public:
   // Throws bad_alloc.
-  explicit item_ring(std::size_t places) : places_(places) {
+  explicit item_ring(std::size_t places) : places_(possible_places<T>(places)) {
     expects(places != 0, "a ring without a place was made", "say how many items it is to hold: one at least");
-    if (places > static_cast<std::size_t>(-1) / 2 / sizeof(T)) throw std::bad_alloc();
     memory_ = static_cast<T*>(::operator new(places * sizeof(T), std::align_val_t{alignof(T)}));
   }
   item_ring(const item_ring&) = delete;

@@ -1,10 +1,12 @@
-// What an operation refers to until it is awaited, and when its wait is over: an object of its coroutine.
+// What an operation refers to until it is awaited, and when its wait is over: an object of its coroutine. And what it
+// has in itself of that.
 #pragma once
 #include <hocket/base/platform/config.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <new>
 #include <type_traits>
+#include <utility>
 
 namespace hocket::inline HOCKET_ABI::detail {
 
@@ -26,12 +28,17 @@ template <class T>
 inline constexpr bool is_small_item =
     std::is_trivially_copyable_v<T> && std::is_copy_constructible_v<T> && sizeof(T) <= 32;
 
-// Such a copy, in whole words (core/op_flag.hpp).
+// Room in an operation for such a copy, or for another item that its user constructs and destroys. Whole words, and not
+// left as they are: see core/op_flag.hpp.
 template <class T>
-class small_copy {
+class item_room {
  public:
-  explicit small_copy(const T& item) noexcept { ::new (static_cast<void*>(bytes_)) T(item); }
-  T& get() noexcept { return *std::launder(reinterpret_cast<T*>(bytes_)); }
+  template <class U>
+  void put(U&& item) noexcept {
+    ::new (static_cast<void*>(bytes_)) T(std::forward<U>(item));
+  }
+  T& item() noexcept { return *std::launder(reinterpret_cast<T*>(bytes_)); }
+  void clear() noexcept { item().~T(); }
 
  private:
   static constexpr std::size_t word = sizeof(std::uint64_t);

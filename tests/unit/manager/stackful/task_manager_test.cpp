@@ -8,6 +8,7 @@
 
 #include "suites/managed_world.hpp"
 
+#include <functional>
 #include <stdexcept>
 
 namespace hocket_test {
@@ -94,6 +95,19 @@ struct managed_fibers {
     ++t.returned;
   }
 
+  static void act_and_insist(std::function<void()> act, trace& t) {
+    leaving here(t);
+    act();
+    await(or_throw(t.gate.wait()));
+    ++t.returned;
+  }
+
+  static int give(trace& t, int n) {
+    leaving here(t);
+    await(or_throw(t.gate.wait()));
+    return n;
+  }
+
   static void ask_id(task_manager& tm, task_id& told) {
     await(yield());
     told = tm.current();
@@ -105,4 +119,5 @@ struct managed_fibers {
 #define HOCKET_MANAGED_KIND managed_fibers
 #include "suites/expectation.hpp"
 #include "suites/task_manager.hpp"
+#include "suites/task_manager_ids.hpp"
 #include "suites/task_manager_whole.hpp"

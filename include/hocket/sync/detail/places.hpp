@@ -1,0 +1,17 @@
+// How many items something may be made to keep.
+#pragma once
+#include <hocket/base/fatal.hpp>
+#include <cstddef>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+// The number itself. One that no memory has room for is a mistake, not a shortage: a negative one, most likely.
+template <class T>
+std::size_t possible_places(std::size_t places) noexcept {
+  if (places > static_cast<std::size_t>(-1) / 4 / sizeof(T)) [[unlikely]]
+    fatal("a channel or a broadcast was made with more places than there can be",
+          "a negative number, perhaps? Where there is to be no limit, say channel<T>::unbounded");
+  return places;
+}
+
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,0 +1,60 @@
+// How many waits of a stress test have begun, were contended, and how they ended.
+#pragma once
+#include <hocket/core/operation.hpp>
+
+#include <atomic>
+#include <utility>
+
+namespace hocket_test {
+
+using namespace hocket;
+
+// How the waits of all rounds ended.
+struct statistics {
+  std::atomic<long> begun{0}, contended{0}, granted{0}, cancelled{0}, timed_out{0}, closed{0}, unwound{0};
+  long unwound_by_the_end = 0;  // of its runtime
+  long ended() const { return granted + cancelled + timed_out + closed + unwound; }
+};
+
+// One wait: it has begun, and unless how() says otherwise, it was unwound.
+class outcome {
+ public:
+  explicit outcome(statistics& ends) : ends_(ends) { ++ends_.begun; }
+  outcome(const outcome&) = delete;
+  outcome& operator=(const outcome&) = delete;
+  ~outcome() { ++*counter_; }
+  // False: it was cancelled, and the coroutine goes home.
+  template <class T>
+  bool how(const result<T>& got) {
+    if (got) return counter_ = &ends_.granted, true;
+    const std::error_code error = got.error();
+    counter_ = error == std::errc::timed_out ? &ends_.timed_out
+               : error == errc::closed       ? &ends_.closed
+                                             : &ends_.cancelled;
+    return counter_ != &ends_.cancelled;
+  }
+
+ private:
+  statistics& ends_;
+  std::atomic<long>* counter_ = &ends_.unwound;
+};
+
+// An operation that counts itself when it has to wait.
+template <class Op>
+struct counted_wait : Op {
+  counted_wait(Op op, std::atomic<long>& contended) noexcept : Op(std::move(op)), contended_(&contended) {}
+  void begin(suspension& wait, waiter& entry) noexcept {
+    ++*contended_;
+    Op::begin(wait, entry);
+  }
+
+ private:
+  std::atomic<long>* contended_;
+};
+template <class Op>
+auto counted(statistics& ends, operation<Op> wait) {
+  const wait_terms terms = wait.terms();
+  return operation(counted_wait<Op>(std::move(wait).unwrap(), ends.contended), terms);
+}
+
+}  // namespace hocket_test

@@ -1,0 +1,89 @@
+// Who owns a monitor is the coroutine, wherever it runs: a task that moves between workers while it is in it.
+#include <hocket/core/or_throw.hpp>
+#include <hocket/core/sync_wait.hpp>
+#include <hocket/coro/spawn.hpp>
+#include <hocket/runtime/runtime.hpp>
+#include <hocket/sync/auto_reset_event.hpp>
+#include <hocket/sync/monitor.hpp>
+
+#include "support/runtime_look.hpp"
+
+#include <atomic>
+#include <doctest/doctest.h>
+#include <functional>
+#include <thread>
+
+using namespace hocket;
+
+namespace {
+
+void spin_until(const std::function<bool()>& holds) {
+  while (!holds()) std::this_thread::yield();
+}
+
+// A monitor, whose owner waits for something else and for a notification in turn.
+struct moving {
+  monitor m;
+  auto_reset_event go;
+  std::atomic<std::thread::id> home{};  // where the owner went on last
+  std::atomic<int> come{0}, gone_on{0};
+  std::atomic<int> strangers_in{0};  // who came in although the owner was in it
+
+  // By the owner, where it goes on. True: it has moved.
+  bool note() {
+    const auto here = std::this_thread::get_id();
+    const bool moved = home.exchange(here) != here;
+    ++gone_on;
+    return moved;
+  }
+};
+
+// Two of these come while the owner waits, one to each of two workers. The one where the owner has been holds its
+// worker until the owner goes on; the other one wakes it, so it goes on there.
+task<> push(moving& what) {
+  const int before = what.gone_on;
+  const bool notifies = before % 2 == 0;
+  ++what.come;
+  spin_until([&] { return what.come >= 2 * before; });
+  if (!notifies && what.m.try_enter()) ++what.strangers_in;
+  if (std::this_thread::get_id() == what.home.load()) spin_until([&] { return what.gone_on != before; });
+  else if (notifies) what.m.notify_one();
+  else what.go.set();
+  co_return;
+}
+
+// Enters once more wherever it goes on.
+task<> own(moving& what, int rounds, int& moved, int& entered) {
+  auto in = co_await or_throw(what.m.enter());
+  what.note();
+  for (int round = 0; round < rounds; ++round) {
+    const auto again = what.m.try_enter();
+    co_await or_throw(what.go.wait());
+    moved += what.note() ? 1 : 0;
+    entered += what.m.try_enter() ? 1 : 0;
+    co_await or_throw(what.m.wait(in));
+    moved += what.note() ? 1 : 0;
+    entered += again && what.m.try_enter() ? 1 : 0;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a task that moves to another worker while it is in a monitor, or waits there, enters again") {
+  constexpr int rounds = 20;
+  moving what;
+  int moved = 0, entered = 0;
+  hocket::runtime rt({.workers = 2});
+  auto owner = spawn(rt, own, std::ref(what), rounds, std::ref(moved), std::ref(entered));
+  for (int i = 0; i < 2 * rounds; ++i) {
+    runtime_look::wait_until_asleep(rt);
+    auto one = spawn(rt, push, std::ref(what)), other = spawn(rt, push, std::ref(what));
+    sync_wait(one);
+    sync_wait(other);
+  }
+  sync_wait(owner);
+  CHECK(moved == 2 * rounds);
+  CHECK(entered == 2 * rounds);
+  CHECK(what.strangers_in == 0);
+  CHECK(static_cast<bool>(what.m.try_enter()));
+}
