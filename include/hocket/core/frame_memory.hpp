@@ -15,6 +15,9 @@
 // The fast path is this_thread(), one pop or push and two counts. The magazines and the depot are those of
 // Bonwick and Adams, "Magazines and Vmem", 2001; a magazine here is a list in the frames themselves.
 //
+// A frame has the alignment of the global operator new, frame_alignment, and no stricter one: what a frame keeps must
+// fit (docs/traps/over-aligned-locals.md).
+//
 // A failing allocation throws std::bad_alloc out of the coroutine function, before its body begins. Under ASan and
 // TSan every frame goes to the heap, so that the use of a destroyed frame is found.
 #pragma once
@@ -47,7 +50,18 @@ std::size_t frame_memory_limit(std::size_t bytes) noexcept;
 void* allocate_frame(std::size_t bytes);
 void release_frame(void* frame, std::size_t bytes) noexcept;
 
+// What every frame is aligned to.
+inline constexpr std::size_t frame_alignment = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
+
 namespace detail {
+
+// Whether memory of frames is aligned for a T. A reference refers to whatever.
+template <class T>
+inline constexpr bool fits_frame = alignof(T) <= frame_alignment;
+template <class T>
+inline constexpr bool fits_frame<T&> = true;
+template <class T>
+inline constexpr bool fits_frame<T&&> = true;
 
 inline constexpr std::size_t frame_step = 64;
 inline constexpr std::size_t frame_classes = 32;
