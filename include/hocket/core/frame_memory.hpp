@@ -10,6 +10,10 @@
 //                  without a lock, and at most one that is full. Further full ones go to a depot for all threads
 //                  (frame_depot.hpp), and come from there: so frames that one thread makes and another frees return
 //   bound          a magazine holds 16 KiB, so a thread keeps 1 MiB at the very most; the depot frame_memory_limit()
+//   decay          what was not needed for a period goes back to the heap (frame_memory_decay()): of the depot the
+//                  magazines that were never taken in it; of a thread all of a size from which it took nothing, the
+//                  full magazine by the depot. Loops and workers look before they sleep (housekeeping.hpp), and those
+//                  that are idle wake up for it
 //   end            a thread that ends gives full magazines to the depot, and all else back to the heap
 //
 // The fast path is this_thread(), one pop or push and two counts. The magazines and the depot are those of
@@ -21,6 +25,7 @@
 // A failing allocation throws std::bad_alloc out of the coroutine function, before its body begins. Under ASan and
 // TSan every frame goes to the heap, so that the use of a destroyed frame is found.
 #pragma once
+#include <hocket/base/clock.hpp>
 #include <hocket/core/current.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -45,6 +50,11 @@ std::size_t trim_frame_memory() noexcept;
 inline constexpr std::size_t default_frame_memory_limit = std::size_t{32} << 20;
 std::size_t frame_memory_limit() noexcept;
 std::size_t frame_memory_limit(std::size_t bytes) noexcept;
+
+// What was not needed for so long, by that clock, is given back: of the depot, and of threads whose loop or runtime has
+// the same clock. duration::max(): nothing is. Any thread. The clock must outlive its use here.
+inline constexpr duration default_frame_memory_decay = std::chrono::seconds(10);
+void frame_memory_decay(duration period, const clock& time = steady_clock()) noexcept;
 
 // For promise types: what their operator new and operator delete call. `bytes` must be the same in both.
 void* allocate_frame(std::size_t bytes);
