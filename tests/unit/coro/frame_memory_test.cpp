@@ -233,9 +233,11 @@ TEST_CASE("what one thread makes and another frees comes back to the first") {
   CHECK(frame_memory_usage().hits - before.hits > (rounds - 1) * (each - magazine));
 }
 
-TEST_CASE("many threads exchange frames by the depot, each frame being somebody's alone") {
+TEST_CASE("many threads exchange frames by the depot, which decays, each frame being somebody's alone") {
   if (!detail::recycles_frames) return;
+  manual_clock time;
   fresh start;
+  frame_memory_decay(1ms, time);
   std::vector<std::thread> threads;
   for (std::uintptr_t id = 1; id <= 4; ++id)
     threads.emplace_back([id] {
@@ -249,6 +251,10 @@ TEST_CASE("many threads exchange frames by the depot, each frame being somebody'
         mine.clear();
       }
     });
+  for (int i = 0; i < 1000; ++i) {
+    time.advance(1ms);
+    static_cast<void>(keep_house(time));
+  }
   for (std::thread& one : threads) one.join();
 }
 
