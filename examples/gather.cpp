@@ -1,5 +1,5 @@
 // A service that asks several others at once: the answers of all (when_all), of the first (when_any), of a majority
-// (when_some), one path for errors (or_return), and an exception that passes tasks which do not catch it (propagate).
+// (when_some), how each ended (when_all_settled), one path for errors (or_return), and an exception that passes tasks which do not catch it (propagate).
 #include <hocket/stackless.hpp>
 
 #include <cstdio>
@@ -38,6 +38,24 @@ task<bool> is_written() {
   co_return agreed == 2;
 }
 
+task<result<int>> ask_nobody() {
+  throw std::logic_error("nobody to ask");
+  co_return 0;
+}
+
+// How each of them ended; nobody is cancelled because another one failed.
+task<std::string> survey() {
+  std::vector<task<result<int>>> asked;
+  for (int answer : {7, -1}) asked.push_back(ask(answer, 2));
+  asked.push_back(ask_nobody());
+  std::string told;
+  for (outcome<int>& one : co_await when_all_settled(std::move(asked))) {
+    if (one) told += std::to_string(*one);
+    else told += one.how() == settled::exception ? ", an exception" : ", " + one.error().message();
+  }
+  co_return told;
+}
+
 // Nobody here catches: the exception is not rethrown at each of these.
 task<int> read(bool broken) {
   if (broken) throw std::runtime_error("broken");
@@ -58,8 +76,9 @@ task<bool> everything_works() {
   }
   const int value = co_await evaluate(false), first = co_await fastest();
   const bool written = co_await is_written();
+  const std::string told = co_await survey();
   co_return *good == "3 pieces at 20" && bad.error() == std::errc::host_unreachable && caught && value == 7 &&
-      first == 2 && written;
+      first == 2 && written && told == "7, " + bad.error().message() + ", an exception";
 }
 
 }  // namespace

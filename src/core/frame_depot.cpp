@@ -1,5 +1,6 @@
 #include "core/frame_depot.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace hocket::inline HOCKET_ABI::detail {
@@ -15,15 +16,22 @@ void free_frames(kept_frame* first, std::size_t index) noexcept {
   while (first) ::operator delete(std::exchange(first, first->next), frame_size(index));
 }
 
-kept_frame* frame_depot::take(std::size_t index) noexcept {
-  shelf& from = shelves_[index];
-  locked guard(from.lock);
+// Under the lock.
+frame_depot::magazine* frame_depot::pop(shelf& from) noexcept {
   magazine* const taken = from.top;
   if (!taken) return nullptr;
   from.top = taken->below;
+  --from.count;
+  from.lowest = std::min(from.lowest, from.count);
   // ORDER: relaxed, pairs with nothing: a count.
-  held_.fetch_sub(magazine_bytes(index), std::memory_order_relaxed);
+  held_.fetch_sub(magazine_bytes(static_cast<std::size_t>(&from - shelves_)), std::memory_order_relaxed);
   return taken;
+}
+
+kept_frame* frame_depot::take(std::size_t index) noexcept {
+  shelf& from = shelves_[index];
+  locked guard(from.lock);
+  return pop(from);
 }
 
 bool frame_depot::reserve(std::size_t bytes) noexcept {
@@ -39,6 +47,7 @@ void frame_depot::leave(kept_frame* full, std::size_t index) noexcept {
   kept_frame* const rest = full->next;
   locked guard(to.lock);
   to.top = ::new (static_cast<void*>(full)) magazine{{rest}, to.top};
+  ++to.count;
 }
 
 std::size_t frame_depot::trim() noexcept {
@@ -50,6 +59,61 @@ std::size_t frame_depot::trim() noexcept {
     }
   }
   return released;
+}
+
+// --- decay
+
+// Null when what was not needed is gone: the next period of this shelf begins.
+frame_depot::magazine* frame_depot::pop_unneeded(shelf& from) noexcept {
+  locked guard(from.lock);
+  if (from.lowest == 0) {
+    from.lowest = from.count;
+    return nullptr;
+  }
+  const std::size_t rest = from.lowest - 1;
+  magazine* const taken = pop(from);
+  from.lowest = rest;
+  return taken;
+}
+
+// False: there is more of it.
+bool frame_depot::give_back() noexcept {
+  std::size_t released = 0;
+  for (; looks_at_ <= frame_classes; ++looks_at_) {
+    while (magazine* unneeded = pop_unneeded(shelves_[looks_at_])) {
+      free_frames(unneeded, looks_at_);
+      released += magazine_bytes(looks_at_);
+      if (released >= (std::size_t{1} << 20)) return false;
+    }
+  }
+  looks_at_ = 1;
+  return true;
+}
+
+duration frame_depot::keep_house(time_point now) noexcept {
+  if (held() == 0) return duration::max();
+  if (now >= due() && house_.try_lock()) {
+    if (now >= due()) set_due(give_back() ? deadline_after(now, decay()) : now);
+    house_.unlock();
+  }
+  return std::max(duration::zero(), due() - now);
+}
+
+void frame_depot::set_decay(duration period, const clock& time) noexcept {
+  // ORDER: relaxed, pairs with nothing: numbers, each used by itself.
+  time_.store(&time, std::memory_order_relaxed);
+  decay_.store(period.count(), std::memory_order_relaxed);
+  set_due(deadline_after(time.now(), period));
+}
+
+// When to try the lock; what it guards is looked at under it.
+void frame_depot::set_due(time_point due) noexcept {
+  // ORDER: relaxed, pairs with nothing: a hint.
+  due_.store(due.time_since_epoch().count(), std::memory_order_relaxed);
+}
+time_point frame_depot::due() const noexcept {
+  // ORDER: relaxed, pairs with nothing: the same.
+  return time_point(duration(due_.load(std::memory_order_relaxed)));
 }
 
 }  // namespace hocket::inline HOCKET_ABI::detail

@@ -3,6 +3,9 @@
 //
 // A shelf for each size class, with a lock of its own; a magazine is taken or left once for 16 KiB of frames. What all
 // shelves hold is counted before a magazine is put down and after it was taken, so the limit holds at every moment.
+//
+// Decay. The fewest magazines that a shelf had in a period is what nobody needed in it: at the end of the period so
+// many go to the heap, a megabyte at a time. One thread at a time does this, under a lock that the others only try.
 #pragma once
 #include <hocket/base/atomic.hpp>
 #include <hocket/base/mutex.hpp>
@@ -21,6 +24,9 @@ constexpr std::size_t magazine_bytes(std::size_t index) noexcept { return magazi
 // A list of frames, back to the heap.
 void free_frames(kept_frame* first, std::size_t index) noexcept;
 
+// What is due on this thread. In what time it is to be called again; max(): not before frames are used again.
+duration keep_frames(const clock& time) noexcept;
+
 class frame_depot {
  public:
   static frame_depot& shared() noexcept;
@@ -29,10 +35,21 @@ class frame_depot {
   void leave(kept_frame* full, std::size_t index) noexcept;  // at the limit it goes to the heap
   std::size_t trim() noexcept;                               // returns the bytes
 
+  // Does what is due of decay. In what time there is more to do; max(): nothing before something is left here.
+  duration keep_house(time_point now) noexcept;
+  void set_decay(duration period, const clock& time) noexcept;
+
   // ORDER: relaxed, pairs with nothing: numbers for statistics, and a limit that begins to hold some time.
   std::size_t held() const noexcept { return held_.load(std::memory_order_relaxed); }
   std::size_t limit() const noexcept { return limit_.load(std::memory_order_relaxed); }
   std::size_t limit(std::size_t bytes) noexcept { return limit_.exchange(bytes, std::memory_order_relaxed); }
+  // ORDER: relaxed, pairs with nothing: numbers, each used by itself.
+  duration decay() const noexcept { return duration(decay_.load(std::memory_order_relaxed)); }
+  bool keeps_time_by(const clock& time) const noexcept {
+    // ORDER: relaxed, pairs with nothing: an address that is compared.
+    const clock* own = time_.load(std::memory_order_relaxed);
+    return &time == (own ? own : &steady_clock());
+  }
 
  private:
   // The first frame of a magazine that lies on a shelf.
@@ -44,12 +61,24 @@ class frame_depot {
   struct shelf {
     thread_mutex lock;
     magazine* top = nullptr;
+    std::size_t count = 0;
+    std::size_t lowest = 0;  // the least that the count was in this period; at its end what is still to be given back
   };
   bool reserve(std::size_t bytes) noexcept;
+  magazine* pop(shelf& from) noexcept;
+  magazine* pop_unneeded(shelf& from) noexcept;
+  bool give_back() noexcept;
+  void set_due(time_point due) noexcept;
+  time_point due() const noexcept;
 
   shelf shelves_[frame_classes + 1];
   atomic<std::size_t> held_{0};
   atomic<std::size_t> limit_{default_frame_memory_limit};
+  atomic<duration::rep> decay_{default_frame_memory_decay.count()};
+  atomic<const clock*> time_{nullptr};  // null: the machine's
+  atomic<duration::rep> due_{0};        // when the period ends
+  thread_mutex house_;                  // guards:
+  std::size_t looks_at_ = 1;            // the shelf that is to be given back next
 };
 
 }  // namespace hocket::inline HOCKET_ABI::detail

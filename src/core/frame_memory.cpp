@@ -2,6 +2,7 @@
 
 #include "core/frame_depot.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace hocket::inline HOCKET_ABI {
@@ -13,6 +14,8 @@ using namespace detail;
 struct frame_store : frame_bins {
   std::uint64_t misses = 0;
   thread_exit_hook at_exit{};
+  time_point looked = time_point::max();  // when a period of decay began; max(): none has
+  std::uint64_t hits_before[frame_classes + 1]{};
 
   frame_store() noexcept {
     for (std::size_t index = 1; index <= frame_classes; ++index) bins[index].room = magazine_frames(index);
@@ -61,15 +64,31 @@ void unload_magazine(frame_bin& bin, std::size_t index) noexcept {
   bin.room = magazine_frames(index);
 }
 
+// For others, if they are many.
+void give_up(frame_bin& bin, std::size_t index) noexcept {
+  if (bin.full) frame_depot::shared().leave(std::exchange(bin.full, nullptr), index);
+  free_loaded(bin, index);
+}
+
 void end_store(thread_exit_hook&) noexcept {
   frame_store* store = own_store();
   set_current_slot(thread_slot::frame_memory, &no_store);
   if (!store) return;
-  for (std::size_t index = 1; index <= frame_classes; ++index) {
-    if (store->bins[index].full) frame_depot::shared().leave(store->bins[index].full, index);
-    free_loaded(store->bins[index], index);
-  }
+  for (std::size_t index = 1; index <= frame_classes; ++index) give_up(store->bins[index], index);
   delete store;
+}
+
+// Gives up the frames of sizes that the thread took none of for a period. In what time the next one ends.
+duration decay_of(frame_store& store, time_point now, duration period) noexcept {
+  const bool begins = now < store.looked;  // the first one, or by another clock
+  if (!begins && now - store.looked < period) return period - (now - store.looked);
+  for (std::size_t index = 1; index <= frame_classes; ++index) {
+    frame_bin& bin = store.bins[index];
+    if (std::exchange(store.hits_before[index], bin.hits) == bin.hits && !begins) give_up(bin, index);
+  }
+  const bool more = kept_by(store) != 0;
+  store.looked = more ? now : time_point::max();
+  return more ? period : duration::max();
 }
 
 // Null when there is no memory for it: then frames go to the heap, for as long as that lasts.
@@ -107,6 +126,17 @@ void release_frame_slowly(frame_bins* own, void* memory, std::size_t bytes) noex
   bin.first = ::new (memory) kept_frame{bin.first};
 }
 
+duration keep_frames(const clock& time) noexcept {
+  frame_depot& depot = frame_depot::shared();
+  const duration period = depot.decay();
+  frame_store* store = own_store();
+  if (!depot.keeps_time_by(time)) return duration::max();
+  if (!store && depot.held() == 0) return duration::max();
+  const time_point now = time.now();
+  const duration due = store ? decay_of(*store, now, period) : duration::max();
+  return std::min(due, depot.keep_house(now));
+}
+
 void release_frame_by_call(void* frame, std::size_t bytes) noexcept { release_frame(frame, bytes); }
 
 }  // namespace detail
@@ -139,5 +169,7 @@ std::size_t frame_memory_limit(std::size_t bytes) noexcept {
   if (frame_depot::shared().held() > bytes) frame_depot::shared().trim();
   return before;
 }
+
+void frame_memory_decay(duration period, const clock& time) noexcept { frame_depot::shared().set_decay(period, time); }
 
 }  // namespace hocket::inline HOCKET_ABI

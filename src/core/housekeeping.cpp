@@ -1,5 +1,9 @@
 #include <hocket/core/housekeeping.hpp>
 
+#include "core/frame_depot.hpp"
+
+#include <algorithm>
+
 namespace hocket::inline HOCKET_ABI {
 namespace {
 
@@ -15,8 +19,8 @@ void register_housekeeping(housekeeping function) noexcept {
 time_point keep_house(const clock& time) noexcept {
   // ORDER: acquire, pairs with the store in register_housekeeping().
   const housekeeping function = housekeeper.load(std::memory_order_acquire);
-  if (!function) return time_point::max();
-  const duration due = function(time);
+  duration due = detail::keep_frames(time);
+  if (function) due = std::min(due, function(time));
   return due == duration::max() ? time_point::max() : deadline_after(time.now(), due);
 }
 

@@ -60,10 +60,12 @@ std::size_t scope::size() const noexcept {
   return count_.load(std::memory_order_acquire) & ~own;
 }
 
+// The exception may be that of a kill, which the link is about to hand on: no child is to take it for a cancellation.
 void scope::fail() noexcept {
   // ORDER: relaxed, pairs with nothing: an exception that a child throws at the same time goes either way.
   failing_.store(true, std::memory_order_relaxed);
-  cancel();
+  const stop_source* above = context_->parent()->stop();
+  stop_.request(above && above->killed() ? verdict::killed : verdict::cancelled);
 }
 
 void scope::begin_join(suspension& wait, waiter& entry) noexcept {

@@ -28,7 +28,8 @@ TEST_CASE("fault 4: of the workers that sleep one watches, until all sleep") {
 }
 
 TEST_CASE("fault 4: workers that sleep make no turns while others work") {
-  hocket::runtime idle({.workers = 4});
+  manual_clock still;  // by which no time passes in which anything could decay
+  hocket::runtime idle({.workers = 4, .time = &still});
   hocket::runtime busy({.workers = 2});
   CHECK(sync_wait(spawn(idle, gives, 1)) == 1);
   runtime_look::wait_until_asleep(idle);

@@ -5,6 +5,7 @@ a line directly above it that says how to compile it:
 
     <!-- compile: hocket/coro/task.hpp chrono -->      declarations, after these headers and `using namespace hocket`
     <!-- compile in a function: hocket/coro/task.hpp -->    statements, the same, inside a function
+    <!-- run: hocket/coro/task.hpp => half(8) == 4 -->    declarations, and a program that fails unless that is true
     <!-- not compiled: the reason -->                  left out; the reason is required
 
 A block whose headers belong to a layer that is not built (stackless) is left out. Errors name the document's own line.
@@ -14,7 +15,7 @@ import re
 import sys
 
 FENCE = re.compile(r"^```cpp[^\n]*\n(.*?)^```", re.S | re.M)
-DIRECTIVE = re.compile(r"<!--\s*(compile in a function|compile|not compiled)\s*:\s*(.*?)\s*-->\s*$")
+DIRECTIVE = re.compile(r"<!--\s*(compile in a function|compile|run|not compiled)\s*:\s*(.*?)\s*-->\s*$")
 MAIN = re.compile(r"\bint\s+main\s*\(")
 HOCKET_HEADER = re.compile(r"hocket/(?:(\w+)/|(\w+)\.hpp)")
 STACKLESS_UMBRELLAS = {"stackless", "fwd"}
@@ -62,6 +63,12 @@ def snippets(document, text, layers):
             continue
         if MAIN.search(block):
             yield "program", line, f"{place}\n{block}"
+        elif kind == "run":
+            headers, arrow, claim = rest.partition("=>")
+            if not arrow:
+                raise Mistake(f"{document}:{line}: `run` without `=> what is true then`")
+            main = f"int main() {{ return ({claim.strip()}) ? 0 : 1; }}\n"
+            yield "program", line, wrap(block, headers, False, place) + main
         elif kind is None:
             raise Mistake(f"{document}:{line}: no main in this block: put <!-- compile: headers --> above it "
                           "(or <!-- not compiled: reason -->)")

@@ -36,6 +36,14 @@ class Extract(unittest.TestCase):
         self.assertEqual(kind, "part")
         self.assertIn("#include <hocket/coro/task.hpp>\n#include <chrono>\n", source)
 
+    def test_a_part_that_runs_is_a_program_that_checks(self):
+        (kind, _, source), = found(block("int n() { return 1; }", "<!-- run: hocket/coro/task.hpp => n() == 1 -->"))
+        self.assertEqual(kind, "program")
+        self.assertIn("#include <hocket/coro/task.hpp>\n", source)
+        self.assertTrue(source.endswith("int main() { return (n() == 1) ? 0 : 1; }\n"))
+        with self.assertRaises(Mistake):
+            found(block("int n;", "<!-- run: hocket/coro/task.hpp -->"))
+
     def test_statements_go_into_a_function(self):
         (_, _, source), = found(block("n = 1;", "<!-- compile in a function: hocket/coro/task.hpp -->"))
         self.assertRegex(source, r"void snippet\(\) \{\n#line 5 .*\nn = 1;\n\}")

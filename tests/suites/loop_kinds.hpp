@@ -75,6 +75,8 @@ class packed_fibers : public loop_fibers {
 // Fibers that all share one stack.
 class copied_fibers : public loop_fibers {
  public:
+  using shares_its_stack = void;
+
   explicit copied_fibers(const hocket::loop_options& options = {}) : loop_fibers(options) {
     options_.stack = hocket::stack_kind::copied;
   }

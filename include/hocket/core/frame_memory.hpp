@@ -10,14 +10,22 @@
 //                  without a lock, and at most one that is full. Further full ones go to a depot for all threads
 //                  (frame_depot.hpp), and come from there: so frames that one thread makes and another frees return
 //   bound          a magazine holds 16 KiB, so a thread keeps 1 MiB at the very most; the depot frame_memory_limit()
+//   decay          what was not needed for a period goes back to the heap (frame_memory_decay()): of the depot the
+//                  magazines that were never taken in it; of a thread all of a size from which it took nothing, the
+//                  full magazine by the depot. Loops and workers look before they sleep (housekeeping.hpp), and those
+//                  that are idle wake up for it
 //   end            a thread that ends gives full magazines to the depot, and all else back to the heap
 //
 // The fast path is this_thread(), one pop or push and two counts. The magazines and the depot are those of
 // Bonwick and Adams, "Magazines and Vmem", 2001; a magazine here is a list in the frames themselves.
 //
+// A frame has the alignment of the global operator new, frame_alignment, and no stricter one: what a frame keeps must
+// fit (docs/traps/over-aligned-locals.md).
+//
 // A failing allocation throws std::bad_alloc out of the coroutine function, before its body begins. Under ASan and
 // TSan every frame goes to the heap, so that the use of a destroyed frame is found.
 #pragma once
+#include <hocket/base/clock.hpp>
 #include <hocket/core/current.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -43,11 +51,27 @@ inline constexpr std::size_t default_frame_memory_limit = std::size_t{32} << 20;
 std::size_t frame_memory_limit() noexcept;
 std::size_t frame_memory_limit(std::size_t bytes) noexcept;
 
+// What was not needed for so long, by that clock, is given back: of the depot, and of threads whose loop or runtime has
+// the same clock. duration::max(): nothing is. Any thread. The clock must outlive its use here.
+inline constexpr duration default_frame_memory_decay = std::chrono::seconds(10);
+void frame_memory_decay(duration period, const clock& time = steady_clock()) noexcept;
+
 // For promise types: what their operator new and operator delete call. `bytes` must be the same in both.
 void* allocate_frame(std::size_t bytes);
 void release_frame(void* frame, std::size_t bytes) noexcept;
 
+// What every frame is aligned to.
+inline constexpr std::size_t frame_alignment = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
+
 namespace detail {
+
+// Whether memory of frames is aligned for a T. A reference refers to whatever.
+template <class T>
+inline constexpr bool fits_frame = alignof(T) <= frame_alignment;
+template <class T>
+inline constexpr bool fits_frame<T&> = true;
+template <class T>
+inline constexpr bool fits_frame<T&&> = true;
 
 inline constexpr std::size_t frame_step = 64;
 inline constexpr std::size_t frame_classes = 32;

@@ -1,7 +1,8 @@
-// What a layer that core does not know wants done now and then on threads that run coroutines: stacks that decay.
+// What is to be done now and then on threads that run coroutines: frames that decay (frame_memory.hpp), and what a
+// layer that core does not know wants done: stacks that decay. That layer has one function in the process.
 //
 // An executor asks before its thread sleeps, and once in a while where it never does. It is no timer: nothing is
-// attached to anybody, so it holds no loop open and needs no end. One such function in the process.
+// attached to anybody, so it holds no loop open and needs no end.
 #pragma once
 #include <hocket/base/clock.hpp>
 

@@ -63,7 +63,7 @@ class spawned_call {
 // The object of a spawn, from the memory of frames.
 template <class Body, class... Given>
 Body* make_spawned(Given&&... args) {
-  static_assert(alignof(Body) <= 16, "hocket: an over-aligned callable or argument: pass it by std::unique_ptr");
+  static_assert(fits_frame<Body>, "hocket: an over-aligned callable or argument: pass it by std::unique_ptr");
   struct raw {
     void* memory = allocate_frame(sizeof(Body));
     ~raw() {

@@ -67,6 +67,9 @@ class async_generator_promise : public task_chain {
     handle await_suspend(handle) const noexcept { return this->promise_.end(); }
   };
   class at_copy : public pause {
+    static_assert(fits_frame<object>,
+                  "hocket: an over-aligned value is not copied into a frame: co_yield std::move(it)");
+
    public:
     at_copy(async_generator_promise& promise, const object& value) : pause(promise), copy_(value) {}
     handle await_suspend(handle) noexcept {
@@ -182,12 +185,3 @@ class [[nodiscard]] async_generator {
 };
 
 }  // namespace hocket::inline HOCKET_ABI
-
-template <class T, class Alloc, class... After>
-struct std::coroutine_traits<hocket::async_generator<T>, std::allocator_arg_t, Alloc, After...>
-    : hocket::detail::allocated_traits<hocket::async_generator<T>, Alloc, hocket::detail::parameter_list<>,
-                                       hocket::detail::parameter_list<After...>> {};
-template <class T, class Self, class Alloc, class... After>
-struct std::coroutine_traits<hocket::async_generator<T>, Self, std::allocator_arg_t, Alloc, After...>
-    : hocket::detail::allocated_traits<hocket::async_generator<T>, Alloc, hocket::detail::parameter_list<Self>,
-                                       hocket::detail::parameter_list<After...>> {};

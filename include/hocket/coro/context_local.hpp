@@ -73,7 +73,7 @@ template <class T>
 class context_local {
   static_assert(std::is_object_v<T> && !std::is_array_v<T> && !std::is_const_v<T>,
                 "context_local<T>: T is an object type, constant where it is seen: bind a pointer to what changes");
-  static_assert(alignof(T) <= 16, "context_local<T>: an over-aligned type: bind a std::unique_ptr");
+  static_assert(detail::fits_frame<T>, "context_local<T>: an over-aligned type: bind a std::unique_ptr");
 
  public:
   using value_type = T;

@@ -9,8 +9,12 @@
 // The choice is made by the parameter types, through std::coroutine_traits: such a function has another promise type
 // (a derived one), so that functions without an allocator pay nothing for the possibility. Any allocator will do; a
 // stateful one is kept behind the frame.
+//
+// A frame is aligned like memory from operator new, and no compiler in use tells operator new that it ought to be more
+// (docs/decisions/019-alignment-of-frames.md). So parameters by value that want more are refused, by the same traits.
 #pragma once
 #include <hocket/core/frame_memory.hpp>
+#include <coroutine>
 #include <string>  // std::allocator_traits; <memory> has it, too, at twice the price
 #include <tuple>   // std::allocator_arg_t
 #include <type_traits>
@@ -96,10 +100,39 @@ class allocated_frame<Promise, Alloc, parameter_list<Before...>, parameter_list<
   }
 };
 
-// The std::coroutine_traits of a function that returns an R, with the object of a member function as Before.
+// What hocket's coroutine functions return: those whose promise has its frames from here.
+template <class R>
+concept framed_coroutine = std::is_base_of_v<recycled_frame, typename R::promise_type> ||
+                           std::is_base_of_v<recycled_frame_by_call, typename R::promise_type>;
+
+// The std::coroutine_traits of a function with these parameters that returns an R.
+template <class R, class... Parameters>
+struct framed_traits {
+  static_assert(
+      (fits_frame<Parameters> && ...),
+      "hocket: an over-aligned parameter, callable or argument would be misaligned in a coroutine frame: pass it "
+      "by std::unique_ptr, which aligns it");
+  using promise_type = typename R::promise_type;
+};
+
+// The same with an allocator, and with the object of a member function as Before.
 template <class R, class Alloc, class Before, class After>
-struct allocated_traits {
-  using promise_type = allocated_frame<typename R::promise_type, std::remove_cvref_t<Alloc>, Before, After>;
+struct allocated_traits;
+template <class R, class Alloc, class... Before, class... After>
+struct allocated_traits<R, Alloc, parameter_list<Before...>, parameter_list<After...>> : framed_traits<R, After...> {
+  using promise_type = allocated_frame<typename R::promise_type, std::remove_cvref_t<Alloc>, parameter_list<Before...>,
+                                       parameter_list<After...>>;
 };
 
 }  // namespace hocket::inline HOCKET_ABI::detail
+
+template <hocket::detail::framed_coroutine R, class... Parameters>
+struct std::coroutine_traits<R, Parameters...> : hocket::detail::framed_traits<R, Parameters...> {};
+template <hocket::detail::framed_coroutine R, class Alloc, class... After>
+struct std::coroutine_traits<R, std::allocator_arg_t, Alloc, After...>
+    : hocket::detail::allocated_traits<R, Alloc, hocket::detail::parameter_list<>,
+                                       hocket::detail::parameter_list<After...>> {};
+template <hocket::detail::framed_coroutine R, class Self, class Alloc, class... After>
+struct std::coroutine_traits<R, Self, std::allocator_arg_t, Alloc, After...>
+    : hocket::detail::allocated_traits<R, Alloc, hocket::detail::parameter_list<Self>,
+                                       hocket::detail::parameter_list<After...>> {};

@@ -132,12 +132,3 @@ generator<Yielded> each_of(Range& range) {
 }  // namespace detail
 
 }  // namespace hocket::inline HOCKET_ABI
-
-template <class R, class V, class Alloc, class... After>
-struct std::coroutine_traits<hocket::generator<R, V>, std::allocator_arg_t, Alloc, After...>
-    : hocket::detail::allocated_traits<hocket::generator<R, V>, Alloc, hocket::detail::parameter_list<>,
-                                       hocket::detail::parameter_list<After...>> {};
-template <class R, class V, class Self, class Alloc, class... After>
-struct std::coroutine_traits<hocket::generator<R, V>, Self, std::allocator_arg_t, Alloc, After...>
-    : hocket::detail::allocated_traits<hocket::generator<R, V>, Alloc, hocket::detail::parameter_list<Self>,
-                                       hocket::detail::parameter_list<After...>> {};

@@ -125,7 +125,7 @@ template <class T, class Strength>
 class oneshot_state final : public oneshot_word<Strength> {
   static_assert(std::is_void_v<T> || (std::is_object_v<T> && !std::is_array_v<T>),
                 "oneshot<T>: T is an object type or void");
-  static_assert(alignof(return_slot<T>) <= 16, "oneshot<T>: an over-aligned type: send it by std::unique_ptr");
+  static_assert(fits_frame<return_slot<T>>, "oneshot<T>: an over-aligned type: send it by std::unique_ptr");
   using base = oneshot_word<Strength>;
 
  public:

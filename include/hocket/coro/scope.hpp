@@ -164,6 +164,10 @@ detail::scoped_task<F> in_scope(F& body) {
 
 template <class F>
   requires(!std::is_lvalue_reference_v<F>)
-void in_scope(F&& body) = delete;  // name the callable first: auto body = ...; co_await in_scope(body);
+void in_scope(F&&) {
+  static_assert(std::is_lvalue_reference_v<F>,
+                "hocket: in_scope takes a named callable: auto body = [...](scope& all) -> task<> {...}; co_await "
+                "in_scope(body);");
+}
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -160,12 +160,3 @@ class [[nodiscard]] task {
 };
 
 }  // namespace hocket::inline HOCKET_ABI
-
-template <class T, class Alloc, class... After>
-struct std::coroutine_traits<hocket::task<T>, std::allocator_arg_t, Alloc, After...>
-    : hocket::detail::allocated_traits<hocket::task<T>, Alloc, hocket::detail::parameter_list<>,
-                                       hocket::detail::parameter_list<After...>> {};
-template <class T, class Self, class Alloc, class... After>
-struct std::coroutine_traits<hocket::task<T>, Self, std::allocator_arg_t, Alloc, After...>
-    : hocket::detail::allocated_traits<hocket::task<T>, Alloc, hocket::detail::parameter_list<Self>,
-                                       hocket::detail::parameter_list<After...>> {};

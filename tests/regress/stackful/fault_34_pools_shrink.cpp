@@ -51,7 +51,7 @@ void burst_and_idle(bool markers) {
   manual_clock time;
   simulated_parker parker(time);
   stack_depot::shared().tune({.protection = guard::preferred, .time = &time});  // 100,000 of mprotect cannot be had
-  frame_memory_limit(0);                                                        // spawned objects are another matter
+  frame_memory_decay(1s, time);
   loop lp({.time = &time, .park = &parker});
   event end, all;
   for (int i = 0; i < 1000; ++i) spawn(lp, [&] { static_cast<void>(await(end.wait())); });

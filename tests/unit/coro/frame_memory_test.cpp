@@ -1,5 +1,6 @@
 #include <hocket/core/frame_memory.hpp>
 
+#include <hocket/core/housekeeping.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/task.hpp>
 
@@ -10,6 +11,7 @@
 #include <vector>
 
 using namespace hocket;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -25,6 +27,7 @@ struct fresh {
   fresh() { trim_frame_memory(); }
   ~fresh() {
     frame_memory_limit(default_frame_memory_limit);
+    frame_memory_decay(default_frame_memory_decay);
     trim_frame_memory();
   }
 };
@@ -137,6 +140,72 @@ TEST_CASE("a lower limit empties the depot, trim gives everything back") {
   CHECK(trim_frame_memory() == held);
 }
 
+TEST_CASE("what was not needed for a period is given back, a megabyte at a time") {
+  if (!detail::recycles_frames) return;
+  fresh start;
+  manual_clock time;
+  frame_memory_decay(1s, time);
+  {
+    some_frames many(256, 40000), others(1024, 100);
+  }
+  const std::size_t burst = frame_memory_usage().shared;
+  CHECK(burst > 9'000'000);
+  CHECK(frame_memory_usage().held > 0);
+  time_point due = keep_house(time);
+  CHECK(due == time_point(1s));
+  int portions = 0;
+  while (due != time_point::max() && portions < 100) {
+    const std::size_t before = frame_memory_usage().shared;
+    portions += due == time.now();
+    time.set(due);
+    due = keep_house(time);
+    CHECK(frame_memory_usage().shared + (1 << 20) >= before);
+  }
+  CHECK(portions >= 8);
+  CHECK(time.now() <= time_point(3s));
+  CHECK(frame_memory_usage().held == 0);
+  CHECK(frame_memory_usage().shared == 0);
+}
+
+TEST_CASE("what is needed in each period stays") {
+  if (!detail::recycles_frames) return;
+  fresh start;
+  manual_clock time;
+  frame_memory_decay(1s, time);
+  {
+    some_frames many(256, 1000);
+  }
+  const auto misses = frame_memory_usage().misses;
+  for (int i = 0; i < 20; ++i) {
+    time.advance(400ms);
+    CHECK(keep_house(time) > time.now());
+    some_frames again(256, 1000);
+  }
+  CHECK(frame_memory_usage().misses == misses);
+}
+
+TEST_CASE("frames decay by the clock that was named, or never") {
+  if (!detail::recycles_frames) return;
+  fresh start;
+  manual_clock time, other;
+  {
+    some_frames many(256, 1000);
+  }
+  const auto kept = frame_memory_usage();
+  auto keep_often = [&](manual_clock& by) {
+    for (int i = 0; i < 5; ++i) {
+      by.advance(1h);
+      CHECK(keep_house(by) == time_point::max());
+    }
+  };
+  frame_memory_decay(1s, time);
+  keep_often(other);
+  frame_memory_decay(duration::max(), time);
+  keep_often(time);
+  CHECK(frame_memory_usage().held == kept.held);
+  CHECK(frame_memory_usage().shared == kept.shared);
+}
+
 TEST_CASE("a frame stays with the thread that frees it, and goes when that ends") {
   if (!detail::recycles_frames) return;
   fresh start;
@@ -164,9 +233,11 @@ TEST_CASE("what one thread makes and another frees comes back to the first") {
   CHECK(frame_memory_usage().hits - before.hits > (rounds - 1) * (each - magazine));
 }
 
-TEST_CASE("many threads exchange frames by the depot, each frame being somebody's alone") {
+TEST_CASE("many threads exchange frames by the depot, which decays, each frame being somebody's alone") {
   if (!detail::recycles_frames) return;
+  manual_clock time;
   fresh start;
+  frame_memory_decay(1ms, time);
   std::vector<std::thread> threads;
   for (std::uintptr_t id = 1; id <= 4; ++id)
     threads.emplace_back([id] {
@@ -180,6 +251,10 @@ TEST_CASE("many threads exchange frames by the depot, each frame being somebody'
         mine.clear();
       }
     });
+  for (int i = 0; i < 1000; ++i) {
+    time.advance(1ms);
+    static_cast<void>(keep_house(time));
+  }
   for (std::thread& one : threads) one.join();
 }
 

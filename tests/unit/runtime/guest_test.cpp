@@ -7,6 +7,7 @@
 #include <hocket/time/sleep.hpp>
 
 #include "support/death.hpp"
+#include "support/frames_stay.hpp"
 #include "unit/runtime/gate.hpp"
 #include "unit/runtime/host.hpp"
 
@@ -84,6 +85,7 @@ TEST_CASE("poll comes back from coroutines that are always ready") {
 }
 
 TEST_CASE("a host may wait for ever where there is nothing to do, and not at all where something is ready") {
+  frames_stay idle;
   descriptor_parker bell;
   loop lp({.park = &bell});
   gate shut;
@@ -100,6 +102,7 @@ TEST_CASE("a host may wait for ever where there is nothing to do, and not at all
 }
 
 TEST_CASE("a host waits until the next timer, said in the loop's time, and no longer than to the end of time") {
+  frames_stay idle;
   manual_clock time;
   descriptor_parker bell;
   loop lp({.time = &time, .park = &bell});
@@ -120,6 +123,7 @@ TEST_CASE("a host waits until the next timer, said in the loop's time, and no lo
 }
 
 TEST_CASE("the descriptor becomes readable by what is posted to a loop that sleeps, once, and poll reads it") {
+  frames_stay idle;
   descriptor_parker bell;
   loop lp({.park = &bell});
   int count = 0;
@@ -135,6 +139,7 @@ TEST_CASE("the descriptor becomes readable by what is posted to a loop that slee
 }
 
 TEST_CASE("nobody writes to the descriptor of a loop that is awake") {
+  frames_stay idle;
   descriptor_parker bell;
   loop lp({.park = &bell});
   int count = 0;
@@ -152,6 +157,7 @@ TEST_CASE("nobody writes to the descriptor of a loop that is awake") {
 }
 
 TEST_CASE("stop ends the host's wait, and is used up by the poll that follows") {
+  frames_stay idle;
   descriptor_parker bell;
   loop lp({.park = &bell});
   gate shut;
@@ -168,6 +174,7 @@ TEST_CASE("stop ends the host's wait, and is used up by the poll that follows") 
 }
 
 TEST_CASE("a loop is destroyed while its host sleeps, woken meanwhile or not") {
+  frames_stay idle;
   descriptor_parker bell;
   for (bool woken : {false, true}) {
     gate shut;

@@ -7,6 +7,7 @@
 #include <hocket/time/within.hpp>
 
 #include "support/death.hpp"
+#include "support/frames_stay.hpp"
 #include "support/readiness_driver.hpp"
 #include "unit/runtime/wire.hpp"
 
@@ -254,6 +255,7 @@ TEST_CASE("a host that watches the descriptor of its guest's driver sees I/O and
 }
 
 TEST_CASE("a host does not sleep on what its guest has collected") {
+  frames_stay idle;
   readiness_driver io(8);
   loop lp({.park = &io});
   wire line;

@@ -58,6 +58,9 @@ class yielded_value : public coroutine_header {
 
   // For `co_yield lvalue` where rvalues are given: the copy lives in the frame until the next resume.
   class copied {
+    static_assert(fits_frame<object>,
+                  "hocket: an over-aligned value is not copied into a frame: co_yield std::move(it)");
+
    public:
     explicit copied(const object& value) : copy_(value) {}
     static bool await_ready() noexcept { return false; }

@@ -4,8 +4,7 @@
 #include <hocket/coro/shared_task.hpp>
 #include <hocket/coro/task.hpp>
 
-#include "support/alloc.hpp"
-#include "unit/coro/queue_executor.hpp"
+#include "unit/coro/alloc/fail_each.hpp"
 
 #include <doctest/doctest.h>
 
@@ -34,37 +33,15 @@ int shared_sum(int depth) {
   return sync_wait(root);
 }
 
-// Fails each allocation of `call` once.
-void fail_each(int (*call)(int), int expected) {
-  CHECK(call(4) == expected);  // the thread's frame memory is made
-  std::size_t failing = 1;
-  for (bool failed = true; failed; ++failing) {
-    trim_frame_memory();
-    int sum = 0;
-    bool thrown = false;
-    {
-      allocation_watch watch(failing);
-      try {
-        sum = call(4);
-      } catch (const std::bad_alloc&) {
-        thrown = true;
-      }
-      failed = watch.has_failed();
-    }
-    CHECK(thrown == failed);
-    CHECK(sum == (failed ? 0 : expected));
-    CHECK(counted::live == 0);
-  }
-  CHECK(failing > 3);
-}
-
 }  // namespace
 
 TEST_CASE("every allocation of eager tasks fails once, and nothing leaks") {
-  fail_each([](int depth) { return sync_wait(eager_tree(counted{}, depth)); }, 16);
+  fail_each_allocation([] { return sync_wait(eager_tree(counted{}, 4)); }, 16, 3);
 }
 
-TEST_CASE("every allocation of shared tasks fails once, and nothing leaks") { fail_each(&shared_sum, 16); }
+TEST_CASE("every allocation of shared tasks fails once, and nothing leaks") {
+  fail_each_allocation([] { return shared_sum(4); }, 16, 3);
+}
 
 TEST_CASE("warm eager and shared tasks, and their waits, allocate nothing") {
   if (!detail::recycles_frames) return;

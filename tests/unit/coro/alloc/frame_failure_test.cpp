@@ -2,13 +2,13 @@
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/async_generator.hpp>
 #include <hocket/coro/generator.hpp>
+#include <hocket/coro/or_return.hpp>
 #include <hocket/coro/task.hpp>
-#include <hocket/coro/when_all.hpp>
 
-#include "support/alloc.hpp"
-#include "unit/coro/queue_executor.hpp"
+#include "unit/coro/alloc/fail_each.hpp"
 
 #include <doctest/doctest.h>
+#include <memory>
 
 using namespace hocket;
 using namespace hocket_test;
@@ -48,9 +48,36 @@ int sum_of(generator<int> all) {
   return sum;
 }
 
+task<result<int>> returns(counted, int depth) {
+  counted local;
+  if (depth == 0) co_return 1;
+  co_return 1 + co_await or_return(returns(counted{}, depth - 1));
+}
+task<int> propagates(counted, int depth) {
+  counted local;
+  if (depth == 0) co_return 1;
+  co_return 1 + co_await propagates(counted{}, depth - 1).propagate();
+}
+// With a state, so that the allocator is kept behind the frame.
+template <class T>
+struct heap : std::allocator<T> {
+  template <class U>
+  struct rebind {
+    using other = heap<U>;
+  };
+  using is_always_equal = std::false_type;
+  heap() = default;
+  template <class U>
+  heap(const heap<U>&) {}
+};
+task<int> from_allocator(std::allocator_arg_t, heap<std::byte> of, counted, int depth) {
+  counted local;
+  if (depth == 0) co_return 1;
+  co_return 1 + co_await from_allocator(std::allocator_arg, of, counted{}, depth - 1);
+}
+
 }  // namespace
 
-// doctest allocates as well: nothing is checked while a watch is on.
 TEST_CASE("a frame that cannot be had is std::bad_alloc in the caller") {
   for (int n : numbers(counted{})) CHECK(n == 1);  // the thread's frame memory is made
   trim_frame_memory();
@@ -67,49 +94,20 @@ TEST_CASE("a frame that cannot be had is std::bad_alloc in the caller") {
   CHECK(counted::live == 0);
 }
 
-TEST_CASE("every allocation of a tree of tasks fails once, and nothing leaks") {
-  std::size_t failing = 1;
-  for (bool failed = true; failed; ++failing) {
-    trim_frame_memory();
-    int sum = 0;
-    bool thrown = false;
-    {
-      allocation_watch watch(failing);
-      try {
-        sum = sync_wait(tree(counted{}, 4));
-      } catch (const std::bad_alloc&) {
-        thrown = true;
-      }
-      failed = watch.has_failed();
-    }
-    CHECK(thrown == failed);
-    CHECK(sum == (failed ? 0 : 16));
-    CHECK(counted::live == 0);
-  }
-  CHECK(failing > 5);
+TEST_CASE("fault 63: every allocation of a tree of tasks fails once, and nothing leaks") {
+  fail_each_allocation([] { return sync_wait(tree(counted{}, 4)); }, 16, 5);
 }
 
-TEST_CASE("every allocation of nested and of asynchronous generators fails once, and nothing leaks") {
-  std::size_t failing = 1;
-  for (bool failed = true; failed; ++failing) {
-    trim_frame_memory();
-    int sum = 0;
-    bool thrown = false;
-    {
-      allocation_watch watch(failing);
-      try {
-        sum += sum_of(nest(counted{}, 4));
-        sum += sync_wait(sum_of(leaves(counted{}, 5)));
-      } catch (const std::bad_alloc&) {
-        thrown = true;
-      }
-      failed = watch.has_failed();
-    }
-    CHECK(thrown == failed);
-    CHECK((failed || sum == 10));
-    CHECK(counted::live == 0);
-  }
-  CHECK(failing > 5);
+TEST_CASE("fault 63: every allocation of nested and of asynchronous generators fails once, and nothing leaks") {
+  fail_each_allocation([] { return sum_of(nest(counted{}, 4)) + sync_wait(sum_of(leaves(counted{}, 5))); }, 10, 5);
+}
+
+TEST_CASE("fault 63: every allocation of ends without going on fails once, and nothing leaks") {
+  fail_each_allocation([] { return *sync_wait(returns(counted{}, 4)) + sync_wait(propagates(counted{}, 4)); }, 10, 10);
+}
+
+TEST_CASE("fault 63: every frame from an allocator fails once, and nothing leaks") {
+  fail_each_allocation([] { return sync_wait(from_allocator(std::allocator_arg, {}, counted{}, 4)); }, 5, 5);
 }
 
 TEST_CASE("a warm tree of tasks allocates nothing") {
@@ -125,34 +123,4 @@ TEST_CASE("a warm tree of tasks allocates nothing") {
   // The root of sync_wait is not a task: its frame comes from the heap.
   CHECK(allocations <= 1);
   CHECK(releases <= 1);
-}
-
-TEST_CASE("every allocation of a group fails once, and nothing leaks") {
-  auto grow = []() -> task<int> {
-    std::vector<task<int>> all;
-    all.reserve(8);
-    for (int i = 0; i < 8; ++i) all.push_back(tree(counted{}, 2));
-    int sum = 0;
-    for (int one : co_await when_all(std::move(all))) sum += one;
-    co_return sum;
-  };
-  std::size_t failing = 1;
-  for (bool failed = true; failed; ++failing) {
-    trim_frame_memory();
-    int sum = 0;
-    bool thrown = false;
-    {
-      allocation_watch watch(failing);
-      try {
-        sum = sync_wait(grow());
-      } catch (const std::bad_alloc&) {
-        thrown = true;
-      }
-      failed = watch.has_failed();
-    }
-    CHECK(thrown == failed);
-    if (!failed) CHECK(sum == 32);
-    CHECK(counted::live == 0);
-  }
-  CHECK(failing > 10);
 }

@@ -1,4 +1,4 @@
-// Scopes in fibers and in tasks.
+// Scopes in fibers, on loops and threads. What they do in each kind is a suite (tests/suites/scope.hpp).
 #include <hocket/core/yield.hpp>
 #include <hocket/coro/scope.hpp>
 #include <hocket/coro/spawn.hpp>
@@ -6,7 +6,6 @@
 #include <hocket/fiber/spawn.hpp>
 #include <hocket/runtime/run.hpp>
 
-#include "support/death.hpp"
 #include "unit/runtime/gate.hpp"
 
 #include <doctest/doctest.h>
@@ -88,19 +87,6 @@ TEST_CASE("of several children that fail, the first exception that is received g
   CHECK_THROWS_WITH_AS(run(in_task), "first", std::runtime_error);
 }
 
-TEST_CASE("a yield on a plain thread goes on under that thread's context") {
-  auto child = []() -> task<> { co_return; };
-  bool root_again = false;
-  auto body = [&](scope& all) -> task<> {
-    spawn(all, child);
-    co_await yield();
-    root_again = current_context().coroutine() == nullptr;
-  };
-  auto whole = [&]() -> task<> { co_await in_scope(body); };
-  sync_wait(whole());
-  CHECK(root_again);
-}
-
 TEST_CASE("children that children spawn are joined, too") {
   int count = 0;
   auto body = [&] {
@@ -174,33 +160,6 @@ TEST_CASE("a deadline of a scope is one of its children") {
   CHECK(time.now() == time_point{} + 5ms);
 }
 
-TEST_CASE("in a task the body runs in the scope, and its children end first") {
-  int count = 0;
-  auto body = [&](scope& all) -> task<int> {
-    spawn(all, slow, std::ref(count));
-    co_return 5;
-  };
-  auto whole = [&]() -> task<int> {
-    int five = co_await in_scope(body);
-    co_return five + count;
-  };
-  CHECK(run(whole) == 6);
-}
-
-TEST_CASE("in a task a body that throws cancels its children, and they end first") {
-  gate shut;
-  std::error_code ended;
-  auto child = [&]() -> task<> { ended = (co_await shut.pass()).error(); };
-  auto body = [&](scope& all) -> task<> {
-    spawn(all, child);
-    co_await yield();
-    throw std::runtime_error("out");
-  };
-  auto whole = [&]() -> task<> { co_await in_scope(body); };
-  CHECK_THROWS_AS(run(whole), std::runtime_error);
-  CHECK(ended == std::errc::operation_canceled);
-}
-
 TEST_CASE("a scope may be joined and used again") {
   int count = 0;
   auto body = [&] {
@@ -225,21 +184,4 @@ TEST_CASE("a plain thread's scope is joined on a loop that another thread runs")
   }
   worker.join();
   CHECK(count == 1);
-}
-
-TEST_CASE("a bare scope that a task leaves with children in it is fatal") {
-  auto leave = [] {
-    gate shut;
-    auto careless = [&]() -> task<> {
-      scope all({.name = "bare"});
-      spawn(all, [&]() -> task<> { static_cast<void>(co_await shut.pass()); });
-      co_return;
-    };
-    run(careless);
-  };
-  expect_fatal(leave, "left by a task");
-}
-
-TEST_CASE("a scope outside of any executor is fatal") {
-  expect_fatal([] { scope nowhere; }, "outside of any executor");
 }

@@ -1,0 +1,10 @@
+// How a kind starts is in a header of the kind.
+// expect: include <hocket/coro/spawn.hpp> to spawn
+#include <hocket/core/spawn.hpp>
+#include <hocket/coro/task.hpp>
+#ifndef SHOULD_FAIL
+#include <hocket/coro/spawn.hpp>
+#endif
+
+hocket::task<> work();
+void begin(hocket::spawn_target& on) { hocket::spawn(on, work); }

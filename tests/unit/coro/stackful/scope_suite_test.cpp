@@ -1,0 +1,3 @@
+#include "unit/coro/stackful/kinds.hpp"
+
+#include "suites/scope.hpp"

@@ -1,0 +1,43 @@
+// A loop that has nothing to do gives back the frames that its thread keeps, in the time of its clock.
+#include <hocket/core/frame_memory.hpp>
+#include <hocket/coro/spawn.hpp>
+#include <hocket/coro/task.hpp>
+#include <hocket/runtime/loop.hpp>
+#include <hocket/time/sleep.hpp>
+
+#include <doctest/doctest.h>
+
+using namespace hocket;
+using namespace std::chrono_literals;
+
+namespace {
+
+task<> burst(int depth) {
+  if (depth > 0) co_await burst(depth - 1);
+}
+
+}  // namespace
+
+TEST_CASE("a loop that sleeps gives back the frames of a burst") {
+  if (!detail::recycles_frames) return;
+  trim_frame_memory();
+  manual_clock time;
+  simulated_parker parks(time);
+  frame_memory_decay(1s, time);
+  std::size_t after_burst = 0, later = 0;
+  auto body = [&]() -> task<> {
+    co_await burst(5000);
+    after_burst = frame_memory_usage().held + frame_memory_usage().shared;
+    static_cast<void>(co_await sleep_for(1h));
+    later = frame_memory_usage().held + frame_memory_usage().shared;
+  };
+  {
+    loop lp({.time = &time, .park = &parks});
+    spawn(lp, body);
+    lp.run();
+  }
+  frame_memory_decay(default_frame_memory_decay);
+  CHECK(after_burst > 5000 * 64);
+  CHECK(later == 0);
+  CHECK(time.now() == time_point(1h));
+}

@@ -1,0 +1,3 @@
+#include "unit/runtime/workers/kinds.hpp"
+
+#include "suites/scope.hpp"

@@ -1,0 +1,3 @@
+#include "unit/sync/kinds.hpp"
+
+#include "suites/scope.hpp"
