@@ -15,6 +15,10 @@ struct tally {
 // While those who run the coroutines stand still.
 void count(list<scheduled>& members, tally& seen) noexcept;
 void write_table_head(text_writer& out) noexcept;
+// In quotes, with the id that a task manager gave it.
+void write_name(text_writer& out, const scheduled& one) noexcept;
+// Below the table, while all stand still: that nothing here will wake any of `live`, if that is so.
+void write_stillness(text_writer& out, const tally& seen, std::size_t live, bool wakes_some) noexcept;
 void write_table(text_writer& out, list<scheduled>& members, const wait_graph& waits, time_point now) noexcept;
 
 // While they may run: only what never changes, under the lock of the registry.
