@@ -28,8 +28,8 @@
 // Ending. shutdown() ends it in order: refuse, drain, cancel, kill, each with its time, and tells what is left.
 // Destroying a runtime refuses further spawns, kills what is left (it unwinds, core/unwind.hpp), waits until it has
 // ended, and joins the threads. At check level `debug` a notice (on_notice) tells before of each coroutine that waits
-// in a circle of them. Not from one of its own coroutines, or in a blocking call of one: that is fatal. A coroutine
-// that waits for a foreign awaitable cannot be killed: the destructor waits for it.
+// in a circle of them, which is looked for like in dump(). Not from one of its own coroutines, or in a blocking call of
+// one: that is fatal. A coroutine that waits for a foreign awaitable cannot be killed: the destructor waits for it.
 //
 // fork(). A child has a runtime's memory and none of its threads. Using it there is fatal (for a coroutine that forked,
 // at the latest when its worker has nothing more to run); destroying it there does nothing (its memory is the child's
