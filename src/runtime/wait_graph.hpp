@@ -10,8 +10,9 @@
 //
 // Made and used while all coroutines in it stand still. Their waits may be ended meanwhile, by other threads: so each
 // is looked at once, and what is told later was so then. Holders are compared, not followed: a coroutine that has ended
-// with a lock in somebody's hands is no member. n members take O(n log n) and 24 bytes each; where there is no memory
-// for it, nothing is known.
+// with a lock in somebody's hands is no member. (If a member lies where that one lay, it is taken for it: a guard that
+// outlives its coroutine is a mistake, and looks like one.) n members take O(n log n) and 24 bytes each; where there is
+// no memory for it, nothing is known.
 #pragma once
 #include <hocket/base/text_writer.hpp>
 #include <hocket/core/registry.hpp>

@@ -57,7 +57,7 @@ TEST_CASE("a fiber that unlocks what another has locked is fatal, by name; one t
         [[maybe_unused]] auto set = await(never.wait());
       });
       spawn(lp, {.name = "thief"}, [&] {
-        if (!killed) return kept->unlock();
+        if (!killed) kept->unlock();
         taker.kill();
         [[maybe_unused]] auto joined = await(taker.join());
         if (m.try_lock()) fatal("it was unlocked", "");
