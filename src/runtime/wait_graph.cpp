@@ -115,7 +115,7 @@ void wait_graph::write_circle(text_writer& out, std::uint32_t from) const noexce
   } while (at != from);
 }
 
-void wait_graph::write_all(text_writer& out, fate end, const char* headline) const noexcept {
+void wait_graph::write_those(text_writer& out, fate end, const char* headline) const noexcept {
   bool first = true;
   for (std::uint32_t i = 0; i < size_; ++i) {
     if (nodes_[i].end != end) continue;
@@ -128,9 +128,9 @@ void wait_graph::write_all(text_writer& out, fate end, const char* headline) con
 void wait_graph::write_deadlocks(text_writer& out) const noexcept {
   for (std::uint32_t i = 0; i < size_; ++i)
     if (nodes_[i].end == fate::on_a_circle) write_circle(out, i);
-  write_all(out, fate::waits_for_a_circle, "nobody can wake these either:");
-  write_all(out, fate::waits_for_absent,
-            "nobody here can wake these: a coroutine that has ended, or is elsewhere, has what they need");
+  write_those(out, fate::waits_for_a_circle, "nobody can wake these either:");
+  write_those(out, fate::waits_for_absent,
+              "nobody here can wake these: a coroutine that has ended, or is elsewhere, has what they need");
 }
 
 void wait_graph::notice_circles(const char* whose, const char* name) const noexcept {

@@ -57,7 +57,7 @@ class wait_graph {
   void mark_way(std::uint32_t from, fate end) noexcept;
   void mark_circle(std::uint32_t from) noexcept;
   void write_circle(text_writer& out, std::uint32_t from) const noexcept;
-  void write_all(text_writer& out, fate end, const char* headline) const noexcept;
+  void write_those(text_writer& out, fate end, const char* headline) const noexcept;
   void write_arrow(text_writer& out, const node& from) const noexcept;
 
   scratch_memory memory_;
