@@ -9,7 +9,7 @@ namespace hocket::inline HOCKET_ABI {
 
 void loop::dump(int fd) noexcept {
   text_writer out(fd);
-  tally seen;
+  activity_counts seen;
   count(coroutines_.members(), seen);
   const std::size_t all = std::max(live(), seen.begun);
   out.text("loop \"").text(coroutines_.name()).text("\": ").number(all).text(" live, ").number(seen.begun);
@@ -27,7 +27,7 @@ void loop::dump(int fd) noexcept {
 }
 
 void loop::notice_circles() noexcept {
-  tally seen;
+  activity_counts seen;
   count(coroutines_.members(), seen);
   wait_graph waits(seen.begun);
   waits.add(coroutines_.members());

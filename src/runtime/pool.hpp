@@ -20,7 +20,7 @@ namespace hocket::inline HOCKET_ABI {
 
 class text_writer;
 class wait_graph;
-struct tally;
+struct activity_counts;
 
 struct runtime::state {
   state(runtime& owner, const runtime_options& options, std::size_t workers);
@@ -59,7 +59,7 @@ struct runtime::state {
   void look(F tell) noexcept;
   void dump(int fd, bool only_circles) noexcept;
   void notice_circles() noexcept;
-  void write_coroutines(text_writer& out, const tally& seen, const wait_graph& waits) noexcept;
+  void write_coroutines(text_writer& out, const activity_counts& seen, const wait_graph& waits) noexcept;
   void write_what_is_sure(text_writer& out) noexcept;
   // After refuse(): until nothing is left; false if that has not come in time.
   [[nodiscard]] bool wait_until_empty(time_point until) noexcept;

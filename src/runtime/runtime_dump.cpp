@@ -38,7 +38,7 @@ void runtime::state::write_what_is_sure(text_writer& out) noexcept {
 }
 
 // While all workers stand still.
-void runtime::state::write_coroutines(text_writer& out, const tally& seen, const wait_graph& waits) noexcept {
+void runtime::state::write_coroutines(text_writer& out, const activity_counts& seen, const wait_graph& waits) noexcept {
   write_table_head(out);
   bool wakes_some = false;
   for (auto& one : workers) {
@@ -73,7 +73,7 @@ void runtime::state::look(F tell) noexcept {
   const time_point until = deadline_after(steady_clock().now(), patience);
   bool whole = true;
   for (std::size_t i = 0; i < workers.size(); ++i) whole = stands(i, phase, until) && whole;
-  tally seen;
+  activity_counts seen;
   if (whole)
     for (auto& one : workers) count(one->coroutines()->members(), seen);
   wait_graph waits(seen.begun);
@@ -85,7 +85,7 @@ void runtime::state::look(F tell) noexcept {
 }
 
 void runtime::state::dump(int fd, bool only_circles) noexcept {
-  look([&](std::uint32_t phase, bool whole, const tally& seen, const wait_graph& waits) noexcept {
+  look([&](std::uint32_t phase, bool whole, const activity_counts& seen, const wait_graph& waits) noexcept {
     if (only_circles && !waits.has_circle()) return;
     text_writer out(fd);
     out.text("runtime \"").text(name).text("\": ").number(live()).text(" live").end_line();
@@ -99,7 +99,7 @@ void runtime::state::dump(int fd, bool only_circles) noexcept {
 }
 
 void runtime::state::notice_circles() noexcept {
-  look([&](std::uint32_t, bool, const tally&, const wait_graph& waits) noexcept {
+  look([&](std::uint32_t, bool, const activity_counts&, const wait_graph& waits) noexcept {
     waits.notice_circles("runtime", name);
   });
 }

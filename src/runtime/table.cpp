@@ -108,7 +108,7 @@ void write_name(text_writer& out, const scheduled& one) noexcept {
   write_id(out.literal("\"").text(one.name()).literal("\""), one);
 }
 
-void count(list<scheduled>& members, tally& seen) noexcept {
+void count(list<scheduled>& members, activity_counts& seen) noexcept {
   for (const scheduled& one : members) {
     ++seen.begun;
     ++(is_waiting(one) ? seen.waiting : is_running(one) ? seen.running : seen.ready);
@@ -125,7 +125,7 @@ void write_table(text_writer& out, list<scheduled>& members, const wait_graph& w
   for (const scheduled& one : members) write_line(out, one, waits, now);
 }
 
-void write_stillness(text_writer& out, const tally& seen, std::size_t live, bool wakes_some) noexcept {
+void write_stillness(text_writer& out, const activity_counts& seen, std::size_t live, bool wakes_some) noexcept {
   if (wakes_some || live == 0 || seen.waiting != live) return;
   out.literal("nothing here will wake them: ").number(live);
   out.literal(" wait for one another, or for somebody outside").end_line();
