@@ -70,6 +70,7 @@ struct managed_entry final : spawn_target, private wait_source, timer_node {
   void leave() noexcept override;
   unhandled_handler on_unhandled() const noexcept override;
   spawn_target& for_children() noexcept override;
+  std::uint64_t coroutine_id() const noexcept override { return static_cast<std::uint64_t>(id()); }
 
   shard& table;
   const std::uint32_t number;  // in its table

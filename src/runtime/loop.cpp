@@ -140,6 +140,7 @@ void loop::end_all() noexcept {
   begin_run();
   // ORDER: relaxed, pairs with the load in enroll(): a spawn that comes at the same time is killed below.
   closing_.store(true, std::memory_order_relaxed);
+  if (debug_checks && live() != 0) notice_circles();
   stop_.request(verdict::killed);
   running_scope running({this, &ready_}, nullptr);
   do {

@@ -9,7 +9,7 @@ namespace hocket::inline HOCKET_ABI {
 
 void loop::dump(int fd) noexcept {
   text_writer out(fd);
-  tally seen;
+  activity_counts seen;
   count(coroutines_.members(), seen);
   const std::size_t all = std::max(live(), seen.begun);
   out.text("loop \"").text(coroutines_.name()).text("\": ").number(all).text(" live, ").number(seen.begun);
@@ -23,6 +23,16 @@ void loop::dump(int fd) noexcept {
   write_table_head(out);
   write_table(out, coroutines_.members(), waits, now());
   waits.write_deadlocks(out);
+  write_stillness(out, seen, all, wheel_.size() != 0 || polls_.polled());
+}
+
+void loop::notice_circles() noexcept {
+  activity_counts seen;
+  count(coroutines_.members(), seen);
+  wait_graph waits(seen.begun);
+  waits.add(coroutines_.members());
+  waits.connect();
+  waits.notice_circles("loop", coroutines_.name());
 }
 
 }  // namespace hocket::inline HOCKET_ABI

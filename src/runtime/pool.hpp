@@ -19,6 +19,8 @@
 namespace hocket::inline HOCKET_ABI {
 
 class text_writer;
+class wait_graph;
+struct activity_counts;
 
 struct runtime::state {
   state(runtime& owner, const runtime_options& options, std::size_t workers);
@@ -52,7 +54,13 @@ struct runtime::state {
   // See standstill.hpp. Gives the phase.
   std::uint32_t bring_to_a_standstill() noexcept;
   void write_holder(text_writer& out, std::size_t index) noexcept;
-  void write_coroutines(text_writer& out) noexcept;
+  [[nodiscard]] bool stands(std::size_t index, std::uint32_t phase, time_point until) noexcept;
+  // Has `tell` called with what is known, while all workers stand still, or do not all.
+  template <class F>
+  void look(F tell) noexcept;
+  void dump(int fd, bool only_circles) noexcept;
+  void notice_circles() noexcept;
+  void write_coroutines(text_writer& out, const activity_counts& seen, const wait_graph& waits) noexcept;
   void write_what_is_sure(text_writer& out) noexcept;
   // After refuse(): until nothing is left; false if that has not come in time.
   [[nodiscard]] bool wait_until_empty(time_point until) noexcept;

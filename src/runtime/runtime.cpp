@@ -99,6 +99,7 @@ runtime::~runtime() {
           "it would wait for itself: destroy it on another thread", state_->name);
   state& all = *state_;
   all.refuse(true);
+  if (debug_checks && all.live() != 0) all.notice_circles();
   all.stop.request(verdict::killed);
   [[maybe_unused]] const bool empty = all.wait_until_empty(time_point::max());
   // Whoever posted the last ones may not have returned yet: he is about to.

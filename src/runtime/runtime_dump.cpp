@@ -38,15 +38,15 @@ void runtime::state::write_what_is_sure(text_writer& out) noexcept {
 }
 
 // While all workers stand still.
-void runtime::state::write_coroutines(text_writer& out) noexcept {
-  tally seen;
-  for (auto& one : workers) count(one->coroutines()->members(), seen);
-  wait_graph waits(seen.begun);
-  for (auto& one : workers) waits.add(one->coroutines()->members());
-  waits.connect();
+void runtime::state::write_coroutines(text_writer& out, const activity_counts& seen, const wait_graph& waits) noexcept {
   write_table_head(out);
-  for (auto& one : workers) write_table(out, one->coroutines()->members(), waits, time.now());
+  bool wakes_some = false;
+  for (auto& one : workers) {
+    write_table(out, one->coroutines()->members(), waits, time.now());
+    wakes_some = wakes_some || one->has_sources();
+  }
   waits.write_deadlocks(out);
+  write_stillness(out, seen, live(), wakes_some);
 }
 
 // A worker that waits for its turn to ask halts for whoever asks.
@@ -61,27 +61,52 @@ std::uint32_t runtime::state::bring_to_a_standstill() noexcept {
   return phase;
 }
 
+// Whether a worker stands still, or does so in time.
+bool runtime::state::stands(std::size_t index, std::uint32_t phase, time_point until) noexcept {
+  const worker& one = at(index);
+  return &one == here() || standstill::stands(one.standing(), phase, until);
+}
+
+template <class F>
+void runtime::state::look(F tell) noexcept {
+  const std::uint32_t phase = bring_to_a_standstill();
+  const time_point until = deadline_after(steady_clock().now(), patience);
+  bool whole = true;
+  for (std::size_t i = 0; i < workers.size(); ++i) whole = stands(i, phase, until) && whole;
+  activity_counts seen;
+  if (whole)
+    for (auto& one : workers) count(one->coroutines()->members(), seen);
+  wait_graph waits(seen.begun);
+  if (whole)
+    for (auto& one : workers) waits.add(one->coroutines()->members());
+  waits.connect();
+  tell(phase, whole, seen, waits);
+  still.end();
+}
+
+void runtime::state::dump(int fd, bool only_circles) noexcept {
+  look([&](std::uint32_t phase, bool whole, const activity_counts& seen, const wait_graph& waits) noexcept {
+    if (only_circles && !waits.has_circle()) return;
+    text_writer out(fd);
+    out.text("runtime \"").text(name).text("\": ").number(live()).text(" live").end_line();
+    for (std::size_t i = 0; i < workers.size(); ++i) {
+      write_counts(out, i, at(i).counts());
+      if (!whole && !stands(i, phase, time_point::min())) write_holder(out, i);
+    }
+    if (whole) write_coroutines(out, seen, waits);
+    else write_what_is_sure(out);
+  });
+}
+
+void runtime::state::notice_circles() noexcept {
+  look([&](std::uint32_t, bool, const activity_counts&, const wait_graph& waits) noexcept {
+    waits.notice_circles("runtime", name);
+  });
+}
+
 void runtime::dump(int fd) noexcept {
   expect_threads();
-  state& all = *state_;
-  const std::uint32_t phase = all.bring_to_a_standstill();
-  const time_point until = deadline_after(steady_clock().now(), patience);
-  {
-    text_writer out(fd);
-    const std::size_t live = all.live();
-    out.text("runtime \"").text(all.name).text("\": ").number(live).text(" live").end_line();
-    bool whole = true;
-    for (std::size_t i = 0; i < all.workers.size(); ++i) {
-      worker& one = all.at(i);
-      const bool stands = &one == all.here() || standstill::stands(one.standing(), phase, until);
-      whole = whole && stands;
-      write_counts(out, i, one.counts());
-      if (!stands) all.write_holder(out, i);
-    }
-    if (whole) all.write_coroutines(out);
-    else all.write_what_is_sure(out);
-  }
-  all.still.end();
+  state_->dump(fd, false);
 }
 
 runtime_counts runtime::counts(std::size_t worker) const noexcept {

@@ -43,8 +43,8 @@ shutdown_report runtime::shutdown(const shutdown_options& options) {
   expects(!all.is_inside(), "a runtime was shut down by one of its own coroutines, or by a blocking call of one",
           "it would wait for itself: shut it down on another thread", all.name);
   expect_threads();
-  const auto report = [&]() noexcept {
-    if (options.report >= 0) dump(options.report);
+  const auto report = [&](bool only_circles) noexcept {
+    if (options.report >= 0) all.dump(options.report, only_circles);
   };
   shutdown_report told;
   all.refuse(false);
@@ -54,6 +54,7 @@ shutdown_report runtime::shutdown(const shutdown_options& options) {
   told.drained = ended(first, second);
   if (drained) return told;
 
+  report(true);
   all.stop.request(verdict::cancelled);
   const bool cancelled = all.wait_until_empty(after(options.cancel));
   const std::size_t third = all.live();
@@ -61,12 +62,12 @@ shutdown_report runtime::shutdown(const shutdown_options& options) {
   if (cancelled) return told;
 
   all.refuse(true);
-  report();
+  report(false);
   all.stop.request(verdict::killed);
   const bool killed = all.wait_until_empty(after(options.kill));
   told.left = all.live();
   told.killed = ended(third, told.left);
-  if (!killed) report();
+  if (!killed) report(false);
   return told;
 }
 

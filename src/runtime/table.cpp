@@ -58,6 +58,10 @@ void write_suspended(text_writer& out, const scheduled& one) noexcept {
   else out.text("-");
 }
 
+void write_id(text_writer& out, const scheduled& one) noexcept {
+  if (const std::uint64_t id = one.target().coroutine_id()) out.literal(" #").number(id);
+}
+
 duration between(time_point from, time_point to) noexcept {
   duration::rep length = 0;
   const bool over = __builtin_sub_overflow(to.time_since_epoch().count(), from.time_since_epoch().count(), &length);
@@ -80,7 +84,8 @@ void write_awaited(text_writer& out, const scheduled& one, const wait_graph& wai
     if (const char* subject = source->subject()) out.text(" \"").text(subject).text("\"");
     else out.text(" ").hexadecimal(reinterpret_cast<std::uintptr_t>(source));
     const scheduled* holder = waits.holder_of(one);
-    if (holder && !source->subject()) out.text(", held by \"").text(holder->name()).text("\"");
+    if (holder && source->subject()) write_id(out, *holder);
+    else if (holder) write_name(out.literal(", held by "), *holder);
     write_deadline(out, wait->deadline(now), now);
   } else {
     out.text("-");
@@ -88,7 +93,8 @@ void write_awaited(text_writer& out, const scheduled& one, const wait_graph& wai
 }
 
 void write_line(text_writer& out, const scheduled& one, const wait_graph& waits, time_point now) noexcept {
-  out.text(one.name()).to_column(kind_column).text(name_of(one.kind())).to_column(state_column);
+  write_id(out.text(one.name()), one);
+  out.to_column(kind_column).text(name_of(one.kind())).to_column(state_column);
   out.text(is_waiting(one) ? "waiting" : is_running(one) ? "running" : "ready");
   write_suspended(out.to_column(suspended_column), one);
   write_spawned(out.to_column(spawned_column), one);
@@ -98,7 +104,11 @@ void write_line(text_writer& out, const scheduled& one, const wait_graph& waits,
 
 }  // namespace
 
-void count(list<scheduled>& members, tally& seen) noexcept {
+void write_name(text_writer& out, const scheduled& one) noexcept {
+  write_id(out.literal("\"").text(one.name()).literal("\""), one);
+}
+
+void count(list<scheduled>& members, activity_counts& seen) noexcept {
   for (const scheduled& one : members) {
     ++seen.begun;
     ++(is_waiting(one) ? seen.waiting : is_running(one) ? seen.running : seen.ready);
@@ -115,9 +125,16 @@ void write_table(text_writer& out, list<scheduled>& members, const wait_graph& w
   for (const scheduled& one : members) write_line(out, one, waits, now);
 }
 
+void write_stillness(text_writer& out, const activity_counts& seen, std::size_t live, bool wakes_some) noexcept {
+  if (wakes_some || live == 0 || seen.waiting != live) return;
+  out.literal("nothing here will wake them: ").number(live);
+  out.literal(" wait for one another, or for somebody outside").end_line();
+}
+
 void write_names(text_writer& out, list<scheduled>& members) noexcept {
   for (const scheduled& one : members) {
-    out.text(one.name()).to_column(kind_column).text(name_of(one.kind())).to_column(state_column).text("unknown");
+    write_id(out.text(one.name()), one);
+    out.to_column(kind_column).text(name_of(one.kind())).to_column(state_column).text("unknown");
     write_spawned(out.to_column(suspended_column).text("-").to_column(spawned_column), one);
     out.to_column(awaited_column).text("-").end_line();
   }

@@ -8,13 +8,17 @@
 namespace hocket::inline HOCKET_ABI {
 
 // How many are in which state.
-struct tally {
+struct activity_counts {
   std::size_t begun = 0, running = 0, ready = 0, waiting = 0;
 };
 
 // While those who run the coroutines stand still.
-void count(list<scheduled>& members, tally& seen) noexcept;
+void count(list<scheduled>& members, activity_counts& seen) noexcept;
 void write_table_head(text_writer& out) noexcept;
+// In quotes, with the id that a task manager gave it.
+void write_name(text_writer& out, const scheduled& one) noexcept;
+// Below the table, while all stand still: that nothing here will wake any of `live`, if that is so.
+void write_stillness(text_writer& out, const activity_counts& seen, std::size_t live, bool wakes_some) noexcept;
 void write_table(text_writer& out, list<scheduled>& members, const wait_graph& waits, time_point now) noexcept;
 
 // While they may run: only what never changes, under the lock of the registry.

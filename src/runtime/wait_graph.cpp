@@ -1,6 +1,11 @@
 #include "runtime/wait_graph.hpp"
 
+#include <hocket/base/fatal.hpp>
+
+#include "runtime/table.hpp"
+
 #include <algorithm>
+#include <cstdio>
 #include <functional>
 
 namespace hocket::inline HOCKET_ABI {
@@ -41,6 +46,8 @@ void wait_graph::look_at(node& one) noexcept {
   if (!holder) return;
   one.next = index_of(holder);
   one.needs = source->what();
+  const bool is_lock = !source->subject();
+  if (one.next == none && is_lock) one.end = fate::waits_for_absent;
 }
 
 std::uint32_t wait_graph::index_of(const void* who) const noexcept {
@@ -60,7 +67,8 @@ void wait_graph::follow(std::uint32_t from) noexcept {
   }
   if (at == none) return mark_way(from, fate::goes_on);
   if (nodes_[at].end == fate::on_the_way) mark_circle(at);
-  mark_way(from, nodes_[at].end == fate::goes_on ? fate::goes_on : fate::waits_for_a_circle);
+  const fate end = nodes_[at].end;
+  mark_way(from, end == fate::on_a_circle ? fate::waits_for_a_circle : end);
 }
 
 void wait_graph::mark_circle(std::uint32_t from) noexcept {
@@ -79,9 +87,16 @@ const scheduled* wait_graph::holder_of(const scheduled& one) const noexcept {
   return at == none ? nullptr : nodes_[at].who;
 }
 
+bool wait_graph::has_circle() const noexcept {
+  return std::any_of(nodes_, nodes_ + size_, [](const node& one) { return one.end == fate::on_a_circle; });
+}
+
 void wait_graph::write_arrow(text_writer& out, const node& from) const noexcept {
-  out.text("  \"").text(from.who->name()).text("\" waits for ").text(from.needs);
-  out.literal(", which needs \"").text(nodes_[from.next].who->name()).text("\"").end_line();
+  write_name(out.literal("  "), *from.who);
+  out.literal(" waits for ").text(from.needs);
+  if (from.next == none) out.literal(", which nobody here holds");
+  else write_name(out.literal(", which needs "), *nodes_[from.next].who);
+  out.end_line();
 }
 
 // A circle is written from its member with the lowest address.
@@ -100,11 +115,11 @@ void wait_graph::write_circle(text_writer& out, std::uint32_t from) const noexce
   } while (at != from);
 }
 
-void wait_graph::write_others(text_writer& out) const noexcept {
+void wait_graph::write_those(text_writer& out, fate end, const char* headline) const noexcept {
   bool first = true;
   for (std::uint32_t i = 0; i < size_; ++i) {
-    if (nodes_[i].end != fate::waits_for_a_circle) continue;
-    if (first) out.literal("nobody can wake these either:").end_line();
+    if (nodes_[i].end != end) continue;
+    if (first) out.literal(headline).end_line();
     first = false;
     write_arrow(out, nodes_[i]);
   }
@@ -113,7 +128,21 @@ void wait_graph::write_others(text_writer& out) const noexcept {
 void wait_graph::write_deadlocks(text_writer& out) const noexcept {
   for (std::uint32_t i = 0; i < size_; ++i)
     if (nodes_[i].end == fate::on_a_circle) write_circle(out, i);
-  write_others(out);
+  write_those(out, fate::waits_for_a_circle, "nobody can wake these either:");
+  write_those(out, fate::waits_for_absent,
+              "nobody here can wake these: a coroutine that has ended, or is elsewhere, has what they need");
+}
+
+void wait_graph::notice_circles(const char* whose, const char* name) const noexcept {
+  for (std::uint32_t i = 0; i < size_; ++i) {
+    const node& from = nodes_[i];
+    if (from.end != fate::on_a_circle) continue;
+    char text[400];
+    std::snprintf(text, sizeof text,
+                  "deadlock at the end of %s \"%.48s\": \"%.48s\" waits for %.48s, which needs \"%.48s\"", whose, name,
+                  from.who->name(), from.needs, nodes_[from.next].who->name());
+    notice(text);
+  }
 }
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -4,12 +4,15 @@
 // or the coroutine that it joins (wait_source::holder()). A wait that may end otherwise has none: one with a deadline,
 // and one for several things at once (select). Nor has a coroutine with an eager body under way, which waits for
 // something else. So each coroutine has at most one arrow. Those on a circle wait for ever, and so do those whose
-// arrows lead there: only a cancel or a kill ends their waits.
+// arrows lead there: only a cancel or a kill ends their waits. Whose arrow leads to the holder of a lock that is not
+// among the members, or to one whose arrow does, is not woken by any of them: that holder has ended, or is elsewhere.
+// An arrow to another coroutine that is not among them (it has not begun, say) tells nothing.
 //
 // Made and used while all coroutines in it stand still. Their waits may be ended meanwhile, by other threads: so each
 // is looked at once, and what is told later was so then. Holders are compared, not followed: a coroutine that has ended
-// with a lock in somebody's hands is no member. n members take O(n log n) and 24 bytes each; where there is no memory
-// for it, nothing is known.
+// with a lock in somebody's hands is no member. (If a member lies where that one lay, it is taken for it: a guard that
+// outlives its coroutine is a mistake, and looks like one.) n members take O(n log n) and 24 bytes each; where there is
+// no memory for it, nothing is known.
 #pragma once
 #include <hocket/base/text_writer.hpp>
 #include <hocket/core/registry.hpp>
@@ -32,16 +35,19 @@ class wait_graph {
   // Who holds what `one` waits for, whatever may end the wait; null: nobody that is known.
   const scheduled* holder_of(const scheduled& one) const noexcept;
 
-  // The circles, and who waits for those on them. Nothing, if there are none.
+  bool has_circle() const noexcept;
+  // The circles, who waits for those on them, and who waits for nobody here. Nothing, if there are none.
   void write_deadlocks(text_writer& out) const noexcept;
+  // The circles as notices, one for each arrow; `whose` ends, a "loop" or a "runtime" of that name.
+  void notice_circles(const char* whose, const char* name) const noexcept;
 
  private:
-  enum class fate : std::uint32_t { unknown, on_the_way, goes_on, on_a_circle, waits_for_a_circle };
+  enum class fate : std::uint32_t { unknown, on_the_way, goes_on, on_a_circle, waits_for_a_circle, waits_for_absent };
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   struct node {
     const scheduled* who;
     const char* needs;   // what it waits for; a literal
-    std::uint32_t next;  // whom it waits for
+    std::uint32_t next;  // whom it waits for; none: nobody here
     fate end;
   };
 
@@ -51,7 +57,7 @@ class wait_graph {
   void mark_way(std::uint32_t from, fate end) noexcept;
   void mark_circle(std::uint32_t from) noexcept;
   void write_circle(text_writer& out, std::uint32_t from) const noexcept;
-  void write_others(text_writer& out) const noexcept;
+  void write_those(text_writer& out, fate end, const char* headline) const noexcept;
   void write_arrow(text_writer& out, const node& from) const noexcept;
 
   scratch_memory memory_;

@@ -62,6 +62,9 @@ class worker final : public executor, private timer_waker {
   std::size_t entered() const noexcept { return entered_.load(std::memory_order_acquire); }
   std::size_t left() const noexcept { return left_.load(std::memory_order_acquire); }
 
+  // While it stands still: it has a timer, or a driver that may bring something.
+  bool has_sources() const noexcept { return wheel_.size() != 0 || driver_; }
+
   // On its thread.
   void halt() noexcept;
   void entered_here(std::size_t number) noexcept { count(entered_, number); }

@@ -5,7 +5,8 @@ namespace hocket::inline HOCKET_ABI::detail {
 
 const void* owner_without_strand(const thread_state& here) noexcept {
   const context* const whole = here.ctx ? &here.ctx->whole() : &context::root();
-  return whole == &context::root() ? static_cast<const void*>(&here) : whole;
+  const void* const name = whole == &context::root() ? static_cast<const void*>(&here) : whole;
+  return static_cast<const std::byte*>(name) + 1;
 }
 
 bool current_owner_is_alone() noexcept {
@@ -26,6 +27,18 @@ void holder<Strength>::look([[maybe_unused]] const char* what, [[maybe_unused]] 
         me && !me->in_parts() &&
         coroutine_.compare_exchange_strong(mine, me, std::memory_order_relaxed, std::memory_order_relaxed);
     debug_expects(!held, what, remedy, me ? me->name() : nullptr);
+  }
+}
+
+template <class Strength>
+void holder<Strength>::forget([[maybe_unused]] const char* what) noexcept {
+  if constexpr (known) {
+    const scheduled* me = current_context().strand();
+    // ORDER: relaxed, pairs with nothing: see above.
+    const void* const taker = coroutine_.exchange(nullptr, std::memory_order_relaxed);
+    debug_expects(!me || !taker || taker == me, what,
+                  "hand the work over, not the guard; a semaphore of one may be released by anyone",
+                  me ? me->name() : nullptr);
   }
 }
 

@@ -13,6 +13,7 @@
 #include <hocket/core/context.hpp>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <system_error>
 
@@ -38,6 +39,8 @@ class spawn_target {
 
   // Where what its coroutines spawn belongs, when they do not say where: usually here.
   virtual spawn_target& for_children() noexcept { return *this; }
+  // For dumps: the id of the one coroutine that it is for; 0 if it gives none. Until that has left.
+  virtual std::uint64_t coroutine_id() const noexcept { return 0; }
   // Whether it has threads of its own, so that a thread which waits for its coroutines need not run them.
   virtual bool runs_by_itself() const noexcept { return false; }
 

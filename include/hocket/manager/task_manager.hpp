@@ -43,7 +43,7 @@
 // its end, so it must not use the manager then. In a task it is fatal to leave coroutines: co_await tm.join() first;
 // and so it is for one of its own coroutines. From then on nobody but its coroutines may call it; who waits for an id
 // or in join() is told, and replies may be awaited and dropped. It ends before the loop or runtime that it was made
-// for.
+// for. It does not look for coroutines that wait for one another: loop::dump and runtime::dump do, and give their ids.
 //
 // Threads. All of it may be called from any thread. There are eight tables, and who spawns does so in that of its own
 // thread, so threads meet only by chance; whoever looks for an id locks its table for a few instructions.

@@ -42,9 +42,9 @@
 // The parker may be a driver. Then step 1 polls it, and so does step 5, whatever the number of turns between; if it has
 // a descriptor of its own that says when it is to be polled, the host watches that one.
 //
-// Destroying a loop kills the coroutines that are left (they unwind, core/unwind.hpp) and runs them to their end.
-// Spawns are refused from then on. A coroutine that waits for a foreign awaitable cannot be killed: that is fatal,
-// naming it.
+// Destroying a loop kills the coroutines that are left (they unwind, core/unwind.hpp) and runs them to their end. At
+// check level `debug` a notice (on_notice) tells before of each that waits in a circle of them. Spawns are refused from
+// then on. A coroutine that waits for a foreign awaitable cannot be killed: that is fatal, naming it.
 #pragma once
 #include <hocket/core/driver.hpp>
 #include <hocket/core/inbox.hpp>
@@ -117,14 +117,23 @@ class loop final : public executor, public spawn_target, private timer_waker {
   std::size_t live() const noexcept;
   time_point now() const noexcept { return wheel_.now(); }
 
-  // Writes a table of its coroutines, one line each: name, kind, state, where it waits, where it was spawned, what it
-  // waits for. A place is file:line where it was told, else an address in its module (addr2line knows the line), else
-  // "-". Those that have not begun are counted, not listed. Below the table: which coroutines wait for one another, in
-  // circles of joins and of locks, and which wait for those: nobody can wake them, they can be cancelled and killed. (A
-  // mutex knows who holds it at check level `debug`; a wait with a deadline, and a select, end otherwise.) Takes
-  // nothing from the allocator and leaves errno as it was. Blocks like write(2) on `fd`; what cannot be written is
-  // dropped. n coroutines take O(n log n).
-  // From its thread (a coroutine of the loop, too), or by a debugger while that thread stands still: call lp.dump(2).
+  // Writes a table of its coroutines, one line each: name (with the #id that a task_manager gave it), kind, state,
+  // where it waits, where it was spawned, what it waits for. A place is file:line where it was told, else an address in
+  // its module (addr2line knows the line), else "-": that of a yield, and of a wait for a foreign awaitable (gdb finds
+  // both). Those that have not begun are counted, not listed. Below the table:
+  //   1. circles of coroutines that wait for one another, by joins and waits for an id and by locks, and who waits for
+  //      those: nobody can wake them, they can be cancelled and killed;
+  //   2. who waits for a lock of a coroutine that has ended, or is none of this loop, and who waits for those: nobody
+  //      here can wake them;
+  //   3. if all wait, without a timer and a driver: that nothing here will wake them. Whether other threads will, or
+  //      coroutines elsewhere, no loop can know.
+  // Who has a mutex, a once, or a shared_mutex for writing is known at check level `debug`; who is in a monitor,
+  // always. Not known: who reads, who has permits, who will set, send or notify; what the children of a when_all have;
+  // the mutex that a condition's wait stands in line for; whom of several the end of a scope, or of a task_manager,
+  // still needs. A wait with a deadline, and a select, end otherwise.
+  // Takes nothing from the allocator and leaves errno as it was. Blocks like write(2) on `fd`; what cannot be written
+  // is dropped. n coroutines take O(n log n). From its thread (a coroutine of the loop, too), or by a debugger while
+  // that thread stands still: call lp.dump(2).
   void dump(int fd) noexcept;
 
   // executor, spawn_target
@@ -152,6 +161,7 @@ class loop final : public executor, public spawn_target, private timer_waker {
   void take_posted() noexcept;
   [[nodiscard]] bool rest(time_point until) noexcept;
   void end_all() noexcept;
+  void notice_circles() noexcept;
   void wake() noexcept override;  // timer_waker
 
   const clock& clock_;

@@ -28,8 +28,9 @@
 //
 // Ending. shutdown() ends it in order: refuse, drain, cancel, kill, each with its time, and tells what is left.
 // Destroying a runtime refuses further spawns, kills what is left (it unwinds, core/unwind.hpp), waits until it has
-// ended, and joins the threads. Not from one of its own coroutines, or in a blocking call of one: that is fatal. A
-// coroutine that waits for a foreign awaitable cannot be killed: the destructor waits for it.
+// ended, and joins the threads. At check level `debug` a notice (on_notice) tells before of each coroutine that waits
+// in a circle of them, which is looked for like in dump(). Not from one of its own coroutines, or in a blocking call of
+// one: that is fatal. A coroutine that waits for a foreign awaitable cannot be killed: the destructor waits for it.
 //
 // fork(). A child has a runtime's memory and none of its threads. Using it there is fatal (for a coroutine that forked,
 // at the latest when its worker has nothing more to run); destroying it there does nothing (its memory is the child's
@@ -98,7 +99,7 @@ struct shutdown_options {
   duration drain{};                           // coroutines may end by themselves
   duration cancel = std::chrono::seconds(1);  // then they are cancelled, and may clean up
   duration kill = std::chrono::seconds(1);    // then they are killed, and unwind
-  int report = 2;  // to which descriptor those are dumped that are about to be killed, and then those left; -1: none
+  int report = 2;                             // the descriptor to which dumps are written on the way; -1: none
 };
 
 // How many coroutines ended in which step.
@@ -140,13 +141,14 @@ class runtime final : public executor, public spawn_target {
   void cancel_all() noexcept;
 
   // Ends what runs on it, and tells how; takes as long as the options say at most, and no longer than there is
-  // anything left; a report of a worker that does not come back takes a quarter of a second more, like any dump, and
-  // blocks like write(2). The runtime is there until it is destroyed, but refuses (operation_canceled).
+  // anything left; a dump of a worker that does not come back takes a quarter of a second more, like any, and blocks
+  // like write(2). The runtime is there until it is destroyed, but refuses (operation_canceled).
   //   1. refuse: what is spawned from now on; but children of scopes, which belong to what is there, until step 4
   //   2. drain: waits until nothing is left, for `drain` at most
-  //   3. cancel: cancel_all(), and waits for `cancel`
-  //   4. kill: reports what is left, kills it, and waits for `kill`
-  //   5. reports what is left even so
+  //   3. cancel: dumps what is left if some of it waits in a circle, which a cancellation may break; cancel_all(), and
+  //      waits for `cancel`
+  //   4. kill: dumps what is left, kills it, and waits for `kill`
+  //   5. dumps what is left even so
   // Not from one of its own coroutines, or in a blocking call of one: that is fatal. Again, or from several threads:
   // each does all of it.
   shutdown_report shutdown(const shutdown_options& options = {});
@@ -155,9 +157,10 @@ class runtime final : public executor, public spawn_target {
   runtime_counts counts() const noexcept;
   runtime_counts counts(std::size_t worker) const noexcept;
 
-  // Writes a table of its coroutines, like loop::dump. The workers stand still meanwhile. A worker that does not come
-  // back from a coroutine within a quarter of a second is named, and of all coroutines only name, kind and place are
-  // told then, and no deadlocks. From any thread, a coroutine of the runtime too. Blocks like write(2) on `fd`.
+  // Writes a table of its coroutines, and what loop::dump tells below it. The workers stand still meanwhile. A worker
+  // that does not come back from a coroutine within a quarter of a second is named, and of all coroutines only name,
+  // kind and place are told then, and no deadlocks. From any thread, a coroutine of the runtime too. Blocks like
+  // write(2) on `fd`.
   void dump(int fd) noexcept;
 
   // After a clock of one's own has moved: has each worker fire what is due by then. Returns before that has happened.

@@ -107,7 +107,7 @@ class basic_monitor final : private detail::baton<Strength> {
   }
 
   const char* what() const noexcept override { return "a monitor"; }
-  const void* holder() const noexcept override { return Strength::last(owner_); }
+  const void* holder() const noexcept override { return detail::coroutine_of(Strength::last(owner_)); }
 
   typename Strength::template word<const void*> owner_{nullptr};
   std::size_t depth_ = 0;  // the owner's

@@ -8,15 +8,18 @@
 // Guarantees. First come, first served: a mutex that is unlocked while somebody waits belongs to the first of those,
 // who is posted to its executor; nobody overtakes. Neither locking nor unlocking runs foreign code. An uncontended
 // lock() does not suspend; lock and unlock are one atomic read-modify-write each. unlock never fails, and may happen on
-// another thread than the lock did. What was done under the mutex is visible to the next holder. The mutex may be
-// destroyed by its holder, as soon as nobody else can want it.
+// another thread than the lock did: a task that moves between workers takes its guards along. What was done under the
+// mutex is visible to the next holder. The mutex may be destroyed by its holder, as soon as nobody else can want it.
 //
 // A wait can be cancelled and timed out. A coroutine that was granted the mutex and killed before it runs has it until
 // it unwinds, at its next wait at the latest.
 //
-// What it does not do. It is not recursive: at check level `debug` a scheduled coroutine that locks what it holds is
-// fatal; therefore a guard stays with the coroutine that made it. It may be held over a suspension; for a plain
-// std::mutex that would be an error. A mutex must not be destroyed while it is held (fatal at check level `debug`).
+// What it does not do. It is not recursive, and it belongs to the coroutine that locked it: at check level `debug` a
+// scheduled coroutine that locks what it holds is fatal, and so is one that unlocks what another one has locked. A
+// guard that is handed on, as the result or an argument of a spawned coroutine, ends there; what anyone may give back
+// is a semaphore of one. Code outside of scheduled coroutines, and the children of a when_all, are not told apart. A
+// generator or a raw coroutine locks for whoever resumes it. It may be held over a suspension; for a plain std::mutex
+// that would be an error. A mutex must not be destroyed while it is held (fatal at check level `debug`).
 //
 // unsync::mutex is for the coroutines of one thread; see core/strength.hpp.
 #pragma once
@@ -60,7 +63,7 @@ class basic_mutex final : private detail::baton<Strength> {
     return guard(*this);
   }
   void unlock() noexcept {
-    holder_.give_back();
+    holder_.give_back("a coroutine unlocked a mutex that another one has locked");
     this->put_back();
   }
   void begin(suspension& wait, waiter& entry) noexcept {
@@ -92,7 +95,7 @@ class [[nodiscard]] basic_mutex<Strength>::guard {
 
   explicit operator bool() const noexcept { return mutex_ != nullptr; }
 
-  // Any thread. Earlier than the end of the guard, which is empty then.
+  // Any thread, by the coroutine that has locked it. Earlier than the end of the guard, which is empty then.
   void unlock() noexcept {
     expects(mutex_ != nullptr, "an empty mutex guard was unlocked", "it was moved from, or unlocked before");
     std::exchange(mutex_, nullptr)->unlock();

@@ -15,9 +15,9 @@
 // load. A coroutine that was granted the turn and killed before it runs has it until it unwinds, at its next wait at
 // the latest. Neither enter() nor done() runs foreign code: the work is the caller's own.
 //
-// A wait for the turn can be cancelled and timed out. The once outlives its turns and the waits for them. A once that
-// is destroyed while somebody has the turn, and a coroutine that enters what it has the turn of, are fatal at check
-// level `debug`; therefore a turn stays with the coroutine that made it. unsync::once is for one thread; see
+// A wait for the turn can be cancelled and timed out. The once outlives its turns and the waits for them. At check
+// level `debug` these are fatal: a once that is destroyed while somebody has the turn, a coroutine that enters what it
+// has the turn of, and one that ends the turn of another (see mutex). unsync::once is for one thread; see
 // core/strength.hpp.
 //
 // How. The turn is a baton (sync/detail/baton.hpp); beside it stands a word that says whether the work is done. done()
@@ -70,14 +70,14 @@ class basic_once final : private detail::baton<Strength> {
     return turn(*this);
   }
   void finish() noexcept {
-    holder_.give_back();
+    holder_.give_back(not_mine);
     // ORDER: release, pairs with the load in is_done().
     done_.exchange(true, std::memory_order_release);
     while (this->hand_over()) {
     }
   }
   void pass() noexcept {
-    holder_.give_back();
+    holder_.give_back(not_mine);
     this->put_back();
   }
   void begin(suspension& wait, waiter& entry) noexcept {
@@ -86,6 +86,7 @@ class basic_once final : private detail::baton<Strength> {
     base::begin(wait, entry);
   }
 
+  static constexpr const char* not_mine = "a coroutine ended a turn of a once that another one has";
   const char* what() const noexcept override { return "a once"; }
   const void* holder() const noexcept override { return holder_.who(); }
 
@@ -111,7 +112,8 @@ class [[nodiscard]] basic_once<Strength>::turn {
 
   explicit operator bool() const noexcept { return of_ != nullptr; }
 
-  // Any thread. The work is done: all who wait go on, and all who come. The turn is empty then.
+  // Any thread, by the coroutine whose turn it is. The work is done: all who wait go on, and all who come. The turn is
+  // empty then.
   void done() noexcept {
     expects(of_ != nullptr, "an empty turn was said to be done", "look at it first: another has done the work");
     std::exchange(of_, nullptr)->finish();

@@ -19,8 +19,9 @@
 //
 // What it does not do. It is not recursive, and a reader cannot become a writer: who wants to write unlocks first, and
 // looks again after the lock. A reader that locks again waits for ever if a writer has come between. At check level
-// `debug` a scheduled coroutine that locks what it has locked for writing is fatal; therefore a guard stays with the
-// coroutine that made it. A shared mutex must not be destroyed while it is held (fatal at check level `debug`).
+// `debug` a scheduled coroutine that locks what it has locked for writing is fatal, and so is one that unlocks what
+// another one has locked for writing (see mutex). Who reads is not known. A shared mutex must not be destroyed while it
+// is held (fatal at check level `debug`).
 //
 // All readers write to one word: where they hold it for but a moment, on many threads, a mutex costs no more.
 // unsync::shared_mutex is for the coroutines of one thread; see core/strength.hpp.
@@ -85,7 +86,8 @@ class basic_shared_mutex final : private detail::permit_line<Strength> {
   }
   template <use Use>
   void unlock() noexcept {
-    if constexpr (Use == use::writing) holder_.give_back();
+    if constexpr (Use == use::writing)
+      holder_.give_back("a coroutine unlocked a shared mutex that another one has locked for writing");
     this->give(permits(Use));
   }
   void begin(suspension& wait, waiter& entry, typename base::request& wish) noexcept {
@@ -118,7 +120,7 @@ class [[nodiscard]] basic_shared_mutex<Strength>::held {
 
   explicit operator bool() const noexcept { return mutex_ != nullptr; }
 
-  // Any thread. Earlier than the end of the guard, which is empty then.
+  // Any thread, by the coroutine that has locked it. Earlier than the end of the guard, which is empty then.
   void unlock() noexcept {
     expects(mutex_ != nullptr, "an empty guard of a shared mutex was unlocked",
             "it was moved from, or unlocked before");

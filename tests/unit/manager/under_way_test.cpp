@@ -6,12 +6,15 @@
 
 #include "suites/managed_world.hpp"
 #include "support/death.hpp"
+#include "support/runtime_look.hpp"
 #include "unit/coro/queue_executor.hpp"
 #include "unit/runtime/dump_table.hpp"
 
+#include <atomic>
 #include <doctest/doctest.h>
 #include <functional>
 #include <memory>
+#include <thread>
 
 using namespace hocket;
 using namespace hocket_test;
@@ -233,18 +236,57 @@ TEST_CASE("a manager and its loop end though the loop has never run") {
   CHECK(sync_wait(reply).error() == std::errc::operation_canceled);
 }
 
-TEST_CASE("a dump names the managed coroutine whose end is waited for") {
+std::string with_id(const std::string& name, task_id id) {
+  return name + " #" + std::to_string(static_cast<std::uint64_t>(id));
+}
+
+TEST_CASE("a dump names the managed coroutine whose end is waited for, and gives its id") {
   trace waiter;
   managed_world w;
   task_manager tm(w.lp);
   auto h = spawn(tm, {.name = "awaited one"}, wait_at_gate, std::ref(w.t));
-  spawn(w.lp, note_end, std::ref(tm), h.id(), std::ref(waiter));
+  spawn(w.lp, {.name = "free one"}, note_end, std::ref(tm), h.id(), std::ref(waiter));
   w.run();
-  int fd = ::memfd_create("dump", MFD_CLOEXEC);
-  w.lp.dump(fd);
-  CHECK(read_from_start(fd).find("the end of a managed coroutine \"awaited one\"") != std::string::npos);
-  ::close(fd);
+  const dump_table seen(w.lp);
+  CHECK(seen[with_id("awaited one", h.id())].state == "waiting");
+  CHECK(seen["free one"].awaited == with_id("the end of a managed coroutine \"awaited one\"", h.id()));
   w.t.gate.set();
   w.run();
   CHECK(waiter.how == settled::value);
+}
+
+TEST_CASE("a runtime's dump gives the ids of managed coroutines, too, even if its workers do not stand still") {
+  std::atomic<bool> runs{false}, go{false};
+  trace t;
+  hocket::runtime rt({.workers = 2});
+  task_manager tm(rt);
+  auto h = spawn(tm, {.name = "waits"}, wait_at_gate, std::ref(t));
+  auto hold = [&]() -> task<> {
+    runs = true;
+    while (!go) std::this_thread::yield();
+    co_return;
+  };
+  runtime_look::wait_until_asleep(rt);
+  auto holds_worker = spawn(tm, hold);
+  while (!runs) std::this_thread::yield();
+  CHECK(holds(dump_text(rt), "\n" + with_id("waits", h.id()) + "  "));
+  go = true;
+  t.gate.set();
+  CHECK(sync_wait(tm.join()).has_value());
+}
+
+TEST_CASE("a circle of waits by id is told, with the ids") {
+  managed_world w;
+  task_manager tm(w.lp);
+  managed_handle<> one, two;
+  auto wait_for = [&](managed_handle<>& other) -> task<> { [[maybe_unused]] auto how = co_await tm.wait(other.id()); };
+  one = spawn(tm, {.name = "one"}, wait_for, std::ref(two));
+  two = spawn(tm, {.name = "two"}, wait_for, std::ref(one));
+  w.run();
+  const std::string text = dump_text(w.lp), first = with_id("\"one\"", one.id()), second = with_id("\"two\"", two.id());
+  CHECK(holds(text, "deadlock: they wait for one another, 2 in a circle\n"));
+  CHECK(holds(text, "  " + first + " waits for the end of a managed coroutine, which needs " + second + "\n"));
+  CHECK(holds(text, "  " + second + " waits for the end of a managed coroutine, which needs " + first + "\n"));
+  one.cancel();
+  w.run();
 }

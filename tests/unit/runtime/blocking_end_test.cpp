@@ -73,15 +73,6 @@ struct counted_job : detail::blocking_job {
   std::atomic<int> runs{0};
 };
 
-struct memory_file {
-  int fd = ::memfd_create("text", MFD_CLOEXEC);
-  memory_file() = default;
-  memory_file(const memory_file&) = delete;
-  memory_file& operator=(const memory_file&) = delete;
-  ~memory_file() { ::close(fd); }
-  std::string text() const { return read_from_start(fd); }
-};
-
 }  // namespace
 
 TEST_CASE("a pool may be gone before whoever cancels a call of it has done with that") {

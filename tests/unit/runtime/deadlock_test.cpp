@@ -5,8 +5,11 @@
 #include <hocket/runtime/loop.hpp>
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/sync/event.hpp>
+#include <hocket/sync/monitor.hpp>
 #include <hocket/sync/mutex.hpp>
+#include <hocket/sync/once.hpp>
 #include <hocket/sync/select.hpp>
+#include <hocket/sync/shared_mutex.hpp>
 #include <hocket/time/within.hpp>
 
 #include "unit/runtime/dump_table.hpp"
@@ -28,8 +31,6 @@ std::string deadlocks_in(const std::string& text) {
   const std::size_t at = text.find("deadlock:");
   return at == text.npos ? "" : text.substr(at);
 }
-
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 std::size_t count_of(const std::string& text, const std::string& part) {
   std::size_t n = 0;
@@ -119,6 +120,52 @@ TEST_CASE("mutexes taken in two orders are told, and who holds each" * doctest::
   lp.run();
 }
 
+// Two that take two things in two orders.
+template <class Thing, class Take>
+void expect_circle(Take take, const std::string& what) {
+  Thing left, right;
+  loop lp;
+  auto both = [&](Thing& first, Thing& second) -> task<> {
+    auto one = co_await take(first);
+    co_await yield();
+    auto two = co_await take(second);
+  };
+  auto one = spawn(lp, {.name = "one"}, both, std::ref(left), std::ref(right));
+  auto two = spawn(lp, {.name = "two"}, both, std::ref(right), std::ref(left));
+  step_until_quiet(lp);
+  const std::string told = deadlocks_in(dump_text(lp));
+  CHECK(holds(told, "deadlock: they wait for one another, 2 in a circle\n"));
+  CHECK(holds(told, "\"one\" waits for " + what + ", which needs \"two\"\n"));
+  CHECK(holds(told, "\"two\" waits for " + what + ", which needs \"one\"\n"));
+  two.cancel();
+  lp.run();
+}
+
+TEST_CASE("monitors entered in two orders are told") {
+  expect_circle<monitor>([](monitor& m) { return m.enter(); }, "a monitor");
+}
+
+TEST_CASE("shared mutexes locked for writing, and turns of onces, in two orders are told" *
+          doctest::skip(!debug_checks)) {
+  expect_circle<shared_mutex>([](shared_mutex& m) { return m.lock(); }, "a shared mutex");
+  expect_circle<once>([](once& o) { return o.enter(); }, "a once");
+}
+
+TEST_CASE("a reader that waits for a writer who waits for it is told" * doctest::skip(!debug_checks)) {
+  loop lp;
+  shared_mutex m;
+  join_handle<void> reader;
+  auto writer = spawn(lp, {.name = "writer"}, [&]() -> task<> {
+    auto held = co_await m.lock();
+    [[maybe_unused]] auto joined = co_await reader.join();
+  });
+  reader = spawn(lp, {.name = "reader"}, [&]() -> task<> { [[maybe_unused]] auto seen = co_await m.lock_shared(); });
+  step_until_quiet(lp);
+  CHECK(holds(deadlocks_in(dump_text(lp)), "\"reader\" waits for a shared mutex, which needs \"writer\"\n"));
+  writer.cancel();
+  lp.run();
+}
+
 TEST_CASE("a wait that may end otherwise is no deadlock" * doctest::skip(!debug_checks)) {
   loop lp;
   mutex held;
@@ -203,10 +250,37 @@ TEST_CASE("a lock whose holder is gone is nobody's" * doctest::skip(!debug_check
   lp.run();
   auto waits = spawn(lp, {.name = "waits"}, lock_one, std::ref(kept));
   step_until_quiet(lp);
+  auto behind = spawn(lp, {.name = "behind"}, join, std::ref(waits));
+  step_until_quiet(lp);
   const std::string text = dump_text(lp);
   CHECK_FALSE(holds(text, "held by"));
   CHECK(deadlocks_in(text) == "");
+  CHECK(holds(text, "nobody here can wake these: a coroutine that has ended, or is elsewhere, has what they need\n"));
+  CHECK(holds(text, "  \"waits\" waits for a mutex, which nobody here holds\n"));
+  CHECK(holds(text, "  \"behind\" waits for the end of a coroutine, which needs \"waits\"\n"));
+  CHECK_FALSE(holds(text, "nobody can wake these either"));  // that is said of circles
   in_hand.unlock();
+  lp.run();
+}
+
+TEST_CASE("of a coroutine that is not among them, and is joined, nothing is told") {
+  loop lp, other;
+  auto far = spawn(other, []() -> task<> { co_return; });
+  auto joins = spawn(lp, {.name = "joins"}, join, std::ref(far));
+  step_until_quiet(lp);
+  CHECK_FALSE(holds(dump_text(lp), "joins\" waits"));
+  other.run();
+  lp.run();
+}
+
+TEST_CASE("of a lock that no scheduled coroutine has, nothing is told") {
+  loop lp;
+  monitor one;
+  auto by_thread = one.try_enter();
+  auto waits = spawn(lp, {.name = "waits"}, [&]() -> task<> { [[maybe_unused]] auto in = co_await one.enter(); });
+  step_until_quiet(lp);
+  CHECK_FALSE(holds(dump_text(lp), "nobody here"));
+  by_thread.leave();
   lp.run();
 }
 
@@ -257,13 +331,7 @@ TEST_CASE("a runtime's dump tells of circles across its workers") {
   two = spawn(rt, {.name = "two"}, joins, std::ref(one));
   both.set();
   std::string told;
-  while (told.empty()) {
-    int fd = ::memfd_create("dump", MFD_CLOEXEC);
-    REQUIRE(fd >= 0);
-    rt.dump(fd);
-    told = deadlocks_in(read_from_start(fd));
-    ::close(fd);
-  }
+  while (told.empty()) told = deadlocks_in(dump_text(rt));
   CHECK(holds(told, "2 in a circle"));
   CHECK(holds(told, "\"one\" waits for the end of a coroutine, which needs \"two\"\n"));
   one.kill();

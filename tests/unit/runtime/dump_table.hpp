@@ -45,13 +45,23 @@ inline std::string read_from_start(int fd) {
   return text;
 }
 
-inline std::string dump_text(hocket::loop& lp) {
-  int fd = ::memfd_create("dump", MFD_CLOEXEC);
-  REQUIRE(fd >= 0);
-  lp.dump(fd);
-  std::string text = read_from_start(fd);
-  ::close(fd);
-  return text;
+// What was written to a descriptor.
+struct memory_file {
+  int fd = ::memfd_create("memory_file", MFD_CLOEXEC);
+  memory_file() = default;
+  memory_file(const memory_file&) = delete;
+  memory_file& operator=(const memory_file&) = delete;
+  ~memory_file() { ::close(fd); }
+  std::string text() const { return read_from_start(fd); }
+};
+
+// Of a loop or a runtime.
+template <class Where>
+std::string dump_text(Where& of) {
+  const memory_file written;
+  REQUIRE(written.fd >= 0);
+  of.dump(written.fd);
+  return written.text();
 }
 
 struct dump_table {
@@ -63,11 +73,16 @@ struct dump_table {
     std::vector<std::string> lines = lines_of(text);
     REQUIRE_FALSE(lines.empty());
     header = lines[0];
-    for (std::size_t i = 2; i < lines.size(); ++i) {
+    for (std::size_t i = 2; i < lines.size() && !is_below(lines[i]); ++i) {
       std::vector<std::string> c = columns_of(lines[i]);
       REQUIRE_MESSAGE(c.size() == 6, lines[i]);
       rows.push_back({c[0], c[1], c[2], c[3], c[4], c[5]});
     }
+  }
+
+  // What is told below the table begins so.
+  static bool is_below(const std::string& line) {
+    return line.rfind("deadlock: ", 0) == 0 || line.rfind("nothing here ", 0) == 0 || line.rfind("nobody ", 0) == 0;
   }
 
   const dump_row& operator[](const std::string& name) const {
@@ -77,6 +92,8 @@ struct dump_table {
     return rows.front();
   }
 };
+
+inline bool holds(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 // "file.cpp:12": how a place in this file looks at the end of its column.
 inline std::string place(const char* file, unsigned line) {

@@ -24,15 +24,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-std::string text_of(hocket::runtime& rt) {
-  int fd = ::memfd_create("dump", MFD_CLOEXEC);
-  REQUIRE(fd >= 0);
-  rt.dump(fd);
-  std::string text = read_from_start(fd);
-  ::close(fd);
-  return text;
-}
-
 // The line of a coroutine, in columns; empty if there is none.
 std::vector<std::string> row_of(const std::string& text, const std::string& name) {
   for (const std::string& line : lines_of(text)) {
@@ -69,7 +60,7 @@ TEST_CASE("a dump tells of each coroutine what it waits for, while the workers g
     for (int i = 0; i < 3; ++i) spawn(rt, {.name = "yields"}, yield_until, std::ref(over));
     while (begun < 20) std::this_thread::yield();
     for (int whole = 0; whole < 20;) {
-      const std::string text = text_of(rt);
+      const std::string text = dump_text(rt);
       CAPTURE(text);
       CHECK(lines_of(text)[0] == "runtime \"shop\": 23 live");
       CHECK(rows_with(text, " turns, ") == workers);
@@ -85,7 +76,7 @@ TEST_CASE("a dump tells of each coroutine what it waits for, while the workers g
 
 TEST_CASE("a coroutine dumps its own runtime, and is the one that runs") {
   hocket::runtime rt({.workers = 2});
-  auto body = [&]() -> task<std::string> { co_return text_of(rt); };
+  auto body = [&]() -> task<std::string> { co_return dump_text(rt); };
   const std::string text = sync_wait(spawn(rt, {.name = "curious"}, body));
   const auto row = row_of(text, "curious");
   REQUIRE(row.size() == 6);
@@ -97,13 +88,13 @@ TEST_CASE("several may dump at once, from inside and outside") {
   hocket::runtime rt({.workers = 4});
   auto body = [&]() -> task<> {
     for (int i = 0; i < 20; ++i) {
-      CHECK(text_of(rt).rfind("runtime ", 0) == 0);
+      CHECK(dump_text(rt).rfind("runtime ", 0) == 0);
       co_await yield();
     }
   };
   for (int i = 0; i < 4; ++i) spawn(rt, body);
   std::thread outside([&] {
-    for (int i = 0; i < 20; ++i) CHECK(text_of(rt).rfind("runtime ", 0) == 0);
+    for (int i = 0; i < 20; ++i) CHECK(dump_text(rt).rfind("runtime ", 0) == 0);
   });
   outside.join();
   CHECK(rt.shutdown({.drain = std::chrono::hours(1)}).left == 0);
@@ -141,7 +132,7 @@ TEST_CASE("a worker that does not come back is named, and the names of the corou
   spawn(rt, {.name = "waits"}, wait_for, std::ref(bell), std::ref(begun));
   spawn(rt, {.name = "holds"}, hold);
   while (!holds || begun == 0) std::this_thread::yield();
-  const std::string text = text_of(rt);
+  const std::string text = dump_text(rt);
   CAPTURE(text);
   CHECK(rows_with(text, "does not come back from holds") == 1);
   const auto row = row_of(text, "waits");

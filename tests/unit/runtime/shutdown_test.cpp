@@ -40,16 +40,6 @@ task<int> answer(std::atomic<int>& begun) {
   co_return 42;
 }
 
-// What a shutdown wrote to its descriptor.
-struct written {
-  int fd = ::memfd_create("report", MFD_CLOEXEC);
-  written() = default;
-  written(const written&) = delete;
-  written& operator=(const written&) = delete;
-  ~written() { ::close(fd); }
-  std::string text() const { return read_from_start(fd); }
-};
-
 }  // namespace
 
 TEST_CASE("a runtime with nothing on it is shut down at once, and refuses from then on") {
@@ -97,7 +87,7 @@ TEST_CASE("what does not heed that is named, and killed") {
     for (int i = 0; i < 10; ++i) spawn(rt, wait_for, std::ref(never));
     spawn(rt, {.name = "stubborn"}, insist, std::ref(never), std::ref(begun));
     while (!begun) std::this_thread::yield();
-    written report;
+    const memory_file report;
     const auto told = rt.shutdown({.cancel = 1ms, .kill = 1h, .report = report.fd});
     CHECK(told.killed >= 1);
     CHECK(told.cancelled + told.killed == 11);
@@ -117,7 +107,7 @@ TEST_CASE("what does not let go is left, and named") {
   };
   spawn(rt, {.name = "busy"}, hold);
   while (!runs) std::this_thread::yield();
-  written report;
+  const memory_file report;
   const auto told = rt.shutdown({.cancel = 0ms, .kill = 0ms, .report = report.fd});
   CHECK(told.left == 1);
   CHECK(report.text().find("busy") != std::string::npos);

@@ -1,4 +1,5 @@
-// Which coroutine holds a thing, at check level `debug`: to find one that waits for what it holds itself.
+// Which coroutine holds a thing, at check level `debug`: to find one that waits for what it holds itself, or gives back
+// what another one holds.
 #pragma once
 #include <hocket/core/context.hpp>
 #include <hocket/core/current.hpp>
@@ -9,12 +10,16 @@ namespace hocket::inline HOCKET_ABI::detail {
 
 // Who owns what the running code takes: its scheduled coroutine; outside of coroutines the thread, or the context that
 // it was given. To be compared only. The children of a when_all, and what is forked below a coroutine, have one name
-// for all of them: it tells them from others, but not from each other.
+// for all of them: it tells them from others, but not from each other. Names that are no scheduled coroutine's are odd.
 [[gnu::noinline]] const void* owner_without_strand(const thread_state& here) noexcept;
 inline const void* current_owner() noexcept {
   const thread_state& here = this_thread();
   const void* const strand = here.ctx ? here.ctx->strand() : nullptr;
   return strand ? strand : owner_without_strand(here);
+}
+// The scheduled coroutine that has this name; null: it is none.
+inline const void* coroutine_of(const void* owner) noexcept {
+  return reinterpret_cast<std::uintptr_t>(owner) % 2 == 0 ? owner : nullptr;
 }
 // Whether that is the name of the running code alone.
 [[gnu::noinline]] bool current_owner_is_alone() noexcept;
@@ -26,8 +31,10 @@ class holder {
   void take() noexcept {
     if constexpr (known) set(current_context().strand());
   }
-  void give_back() noexcept {
-    if constexpr (known) set(nullptr);
+  // Fatal, if that was another scheduled coroutine than the current one. Code that is none, or of several (the children
+  // of a when_all), may give back anybody's. `what` says what the coroutine did: "unlocked a mutex that ...".
+  void give_back([[maybe_unused]] const char* what) noexcept {
+    if constexpr (known) forget(what);
   }
   // For those who look while the threads stand still: the scheduled coroutine; null if there is none, or none is known.
   const void* who() const noexcept {
@@ -51,6 +58,7 @@ class holder {
     if constexpr (known) coroutine_.exchange(coroutine, std::memory_order_relaxed);
   }
   void look(const char* what, const char* remedy) noexcept;
+  void forget(const char* what) noexcept;
 
   [[no_unique_address]] std::conditional_t<known, typename Strength::template word<const void*>, nobody> coroutine_{
       nullptr};

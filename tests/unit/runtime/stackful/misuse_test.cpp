@@ -53,6 +53,31 @@ TEST_CASE("a fiber that awaits its own end is fatal, by name") {
   expect_fatal(join_oneself, "a coroutine awaits its own end [coroutine narcissus]");
 }
 
+TEST_CASE("a fiber that unlocks what another has locked is fatal, by name; one that is killed may unlock its own") {
+  if (!debug_checks) return;
+  for (const bool killed : {false, true}) {
+    auto hand_on = [&] {
+      loop lp;
+      mutex m;
+      mutex::guard* kept = nullptr;
+      auto taker = spawn(lp, {.name = "taker"}, [&] {
+        auto held = await(m.lock());
+        kept = &*held;
+        event never;
+        [[maybe_unused]] auto set = await(never.wait());
+      });
+      spawn(lp, {.name = "thief"}, [&] {
+        if (!killed) kept->unlock();
+        taker.kill();
+        [[maybe_unused]] auto joined = await(taker.join());
+        if (m.try_lock()) fatal("it was unlocked", "");
+      });
+      lp.run();
+    };
+    expect_fatal(hand_on, killed ? "it was unlocked" : "another one has locked [coroutine thief]");
+  }
+}
+
 TEST_CASE("a mutex that is destroyed while it is held is fatal") {
   if (!debug_checks) return;
   auto destroy = [] {
