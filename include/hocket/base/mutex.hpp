@@ -39,7 +39,7 @@ class thread_mutex {
   [[nodiscard]] bool try_lock() noexcept {
     // ORDER: relaxed, a hint: the compare-exchange acquires.
     std::uint32_t seen = word_.load(std::memory_order_relaxed);
-    // ORDER: acquire and relaxed, as in lock().
+    // ORDER: acquire, pairs with the stores in unlock() and unlock_beside_sleepers(); relaxed on failure, as in lock().
     return (seen & held) == 0 &&
            word_.compare_exchange_strong(seen, seen | held, std::memory_order_acquire, std::memory_order_relaxed);
   }
@@ -82,7 +82,7 @@ class thread_mutex {
   }
   [[gnu::noinline, gnu::cold]] void unlock_beside_sleepers() noexcept {
     std::uint32_t seen = held | waking;
-    // ORDER: release, pairs as the store below; relaxed on failure: then a sleeper has looked, and sleeps.
+    // ORDER: release, pairs with try_lock() and the exchange in sleep(); relaxed on failure: then a sleeper has looked.
     if (word_.compare_exchange_strong(seen, waking, std::memory_order_release, std::memory_order_relaxed)) return;
     // ORDER: release, pairs with the compare-exchange in try_lock() and the exchange in sleep().
     word_.store(waking, std::memory_order_release);
