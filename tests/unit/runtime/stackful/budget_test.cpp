@@ -1,11 +1,14 @@
 // The budget (core/operation.hpp) where code runs on a fiber and cannot wait, or must not.
 #include <hocket/core/or_throw.hpp>
+#include <hocket/core/sync_wait.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/coroutine.hpp>
 #include <hocket/fiber/spawn.hpp>
 #include <hocket/runtime/loop.hpp>
+#include <hocket/runtime/runtime.hpp>
 #include <hocket/sync/event.hpp>
 
+#include <atomic>
 #include <doctest/doctest.h>
 
 using namespace hocket;
@@ -58,4 +61,25 @@ TEST_CASE("what is possible is possible for destructors that a kill runs, which 
   waits.kill();
   lp.run();
   CHECK(times == more_than_budget);
+}
+
+TEST_CASE("a fiber that never has to wait does not hold its worker, and can be killed") {
+  event is_set(true);
+  std::atomic<bool> unwound{false};
+  hocket::runtime rt({.workers = 1});
+  auto endless = [&] {
+    struct at_the_end {
+      std::atomic<bool>& what;
+      ~at_the_end() { what = true; }
+    } last{unwound};
+    for (long i = 0; i < 200'000'000; ++i) static_cast<void>(await(is_set.wait()));
+  };
+  auto victim = spawn(rt, endless);
+  for (int i = 0; i < 100; ++i) CHECK(sync_wait(spawn(rt, [i] { return i; })) == i);
+  CHECK_FALSE(unwound);
+  victim.kill();
+  auto ended = sync_wait(victim.join());
+  REQUIRE_FALSE(ended.has_value());
+  CHECK(ended.error() == std::errc::operation_canceled);
+  CHECK(unwound);
 }
