@@ -13,6 +13,13 @@ namespace hocket::inline HOCKET_ABI::detail {
 
 control_block* running_fiber() noexcept { return running_fiber(this_thread()); }
 
+bool fiber_can_let_others_run() noexcept {
+  thread_state& here = this_thread();
+  if (is_scheduled(running_fiber(here))) return can_let_others_run();
+  begin_budget(here);
+  return false;
+}
+
 void expect_fiber(const control_block* running) noexcept {
   if (!running) {
     expects(current_executor() == nullptr && !this_thread().eager, "await was called in a task",

@@ -15,7 +15,8 @@ void write_counts(text_writer& out, std::size_t index, const runtime_counts& of)
   out.text("worker ").number(index).text(": ");
   out.number(of.turns).text(" turns, ").number(of.resumed).text(" resumed, ").number(of.injected).text(" injected, ");
   out.number(of.stolen).text(" stolen, ").number(of.sleeps).text(" sleeps, ").number(of.ready).text(" ready, ");
-  out.number(of.timers).text(" timers, at most ").seconds(of.latest).text(" late");
+  out.number(of.bound).text(" bound, ").number(of.timers).text(" timers, at most ").seconds(of.latest);
+  out.text(" late, ").number(of.frames).text(" bytes of frames");
   out.end_line();
 }
 
@@ -124,6 +125,8 @@ runtime_counts runtime::counts() const noexcept {
     all.stolen += one.stolen;
     all.sleeps += one.sleeps;
     all.ready += one.ready;
+    all.bound += one.bound;
+    all.frames += one.frames;
     all.timers += one.timers;
     all.latest = std::max(all.latest, one.latest);
   }

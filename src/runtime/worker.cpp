@@ -3,6 +3,7 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/current.hpp>
 #include <hocket/core/driver_maker.hpp>
+#include <hocket/core/frame_memory.hpp>
 #include <hocket/core/housekeeping.hpp>
 
 #include "runtime/platform/thread_name.hpp"
@@ -96,8 +97,9 @@ bool worker::turn() noexcept {
   take_posted();
   take_injected();
   if (turns() % house_turns == 0) [[unlikely]]
-    keep_house(clock_);
+    static_cast<void>(keep_own_house());
   gather();
+  bound_.set(ready_.size());
   const bool any = !ready_.empty() || !roaming_.empty() || !forks_.empty();
   if (any) {
     if (searching_) found_work();
@@ -111,6 +113,11 @@ bool worker::turn() noexcept {
     resumed_.add(resumed);
   }
   return any || due_;
+}
+
+time_point worker::keep_own_house() noexcept {
+  frames_.set(frame_memory_usage().held);
+  return keep_house(clock_);
 }
 
 // What comes by its driver and its timers. I/O first: what has come in time beats a deadline.
@@ -223,7 +230,7 @@ void worker::found_work() noexcept {
 
 void worker::rest() noexcept {
   pool_.self.expect_threads();  // it may be the copy in a child of a coroutine that forked
-  const time_point house = keep_house(clock_);
+  const time_point house = keep_own_house();
   if (!ready_.empty()) return;  // what was given back there may have been waited for
   const auto [looks_again, others_awake, watches] = pool_.idle.begin_sleep(*this, std::exchange(searching_, false));
   // ORDER: acquire, pairs with the store in end_threads(); the nudge after it may have been used up in this turn, and
@@ -275,6 +282,8 @@ runtime_counts worker::counts() const noexcept {
           .stolen = stolen_.get(),
           .sleeps = sleeps_.get(),
           .ready = roaming_.in_reach(),
+          .bound = bound_.get(),
+          .frames = frames_.get(),
           .timers = timers_.get(),
           .latest = duration(static_cast<duration::rep>(latest_ns_.get()))};
 }

@@ -102,6 +102,7 @@ class worker final : public executor, private timer_waker {
   void work() noexcept;
   void call(worker_hook hook) noexcept;
   bool turn() noexcept;
+  time_point keep_own_house() noexcept;
   void gather() noexcept;
   void take_posted() noexcept;
   bool take_injected() noexcept;
@@ -135,7 +136,7 @@ class worker final : public executor, private timer_waker {
   bool stopped_watching_ = false;  // when it woke last
   bool due_ = false;               // timers are left that are due
   bool gathers_ = false;           // in gather()
-  tally turns_, resumed_, injected_, stolen_, sleeps_, timers_, latest_ns_;
+  tally turns_, resumed_, injected_, stolen_, sleeps_, timers_, latest_ns_, bound_, frames_;
   standstill::mark standing_{0};
   atomic<const thread_state*> seated_{nullptr};  // the state of its thread, once it runs
   atomic<std::size_t> entered_{0};

@@ -250,6 +250,8 @@ constexpr operation operations[] = {
     {"lock_in_task", lock_in_task<hocket::mutex>},
     {"unsync_lock_in_fiber", lock_in_fiber<hocket::unsync::mutex>},
     {"unsync_lock_in_task", lock_in_task<hocket::unsync::mutex>},
+    {"set_event_in_fiber", counts::set_event_in_fiber},
+    {"set_event_in_task", counts::set_event_in_task},
     {"wait_in_fiber", wait_in_fiber},
     {"wait_in_task", wait_in_task},
     {"timed_wait_in_fiber", timed_wait_in_fiber},

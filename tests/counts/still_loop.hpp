@@ -32,7 +32,9 @@ struct still_loop {
   }
 };
 
-// Those of selects.cpp and timers.cpp.
+// Those of events.cpp, selects.cpp and timers.cpp.
+void set_event_in_fiber(std::size_t k);
+void set_event_in_task(std::size_t k);
 void select_in_fiber(std::size_t k);
 void select_wait_in_fiber(std::size_t k);
 void select_wait_in_task(std::size_t k);

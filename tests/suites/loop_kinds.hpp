@@ -1,6 +1,7 @@
 // Tasks and fibers on a loop whose clock is moved by hand: two kinds for the suites (world.hpp).
 #pragma once
 #include <hocket/base/clock.hpp>
+#include <hocket/core/operation.hpp>
 #include <hocket/core/strength.hpp>
 #include <hocket/fiber/hibernate.hpp>
 #include <hocket/runtime/loop.hpp>
@@ -17,7 +18,10 @@ class on_a_loop {
  public:
   using strength = hocket::strength::shared;
 
-  explicit on_a_loop(const hocket::loop_options& options = {}) : lp_(with_clock(options)) {}
+  // The budget of operations begins anew (core/operation.hpp): no test depends on those before it.
+  explicit on_a_loop(const hocket::loop_options& options = {}) : lp_(with_clock(options)) {
+    hocket::detail::begin_budget(hocket::this_thread());
+  }
   on_a_loop(const on_a_loop&) = delete;
   on_a_loop& operator=(const on_a_loop&) = delete;
   ~on_a_loop() {

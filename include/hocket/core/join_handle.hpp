@@ -38,6 +38,7 @@ template <class T>
 class join_operation {
  public:
   using value_type = typename joined<T>::type;
+  static constexpr bool spends_budget = true;
 
   explicit join_operation(scheduled_result<T>& of) noexcept : of_(&of) {}
   bool try_now() noexcept { return of_->ended(); }
@@ -80,7 +81,7 @@ class join_handle {
   const char* name() const noexcept { return of_ ? of_->name() : ""; }
   executor& home() const noexcept { return checked().home(); }  // where it runs
 
-  // Any thread. Whether the coroutine has ended: then awaiting does not suspend.
+  // Any thread. Whether the coroutine has ended: then awaiting does not wait for it.
   bool done() const noexcept { return checked().ended(); }
 
   // Any thread. Asks the coroutine to stop: its present and later waits end with operation_canceled.

@@ -6,7 +6,20 @@
 // Whatever it gives, it gives as a result<T>: a wait can be cancelled (std::errc::operation_canceled) and can time out
 // (std::errc::timed_out), by its own terms or by those of the coroutine's context. When the coroutine is killed, the
 // wait does not return: the coroutine unwinds. An operation that is possible at once does not suspend, and does not
-// look at clocks and stops.
+// look at clocks and stops; but for every 256th.
+//
+// The budget. A loop over a receive() that is always possible would hold its thread for ever, and with it its timers,
+// its I/O and all others that are ready there; and no stop would reach it. Therefore a thread counts the operations
+// that its coroutines await, of those kinds that work comes from: channels of all kinds, semaphores, events, oneshots,
+// joins and selects (a select is one; so is a batch, however large, which the budget does not bound). Not locks: who
+// has one is about to give it back. At every 256th
+//   - a stop of the context, if there is one, ends the operation: cancelled, it gives operation_canceled; killed, the
+//     coroutine unwinds. Nothing has been taken, though it was possible. Deadlines are not looked at;
+//   - else the operation is carried out, and the coroutine then goes to the end of its executor's queue, as by a yield,
+//     and has what it took. A stop that comes meanwhile changes nothing about that: the next wait sees it, or the next
+//     time that the budget is used up.
+// A plain thread, an eager body on its caller's stack, code that is being unwound and whatever could not wait anyway
+// spends the budget, but goes on.
 //
 // An operation is a small movable value, awaited once, as an rvalue or through std::move. At check level `debug`
 // dropping one that was never awaited is fatal: it is nearly always a forgotten `await`.
@@ -21,6 +34,7 @@
 //   result<value_type> take();                         // after a successful try_now() or a grant: the resource
 //   static constexpr std::size_t waiters = n;          // only if it needs more than one: `entry` is the first of n
 //   static constexpr bool uninterruptible = true;      // only if nothing but a grant ends the wait
+//   static constexpr bool spends_budget = true;        // only if a loop over it may find it possible for ever
 //   bool has_it() noexcept;                            // only if the resource cannot go back once the waiter was
 //                                                      // popped: whether that has happened. The wait is then granted,
 //                                                      // whoever ended it, unless it was killed. No select takes such
@@ -80,6 +94,9 @@ template <class Op>
 concept wants_resumption = requires(Op& op) { op.resumed(); };
 
 template <class Op>
+concept spends_budget = requires { Op::spends_budget; };
+
+template <class Op>
 concept has_lock_again = requires { Op::relocks; };
 
 template <class Op>
@@ -89,6 +106,18 @@ concept refers_to_an_object = requires(const Op& op) { op.refers_to(); };
 
 template <class Op>
 concept keeps_late_grants = requires(Op& op) { op.has_it(); };
+
+// The budget: thread_state::spent counts, and begins anew by itself. True: it is used up by this operation.
+[[gnu::always_inline]] inline bool spend_budget() noexcept {
+  if constexpr (under_model) return false;  // an execution is to be repeated
+  else return ++this_thread().spent == 0;
+}
+inline void begin_budget(thread_state& here) noexcept { here.spent = 1; }
+// Asked then: whether the running coroutine can go through its executor's queue. If so, the operation begins a wait, on
+// this thread, before another one is counted.
+[[gnu::cold, gnu::noinline]] bool can_let_others_run() noexcept;
+// In the beginning of that wait.
+inline bool budget_is_used_up() noexcept { return !under_model && this_thread().spent == 0; }
 
 // While the end of a wait is told.
 template <class Op>
@@ -183,16 +212,30 @@ class [[nodiscard]] wait : public own_awaiter {
   ~wait() {
     if (!suspended_) return;
     [[maybe_unused]] const detail::resumption<Op> over(what_.op_);
+    if constexpr (detail::spends_budget<Op>) {
+      if (has_it_ && !registration_.wait.finished()) [[unlikely]]
+        static_cast<void>(what_.op_.take());  // the coroutine was destroyed before it ran: gives it up
+    }
     // Of a wait that is over the destructors do nothing but check, for each of its waiters.
     if (debug_checks || !registration_.wait.finished()) registration_.~registration();
   }
 
-  bool await_ready() noexcept { return what_.op_.try_now(); }
+  bool await_ready() noexcept {
+    if constexpr (detail::spends_budget<Op>) {
+      if (detail::spend_budget() && detail::can_let_others_run()) [[unlikely]]
+        return false;
+    }
+    return what_.op_.try_now();
+  }
 
   bool await_suspend(std::coroutine_handle<> handle) noexcept {
     ::new (static_cast<void*>(&registration_)) registration;
     suspended_ = true;
     registration_.wait.arm(handle, what_.terms_);
+    if constexpr (detail::spends_budget<Op>) {
+      if (detail::budget_is_used_up() && lets_others_run()) [[unlikely]]
+        return true;
+    }
     what_.op_.begin(registration_.wait, registration_.entries[0]);
     return registration_.wait.commit();
   }
@@ -207,6 +250,15 @@ class [[nodiscard]] wait : public own_awaiter {
   }
 
  private:
+  // False: it is not possible, and is to begin like any other. Else others may have resumed the coroutine by now.
+  [[gnu::noinline]] bool lets_others_run() noexcept {
+    if (!registration_.wait.stopped_before()) {
+      if (!what_.op_.try_now()) return false;
+      has_it_ = true;
+    }
+    registration_.wait.commit_through_queue(has_it_);
+    return true;
+  }
   bool granted_late([[maybe_unused]] verdict outcome) noexcept {
     if constexpr (detail::keeps_late_grants<Op>) return outcome != verdict::killed && what_.op_.has_it();
     else return false;
@@ -219,6 +271,7 @@ class [[nodiscard]] wait : public own_awaiter {
 
   operation<Op>& what_;
   bool suspended_ = false;
+  bool has_it_ = false;  // and suspended: the budget was used up
   union {
     registration registration_;
   };

@@ -32,12 +32,26 @@ inline control_block* running_fiber(thread_state& here) noexcept {
 }
 control_block* running_fiber() noexcept;
 
+// Whether `running` is a fiber that can wait.
+inline bool is_scheduled(const control_block* running) noexcept {
+  return running && (running->header.flags & fiber_flag::scheduled) != 0;
+}
+
 // Fatal where there is nothing that could wait: on a raw coroutine, and on no fiber inside an executor (a task).
 [[gnu::noinline]] void expect_fiber(const control_block* running) noexcept;
 inline control_block* awaiting_fiber(control_block* running = running_fiber()) noexcept {
-  if (!running || (running->header.flags & fiber_flag::scheduled) == 0) [[unlikely]]
+  if (!is_scheduled(running)) [[unlikely]]
     expect_fiber(running);
   return running;
+}
+
+// Of the running code: can_let_others_run(), if it is a fiber's (core/operation.hpp: the budget).
+[[gnu::cold, gnu::noinline]] bool fiber_can_let_others_run() noexcept;
+
+template <class Op>
+[[gnu::always_inline]] inline bool pauses_fiber() noexcept {
+  if constexpr (spends_budget<Op>) return spend_budget() && fiber_can_let_others_run();
+  else return false;
 }
 
 // Calls await_suspend and maps its answer as park_request has it.
@@ -320,6 +334,9 @@ template <class A>
   control_block* fiber = detail::running_fiber();
   if (detail::stack_moves(fiber)) [[unlikely]]
     return detail::await_apart<A>(*fiber, std::forward<A>(a));
+  if constexpr (!is_task<std::remove_cvref_t<A>>) {
+    if (!detail::is_scheduled(fiber)) detail::begin_budget(this_thread());  // it could not wait
+  }
   if constexpr (foreign_awaitable<A>) {
     foreign_wait<A> awaiter(std::forward<A>(a));
     if (!awaiter.await_ready()) detail::suspend_here(fiber, awaiter);
@@ -338,7 +355,7 @@ template <class Op>
   if constexpr (debug_checks) static_cast<void>(detail::awaiting_fiber());
   const wait_terms& terms = what.terms();
   Op op = std::move(what).unwrap();
-  if (op.try_now()) [[likely]]
+  if (!detail::pauses_fiber<Op>() && op.try_now()) [[likely]]
     return op.take();
   const auto place = std::bit_cast<detail::place_number>(terms.at);
   const duration::rep until = terms.until.time_since_epoch().count(), within = terms.within.count();

@@ -108,7 +108,8 @@ struct shutdown_report {
   std::size_t left = 0;  // that do not let go, or wait for what cannot be killed: the destructor would wait for them
 };
 
-// What a worker has done since it began, or all of them, and what is ready there now.
+// What a worker has done since it began, or all of them; what is ready there now, and what it keeps. What stacks take,
+// the depots of the process tell (stack/stack_depot.hpp).
 struct runtime_counts {
   std::size_t turns = 0;     // of its loop
   std::size_t resumed = 0;   // coroutines, from its queues
@@ -116,6 +117,8 @@ struct runtime_counts {
   std::size_t stolen = 0;    // came to it from other workers: coroutines and forks
   std::size_t sleeps = 0;
   std::size_t ready = 0;   // stand where others may take them, about
+  std::size_t bound = 0;   // may run on this worker only, and were ready when its present turn began: fibers, say
+  std::size_t frames = 0;  // bytes of frames of tasks that it keeps for others, when it slept last or 1,024 turns ago
   std::size_t timers = 0;  // that have fired
   duration latest{};       // by how much one of them was late, at most
 };

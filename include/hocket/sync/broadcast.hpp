@@ -161,6 +161,7 @@ template <class Strength, class T>
 class basic_broadcast<Strength, T>::receiver::receiving {
  public:
   using value_type = T;
+  static constexpr bool spends_budget = true;
   explicit receiving(receiver& of) noexcept : receiver_(&of) {}
   bool try_now() noexcept { return of().from_->has_news(of().next_); }
   void begin(suspension& wait, waiter& entry) noexcept { of().from_->begin(wait, entry, of().next_); }

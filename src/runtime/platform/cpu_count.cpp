@@ -23,17 +23,27 @@ std::size_t cpus_of_mask() {
   return 1;
 }
 
-std::string first_line(const std::string& path) {
+// Without their ends. None: there is no such file.
+std::vector<std::string> lines_of(const std::string& path) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"), &std::fclose);
-  char line[256] = {};
-  if (!file || !std::fgets(line, sizeof line, file.get())) return {};
-  return line;
+  std::vector<std::string> lines;
+  char line[4096];
+  while (file && std::fgets(line, sizeof line, file.get())) lines.emplace_back(line, std::strcspn(line, "\n"));
+  return lines;
+}
+std::string first_line(const std::string& path) {
+  const auto lines = lines_of(path);
+  return lines.empty() ? std::string() : lines.front();
 }
 
 // CPUs, rounded up; 0: no limit.
 std::size_t cpus_of(double quota, double period) noexcept {
   if (quota <= 0 || period <= 0) return 0;
   return std::max(static_cast<std::size_t>((quota + period - 1) / period), std::size_t{1});
+}
+
+std::size_t smaller_limit(std::size_t one, std::size_t other) noexcept {
+  return one && other ? std::min(one, other) : one + other;
 }
 
 // Version 2: "max 100000" or "150000 100000". Version 1: one file each, -1 for no limit.
@@ -45,31 +55,37 @@ std::size_t quota_in(const std::string& folder) {
                  std::atof(first_line(folder + "/cpu.cfs_period_us").c_str()));
 }
 
-// The process's own group, as seen from here, and those above it: each of them limits.
-std::size_t cpus_of_quota() {
+// The least of a group, "/a/b", and of those above it, below the mount of its hierarchy.
+std::size_t quota_along(const std::string& mount, std::string group) {
   std::size_t least = 0;
-  const auto limit = [&](const std::string& folder) {
-    if (const std::size_t cpus = quota_in(folder)) least = least ? std::min(least, cpus) : cpus;
-  };
-  std::string group = first_line("/proc/self/cgroup");
-  if (const char* path = group.rfind("0::", 0) == 0 ? group.c_str() + 3 : nullptr) {
-    std::string folder(path, std::strcspn(path, "\n"));
-    while (folder.size() > 1) {
-      limit("/sys/fs/cgroup" + folder);
-      folder.resize(folder.rfind('/'));
-    }
-  }
-  limit("/sys/fs/cgroup");
-  limit("/sys/fs/cgroup/cpu");
+  for (; group.rfind('/') != std::string::npos; group.resize(group.rfind('/')))
+    least = smaller_limit(least, quota_in(mount + group));
   return least;
 }
 
 }  // namespace
 
+// The own groups are in lines "<number>:<controllers>:<path>"; version 2 has one line, "0::<path>". In a container the
+// path is perhaps that outside of it; then the group of the container is the one that is mounted.
+std::size_t cpus_of_quota(const std::string& root) {
+  const std::string version_2 = root + "/sys/fs/cgroup", version_1 = version_2 + "/cpu";
+  std::size_t least = smaller_limit(quota_in(version_2), quota_in(version_1));
+  for (const std::string& line : lines_of(root + "/proc/self/cgroup")) {
+    const std::size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",",
+                      group = line.substr(second + 1);
+    if (controllers == ",,") least = smaller_limit(least, quota_along(version_2, group));
+    else if (controllers.find(",cpu,") != std::string::npos)
+      least = smaller_limit(least, quota_along(version_1, group));
+  }
+  return least;
+}
+
 std::size_t usable_cpus() noexcept {
   try {
     const std::size_t mask = cpus_of_mask();
-    const std::size_t quota = cpus_of_quota();
+    const std::size_t quota = cpus_of_quota("");
     return quota ? std::min(mask, quota) : mask;
   } catch (...) {  // no memory to look further
     return 1;

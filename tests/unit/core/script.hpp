@@ -6,6 +6,7 @@
 #include <hocket/core/current.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/frame.hpp>
+#include <hocket/core/operation.hpp>
 #include <hocket/core/timer.hpp>
 
 #include "support/hand_timers.hpp"
@@ -18,7 +19,10 @@ namespace hocket_test {
 // A queue of which the test takes one coroutine at a time. Any thread may post.
 class stepped_executor final : public hocket::executor {
  public:
-  explicit stepped_executor(hocket::timer_service* timers = nullptr) noexcept : timers_(timers) {}
+  // The budget of operations begins anew (core/operation.hpp): no test depends on those before it.
+  explicit stepped_executor(hocket::timer_service* timers = nullptr) noexcept : timers_(timers) {
+    hocket::detail::begin_budget(hocket::this_thread());
+  }
 
   void post(hocket::runnable& work) noexcept override {
     hocket::locked guard(mutex_);

@@ -1,4 +1,5 @@
 // runtime::dump and runtime::counts.
+#include <hocket/core/frame_memory.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/core/yield.hpp>
 #include <hocket/coro/spawn.hpp>
@@ -174,4 +175,71 @@ TEST_CASE("what workers do is counted") {
   CHECK(all.turns >= 1);
   CHECK(rt.counts(0).resumed + rt.counts(1).resumed == rt.counts().resumed);
   expect_fatal([&] { static_cast<void>(rt.counts(2)); }, "a worker was asked for that the runtime does not have");
+}
+
+TEST_CASE("what stands where others may take it is counted, and so is what they take") {
+  constexpr std::size_t children = 10;
+  struct stuck {
+    std::atomic<bool> here{false}, go{false};
+    void hold() {
+      here = true;
+      while (!go) std::this_thread::yield();
+    }
+  } first, second;
+  std::atomic<std::size_t> ran{0};
+  hocket::runtime rt({.workers = 2});
+  auto child = [&ran]() -> task<> {
+    ++ran;
+    co_return;
+  };
+  auto has_children = [&]() -> task<> {
+    for (std::size_t i = 0; i < children; ++i) spawn(child);
+    first.hold();
+    co_return;
+  };
+  auto holds = [&]() -> task<> {
+    second.hold();
+    co_return;
+  };
+  spawn(rt, holds);
+  while (!second.here) std::this_thread::yield();
+  spawn(rt, has_children);
+  while (!first.here) std::this_thread::yield();
+  CHECK(rt.counts().ready == children);
+  const std::size_t stolen_before = rt.counts().stolen;
+  second.go = true;
+  while (ran < children) std::this_thread::yield();
+  CHECK(rt.counts().stolen == stolen_before + children);
+  CHECK(rt.counts(0).stolen + rt.counts(1).stolen == rt.counts().stolen);
+  CHECK(rt.counts().ready == 0);
+  first.go = true;
+}
+
+TEST_CASE("what may run on one worker only, and the frames that it keeps, are counted") {
+  constexpr std::size_t parts = 8;
+  std::atomic<std::size_t> begun{0};
+  std::atomic<bool> over{false};
+  hocket::runtime rt({.workers = 1});
+  auto part = [&]() -> task<> {
+    ++begun;
+    co_await yield_until(over);
+  };
+  auto whole = [&]() -> task<> {
+    std::vector<task<>> all;
+    for (std::size_t i = 0; i < parts; ++i) all.push_back(part());
+    co_await when_all(std::move(all));
+  };
+  auto end = spawn(rt, whole);
+  while (begun < parts) std::this_thread::yield();
+  const std::size_t turns = rt.counts().turns;
+  while (rt.counts().turns < turns + 2) std::this_thread::yield();
+  CHECK(rt.counts(0).bound == parts);
+  const std::string text = text_of(rt);
+  CAPTURE(text);
+  CHECK(rows_with(text, " 8 bound, ") == 1);
+  over = true;
+  sync_wait(std::move(end));
+  runtime_look::wait_until_asleep(rt);
+  CHECK(rt.counts(0).bound == 0);
+  if (detail::recycles_frames) CHECK(rt.counts(0).frames > 0);
 }

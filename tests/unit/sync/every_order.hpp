@@ -7,6 +7,7 @@
 // who returned with it, or is there for the next; and nobody is left waiting for what is there.
 #pragma once
 #include <hocket/core/context.hpp>
+#include <hocket/core/operation.hpp>
 #include <hocket/core/stop.hpp>
 
 #include "unit/core/script.hpp"
@@ -27,7 +28,8 @@ inline constexpr time_point due = time_point{} + std::chrono::seconds(1);
 // A queue out of which a coroutine can be taken again, to be destroyed.
 class open_queue final : public executor {
  public:
-  explicit open_queue(hand_timers& timers) : timers_(timers) {}
+  // The budget of operations begins anew (core/operation.hpp): no play depends on those before it.
+  explicit open_queue(hand_timers& timers) : timers_(timers) { hocket::detail::begin_budget(this_thread()); }
 
   void post(runnable& work) noexcept override {
     twice |= std::find(queue_.begin(), queue_.end(), &work) != queue_.end();

@@ -1,0 +1,293 @@
+// The budget of operations that are possible at once (core/operation.hpp), for every kind whose coroutines take turns
+// on an executor. What is always possible is an `endless<S>`: wait() gives an operation, over() says what has become of
+// all that was taken: whether nothing was lost.
+#pragma once
+#include <hocket/core/or_throw.hpp>
+#include <hocket/core/yield.hpp>
+#include <hocket/sync/auto_reset_event.hpp>
+#include <hocket/sync/broadcast.hpp>
+#include <hocket/sync/channel.hpp>
+#include <hocket/sync/event.hpp>
+#include <hocket/sync/select.hpp>
+#include <hocket/sync/semaphore.hpp>
+#include <hocket/sync/spsc_channel.hpp>
+#include <hocket/sync/watch.hpp>
+
+#include "suites/world.hpp"
+
+#include <doctest/doctest.h>
+#include <system_error>
+
+namespace hocket_test {
+
+inline constexpr int budget = 256;
+
+// Each item that was sent was received, or is still there.
+template <class S>
+struct endless_items {
+  hocket::basic_channel<S, int> items{4};
+  int sent = 0, received = 0;
+  void fill() {
+    while (items.try_send(1)) ++sent;
+  }
+  auto wait() {
+    fill();
+    return items.receive();
+  }
+  void had() { ++received; }
+  bool over() { return sent - received == static_cast<int>(items.size()); }
+};
+// A sender does not wait as long as somebody takes what it has sent.
+template <class S>
+struct endless_room : endless_items<S> {
+  auto wait() {
+    while (this->items.try_receive()) ++this->received;
+    return this->items.send(1);
+  }
+  void had() { ++this->sent; }
+};
+template <class S>
+struct endless_batches : endless_items<S> {
+  int into[1];
+  auto wait() {
+    this->fill();
+    return this->items.receive_batch(into);
+  }
+};
+template <class S>
+struct endless_ring {
+  hocket::basic_spsc_channel<S, int> items{4};
+  int sent = 0, received = 0;
+  auto wait() {
+    while (items.try_send(1)) ++sent;
+    return items.receive();
+  }
+  void had() { ++received; }
+  bool over() { return sent - received == static_cast<int>(items.size()); }
+};
+template <class S>
+struct endless_broadcast {
+  hocket::basic_broadcast<S, int> items{1};
+  typename hocket::basic_broadcast<S, int>::receiver at = items.make_receiver();
+  int sent = 0;
+  auto wait() {
+    if (at.size() == 0 && items.send(1)) ++sent;
+    return at.receive();
+  }
+  void had() { --sent; }
+  bool over() { return sent == static_cast<int>(at.size()); }
+};
+template <class S>
+struct endless_news {
+  hocket::basic_watch<S, int> last{0};
+  typename hocket::basic_watch<S, int>::receiver at = last.make_receiver();
+  auto wait() {
+    last.set(1);
+    return at.receive();
+  }
+  void had() {}
+  bool over() { return true; }
+};
+// What was acquired is given back when the operation's result goes.
+template <class S>
+struct endless_permits {
+  hocket::basic_semaphore<S> permits{2};
+  auto wait() { return permits.acquire(); }
+  void had() {}
+  bool over() { return permits.available() == 2; }
+};
+template <class S>
+struct endless_event {
+  hocket::basic_event<S> event{true};
+  auto wait() { return event.wait(); }
+  void had() {}
+  bool over() { return true; }
+};
+template <class S>
+struct endless_wakes {
+  hocket::basic_auto_reset_event<S> event{true};
+  int had_it = 0, gave_it = 1;
+  auto wait() {
+    if (gave_it == had_it) event.set(), ++gave_it;
+    return event.wait();
+  }
+  void had() { ++had_it; }
+  bool over() { return event.try_wait() == (gave_it != had_it); }
+};
+template <class S>
+struct endless_choice : endless_items<S> {
+  hocket::basic_event<S> never;
+  auto wait() {
+    this->fill();
+    return hocket::select(never.wait(), this->items.receive());
+  }
+};
+
+// One coroutine takes what there always is, until it cannot, or `enough`.
+template <class Kind, class Source>
+struct endless_loop {
+  Source source;
+  int begun = 0, done = 0;
+  std::error_code error;
+
+  auto body(int enough) {
+    return [this, enough]() -> typename Kind::body {
+      while (done < enough) {
+        ++begun;
+        auto got = co_await source.wait();
+        if (!got) {
+          error = got.error();
+          break;
+        }
+        source.had();
+        ++done;
+      }
+    };
+  }
+};
+
+template <class Kind, class Source>
+void expect_bounded() {
+  endless_loop<Kind, Source> loop;
+  int begun_before = 0, passes = 0;
+  Kind world;
+  auto other = [&]() -> typename Kind::body {
+    while (loop.done < 10 * budget) {
+      CHECK(loop.begun - begun_before <= budget);
+      begun_before = loop.begun;
+      ++passes;
+      co_await hocket::yield();
+    }
+  };
+  world.start(loop.body(10 * budget));
+  world.start(other);
+  world.settle();
+  CHECK(passes >= 10);
+  CHECK(!loop.error);
+  CHECK(loop.source.over());
+}
+
+// While the one waits in its executor's queue, having taken what it wants, another one ends it.
+template <class Kind, class Source>
+void expect_ended(void (Kind::*end)(int), fate expected) {
+  endless_loop<Kind, Source> loop;
+  int begun_before = 0;
+  Kind world;
+  const int victim = world.start(loop.body(10 * budget));
+  auto other = [&]() -> typename Kind::body {
+    begun_before = loop.begun;
+    CHECK(loop.done == loop.begun - 1);
+    (world.*end)(victim);
+    co_return;
+  };
+  world.start(other);
+  world.settle();
+  CHECK(world.ended(victim) == expected);
+  CHECK(begun_before <= budget);
+  CHECK(loop.done == begun_before + budget - 1);  // that one was granted, and those whose budget was left
+  CHECK(loop.begun == loop.done + 1);
+  CHECK(loop.source.over());
+  if (expected == fate::ended) CHECK(loop.error == std::errc::operation_canceled);
+}
+
+TEST_CASE_TEMPLATE("who finds its operations possible again and again lets others run after 256 of them", Kind,
+                   HOCKET_SUITE_KINDS) {
+  using S = typename Kind::strength;
+  SUBCASE("receives") { expect_bounded<Kind, endless_items<S>>(); }
+  SUBCASE("sends") { expect_bounded<Kind, endless_room<S>>(); }
+  SUBCASE("batches") { expect_bounded<Kind, endless_batches<S>>(); }
+  SUBCASE("a channel of two") { expect_bounded<Kind, endless_ring<S>>(); }
+  SUBCASE("a broadcast") { expect_bounded<Kind, endless_broadcast<S>>(); }
+  SUBCASE("a watch") { expect_bounded<Kind, endless_news<S>>(); }
+  SUBCASE("permits") { expect_bounded<Kind, endless_permits<S>>(); }
+  SUBCASE("an event that is set") { expect_bounded<Kind, endless_event<S>>(); }
+  SUBCASE("an auto-reset event") { expect_bounded<Kind, endless_wakes<S>>(); }
+  SUBCASE("selects") { expect_bounded<Kind, endless_choice<S>>(); }
+}
+
+TEST_CASE_TEMPLATE("a kill reaches who finds its operations possible again and again, and nothing is lost", Kind,
+                   HOCKET_SUITE_KINDS) {
+  using S = typename Kind::strength;
+  SUBCASE("receives") { expect_ended<Kind, endless_items<S>>(&Kind::kill, fate::killed); }
+  SUBCASE("sends") { expect_ended<Kind, endless_room<S>>(&Kind::kill, fate::killed); }
+  SUBCASE("permits") { expect_ended<Kind, endless_permits<S>>(&Kind::kill, fate::killed); }
+  SUBCASE("an auto-reset event") { expect_ended<Kind, endless_wakes<S>>(&Kind::kill, fate::killed); }
+  SUBCASE("selects") { expect_ended<Kind, endless_choice<S>>(&Kind::kill, fate::killed); }
+}
+
+TEST_CASE_TEMPLATE("a cancel reaches who finds its operations possible again and again, and nothing is lost", Kind,
+                   HOCKET_SUITE_KINDS) {
+  using S = typename Kind::strength;
+  SUBCASE("receives") { expect_ended<Kind, endless_items<S>>(&Kind::cancel, fate::ended); }
+  SUBCASE("sends") { expect_ended<Kind, endless_room<S>>(&Kind::cancel, fate::ended); }
+  SUBCASE("permits") { expect_ended<Kind, endless_permits<S>>(&Kind::cancel, fate::ended); }
+  SUBCASE("an auto-reset event") { expect_ended<Kind, endless_wakes<S>>(&Kind::cancel, fate::ended); }
+  SUBCASE("selects") { expect_ended<Kind, endless_choice<S>>(&Kind::cancel, fate::ended); }
+}
+
+// Whoever looks away from its cancellation does not hold its thread: each operation that the budget ends lets others
+// run.
+TEST_CASE_TEMPLATE("who goes on after a cancel lets others run, too", Kind, HOCKET_SUITE_KINDS) {
+  endless_event<typename Kind::strength> source;
+  int refused = 0;
+  bool over = false;
+  Kind world;
+  auto goes_on = [&]() -> typename Kind::body {
+    for (int i = 0; i < 100 * budget && !over; ++i) {
+      auto got = co_await source.wait();
+      if (!got) ++refused;
+    }
+    CHECK(over);
+  };
+  const int victim = world.start(goes_on);
+  auto other = [&]() -> typename Kind::body {
+    world.cancel(victim);
+    for (int i = 0; i < 3; ++i) co_await hocket::yield();
+    over = true;
+  };
+  world.start(other);
+  world.settle();
+  CHECK(refused >= 2);
+  CHECK(refused <= 4);
+}
+
+// A shield keeps the cancel away from the operation that the budget ends, as from any other.
+TEST_CASE_TEMPLATE("what ignores a cancel is possible also when the budget is used up", Kind, HOCKET_SUITE_KINDS) {
+  endless_permits<typename Kind::strength> source;
+  Kind world;
+  auto shielded = [&]() -> typename Kind::body {
+    for (int i = 0; i < 3 * budget; ++i) {
+      auto got = co_await source.wait().ignoring(hocket::verdict::cancelled);
+      REQUIRE(got.has_value());
+    }
+  };
+  const int one = world.start(shielded);
+  auto other = [&]() -> typename Kind::body {
+    world.cancel(one);
+    co_return;
+  };
+  world.start(other);
+  world.settle();
+  CHECK(world.ended(one) == fate::ended);
+}
+
+// What stands around an operation (core/or_throw.hpp) changes nothing.
+TEST_CASE_TEMPLATE("an adapted operation spends the budget, too", Kind, HOCKET_SUITE_KINDS) {
+  endless_event<typename Kind::strength> source;
+  int begun = 0;
+  bool ran = false;
+  Kind world;
+  auto loops = [&]() -> typename Kind::body {
+    for (; !ran && begun < 10 * budget; ++begun) co_await hocket::or_throw(source.wait());
+  };
+  world.start(loops);
+  auto other = [&]() -> typename Kind::body {
+    ran = true;
+    co_return;
+  };
+  world.start(other);
+  world.settle();
+  CHECK(begun <= budget);
+}
+
+}  // namespace hocket_test

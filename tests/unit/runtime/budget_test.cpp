@@ -1,0 +1,130 @@
+// The budget of operations that are possible at once (core/operation.hpp), beside the suite (suites/budget.hpp): kinds
+// of operation that cannot be awaited again and again, and code that spends it and goes on.
+#include <hocket/core/sync_wait.hpp>
+#include <hocket/coro/eager_task.hpp>
+#include <hocket/coro/oneshot.hpp>
+#include <hocket/coro/spawn.hpp>
+#include <hocket/runtime/loop.hpp>
+#include <hocket/sync/event.hpp>
+#include <hocket/sync/semaphore.hpp>
+
+#include "unit/core/script.hpp"
+
+#include <doctest/doctest.h>
+#include <vector>
+
+using namespace hocket;
+using namespace hocket_test;
+
+namespace {
+
+constexpr int budget = 256, more_than_budget = 1000;
+
+// How many of `all` are awaited before a coroutine that was spawned later runs.
+template <class T, class Begin>
+int awaited_first(std::vector<T>& all, Begin begin) {
+  int awaited = 0, before = more_than_budget;
+  loop lp;
+  auto awaits = [&]() -> task<> {
+    for (T& one : all) {
+      auto got = co_await begin(one);
+      CHECK(got.has_value());
+      ++awaited;
+    }
+  };
+  auto other = [&]() -> task<> {
+    before = awaited;
+    co_return;
+  };
+  spawn(lp, awaits);
+  spawn(lp, other);
+  lp.run();
+  CHECK(awaited == more_than_budget);
+  return before;
+}
+
+task<> await_again_and_again(event& is_set, int& times) {
+  for (int i = 0; i < more_than_budget; ++i) {
+    auto seen = co_await is_set.wait();
+    CHECK(seen.has_value());
+    ++times;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("joins of coroutines that have ended spend the budget") {
+  loop lp;
+  std::vector<join_handle<>> all;
+  auto nothing = []() -> task<> { co_return; };
+  for (int i = 0; i < more_than_budget; ++i) all.push_back(spawn(lp, nothing));
+  lp.run();
+  CHECK(awaited_first(all, [](join_handle<>& one) { return one.join(); }) <= budget);
+}
+
+TEST_CASE("receives of oneshots that have a value spend the budget") {
+  std::vector<oneshot_receiver<int>> all;
+  for (int i = 0; i < more_than_budget; ++i) {
+    auto [sender, receiver] = make_oneshot<int>();
+    CHECK(sender.send(i));
+    all.push_back(std::move(receiver));
+  }
+  CHECK(awaited_first(all, [](oneshot_receiver<int>& one) { return one.receive(); }) <= budget);
+}
+
+TEST_CASE("an eager body whose operations are possible ends on its caller's stack") {
+  event is_set(true);
+  loop lp;
+  auto body = [&]() -> eager_task<int> {
+    int times = 0;
+    co_await await_again_and_again(is_set, times);
+    co_return times;
+  };
+  auto calls = [&]() -> task<> {
+    auto begun = body();
+    CHECK(begun.await_ready());
+    const int times = co_await std::move(begun);
+    CHECK(times == more_than_budget);
+  };
+  spawn(lp, calls);
+  lp.run();
+}
+
+TEST_CASE("what is possible needs no executor") {
+  event is_set(true);
+  for (int i = 0; i < more_than_budget; ++i) REQUIRE(sync_wait(is_set.wait()).has_value());
+  int times = 0;
+  auto by_hand = [](event& what, int& count) -> script { co_await await_again_and_again(what, count); }(is_set, times);
+  by_hand.handle().resume();
+  CHECK(by_hand.done());
+  CHECK(times == more_than_budget);
+}
+
+TEST_CASE("what a task of a plain thread finds possible lets the others of that thread run") {
+  event is_set(true);
+  int times = 0;
+  sync_wait(await_again_and_again(is_set, times));
+  CHECK(times == more_than_budget);
+}
+
+TEST_CASE("who is destroyed in the queue gives back what it took") {
+  semaphore permits(1);
+  int had = 0;
+  stepped_executor on;
+  auto takes = [](semaphore& of, int& count) -> script {
+    for (;;) {
+      auto got = co_await of.acquire();
+      CHECK(got.has_value());
+      ++count;
+    }
+  }(permits, had);
+  takes.start(on);
+  for (int i = 0; i < 2; ++i) {
+    CHECK(on.step());
+    CHECK(permits.available() == 0);
+    CHECK(had <= (i + 1) * budget);
+  }
+  CHECK(on.take() != nullptr);
+  takes.destroy();
+  CHECK(permits.available() == 1);
+}

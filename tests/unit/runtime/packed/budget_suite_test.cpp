@@ -1,0 +1,3 @@
+#include "unit/runtime/packed/kinds.hpp"
+
+#include "suites/budget.hpp"

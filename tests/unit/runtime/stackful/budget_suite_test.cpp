@@ -1,0 +1,3 @@
+#include "unit/runtime/stackful/kinds.hpp"
+
+#include "suites/budget.hpp"
