@@ -234,7 +234,7 @@ TEST_CASE("what may run on one worker only, and the frames that it keeps, are co
   const std::size_t turns = rt.counts().turns;
   while (rt.counts().turns < turns + 2) std::this_thread::yield();
   CHECK(rt.counts(0).bound == parts);
-  const std::string text = text_of(rt);
+  const std::string text = dump_text(rt);
   CAPTURE(text);
   CHECK(rows_with(text, " 8 bound, ") == 1);
   over = true;
