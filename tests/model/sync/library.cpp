@@ -1,17 +1,10 @@
-// What the sources under the model need of the rest of the library: current_context(), and frames from a heap that
-// gives memory back only when the execution is over, so that a late use is the checker's to find.
-#include <hocket/core/context.hpp>
-#include <hocket/core/current.hpp>
+// What the sources under the model need of the rest of the library: frames from a heap that gives memory back only when
+// the execution is over, so that a late use is the checker's to find.
 #include <hocket/core/frame_memory.hpp>
 
 #include "core/kept.hpp"
 
 namespace hocket::inline HOCKET_ABI {
-
-context& current_context() noexcept {
-  context* own = this_thread().ctx;
-  return own ? *own : context::root();
-}
 
 void* detail::allocate_frame_slowly(frame_bins*, std::size_t bytes) {
   (void)hocket_test::detail::graveyard::get();
