@@ -16,6 +16,7 @@ namespace hocket::inline HOCKET_ABI {
 struct runtime_look {
   // Whether all workers slept, with nothing to do, at some moment of this call.
   static bool all_asleep(const runtime& rt) {
+    if (!rt.state_->injected.empty()) return false;  // first: who takes it does not sleep, from before until it has run
     std::vector<std::size_t> turns;
     for (const auto& one : rt.state_->workers) {
       if (!one->sleeps()) return false;
@@ -25,7 +26,7 @@ struct runtime_look {
       const worker& one = *rt.state_->workers[i];
       if (!one.sleeps() || one.turns() != turns[i]) return false;
     }
-    return rt.state_->injected.empty();
+    return true;
   }
   static void wait_until_asleep(const runtime& rt) {
     while (!all_asleep(rt)) std::this_thread::yield();
