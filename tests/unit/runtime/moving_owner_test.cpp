@@ -44,9 +44,9 @@ task<> push(moving& what) {
   const int before = what.gone_on;
   const bool notifies = before % 2 == 0;
   const bool at_home = std::this_thread::get_id() == what.home.load();  // until both have come the owner stays there
+  if (!notifies && what.m.try_enter()) ++what.strangers_in;
   ++what.come;
   spin_until([&] { return what.come >= 2 * before; });
-  if (!notifies && what.m.try_enter()) ++what.strangers_in;
   if (at_home) spin_until([&] { return what.gone_on != before; });
   else if (notifies) what.m.notify_one();
   else what.go.set();
