@@ -145,7 +145,7 @@ TEST_CASE("monitors entered in two orders are told") {
   expect_circle<monitor>([](monitor& m) { return m.enter(); }, "a monitor");
 }
 
-TEST_CASE("shared mutexes locked for writing, and turns of onces, in two orders are told" *
+TEST_CASE("shared mutexes locked for writing, and turns that are taken once, in two orders are told" *
           doctest::skip(!debug_checks)) {
   expect_circle<shared_mutex>([](shared_mutex& m) { return m.lock(); }, "a shared mutex");
   expect_circle<once>([](once& o) { return o.enter(); }, "a once");
