@@ -54,7 +54,7 @@ int main() {
   game world;
   loop lp;  // one thread; declared after what its coroutines use
   task_manager tm(lp);
-  for (unsigned n : {1, 2, 3}) {
+  for (unsigned n : {1u, 2u, 3u}) {
     const player_id player{n};
     spawn(tm, {.name = "login", .group = player}, login, std::ref(tm), std::ref(world), player);
   }
