@@ -120,7 +120,6 @@ TEST_CASE("a worker that does not come back is named, and the names of the corou
   bool in_part = false;
   SUBCASE("from the coroutine itself") {}
   SUBCASE("from a part of it") { in_part = kernel_copies(); }
-  hocket::runtime rt({.workers = 2});
   auto spin = [&]() -> task<> {
     holds = true;
     while (!go) std::this_thread::yield();
@@ -130,6 +129,7 @@ TEST_CASE("a worker that does not come back is named, and the names of the corou
     if (in_part) co_await when_all(spin(), spin());
     else co_await spin();
   };
+  hocket::runtime rt({.workers = 2});
   spawn(rt, {.name = "waits"}, wait_for, std::ref(bell), std::ref(begun));
   spawn(rt, {.name = "holds"}, hold);
   while (!holds || begun == 0) std::this_thread::yield();
