@@ -11,7 +11,8 @@
 // The budget. A loop over a receive() that is always possible would hold its thread for ever, and with it its timers,
 // its I/O and all others that are ready there; and no stop would reach it. Therefore a thread counts the operations
 // that its coroutines await, of those kinds that work comes from: channels of all kinds, semaphores, events, oneshots,
-// joins and selects (a select is one; so is a batch, however large, which the budget does not bound). Not locks: who
+// joins and selects (a select is one; so is a batch, however large, which the budget does not bound), since the last of
+// them that had to wait. Not locks: who
 // has one is about to give it back. At every 256th
 //   - a stop of the context, if there is one, ends the operation: cancelled, it gives operation_canceled; killed, the
 //     coroutine unwinds. Nothing has been taken, though it was possible. Deadlines are not looked at;
@@ -235,6 +236,7 @@ class [[nodiscard]] wait : public own_awaiter {
     if constexpr (detail::spends_budget<Op>) {
       if (detail::budget_is_used_up() && lets_others_run()) [[unlikely]]
         return true;
+      detail::begin_budget(this_thread());  // it has to wait: the others come to their turn anyway
     }
     what_.op_.begin(registration_.wait, registration_.entries[0]);
     return registration_.wait.commit();
