@@ -1,4 +1,5 @@
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/platform/poison.hpp>
 #include <hocket/core/wait_here.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/fiber_life.hpp>
@@ -24,6 +25,7 @@ constexpr detail::stack_hooks stack_hooks{
     [](const void* object, const char* what) noexcept -> void* {
       control_block* running = detail::running_fiber();
       if (!running || (running->header.reserved & (stack_bit::moves | stack_bit::copied)) == 0) return nullptr;
+      object = place_on_stack(object);
       return detail::refers_to_stack(&object, sizeof object, *running) ? detail::pin_stack(*running, what) : nullptr;
     },
     [](void* pinned) noexcept { static_cast<scheduled_fiber*>(pinned)->unpin(); },

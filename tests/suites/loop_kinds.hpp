@@ -70,7 +70,6 @@ using loop_fibers = of_fibers<on_a_loop>;
 // Fibers whose stack is packed whenever they wait.
 class packed_fibers : public loop_fibers {
  public:
-  using is_packed = void;
   explicit packed_fibers(const hocket::loop_options& options = {}) : loop_fibers(options) {
     options_.hibernate_after = std::chrono::hours(1000);
     after_step_ = [] { hocket::hibernate_parked(); };

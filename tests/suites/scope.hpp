@@ -16,12 +16,10 @@
 
 namespace hocket_test {
 
-// In how many ways a coroutine of this kind can be in a scope. A scope cannot lie on a stack that others use meanwhile;
-// nor on one that is packed under AddressSanitizer, which keeps locals elsewhere, so that the scope does not see where.
+// In how many ways a coroutine of this kind can be in a scope. A scope cannot lie on a stack that others use meanwhile.
 template <class Kind>
-inline constexpr bool can_leave_braces = !std::is_same_v<typename Kind::body, hocket::task<>> && !requires {
-  typename Kind::shares_its_stack;
-} && !(hocket::sanitizer == hocket::sanitizer_kind::asan && requires { typename Kind::is_packed; });
+inline constexpr bool can_leave_braces =
+    !std::is_same_v<typename Kind::body, hocket::task<>> && !requires { typename Kind::shares_its_stack; };
 template <class Kind>
 inline constexpr int ways_of_scope = can_leave_braces<Kind> ? 2 : 1;
 

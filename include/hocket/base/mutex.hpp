@@ -23,6 +23,7 @@
 // by whoever holds it last: after its store unlock() uses it as an address. Two copies of hocket in one process (in a
 // program and a plug-in) each have a table: objects must not be shared between them.
 #pragma once
+#include <hocket/base/locked.hpp>
 #include <hocket/base/sleepers.hpp>
 
 namespace hocket::inline HOCKET_ABI {
@@ -90,18 +91,6 @@ class thread_mutex {
   }
 
   atomic<std::uint32_t> word_{0};
-};
-
-template <class Mutex>
-class [[nodiscard]] locked {
- public:
-  explicit locked(Mutex& mutex) noexcept : mutex_(mutex) { mutex_.lock(); }
-  ~locked() { mutex_.unlock(); }
-  locked(const locked&) = delete;
-  locked& operator=(const locked&) = delete;
-
- private:
-  Mutex& mutex_;
 };
 
 }  // namespace hocket::inline HOCKET_ABI

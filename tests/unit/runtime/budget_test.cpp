@@ -1,16 +1,20 @@
 // The budget of operations that are possible at once (core/operation.hpp), beside the suite (suites/budget.hpp): kinds
 // of operation that cannot be awaited again and again, and code that spends it and goes on.
+#include <hocket/core/or_throw.hpp>
 #include <hocket/core/sync_wait.hpp>
+#include <hocket/core/yield.hpp>
 #include <hocket/coro/eager_task.hpp>
 #include <hocket/coro/oneshot.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/runtime/loop.hpp>
+#include <hocket/sync/auto_reset_event.hpp>
 #include <hocket/sync/event.hpp>
 #include <hocket/sync/semaphore.hpp>
 
 #include "unit/core/script.hpp"
 
 #include <doctest/doctest.h>
+#include <utility>
 #include <vector>
 
 using namespace hocket;
@@ -70,6 +74,35 @@ TEST_CASE("receives of oneshots that have a value spend the budget") {
     all.push_back(std::move(receiver));
   }
   CHECK(awaited_first(all, [](oneshot_receiver<int>& one) { return one.receive(); }) <= budget);
+}
+
+TEST_CASE("who has to wait now and then never goes through the queue for the budget") {
+  event is_set(true);
+  auto_reset_event bell;
+  bool asks = false, over = false;
+  int turns_of_other = 0, interrupted = 0;
+  auto works = [&]() -> task<> {
+    for (int round = 0; round < 10; ++round) {
+      const int before = turns_of_other;
+      for (int i = 0; i < budget - 56; ++i) co_await or_throw(is_set.wait());
+      interrupted += turns_of_other != before;
+      asks = true;
+      co_await or_throw(bell.wait());
+    }
+    over = true;
+  };
+  auto other = [&]() -> task<> {
+    for (; !over; ++turns_of_other) {
+      if (std::exchange(asks, false)) bell.set();
+      co_await yield();
+    }
+  };
+  loop lp;
+  detail::begin_budget(this_thread());
+  spawn(lp, works);
+  spawn(lp, other);
+  lp.run();
+  CHECK(interrupted == 0);
 }
 
 TEST_CASE("an eager body whose operations are possible ends on its caller's stack") {

@@ -1,4 +1,8 @@
-// Memory that is ours but must not be touched now: AddressSanitizer is told, in other builds nothing happens.
+// What AddressSanitizer is told, and asked; in other builds nothing happens.
+//
+//   poison_memory, unpoison_memory   memory that is ours but must not be touched now
+//   place_on_stack                   where on the running stack an object belongs: locals lie in memory of the
+//                                    sanitizer's, to find uses after the return. Its own address if it is none of those
 #pragma once
 #include <hocket/base/platform/config.hpp>
 #include <cstddef>
@@ -10,6 +14,12 @@ namespace hocket::inline HOCKET_ABI {
 
 inline void poison_memory(const void* low, std::size_t size) noexcept { __asan_poison_memory_region(low, size); }
 inline void unpoison_memory(const void* low, std::size_t size) noexcept { __asan_unpoison_memory_region(low, size); }
+inline const void* place_on_stack(const void* object) noexcept {
+  void* const locals = __asan_get_current_fake_stack();
+  const void* const place =
+      locals ? __asan_addr_is_in_fake_stack(locals, const_cast<void*>(object), nullptr, nullptr) : nullptr;
+  return place ? place : object;
+}
 
 }  // namespace hocket::inline HOCKET_ABI
 #else
@@ -17,6 +27,7 @@ namespace hocket::inline HOCKET_ABI {
 
 inline void poison_memory(const void*, std::size_t) noexcept {}
 inline void unpoison_memory(const void*, std::size_t) noexcept {}
+inline const void* place_on_stack(const void* object) noexcept { return object; }
 
 }  // namespace hocket::inline HOCKET_ABI
 #endif

@@ -3,6 +3,7 @@
 // code between is to have by itself; it is proved apart, in base/mutex_test.cpp.
 #pragma once
 #include <hocket/base/atomic.hpp>
+#include <hocket/base/locked.hpp>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -23,18 +24,6 @@ class thread_mutex {
 
  private:
   atomic<std::uint32_t> word_{0};
-};
-
-template <class Mutex>
-class [[nodiscard]] locked {
- public:
-  explicit locked(Mutex& mutex) noexcept : mutex_(mutex) { mutex_.lock(); }
-  ~locked() { mutex_.unlock(); }
-  locked(const locked&) = delete;
-  locked& operator=(const locked&) = delete;
-
- private:
-  Mutex& mutex_;
 };
 
 }  // namespace hocket::inline HOCKET_ABI
