@@ -92,9 +92,10 @@ TEST_CASE("who has to wait now and then never goes through the queue for the bud
     over = true;
   };
   auto other = [&]() -> task<> {
-    for (; !over; ++turns_of_other) {
+    while (!over) {
       if (std::exchange(asks, false)) bell.set();
       co_await yield();
+      ++turns_of_other;
     }
   };
   loop lp;
