@@ -79,7 +79,7 @@ void suspension::arm(std::coroutine_handle<> handle, const wait_terms& terms) no
   stop_ = nullptr;
   timers_ = nullptr;
   timer_node::when = terms.until;
-  timer_node::after = terms.within;
+  set_after(terms.within);
   at_ = terms.at;
   stop_node::fire = &suspension::on_stop;
 }
@@ -141,11 +141,11 @@ const wait_source* suspension::awaited() const noexcept {
 void suspension::watch() noexcept {
   if (ignore_ >= verdict::killed) {
     timer_node::when = time_point::max();
-    timer_node::after = duration::max();
+    set_after(duration::max());
     return;
   }
   timer_node::when = std::min(timer_node::when, ctx_->deadline());
-  if (timer_node::when != time_point::max() || timer_node::after != duration::max()) watch_clock();
+  if (timer_node::when != time_point::max() || is_set_after()) watch_clock();
   if (stop_source* source = ctx_->stop()) watch_stop(*source);
 }
 
@@ -156,8 +156,8 @@ void suspension::watch_clock() noexcept {
   timer_node::fire = &suspension::on_alarm;
   timers_ = timers;
   claim_.hold();
-  if (timer_node::after == duration::max()) timers_->attach(*this);
-  else timers_->attach_after(*this);
+  if (is_set_after()) timers_->attach_after(*this);
+  else timers_->attach(*this);
 }
 
 void suspension::watch_stop(stop_source& source) noexcept {

@@ -199,6 +199,7 @@ bool blocking_pool::start_thread() noexcept {
 }
 
 void blocking_pool::run(thread& self) noexcept {
+  const exit_hook_scope ending;
   state& all = *state_;
   name_this_thread(all.limits.name, self.index);
   all.mutex.lock();

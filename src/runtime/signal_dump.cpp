@@ -1,5 +1,7 @@
 #include "runtime/signal_dump.hpp"
 
+#include <hocket/core/current.hpp>
+
 #include "runtime/platform/thread_name.hpp"
 
 namespace hocket::inline HOCKET_ABI {
@@ -16,6 +18,7 @@ signal_dump::~signal_dump() {
 
 void signal_dump::run(const char* name) noexcept {
   constexpr int standard_error = 2;
+  const exit_hook_scope ending;
   name_this_thread(name, of_.workers() + 1);
   std::uint32_t seen = first_;
   // ORDER: relaxed, pairs with the store in the destructor: whoever has seen the count change sees it.

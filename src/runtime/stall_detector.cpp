@@ -1,6 +1,7 @@
 #include "runtime/stall_detector.hpp"
 
 #include <hocket/base/text_writer.hpp>
+#include <hocket/core/current.hpp>
 
 #include "runtime/platform/thread_name.hpp"
 #include "runtime/pool.hpp"
@@ -35,6 +36,7 @@ stall_detector::~stall_detector() {
 }
 
 void stall_detector::run() noexcept {
+  const exit_hook_scope ending;
   name_this_thread(pool_.name, pool_.workers.size());
   const duration pause = limit_ / 4;
   // ORDER: relaxed, pairs with the store in the destructor.

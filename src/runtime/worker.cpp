@@ -42,6 +42,7 @@ void worker::start() {
 }
 
 void worker::run() noexcept {
+  const exit_hook_scope ending;
   name_this_thread(pool_.name, index_);
   call(pool_.on_start);
   if (make_driver()) work();

@@ -36,7 +36,7 @@ void alarm::begin(suspension& wait, waiter& entry, time_point present, time_poin
 
 void alarm::begin(suspension& wait, waiter& entry, duration time) noexcept {
   when = time_point::max();
-  after = time;
+  set_after(time);
   fire = &alarm::ring;
   entry_ = &entry;
   never_ = time == duration::max();

@@ -30,6 +30,8 @@ void prefetch_around(const timer_node& node) noexcept {
   prefetch(at + 192);
 }
 
+constexpr std::size_t look_ahead = 4;  // of a walk over a slot, in timers; append() has as much
+
 constexpr std::uint64_t bit(std::size_t number) noexcept { return std::uint64_t{1} << number; }
 
 }  // namespace
@@ -89,8 +91,29 @@ std::uint64_t timer_wheel::earliest_in(place at) noexcept {
   return earliest;
 }
 
-void timer_wheel::insert(timer_node& node, place at) noexcept {
-  slot(at).push_back(node);
+// Behind those that stand there. None of them is asked who comes before it: where timers come one at a time, they are
+// cold.
+void timer_wheel::append(timer_node& node, place at) noexcept {
+  auto& [timers, before_last] = bucket_of(at);
+  node.expect_next(before_last[2]);
+  before_last[2] = before_last[1];
+  before_last[1] = before_last[0];
+  before_last[0] = timers.empty() ? nullptr : &timers.back();
+  timers.push_back(node);
+  occupy(at);
+}
+
+// In front of them. They have just come, too.
+void timer_wheel::prepend(timer_node& node, place at) noexcept {
+  list<timer_node>& to = slot(at);
+  auto other = to.begin();
+  for (std::size_t i = 1; i < look_ahead && other != to.end(); ++i) ++other;
+  if (other != to.end()) other->expect_next(&node);
+  to.push_front(node);
+  occupy(at);
+}
+
+void timer_wheel::occupy(place at) noexcept {
   occupied_[at.level] |= bit(at.digit);
   occupied_levels_ |= 1u << at.level;
 }
@@ -104,9 +127,7 @@ void timer_wheel::vacate(place at) noexcept {
 void timer_wheel::put(timer_node& node) noexcept {
   const std::uint64_t key = key_of(node.when);
   if (key <= horizon_) return late_.push_back(node);
-  const place at = place_of(key);
-  if (at.level < opened_level_) return opened_.push_back(node);
-  insert(node, at);
+  append(node, place_of(key));
 }
 
 // --- the owner
@@ -135,6 +156,7 @@ void timer_wheel::attach(timer_node& node) noexcept {
 void timer_wheel::attach_after(timer_node& node) noexcept {
   if (!clock_flows_) return timer_service::attach_after(node);
   enter(node);
+  node.begin_term();
   fresh_.push_back(node);
 }
 
@@ -184,10 +206,10 @@ bool timer_wheel::advance(std::size_t at_most) noexcept {
 bool timer_wheel::turn(std::size_t& budget) noexcept {
   bool more = true;
   while (more) {
-    if (opened_level_ != 0 && !spread(budget)) return false;
+    if (!spread(budget)) return false;
     std::size_t opened = 0;
     do more = open_next(budget);
-    while (more && opened_level_ == 0 && ++opened < batch);
+    while (more && opened_.empty() && ++opened < batch);
     if (!due_.empty() && !fire_due(budget)) return false;
   }
   return true;
@@ -205,7 +227,6 @@ bool timer_wheel::open_next(std::size_t& budget) noexcept {
   position_ = start_of(next);
   if (next.level == 0) found_due(position_);
   (next.level == 0 ? due_ : opened_).splice_back(slot(next));
-  opened_level_ = next.level;
   vacate(next);
   return true;
 }
@@ -229,7 +250,7 @@ bool timer_wheel::sort_out(place from, std::size_t& budget) noexcept {
     list<timer_node>::erase(node);
     const std::uint64_t key = key_of(node.when);
     if (key > horizon_) {
-      insert(node, place_of(key));
+      append(node, place_of(key));
       continue;
     }
     prefetch_around(node);
@@ -238,20 +259,15 @@ bool timer_wheel::sort_out(place from, std::size_t& budget) noexcept {
   return true;
 }
 
+// From its end: what is attached meanwhile comes behind what is still to be spread.
 bool timer_wheel::spread(std::size_t& budget) noexcept {
   while (!opened_.empty()) {
     if (budget == 0) return false;
     --budget;
-    timer_node& node = opened_.pop_front();
-    const std::uint64_t key = key_of(node.when);
-    if (key != position_) {
-      insert(node, place_of(key));
-      continue;
-    }
-    found_due(key);
-    due_.push_back(node);
+    timer_node& node = opened_.pop_back();
+    prefetch(node.expected_next());
+    prepend(node, place_of(key_of(node.when)));
   }
-  opened_level_ = 0;
   return true;
 }
 

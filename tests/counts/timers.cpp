@@ -53,7 +53,7 @@ void timed_wait_in_task(size_t k) {
 void timer_from_now(size_t k) {
   take_back(k, [](hocket::timer_service& timers, hocket::timer_node& one) {
     one.when = hocket::time_point::max();
-    one.after = far;
+    one.set_after(far);
     timers.attach_after(one);
   });
 }

@@ -29,7 +29,7 @@ class timed_wait : timer_node {
   // Due at a time, or `in` from now; the other of the two is never.
   timed_wait(timer_wheel& wheel, time_point due, duration in, tally& counts) : wheel_(wheel), counts_(counts) {
     when = due;
-    after = in;
+    set_after(in);
     fire = [](timer_node& self) noexcept {
       auto& it = static_cast<timed_wait&>(self);
       ++it.counts_.fired;

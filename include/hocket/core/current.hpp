@@ -102,6 +102,17 @@ struct thread_exit_hook {
 };
 void at_thread_exit(thread_exit_hook& hook) noexcept;
 
+// Around all that a thread of hocket's own does: the hooks run at its end. Elsewhere the first one is registered with
+// the system, which takes the lock of the loader: a library's constructors and destructors run under it, and wait there
+// for what its runtime runs (FAULTS 62).
+class exit_hook_scope {
+ public:
+  exit_hook_scope() noexcept;
+  ~exit_hook_scope();
+  exit_hook_scope(const exit_hook_scope&) = delete;
+  exit_hook_scope& operator=(const exit_hook_scope&) = delete;
+};
+
 // Sets the running executor, its queues and the context for a scope: what a worker does around its loop. What runs
 // in it stands on no eager body.
 class running_scope {

@@ -193,7 +193,7 @@ class suspension : private stop_node, private timer_node {
   bool ends_only_by_grant() const noexcept;
   const std::source_location& at() const noexcept { return at_; }
   time_point deadline(time_point present) const noexcept {
-    const time_point then = deadline_after(present, timer_node::after);
+    const time_point then = deadline_after(present, after());
     return then < timer_node::when ? then : timer_node::when;
   }
 
@@ -240,7 +240,7 @@ inline void waiter::join(suspension& wait, wait_source& source) noexcept {
 }
 
 inline bool suspension::ends_only_by_grant() const noexcept {
-  return first_ && !first_->sibling_ && timer_node::when == time_point::max() && timer_node::after == duration::max();
+  return first_ && !first_->sibling_ && timer_node::when == time_point::max() && after() == duration::max();
 }
 
 inline void waiter::enlist(suspension& wait, wait_source& source) noexcept {

@@ -3,6 +3,7 @@
 #include <hocket/base/atomic.hpp>
 #include <hocket/base/clock.hpp>
 #include <hocket/base/list.hpp>
+#include <cstdint>
 #include <source_location>
 
 namespace hocket::inline HOCKET_ABI {
@@ -13,14 +14,38 @@ namespace hocket::inline HOCKET_ABI {
 struct timer_node : list_node {
   void (*fire)(timer_node& self) noexcept = nullptr;
   time_point when{};
-  duration after = duration::max();  // of attach_after()
+
+ private:
+  // How long from attach_after() on; not negative then. Negative once it is attached: half an address, complemented.
+  std::int64_t term_ = duration::max().count();
+
+ public:
   atomic<timer_node*> link{nullptr};
 
-  // Turns `after` into a time by the clock.
+  // Before each attach_after(), and before no other: how long from then on. duration::max() is never.
+  void set_after(duration from_then) noexcept { term_ = from_then.count(); }
+  bool is_set_after() const noexcept { return term_ != duration::max().count(); }
+
+  // What is left of that while it is attached and its time is not known yet.
+  duration after() const noexcept { return term_ < 0 ? duration::max() : duration(term_); }
+
+  // For the service, in attach_after(): a time in the past is as good as now.
+  void begin_term() noexcept {
+    if (term_ < 0) term_ = 0;
+  }
+  // Turns the term into a time by the clock.
   void limit(time_point present) noexcept {
-    const time_point then = deadline_after(present, after);
+    const time_point then = deadline_after(present, duration(term_));
     if (then < when) when = then;
-    after = duration::max();
+    set_after(duration::max());
+  }
+  // When its time is known: memory that the service is likely to want soon after this node's. A hint, since what was
+  // there may be gone.
+  void expect_next(const void* memory) noexcept {
+    term_ = ~static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(memory) >> 1);
+  }
+  const void* expected_next() const noexcept {
+    return term_ < 0 ? reinterpret_cast<const void*>(static_cast<std::uintptr_t>(~term_) << 1) : nullptr;
   }
 };
 
@@ -35,8 +60,8 @@ class timer_service {
   // turn, never inside attach().
   virtual void attach(timer_node& node) noexcept = 0;
 
-  // The same for the earlier of `when` and `after` from now on, which it writes to `when`. A service whose clock goes
-  // on by itself may look at it later, at its owner's next turn: then the time is counted from there.
+  // The same for the earlier of `when` and what set_after() said from now on, which it writes to `when`. A service
+  // whose clock goes on by itself may look at it later, at its owner's next turn: then the time is counted from there.
   virtual void attach_after(timer_node& node) noexcept {
     node.limit(now());
     attach(node);

@@ -29,8 +29,13 @@
 // the turn in which they came, in which none could have fired. Most are detached before, as a deadline of what was
 // about to happen; they never see a slot. Where a clock stands still until it is told to go on, it is read at once.
 //
-// Why equal times keep their order: their timers always stand in the same slot, later ones behind. A slot is spread in
-// its order, over levels that are empty then; a timer that comes in the middle of it goes to the end of what is left.
+// Why equal times keep their order: their timers always stand in the same slot, later ones behind. A slot is spread
+// over levels that are empty then, from its end to its begin, each timer in front of those that are there: so one that
+// is attached in the middle of it, to the end of its place, is behind what is still to come.
+//
+// A million timers are more than the caches hold, and a walk over a list waits for each of them in turn. So a timer in
+// a slot knows another one that the walk from the end meets some steps later, and its memory is asked for there. That
+// is no more than a guess: the other may have been detached, and be gone.
 //
 // A timer that is attached when its time is not after the horizon is *late*: it counts as due at the horizon, and fires
 // at the next turn, before what becomes due by then. So a fire() that attaches again and again cannot hold a turn up.
@@ -142,13 +147,20 @@ class timer_wheel final : public timer_service {
     friend bool operator==(const place&, const place&) noexcept = default;
   };
   static constexpr place nowhere{levels, 0};
-  list<timer_node>& slot(place at) noexcept { return slots_[at.level * radix + at.digit]; }
+  struct bucket {
+    list<timer_node> timers;
+    const void* before_last[3] = {};  // who came before the last one; may be gone
+  };
+  bucket& bucket_of(place at) noexcept { return slots_[at.level * radix + at.digit]; }
+  list<timer_node>& slot(place at) noexcept { return bucket_of(at).timers; }
   place place_of(std::uint64_t key) const noexcept;
   place first_place() noexcept;
   std::uint64_t start_of(place at) const noexcept;
   std::uint64_t earliest_in(place at) noexcept;
 
-  void insert(timer_node& node, place at) noexcept;
+  void occupy(place at) noexcept;
+  void append(timer_node& node, place at) noexcept;
+  void prepend(timer_node& node, place at) noexcept;
   void vacate(place at) noexcept;
   void put(timer_node& node) noexcept;
   void enter(timer_node& node) noexcept;
@@ -175,14 +187,13 @@ class timer_wheel final : public timer_service {
   std::size_t size_ = 0;
   std::size_t fired_ = 0;
   std::uint64_t latest_ = 0;
-  std::size_t opened_level_ = 0;         // of what is in opened_; 0: of nothing
   std::uint32_t occupied_levels_ = 0;    // a bit for each level with an occupied slot
   std::uint64_t occupied_[levels] = {};  // a bit for each slot with timers; of one that they have left it may be set
   list<timer_node> due_;                 // at the position or late in an earlier turn: to be fired next
   list<timer_node> late_;                // attached since the horizon was read, due by then
   list<timer_node> fresh_;               // attached for a time from now; what time that is says the next turn
   list<timer_node> opened_;              // of the slot that the position is in: to be spread before anything fires
-  list<timer_node> slots_[slots];
+  bucket slots_[slots];
 
   // Any thread.
   timer_node end_;  // only its address is used: the bottom of the stack

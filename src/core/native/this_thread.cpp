@@ -16,16 +16,22 @@ thread_local constinit thread_state state;
 
 namespace {
 
-struct exit_hooks {
-  thread_exit_hook* first = nullptr;
-  ~exit_hooks() {
-    while (thread_exit_hook* hook = first) {
-      first = hook->next;
-      hook->run(*hook);
-    }
+thread_local constinit thread_exit_hook* first_hook = nullptr;
+thread_local constinit bool in_scope = false;
+
+void run_hooks() noexcept {
+  while (thread_exit_hook* hook = first_hook) {
+    first_hook = hook->next;
+    hook->run(*hook);
   }
+}
+
+// The system's way: a first use registers it.
+struct end_of_thread {
+  ~end_of_thread() { run_hooks(); }
+  void arm() noexcept { asm volatile("" : : "r"(this)); }
 };
-thread_local exit_hooks hooks;
+thread_local end_of_thread at_end;
 
 }  // namespace
 
@@ -38,8 +44,17 @@ thread_state& this_thread() noexcept {
 #endif
 
 void at_thread_exit(thread_exit_hook& hook) noexcept {
-  hook.next = hooks.first;
-  hooks.first = &hook;
+  if (!in_scope) at_end.arm();
+  hook.next = first_hook;
+  first_hook = &hook;
+}
+
+exit_hook_scope::exit_hook_scope() noexcept { in_scope = true; }
+
+// What registers one later, as the thread's other objects end, does so with the system.
+exit_hook_scope::~exit_hook_scope() {
+  run_hooks();
+  in_scope = false;
 }
 
 }  // namespace hocket::inline HOCKET_ABI

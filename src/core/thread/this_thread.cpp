@@ -36,4 +36,8 @@ void at_thread_exit(thread_exit_hook& hook) noexcept {
   this_logical_thread().at_end = &run_hooks;
 }
 
+// What this saves is not saved here: each logical thread is registered with the system at its first use.
+exit_hook_scope::exit_hook_scope() noexcept = default;
+exit_hook_scope::~exit_hook_scope() { run_hooks(); }
+
 }  // namespace hocket::inline HOCKET_ABI

@@ -87,7 +87,7 @@ class timed_wait : timer_node {
   // The owner. Afterwards the granting thread may be told.
   void begin() { loop_.wheel.attach(*this); }
   void begin_from_now() {
-    after = std::exchange(when, time_point::max()).time_since_epoch();
+    set_after(std::exchange(when, time_point::max()).time_since_epoch());
     loop_.wheel.attach_after(*this);
   }
   // The granting thread. `believes`: counts a timer that it could not take back as its own.

@@ -73,6 +73,22 @@ TEST_CASE("exit hooks run when their thread ends, the last one first, each once"
   CHECK(exits() == std::vector{3, 2, 1});
 }
 
+TEST_CASE("exit hooks of a scope run at its end; those that come later when the thread ends") {
+  numbered_hook before(1), within(2), later(3);
+  exits().clear();
+  std::thread([&] {
+    {
+      exit_hook_scope ending;
+      at_thread_exit(before);
+      at_thread_exit(within);
+      CHECK(exits().empty());
+    }
+    CHECK(exits() == std::vector{2, 1});
+    at_thread_exit(later);
+  }).join();
+  CHECK(exits() == std::vector{2, 1, 3});
+}
+
 TEST_CASE("an exit hook still finds its thread's state") {
   struct probe : thread_exit_hook {
     void* found = nullptr;

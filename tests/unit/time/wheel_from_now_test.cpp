@@ -13,7 +13,7 @@ namespace {
 
 struct from_now : test_timer {
   explicit from_now(std::int64_t ns, int n = 0, std::vector<int>* to = nullptr) : test_timer(time_point::max(), n, to) {
-    after = duration{ns};
+    set_after(duration{ns});
   }
 };
 
@@ -67,7 +67,7 @@ TEST_CASE("a timer that is detached in the turn in which it was attached costs n
   flowing_stand s;
   from_now a(10);
   for (int i = 0; i < 10; ++i) {
-    a.after = duration{10};
+    a.set_after(duration{10});
     s.wheel.attach_after(a);
     CHECK(s.wheel.detach(a));
     CHECK(s.wheel.next_expiry() == time_point::max());
@@ -90,8 +90,8 @@ TEST_CASE("a turn reads the clock once for all that have no time yet") {
 TEST_CASE_TEMPLATE("of a time and a time from now the earlier counts", Stand, wheel_stand, flowing_stand) {
   Stand s;
   test_timer by_time(at(50)), by_duration(at(50)), never(time_point::max());
-  by_time.after = duration{51};
-  by_duration.after = duration{49};
+  by_time.set_after(duration{51});
+  by_duration.set_after(duration{49});
   for (auto* a : {&by_time, &by_duration, &never}) s.wheel.attach_after(*a);
   s.turn_at(at(0));
   CHECK(by_time.when == at(50));
@@ -108,8 +108,8 @@ TEST_CASE("fault 21: times from now beyond the clock, and into the past") {
   for (auto start : {time_point::min(), at(0), late_start}) {
     flowing_stand s(start);
     from_now longest(0), past(0), nearly(500);
-    longest.after = duration::max() - duration{1};
-    past.after = duration::min();
+    longest.set_after(duration::max() - duration{1});
+    past.set_after(duration::min());
     for (auto* a : {&longest, &past, &nearly}) s.wheel.attach_after(*a);
     s.wheel.advance();
     CHECK(past.fired == 1);
