@@ -20,11 +20,13 @@ import java.util.concurrent.atomic.AtomicLong;
 final class Scheduler {
     private static final double WARM_UP = 8; // budgets
 
+    private final String system;
     private final int workers;
     private final int count;
     private final double budget;
 
-    private Scheduler(int workers, int count, double budget) {
+    private Scheduler(String system, int workers, int count, double budget) {
+        this.system = system;
         this.workers = workers;
         this.count = count;
         this.budget = budget;
@@ -178,8 +180,8 @@ final class Scheduler {
     }
 
     private void emit(String metric, String unit, double value) {
-        System.out.printf(Locale.ROOT, "{\"system\":\"java-virtual-workers\",\"workload\":\"%s\",\"n\":%d,\"unit\":\"%s\",\"value\":%.3f}%n",
-                metric, workers, unit, value);
+        System.out.printf(Locale.ROOT, "{\"system\":\"%s\",\"workload\":\"%s\",\"n\":%d,\"unit\":\"%s\",\"value\":%.3f}%n",
+                system, metric, workers, unit, value);
     }
 
     private double measure(Rounds rounds) throws InterruptedException {
@@ -236,7 +238,7 @@ final class Scheduler {
     }
 
     private void whenAllWarmed(String workload) throws InterruptedException {
-        Scheduler few = new Scheduler(workers, 100, budget);
+        Scheduler few = new Scheduler(system, workers, 100, budget);
         few.warmUp(k -> few.whenAll(1));
         emit(workload, "ns", measure(this::whenAll) / count);
     }
@@ -265,12 +267,16 @@ final class Scheduler {
     }
 
     private static void answer(String[] arguments) throws InterruptedException, IOException {
-        if (!arguments[0].equals("java-virtual-workers")) {
+        int workers = Integer.parseInt(arguments[2]);
+        int count = Integer.parseInt(arguments[5]);
+        Scheduler subject = new Scheduler(arguments[0], workers, count, Double.parseDouble(arguments[4]) * 1e6);
+        if (arguments[1].equals("timed_expire")) {
+            subject.emit(arguments[1], "ns", Timers.timedExpire(count));
+        } else if (arguments[0].equals("java-virtual-workers")) {
+            subject.answer(arguments[1]);
+        } else {
             Primitives.answer(arguments);
-            return;
         }
-        double budget = Double.parseDouble(arguments[4]) * 1e6;
-        new Scheduler(Integer.parseInt(arguments[2]), Integer.parseInt(arguments[5]), budget).answer(arguments[1]);
     }
 
     /** Before any virtual thread was started: the number of carriers is read then. */

@@ -6,7 +6,9 @@ import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Timers of the page `scheduler`, and what a process takes whose virtual threads sleep. A timer that is taken back is a
@@ -16,6 +18,7 @@ final class Timers {
     private static final long MILLION = 1_000_000;
     private static final double A_SECOND = 1e9;
     private static final int MOST_ROUNDS = 100;
+    private static final int WAITS_THAT_EXPIRE = 32;
 
     private Timers() {}
 
@@ -82,6 +85,37 @@ final class Timers {
             took = Deadlines.processorTime() - before;
         }
         return took / rounds / count;
+    }
+
+    private static void expireWaits(int count) throws InterruptedException {
+        AtomicInteger expired = new AtomicInteger();
+        long each = count * 1000L;
+        Primitives.inThreads(count, i -> {
+            Semaphore never = new Semaphore(0);
+            for (int j = 0; j < WAITS_THAT_EXPIRE; j++) {
+                if (!never.tryAcquire(each + Deadlines.spread(i + j * count, each), TimeUnit.NANOSECONDS)) {
+                    expired.incrementAndGet();
+                }
+            }
+        });
+        if (expired.get() != count * WAITS_THAT_EXPIRE) {
+            throw new IllegalStateException("a wait did not expire");
+        }
+    }
+
+    /** The workload timed_expire of the page `primitives`: in rounds as above. */
+    static double timedExpire(int count) throws InterruptedException, IOException {
+        expireWaits(count);
+        System.gc();
+        double before = Deadlines.processorTime();
+        double took = 0;
+        int rounds = 0;
+        while (took < A_SECOND && rounds < MOST_ROUNDS) {
+            expireWaits(count);
+            rounds++;
+            took = Deadlines.processorTime() - before;
+        }
+        return took / rounds / count / WAITS_THAT_EXPIRE;
     }
 
     /** Of the threads that there are now, in nanoseconds. */

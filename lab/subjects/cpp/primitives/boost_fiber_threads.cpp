@@ -222,6 +222,19 @@ bool timed_free(const load& r, std::uint64_t k) {
   return mine.counter == k;
 }
 
+bool timed_expire(const load& r, std::uint64_t k) {
+  std::vector<event> events(r.count);
+  std::atomic<std::uint64_t> expired{0};
+  in_fibers(r, r.count, [&](std::size_t i) {
+    std::uint64_t mine = 0;
+    for (std::uint64_t j = 0; j < k / r.count; ++j) {
+      mine += !events[i].wait_within(lab::near(i + j * r.count, r.count));
+    }
+    expired += mine;
+  });
+  return expired == k;
+}
+
 constexpr lab::named_primitive primitives[] = {
     {"mutex_free", mutex_free},
     {"mutex_contended", one_mutex<true>},
@@ -239,6 +252,7 @@ constexpr lab::named_primitive primitives[] = {
     {"monitor_contended", monitor_contended},
     {"timed_free", timed_free},
     {"timed_ping_pong", ping_pong<true>},
+    {"timed_expire", timed_expire},
 };
 
 }  // namespace
