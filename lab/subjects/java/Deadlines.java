@@ -144,7 +144,8 @@ final class Deadlines {
         return values[m / 2] / n;
     }
 
-    private static double measured(String system, String workload, int n, double budget) throws InterruptedException, IOException {
+    private static double measured(String system, String workload, int n, double budget)
+            throws InterruptedException, IOException {
         boolean inTurn = workload.endsWith("in_turn");
         boolean registered = system.equals("java-waiting");
         Deadlines some = new Deadlines(Math.min(n, 1000), registered);
