@@ -3,6 +3,7 @@
 Only Rust's need what others have published. Their crates are fetched where they are missing, after naming them, and not
 at all where ./dev may install nothing. Go's and Java's are made of their language alone, and asked for no more.
 """
+import functools
 import glob
 import os
 import pathlib
@@ -54,14 +55,19 @@ def cmake(build, system):
     return [str(program)] + ([system.id] if system.program else [])   # one program may have several systems
 
 
-def go(build, system):
+@functools.cache   # one program has several systems
+def go_program(build):
     compiler = shutil.which("go")
     if not compiler:
         raise Missing("go is not installed")
     program = build / "subjects" / "go-subject"
     quietly([compiler, "build", "-o", str(program), "."], cwd=SOURCES / "go",
             env={**os.environ, "GOTOOLCHAIN": "local", "GOPROXY": "off", "GOFLAGS": "-mod=readonly"})
-    return [str(program), system.id]
+    return str(program)
+
+
+def go(build, system):
+    return [go_program(build), system.id]
 
 
 def crates_of(crate):
@@ -76,7 +82,8 @@ def has_crates(cargo, crate):
                           stderr=subprocess.DEVNULL).returncode == 0
 
 
-def cargo_build(build, system, crate):
+@functools.cache
+def cargo_program(build, crate):
     cargo = shutil.which("cargo") or shutil.which("cargo", path=str(pathlib.Path.home() / ".cargo/bin"))
     if not cargo:
         raise Missing("cargo is not installed")
@@ -89,19 +96,19 @@ def cargo_build(build, system, crate):
     else:
         print("fetching what is missing of these crates:", ", ".join(crates_of(crate)), file=sys.stderr, flush=True)
     quietly(command, cwd=SOURCES / crate)
-    return [str(target / "release" / f"subject-{crate}"), system.id]
+    return str(target / "release" / f"subject-{crate}")
 
 
 def rust(build, system):
-    return cargo_build(build, system, "rust")
+    return [cargo_program(build, "rust"), system.id]
 
 
 def tokio(build, system):
-    return cargo_build(build, system, "tokio")
+    return [cargo_program(build, "tokio"), system.id]
 
 
 def parallel(build, system):
-    return cargo_build(build, system, "parallel")
+    return [cargo_program(build, "parallel"), system.id]
 
 
 def java_homes():
@@ -131,7 +138,8 @@ def java_runtime(at_least=21):
     return home
 
 
-def java(build, system):
+@functools.cache
+def java_program(build):
     home = java_runtime()
     version, compiler = newest(java_homes(), "javac")
     if version < 17:
@@ -141,7 +149,11 @@ def java(build, system):
     quietly([str(compiler / "javac"), "--release", "17", "-d", str(classes), *sources])
     return [str(home / "java"), "-XX:+UseSerialGC", "-Djdk.virtualThreadScheduler.parallelism=1",
             "-Djdk.virtualThreadScheduler.maxPoolSize=1", "--add-exports", "java.base/jdk.internal.vm=ALL-UNNAMED",
-            "-cp", str(classes), "Subject", system.id]
+            "-cp", str(classes), "Subject"]
+
+
+def java(build, system):
+    return [*java_program(build), system.id]
 
 
 BUILDERS = {"cmake": cmake, "go": go, "rust": rust, "tokio": tokio, "parallel": parallel, "java": java}

@@ -324,3 +324,34 @@ func timedPingPong(_ load, k int) bool {
 	})
 	return received[0]+received[1] == k
 }
+
+// Each has a timer of its own, which it resets for the next wait.
+func expireWaits(count, waits int) bool {
+	var expired atomic.Int64
+	each := time.Duration(count) * time.Microsecond
+	inGoroutines(count, func(i int) {
+		never := make(chan bool)
+		deadline := time.NewTimer(time.Hour)
+		for j := 0; j < waits; j++ {
+			deadline.Reset(each + spread(i+j*count, each))
+			select {
+			case <-never:
+			case <-deadline.C:
+				expired.Add(1)
+			}
+		}
+	})
+	return int(expired.Load()) == count*waits
+}
+
+func timedExpire(r load) {
+	const waits = 32
+	if !expireWaits(r.count, waits) {
+		fail("a wait did not expire")
+	}
+	before := processorTime()
+	if !expireWaits(r.count, waits) {
+		fail("a wait did not expire")
+	}
+	r.emit("timed_expire", "ns", (processorTime()-before)/float64(r.count*waits))
+}

@@ -43,6 +43,7 @@ var loads = map[string]func(r load){
 	"skynet":           skynet,
 	"nqueens":          nqueens,
 	"flat_loop":        flatLoop,
+	"timed_expire":     timedExpire,
 }
 
 func runScheduler(r request, workload, count string) {

@@ -3,9 +3,11 @@
 //
 //	oneshot_trip  n goroutines, each at an unbuffered channel of its own; the owner sends to one after the other
 //	when_all      a sync.WaitGroup, the values in a slice
+//	throw         an error beside the value, which each hands on
 package main
 
 import (
+	"errors"
 	"sync"
 	"time"
 )
@@ -17,10 +19,13 @@ func isTasksWorkload(workload string) bool {
 
 // Makes the function that does k rounds and returns how long they took, and says how many units a round has.
 var taskRounds = map[string]func(n int) (rounds func(k int) float64, units int){
-	"await_int":    awaitRounds,
-	"nested_int":   nestedRounds,
-	"oneshot_trip": tripRounds,
-	"when_all":     togetherRounds,
+	"await_int":     func(n int) (func(k int) float64, int) { return awaitRounds(n, ints) },
+	"await_string":  func(n int) (func(k int) float64, int) { return awaitRounds(n, texts) },
+	"nested_int":    func(n int) (func(k int) float64, int) { return nestedRounds(n, ints) },
+	"nested_string": func(n int) (func(k int) float64, int) { return nestedRounds(n, texts) },
+	"throw":         throwRounds,
+	"oneshot_trip":  tripRounds,
+	"when_all":      togetherRounds,
 }
 
 func runTasks(r request, workload string) {
@@ -51,9 +56,27 @@ func medianOfRounds(budget time.Duration, rounds func(k int) float64) float64 {
 	return median(values)
 }
 
-func leaf(i int) chan int {
-	gives := make(chan int, 1)
-	go func() { gives <- i & 0xffff }()
+// What tasks give, as in ../cpp/tasks/values.hpp.
+type valueKind[T any] struct {
+	made   func(i int) T
+	number func(T) int
+}
+
+var ints = valueKind[int]{func(i int) int { return i & 0xffff }, func(v int) int { return v }}
+
+// Strings of up to eight bytes, which nobody makes anew: a string of Go is a pointer and a length.
+var texts = valueKind[string]{func(i int) string { return "eight of"[:i%8+1] }, func(v string) int { return len(v) }}
+
+func (v valueKind[T]) sum(n int) (sum int) {
+	for i := 0; i < n; i++ {
+		sum += v.number(v.made(i))
+	}
+	return
+}
+
+func leaf[T any](v valueKind[T], i int) chan T {
+	gives := make(chan T, 1)
+	go func() { gives <- v.made(i) }()
 	return gives
 }
 
@@ -79,23 +102,23 @@ func randomOrder(n int) []int {
 	return order
 }
 
-func awaitRounds(n int) (func(k int) float64, int) {
+func awaitRounds[T any](n int, v valueKind[T]) (func(k int) float64, int) {
 	if n == 1 {
 		const some = 64
-		return checked(sumOfValues(some), func() (sum int) {
+		return checked(v.sum(some), func() (sum int) {
 			for i := 0; i < some; i++ {
-				sum += <-leaf(i)
+				sum += v.number(<-leaf(v, i))
 			}
 			return
 		}), some
 	}
-	live, order := make([]chan int, n), randomOrder(n)
-	return checked(sumOfValues(n), func() (sum int) {
+	live, order := make([]chan T, n), randomOrder(n)
+	return checked(v.sum(n), func() (sum int) {
 		for i := range live {
-			live[i] = leaf(i)
+			live[i] = leaf(v, i)
 		}
 		for _, i := range order {
-			sum += <-live[i]
+			sum += v.number(<-live[i])
 		}
 		return
 	}), n
@@ -117,20 +140,54 @@ func checked(expected int, round func() int) func(k int) float64 {
 	}
 }
 
-func nested(depth int) chan int {
-	gives := make(chan int, 1)
+func nested[T any](v valueKind[T], depth int) chan T {
+	gives := make(chan T, 1)
 	go func() {
 		if depth == 1 {
-			gives <- 1
+			gives <- v.made(1)
 			return
 		}
-		gives <- <-nested(depth - 1)
+		gives <- <-nested(v, depth-1)
 	}()
 	return gives
 }
 
-func nestedRounds(n int) (func(k int) float64, int) {
-	return checked(1, func() int { return <-nested(n) }), n
+func nestedRounds[T any](n int, v valueKind[T]) (func(k int) float64, int) {
+	return checked(v.number(v.made(1)), func() int { return v.number(<-nested(v, n)) }), n
+}
+
+type outcome struct {
+	value int
+	err   error
+}
+
+var errFailed = errors.New("failed")
+
+func failing(depth int) chan outcome {
+	gives := make(chan outcome, 1)
+	go func() {
+		if depth == 1 {
+			gives <- outcome{err: errFailed}
+			return
+		}
+		got := <-failing(depth - 1)
+		if got.err != nil {
+			gives <- outcome{err: got.err}
+			return
+		}
+		gives <- outcome{value: got.value + 1}
+	}()
+	return gives
+}
+
+// The unit is the whole.
+func throwRounds(n int) (func(k int) float64, int) {
+	return checked(1, func() int {
+		if got := <-failing(n); errors.Is(got.err, errFailed) {
+			return 1
+		}
+		return 0
+	}), 1
 }
 
 func tripRounds(n int) (func(k int) float64, int) {

@@ -239,7 +239,7 @@ public final class Subject {
         return count % 2 == 1 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
     }
 
-    private static double resident() throws IOException {
+    static double resident() throws IOException {
         System.gc();
         for (String line : Files.readAllLines(Path.of("/proc/self/smaps_rollup"))) {
             if (line.startsWith("Anonymous:")) {

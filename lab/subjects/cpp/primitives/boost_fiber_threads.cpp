@@ -1,35 +1,16 @@
-// Boost.Fiber on the page `primitives`. One worker is the thread with the scheduler round_robin (the default); several
-// are as many threads with work_stealing, which looks for work all the time (its default). A new fiber does not run at
-// once (launch::post). Stacks are of the default kind, fixedsize_stack: the pool of stacks is for one thread.
+// Boost.Fiber on the page `primitives`, on the threads of ../boost_fiber_team.hpp. A new fiber does not run at once
+// (launch::post). Stacks are of the default kind, fixedsize_stack: the pool of stacks is for one thread.
 //
-// An event is a mutex, a condition variable and a bool. buffered_channel keeps one place free, so one of 64 has room
-// for 63; channel_rendezvous is unbuffered_channel. A broadcast is a channel for each receiver. A lock under a deadline
-// is a timed_mutex. There is neither a semaphore, nor a shared mutex, nor a wait for one of several, nor a receive of
-// many.
-#include <boost/fiber/algo/work_stealing.hpp>
-#include <boost/fiber/all.hpp>
-
+// buffered_channel keeps one place free, so one of 64 has room for 63; channel_rendezvous is unbuffered_channel. A
+// broadcast is a channel for each receiver. A lock under a deadline is a timed_mutex. There is neither a semaphore, nor
+// a shared mutex, nor a wait for one of several, nor a receive of many.
+#include "../boost_fiber_team.hpp"
 #include "primitives.hpp"
 
 namespace {
 
 namespace fibers = boost::fibers;
 using lab::load;
-
-// The threads beside the first one. They never end: the process does.
-void start_others(std::size_t workers) {
-  if (workers == 1) return;
-  for (std::size_t i = 1; i < workers; ++i) {
-    std::thread([workers] {
-      fibers::use_scheduling_algorithm<fibers::algo::work_stealing>(static_cast<std::uint32_t>(workers));
-      fibers::mutex never;
-      fibers::condition_variable nobody;
-      std::unique_lock held{never};
-      nobody.wait(held, [] { return false; });
-    }).detach();
-  }
-  fibers::use_scheduling_algorithm<fibers::algo::work_stealing>(static_cast<std::uint32_t>(workers));
-}
 
 // `body(i)` in as many fibers, until all have ended.
 template <class Body>
@@ -70,31 +51,7 @@ bool one_mutex(const load& r, std::uint64_t k) {
   return shared.counter == k;
 }
 
-// Stays set until one wait has seen it.
-class event {
- public:
-  void set() {
-    {
-      std::lock_guard held{mutex_};
-      set_ = true;
-    }
-    changed_.notify_one();
-  }
-  bool wait() {
-    std::unique_lock held{mutex_};
-    changed_.wait(held, [this] { return set_; });
-    return std::exchange(set_, false);
-  }
-  bool wait_within(std::chrono::hours time) {
-    std::unique_lock held{mutex_};
-    return changed_.wait_for(held, time, [this] { return set_; }) && std::exchange(set_, false);
-  }
-
- private:
-  fibers::mutex mutex_;
-  fibers::condition_variable changed_;
-  bool set_ = false;
-};
+using event = lab::fiber_event;
 
 bool event_free(const load& r, std::uint64_t k) {
   std::uint64_t seen = 0;
@@ -265,6 +222,19 @@ bool timed_free(const load& r, std::uint64_t k) {
   return mine.counter == k;
 }
 
+bool timed_expire(const load& r, std::uint64_t k) {
+  std::vector<event> events(r.count);
+  std::atomic<std::uint64_t> expired{0};
+  in_fibers(r, r.count, [&](std::size_t i) {
+    std::uint64_t mine = 0;
+    for (std::uint64_t j = 0; j < k / r.count; ++j) {
+      mine += !events[i].wait_within(lab::near(i + j * r.count, r.count));
+    }
+    expired += mine;
+  });
+  return expired == k;
+}
+
 constexpr lab::named_primitive primitives[] = {
     {"mutex_free", mutex_free},
     {"mutex_contended", one_mutex<true>},
@@ -282,12 +252,13 @@ constexpr lab::named_primitive primitives[] = {
     {"monitor_contended", monitor_contended},
     {"timed_free", timed_free},
     {"timed_ping_pong", ping_pong<true>},
+    {"timed_expire", timed_expire},
 };
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  start_others(lab::parse_load(argc, argv).workers);
+  lab::start_others(lab::parse_load(argc, argv).workers);
   lab::run_primitives(LAB_SYSTEM, argc, argv, primitives);
   lab::leave();
 }

@@ -78,6 +78,22 @@ bool event_free(const load&, std::uint64_t k) {
   return seen == k;
 }
 
+bool timed_expire(const load& r, std::uint64_t k) {
+  std::vector<lab::auto_reset_event> events(r.count);
+  std::atomic<std::uint64_t> expired{0};
+  lab::many(static_cast<int>(r.count), [&](int me) -> coroutine {
+    const auto i = static_cast<std::size_t>(me);
+    std::uint64_t mine = 0;
+    for (std::uint64_t j = 0; j < k / r.count; ++j) {
+      auto set = LAB_AWAIT(within(lab::near(i + j * r.count, r.count), events[i].wait()));
+      mine += !set && set.error() == std::errc::timed_out;
+    }
+    expired.fetch_add(mine, std::memory_order_relaxed);
+    LAB_END;
+  });
+  return expired == k;
+}
+
 template <bool (*Units)(std::uint64_t)>
 bool as_waits(const load&, std::uint64_t k) {
   return Units(k);
@@ -114,6 +130,7 @@ constexpr lab::named_primitive primitives[] = {
     {"shared_mixed", lab::shared_mixed},
     {"timed_free", as_waits<lab::within_free>},
     {"timed_ping_pong", as_waits<lab::within_handover>},
+    {"timed_expire", timed_expire},
 };
 
 }  // namespace

@@ -37,6 +37,9 @@
 //                           writes, the others read
 //   timed_free              as mutex_free with one coroutine, the lock under a deadline that does not come
 //   timed_ping_pong         as event_ping_pong, the wait under a deadline that does not come
+//   timed_expire            `count` coroutines, each of which waits 32 times for an event of its own that nobody sets,
+//                           under a deadline that comes: after one to two microseconds times `count`. Processor time of
+//                           a wait, the second time
 //
 // A buffer holds 64 values unless said. Values are small numbers, which are summed up; turns and units are counted. A
 // batch that comes to another figure fails.
@@ -46,7 +49,7 @@
 namespace lab {
 
 constexpr std::size_t buffered = 64, buffered_for_batches = 256, most_at_once = 64, burst = 16;
-constexpr std::uint64_t permits_for_many = 2;
+constexpr std::uint64_t permits_for_many = 2, waits_that_expire = 32;
 inline bool is_write(std::uint64_t turn) { return turn % 8 == 7; }
 
 inline std::uint64_t value_of(std::uint64_t i) { return i & 127; }
@@ -62,11 +65,22 @@ struct named_primitive {
   bool (*units)(const load& r, std::uint64_t k);
 };
 
+inline int run_expiring(const char* system, const load& r, const named_primitive& one) {
+  const std::uint64_t k = r.count * waits_that_expire;
+  const double ns = second_time([&] {
+    if (!one.units(r, k)) fail("a wait did not expire");
+  });
+  r.emit_of(system, "timed_expire", "ns", ns / static_cast<double>(k));
+  return 0;
+}
+
 template <std::size_t N>
 int run_primitives(const char* system, int argc, char** argv, const named_primitive (&known)[N]) {
   const load r = parse_load(argc, argv);
   for (const named_primitive& one : known) {
-    if (one.workload == r.workload) return run_batches(system, r, [&](std::uint64_t k) { return one.units(r, k); });
+    if (one.workload != r.workload) continue;
+    if (one.workload == "timed_expire") return run_expiring(system, r, one);
+    return run_batches(system, r, [&](std::uint64_t k) { return one.units(r, k); });
   }
   fail("this subject does not know that workload");
 }

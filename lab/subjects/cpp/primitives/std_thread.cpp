@@ -5,41 +5,17 @@
 // channel_rendezvous). A broadcast is such a ring, too. There is no wait for one of several.
 //
 // The threads of a batch are those of the one before: they sleep in between.
-#include <semaphore.h>
-
 #include <optional>
 #include <shared_mutex>
 
+#include "std_semaphore.hpp"
 #include "std_team.hpp"
 
 namespace {
 
 using lab::in_threads;
 using lab::load;
-
-class semaphore {
- public:
-  explicit semaphore(unsigned permits) {
-    if (sem_init(&inner_, 0, permits) != 0) lab::fail("no semaphore");
-  }
-  ~semaphore() { sem_destroy(&inner_); }
-
-  void acquire() {
-    while (sem_wait(&inner_) != 0) {
-    }
-  }
-  // Whether there was a permit within an hour.
-  bool acquire_within_an_hour() {
-    timespec until{};
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += 3600;
-    return sem_clockwait(&inner_, CLOCK_MONOTONIC, &until) == 0;
-  }
-  void release() { sem_post(&inner_); }
-
- private:
-  sem_t inner_;
-};
+using lab::semaphore;
 
 bool mutex_free(const load& r, std::uint64_t k) {
   std::vector<lab::guarded<std::mutex>> all(r.workers);
@@ -117,7 +93,7 @@ bool ping_pong(const load&, std::uint64_t k) {
     for (std::uint64_t i = 0; i < k / 2; ++i) {
       if (me == 0) events[1].release();
       if constexpr (Timed) {
-        mine += events[me].acquire_within_an_hour();
+        mine += events[me].acquire_within(std::chrono::hours{1});
       } else {
         events[me].acquire();
         ++mine;
@@ -363,6 +339,20 @@ bool timed_free(const load&, std::uint64_t k) {
   return mine.counter == k;
 }
 
+bool timed_expire(const load& r, std::uint64_t k) {
+  std::vector<std::unique_ptr<semaphore>> events;
+  for (std::size_t i = 0; i < r.count; ++i) events.push_back(std::make_unique<semaphore>(0));
+  std::atomic<std::uint64_t> expired{0};
+  in_threads(r.count, [&](std::size_t i) {
+    std::uint64_t mine = 0;
+    for (std::uint64_t j = 0; j < k / r.count; ++j) {
+      mine += !events[i]->acquire_within(lab::near(i + j * r.count, r.count));
+    }
+    expired += mine;
+  });
+  return expired == k;
+}
+
 constexpr lab::named_primitive primitives[] = {
     {"mutex_free", mutex_free},
     {"mutex_contended", one_mutex<true>},
@@ -385,6 +375,7 @@ constexpr lab::named_primitive primitives[] = {
     {"shared_mixed", shared_mixed},
     {"timed_free", timed_free},
     {"timed_ping_pong", ping_pong<true>},
+    {"timed_expire", timed_expire},
 };
 
 }  // namespace

@@ -2,7 +2,7 @@
 //! a wait for one of several is select! over four of them, under a deadline is timeout. There is neither a condition nor a
 //! monitor. Channels are in channels.rs.
 
-use crate::{channels, fail, median, timed, Load};
+use crate::{channels, fail, median, spread, timed, workers, Load};
 use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
@@ -14,6 +14,7 @@ use tokio::time::timeout;
 
 const FAR: Duration = Duration::from_secs(3600);
 const PERMITS_FOR_MANY: usize = 2;
+const WAITS_THAT_EXPIRE: usize = 32;
 
 pub async fn joined(mut tasks: JoinSet<u64>) -> u64 {
     let mut sum = 0;
@@ -215,6 +216,31 @@ fn timed_free(rt: &Runtime, _: &Load, k: usize) -> bool {
     }) == k as u64
 }
 
+/// Each waits for a Notify of its own.
+fn expire_waits(rt: &Runtime, count: usize) {
+    let each = Duration::from_micros(count as u64);
+    let expired = in_tasks(rt, count, move |i| async move {
+        let (never, mut mine) = (Notify::new(), 0);
+        for j in 0..WAITS_THAT_EXPIRE {
+            let deadline = each + spread(i + j * count, each);
+            mine += u64::from(timeout(deadline, never.notified()).await.is_err());
+        }
+        mine
+    });
+    if expired != (count * WAITS_THAT_EXPIRE) as u64 {
+        fail("a wait did not expire");
+    }
+}
+
+/// Processor time, the second time.
+fn timed_expire(r: &Load) {
+    let rt = runtime(r);
+    expire_waits(&rt, r.count);
+    let before = workers::processor_ns();
+    expire_waits(&rt, r.count);
+    r.emit("ns", (workers::processor_ns() - before) / (r.count * WAITS_THAT_EXPIRE) as f64);
+}
+
 pub type Units = fn(&Runtime, &Load, usize) -> bool;
 
 fn known(workload: &str) -> Option<Units> {
@@ -246,6 +272,10 @@ fn runtime(r: &Load) -> Runtime {
 
 /// Whether the workload is one of these.
 pub fn run(r: &Load) -> bool {
+    if r.workload == "timed_expire" {
+        timed_expire(r);
+        return true;
+    }
     let Some(units) = known(&r.workload) else { return false };
     let rt = runtime(r);
     let measure = |k| {

@@ -232,7 +232,7 @@ fn cancel_timers(r: &Load, live: usize) -> f64 {
     ns
 }
 
-fn processor_ns() -> f64 {
+pub fn processor_ns() -> f64 {
     let mut used = std::mem::MaybeUninit::<libc::rusage>::uninit();
     let used = unsafe {
         libc::getrusage(libc::RUSAGE_SELF, used.as_mut_ptr());

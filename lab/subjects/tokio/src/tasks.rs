@@ -70,12 +70,33 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-fn value(i: u64) -> u64 {
-    i & 0xffff
+/// What tasks give, as in ../../cpp/tasks/values.hpp. A String of any length is on the heap, unless the compiler sees that
+/// nobody keeps it.
+trait Value: 'static {
+    fn made(i: u64) -> Self;
+    fn number(self) -> u64;
 }
 
-fn sum_of_values(n: u64) -> u64 {
-    (0..n).map(value).sum()
+impl Value for u64 {
+    fn made(i: u64) -> Self {
+        i & 0xffff
+    }
+    fn number(self) -> u64 {
+        self
+    }
+}
+
+impl Value for String {
+    fn made(i: u64) -> Self {
+        "eight of"[..(i % 8 + 1) as usize].to_owned()
+    }
+    fn number(self) -> u64 {
+        self.len() as u64
+    }
+}
+
+fn sum_of_values<T: Value>(n: u64) -> u64 {
+    (0..n).map(|i| T::made(i).number()).sum()
 }
 
 /// As random_order in ../../cpp/tasks/values.hpp.
@@ -91,24 +112,28 @@ fn random_order(n: u64) -> Vec<usize> {
     order
 }
 
-async fn leaf(i: u64) -> u64 {
-    value(black_box(i))
+async fn leaf<T: Value>(i: u64) -> T {
+    T::made(black_box(i))
 }
 
 #[inline(never)]
-fn boxed_leaf(i: u64) -> Boxed<u64> {
+fn boxed_leaf<T: Value>(i: u64) -> Boxed<T> {
     Box::pin(leaf(i))
 }
 
 #[inline(never)]
-fn nested(depth: u64) -> Boxed<u64> {
+fn nested<T: Value>(depth: u64) -> Boxed<T> {
     Box::pin(async move {
         if depth == 1 {
-            1
+            T::made(1)
         } else {
             nested(depth - 1).await
         }
     })
+}
+
+fn nests<T: Value>(r: &Request) {
+    r.measure(r.n, T::made(1).number(), || block_on(nested::<T>(r.n)).number());
 }
 
 struct Failure(u64);
@@ -123,17 +148,17 @@ fn failing(depth: u64) -> Boxed<Result<u64, Failure>> {
     })
 }
 
-fn awaits<F: Future<Output = u64>>(r: &Request, make: fn(u64) -> F) {
+fn awaits<T: Value, F: Future<Output = T>>(r: &Request, make: fn(u64) -> F) {
     const SOME: u64 = 64;
     if r.n == 1 {
         let all = || async {
             let mut sum = 0;
             for i in 0..SOME {
-                sum += make(i).await;
+                sum += make(i).await.number();
             }
             sum
         };
-        return r.measure(SOME, sum_of_values(SOME), || block_on(all()));
+        return r.measure(SOME, sum_of_values::<T>(SOME), || block_on(all()));
     }
     let order = random_order(r.n);
     let all = || async {
@@ -141,12 +166,12 @@ fn awaits<F: Future<Output = u64>>(r: &Request, make: fn(u64) -> F) {
         let mut sum = 0;
         for &i in &order {
             if let Some(one) = live[i].take() {
-                sum += one.await;
+                sum += one.await.number();
             }
         }
         sum
     };
-    r.measure(r.n, sum_of_values(r.n), || block_on(all()));
+    r.measure(r.n, sum_of_values::<T>(r.n), || block_on(all()));
 }
 
 fn resident_bytes() -> f64 {
@@ -162,7 +187,7 @@ fn frame_bytes<F: Future<Output = u64>>(r: &Request, make: fn(u64) -> F) {
     let live: Vec<F> = (0..r.n).map(make).collect();
     let grown = (resident_bytes() - before).max(0.0);
     let sum: u64 = live.into_iter().map(block_on).sum();
-    if sum != sum_of_values(r.n) {
+    if sum != sum_of_values::<u64>(r.n) {
         fail("the futures gave another sum");
     }
     r.emit("B", grown / r.n as f64);
@@ -176,7 +201,7 @@ fn runtime() -> tokio::runtime::Runtime {
 async fn joined(n: u64) -> u64 {
     let mut all = JoinSet::new();
     for i in 0..n {
-        all.spawn(leaf(i));
+        all.spawn(leaf::<u64>(i));
     }
     let mut sum = 0;
     while let Some(one) = all.join_next().await {
@@ -243,15 +268,18 @@ fn trips(r: &Request) {
 /// Whether the workload is one of these.
 pub fn run(r: &Request) -> bool {
     match (r.system, r.workload) {
-        ("rust-async-boxed", "await_int") => awaits(r, boxed_leaf),
-        ("rust-async-inlined", "await_int") => awaits(r, leaf),
+        ("rust-async-boxed", "await_int") => awaits(r, boxed_leaf::<u64>),
+        ("rust-async-inlined", "await_int") => awaits(r, leaf::<u64>),
+        ("rust-async-boxed", "await_string") => awaits(r, boxed_leaf::<String>),
+        ("rust-async-inlined", "await_string") => awaits(r, leaf::<String>),
         ("rust-async-boxed", "frame_bytes") => frame_bytes(r, boxed_leaf),
         ("rust-async-inlined", "frame_bytes") => frame_bytes(r, leaf),
-        ("rust-async-boxed", "nested_int") => r.measure(r.n, 1, || block_on(nested(r.n))),
+        ("rust-async-boxed", "nested_int") => nests::<u64>(r),
+        ("rust-async-boxed", "nested_string") => nests::<String>(r),
         ("rust-async-boxed", "throw") => r.measure(1, 1, || {
             block_on(async { failing(r.n).await.map_or_else(|e| e.0, |_| 0) })
         }),
-        ("rust-tokio", "when_all") => r.measure(r.n, sum_of_values(r.n), || runtime().block_on(joined(r.n))),
+        ("rust-tokio", "when_all") => r.measure(r.n, sum_of_values::<u64>(r.n), || runtime().block_on(joined(r.n))),
         ("rust-tokio", "oneshot_trip") => trips(r),
         _ => return false,
     }
