@@ -90,6 +90,15 @@ inline void expect_no_lock(const thread_state& here, [[maybe_unused]] const std:
   }
 }
 
+// The same for what awaits something that may be possible at once: then nobody asks whether it waits. A plain thread
+// may.
+inline void expect_no_lock_to_await([[maybe_unused]] const std::source_location& at = {}) noexcept {
+  if constexpr (debug_checks && !under_model) {
+    const thread_state& here = this_thread();
+    if (here.seat.running_on) expect_no_lock(here, at);
+  }
+}
+
 // Whether objects are destroyed because of a failure: an exception in flight, or a task that an error ended early. Then
 // what they give up is not asked for.
 bool leaving_by_failure() noexcept;
