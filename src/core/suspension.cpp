@@ -22,6 +22,12 @@ bool waiter::grant_both(waiter& one, waiter& other) noexcept {
 
 settlement waiter::settle() noexcept { return wait_->claim_.settle(verdict::granted); }
 
+void waiter::grant_or_pass_on() noexcept {
+  const settlement how = settle();
+  if (how == settlement::lost) source_->pass_on(*this);
+  settled(how);
+}
+
 bool waiter::begin_grant() noexcept {
   const bool won = claim_grant();
   if (won) adopted_by(*source_);

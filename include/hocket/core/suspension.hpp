@@ -101,6 +101,10 @@ class waiter : public list_node {
   // not touch the waiter again.
   bool grant() noexcept;
 
+  // The same by a source that need not be there any more once the wait is over: what cannot be granted goes back to it
+  // first, by pass_on().
+  void grant_or_pass_on() noexcept;
+
   // The same in two steps; see above. False: as above, and there is no second step. In between the waiter and its wait
   // stay where they are. Such a source outlives the wait.
   [[nodiscard]] bool begin_grant() noexcept;
