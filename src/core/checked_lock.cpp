@@ -25,7 +25,9 @@ void detail::wait_under_lock(const lock_record& held, const context* ctx, const 
   char text[200];
   std::snprintf(text, sizeof text, "a coroutine waited while its thread holds the lock \"%.100s\"", held.name());
   const scheduled* self = ctx ? ctx->strand() : nullptr;
-  fatal(text, "unlock it before the wait, or use hocket::mutex, which may be held over one",
+  fatal(text,
+        "unlock it before you await anything, possible at once or not, or use hocket::mutex, which may be held over a "
+        "wait",
         self ? self->name() : nullptr, at);
 }
 

@@ -22,9 +22,16 @@ bool waiter::grant_both(waiter& one, waiter& other) noexcept {
 
 settlement waiter::settle() noexcept { return wait_->claim_.settle(verdict::granted); }
 
+void waiter::grant_or_pass_on() noexcept {
+  const settlement how = settle();
+  if (how == settlement::lost) source_->pass_on(*this);
+  settled(how);
+}
+
 bool waiter::begin_grant() noexcept {
   const bool won = claim_grant();
-  if (!won) abandon();
+  if (won) adopted_by(*source_);
+  else abandon();
   return won;
 }
 
@@ -32,16 +39,19 @@ bool waiter::claim_grant() noexcept {
   const settlement how = wait_->claim_.settle(verdict::granted);
   if (how == settlement::lost) return false;
   wait_->winner_ = this;
-  // ORDER: relaxed, pairs with the load in awaited(): a mark for those who look; the source outlives the wait.
-  wait_->granting_.store(true, std::memory_order_relaxed);
   const std::uint32_t freed = how == settlement::won ? wait_->release_all(this) : 0;
   [[maybe_unused]] const bool last = freed != 0 && wait_->claim_.drop(freed);  // never: this hold is left
   return true;
 }
 
+void waiter::adopted_by(const wait_source& source) noexcept {
+  // ORDER: relaxed, pairs with the load in awaited(): a mark for those who look; the source outlives the wait.
+  wait_->finisher_.store(&source, std::memory_order_relaxed);
+}
+
 void waiter::finish_grant() noexcept {
   // ORDER: relaxed, pairs with the load in awaited(), as above.
-  wait_->granting_.store(false, std::memory_order_relaxed);
+  wait_->finisher_.store(nullptr, std::memory_order_relaxed);
   abandon();
 }
 
@@ -134,8 +144,8 @@ const void* suspension::observed_as() const noexcept {
 const wait_source* suspension::first_source() const noexcept { return first_ ? first_->source_ : nullptr; }
 
 const wait_source* suspension::awaited() const noexcept {
-  // ORDER: relaxed, pairs with the stores in begin_grant() and finish_grant(): a mark.
-  return !decided() || granting_.load(std::memory_order_relaxed) ? first_source() : nullptr;
+  // ORDER: relaxed, pairs with the stores in adopted_by() and finish_grant(): a mark.
+  return decided() ? finisher_.load(std::memory_order_relaxed) : first_source();
 }
 
 void suspension::watch() noexcept {

@@ -74,6 +74,12 @@ void write_deadline(text_writer& out, time_point deadline, time_point now) noexc
   else out.text(", ").seconds(between(now, deadline)).text(" left");
 }
 
+void write_tally(text_writer& out, const wait_source::tally& counted) noexcept {
+  if (!counted.words) return;
+  out.literal(", ").literal(counted.words).literal(" ").number(counted.count).literal(" ").literal(counted.thing);
+  if (counted.count != 1) out.literal("s");
+}
+
 void write_awaited(text_writer& out, const scheduled& one, const wait_graph& waits, time_point now) noexcept {
   const suspension* wait = is_waiting(one) ? one.waiting_for() : nullptr;
   const wait_source* source = wait ? wait->awaited() : nullptr;
@@ -86,7 +92,8 @@ void write_awaited(text_writer& out, const scheduled& one, const wait_graph& wai
     const scheduled* holder = waits.holder_of(one);
     if (holder && source->subject()) write_id(out, *holder);
     else if (holder) write_name(out.literal(", held by "), *holder);
-    write_deadline(out, wait->deadline(now), now);
+    else write_tally(out, source->counted());
+    if (!wait->decided()) write_deadline(out, wait->deadline(now), now);
   } else {
     out.text("-");
   }

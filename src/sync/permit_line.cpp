@@ -37,11 +37,11 @@ waiter* permit_line<Strength>::serve() noexcept {
   waiter* first = nullptr;
   waiter** last = &first;
   word taken = 0;
-  while (!line_.empty() && seen - waited - taken >= count(request_of(line_.front()).wanted)) {
+  while (!line_.empty() && seen - waited - taken >= count(request::of(line_.front()).wanted)) {
     waiter& served = line_.pop_front();
-    taken += count(request_of(served).wanted);
+    taken += count(request::of(served).wanted);
     *last = &served;
-    last = &request_of(served).next;
+    last = &request::of(served).next;
   }
   *last = nullptr;
   // ORDER: relaxed, pairs with nothing: it belongs to the release sequences of those whose permits are left.
@@ -49,15 +49,23 @@ waiter* permit_line<Strength>::serve() noexcept {
   return first;
 }
 
-// Returns how many permits could not be granted, because others had ended the waits for them.
+// Returns how many permits could not be granted, because others had ended the waits for them. Inside of another grant
+// none is made yet, and none is lost.
 template <class Strength>
 std::size_t permit_line<Strength>::grant_all(waiter* first) noexcept {
+  if (!first) return 0;
+  if (served_waits* under_way = served_waits::current()) {
+    under_way->add(first);
+    return 0;
+  }
+  served_waits meanwhile;
   std::size_t lost = 0;
   while (first) {
-    const request wish = request_of(*first);
+    const request wish = request::of(*first);
     if (!first->grant()) lost += wish.wanted;
     first = wish.next;
   }
+  meanwhile.grant();
   return lost;
 }
 
@@ -91,7 +99,7 @@ bool permit_line<Strength>::detach(waiter& entry) noexcept {
 
 template <class Strength>
 void permit_line<Strength>::pass_on(waiter& entry) noexcept {
-  give(request_of(entry).wanted);
+  give(request::of(entry).wanted);
 }
 
 template class permit_line<strength::shared>;

@@ -8,6 +8,9 @@
 #include <hocket/coro/task.hpp>
 #include <hocket/runtime/loop.hpp>
 #include <hocket/sync/event.hpp>
+#include <hocket/sync/mutex.hpp>
+#include <hocket/sync/select.hpp>
+#include <hocket/sync/semaphore.hpp>
 
 #include "support/death.hpp"
 
@@ -92,6 +95,57 @@ TEST_CASE("FAULT 17: so are a yield, the wait for an eager body, and a foreign w
         run_on_a_loop(waits_for_others_under, std::ref(lock));
       },
       "a coroutine waited while its thread holds the lock");
+}
+
+TEST_CASE("FAULT 17: it is fatal also if what is awaited is possible at once" * doctest::skip(!debug_checks)) {
+  const auto expect_fatal_under = [](auto awaited) {
+    expect_fatal(
+        [awaited] {
+          lock_type lock;
+          run_on_a_loop([&]() -> task<> {
+            std::lock_guard held(lock);
+            co_await awaited();
+          });
+        },
+        "a coroutine waited while its thread holds the lock");
+  };
+  expect_fatal_under([]() -> task<> {
+    event set(true);
+    [[maybe_unused]] auto seen = co_await set.wait();
+  });
+  expect_fatal_under([]() -> task<> {
+    hocket::mutex free;
+    [[maybe_unused]] auto held = co_await free.lock();
+  });
+  expect_fatal_under([]() -> task<> {
+    semaphore permits(1);
+    event never;
+    [[maybe_unused]] auto got = co_await select(never.wait(), permits.acquire());
+  });
+  expect_fatal_under([]() -> task<> {
+    auto ended = []() -> eager_task<> { co_return; }();
+    co_await std::move(ended);
+  });
+}
+
+TEST_CASE("what never waits may be called under a checked lock, and so may a task") {
+  lock_type lock;
+  hocket::mutex m;
+  semaphore permits(1);
+  bool done = false;
+  auto called = [&]() -> task<> {
+    CHECK(m.try_lock());
+    auto got = try_select(permits.acquire());
+    CHECK(got.has_value());
+    co_return;
+  };
+  auto body = [&]() -> task<> {
+    std::lock_guard held(lock);
+    co_await called();
+    done = true;
+  };
+  run_on_a_loop(body);
+  CHECK(done);
 }
 
 TEST_CASE("what waits under no checked lock goes on, whatever was locked before and in between") {

@@ -78,6 +78,14 @@ struct endless_broadcast {
   bool over() { return sent == static_cast<int>(at.size()); }
 };
 template <class S>
+struct endless_broadcast_batches : endless_broadcast<S> {
+  int into[2];
+  auto wait() {
+    if (this->at.size() == 0 && this->items.send(1)) ++this->sent;
+    return this->at.receive_batch(into);
+  }
+};
+template <class S>
 struct endless_news {
   hocket::basic_watch<S, int> last{0};
   typename hocket::basic_watch<S, int>::receiver at = last.make_receiver();
@@ -198,6 +206,7 @@ TEST_CASE_TEMPLATE("who finds its operations possible again and again lets other
   SUBCASE("batches") { expect_bounded<Kind, endless_batches<S>>(); }
   SUBCASE("a channel of two") { expect_bounded<Kind, endless_ring<S>>(); }
   SUBCASE("a broadcast") { expect_bounded<Kind, endless_broadcast<S>>(); }
+  SUBCASE("batches of a broadcast") { expect_bounded<Kind, endless_broadcast_batches<S>>(); }
   SUBCASE("a watch") { expect_bounded<Kind, endless_news<S>>(); }
   SUBCASE("permits") { expect_bounded<Kind, endless_permits<S>>(); }
   SUBCASE("an event that is set") { expect_bounded<Kind, endless_event<S>>(); }

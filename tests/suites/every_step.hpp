@@ -11,7 +11,14 @@
 //   void close();                       // lets go whatever may still be waited for; settles
 //
 // An actor says limited(wait) of each of its waits, and got() when it has what it came for. `world` is declared last.
+//
+// Each play is acted again with actors whose budget is used up at each of their waits (core/operation.hpp): what is
+// possible at once goes through the queue then, and what was stopped before takes nothing. There the stroke comes, too,
+// from a coroutine among the actors, which lets the others run a few times before: so it hits one that stands in the
+// queue and has what it took.
 #pragma once
+#include <hocket/core/current.hpp>
+#include <hocket/core/yield.hpp>
 #include <hocket/sync/event.hpp>
 #include <hocket/time/within.hpp>
 
@@ -28,8 +35,12 @@ enum class stroke { none, cancel, time_out, kill };
 
 // Whom the stroke hits, and which.
 struct cast {
+  static constexpr int from_outside = -1;
+
   int victim = -1;
   stroke fate = stroke::none;
+  bool budget_used_up = false;  // at each wait of an actor
+  int pauses = from_outside;    // else by a coroutine, after so many
 };
 
 template <class Kind>
@@ -45,11 +56,20 @@ class stage {
 
   template <class Wait>
   auto limited(int actor, Wait wait) const {
+    if (who_.budget_used_up) hocket::this_thread().spent = 255;
     const bool hit = who_.fate == stroke::time_out && actor == who_.victim;
     return within(hit ? hocket::duration(limit) : hocket::duration(std::chrono::hours(1)), std::move(wait));
   }
 
   void strike(Kind& world) {
+    if (who_.pauses == cast::from_outside) return strike_now(world);
+    auto body = [this, &world]() -> typename Kind::body {
+      for (int i = 0; i < who_.pauses; ++i) co_await hocket::yield();
+      strike_now(world);
+    };
+    world.start(body);
+  }
+  void strike_now(Kind& world) {
     const int id = ids_[index(who_.victim)];
     if (who_.fate == stroke::cancel) world.cancel(id);
     if (who_.fate == stroke::kill) world.kill(id);
@@ -94,16 +114,29 @@ void act_once(cast who, int when) {
 }
 
 template <class Play>
+void act_with_every_victim(cast who) {
+  for (who.victim = 0; who.victim < Play::actors; ++who.victim)
+    for (int when = 0; when <= Play::acts; ++when) {
+      CAPTURE(static_cast<int>(who.fate));
+      CAPTURE(who.budget_used_up);
+      CAPTURE(who.pauses);
+      CAPTURE(who.victim);
+      CAPTURE(when);
+      act_once<Play>(who, when);
+    }
+}
+
+template <class Play>
 void act_at_every_step() {
-  act_once<Play>({}, -1);
-  for (stroke fate : {stroke::cancel, stroke::time_out, stroke::kill})
-    for (int victim = 0; victim < Play::actors; ++victim)
-      for (int when = 0; when <= Play::acts; ++when) {
-        CAPTURE(static_cast<int>(fate));
-        CAPTURE(victim);
-        CAPTURE(when);
-        act_once<Play>({victim, fate}, when);
-      }
+  for (const bool used_up : {false, true}) {
+    act_once<Play>({.budget_used_up = used_up}, -1);
+    for (stroke fate : {stroke::cancel, stroke::time_out, stroke::kill})
+      act_with_every_victim<Play>({.fate = fate, .budget_used_up = used_up});
+  }
+  if constexpr (takes_turns_on_an_executor<decltype(Play::world)>)
+    for (stroke fate : {stroke::cancel, stroke::kill})
+      for (int pauses : {0, 1, 2})
+        act_with_every_victim<Play>({.fate = fate, .budget_used_up = true, .pauses = pauses});
 }
 
 // A stage whose actors stay with what they have got until they are told to go, in their order.

@@ -27,6 +27,7 @@ class staged_threads {
  public:
   using body = direct_body<staged_threads>;
   using strength = hocket::strength::shared;
+  using blocks_threads = void;
 
   ~staged_threads() {
     for (auto& one : all_) one->stop.request(hocket::verdict::killed);

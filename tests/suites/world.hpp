@@ -115,6 +115,10 @@ struct on_one_thread : Kind {
 template <class Kind>
 concept takes_turns = !requires { typename Kind::runs_side_by_side; };
 
+// Whether they go through a queue when they let others run.
+template <class Kind>
+concept takes_turns_on_an_executor = takes_turns<Kind> && !requires { typename Kind::blocks_threads; };
+
 // What coroutines noted, in the order of their coming; in any order, where they do not take turns.
 template <class Kind, class T>
 class record_of {

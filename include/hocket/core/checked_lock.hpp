@@ -5,13 +5,19 @@
 //   std::lock_guard held(sessions);            // anything that takes a Lockable
 //
 // A lock of threads that a coroutine holds while it waits stays locked on its thread; the next coroutine there that
-// wants it blocks the thread, and with it the one that would unlock it. At check level `debug` a coroutine that waits,
-// yields or forks while its thread holds a checked lock is fatal, and the message names both. So is unlocking on
-// another thread than the one that locked, and destroying a lock that is held. At the other levels it is the lock
-// itself: not a byte or an instruction more.
+// wants it blocks the thread, and with it the one that would unlock it. At check level `debug` a coroutine that awaits
+// an operation or an eager task, yields or forks while its thread holds a checked lock is fatal, and the message names
+// both. So is unlocking on another thread than the one that locked, and destroying a lock that is held. At the other
+// levels it is the lock itself: not a byte or an instruction more.
 //
-// What it does not see: a plain thread that waits (it blocks, and nobody else is in its way), shared ownership, and
-// raw coroutines that yield, whose owner knows what it does. A lock that is to be held over a wait is hocket::mutex.
+// It is fatal whether the coroutine would have to wait or not: that is a matter of timing, and in every build an
+// operation that is possible at once goes through the queue all the same if the budget is used up (core/operation.hpp).
+// What never waits may be called under a lock: try_lock(), try_receive(), try_select(), unlock(), notify_one(). So may
+// a task be awaited: it is a call, and what it awaits is looked at.
+//
+// What it does not see: a plain thread that waits (it blocks, and nobody else is in its way), shared ownership, foreign
+// awaitables that do not suspend, and raw coroutines that yield, whose owner knows what it does. A lock that is to be
+// held over a wait is hocket::mutex.
 //
 // Thread safety: that of `Mutex`. `name` is a literal, or outlives the lock. The idea is that of the Linux kernel's
 // lockdep, with one rule.

@@ -27,8 +27,8 @@ class run_queue;
 class stealable_queue;
 
 // Per-thread pointers of the layers above core, each owned by the layer that is named. Null until first use.
-enum class thread_slot : std::uint8_t { frame_memory, fiber };
-inline constexpr std::size_t thread_slot_count = 2;
+enum class thread_slot : std::uint8_t { frame_memory, fiber, served_waits };
+inline constexpr std::size_t thread_slot_count = 3;
 
 // What an executor lends to the thread that runs it.
 struct executor_seat {
@@ -87,6 +87,15 @@ inline void expect_no_lock(const thread_state& here, [[maybe_unused]] const std:
   if constexpr (debug_checks && !under_model) {
     if (here.locks) [[unlikely]]
       detail::wait_under_lock(*here.locks, here.ctx, at);
+  }
+}
+
+// The same for what awaits something that may be possible at once: then nobody asks whether it waits. A plain thread
+// may.
+inline void expect_no_lock_to_await([[maybe_unused]] const std::source_location& at = {}) noexcept {
+  if constexpr (debug_checks && !under_model) {
+    const thread_state& here = this_thread();
+    if (here.seat.running_on) expect_no_lock(here, at);
   }
 }
 

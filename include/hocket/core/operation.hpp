@@ -20,7 +20,8 @@
 //     and has what it took. A stop that comes meanwhile changes nothing about that: the next wait sees it, or the next
 //     time that the budget is used up.
 // A plain thread, an eager body on its caller's stack, code that is being unwound and whatever could not wait anyway
-// spends the budget, but goes on.
+// spends the budget, but goes on. So one that was known to be possible waits nevertheless, once in a while: not to be
+// awaited under a lock of the thread (core/checked_lock.hpp).
 //
 // An operation is a small movable value, awaited once, as an rvalue or through std::move. At check level `debug`
 // dropping one that was never awaited is fatal: it is nearly always a forgotten `await`.
@@ -222,6 +223,7 @@ class [[nodiscard]] wait : public own_awaiter {
   }
 
   bool await_ready() noexcept {
+    expect_no_lock_to_await(what_.terms_.at);
     if constexpr (detail::spends_budget<Op>) {
       if (detail::spend_budget() && detail::can_let_others_run()) [[unlikely]]
         return false;

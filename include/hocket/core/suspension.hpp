@@ -59,6 +59,14 @@ class wait_source {
   // joined. For those who look at a wait while its threads stand still; to be compared only, since it may have ended.
   virtual const void* holder() const noexcept { return nullptr; }
 
+  // What can be counted of its state, for those who look in the same way, and for people: {"held by", 3, "reader"}.
+  struct tally {
+    const char* words = nullptr;  // literals; null: nothing
+    std::size_t count = 0;
+    const char* thing = nullptr;  // one of them
+  };
+  virtual tally counted() const noexcept { return {}; }
+
   // Any thread, without locks: takes `entry` out of the list. True: it was in, and nobody will pop it any more.
   [[nodiscard]] virtual bool detach(waiter& entry) noexcept = 0;
 
@@ -93,6 +101,10 @@ class waiter : public list_node {
   // not touch the waiter again.
   bool grant() noexcept;
 
+  // The same by a source that need not be there any more once the wait is over: what cannot be granted goes back to it
+  // first, by pass_on().
+  void grant_or_pass_on() noexcept;
+
   // The same in two steps; see above. False: as above, and there is no second step. In between the waiter and its wait
   // stay where they are. Such a source outlives the wait.
   [[nodiscard]] bool begin_grant() noexcept;
@@ -102,6 +114,10 @@ class waiter : public list_node {
   // again). Where somebody else won, the waiter stays with the source, too, and there is a second step. Such a source
   // answers detach() with false, and goes on to the second step then.
   [[nodiscard]] bool claim_grant() noexcept;
+
+  // Any thread, by the source that such a waiter is handed on to, before others see it there: those who look at the
+  // wait are told of that source, until the second step.
+  void adopted_by(const wait_source& source) noexcept;
 
   // The same for a source that decides under its lock, because what it grants goes through the memory of the wait.
   // Under the lock, for a waiter that stands in its list: lost means that others have ended the wait; they take the
@@ -187,9 +203,9 @@ class suspension : private stop_node, private timer_node {
 
   // For those who look at a wait under way, on the thread of its executor: the first source it waits for, and where it
   // was asked for. Null: there is none; or the wait is decided, though perhaps not over, and the source may be gone.
-  // One that grants in two steps is told until the second.
+  // One that grants in two steps, or has adopted a waiter, is told until the second step.
   const wait_source* awaited() const noexcept;
-  // It has one source, and no deadline.
+  // It has one source, and no deadline; or it is decided, and what is awaited() is all that is missing.
   bool ends_only_by_grant() const noexcept;
   const std::source_location& at() const noexcept { return at_; }
   time_point deadline(time_point present) const noexcept {
@@ -221,8 +237,8 @@ class suspension : private stop_node, private timer_node {
 
   claim claim_;
   bool finished_ = true;
-  atomic<bool> granting_{false};  // between begin_grant() and finish_grant()
-  verdict ignore_;                // of the terms
+  verdict ignore_;                                // of the terms
+  atomic<const wait_source*> finisher_{nullptr};  // who is to call finish_grant(), once the wait is decided
   runnable run_;
   waiter* first_;   // the registrations, last first; written by the registrar while registering
   waiter* winner_;  // written by the winning waiter before it drops its hold
@@ -240,6 +256,7 @@ inline void waiter::join(suspension& wait, wait_source& source) noexcept {
 }
 
 inline bool suspension::ends_only_by_grant() const noexcept {
+  if (decided()) return true;
   return first_ && !first_->sibling_ && timer_node::when == time_point::max() && after() == duration::max();
 }
 

@@ -94,6 +94,7 @@ class [[nodiscard]] eager_task : public own_awaiter {
   bool await_ready() const noexcept {
     debug_expects(!checked().state.awaited(), "an eager task is awaited by two at once",
                   "await it in one place, and hand its result to the other");
+    expect_no_lock_to_await();
     return ready();
   }
   template <class Promise>

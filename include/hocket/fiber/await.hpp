@@ -354,6 +354,7 @@ template <class Op>
 [[gnu::always_inline]] inline result<typename Op::value_type> await(operation<Op>&& what) {
   if constexpr (debug_checks) static_cast<void>(detail::awaiting_fiber());
   const wait_terms& terms = what.terms();
+  expect_no_lock_to_await(terms.at);
   Op op = std::move(what).unwrap();
   if (!detail::pauses_fiber<Op>() && op.try_now()) [[likely]]
     return op.take();

@@ -128,9 +128,10 @@ class loop final : public executor, public spawn_target, private timer_waker {
   //   3. if all wait, without a timer and a driver: that nothing here will wake them. Whether other threads will, or
   //      coroutines elsewhere, no loop can know.
   // Who has a mutex, a once, or a shared_mutex for writing is known at check level `debug`; who is in a monitor,
-  // always. Not known: who reads, who has permits, who will set, send or notify; what the children of a when_all have;
-  // the mutex that a condition's wait stands in line for; whom of several the end of a scope, or of a task_manager,
-  // still needs. A wait with a deadline, and a select, end otherwise.
+  // always. Of those who read a shared_mutex, and of the permits of a semaphore, the number is told. A wait for a
+  // condition or a monitor is, once it was notified or ended, one for the mutex or the monitor. Not known: who reads,
+  // who has permits, who will set, send or notify; what the children of a when_all have; whom of several the end of a
+  // scope, or of a task_manager, still needs. A wait with a deadline, and a select, end otherwise.
   // Takes nothing from the allocator and leaves errno as it was. Blocks like write(2) on `fd`; what cannot be written
   // is dropped. n coroutines take O(n log n). From its thread (a coroutine of the loop, too), or by a debugger while
   // that thread stands still: call lp.dump(2).

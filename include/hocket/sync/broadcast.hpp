@@ -14,6 +14,12 @@
 // cancelled, timed out or killed has taken nothing. send() runs no foreign code, but that items are moved under the
 // inner mutex, and copied for receivers; the one that is overwritten is destroyed by the sender, outside of it.
 //
+// Batches. send_batch() sends items in one step: no item of others comes between them. Those that find no place, since
+// there are more of them than places, are lost to every receiver at once. receive_batch() waits until one item is
+// there, and gives copies of as many as there are, in one critical section: result<std::size_t> says how many. It fails
+// as receive() does, and only if it would be none: what a receiver has lost is told before it gets the items behind
+// that.
+//
 // Any number of senders, and of receivers, which come and go as they like: a receiver is a position, known to itself
 // only. It is used by one coroutine at a time; a copy is one more receiver, at the same position. It is not there any
 // more when it is destroyed, also if items are left for it. What nobody has to receive stays, until it is overwritten
@@ -29,7 +35,7 @@
 // selected. The constructor allocates the places, nothing else allocates.
 //
 // T is copyable, perhaps with exceptions: one that is thrown by the copy for a receiver leaves its receive(), and the
-// item is still there for it. Moves are noexcept.
+// item is still there for it; all items of a batch are, whichever of them was copied. Moves are noexcept.
 //
 // How: detail/publication.hpp. Item n stands in place n modulo the number of places.
 #pragma once
@@ -37,6 +43,8 @@
 #include <hocket/sync/detail/item_ring.hpp>
 #include <hocket/sync/detail/own_pointer.hpp>
 #include <hocket/sync/detail/publication.hpp>
+#include <algorithm>
+#include <span>
 #include <utility>
 
 namespace hocket::inline HOCKET_ABI {
@@ -75,11 +83,23 @@ class basic_broadcast final : private detail::publication<Strength> {
 
   // Never waits. False: it is closed.
   bool send(T item) noexcept {
-    return this->publish([&](std::uint64_t before) noexcept {
-      T* const place = place_of(before);
-      if (before < ring_.places()) ::new (static_cast<void*>(place)) T(std::move(item));
-      else std::swap(*place, item);
-    });
+    return this->publish([&](std::uint64_t before) noexcept { put(before, before, item); });
+  }
+  // Never waits. Sends them in their order, and moves from them. False: it is closed, and they are untouched.
+  bool send_batch(std::span<T> items) noexcept {
+    if (items.empty()) return !is_closed();
+    const bool sent = this->publish(
+        [&](std::uint64_t before) noexcept {
+          const std::size_t lost = items.size() - std::min(items.size(), ring_.places());
+          for (std::size_t i = lost; i < items.size(); ++i) put(before + i, before, items[i]);
+        },
+        items.size());
+    if constexpr (!std::is_trivially_destructible_v<T>) {
+      for (T& overwritten : sent ? items : std::span<T>()) {
+        [[maybe_unused]] const T ends_here(std::move(overwritten));
+      }
+    }
+    return sent;
   }
 
   // One that gets what is sent from now on.
@@ -94,6 +114,12 @@ class basic_broadcast final : private detail::publication<Strength> {
 
  private:
   const char* what() const noexcept override { return "a broadcast"; }
+  // Under the mutex: item number `n`; there were `before` when the sender came. `item` is then what it overwrites.
+  void put(std::uint64_t n, std::uint64_t before, T& item) noexcept {
+    T* const place = place_of(n);
+    if (n % ring_.places() < before) std::swap(*place, item);
+    else ::new (static_cast<void*>(place)) T(std::move(item));
+  }
   T* place_of(std::uint64_t item) const noexcept { return ring_.at(static_cast<std::size_t>(item % ring_.places())); }
 
   detail::item_ring<T> ring_;  // guarded by mutex_
@@ -103,6 +129,7 @@ class basic_broadcast final : private detail::publication<Strength> {
 template <class Strength, class T>
 class basic_broadcast<Strength, T>::receiver {
   class receiving;
+  class receiving_batch;
 
  public:
   explicit receiver(basic_broadcast& from) noexcept : from_(&from) {
@@ -113,6 +140,14 @@ class basic_broadcast<Strength, T>::receiver {
   // Waits for an item.
   [[nodiscard]] operation<receiving> receive(std::source_location at = std::source_location::current()) noexcept {
     return operation<receiving>(receiving(*this), at);
+  }
+  // Waits for an item, and copies as many as there are, and as there is room for in `room`. Assigns to that, also if
+  // the copy of a later one throws. Without room it gives 0 at once.
+  [[nodiscard]] operation<receiving_batch> receive_batch(
+      std::span<T> room, std::source_location at = std::source_location::current()) noexcept {
+    static_assert(std::is_copy_assignable_v<T>,
+                  "hocket: receive_batch() assigns to the objects of the span: use receive()");
+    return operation<receiving_batch>(receiving_batch(*this, room), at);
   }
   // Never suspends. std::errc::resource_unavailable_try_again: there is none.
   result<T> try_receive() {
@@ -132,20 +167,31 @@ class basic_broadcast<Strength, T>::receiver {
  private:
   result<T> take() {
     locked guard(from_->mutex_);
-    const std::uint64_t sent = from_->published();
-    const std::uint64_t lost = lost_before(sent);
-    if (lost != 0) {
-      next_ += lost;
-      lost_ += lost;
-      return failure(detail::lag_of(lost));
-    }
-    if (next_ == sent) {
-      expects(from_->is_closed(), "two coroutines received by one receiver of a broadcast", "give each a copy of it");
-      return failure(from_->why());
-    }
+    if (const std::error_code error = why_none()) return failure(error);
     result<T> got(std::in_place, std::as_const(*from_->place_of(next_)));
     ++next_;
     return got;
+  }
+  result<std::size_t> take_some(T* room, std::size_t most) {
+    locked guard(from_->mutex_);
+    if (const std::error_code error = why_none()) return failure(error);
+    const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(from_->published() - next_, most));
+    for (std::size_t i = 0; i < n; ++i) room[i] = std::as_const(*from_->place_of(next_ + i));
+    next_ += n;
+    return n;
+  }
+  // Under the mutex, where there was news: why the next item is not to be had; success: it is there. Counts what was
+  // lost, and goes on behind it.
+  std::error_code why_none() noexcept {
+    const std::uint64_t sent = from_->published();
+    if (const std::uint64_t lost = lost_before(sent)) {
+      next_ += lost;
+      lost_ += lost;
+      return detail::lag_of(lost);
+    }
+    if (next_ != sent) return {};
+    expects(from_->is_closed(), "two coroutines received by one receiver of a broadcast", "give each a copy of it");
+    return from_->why();
   }
   std::uint64_t lost_before(std::uint64_t sent) const noexcept {
     const std::uint64_t behind = sent - next_;
@@ -170,6 +216,26 @@ class basic_broadcast<Strength, T>::receiver::receiving {
  private:
   receiver& of() const noexcept { return *receiver_.get(); }
   detail::own_pointer<receiver> receiver_;
+};
+
+template <class Strength, class T>
+class basic_broadcast<Strength, T>::receiver::receiving_batch {
+ public:
+  using value_type = std::size_t;
+  static constexpr bool spends_budget = true;
+  receiving_batch(receiver& of, std::span<T> room) noexcept : receiver_(&of), room_(room.data()), count_(room.size()) {}
+  bool try_now() noexcept { return count_ == 0 || of().from_->has_news(of().next_); }
+  void begin(suspension& wait, waiter& entry) noexcept { of().from_->begin(wait, entry, of().next_); }
+  result<std::size_t> take() {
+    if (count_ == 0) return count_;
+    return of().take_some(room_.get(), count_);
+  }
+
+ private:
+  receiver& of() const noexcept { return *receiver_.get(); }
+  detail::own_pointer<receiver> receiver_;
+  detail::own_pointer<T> room_;
+  std::size_t count_;
 };
 
 template <class T>

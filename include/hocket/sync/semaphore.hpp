@@ -66,6 +66,7 @@ class basic_semaphore final : private detail::permit_line<Strength> {
 
  private:
   const char* what() const noexcept override { return "a semaphore"; }
+  wait_source::tally counted() const noexcept override { return {"with", this->last_free(), "permit"}; }
 };
 
 // Acquired permits. Move-only; gives them back when it is destroyed.

@@ -20,8 +20,8 @@
 // What it does not do. It is not recursive, and a reader cannot become a writer: who wants to write unlocks first, and
 // looks again after the lock. A reader that locks again waits for ever if a writer has come between. At check level
 // `debug` a scheduled coroutine that locks what it has locked for writing is fatal, and so is one that unlocks what
-// another one has locked for writing (see mutex). Who reads is not known. A shared mutex must not be destroyed while it
-// is held (fatal at check level `debug`).
+// another one has locked for writing (see mutex). Who reads is not known, but how many do. A shared mutex must not be
+// destroyed while it is held (fatal at check level `debug`).
 //
 // All readers write to one word: where they hold it for but a moment, on many threads, a mutex costs no more.
 // unsync::shared_mutex is for the coroutines of one thread; see core/strength.hpp.
@@ -98,6 +98,11 @@ class basic_shared_mutex final : private detail::permit_line<Strength> {
 
   const char* what() const noexcept override { return "a shared mutex"; }
   const void* holder() const noexcept override { return holder_.who(); }
+  wait_source::tally counted() const noexcept override {
+    const std::size_t free = this->last_free();
+    if (free == 0) return {"held by", 1, "writer"};
+    return free == base::most ? wait_source::tally{} : wait_source::tally{"held by", base::most - free, "reader"};
+  }
 
   [[no_unique_address]] detail::holder<Strength> holder_;  // the writer
 };

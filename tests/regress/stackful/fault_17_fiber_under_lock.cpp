@@ -41,6 +41,21 @@ TEST_CASE("FAULT 17: a fiber that waits under a checked lock of its caller is fa
   CHECK_MESSAGE(end.errors.find("careless") != end.errors.npos, end.errors);
 }
 
+TEST_CASE("FAULT 17: so is a fiber's await of what is possible at once" * doctest::skip(!debug_checks)) {
+  expect_fatal(
+      [] {
+        lock_type lock;
+        event set(true);
+        loop here;
+        static_cast<void>(spawn(here, [&] {
+          std::lock_guard held(lock);
+          deep_inside(set);
+        }));
+        here.run();
+      },
+      "a coroutine waited while its thread holds the lock");
+}
+
 TEST_CASE("FAULT 17: so is a fiber's yield" * doctest::skip(!debug_checks)) {
   expect_fatal(
       [] {

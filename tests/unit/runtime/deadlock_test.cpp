@@ -26,12 +26,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// The lines below the table.
-std::string deadlocks_in(const std::string& text) {
-  const std::size_t at = text.find("deadlock:");
-  return at == text.npos ? "" : text.substr(at);
-}
-
 std::size_t count_of(const std::string& text, const std::string& part) {
   std::size_t n = 0;
   for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++n;
@@ -50,10 +44,6 @@ task<> lock_one(mutex& only) { [[maybe_unused]] auto held = co_await only.lock()
 task<> lock_one_within(mutex& only) { [[maybe_unused]] auto held = co_await within(1h, only.lock()); }
 task<> lock_or_hear(mutex& only, event& bell) {
   [[maybe_unused]] auto first = co_await select(only.lock(), bell.wait());
-}
-
-void step_until_quiet(loop& lp) {
-  for (int i = 0; i < 10; ++i) lp.step();
 }
 
 }  // namespace

@@ -95,6 +95,16 @@ struct dump_table {
 
 inline bool holds(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
+// The lines below the table, of deadlocks.
+inline std::string deadlocks_in(const std::string& text) {
+  const std::size_t at = text.find("deadlock:");
+  return at == text.npos ? "" : text.substr(at);
+}
+
+inline void step_until_quiet(hocket::loop& lp) {
+  for (int i = 0; i < 10; ++i) lp.step();
+}
+
 // "file.cpp:12": how a place in this file looks at the end of its column.
 inline std::string place(const char* file, unsigned line) {
   std::string whole = file;

@@ -30,10 +30,6 @@ std::string still(int many) {
   return "nothing here will wake them: " + std::to_string(many) + " wait for one another, or for somebody outside\n";
 }
 
-void step_until_quiet(loop& lp) {
-  for (int i = 0; i < 10; ++i) lp.step();
-}
-
 // Collects what is noticed.
 struct notices {
   static inline std::mutex guard;

@@ -1,3 +1,4 @@
 #include "unit/sync/kinds.hpp"
 
 #include "suites/broadcast.hpp"
+#include "suites/broadcast_batches.hpp"

@@ -8,10 +8,12 @@
 #include "unit/core/script.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <climits>
 #include <doctest/doctest.h>
 #include <memory>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -140,6 +142,45 @@ TEST_CASE("beside other threads each item of a broadcast is received, told lost,
     }
     for (int seen; (seen = here.load()) < 3;) here.wait(seen);
     for (int n = 0; n < items; ++n) CHECK(b.send(n));
+    b.close();
+    for (auto& one : receivers) one.join();
+  }
+}
+
+TEST_CASE("beside other threads each item of a batch is received in order, told lost, or left") {
+  constexpr int batches = sanitizer == sanitizer_kind::plain ? 20'000 : 2'000;
+  for (std::size_t places : {1u, 5u, 1024u}) {
+    broadcast<int> b(places);
+    std::atomic<int> here{0};
+    std::atomic<std::uint64_t> items{0};
+    std::vector<std::thread> receivers;
+    for (int i = 0; i < 3; ++i) {
+      receivers.emplace_back([&] {
+        auto mine = b.make_receiver();
+        here.fetch_add(1);
+        here.notify_one();
+        std::array<int, 4> room;
+        std::uint64_t got = 0;
+        bool in_order = true;
+        for (;;) {
+          auto n = sync_wait(mine.receive_batch(room));
+          for (std::size_t at = 0; n && at < *n; ++at, ++got)
+            in_order &= room[at] == static_cast<int>(got + mine.lost());
+          if (!n && lagged_by(n.error()) == 0) break;
+        }
+        CHECK(in_order);
+        CHECK(got + mine.lost() == items.load());
+      });
+    }
+    for (int seen; (seen = here.load()) < 3;) here.wait(seen);
+    int next = 0;
+    for (int i = 0; i < batches; ++i) {
+      std::array<int, 7> batch;
+      const auto size = static_cast<std::size_t>(i % 8);
+      for (std::size_t at = 0; at < size; ++at) batch[at] = next++;
+      CHECK(b.send_batch(std::span(batch).first(size)));
+    }
+    items.store(static_cast<std::uint64_t>(next));
     b.close();
     for (auto& one : receivers) one.join();
   }

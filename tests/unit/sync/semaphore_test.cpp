@@ -9,6 +9,7 @@
 
 #include <doctest/doctest.h>
 #include <string>
+#include <vector>
 
 using namespace hocket;
 using namespace hocket_test;
@@ -42,6 +43,19 @@ struct release_and_wait {
 script take_permit(slow_source& slow, semaphore& permits) {
   [[maybe_unused]] auto got =
       co_await select(operation<release_and_wait>(release_and_wait{&slow, &permits}), permits.acquire());
+}
+
+script take_some(semaphore& from, std::size_t n, int& had) {
+  if (auto got = co_await from.acquire(n)) ++had;
+}
+script take_some_of_one(semaphore& one, std::size_t n, semaphore& other, std::size_t m, int& had) {
+  if (auto got = co_await select(one.acquire(n), other.acquire(m))) ++had;
+}
+
+// Whoever gets the first in line of the one semaphore stands in front of the next one at the other.
+script take_turn_or_permit(semaphore& turns, semaphore& permits, int& had) {
+  auto got = co_await select(turns.acquire(0), permits.acquire());
+  if (got && got->index() == 0) ++had;
 }
 
 }  // namespace
@@ -123,4 +137,49 @@ TEST_CASE("a release beyond what a semaphore can count is fatal, also while some
         almost.release(2);
       },
       message);
+}
+
+TEST_CASE("the end of one wait lets any number of selects go, one by the other") {
+  constexpr int many = sanitizer == sanitizer_kind::plain ? 100'000 : 20'000;
+  stepped_executor on;
+  semaphore one(0), other(0);
+  int had = 0;
+  stop_source stop;
+  const context_ptr first = context::child_of(context::root(), {.stop = &stop});
+  auto head = take_some(one, 1, had);
+  head.start(on, first.get());
+  on.run();
+  std::vector<script> all;
+  for (int i = 0; i < many; ++i) {
+    all.push_back(i % 2 == 0 ? take_turn_or_permit(one, other, had) : take_turn_or_permit(other, one, had));
+    all.back().start(on);
+  }
+  on.run();
+  CHECK(had == 0);
+  stop.request();
+  on.run();
+  CHECK(had == many);
+  CHECK(head.done());
+  CHECK(one.available() + other.available() == 0);
+}
+
+TEST_CASE("permits that a select is served when it has others already go to the next") {
+  stepped_executor on;
+  semaphore one(1), other(1);
+  int had = 0;
+  stop_source stop;
+  const context_ptr first = context::child_of(context::root(), {.stop = &stop});
+  auto head = take_some(one, 2, had);
+  head.start(on, first.get());
+  on.run();
+  script all[] = {take_some_of_one(one, 0, other, 2, had), take_some_of_one(one, 1, other, 1, had),
+                  take_some(other, 1, had)};
+  for (script& each : all) each.start(on);
+  on.run();
+  CHECK(had == 0);
+  stop.request();
+  on.run();
+  CHECK(had == 3);
+  CHECK(one.available() == 1);
+  CHECK(other.available() == 1);
 }

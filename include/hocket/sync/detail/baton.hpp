@@ -51,6 +51,7 @@ class baton : public wait_source {
 
   // A waiter of another source, whose wait is decided and who holds it still: it goes on when it has the baton.
   void adopt(waiter& entry) noexcept {
+    entry.adopted_by(*this);
     std::uintptr_t seen = away;
     // ORDER: release, pairs with the compare-exchange in hand_over() and in get_in_line(); relaxed on failure.
     if (!word_.compare_exchange_strong(seen, address_of(entry), std::memory_order_release, std::memory_order_relaxed))

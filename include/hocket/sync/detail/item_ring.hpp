@@ -12,7 +12,7 @@ class item_ring {
   // Throws bad_alloc.
   explicit item_ring(std::size_t places) : places_(possible_places<T>(places)) {
     expects(places != 0, "a ring without a place was made", "say how many items it is to hold: one at least");
-    memory_ = static_cast<T*>(::operator new(places * sizeof(T), std::align_val_t{alignof(T)}));
+    memory_ = static_cast<T*>(::operator new(places_ * sizeof(T), std::align_val_t{alignof(T)}));
   }
   item_ring(const item_ring&) = delete;
   item_ring& operator=(const item_ring&) = delete;

@@ -11,7 +11,11 @@
 // as far as the permits last. So the first in line always wants more than there is. Who is served has left the line;
 // the grants are made outside of the mutex, and what could not be granted is given back again.
 //
-// Ending the wait of the first in line can so grant the next ones, inside of that end.
+// Ending the wait of the first in line can so grant the next ones, inside of that end. Where these are selects, a grant
+// ends their waits in other lines, which can grant others there, and so on without a limit: so what is served while the
+// thread makes grants already is put behind those that it still has to make (served_waits), and the stack does not
+// grow. Whoever served it may be gone by then, but for the waits themselves: they keep their line, and what cannot be
+// granted goes back before such a wait is over.
 //
 // The end of its life. Whoever gives permits back touches nothing after its write of the word, but for the inner mutex,
 // which the destructor goes through; and for what it could not grant, which nobody has until it is given back. So who
@@ -19,6 +23,7 @@
 #pragma once
 #include <hocket/core/strength.hpp>
 #include <hocket/core/suspension.hpp>
+#include <hocket/sync/detail/served_waits.hpp>
 #include <cstddef>
 
 namespace hocket::inline HOCKET_ABI::detail {
@@ -32,11 +37,7 @@ class permit_line : public wait_source {
  protected:
   static constexpr std::size_t most = static_cast<std::size_t>(-1) >> 2;
 
-  // What a waiter wants: a part of its operation.
-  struct request {
-    std::size_t wanted;
-    waiter* next = nullptr;  // in the chain of those who are served together
-  };
+  using request = permit_request;
 
   explicit permit_line(std::size_t free) noexcept : word_(count(free)) {}
   ~permit_line() { Strength::drain(mutex_); }
@@ -69,6 +70,8 @@ class permit_line : public wait_source {
     // ORDER: relaxed, pairs with nothing: no more than a hint.
     return static_cast<std::size_t>(word_.load(std::memory_order_relaxed) >> 1);
   }
+  // For those who look while the threads stand still: the same.
+  std::size_t last_free() const noexcept { return static_cast<std::size_t>(Strength::last(word_) >> 1); }
   // For a destructor: whether nobody is in line; whether nobody has or wants any of `n` permits.
   bool is_deserted() noexcept {
     Strength::drain(mutex_);
@@ -98,7 +101,6 @@ class permit_line : public wait_source {
   [[gnu::noinline, gnu::cold]] void give_to_waiters(std::size_t n) noexcept;
   waiter* serve() noexcept;
   static std::size_t grant_all(waiter* first) noexcept;
-  static request& request_of(waiter& entry) noexcept { return *static_cast<request*>(entry.resource); }
 
   bool detach(waiter& entry) noexcept override;
   void pass_on(waiter& entry) noexcept override;

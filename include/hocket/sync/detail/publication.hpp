@@ -65,10 +65,10 @@ class publication : public wait_source {
   explicit publication(std::uint64_t published) noexcept : published_(published) {}
   ~publication();
 
-  // Any thread: calls `change`, which is noexcept, under the mutex, with how often was published before, and counts.
-  // False: it is closed, and nothing was called.
+  // Any thread: calls `change`, which is noexcept, under the mutex, with how often was published before, and counts; by
+  // more than one, if it publishes that many. False: it is closed, and nothing was called.
   template <class Change>
-  bool publish(Change change) noexcept {
+  bool publish(Change change, std::uint64_t count = 1) noexcept {
     woken_waits woken;
     {
       locked guard(mutex_);
@@ -77,7 +77,7 @@ class publication : public wait_source {
       if (before & closed) return false;
       change(before);
       // ORDER: relaxed, pairs with the load in has_news(): the mutex orders what is published.
-      published_.store(before + 1, std::memory_order_relaxed);
+      published_.store(before + count, std::memory_order_relaxed);
       woken.take(line_);
     }
     woken.grant();

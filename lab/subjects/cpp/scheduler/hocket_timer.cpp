@@ -23,7 +23,7 @@ hocket::timer_service& timers_here() { return *hocket::current_executor()->timer
 
 void set(hocket::timer_service& timers, node& one, std::size_t i) {
   one.when = hocket::time_point::max();
-  one.after = lab::far(i);
+  one.set_after(lab::far(i));
   timers.attach_after(one);
 }
 
