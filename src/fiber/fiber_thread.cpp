@@ -1,4 +1,5 @@
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/platform/poison.hpp>
 #include <hocket/context/switch.hpp>
 #include <hocket/core/current.hpp>
 #include <hocket/core/housekeeping.hpp>
@@ -23,6 +24,7 @@ struct fiber_thread::exit_hook : thread_exit_hook {
     thread->ended_ = true;
     thread->for_signals_.remove();
     if (thread->live == 0) delete thread;
+    else expect_to_last(thread);
     delete static_cast<exit_hook*>(&self);
   }
 };

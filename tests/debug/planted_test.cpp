@@ -109,15 +109,17 @@ namespace {
 // Looks for leaks while a suspended coroutine is the only owner of an allocation; `planted`: while nobody is.
 void look_for_leaks(bool planted) {
   coroutine<void()> c{[planted](auto& self) {
-    auto owned = std::make_unique<int[]>(100);
+    int* const owned = new int[100];  // a variable that is never referred to: others may lie where no leak check looks
     owned[0] = 1;
     if (planted) lose_an_allocation();
     wipe_the_stack_below();
     self.yield();
     sink = owned[0];
+    delete[] owned;
   }};
   c.resume();
   if (leaks_now()) std::fputs("the leak check found something", stderr), std::abort();
+  c.resume();
 }
 
 }  // namespace

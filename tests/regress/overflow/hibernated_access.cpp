@@ -1,5 +1,6 @@
 // A pointer to a variable of a fiber that hibernates, used by others: the access faults, and the report says whose it
 // is.
+#include <hocket/base/platform/poison.hpp>
 #include <hocket/context/switch.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/hibernate.hpp>
@@ -30,7 +31,7 @@ void with_hibernated(void (*use)(std::uintptr_t variable)) {
   std::uintptr_t variable = 0;
   spawn(lp, {.name = "sleeper", .hibernate_after = std::chrono::hours(1)}, [&] {
     volatile char own = 1;
-    variable = reinterpret_cast<std::uintptr_t>(&own);
+    variable = reinterpret_cast<std::uintptr_t>(place_on_stack(const_cast<const char*>(&own)));
     static_cast<void>(await(never.wait()));
     static_cast<void>(own);
   });
