@@ -7,6 +7,7 @@
 #include "runtime/platform/thread_name.hpp"
 
 #include <memory>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -199,8 +200,9 @@ bool blocking_pool::start_thread() noexcept {
 }
 
 void blocking_pool::run(thread& self) noexcept {
-  const exit_hook_scope ending;
   state& all = *state_;
+  std::optional<exit_hook_scope> ending;  // who is never joined keeps its library in memory by what it registers
+  if (!all.immortal) ending.emplace();
   name_this_thread(all.limits.name, self.index);
   all.mutex.lock();
   --all.coming;

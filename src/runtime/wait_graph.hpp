@@ -1,12 +1,13 @@
 // Who waits for whom: what a dump says of locks that are held, and of coroutines that wait for one another.
 //
 // An arrow leads from a coroutine to the one that must go on before it can: the holder of the mutex that it waits for,
-// or the coroutine that it joins (wait_source::holder()). A wait that may end otherwise has none: one with a deadline,
-// and one for several things at once (select). Nor has a coroutine with an eager body under way, which waits for
-// something else. So each coroutine has at most one arrow. Those on a circle wait for ever, and so do those whose
-// arrows lead there: only a cancel or a kill ends their waits. Whose arrow leads to the holder of a lock that is not
-// among the members, or to one whose arrow does, is not woken by any of them: that holder has ended, or is elsewhere.
-// An arrow to another coroutine that is not among them (it has not begun, say) tells nothing.
+// or the coroutine that it joins (wait_source::holder()). A wait that may end otherwise has none, before
+// it is decided: one with a deadline, and one for several things at once (select). Nor has a coroutine with an eager
+// body under way, which waits for something else. So each coroutine has at most one arrow. Those on a circle wait for
+// ever, and so do those whose arrows lead there: only a cancel or a kill ends their waits. Whose arrow leads to the
+// holder of a lock that is not among the members, or to one whose arrow does, is not woken by any of them: that holder
+// has ended, or is elsewhere. An arrow to another coroutine that is not among them (it has not begun, say) tells
+// nothing.
 //
 // Made and used while all coroutines in it stand still. Their waits may be ended meanwhile, by other threads: so each
 // is looked at once, and what is told later was so then. Holders are compared, not followed: a coroutine that has ended

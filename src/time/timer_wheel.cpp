@@ -30,8 +30,6 @@ void prefetch_around(const timer_node& node) noexcept {
   prefetch(at + 192);
 }
 
-constexpr std::size_t look_ahead = 4;  // of a walk over a slot, in timers; append() has as much
-
 constexpr std::uint64_t bit(std::size_t number) noexcept { return std::uint64_t{1} << number; }
 
 }  // namespace
@@ -95,9 +93,8 @@ std::uint64_t timer_wheel::earliest_in(place at) noexcept {
 // cold.
 void timer_wheel::append(timer_node& node, place at) noexcept {
   auto& [timers, before_last] = bucket_of(at);
-  node.expect_next(before_last[2]);
-  before_last[2] = before_last[1];
-  before_last[1] = before_last[0];
+  node.expect_next(before_last[ahead - 2]);
+  for (std::size_t i = ahead - 2; i != 0; --i) before_last[i] = before_last[i - 1];
   before_last[0] = timers.empty() ? nullptr : &timers.back();
   timers.push_back(node);
   occupy(at);
@@ -107,7 +104,7 @@ void timer_wheel::append(timer_node& node, place at) noexcept {
 void timer_wheel::prepend(timer_node& node, place at) noexcept {
   list<timer_node>& to = slot(at);
   auto other = to.begin();
-  for (std::size_t i = 1; i < look_ahead && other != to.end(); ++i) ++other;
+  for (std::size_t i = 1; i < ahead && other != to.end(); ++i) ++other;
   if (other != to.end()) other->expect_next(&node);
   to.push_front(node);
   occupy(at);

@@ -103,8 +103,8 @@ inline void expect_no_lock_to_await([[maybe_unused]] const std::source_location&
 // what they give up is not asked for.
 bool leaving_by_failure() noexcept;
 
-// Runs when this thread ends, after its other thread_local objects that were made later. `hook` must stay valid; each
-// hook runs once, last registered first. A hook may register no other.
+// Runs when this thread ends: on a thread of hocket's own before its thread_local objects do, else after those of them
+// that were made later. `hook` must stay valid; each hook runs once, last registered first.
 struct thread_exit_hook {
   void (*run)(thread_exit_hook& self) noexcept;
   thread_exit_hook* next = nullptr;

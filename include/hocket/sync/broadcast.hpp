@@ -16,9 +16,9 @@
 //
 // Batches. send_batch() sends items in one step: no item of others comes between them. Those that find no place, since
 // there are more of them than places, are lost to every receiver at once. receive_batch() waits until one item is
-// there, and gives copies of as many as there are, in one critical section: result<std::size_t> says how many. It fails
-// as receive() does, and only if it would be none: what a receiver has lost is told before it gets the items behind
-// that.
+// there, and gives copies of as many as there are, some in each critical section: result<std::size_t> says how many. It
+// fails as receive() does, and only if it would be none: what a receiver has lost is told before it gets the items
+// behind that.
 //
 // Any number of senders, and of receivers, which come and go as they like: a receiver is a position, known to itself
 // only. It is used by one coroutine at a time; a copy is one more receiver, at the same position. It is not there any
@@ -35,7 +35,8 @@
 // selected. The constructor allocates the places, nothing else allocates.
 //
 // T is copyable, perhaps with exceptions: one that is thrown by the copy for a receiver leaves its receive(), and the
-// item is still there for it; all items of a batch are, whichever of them was copied. Moves are noexcept.
+// item is still there for it, with all that were copied in the same critical section. A receive_batch() that has got
+// some before gives those instead. Moves are noexcept.
 //
 // How: detail/publication.hpp. Item n stands in place n modulo the number of places.
 #pragma once
@@ -43,6 +44,7 @@
 #include <hocket/sync/detail/item_ring.hpp>
 #include <hocket/sync/detail/own_pointer.hpp>
 #include <hocket/sync/detail/publication.hpp>
+#include <hocket/sync/detail/taken_items.hpp>
 #include <algorithm>
 #include <span>
 #include <utility>
@@ -141,12 +143,12 @@ class basic_broadcast<Strength, T>::receiver {
   [[nodiscard]] operation<receiving> receive(std::source_location at = std::source_location::current()) noexcept {
     return operation<receiving>(receiving(*this), at);
   }
-  // Waits for an item, and copies as many as there are, and as there is room for in `room`. Assigns to that, also if
-  // the copy of a later one throws. Without room it gives 0 at once.
+  // Waits for an item, and copies as many as there are, and as there is room for in `room`. Assigns to that. Without
+  // room it gives 0 at once.
   [[nodiscard]] operation<receiving_batch> receive_batch(
       std::span<T> room, std::source_location at = std::source_location::current()) noexcept {
-    static_assert(std::is_copy_assignable_v<T>,
-                  "hocket: receive_batch() assigns to the objects of the span: use receive()");
+    static_assert(std::is_nothrow_move_assignable_v<T>,
+                  "hocket: receive_batch() assigns to the objects of the span, without exceptions: use receive()");
     return operation<receiving_batch>(receiving_batch(*this, room), at);
   }
   // Never suspends. std::errc::resource_unavailable_try_again: there is none.
@@ -173,12 +175,31 @@ class basic_broadcast<Strength, T>::receiver {
     return got;
   }
   result<std::size_t> take_some(T* room, std::size_t most) {
+    std::size_t got = 0;
+    for (bool more = true; more;) {
+      detail::taken_items<T> part;
+      try {
+        if (const std::error_code error = take_part(part, most - got, got == 0)) return failure(error);
+      } catch (...) {
+        if (got == 0) throw;
+        break;  // it is met again by the next receive
+      }
+      part.assign_to(room + got);
+      got += part.size();
+      more = part.is_full() && got < most;
+    }
+    return got;
+  }
+  // None at all if the copy of one throws, or, unless it is the first part, if there is something else to be told.
+  std::error_code take_part(detail::taken_items<T>& part, std::size_t most, bool first) {
     locked guard(from_->mutex_);
-    if (const std::error_code error = why_none()) return failure(error);
+    if (!first && lost_before(from_->published()) != 0) return {};
+    if (const std::error_code error = first ? why_none() : std::error_code()) return error;
+    most = std::min(most, part.most);
     const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(from_->published() - next_, most));
-    for (std::size_t i = 0; i < n; ++i) room[i] = std::as_const(*from_->place_of(next_ + i));
+    for (std::size_t i = 0; i < n; ++i) part.add(std::as_const(*from_->place_of(next_ + i)));
     next_ += n;
-    return n;
+    return {};
   }
   // Under the mutex, where there was news: why the next item is not to be had; success: it is there. Counts what was
   // lost, and goes on behind it.

@@ -147,9 +147,10 @@ class timer_wheel final : public timer_service {
     friend bool operator==(const place&, const place&) noexcept = default;
   };
   static constexpr place nowhere{levels, 0};
+  static constexpr std::size_t ahead = 4;  // how far a walk over a slot looks ahead, in timers
   struct bucket {
     list<timer_node> timers;
-    const void* before_last[3] = {};  // who came before the last one; may be gone
+    const void* before_last[ahead - 1] = {};  // who came before the last one; may be gone
   };
   bucket& bucket_of(place at) noexcept { return slots_[at.level * radix + at.digit]; }
   list<timer_node>& slot(place at) noexcept { return bucket_of(at).timers; }

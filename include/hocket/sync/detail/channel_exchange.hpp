@@ -5,6 +5,7 @@
 #include <hocket/sync/detail/channel_core.hpp>
 #include <hocket/sync/detail/item_queue.hpp>
 #include <hocket/sync/detail/own_pointer.hpp>
+#include <hocket/sync/detail/taken_items.hpp>
 
 namespace hocket::inline HOCKET_ABI::detail {
 
@@ -92,14 +93,22 @@ class channel_exchange : public channel_core<Strength> {
     return over;
   }
   std::size_t receive_some(channel_party& receiver, T* items, std::size_t n) noexcept {
-    granted_waits granted;
     std::size_t got = 0;
-    {
-      locked guard(this->mutex_);
-      while (got < n && pull([&](T&& item) { items[got] = std::move(item); }, granted)) ++got;
-      if (got == 0 && this->closed_) receiver.fail(this->why_);
+    for (bool more = true; more;) {
+      taken_items<T> part;
+      granted_waits granted;
+      {
+        locked guard(this->mutex_);
+        while (got + part.size() < n && !part.is_full() &&
+               pull([&](T&& item) { part.add(std::move(item)); }, granted)) {
+        }
+        if (got + part.size() == 0 && this->closed_) receiver.fail(this->why_);
+      }
+      granted.tell();
+      part.assign_to(items + got);
+      got += part.size();
+      more = part.is_full() && got < n;
     }
-    granted.tell();
     return got;
   }
   void begin_receive(suspension& wait, waiter& entry, slot& receiver) noexcept {

@@ -70,7 +70,7 @@ class permit_line : public wait_source {
     // ORDER: relaxed, pairs with nothing: no more than a hint.
     return static_cast<std::size_t>(word_.load(std::memory_order_relaxed) >> 1);
   }
-  // For those who look while the threads stand still: the same.
+  // For those who look at a wait under way: the same, on another thread than an unsync line's, too.
   std::size_t last_free() const noexcept { return static_cast<std::size_t>(Strength::last(word_) >> 1); }
   // For a destructor: whether nobody is in line; whether nobody has or wants any of `n` permits.
   bool is_deserted() noexcept {

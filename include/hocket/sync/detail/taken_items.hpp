@@ -1,0 +1,42 @@
+// Items on their way from a channel to their receiver, some at a time: moved or copied out under the inner mutex, and
+// assigned outside of it, since what they take the place of may run anything as it ends, a call of the channel too.
+#pragma once
+#include <hocket/base/platform/config.hpp>
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <utility>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+template <class T>
+class taken_items {
+ public:
+  static constexpr std::size_t most = sizeof(T) < 512 ? 512 / sizeof(T) : 1;  // on the receiver's stack
+
+  taken_items() noexcept {}
+  taken_items(const taken_items&) = delete;
+  taken_items& operator=(const taken_items&) = delete;
+  ~taken_items() { std::destroy_n(first(), size_); }
+
+  std::size_t size() const noexcept { return size_; }
+  bool is_full() const noexcept { return size_ == most; }
+
+  // While it is not full.
+  template <class From>
+  void add(From&& item) {
+    ::new (static_cast<void*>(first() + size_)) T(std::forward<From>(item));
+    ++size_;
+  }
+  void assign_to(T* room) noexcept {
+    for (std::size_t i = 0; i < size_; ++i) room[i] = std::move(first()[i]);
+  }
+
+ private:
+  T* first() noexcept { return reinterpret_cast<T*>(memory_); }
+
+  std::size_t size_ = 0;
+  alignas(T) std::byte memory_[most * sizeof(T)];
+};
+
+}  // namespace hocket::inline HOCKET_ABI::detail
