@@ -14,6 +14,7 @@
 #include <mutex>
 #include <optional>
 
+#include "boost_fiber_event.hpp"
 #include "scheduled.hpp"
 #include "wait.hpp"
 
@@ -100,31 +101,7 @@ bool mutex_handover(std::uint64_t k) {
   return handed.count == k;
 }
 
-// Stays set until one wait has seen it.
-class event {
- public:
-  void set() {
-    {
-      std::lock_guard held{mutex_};
-      set_ = true;
-    }
-    changed_.notify_one();
-  }
-  bool wait() {
-    std::unique_lock held{mutex_};
-    changed_.wait(held, [this] { return set_; });
-    return std::exchange(set_, false);
-  }
-  bool wait_within(std::chrono::hours time) {
-    std::unique_lock held{mutex_};
-    return changed_.wait_for(held, time, [this] { return set_; }) && std::exchange(set_, false);
-  }
-
- private:
-  fibers::mutex mutex_;
-  fibers::condition_variable changed_;
-  bool set_ = false;
-};
+using event = lab::fiber_event;
 
 template <class Wait>
 bool ping_pong(std::uint64_t k, Wait wait) {

@@ -1,13 +1,13 @@
 #pragma once
 // Boost.Fiber on as many threads as workers. One worker is the thread with the scheduler round_robin (the default);
-// several are as many threads with work_stealing, which looks for work all the time (its default). An event is a mutex,
-// a condition variable and a bool.
+// several are as many threads with work_stealing, which looks for work all the time (its default).
 #include <boost/fiber/algo/work_stealing.hpp>
 #include <boost/fiber/all.hpp>
 
 #include <mutex>
 #include <thread>
 
+#include "boost_fiber_event.hpp"
 #include "harness.hpp"
 
 namespace lab {
@@ -27,31 +27,5 @@ inline void start_others(std::size_t workers) {
   }
   fibers::use_scheduling_algorithm<fibers::algo::work_stealing>(static_cast<std::uint32_t>(workers));
 }
-
-// Stays set until one wait has seen it.
-class fiber_event {
- public:
-  void set() {
-    {
-      std::lock_guard held{mutex_};
-      set_ = true;
-    }
-    changed_.notify_one();
-  }
-  bool wait() {
-    std::unique_lock held{mutex_};
-    changed_.wait(held, [this] { return set_; });
-    return std::exchange(set_, false);
-  }
-  bool wait_within(std::chrono::nanoseconds time) {
-    std::unique_lock held{mutex_};
-    return changed_.wait_for(held, time, [this] { return set_; }) && std::exchange(set_, false);
-  }
-
- private:
-  boost::fibers::mutex mutex_;
-  boost::fibers::condition_variable changed_;
-  bool set_ = false;
-};
 
 }  // namespace lab
