@@ -3,7 +3,6 @@
 #pragma once
 #include <hocket/base/platform/config.hpp>
 #include <cstddef>
-#include <memory>
 #include <new>
 #include <utility>
 
@@ -17,7 +16,9 @@ class taken_items {
   taken_items() noexcept {}
   taken_items(const taken_items&) = delete;
   taken_items& operator=(const taken_items&) = delete;
-  ~taken_items() { std::destroy_n(first(), size_); }
+  ~taken_items() {
+    while (size_ != 0) first()[--size_].~T();
+  }
 
   std::size_t size() const noexcept { return size_; }
   bool is_full() const noexcept { return size_ == most; }
