@@ -29,10 +29,10 @@ item calling(std::function<void()> at_end) {
 }  // namespace
 
 TEST_CASE("what a batch of a broadcast takes the place of may use it as it ends") {
-  broadcast<item> b(2);
-  auto mine = b.make_receiver();
   int ends = 0;
   bool over = false;
+  broadcast<item> b(2);
+  auto mine = b.make_receiver();
   const auto uses_it = [&] {
     if (over) return;
     ++ends;
@@ -48,8 +48,8 @@ TEST_CASE("what a batch of a broadcast takes the place of may use it as it ends"
 }
 
 TEST_CASE("what a batch of a channel takes the place of may use it as it ends") {
-  channel<item> c(2);
   int ends = 0;
+  channel<item> c(2);
   const auto uses_it = [&] {
     ++ends;
     CHECK(c.try_receive().error() == std::errc::resource_unavailable_try_again);
