@@ -1,4 +1,5 @@
 #include <hocket/base/fatal.hpp>
+#include <hocket/context/valgrind.hpp>
 #include <hocket/core/context.hpp>
 #include <hocket/core/current.hpp>
 #include <hocket/core/observer.hpp>
@@ -51,6 +52,8 @@ void release_stack(fiber_record& record) noexcept {
 // Inline, like acquire(): the stack stays in registers.
 [[gnu::always_inline]] inline fiber_record& place(const stack_ref& stack, fiber_thread& thread, stack_pool& pool,
                                                   const char* name, void* user_data) noexcept {
+  if (under_memcheck) [[unlikely]]
+    allow_stack_access(stack.low, stack.size());  // the callable may lie below where the last frames were
   auto* block = ::new (stack.cell) control_block{fiber_entry_points, {}, nullptr};
   block->header.kind = coroutine_kind::fiber;
   block->header.flags = stack.canary ? fiber_flag::special : std::uint8_t{0};

@@ -55,7 +55,7 @@ void set_packed(control_block& block, fiber_record& record, stack_image& image) 
 }
 
 fiber_record& bring_back(control_block& block, stack_image& image) noexcept {
-  if (under_valgrind) [[unlikely]]
+  if (under_memcheck) [[unlikely]]
     allow_stack_access(image.from(), image.size());
   image.restore();
   block.record = image.record;

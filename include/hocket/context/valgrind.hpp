@@ -7,6 +7,8 @@ namespace hocket::inline HOCKET_ABI {
 
 // Whether this process runs under Valgrind; found out when it starts.
 extern const bool under_valgrind;
+// The same of its tool Memcheck, which knows which memory may be touched. Others (Callgrind counts) are told nothing.
+extern const bool under_memcheck;
 
 // Registers [low, high) and returns an id for forget_stack().
 unsigned announce_stack(const void* low, const void* high) noexcept;
