@@ -73,8 +73,9 @@ std::size_t cpus_of_quota(const std::string& root) {
   for (const std::string& line : lines_of(root + "/proc/self/cgroup")) {
     const std::size_t first = line.find(':'), second = line.find(':', first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",",
-                      group = line.substr(second + 1);
+    const std::string group = line.substr(second + 1);
+    std::string controllers = line.substr(first, second - first + 1);
+    controllers.front() = controllers.back() = ',';  // from colons
     if (controllers == ",,") least = smaller_limit(least, quota_along(version_2, group));
     else if (controllers.find(",cpu,") != std::string::npos)
       least = smaller_limit(least, quota_along(version_1, group));
