@@ -41,6 +41,9 @@ struct guard_report {
 
 // Makes every access to the ranges fault, from the kernel's side, too (EFAULT), and drops what they hold.
 //
+// The size of a stack's guard.
+std::size_t guard_size() noexcept;
+
 // A guard is a marker in the page tables (MADV_GUARD_INSTALL, Linux 6.13), which costs no mapping. A kernel may refuse
 // markers, and an emulator may say yes and do nothing: so one is tried once per process, and if that page can still be
 // read they count as refused. Then, and where one is refused (locked memory), it is mprotect, which splits a mapping in

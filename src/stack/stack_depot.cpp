@@ -37,8 +37,9 @@ detail::stack_geometry geometry_of(const stack_options& options) noexcept {
     const auto colours = static_cast<std::uint32_t>(std::min<std::size_t>(options.stack_size / 8, 2048) / 64);
     return {options.stack_size, 0, colours, geometry::turn_of(1, colours)};
   }
-  if (options.layout == stack_layout::copied) return {options.stack_size + page_size(), page_size(), 1, 0, true};
-  return {options.stack_size + 2 * page_size(), page_size(), 48, geometry::turn_of(5, 48)};
+  const std::size_t guard = guard_size();
+  if (options.layout == stack_layout::copied) return {options.stack_size + guard, guard, 1, 0, true};
+  return {options.stack_size + page_size() + guard, guard, 48, geometry::turn_of(5, 48)};
 }
 
 std::size_t rounds_of(const stack_options& options) noexcept {

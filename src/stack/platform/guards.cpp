@@ -13,6 +13,14 @@
 namespace hocket::inline HOCKET_ABI {
 namespace {
 
+// Where compilers make no frame touch each of its pages (-fstack-clash-protection does nothing for riscv64 in g++ up to
+// 14 and clang up to 19), a guard must be larger than the frames that are to be found.
+#if defined(__riscv)
+constexpr std::size_t least_guard = std::size_t{64} << 10;
+#else
+constexpr std::size_t least_guard = 1;
+#endif
+
 constexpr int madv_guard_install = 102;  // Linux 6.13; the C library's headers are older
 constexpr int madv_guard_remove = 103;
 
@@ -88,6 +96,8 @@ std::size_t mark(const memory_range* ranges, std::size_t count, std::error_code&
 }
 
 }  // namespace
+
+std::size_t guard_size() noexcept { return round_up(least_guard, page_size()); }
 
 bool guard_trial_finds(bool (*install)(memory_range page) noexcept) noexcept {
   auto memory = reserve_memory(page_size(), page_size());
