@@ -91,12 +91,15 @@ duration decay_of(frame_store& store, time_point now, duration period) noexcept 
   return more ? period : duration::max();
 }
 
-// Null when there is no memory for it: then frames go to the heap, for as long as that lasts.
+// Null when there is no memory for it, or nobody to end it: then frames go to the heap, for as long as that lasts.
 frame_store* make_store() noexcept {
   auto* store = new (std::nothrow) frame_store;
   if (!store) return nullptr;
   store->at_exit.run = end_store;
-  at_thread_exit(store->at_exit);
+  if (!at_thread_exit(store->at_exit)) {
+    delete store;
+    return nullptr;
+  }
   set_current_slot(thread_slot::frame_memory, static_cast<frame_bins*>(store));
   return store;
 }

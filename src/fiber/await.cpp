@@ -39,6 +39,8 @@ void stay_for_wait::begin(control_block& fiber, const told_to_others& what) noex
 
 namespace {
 
+constexpr yield_way no_way{nullptr, nullptr};
+
 // The fiber at the front of the queue, if a switch is all that it takes to resume it.
 control_block* next_for_a_switch(const run_queue& ready, const fiber_thread& here) noexcept {
   auto* frame = static_cast<frame_head*>(ready.front().address());
@@ -48,26 +50,36 @@ control_block* next_for_a_switch(const run_queue& ready, const fiber_thread& her
   return (next->header.flags & looked_at) == fiber_flag::scheduled && &next->thread() == &here ? next : nullptr;
 }
 
+// What follows is apart, so that a yield from one to the next among few saves no registers for it.
+
+[[gnu::noinline]] yield_way back_to_worker(run_queue& ready, control_block& own, const fiber_thread& thread) noexcept {
+  return ready.try_push(handle_of(own.head)) ? yield_way{&own, thread.worker} : no_way;
+}
+
+[[gnu::noinline]] yield_way looking_ahead(const run_queue& ready, yield_way way) noexcept {
+  look_ahead(ready);
+  return way;
+}
+
 }  // namespace
 
 yield_way prepare_yield() noexcept {
-  constexpr yield_way none{nullptr, nullptr};
-  if constexpr (conforming_mode) return none;  // what stands in the queue is the proxy
+  if constexpr (conforming_mode) return no_way;  // what stands in the queue is the proxy
   thread_state& here = this_thread();
   auto* thread = static_cast<fiber_thread*>(slot_of(here, thread_slot::fiber));
   control_block* own = thread ? thread->running : nullptr;
   if (own) expect_no_lock(here);
-  if (!own || here.eager || !(own->header.flags & fiber_flag::scheduled) || !here.seat.ready) return none;
+  if (!own || here.eager || !(own->header.flags & fiber_flag::scheduled) || !here.seat.ready) return no_way;
   run_queue& ready = *here.seat.ready;
   const bool straight = !switch_annotation::active && here.turn_left != 0 && thread->exceptions->empty();
   control_block* next = straight ? next_for_a_switch(ready, *thread) : nullptr;
-  if (!next) return ready.try_push(handle_of(own->head)) ? yield_way{own, thread->worker} : none;
-  if (!ready.try_exchange(handle_of(own->head))) return none;
-  look_ahead(ready);
+  if (!next) return back_to_worker(ready, *own, *thread);
+  if (!ready.try_exchange(handle_of(own->head))) return no_way;
   --here.turn_left;
   thread->running = next;
   here.ctx = next->header.ctx;
-  return {own, std::exchange(next->record, nullptr)};
+  const yield_way way{own, std::exchange(next->record, nullptr)};
+  return ready.is_large() ? looking_ahead(ready, way) : way;
 }
 
 bool suspend_this_stack(void* awaiter, suspend_call suspend) noexcept {

@@ -65,7 +65,7 @@ fiber_thread& fiber_thread::current() {
     throw std::bad_alloc();
   }
   set_current_slot(thread_slot::fiber, made);
-  at_thread_exit(*hook);
+  if (!at_thread_exit(*hook)) delete hook;  // what is made stays for good
   prepare_overflow_report(made->for_signals_);
   register_housekeeping(&keep_stacks);
   return *made;

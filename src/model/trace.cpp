@@ -83,7 +83,7 @@ class writer {
   // One in the range where the heap and the stacks of a process lie is most likely an address, with marks in its lowest
   // bits. As a number it would be another one in every run.
   std::string number(std::uint64_t bits) {
-    if (bits >> 40 == 0 || bits >> 47 != 0) return std::to_string(bits);
+    if (bits >> 36 == 0 || bits >> 47 != 0) return std::to_string(bits);
     const auto marks = bits & 7;
     return pointer(bits - marks) + (marks != 0 ? '+' + std::to_string(marks) : "");
   }

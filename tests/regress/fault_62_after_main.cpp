@@ -75,15 +75,21 @@ void load_and_unload(void*) {
 }  // namespace
 
 TEST_CASE("fault 62: a runtime that is a static variable ends after main") {
-  CHECK(run_in_child(&static_runtime, nullptr).how == ended_well);
+  const child_end end = run_in_child(&static_runtime, nullptr);
+  INFO(end.errors);
+  CHECK(end.how == ended_well);
 }
 
 TEST_CASE("fault 62: a runtime that is a thread's own ends with it") {
-  CHECK(run_in_child(&runtime_of_a_thread, nullptr).how == ended_well);
+  const child_end end = run_in_child(&runtime_of_a_thread, nullptr);
+  INFO(end.errors);
+  CHECK(end.how == ended_well);
 }
 
 // What g++ has compiled is not unloaded by dlclose (its unique symbols forbid it): then the runtime ends with the
 // program.
 TEST_CASE("fault 62: a runtime of a library ends when the library is unloaded") {
-  CHECK(run_in_child(&load_and_unload, nullptr).how == ended_well);
+  const child_end end = run_in_child(&load_and_unload, nullptr);
+  INFO(end.errors);
+  CHECK(end.how == ended_well);
 }

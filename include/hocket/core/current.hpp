@@ -109,7 +109,8 @@ struct thread_exit_hook {
   void (*run)(thread_exit_hook& self) noexcept;
   thread_exit_hook* next = nullptr;
 };
-void at_thread_exit(thread_exit_hook& hook) noexcept;
+// False: it will not run. The library that hocket is a part of is being unloaded, and would be gone by then.
+[[nodiscard]] bool at_thread_exit(thread_exit_hook& hook) noexcept;
 
 // Around all that a thread of hocket's own does: the hooks run at its end. Elsewhere the first one is registered with
 // the system, which takes the lock of the loader: a library's constructors and destructors run under it, and wait there

@@ -1,4 +1,5 @@
 // A thread's own state, where code on any stack runs on the thread itself.
+#include <hocket/base/atomic.hpp>
 #include <hocket/core/current.hpp>
 
 namespace hocket::inline HOCKET_ABI {
@@ -33,6 +34,14 @@ struct end_of_thread {
 };
 thread_local end_of_thread at_end;
 
+// Whether dlclose() has begun: the loader calls such functions before what destroys static objects. (At the end of a
+// program it is the other way round.)
+constinit atomic<bool> unloaded{false};
+[[gnu::destructor]] void begin_to_unload() noexcept {
+  // ORDER: relaxed, pairs with the load in at_thread_exit().
+  unloaded.store(true, std::memory_order_relaxed);
+}
+
 }  // namespace
 
 #if !defined(HOCKET_THREAD_STATE)
@@ -43,10 +52,15 @@ thread_state& this_thread() noexcept {
 }
 #endif
 
-void at_thread_exit(thread_exit_hook& hook) noexcept {
-  if (!in_scope) at_end.arm();
+bool at_thread_exit(thread_exit_hook& hook) noexcept {
+  if (!in_scope) {
+    // ORDER: relaxed, pairs with nothing: who unloads the library sees its own store, and nobody else is in there.
+    if (unloaded.load(std::memory_order_relaxed)) return false;
+    at_end.arm();
+  }
   hook.next = first_hook;
   first_hook = &hook;
+  return true;
 }
 
 exit_hook_scope::exit_hook_scope() noexcept { in_scope = true; }

@@ -30,10 +30,11 @@ void run_hooks() noexcept {
 
 thread_state& this_thread() noexcept { return carried().state; }
 
-void at_thread_exit(thread_exit_hook& hook) noexcept {
+bool at_thread_exit(thread_exit_hook& hook) noexcept {
   hook.next = carried().hooks;
   carried().hooks = &hook;
   this_logical_thread().at_end = &run_hooks;
+  return true;
 }
 
 // What this saves is not saved here: each logical thread is registered with the system at its first use.

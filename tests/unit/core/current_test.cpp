@@ -65,9 +65,9 @@ TEST_CASE("exit hooks run when their thread ends, the last one first, each once"
   numbered_hook first(1), second(2), third(3);
   exits().clear();
   std::thread([&] {
-    at_thread_exit(first);
-    at_thread_exit(second);
-    at_thread_exit(third);
+    CHECK(at_thread_exit(first));
+    CHECK(at_thread_exit(second));
+    CHECK(at_thread_exit(third));
     CHECK(exits().empty());
   }).join();
   CHECK(exits() == std::vector{3, 2, 1});
@@ -79,12 +79,12 @@ TEST_CASE("exit hooks of a scope run at its end; those that come later when the 
   std::thread([&] {
     {
       exit_hook_scope ending;
-      at_thread_exit(before);
-      at_thread_exit(within);
+      CHECK(at_thread_exit(before));
+      CHECK(at_thread_exit(within));
       CHECK(exits().empty());
     }
     CHECK(exits() == std::vector{2, 1});
-    at_thread_exit(later);
+    CHECK(at_thread_exit(later));
   }).join();
   CHECK(exits() == std::vector{2, 1, 3});
 }
@@ -99,7 +99,7 @@ TEST_CASE("an exit hook still finds its thread's state") {
   int pool = 0;
   std::thread([&] {
     current_slot(thread_slot::fiber) = &pool;
-    at_thread_exit(hook);
+    CHECK(at_thread_exit(hook));
   }).join();
   CHECK(hook.found == &pool);
 }

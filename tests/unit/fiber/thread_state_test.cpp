@@ -40,7 +40,7 @@ TEST_CASE("an exit hook that a coroutine registers runs when the thread ends, no
   } hook;
   hook.run = [](thread_exit_hook& self) noexcept { static_cast<noting&>(self).ran = true; };
   std::thread([&] {
-    coroutine<void()>{[&](auto&) { at_thread_exit(hook); }}.resume();
+    coroutine<void()>{[&](auto&) { CHECK(at_thread_exit(hook)); }}.resume();
     CHECK_FALSE(hook.ran);
   }).join();
   CHECK(hook.ran);
