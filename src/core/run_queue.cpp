@@ -18,6 +18,12 @@ void run_queue::push_over(runnable& work) noexcept {
   ++over_;
 }
 
+// The array is empty, or there is none.
+std::coroutine_handle<> run_queue::pop_refilled() noexcept {
+  refill();
+  return ring_ ? ring_[head_++ & (room_ - 1)] : pop_over();
+}
+
 std::coroutine_handle<> run_queue::pop_over() noexcept {
   runnable& first = *first_over_;
   first_over_ = first.next;

@@ -24,9 +24,9 @@ scheduled::scheduled(spawn_target& target, coroutine_kind kind, const spawn_opti
     : context(target.surroundings(),
               {options.name, &own_stop_, deadline_on(target.home(), options.within, options.name, options.at)}, maker,
               options.at, this, dispose),
+      own_stop(parent()->stop()),
       target_(target),
-      kind_(kind),
-      own_stop_(parent()->stop()) {
+      kind_(kind) {
   runnable::home = &target.home();
 }
 

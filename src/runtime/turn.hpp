@@ -19,10 +19,11 @@ inline std::size_t resume_ready(run_queue& ready, std::size_t at_most) noexcept 
   here.turn_left = at_most;
   const bool large = ready.is_large();
   while (here.turn_left != 0 && !ready.empty()) {
+    if (large) prefetch(ready.peek(look_ahead).address());
+    const std::coroutine_handle<> next = ready.pop();
     --here.turn_left;  // a fiber that yields counts those down that it passes its thread on to
     here.ctx = nullptr;
-    if (large) prefetch(ready.peek(look_ahead).address());
-    ready.pop().resume();
+    next.resume();
   }
   here.ctx = nullptr;
   return at_most - std::exchange(here.turn_left, 0);

@@ -38,8 +38,8 @@ class run_queue {
   // Not of an empty queue.
   std::coroutine_handle<> pop() noexcept {
     if (head_ == tail_) [[unlikely]]
-      refill();
-    return ring_ ? ring_[head_++ & (room_ - 1)] : pop_over();
+      return pop_refilled();
+    return ring_[head_++ & (room_ - 1)];
   }
 
   // What pop() will give, if it stands in the array; null otherwise.
@@ -73,6 +73,7 @@ class run_queue {
  private:
   void grow(std::size_t count) noexcept;
   void push_over(runnable& work) noexcept;
+  std::coroutine_handle<> pop_refilled() noexcept;
   std::coroutine_handle<> pop_over() noexcept;
   void refill() noexcept;
 
