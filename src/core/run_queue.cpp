@@ -8,7 +8,13 @@ namespace hocket::inline HOCKET_ABI {
 
 run_queue::~run_queue() {
   debug_expects(empty(), "a run queue was destroyed with coroutines in it", "run them to their end first");
-  delete[] ring_;
+  if (ring_ != &only_) delete[] ring_;
+}
+
+// Looks how far the array goes by now.
+bool run_queue::find_room() noexcept {
+  limit_ = first_over_ ? tail_ : head_ + last_place_ + 1;
+  return tail_ != limit_;
 }
 
 void run_queue::push_over(runnable& work) noexcept {
@@ -18,12 +24,6 @@ void run_queue::push_over(runnable& work) noexcept {
   ++over_;
 }
 
-// The array is empty, or there is none.
-std::coroutine_handle<> run_queue::pop_refilled() noexcept {
-  refill();
-  return ring_ ? ring_[head_++ & (room_ - 1)] : pop_over();
-}
-
 std::coroutine_handle<> run_queue::pop_over() noexcept {
   runnable& first = *first_over_;
   first_over_ = first.next;
@@ -31,22 +31,24 @@ std::coroutine_handle<> run_queue::pop_over() noexcept {
   return first.handle;
 }
 
-// The array is empty: what stands behind it moves up, as far as there is room.
-void run_queue::refill() noexcept {
-  while (first_over_ && tail_ - head_ < room_) ring_[tail_++ & (room_ - 1)] = pop_over();
+// What stands behind the array moves up, as far as there is room. Whether anything stands in the array then.
+bool run_queue::refill() noexcept {
+  while (first_over_ && tail_ - head_ <= last_place_) at(tail_++) = pop_over();
+  return head_ != tail_;
 }
 
 void run_queue::grow(std::size_t count) noexcept {
   const std::size_t room = std::bit_ceil(count < 64 ? 64 : count);
   auto* ring = new (std::nothrow) std::coroutine_handle<>[room];
   if (!ring) return;
-  const std::size_t present = tail_ - head_;
-  for (std::size_t i = 0; i < present; ++i) ring[i] = ring_[(head_ + i) & (room_ - 1)];
-  delete[] ring_;
+  const auto present = static_cast<std::size_t>(tail_ - head_);
+  for (std::size_t i = 0; i < present; ++i) ring[i] = at(head_ + i);
+  if (ring_ != &only_) delete[] ring_;
   ring_ = ring;
-  room_ = room;
+  last_place_ = room - 1;
   head_ = 0;
   tail_ = present;
+  limit_ = 0;
   refill();
 }
 

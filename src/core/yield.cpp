@@ -6,7 +6,8 @@
 
 namespace hocket::inline HOCKET_ABI {
 
-// On a worker of a pool, or where the queue is not the thread's own. The usual case is a leaf: it saves no registers.
+// On a worker of a pool, where the queue is not the thread's own, or has to look for room. The usual case is a leaf: it
+// saves no registers.
 bool yield::awaiter::queue(thread_state& here, std::coroutine_handle<> handle) noexcept {
   stealable_queue* const roaming = here.seat.roaming;
   const scheduled* const self = ctx_ ? ctx_->strand() : nullptr;

@@ -52,8 +52,14 @@ control_block* next_for_a_switch(const run_queue& ready, const fiber_thread& her
 
 // What follows is apart, so that a yield from one to the next among few saves no registers for it.
 
-[[gnu::noinline]] yield_way back_to_worker(run_queue& ready, control_block& own, const fiber_thread& thread) noexcept {
+[[gnu::noinline]] yield_way look_for_room(run_queue& ready, control_block& own, const fiber_thread& thread) noexcept {
   return ready.try_push(handle_of(own.head)) ? yield_way{&own, thread.worker} : no_way;
+}
+
+[[gnu::noinline]] yield_way back_to_worker(run_queue& ready, control_block& own, const fiber_thread& thread) noexcept {
+  if (ready.push_in_sight(handle_of(own.head))) [[likely]]
+    return {&own, thread.worker};
+  return look_for_room(ready, own, thread);
 }
 
 [[gnu::noinline]] yield_way looking_ahead(const run_queue& ready, yield_way way) noexcept {

@@ -104,7 +104,7 @@ bool loop::take_stop() noexcept {
 // How many it resumed. due_: timers are left that are due.
 std::size_t loop::turn(std::size_t at_most) noexcept {
   // ORDER: relaxed, pairs with nothing: a size that is good enough.
-  ready_.reserve(live_.load(std::memory_order_relaxed));
+  ready_.reserve(live_.load(std::memory_order_relaxed) + run_queue::slack);
   take_posted();
   polls_.turn();
   if (++turns_ % house_turns == 0) [[unlikely]]

@@ -18,7 +18,7 @@ inline std::size_t resume_ready(run_queue& ready, std::size_t at_most) noexcept 
   thread_state& here = this_thread();
   here.turn_left = at_most;
   const bool large = ready.is_large();
-  while (here.turn_left != 0 && !ready.empty()) {
+  while (here.turn_left != 0 && ready.has_next()) {
     if (large) prefetch(ready.peek(look_ahead).address());
     const std::coroutine_handle<> next = ready.pop();
     --here.turn_left;  // a fiber that yields counts those down that it passes its thread on to

@@ -107,7 +107,7 @@ bool worker::turn() noexcept {
     // What runs next is in nobody's way.
     const bool more = ready_.size() + roaming_.size() > 1 && roaming_.wanted();
     if (std::exchange(stopped_watching_, false) || more) pool_.wake_one();
-    ready_.reserve(ready_.size());  // what did not fit into its array so far will
+    ready_.reserve(ready_.size() + run_queue::slack);  // what did not fit into its array so far will
     std::size_t resumed = resume_ready(ready_, turn_size);
     begin_forks();
     resumed += resume_roaming();

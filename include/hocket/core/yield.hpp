@@ -29,12 +29,13 @@ class [[nodiscard("yield does nothing until it is awaited")]] yield {
 
     static constexpr bool await_ready() noexcept { return false; }
 
-    // Where this thread pops from its executor's run queue, the handle is all that is queued.
+    // Where this thread pops from its executor's run queue, the handle is all that is queued. No register is saved for
+    // the rest, which is a call in place of the return.
     bool await_suspend(std::coroutine_handle<> handle) noexcept {
       thread_state& here = this_thread();
       expect_no_lock(here);
       ctx_ = here.ctx;
-      if (here.seat.ready && !here.seat.roaming && here.seat.ready->try_push(handle)) [[likely]]
+      if (here.seat.ready && !here.seat.roaming && here.seat.ready->push_in_sight(handle)) [[likely]]
         return true;
       return queue(here, handle);
     }
