@@ -91,11 +91,16 @@ bool scheduled::begin() noexcept {
   thread_state& here = this_thread();
   begun_ = true;
   here.ctx = this;
-  roams_ = kind_ == coroutine_kind::task && here.seat.pool == &home();
+  roams_ = (kind_ == coroutine_kind::task || roams_) && here.seat.pool == &home();
   listed_ = here.seat.running_on->coroutines();
   if (listed_) listed_->add(*this);
   if (own_stop_.killed_so_far()) ending_ = ending::killed;
   return ending_ == ending::none;
+}
+
+void scheduled::post_again(std::coroutine_handle<> parked) noexcept {
+  handle = parked;
+  hocket::post(*this);
 }
 
 void scheduled::fail() noexcept {

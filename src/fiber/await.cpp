@@ -44,10 +44,9 @@ constexpr yield_way no_way{nullptr, nullptr};
 // The fiber at the front of the queue, if a switch is all that it takes to resume it.
 control_block* next_for_a_switch(const run_queue& ready, const fiber_thread& here) noexcept {
   auto* frame = static_cast<frame_head*>(ready.front().address());
-  if (!frame || frame->resume != fiber_entry_points.resume) return nullptr;
+  if (!frame || frame->resume != scheduled_entry_points.resume) return nullptr;
   auto* next = reinterpret_cast<control_block*>(frame);
-  constexpr std::uint8_t looked_at = fiber_flag::scheduled | fiber_flag::at_resume;
-  return (next->header.flags & looked_at) == fiber_flag::scheduled && &next->thread() == &here ? next : nullptr;
+  return (next->header.flags & fiber_flag::at_resume) == 0 && &next->thread() == &here ? next : nullptr;
 }
 
 // What follows is apart, so that a yield from one to the next among few saves no registers for it.
@@ -75,7 +74,7 @@ yield_way prepare_yield() noexcept {
   auto* thread = static_cast<fiber_thread*>(slot_of(here, thread_slot::fiber));
   control_block* own = thread ? thread->running : nullptr;
   if (own) expect_no_lock(here);
-  if (!own || here.eager || !(own->header.flags & fiber_flag::scheduled) || !here.seat.ready) return no_way;
+  if (!own || here.eager || own->head.resume != scheduled_entry_points.resume || !here.seat.ready) return no_way;
   run_queue& ready = *here.seat.ready;
   const bool straight = !switch_annotation::active && here.turn_left != 0 && thread->exceptions->empty();
   control_block* next = straight ? next_for_a_switch(ready, *thread) : nullptr;

@@ -1,5 +1,6 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/context/switch.hpp>
+#include <hocket/fiber/await.hpp>
 #include <hocket/fiber/call_on_stack.hpp>
 #include <hocket/fiber/called_stack.hpp>
 #include <hocket/fiber/control_block.hpp>
@@ -57,6 +58,17 @@ void call_on(const stack_ref& stack, void (*run)(void* body), void* body) {
     fatal("the stack of a call_on_stack overflowed (its canary is gone)",
           "give it a larger stack, or guard pages to find the place");
   if (call.error) std::rethrow_exception(std::move(call.error));
+}
+
+stay_here::stay_here() noexcept : self_(nullptr), roamed_(false) {
+  control_block* const running = running_fiber();
+  if (!is_scheduled(running)) return;
+  self_ = &scheduled_fiber::of(*running).activity();
+  roamed_ = self_->set_roaming(false);
+}
+
+stay_here::~stay_here() {
+  if (self_) self_->set_roaming(roamed_);
 }
 
 // The fiber may wait in the call, but it stays on its thread, and so does the pool.

@@ -51,10 +51,10 @@ void release_stack(fiber_record& record) noexcept {
 
 // Inline, like acquire(): the stack stays in registers.
 [[gnu::always_inline]] inline fiber_record& place(const stack_ref& stack, fiber_thread& thread, stack_pool& pool,
-                                                  const char* name, void* user_data) noexcept {
+                                                  const frame_head& entry, const char* name, void* user_data) noexcept {
   if (under_memcheck) [[unlikely]]
     allow_stack_access(stack.low, stack.size());  // the callable may lie below where the last frames were
-  auto* block = ::new (stack.cell) control_block{fiber_entry_points, {}, nullptr};
+  auto* block = ::new (stack.cell) control_block{entry, {}, nullptr};
   block->header.kind = coroutine_kind::fiber;
   block->header.flags = stack.canary ? fiber_flag::special : std::uint8_t{0};
   block->header.reserved = (stack.canary ? special_bit::canary : 0) | (pool.shares_stacks() ? stack_bit::copied : 0);
@@ -97,7 +97,7 @@ fiber_record& begin_fiber(stack_pool* pool, const char* name, void* user_data, s
   }
   if (!make_room(*stack, from)) [[unlikely]]
     throw std::bad_alloc();
-  return place(*stack, thread, from, name, user_data);
+  return place(*stack, thread, from, raw_entry_points, name, user_data);
 }
 
 fiber_record* try_begin_fiber(stack_pool& pool, const char* name, void* user_data, std::error_code& error) noexcept {
@@ -106,12 +106,12 @@ fiber_record* try_begin_fiber(stack_pool& pool, const char* name, void* user_dat
     error = stack ? std::make_error_code(std::errc::not_enough_memory) : stack.error();
     return nullptr;
   }
-  return &place(*stack, *fiber_thread::current_if_any(), pool, name, user_data);
+  return &place(*stack, *fiber_thread::current_if_any(), pool, scheduled_entry_points, name, user_data);
 }
 
 fiber_record& begin_fiber_on(const stack_ref& stack, stack_pool& pool, const char* name, void* user_data) {
   if (!make_room(stack, pool)) throw std::bad_alloc();
-  return place(stack, *fiber_thread::current_if_any(), pool, name, user_data);
+  return place(stack, *fiber_thread::current_if_any(), pool, scheduled_entry_points, name, user_data);
 }
 
 void begin_own_floating_point(fiber_record& record) {

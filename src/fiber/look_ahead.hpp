@@ -23,7 +23,7 @@ namespace hocket::inline HOCKET_ABI::detail {
   if (!later) return;
   prefetch(later.address());
   const auto& soon = *static_cast<const control_block*>(ready.peek(near).address());
-  if (soon.head.resume != fiber_entry_points.resume || (soon.header.flags & fiber_flag::scheduled) == 0) return;
+  if (soon.head.resume != scheduled_entry_points.resume) return;
   const auto* record = static_cast<const std::byte*>(soon.record);
   prefetch(record);
   prefetch(record + 64);

@@ -10,6 +10,7 @@
 #include "fiber/idle_fibers.hpp"
 #include "fiber/own_floating_point.hpp"
 #include "fiber/resume_scheduled.hpp"
+#include "fiber/roaming.hpp"
 #include "fiber/stack_wait.hpp"
 #include "fiber/terminate.hpp"
 
@@ -32,6 +33,14 @@ constexpr detail::stack_hooks stack_hooks{
 };
 
 }  // namespace
+
+void scheduled_fiber::make_migratable(const spawn_options& options) noexcept {
+  expects(options.stack == stack_kind::own && options.hibernate_after == duration::max(),
+          "a fiber was spawned as migratable whose stack belongs to a thread",
+          "dense and copied stacks, and those that hibernate, stay where they are: leave out one of the options",
+          options.name, options.at);
+  self_.set_roaming(true);
+}
 
 scheduled_fiber::preparation scheduled_fiber::prepare() noexcept {
   explain_terminate();
@@ -81,6 +90,10 @@ void scheduled_fiber::begin_on(fiber_record& record, fiber_thread& thread) {
   record.drop_body = [](fiber_record&) noexcept {};
   detail::arm_fiber(record, &record, &scheduled_fiber::entry);
   guard.armed = true;
+  if (!self_.roams()) [[likely]]
+    return;
+  roams_ = true;
+  detail::let_roam(*block_);
 }
 
 // Where the fiber begins, on its own stack.
@@ -99,6 +112,8 @@ void scheduled_fiber::entry(void* argument, void* from, void*) noexcept {
 void scheduled_fiber::conclude() noexcept {
   if (block_) {
     if (hibernates()) block_->thread().idle->remove(*this);
+    if (roams_) [[unlikely]]
+      detail::settle_down(*block_);
     detail::bury_fiber(fiber_record::of(*block_));
   } else {
     body_(*this, false);

@@ -179,7 +179,8 @@ std::vector<join_handle<>> spawn_racers(Where& where, arena& in, random_engine& 
   std::vector<join_handle<>> handles;
   for (std::size_t i = 0; i < coroutine_count; ++i) {
     const std::uint64_t own = random();
-    if (i % 2 == 0) handles.push_back(spawn(where, one_of_fibers, std::ref(in), own));
+    const spawn_options some{.migratable = i % 4 == 0};
+    if (i % 2 == 0) handles.push_back(spawn(where, some, one_of_fibers, std::ref(in), own));
     else handles.push_back(spawn(where, one_of_tasks, std::ref(in), own));
   }
   return handles;

@@ -1,5 +1,5 @@
-// Tasks and fibers on a runtime whose clock is moved by hand: two kinds for the suites (world.hpp). How many workers it
-// has is chosen when the program runs: HOCKET_TEST_WORKERS, 4 if it is not set.
+// Tasks and fibers, those that stay and those that move, on a runtime whose clock is moved by hand: kinds for the
+// suites (world.hpp). How many workers it has is chosen when the program runs: HOCKET_TEST_WORKERS, 4 if it is not set.
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/core/strength.hpp>
@@ -27,7 +27,8 @@ class on_a_runtime {
   using strength = hocket::strength::shared;
   using runs_side_by_side = void;
 
-  on_a_runtime() : rt_({.workers = chosen_workers(), .time = &clock_}) {}
+  explicit on_a_runtime(bool migratable = false)
+      : migratable_(migratable), rt_({.workers = chosen_workers(), .time = &clock_}) {}
   on_a_runtime(const on_a_runtime&) = delete;
   on_a_runtime& operator=(const on_a_runtime&) = delete;
   ~on_a_runtime() {
@@ -60,7 +61,7 @@ class on_a_runtime {
   int add(Run run, std::unique_ptr<started_body<Body>> one) {
     std::lock_guard guard(mutex_);
     to_do_.push_back([this, run, self = one.get()] {
-      auto handle = hocket::spawn(rt_, run, self);
+      auto handle = hocket::spawn(rt_, hocket::spawn_options{.migratable = migratable_}, run, self);
       std::lock_guard begun(mutex_);
       self->handle = std::move(handle);
     });
@@ -89,6 +90,7 @@ class on_a_runtime {
     return *all_[static_cast<std::size_t>(id)];
   }
 
+  const bool migratable_;
   hocket::manual_clock clock_{hocket::time_point(std::chrono::hours(1))};
   hocket::runtime rt_;
   std::mutex mutex_;
@@ -96,7 +98,13 @@ class on_a_runtime {
   std::vector<std::unique_ptr<started>> all_;
 };
 
+class migratable_on_a_runtime : public on_a_runtime {
+ public:
+  migratable_on_a_runtime() : on_a_runtime(true) {}
+};
+
 using runtime_tasks = of_tasks<on_a_runtime>;
 using runtime_fibers = of_fibers<on_a_runtime>;
+using runtime_migrants = of_fibers<migratable_on_a_runtime>;
 
 }  // namespace hocket_test

@@ -38,6 +38,7 @@
 #include <hocket/core/stop_link.hpp>
 #include <hocket/core/suspension.hpp>
 #include <hocket/core/unwind.hpp>
+#include <utility>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -52,6 +53,7 @@ struct spawn_options {
   stack_kind stack = stack_kind::own;  // fibers only
   duration hibernate_after = duration::max();  // fibers only: parked for longer, it is packed (fiber/hibernate.hpp)
   bool own_floating_point = false;             // fibers only: fiber/spawn.hpp
+  bool migratable = false;                     // fibers only: fiber/spawn.hpp
   std::source_location at = std::source_location::current();
 };
 
@@ -75,8 +77,8 @@ class scheduled : public context, private detail::own_stop, public list_node, pr
   spawn_target& target() const noexcept { return target_; }
   executor& home() const noexcept { return *runnable::home; }
   coroutine_kind kind() const noexcept { return kind_; }
-  // Its home has several threads, and any of them may resume it: a task's that was spawned on a runtime. From its first
-  // run on; a fiber stays where it ran first.
+  // Its home has several threads, and any of them may resume it: it was spawned on a runtime, and is a task, or a fiber
+  // that is migratable. From its first run on; other fibers stay where they ran first.
   bool roams() const noexcept { return roams_ && stays_ == 0; }
   // From stay() until may_roam(), on its thread, counted: a part of it waits by itself, an eager body, and what they
   // share is not protected.
@@ -84,6 +86,8 @@ class scheduled : public context, private detail::own_stop, public list_node, pr
   void may_roam() noexcept { --stays_; }
   // Meanwhile what it holds and waits for is perhaps that of the part, or not all of it.
   bool in_parts() const noexcept { return stays_ != 0; }
+  // A fiber's, on its thread: whether it roams from now on, or before its first run, if it can. Gives what was before.
+  bool set_roaming(bool roams) noexcept { return std::exchange(roams_, roams); }
 
   // Any thread. Its waits end with operation_canceled, or by unwinding it.
   void request(verdict strength) noexcept { own_stop_.request(strength); }
@@ -126,6 +130,8 @@ class scheduled : public context, private detail::own_stop, public list_node, pr
   static void refuse(runnable& held_back, std::error_code why) noexcept;
   // 3. At its first run, on the thread of its home. False: it was killed, or refused, and must not run.
   [[nodiscard]] bool begin() noexcept;
+  // It was resumed where it cannot go on: to the queue of its home again.
+  void post_again(std::coroutine_handle<> parked) noexcept;
   // After the body: it returned, or (in a catch (...)) something left it.
   void succeed() noexcept {
     expect_unwound();

@@ -23,10 +23,25 @@
 
 namespace hocket::inline HOCKET_ABI {
 
+class scheduled;
+
 namespace detail {
 
 // Runs `run(body)` on `stack`; throws what it threw.
 void call_on(const stack_ref& stack, void (*run)(void* body), void* body);
+
+// While it lives the fiber that runs here, if any, stays on this thread, also if it is migratable.
+class stay_here {
+ public:
+  stay_here() noexcept;
+  stay_here(const stay_here&) = delete;
+  stay_here& operator=(const stay_here&) = delete;
+  ~stay_here();
+
+ private:
+  scheduled* self_;
+  bool roamed_;
+};
 
 // A stack of the thread's pool of big ones, for one call. Throws std::system_error if there is none.
 class big_stack {
@@ -38,6 +53,7 @@ class big_stack {
   const stack_ref& get() const noexcept { return stack_; }
 
  private:
+  stay_here stay_;
   stack_pool& pool_;
   stack_ref stack_;
 };

@@ -23,7 +23,7 @@ void rethrow_error(const fiber_record& record);
 // the pool (the thread's default pool, if null) with room for `footprint` bytes besides a call chain; the fiber can be
 // given up until arm_fiber has made it one that can be resumed. Its frames begin below `top`.
 fiber_record& begin_fiber(stack_pool* pool, const char* name, void* user_data, std::size_t footprint);
-// The same without an exception, for one that needs no room: null, and why.
+// The same without an exception, for a scheduled one, which needs no room: null, and why.
 fiber_record* try_begin_fiber(stack_pool& pool, const char* name, void* user_data, std::error_code& error) noexcept;
 // And on a stack of the pool's depot that the caller has.
 fiber_record& begin_fiber_on(const stack_ref& stack, stack_pool& pool, const char* name, void* user_data);

@@ -9,7 +9,8 @@
 //               waits for a stack to come back (src/fiber/stack_wait.hpp)
 //   running     the fiber. fiber_thread::running is its control block, fiber_thread::worker the stack to go back to
 //   parking     nobody: it has switched to the worker's stack, and the worker runs its request there
-//   parked      the executor, or whoever holds its handle; from the moment when the request publishes the handle
+//   parked      the executor, or whoever holds its handle; from the moment when the request publishes the handle. One
+//               that roams becomes another thread's here, and here alone (src/fiber/roaming.hpp)
 //   finished    the worker, which gives the stack back, and then tells the joiner and the target
 //
 // Parking, as numbered steps (the fiber's side is fiber/await.hpp):
@@ -79,6 +80,10 @@ class scheduled_fiber {
   void unpin() noexcept { --pins_; }
   bool pinned() const noexcept { return pins_ != 0; }
 
+  // Once it has begun: it goes on at whatever worker resumes it (src/fiber/roaming.hpp).
+  bool roams() const noexcept { return roams_; }
+  std::size_t stack_size() const noexcept { return stack_size_; }
+
   // How long it may be parked before it is packed; and its place among those of its thread that may be.
   bool hibernates() const noexcept { return hibernate_after_ != duration::max() && stack_ == stack_kind::own; }
   duration hibernate_after() const noexcept { return hibernate_after_; }
@@ -96,11 +101,15 @@ class scheduled_fiber {
         hibernate_after_(options.hibernate_after > shortest_idle ? options.hibernate_after : shortest_idle),
         body_(body),
         stack_(options.stack),
-        own_floating_point_(options.own_floating_point) {}
+        own_floating_point_(options.own_floating_point) {
+    if (options.migratable) [[unlikely]]
+      make_migratable(options);
+  }
   ~scheduled_fiber() = default;
 
  private:
   static void entry(void* argument, void* from, void* transfer) noexcept;
+  void make_migratable(const spawn_options& options) noexcept;
 
   fiber_record* take_stack(fiber_thread& thread);
   void begin_on(fiber_record& record, fiber_thread& thread);
@@ -115,6 +124,7 @@ class scheduled_fiber {
   stack_wait* waiting_ = nullptr;  // owned, from the first prepare() to the last
   const stack_kind stack_;
   const bool own_floating_point_;
+  bool roams_ = false;
 };
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -1,38 +1,27 @@
 // The entry stubs behind a fiber's handle, aarch64: what a control block's first two words point to.
 // Entered as resume(frame) and destroy(frame), frame in x0; they leave by a tail jump, so they need no frame.
-// hocket_start_resume stands in the two words of a scheduled fiber that has no stack yet.
+// How a fiber is resumed tells what it is: raw, scheduled on one thread, or one that roams. hocket_start_resume stands
+// in the two words of a scheduled fiber that has no stack yet.
 // hint #34 is `bti c`: they are called, or jumped to from x16 or x17, as compilers do when they mean a call.
 
+        .macro  entry_stub name, target
+        .globl  \name
+        .type   \name, %function
+        .p2align 4
+\name:
+        .cfi_startproc
+        hint    #34
+        b       \target
+        .cfi_endproc
+        .size   \name, .-\name
+        .endm
+
         .text
-        .globl  hocket_frame_resume
-        .type   hocket_frame_resume, %function
-        .p2align 4
-hocket_frame_resume:
-        .cfi_startproc
-        hint    #34
-        b       hocket_resume_fiber
-        .cfi_endproc
-        .size   hocket_frame_resume, .-hocket_frame_resume
-
-        .globl  hocket_frame_destroy
-        .type   hocket_frame_destroy, %function
-        .p2align 4
-hocket_frame_destroy:
-        .cfi_startproc
-        hint    #34
-        b       hocket_destroy_fiber
-        .cfi_endproc
-        .size   hocket_frame_destroy, .-hocket_frame_destroy
-
-        .globl  hocket_start_resume
-        .type   hocket_start_resume, %function
-        .p2align 4
-hocket_start_resume:
-        .cfi_startproc
-        hint    #34
-        b       hocket_start_fiber
-        .cfi_endproc
-        .size   hocket_start_resume, .-hocket_start_resume
+        entry_stub hocket_raw_resume, hocket_resume_raw
+        entry_stub hocket_scheduled_resume, hocket_resume_scheduled
+        entry_stub hocket_roaming_resume, hocket_resume_roaming
+        entry_stub hocket_frame_destroy, hocket_destroy_fiber
+        entry_stub hocket_start_resume, hocket_start_fiber
 
 // What this file promises: branch target identification (the property's bit 0), and a stack that is not executable.
         .section .note.gnu.property, "a", %note

@@ -1,33 +1,24 @@
 // The entry stubs behind a fiber's handle, riscv64: what a control block's first two words point to.
 // Entered as resume(frame) and destroy(frame), frame in a0; they leave by a tail jump, so they need no frame.
-// hocket_start_resume stands in the two words of a scheduled fiber that has no stack yet.
+// How a fiber is resumed tells what it is: raw, scheduled on one thread, or one that roams. hocket_start_resume stands
+// in the two words of a scheduled fiber that has no stack yet.
+
+        .macro  entry_stub name, target
+        .globl  \name
+        .type   \name, @function
+        .p2align 2
+\name:
+        .cfi_startproc
+        tail    \target@plt
+        .cfi_endproc
+        .size   \name, .-\name
+        .endm
 
         .text
-        .globl  hocket_frame_resume
-        .type   hocket_frame_resume, @function
-        .p2align 2
-hocket_frame_resume:
-        .cfi_startproc
-        tail    hocket_resume_fiber@plt
-        .cfi_endproc
-        .size   hocket_frame_resume, .-hocket_frame_resume
-
-        .globl  hocket_frame_destroy
-        .type   hocket_frame_destroy, @function
-        .p2align 2
-hocket_frame_destroy:
-        .cfi_startproc
-        tail    hocket_destroy_fiber@plt
-        .cfi_endproc
-        .size   hocket_frame_destroy, .-hocket_frame_destroy
-
-        .globl  hocket_start_resume
-        .type   hocket_start_resume, @function
-        .p2align 2
-hocket_start_resume:
-        .cfi_startproc
-        tail    hocket_start_fiber@plt
-        .cfi_endproc
-        .size   hocket_start_resume, .-hocket_start_resume
+        entry_stub hocket_raw_resume, hocket_resume_raw
+        entry_stub hocket_scheduled_resume, hocket_resume_scheduled
+        entry_stub hocket_roaming_resume, hocket_resume_roaming
+        entry_stub hocket_frame_destroy, hocket_destroy_fiber
+        entry_stub hocket_start_resume, hocket_start_fiber
 
         .section .note.GNU-stack, "", @progbits

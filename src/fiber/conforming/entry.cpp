@@ -7,6 +7,7 @@
 #include <hocket/fiber/scheduled_fiber.hpp>
 
 #include "fiber/resume_scheduled.hpp"
+#include "fiber/roaming.hpp"
 
 #include <utility>
 
@@ -82,13 +83,24 @@ struct wait_unbegun {
   void await_resume() const noexcept {}
 };
 
+// Where one that roams cannot go on.
+struct go_on_later {
+  scheduled_fiber& fiber;
+  bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> proxy) const noexcept { fiber.activity().post_again(proxy); }
+  void await_resume() const noexcept {}
+};
+
 scheduled_proxy run_scheduled(scheduled_fiber& fiber) {
   using preparation = scheduled_fiber::preparation;
   preparation made = fiber.prepare();
   for (; made == preparation::waits; made = fiber.prepare()) co_await wait_unbegun{fiber};
-  if (made == preparation::done)
-    while (void* sent = detail::resume_scheduled(*fiber.block()).request)
+  if (made == preparation::done) {
+    while (void* sent = detail::resume_scheduled(*fiber.block()).request) {
       co_await commit_parked{*static_cast<park_request*>(sent)};
+      while (fiber.roams() && !detail::bring_here(*fiber.block())) co_await go_on_later{fiber};
+    }
+  }
   fiber.conclude();
 }
 
@@ -96,7 +108,9 @@ scheduled_proxy run_scheduled(scheduled_fiber& fiber) {
 
 std::coroutine_handle<> scheduled_fiber::start_handle() { return run_scheduled(*this).handle; }
 
-constinit const frame_head fiber_entry_points{&unreachable, &unreachable};
+constinit const frame_head raw_entry_points{&unreachable, &unreachable};
+constinit const frame_head scheduled_entry_points{&unreachable, &unreachable};
+constinit const frame_head roaming_entry_points{&unreachable, &unreachable};
 
 std::coroutine_handle<> detail::release_fiber(control_block& block) {
   if (!block.record) report_bad_resume(block);

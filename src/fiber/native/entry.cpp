@@ -6,18 +6,23 @@
 #include <hocket/fiber/scheduled_fiber.hpp>
 
 #include "fiber/resume_scheduled.hpp"
+#include "fiber/roaming.hpp"
 
 // context/<architecture>/frame_stubs.S: entered through the frame's first two words, tail-jump to the functions below.
 // They must be assembly: a compiler that sees a C++ body there may call it under its private convention.
 extern "C" {
-void hocket_frame_resume(void* frame);
+void hocket_raw_resume(void* frame);
+void hocket_scheduled_resume(void* frame);
+void hocket_roaming_resume(void* frame);
 void hocket_frame_destroy(void* frame);
 void hocket_start_resume(void* frame);
 }
 
 namespace hocket::inline HOCKET_ABI {
 
-constinit const frame_head fiber_entry_points{&hocket_frame_resume, &hocket_frame_destroy};
+constinit const frame_head raw_entry_points{&hocket_raw_resume, &hocket_frame_destroy};
+constinit const frame_head scheduled_entry_points{&hocket_scheduled_resume, &hocket_frame_destroy};
+constinit const frame_head roaming_entry_points{&hocket_roaming_resume, &hocket_frame_destroy};
 
 std::coroutine_handle<> detail::release_fiber(control_block& block) {
   if (!block.record) report_bad_resume(block);
@@ -66,23 +71,24 @@ extern "C" void hocket_start_fiber(void* frame) noexcept {
   else start.fiber->conclude();
 }
 
-namespace {
-
-// Apart, so that the path of scheduled fibers saves no registers for it.
-[[gnu::noinline]] void resume_raw(hocket::control_block& block) {
+extern "C" void hocket_resume_raw(void* frame) {
   using namespace hocket;
+  auto& block = *static_cast<control_block*>(frame);
   if (!block.record || block.thread().id != machine::thread_id()) detail::report_bad_resume(block);
   detail::enter(block, block.thread(), detail::empty_message(block));
   if (block.finished()) detail::rethrow_error(fiber_record::of(block));
 }
 
-}  // namespace
+extern "C" void hocket_resume_scheduled(void* frame) noexcept {
+  using namespace hocket;
+  run(*static_cast<control_block*>(frame));
+}
 
-extern "C" void hocket_resume_fiber(void* frame) {
+extern "C" void hocket_resume_roaming(void* frame) noexcept {
   using namespace hocket;
   auto& block = *static_cast<control_block*>(frame);
-  if (block.header.flags & fiber_flag::scheduled) return run(block);
-  resume_raw(block);
+  if (detail::bring_here(block)) run(block);
+  else scheduled_fiber::of(block).activity().post_again(handle_of(block.head));
 }
 
 extern "C" void hocket_destroy_fiber(void* frame) noexcept {

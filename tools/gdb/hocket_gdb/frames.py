@@ -9,6 +9,7 @@ CONTEXT = HEADER + 32
 RECORD = HEADER + 40  # control_block::record
 STASH = (HEADER + 40, HEADER + 48)  # task_promise_base's slot, by the alignment of the result
 KINDS = ("foreign", "task", "fiber", "generator", "root")
+RESUMED_BY = ("hocket_raw_resume", "hocket_scheduled_resume", "hocket_roaming_resume")  # a fiber's control block
 PARENT_HAS_HEADER = 1
 START_QUEUED = 4
 PACKED = 2  # stack_bit::packed: the record is the address of a stack_image
@@ -42,7 +43,7 @@ class Frame:
 
     def is_control_block(self):
         """Else a fiber's handle is that of a proxy (conforming mode)."""
-        return self.kind == "fiber" and symbol_at(word(self.handle))[0] == "hocket_frame_resume"
+        return self.kind == "fiber" and symbol_at(word(self.handle))[0] in RESUMED_BY
 
 
 def is_packed(block):

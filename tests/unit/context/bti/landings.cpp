@@ -17,14 +17,18 @@ using namespace hocket;
 
 extern "C" {
 extern char __executable_start, etext;  // of the linker
-void hocket_frame_resume(void* frame);
+void hocket_raw_resume(void* frame);
+void hocket_scheduled_resume(void* frame);
+void hocket_roaming_resume(void* frame);
 void hocket_frame_destroy(void* frame);
 void hocket_start_resume(void* frame);
 
 // What the stubs jump to.
-void hocket_resume_fiber(void* frame) { *static_cast<int*>(frame) += 1; }
-void hocket_destroy_fiber(void* frame) { *static_cast<int*>(frame) += 10; }
-void hocket_start_fiber(void* frame) { *static_cast<int*>(frame) += 100; }
+void hocket_resume_raw(void* frame) { *static_cast<int*>(frame) += 1; }
+void hocket_resume_scheduled(void* frame) { *static_cast<int*>(frame) += 10; }
+void hocket_resume_roaming(void* frame) { *static_cast<int*>(frame) += 100; }
+void hocket_destroy_fiber(void* frame) { *static_cast<int*>(frame) += 1000; }
+void hocket_start_fiber(void* frame) { *static_cast<int*>(frame) += 10000; }
 }
 
 namespace {
@@ -45,7 +49,7 @@ bool guard_this_program() {
 bool is_enforced() {
   pid_t child = fork();
   if (child == 0) {
-    void (*volatile no_landing)(void*) = &hocket_frame_resume;
+    void (*volatile no_landing)(void*) = &hocket_raw_resume;
     int frame = 0;
     asm volatile("add %0, %0, #4\n\tmov x0, %1\n\tblr %0"
                  :
@@ -85,7 +89,8 @@ int main() {
   for (form mine : forms)
     for (form others : forms) switch_by(mine, others);
   int frame = 0;
-  void (*volatile stubs[])(void*) = {&hocket_frame_resume, &hocket_frame_destroy, &hocket_start_resume};
+  void (*volatile stubs[])(void*) = {&hocket_raw_resume, &hocket_scheduled_resume, &hocket_roaming_resume,
+                                     &hocket_frame_destroy, &hocket_start_resume};
   for (auto stub : stubs) stub(&frame);
-  _exit(frame == 111 ? 0 : 1);
+  _exit(frame == 11111 ? 0 : 1);
 }
