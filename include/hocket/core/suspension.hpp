@@ -209,6 +209,7 @@ class suspension : private stop_node, private timer_node {
   bool ends_only_by_grant() const noexcept;
   const std::source_location& at() const noexcept { return at_; }
   time_point deadline(time_point present) const noexcept {
+    if (after() == duration::max()) return timer_node::when;
     const time_point then = deadline_after(present, after());
     return then < timer_node::when ? then : timer_node::when;
   }

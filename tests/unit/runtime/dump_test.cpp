@@ -72,6 +72,22 @@ TEST_CASE("what a coroutine waited for may be gone while its alarm still stands"
   lp.run();
 }
 
+TEST_CASE("a wait without a deadline has none before the epoch of a clock, either") {
+  manual_clock early{time_point(-1h)};
+  loop lp({.time = &early});
+  gate at;
+  spawn(lp, pass, std::ref(at));
+  spawn(lp, pass_within, std::ref(at), duration(5s));
+  lp.step();
+  lp.step();
+  const dump_table table(lp);
+  REQUIRE(table.rows.size() == 2);
+  CHECK(table.rows[0].awaited.find("left") == std::string::npos);
+  CHECK(table.rows[1].awaited.find("left") != std::string::npos);
+  at.open();
+  lp.run();
+}
+
 TEST_CASE("coroutines that have not begun are counted, not listed") {
   still_loop on;
   spawn(on.lp, yield_for_ever);
