@@ -1,9 +1,19 @@
 #include <hocket/coro/task.hpp>
 
 #include <hocket/core/context.hpp>
+#include <hocket/core/scheduled.hpp>
 #include <hocket/coro/detail/fork_group.hpp>
 
 namespace hocket::inline HOCKET_ABI::detail {
+namespace {
+
+// A parent with a home of its own, a fiber, which may go on here all the same.
+bool roams_to_here(const coroutine_header& parent) noexcept {
+  const scheduled* const strand = parent.ctx ? parent.ctx->strand() : nullptr;
+  return strand && strand->roams() && this_thread().seat.pool == &strand->home();
+}
+
+}  // namespace
 
 task_chain::handle task_chain::start_alone(handle self, handle parent) noexcept {
   continuation.handle = parent;
@@ -33,6 +43,7 @@ task_chain::handle task_chain::end_slowly() noexcept {
   }
   executor* here = current_executor();
   executor* home = continuation.home ? continuation.home : here;
+  if (home != here && (flags & header_flag::parent_has_header) && roams_to_here(header_of(parent))) home = here;
   if (!home || (home == here && !exhausted)) return parent;
   reserved |= task_bit::parent_queued;
   home->post(continuation);  // from here on the parent may run and destroy this frame

@@ -70,7 +70,7 @@ class fork_awaiter : public own_awaiter, protected fork_group {
     if constexpr (std::is_void_v<Promise>) return begin_group(children, count, parent, nullptr, false);
     else if constexpr (std::is_base_of_v<roaming_header, Promise>)
       return begin_roaming(children, count, parent, parent.promise());
-    else if constexpr (has_header<Promise>) return begin_group(children, count, parent, &parent.promise(), false);
+    else if constexpr (has_header<Promise>) return begin_group(children, count, parent, &parent.promise(), true);
     else return begin_group(children, count, parent, nullptr, false);
   }
 };

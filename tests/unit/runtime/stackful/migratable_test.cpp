@@ -1,6 +1,7 @@
 // Fibers that are spawned as migratable go on at whatever worker takes them, with all that is theirs.
 #include <hocket/core/or_throw.hpp>
 #include <hocket/core/sync_wait.hpp>
+#include <hocket/coro/fork_join.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/call_on_stack.hpp>
@@ -40,9 +41,10 @@ class two_workers {
   hocket::runtime rt{{.workers = 2}};
   auto_reset_event bell;
 
-  // Called by the only fiber that waits at the bell: it waits until somebody on the other worker has rung that. If it
-  // `moves`, its own worker is held until it has gone on.
-  void wait_for_other(bool moves) {
+  // Called by the only fiber that waits at the bell, by `wait`: it waits until somebody on the other worker has rung
+  // that. If it `moves`, its own worker is held until it has gone on.
+  template <class Wait>
+  void wait_for_other(bool moves, Wait wait) {
     const int before = rung_.load();
     const void* const home = this_worker();
     for (int i = 0; i < 2; ++i) {
@@ -54,16 +56,24 @@ class two_workers {
       };
       static_cast<void>(spawn(rt, one));
     }
-    await(or_throw(bell.wait()));
+    wait();
     ++rung_;
+  }
+  void wait_for_other(bool moves) {
+    wait_for_other(moves, [this] { await(or_throw(bell.wait())); });
   }
 
   // Whether it has gone on elsewhere.
-  bool move() {
+  template <class Wait>
+  bool move(Wait wait) {
     const void* const home = this_worker();
-    wait_for_other(true);
+    wait_for_other(true, wait);
     return this_worker() != home;
   }
+  bool move() {
+    return move([this] { await(or_throw(bell.wait())); });
+  }
+  task<> hear() { co_await or_throw(bell.wait()); }
 
  private:
   std::atomic<int> come_{0}, rung_{0};
@@ -80,6 +90,42 @@ TEST_CASE("a migratable fiber goes on at the worker that takes it") {
     for (int i = 0; i < 10; ++i) moved += on.move() ? 1 : 0;
   }));
   CHECK(moved == 10);
+}
+
+TEST_CASE("a migratable fiber goes on where the task that it awaits has ended") {
+  two_workers on;
+  int moved = 0;
+  sync_wait(spawn(on.rt, moving, [&] {
+    for (int i = 0; i < 10; ++i) moved += on.move([&] { await(on.hear()); }) ? 1 : 0;
+  }));
+  CHECK(moved == 10);
+}
+
+// The first child stays on the fiber's worker, which is held when it has ended; the second one ends on the other.
+TEST_CASE("a migratable fiber goes on where the last of its forks has ended") {
+  hocket::runtime rt({.workers = 2});
+  std::atomic<bool> begun{false}, held{false}, gone_on{false};
+  auto hold = [&] {
+    held = true;
+    while (!gone_on.load()) std::this_thread::yield();
+  };
+  auto first = [&]() -> task<int> {
+    while (!begun.load()) std::this_thread::yield();
+    static_cast<void>(spawn(rt, hold));
+    co_return 1;
+  };
+  auto second = [&]() -> task<int> {
+    begun = true;
+    while (!held.load()) std::this_thread::yield();
+    co_return 2;
+  };
+  const bool moved = sync_wait(spawn(rt, moving, [&] {
+    const void* const home = this_worker();
+    auto [one, two] = await(fork_join(first(), second()));
+    gone_on = true;
+    return one + two == 3 && this_worker() != home;
+  }));
+  CHECK(moved);
 }
 
 TEST_CASE("the exceptions that a fiber handles and throws move with it") {
