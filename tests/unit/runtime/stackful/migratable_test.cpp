@@ -38,7 +38,6 @@ const void* this_worker() noexcept { return &this_thread(); }
 // Two workers, of which one can be held from outside while the other one runs what is ready.
 class two_workers {
  public:
-  hocket::runtime rt{{.workers = 2}};
   auto_reset_event bell;
 
   // Called by the only fiber that waits at the bell, by `wait`: it waits until somebody on the other worker has rung
@@ -77,6 +76,9 @@ class two_workers {
 
  private:
   std::atomic<int> come_{0}, rung_{0};
+
+ public:
+  hocket::runtime rt{{.workers = 2}};  // the last: who rings may still be at it when the fiber has ended
 };
 
 constexpr spawn_options moving{.migratable = true};
@@ -103,8 +105,8 @@ TEST_CASE("a migratable fiber goes on where the task that it awaits has ended") 
 
 // The first child stays on the fiber's worker, which is held when it has ended; the second one ends on the other.
 TEST_CASE("a migratable fiber goes on where the last of its forks has ended") {
-  hocket::runtime rt({.workers = 2});
   std::atomic<bool> begun{false}, held{false}, gone_on{false};
+  hocket::runtime rt({.workers = 2});
   auto hold = [&] {
     held = true;
     while (!gone_on.load()) std::this_thread::yield();
@@ -180,9 +182,9 @@ TEST_CASE("its fiber-locals and its floating-point environment move with a fiber
 }
 
 TEST_CASE("a fiber that is killed where it has moved to is unwound") {
-  two_workers on;
   event never;
   std::atomic<bool> waits{false}, unwound{false};
+  two_workers on;
   auto body = [&] {
     struct witness {
       std::atomic<bool>& unwound;
