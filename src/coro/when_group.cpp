@@ -17,7 +17,7 @@ bool when_group::suspend(std::coroutine_handle<> parent, std::size_t children,
           "await it in a coroutine that was spawned, or sync_wait for it", nullptr, terms_.at);
   const time_point end = deadline_on(*here.seat.running_on, terms_.within, "a group of awaitables", terms_.at);
   context_ = context::child_beside_others(above, {nullptr, &stop_, std::min(terms_.until, end)}, terms_.at);
-  wait_.arm(parent, {.ignore = verdict::killed, .at = terms_.at});
+  wait_.arm(parent, {terms_.at, verdict::killed});
   entry_.enlist(wait_, *this);
   // ORDER: relaxed, pairs with nothing: nobody else has the group yet.
   left_.store(children + 1, std::memory_order_relaxed);

@@ -45,19 +45,16 @@ task_id managed_entry::promise_there(const promise_kind& of, void* made) noexcep
   return id();
 }
 
-task_info managed_entry::info() const noexcept {
-  task_info all{.id = id(),
-                .expected = state == place_state::reply,
-                .group = belongs_to,
-                .data = user_data,
-                .deadline = when,
-                .asked = asked,
-                .spawned = at};
-  if (coroutine) {
-    all.kind = coroutine->kind();
-    all.name = coroutine->name();
-  }
-  return all;
+void managed_entry::describe(task_info& into) const noexcept {
+  into.id = id();
+  into.expected = state == place_state::reply;
+  into.kind = coroutine ? coroutine->kind() : coroutine_kind{};
+  into.name = coroutine ? coroutine->name() : "";
+  into.group = belongs_to;
+  into.data = user_data;
+  into.deadline = when;
+  into.asked = asked;
+  into.spawned = at;
 }
 
 settled managed_entry::how_it_ended() const noexcept {

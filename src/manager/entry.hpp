@@ -57,7 +57,7 @@ struct managed_entry final : spawn_target, private wait_source, timer_node {
   void begin_use(const place_terms& terms) noexcept;
   void hold(scheduled& made) noexcept;
   task_id promise_there(const promise_kind& of, void* made) noexcept;
-  task_info info() const noexcept;
+  void describe(task_info& into) const noexcept;
   settled how_it_ended() const noexcept;
   void wait_for_end(suspension& wait, waiter& entry) noexcept;
   // Whoever waits for its end is told how that was: the first of a chain, to be granted.

@@ -40,7 +40,7 @@ std::size_t manager_core::list_from(std::uint64_t& place, task_info* into, std::
     managed_entry* entry = nullptr;
     while (found < room && (entry = table.at(place % table_size))) {
       ++place;
-      if (entry->is_there()) into[found++] = entry->info();
+      if (entry->is_there()) entry->describe(into[found++]);
     }
     if (!entry) place = (place / table_size + 1) * table_size;
   }

@@ -119,11 +119,13 @@ std::optional<task_info> task_manager::find(task_id id) const noexcept {
   detail::shard& table = core_->shard_of(id);
   locked guard(table.mutex);
   const detail::managed_entry* entry = table.find(id);
-  return entry ? std::optional(entry->info()) : std::nullopt;
+  std::optional<task_info> found;
+  if (entry) entry->describe(found.emplace());  // in its place: a copy would wait for the cache
+  return found;
 }
 
 operation<detail::managed_end> task_manager::wait(task_id id, std::source_location at) noexcept {
-  return operation(detail::managed_end(*core_, id), at);
+  return operation<detail::managed_end>(std::in_place, at, *core_, id);
 }
 
 task_id task_manager::current() const noexcept { return core_->current(); }
@@ -155,7 +157,7 @@ time_point task_manager::now() const noexcept { return core_->time().now(); }
 void task_manager::close() noexcept { core_->close(); }
 
 operation<detail::managed_join> task_manager::join(std::source_location at) noexcept {
-  return operation(detail::managed_join(*core_), at);
+  return operation<detail::managed_join>(std::in_place, at, *core_);
 }
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -88,7 +88,7 @@ void stack_pool::prefetch_last() const noexcept {
   for (const free_stack* stack = end_; stack != first;) prefetch(*--stack);
 }
 
-stack_ref stack_pool::take_of_run() noexcept {
+result<stack_ref> stack_pool::take_of_run() noexcept {
   detail::stack_run& run = stock_.run;
   const auto bit = static_cast<std::size_t>(std::countr_zero(run.left));
   run.left &= run.left - 1;

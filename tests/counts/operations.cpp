@@ -253,6 +253,9 @@ constexpr operation operations[] = {
     {"unsync_lock_in_task", lock_in_task<hocket::unsync::mutex>},
     {"set_event_in_fiber", counts::set_event_in_fiber},
     {"set_event_in_task", counts::set_event_in_task},
+    {"channel_item_in_fiber", counts::channel_item_in_fiber},
+    {"channel_item_in_task", counts::channel_item_in_task},
+    {"spsc_channel_item_in_task", counts::spsc_channel_item_in_task},
     {"wait_in_fiber", wait_in_fiber},
     {"wait_in_task", wait_in_task},
     {"timed_wait_in_fiber", timed_wait_in_fiber},
@@ -271,8 +274,12 @@ void begin_chances_anew() noexcept {
 
 }  // namespace
 
-// Two dumps for each operation, labelled "<name> <k>".
-int main() {
+// Two dumps for each operation, labelled "<name> <k>". `counts <k>`: just k units of each.
+int main(int argc, char** argv) {
+  if (argc == 2) {
+    for (const operation& each : operations) each.run(std::strtoul(argv[1], nullptr, 10));
+    return 0;
+  }
   for (const operation& each : operations) {
     each.run(5 * 1024);  // so that what grows has grown
     for (size_t k : {1024, 5 * 1024}) {

@@ -32,7 +32,10 @@ struct still_loop {
   }
 };
 
-// Those of events.cpp, selects.cpp and timers.cpp.
+// Those of channels.cpp, events.cpp, selects.cpp and timers.cpp.
+void channel_item_in_fiber(std::size_t k);
+void channel_item_in_task(std::size_t k);
+void spsc_channel_item_in_task(std::size_t k);
 void set_event_in_fiber(std::size_t k);
 void set_event_in_task(std::size_t k);
 void select_in_fiber(std::size_t k);

@@ -92,7 +92,7 @@ class join_handle {
 
   // The wait for the end as an operation, to be timed or selected.
   [[nodiscard]] operation<detail::join_operation<T>> join(std::source_location at = std::source_location::current()) {
-    return operation(detail::join_operation<T>(checked()), at);
+    return operation<detail::join_operation<T>>(std::in_place, at, checked());
   }
 
   class awaiter : public own_awaiter {

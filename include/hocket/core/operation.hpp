@@ -148,8 +148,11 @@ class [[nodiscard("an operation does nothing until it is awaited")]] operation {
  public:
   using value_type = typename Op::value_type;
 
-  explicit operation(Op op, std::source_location at = {}) noexcept : op_(op) { terms_.at = at; }
-  operation(Op op, const wait_terms& terms) noexcept : op_(op), terms_(terms) {}
+  explicit operation(Op op, const wait_terms& terms = {}) noexcept : op_(op), terms_(terms) {}
+  // Op(of...), made in its place: as a copy, several words would go through memory twice.
+  template <class... A>
+  operation(std::in_place_t, const wait_terms& terms, A&&... of) noexcept
+      : op_(std::forward<A>(of)...), terms_(terms) {}
   operation(operation&& other) noexcept : op_(other.op_), terms_(other.terms_) { other.mark_awaited(); }
   operation& operator=(operation&&) = delete;
   ~operation() {
@@ -179,9 +182,9 @@ class [[nodiscard("an operation does nothing until it is awaited")]] operation {
   }
   const wait_terms& terms() const noexcept { return terms_; }
   const Op& op() const noexcept { return op_; }
-  Op unwrap() && noexcept {
+  Op&& unwrap() && noexcept {
     mark_awaited();
-    return op_;
+    return std::move(op_);
   }
   // It will not be awaited.
   static constexpr bool can_be_discarded = true;

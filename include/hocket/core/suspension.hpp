@@ -80,10 +80,18 @@ class wait_source {
 // The terms of one wait, beside those of the coroutine's context. Both deadlines hold, and that of the context: the
 // earliest ends the wait. `within` counts from the suspension, or from the next look at the clock (core/timer.hpp).
 struct wait_terms {
+  // No deadlines. Not explicit: the place where a wait is asked for is all that most of them say.
+  wait_terms(std::source_location place = {}, verdict ignored = verdict::idle) noexcept : ignore(ignored), at(place) {}
+  wait_terms(time_point deadline, duration time, verdict ignored, std::source_location place) noexcept
+      : until(deadline), within(time), ignore(ignored), at(place) {}
+  // One by one, and so out of registers: words that were just written and are copied in pairs wait for the cache.
+  wait_terms(const wait_terms& other) noexcept : wait_terms(other.until, other.within, other.ignore, other.at) {}
+  wait_terms& operator=(const wait_terms&) = default;
+
   time_point until = time_point::max();
   duration within = duration::max();
   verdict ignore = verdict::idle;  // cancelled: only a kill stops it; killed: nothing does, no deadline either (a join)
-  std::source_location at{};       // where the wait was asked for
+  std::source_location at;         // where the wait was asked for
 };
 
 // One registration in the list of one primitive. Its links belong to the primitive, under the primitive's lock.

@@ -243,7 +243,7 @@ class [[nodiscard]] oneshot_receiver {
 
   // Waits for the value: result<T>, also if T is a result itself. broken_pipe: none will come.
   [[nodiscard]] operation<receiving> receive(std::source_location at = std::source_location::current()) noexcept {
-    return operation<receiving>(receiving(checked()), at);
+    return operation<receiving>(std::in_place, at, checked());
   }
 
  private:

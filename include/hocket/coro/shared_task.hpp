@@ -114,7 +114,7 @@ class [[nodiscard]] shared_task {
  public:
   // Waits for the end: result<const T&>, result<T> for a reference or void. Throws what left the body.
   [[nodiscard]] operation<waiting> wait(std::source_location at = std::source_location::current()) const& {
-    return operation<waiting>(waiting(checked()), at);
+    return operation<waiting>(std::in_place, at, checked());
   }
   void wait(std::source_location at = std::source_location::current()) && = delete;  // the result lies in the frame
 

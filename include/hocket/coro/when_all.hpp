@@ -147,11 +147,11 @@ template <class... A>
   requires(sizeof...(A) > 0 && (awaitable<A> && ...))
 [[nodiscard]] auto when_all(A&&... given) {
   return detail::when_awaitable<detail::all_values<false>, std::tuple<A...>>(detail::when_group::at_failure,
-                                                                             wait_terms{}, std::forward<A>(given)...);
+                                                                             wait_terms(), std::forward<A>(given)...);
 }
 template <detail::range_of_awaitables R>
 [[nodiscard]] auto when_all(R&& range, std::source_location at = std::source_location::current()) {
-  return detail::when_awaitable<detail::all_values<false>, R>(detail::when_group::at_failure, wait_terms{.at = at},
+  return detail::when_awaitable<detail::all_values<false>, R>(detail::when_group::at_failure, wait_terms(at),
                                                               std::forward<R>(range));
 }
 
@@ -159,12 +159,12 @@ template <detail::range_of_awaitables R>
 template <class... A>
   requires(sizeof...(A) > 0 && (awaitable<A> && ...))
 [[nodiscard]] auto when_all_settled(A&&... given) {
-  return detail::when_awaitable<detail::all_outcomes, std::tuple<A...>>(detail::when_group::never, wait_terms{},
+  return detail::when_awaitable<detail::all_outcomes, std::tuple<A...>>(detail::when_group::never, wait_terms(),
                                                                         std::forward<A>(given)...);
 }
 template <detail::range_of_awaitables R>
 [[nodiscard]] auto when_all_settled(R&& range, std::source_location at = std::source_location::current()) {
-  return detail::when_awaitable<detail::all_outcomes, R>(detail::when_group::never, wait_terms{.at = at},
+  return detail::when_awaitable<detail::all_outcomes, R>(detail::when_group::never, wait_terms(at),
                                                          std::forward<R>(range));
 }
 

@@ -75,14 +75,14 @@ struct any_first {
 template <class... A>
   requires(sizeof...(A) > 0 && (awaitable<A> && ...))
 [[nodiscard]] auto when_any(A&&... given) {
-  return detail::when_awaitable<detail::any_choice, std::tuple<A...>>(1, wait_terms{}, std::forward<A>(given)...);
+  return detail::when_awaitable<detail::any_choice, std::tuple<A...>>(1, wait_terms(), std::forward<A>(given)...);
 }
 
 // Fatal for an empty range: nothing would ever end.
 template <detail::range_of_awaitables R>
 [[nodiscard]] auto when_any(R&& range, std::source_location at = std::source_location::current()) {
   expects(range.size() != 0, "when_any of an empty range", "nothing in it can end: ask `empty()` first", nullptr, at);
-  return detail::when_awaitable<detail::any_first, R>(1, wait_terms{.at = at}, std::forward<R>(range));
+  return detail::when_awaitable<detail::any_first, R>(1, wait_terms(at), std::forward<R>(range));
 }
 
 }  // namespace hocket::inline HOCKET_ABI

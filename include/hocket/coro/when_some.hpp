@@ -41,12 +41,12 @@ struct some_firsts {
 template <class... A>
   requires(sizeof...(A) > 0 && (awaitable<A> && ...))
 [[nodiscard]] auto when_some(std::size_t enough, A&&... given) {
-  return detail::when_awaitable<detail::some_firsts, std::tuple<A...>>(detail::checked_enough(enough), wait_terms{},
+  return detail::when_awaitable<detail::some_firsts, std::tuple<A...>>(detail::checked_enough(enough), wait_terms(),
                                                                        std::forward<A>(given)...);
 }
 template <detail::range_of_awaitables R>
 [[nodiscard]] auto when_some(std::size_t enough, R&& range, std::source_location at = std::source_location::current()) {
-  return detail::when_awaitable<detail::some_firsts, R>(detail::checked_enough(enough, at), wait_terms{.at = at},
+  return detail::when_awaitable<detail::some_firsts, R>(detail::checked_enough(enough, at), wait_terms(at),
                                                         std::forward<R>(range));
 }
 

@@ -281,10 +281,15 @@ class fiber_wait : public park_request {
 using place_number =
     std::conditional_t<sizeof(std::source_location) == sizeof(std::uintptr_t), std::uintptr_t, std::source_location>;
 
+// How an operation is tried and handed on: one of a word in a register, without its terms; a larger one where it was
+// made, since a copy of words that were just written costs more than they do.
+template <class Op>
+using tried = std::conditional_t<sizeof(Op) <= sizeof(std::uintptr_t), Op, Op&>;
+
 // Null: the caller is no fiber, or there is no memory. The terms come one by one: as one object they would be put
 // together in memory before every try.
 template <class Op>
-[[gnu::noinline]] fiber_wait<Op>* begin_wait(Op op, duration::rep until, duration::rep within, verdict ignore,
+[[gnu::noinline]] fiber_wait<Op>* begin_wait(tried<Op> op, duration::rep until, duration::rep within, verdict ignore,
                                              place_number place) {
   const auto at = std::bit_cast<std::source_location>(place);
   static_assert(alignof(fiber_wait<Op>) <= 16);
@@ -316,7 +321,7 @@ template <class Op>
 
 // The same where begin_wait() could not: on a plain thread, or on the stack of the caller.
 template <class Op>
-[[gnu::noinline, gnu::cold]] result<typename Op::value_type> await_in_place(Op op, duration::rep until,
+[[gnu::noinline, gnu::cold]] result<typename Op::value_type> await_in_place(tried<Op> op, duration::rep until,
                                                                             duration::rep within, verdict ignore,
                                                                             place_number place) {
   const auto at = std::bit_cast<std::source_location>(place);
@@ -355,20 +360,26 @@ template <class Op>
   if constexpr (debug_checks) static_cast<void>(detail::awaiting_fiber());
   const wait_terms& terms = what.terms();
   expect_no_lock_to_await(terms.at);
-  Op op = std::move(what).unwrap();
+  Op&& where_it_is = std::move(what).unwrap();
+  detail::tried<Op> op = where_it_is;
   if (!detail::pauses_fiber<Op>() && op.try_now()) [[likely]]
     return op.take();
   const auto place = std::bit_cast<detail::place_number>(terms.at);
   const duration::rep until = terms.until.time_since_epoch().count(), within = terms.within.count();
-  detail::fiber_wait<Op>* const begun = detail::begin_wait(op, until, within, terms.ignore, place);
-  // What a call gave is moved out of a place of its own: else g++ keeps the result of try_now() in memory, too.
+  detail::fiber_wait<Op>* const begun = detail::begin_wait<Op>(op, until, within, terms.ignore, place);
+  // What a call gave is moved out of a place of its own: else g++ keeps the result of try_now() in memory, too. Where
+  // that is in memory anyway, so may this be.
   if (!begun) [[unlikely]] {
-    auto ended = detail::await_in_place(op, until, within, terms.ignore, place);
+    auto ended = detail::await_in_place<Op>(op, until, within, terms.ignore, place);
     return result<typename Op::value_type>(std::move(ended));
   }
   detail::park_fiber(begun->fiber(), static_cast<park_request*>(begun));
-  auto ended = detail::end_wait(begun);
-  return result<typename Op::value_type>(std::move(ended));
+  if constexpr (sizeof(Op) > sizeof(std::uintptr_t)) {
+    return detail::end_wait(begun);
+  } else {
+    auto ended = detail::end_wait(begun);
+    return result<typename Op::value_type>(std::move(ended));
+  }
 }
 
 // The same for a yield, which fibers do most often.

@@ -97,7 +97,7 @@ class stack_pool {
   void swap() noexcept;
   bool holds_any() const noexcept;
   [[nodiscard]] result<stack_ref> acquire_slowly() noexcept;
-  stack_ref take_of_run() noexcept;
+  result<stack_ref> take_of_run() noexcept;
   void release_slowly(const stack_ref& stack) noexcept;
   void push(const stack_ref& stack) noexcept;
   void measure(const stack_ref& stack) noexcept;

@@ -39,7 +39,7 @@ class basic_auto_reset_event final : private detail::baton<Strength> {
 
   // Waits for the event and consumes it: result<void>.
   [[nodiscard]] operation<waiting> wait(std::source_location at = std::source_location::current()) noexcept {
-    return operation<waiting>(waiting(*this), at);
+    return operation<waiting>(std::in_place, at, *this);
   }
 
  private:

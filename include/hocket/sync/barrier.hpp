@@ -66,7 +66,7 @@ class basic_barrier final : private wait_source {
   // Arrives when it is awaited, and waits for the end of the phase: result<arrival>.
   [[nodiscard]] operation<arriving> arrive_and_wait(
       std::source_location at = std::source_location::current()) noexcept {
-    return operation<arriving>(arriving(*this), at);
+    return operation<arriving>(std::in_place, at, *this);
   }
 
   // Any thread. Arrives and does not wait.

@@ -141,7 +141,7 @@ class basic_broadcast<Strength, T>::receiver {
 
   // Waits for an item.
   [[nodiscard]] operation<receiving> receive(std::source_location at = std::source_location::current()) noexcept {
-    return operation<receiving>(receiving(*this), at);
+    return operation<receiving>(std::in_place, at, *this);
   }
   // Waits for an item, and copies as many as there are, and as there is room for in `room`. Assigns to that. Without
   // room it gives 0 at once.
@@ -149,7 +149,7 @@ class basic_broadcast<Strength, T>::receiver {
       std::span<T> room, std::source_location at = std::source_location::current()) noexcept {
     static_assert(std::is_nothrow_move_assignable_v<T>,
                   "hocket: receive_batch() assigns to the objects of the span, without exceptions: use receive()");
-    return operation<receiving_batch>(receiving_batch(*this, room), at);
+    return operation<receiving_batch>(std::in_place, at, *this, room);
   }
   // Never suspends. std::errc::resource_unavailable_try_again: there is none.
   result<T> try_receive() {

@@ -127,7 +127,7 @@ class basic_completion final : private detail::event_core<Strength> {
   [[nodiscard]] operation<waiting> wait(std::source_location at = std::source_location::current()) noexcept {
     static_assert(std::is_same_v<Hooks, no_hooks> || tells_suspend || tells_resume,
                   "hocket: the hooks of a completion have on_suspend(completion&), on_resume(completion&), or both");
-    return operation<waiting>(waiting(*this), at);
+    return operation<waiting>(std::in_place, at, *this);
   }
 
   Hooks& hooks() noexcept { return hooks_; }

@@ -50,7 +50,7 @@ class basic_condition final : private detail::condition_core<Strength> {
                                         std::source_location at = std::source_location::current()) noexcept {
     expects(held.mutex_ != nullptr, "a condition was waited for without its mutex",
             "lock the mutex, and pass the guard", nullptr, at);
-    return operation<waiting>(waiting(*this, *held.mutex_), at);
+    return operation<waiting>(std::in_place, at, *this, *held.mutex_);
   }
 
  private:

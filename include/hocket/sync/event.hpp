@@ -35,7 +35,7 @@ class basic_event final : private detail::event_core<Strength> {
 
   // Waits until it is set: result<void>.
   [[nodiscard]] operation<waiting> wait(std::source_location at = std::source_location::current()) noexcept {
-    return operation<waiting>(waiting(*this), at);
+    return operation<waiting>(std::in_place, at, *this);
   }
 
  private:

@@ -54,12 +54,12 @@ class basic_latch final : private detail::event_core<Strength> {
 
   // Waits until it is open: result<void>.
   [[nodiscard]] operation<waiting> wait(std::source_location at = std::source_location::current()) noexcept {
-    return operation<waiting>(waiting(*this), at);
+    return operation<waiting>(std::in_place, at, *this);
   }
   // Counts down when it is awaited, then waits: result<void>.
   [[nodiscard]] operation<arriving> arrive_and_wait(
       std::size_t n = 1, std::source_location at = std::source_location::current()) noexcept {
-    return operation<arriving>(arriving(*this, n), at);
+    return operation<arriving>(std::in_place, at, *this, n);
   }
 
  private:

@@ -50,7 +50,7 @@ class basic_monitor final : private detail::baton<Strength> {
 
   // Waits for the monitor, unless the caller is in it: result<guard>.
   [[nodiscard]] operation<entering> enter(std::source_location at = std::source_location::current()) noexcept {
-    return operation<entering>(entering(*this), at);
+    return operation<entering>(std::in_place, at, *this);
   }
 
   // Never suspends. The guard is empty (false) if somebody else is in it.
@@ -61,7 +61,7 @@ class basic_monitor final : private detail::baton<Strength> {
                                         std::source_location at = std::source_location::current()) noexcept {
     expects(in.monitor_ == this && is_mine(), "a coroutine waits for a monitor that it is not in",
             "enter it, and pass the guard that this gave", nullptr, at);
-    return operation<waiting>(waiting(*this), at);
+    return operation<waiting>(std::in_place, at, *this);
   }
 
   // Any thread. See condition.

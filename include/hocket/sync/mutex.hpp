@@ -48,7 +48,7 @@ class basic_mutex final : private detail::baton<Strength> {
 
   // Waits for the mutex: result<guard>.
   [[nodiscard]] operation<locking> lock(std::source_location at = std::source_location::current()) noexcept {
-    return operation<locking>(locking(*this), at);
+    return operation<locking>(std::in_place, at, *this);
   }
 
   // Never suspends. The guard is empty (false) if somebody has the mutex.

@@ -55,7 +55,7 @@ class basic_once final : private detail::baton<Strength> {
 
   // Waits for the turn, or until the work is done: result<turn>.
   [[nodiscard]] operation<entering> enter(std::source_location at = std::source_location::current()) noexcept {
-    return operation<entering>(entering(*this), at);
+    return operation<entering>(std::in_place, at, *this);
   }
 
  private:

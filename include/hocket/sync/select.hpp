@@ -68,7 +68,7 @@ class selecting {
                 "hocket: a select of two conditions: each would unlock the mutex, and wait for it again: use one");
   static_assert(((waiters_of<Ops> == 1) && ...), "hocket: a select in a select: name all operations in one");
 
-  explicit selecting(Ops... ops) noexcept : arms_{{ops}...} {
+  explicit selecting(const Ops&... ops) noexcept : arms_{{ops}...} {
     if constexpr ((moves_an_object<Ops> || ...) && sizeof...(Ops) > 1) expect_apart({used_by(ops)...});
   }
 
@@ -154,11 +154,11 @@ inline wait_terms strictest(wait_terms terms, const wait_terms& other) noexcept 
 }
 
 template <search Search, class First, class... Rest>
-operation<selecting<Search, First, Rest...>> select_by(operation<First> first, operation<Rest>... rest) noexcept {
+operation<selecting<Search, First, Rest...>> select_by(operation<First>&& first, operation<Rest>&&... rest) noexcept {
   wait_terms terms = first.terms();
   ((terms = strictest(terms, rest.terms())), ...);
   using select_operation = selecting<Search, First, Rest...>;
-  return operation<select_operation>(select_operation(std::move(first).unwrap(), std::move(rest).unwrap()...), terms);
+  return operation<select_operation>(std::in_place, terms, std::move(first).unwrap(), std::move(rest).unwrap()...);
 }
 
 }  // namespace detail

@@ -50,7 +50,7 @@ class basic_semaphore final : private detail::permit_line<Strength> {
   // Waits for `n` permits: result<permits>.
   [[nodiscard]] operation<acquiring> acquire(std::size_t n = 1,
                                              std::source_location at = std::source_location::current()) noexcept {
-    return operation<acquiring>(acquiring(*this, n), at);
+    return operation<acquiring>(std::in_place, at, *this, n);
   }
 
   // Never suspends. Empty (false) if there are fewer, or somebody waits.

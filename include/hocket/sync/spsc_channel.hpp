@@ -73,19 +73,19 @@ class basic_spsc_channel final : private detail::spsc_core<Strength> {
   // Waits for a place. `item` must stay until the wait is over.
   [[nodiscard]] operation<sending<T&&>> send(T&& item,
                                              std::source_location at = std::source_location::current()) noexcept {
-    return operation<sending<T&&>>(sending<T&&>(*this, std::move(item)), at);
+    return operation<sending<T&&>>(std::in_place, at, *this, std::move(item));
   }
   [[nodiscard]] operation<sending<const T&>> send(const T& item,
                                                   std::source_location at = std::source_location::current()) noexcept {
     static_assert(
         std::is_nothrow_copy_constructible_v<T>,
         "hocket: an item that cannot be copied without exceptions: say send(std::move(item)), or send(T(item))");
-    return operation<sending<const T&>>(sending<const T&>(*this, item), at);
+    return operation<sending<const T&>>(std::in_place, at, *this, item);
   }
 
   // Waits for an item.
   [[nodiscard]] operation<receiving> receive(std::source_location at = std::source_location::current()) noexcept {
-    return operation<receiving>(receiving(*this), at);
+    return operation<receiving>(std::in_place, at, *this);
   }
 
   // Never suspend. std::errc::resource_unavailable_try_again: it is full, or empty. An item that was not sent is
@@ -105,14 +105,14 @@ class basic_spsc_channel final : private detail::spsc_core<Strength> {
   // Waits for a place, and sends as many items as there are places. Moves from those.
   [[nodiscard]] operation<sending_batch> send_batch(
       std::span<T> items, std::source_location at = std::source_location::current()) noexcept {
-    return operation<sending_batch>(sending_batch(*this, items), at);
+    return operation<sending_batch>(std::in_place, at, *this, items);
   }
   // Waits for an item, and takes as many as there are, and as there is room for in `room`. Assigns to that.
   [[nodiscard]] operation<receiving_batch> receive_batch(
       std::span<T> room, std::source_location at = std::source_location::current()) noexcept {
     static_assert(std::is_nothrow_move_assignable_v<T>,
                   "hocket: receive_batch() assigns to the objects of the span, without exceptions: use receive()");
-    return operation<receiving_batch>(receiving_batch(*this, room), at);
+    return operation<receiving_batch>(std::in_place, at, *this, room);
   }
 
   // False: it was closed before, and nothing changes.

@@ -67,7 +67,7 @@ class waiting_for_stop {
 
 [[nodiscard]] inline operation<detail::waiting_for_stop> stopped(
     stop_source& of, std::source_location at = std::source_location::current()) noexcept {
-  return operation(detail::waiting_for_stop(of), at);
+  return operation<detail::waiting_for_stop>(std::in_place, at, of);
 }
 
 }  // namespace hocket::inline HOCKET_ABI

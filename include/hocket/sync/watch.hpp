@@ -88,7 +88,7 @@ class basic_watch<Strength, T>::receiver {
 
   // Waits for a value that it has not seen.
   [[nodiscard]] operation<receiving> receive(std::source_location at = std::source_location::current()) noexcept {
-    return operation<receiving>(receiving(*this), at);
+    return operation<receiving>(std::in_place, at, *this);
   }
   // Never suspends. std::errc::resource_unavailable_try_again: it has seen the latest.
   result<T> try_receive() {

@@ -60,7 +60,7 @@ class interval {
 
   // Waits for the next tick: result<void>.
   [[nodiscard]] operation<detail::ticking> tick(std::source_location at = std::source_location::current()) noexcept {
-    return operation(detail::ticking(*this), at);
+    return operation<detail::ticking>(std::in_place, at, *this);
   }
 
   duration period() const noexcept { return period_; }

@@ -27,17 +27,17 @@ class channel_exchange : public channel_core<Strength> {
   static constexpr std::size_t no_limit = item_queue<T>::no_limit;
 
   explicit channel_exchange(std::size_t places) : queue_(places) {}
-  // True: the sender is done, or has failed. `item` is untouched if not done.
+  // True: the sender is done, or has failed. `item` is untouched if not done. Where there is a place and nobody to be
+  // granted, nothing is done but that; the rest is out of line.
   template <class U>
   bool send_now(channel_party& sender, U&& item) noexcept {
-    granted_waits granted;
-    bool over;
-    {
-      locked guard(this->mutex_);
-      over = offer(sender, std::forward<U>(item), granted);
-    }
-    granted.tell();
-    return over;
+    this->mutex_.lock();
+    if (!this->receivers_.empty() || this->closed_ || queue_.full() || !queue_.make_room())
+      return send_or_fail(sender, std::forward<U>(item));
+    queue_.push(std::forward<U>(item));
+    this->mutex_.unlock();
+    sender.state = phase::done;
+    return true;
   }
   // As many as there is room for, and receivers wait for. Less than `n`: it is full, or `sender` has failed.
   std::size_t send_some(channel_party& sender, T* items, std::size_t n) noexcept {
@@ -81,16 +81,13 @@ class channel_exchange : public channel_core<Strength> {
 
   // True: the receiver has an item, or has failed.
   bool receive_now(slot& receiver) noexcept {
-    granted_waits granted;
-    bool over = true;
-    {
-      locked guard(this->mutex_);
-      if (pull([&](T&& item) { receiver.put(std::move(item)); }, granted)) receiver.state = phase::done;
-      else if (this->closed_) receiver.fail(this->why_);
-      else over = false;
-    }
-    granted.tell();
-    return over;
+    this->mutex_.lock();
+    if (returned_ || queue_.size() == 0 || !this->senders_.empty()) return receive_or_fail(receiver);
+    receiver.put(std::move(queue_.front()));
+    queue_.pop();
+    this->mutex_.unlock();
+    receiver.state = phase::done;
+    return true;
   }
   std::size_t receive_some(channel_party& receiver, T* items, std::size_t n) noexcept {
     std::size_t got = 0;
@@ -160,6 +157,32 @@ class channel_exchange : public channel_core<Strength> {
     alignas(T) std::byte bytes[sizeof(T)];
     T& item() noexcept { return *std::launder(reinterpret_cast<T*>(bytes)); }
   };
+
+  // --- the rest of send_now() and receive_now(), which have locked the mutex
+
+  template <class U>
+  [[gnu::noinline]] bool send_or_fail(channel_party& sender, U&& item) noexcept {
+    granted_waits granted;
+    bool over;
+    {
+      locked guard(this->mutex_, std::adopt_lock);
+      over = offer(sender, std::forward<U>(item), granted);
+    }
+    granted.tell();
+    return over;
+  }
+  [[gnu::noinline]] bool receive_or_fail(slot& receiver) noexcept {
+    granted_waits granted;
+    bool over = true;
+    {
+      locked guard(this->mutex_, std::adopt_lock);
+      if (pull([&](T&& item) { receiver.put(std::move(item)); }, granted)) receiver.state = phase::done;
+      else if (this->closed_) receiver.fail(this->why_);
+      else over = false;
+    }
+    granted.tell();
+    return over;
+  }
 
   // --- under the mutex
 
