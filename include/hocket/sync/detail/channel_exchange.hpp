@@ -165,7 +165,7 @@ class channel_exchange : public channel_core<Strength> {
     granted_waits granted;
     bool over;
     {
-      locked guard(this->mutex_, std::adopt_lock);
+      locked guard(this->mutex_, adopt_lock);
       over = offer(sender, std::forward<U>(item), granted);
     }
     granted.tell();
@@ -175,7 +175,7 @@ class channel_exchange : public channel_core<Strength> {
     granted_waits granted;
     bool over = true;
     {
-      locked guard(this->mutex_, std::adopt_lock);
+      locked guard(this->mutex_, adopt_lock);
       if (pull([&](T&& item) { receiver.put(std::move(item)); }, granted)) receiver.state = phase::done;
       else if (this->closed_) receiver.fail(this->why_);
       else over = false;
