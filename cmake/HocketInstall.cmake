@@ -5,8 +5,14 @@ include(CMakePackageConfigHelpers)
 get_property(HOCKET_LAYER_TARGETS GLOBAL PROPERTY HOCKET_LAYER_TARGETS)
 set(HOCKET_COMPONENTS ${HOCKET_LAYER_TARGETS})
 list(TRANSFORM HOCKET_COMPONENTS REPLACE "^hocket_" "")
+set(layers ${HOCKET_COMPONENTS})
+get_property(HOCKET_UMBRELLA_TARGETS GLOBAL PROPERTY HOCKET_UMBRELLA_TARGETS)
+foreach(target IN LISTS HOCKET_UMBRELLA_TARGETS)
+  get_target_property(name ${target} EXPORT_NAME)
+  list(APPEND HOCKET_COMPONENTS ${name})
+endforeach()
 
-foreach(layer IN LISTS HOCKET_COMPONENTS)
+foreach(layer IN LISTS layers)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/hocket/${layer}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/hocket"
     FILES_MATCHING PATTERN "*.hpp")
 endforeach()
@@ -27,7 +33,7 @@ if(TARGET hocket_asio)
 endif()
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/hocket")
-install(TARGETS ${HOCKET_LAYER_TARGETS} EXPORT hocketTargets
+install(TARGETS ${HOCKET_LAYER_TARGETS} ${HOCKET_UMBRELLA_TARGETS} EXPORT hocketTargets
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(EXPORT hocketTargets NAMESPACE hocket:: DESTINATION "${package_dir}")
 if(TARGET hocket_asio)
@@ -79,8 +85,14 @@ function(hocket_pkg_config HOCKET_PC_NAME HOCKET_PC_DESCRIPTION)
   install(FILES "${PROJECT_BINARY_DIR}/${HOCKET_PC_NAME}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endfunction()
 
-hocket_pkg_config(hocket "stackless coroutines: tasks, generators, loop and primitives" LAYERS manager runtime sync coro time core base)
+set(HOCKET_STACKLESS_LAYERS manager runtime sync coro time)
+hocket_pkg_config(hocket-stackless "coroutines without stacks: tasks, generators, loop and primitives"
+  LAYERS ${HOCKET_STACKLESS_LAYERS} core base)
 if(HOCKET_STACKFUL)
-  hocket_pkg_config(hocket-fiber "stackful coroutines" LAYERS fiber stack context REQUIRES hocket)
-  hocket_pkg_config(hocket-model "model checker for code on hocket's atomics" LAYERS model REQUIRES hocket-fiber)
+  hocket_pkg_config(hocket "coroutines with and without stacks on one scheduler"
+    LAYERS ${HOCKET_STACKLESS_LAYERS} fiber stack context core base)
+  hocket_pkg_config(hocket-fiber "the same as hocket" REQUIRES hocket)
+  hocket_pkg_config(hocket-model "model checker for code on hocket's atomics" LAYERS model REQUIRES hocket)
+else()
+  hocket_pkg_config(hocket "the same as hocket-stackless" REQUIRES hocket-stackless)
 endif()

@@ -46,6 +46,17 @@ function(hocket_layer name)
   set_property(GLOBAL APPEND PROPERTY HOCKET_LAYER_TARGETS ${target})
 endfunction()
 
+# hocket_umbrella(<name> <layer or umbrella>...): several layers as one target.
+function(hocket_umbrella name)
+  set(target hocket_all_${name})
+  add_library(${target} INTERFACE)
+  add_library(hocket::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  list(TRANSFORM ARGN PREPEND hocket:: OUTPUT_VARIABLE linked)
+  target_link_libraries(${target} INTERFACE ${linked})
+  set_property(GLOBAL APPEND PROPERTY HOCKET_UMBRELLA_TARGETS ${target})
+endfunction()
+
 # Our own code is clean under these; a user's build never inherits them. g++ 12 finds an overlap in each `"text" +
 # std::string()` at -O3 (GCC's bug 105651).
 function(hocket_warnings target)

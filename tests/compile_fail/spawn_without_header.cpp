@@ -1,5 +1,6 @@
 // How a kind starts is in a header of the kind.
 // expect: include <hocket/coro/spawn.hpp> to spawn
+// alone
 #include <hocket/core/spawn.hpp>
 #include <hocket/coro/task.hpp>
 #ifndef SHOULD_FAIL

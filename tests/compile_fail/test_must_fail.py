@@ -15,6 +15,8 @@ CASES = [
     ("it must compile", "// expect: too wide\nint n = ;\n" + BAD),
     ("it compiled", "// expect: too wide\nint n;\n"),
     ("it failed for another reason", "// expect: too narrow\n" + BAD),
+    (None, "// expect: too wide\nstatic_assert(sizeof(std::size_t) > 1);\n" + BAD),
+    ("it must compile", "// expect: too wide\n// alone\nstatic_assert(sizeof(std::size_t) > 1);\n" + BAD),
 ]
 
 
@@ -23,7 +25,7 @@ def main(compiler):
         program = pathlib.Path(folder) / "program.cpp"
         for begins, text in CASES:
             program.write_text(text)
-            said = verdict(str(program), [compiler, "-std=c++20", "-fsyntax-only"])
+            said = verdict(str(program), [compiler, "-std=c++20", "-include", "cstddef", "-fsyntax-only"])
             if said is not None and begins is None or begins and not (said or "").startswith(begins):
                 sys.exit(f"expected `{begins}`, got `{said}` for:\n{text}")
 

@@ -8,10 +8,13 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
+from readme import Readme  # noqa: E402 (no bytecode beside the sources)
+
 CONSUMER = pathlib.Path(__file__).resolve().parent / "consumer"
 STACKFUL = {"context", "stack", "fiber", "model"}
 # The components that a consumer uses, and the pkg-config module of each.
-USED = {"coro": "hocket", "fiber": "hocket-fiber", "model": "hocket-model"}
+USED = {"coro": "hocket-stackless", "fiber": "hocket-fiber", "model": "hocket-model"}
 
 
 class Failed(Exception):
@@ -127,7 +130,7 @@ def check_subdirectory(package):
     given = package.settings
     package.build_and_run("by_subdirectory", f"-DHOCKET_SOURCE={given['source']}", f"-DHOCKET_CHECKS={given['checks']}",
                           f"-DHOCKET_CONFORMING={given['conforming']}", f"-DHOCKET_STACKFUL={given['stackful']}",
-                          f"-DHOCKET_BACKEND={given['backend']}", "-DBUILD_SHARED_LIBS=ON", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
+                          f"-DHOCKET_BACKEND={given['backend']}", "-DBUILD_SHARED_LIBS=ON", "-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=32")
     build, nowhere = package.folder / "by_subdirectory", package.folder / "nowhere"
     listed = must("ctest", "--test-dir", build, "-N")
     require("Total Tests: 0" in listed, f"tests leak into the user's project:\n{listed}")
@@ -159,7 +162,33 @@ def check_mixture(package):
     must_not_link("back ends", rf"v0_\w*{('(plain|asan|tsan)', '_ucontext', '_thread')[backend]}\b", backend=backend)
 
 
-CHECKS = (check_files, check_compiler_check, check_find_package, check_extensions, check_pkg_config, check_subdirectory, check_mixture)
+def check_readme(package):
+    """README's programs by README's lines: see readme.py."""
+    given = package.settings
+    if given["stackful"] not in ("ON", "1"):
+        print("left out: README's programs have fibers")
+        return
+    ours = [f"-DHOCKET_{name}={given[key]}" for name, key in
+            (("CHECKS", "checks"), ("CONFORMING", "conforming"), ("BACKEND", "backend"))]
+    unity = ["-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=64"]
+    configure = [given["cmake"], "-G", given["generator"], f"-DCMAKE_CXX_COMPILER={given['compiler']}",
+                 f"-DCMAKE_CXX_FLAGS={given['flags']}"]
+    readme = Readme(given["source"], package.folder / "readme", configure, must)
+    shared = package.folder / "shared"
+    must(*configure, "-S", given["source"], "-B", package.folder / "shared_build", *ours, *unity, "-DBUILD_SHARED_LIBS=ON",
+         "-DHOCKET_TESTS=OFF", "-DHOCKET_ASIO=OFF")
+    must(given["cmake"], "--build", package.folder / "shared_build")
+    must(given["cmake"], "--install", package.folder / "shared_build", "--prefix", shared)
+    for kind, prefix, on in (("static", package.prefix, "OFF"), ("shared", shared, "ON")):
+        readme.by_find_package(kind, prefix)
+        if shutil.which("pkg-config"):
+            readme.by_pkg_config(kind, given["compiler"], prefix / given["libdir"])
+        readme.by_subdirectory(kind, *ours, *unity, f"-DBUILD_SHARED_LIBS={on}")
+        readme.by_fetch(kind, *ours, *unity, f"-DBUILD_SHARED_LIBS={on}")
+
+
+CHECKS = (check_files, check_compiler_check, check_find_package, check_extensions, check_pkg_config, check_subdirectory,
+          check_readme, check_mixture)
 
 
 def main(settings):

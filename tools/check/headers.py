@@ -39,14 +39,26 @@ def included_by_umbrellas(tree):
     return reached
 
 
-def commands_for(path):
-    """The compilers that can know the registers which the header names."""
+def foreign_target(path):
+    """The target of a header that lies in a folder of another architecture, else None."""
     foreign = ARCHITECTURES.intersection(pathlib.PurePosixPath(path).parts) - {platform.machine()}
-    if not foreign:
+    return foreign.pop() + "-linux-gnu" if foreign else None
+
+
+def commands_for(path):
+    """The compilers that can know the registers which the header names; none, if they are not installed."""
+    target = foreign_target(path)
+    if not target:
         return [[compiler] for compiler in compilers()]
-    target = foreign.pop() + "-linux-gnu"
-    cross = [[f"{target}-g++"] if compiler == "g++" else [compiler, f"--target={target}"] for compiler in compilers()]
-    return cross if shutil.which(f"{target}-g++") else []  # clang uses that one's libraries
+    if not shutil.which(f"{target}-g++"):  # clang uses that one's libraries
+        return []
+    return [[f"{target}-g++"] if compiler == "g++" else [compiler, f"--target={target}"] for compiler in compilers()]
+
+
+def left_out(tree):
+    """What this machine cannot compile, and what it lacks for that."""
+    return [f"{path}: {foreign_target(path)}-g++ is not installed" for path in tree.public_headers()
+            if not commands_for(path)]
 
 
 def compile_alone(tree, path, compiler, mode):

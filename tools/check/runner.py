@@ -1,4 +1,7 @@
-"""Runs the rules over the checkout and prints what they find. A rule is a module with FAST and check(tree)."""
+"""Runs the rules over the checkout and prints what they find.
+
+A rule is a module with FAST and check(tree); left_out(tree), if there is one, says what this machine cannot check.
+"""
 import importlib
 import pathlib
 import sys
@@ -28,6 +31,8 @@ def run_rule(name, tree):
     print(f"{name:16} {verdict} ({time.monotonic() - start:.1f} s)", flush=True)
     for path, line, text in sorted(findings):
         print(f"  {path}:{line}: {text}")
+    for text in getattr(rule(name), "left_out", lambda _: [])(tree):
+        print(f"  left out: {text}")
     return len(findings)
 
 

@@ -3,9 +3,12 @@
 Run by ctest as house.rules, or by hand: python3 tools/check/test_rules.py. A rule without samples fails.
 """
 import pathlib
+import platform
+import shutil
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
@@ -116,16 +119,21 @@ SAMPLES = {
          {**source("// recie" + "ve\n"), "tools/check/words.txt": "recie" + "ve\n"}],
         [source("// the value is recie" + "ved\n")]),
     "headers": (
-        [header("base", "#include <cstddef>\ninline std::size_t f() { return 1; }\n"),
-         {"include/hocket/context/aarch64/a.hpp": ONCE + 'inline void f() { asm volatile("" ::: "x0"); }\n'}],
+        [header("base", "#include <cstddef>\ninline std::size_t f() { return 1; }\n")],
         [header("base", "inline std::size_t f() { return 1; }\n"), {"include/hocket/base/a.hpp": "struct a {};\n"},
-         {"include/hocket/context/aarch64/a.hpp": ONCE + 'inline void f() { asm volatile("" ::: "rax"); }\n'},
          header("base", "inline int f(long n) { return n; }\n"),
          header("base", "#include <typeinfo>\ninline auto& f() { return typeid(int); }\n")]),
     "weight": (
         [header("base", "#include <cstddef>\n")],
         [header("base", "".join(f"#include <{name}>\n" for name in HEAVY))]),
 }
+
+
+AARCH64 = "include/hocket/context/aarch64/a.hpp"
+
+
+def assembly_of_aarch64(register):
+    return {AARCH64: ONCE + f'inline void f() {{ asm volatile("" ::: "{register}"); }}\n'}
 
 
 def findings(name, sample):
@@ -145,6 +153,17 @@ class Rules(unittest.TestCase):
     def test_every_rule_explains_itself(self):
         for name in runner.RULES:
             self.assertTrue(runner.rule(name).__doc__, name)
+
+    @unittest.skipUnless(platform.machine() == "aarch64" or shutil.which("aarch64-linux-gnu-g++"),
+                         "aarch64-linux-gnu-g++ is not installed")
+    def test_headers_of_another_architecture(self):
+        self.assertEqual(findings("headers", assembly_of_aarch64("x0")), [])
+        self.assertTrue(findings("headers", assembly_of_aarch64("rax")))
+
+    def test_headers_names_what_it_cannot_compile(self):
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch("shutil.which", lambda name: name == "g++"):
+            tree = Tree.planted(folder, assembly_of_aarch64("x0"))
+            self.assertEqual(runner.rule("headers").left_out(tree), [f"{AARCH64}: aarch64-linux-gnu-g++ is not installed"])
 
     def check_samples(self, name):
         clean, planted = SAMPLES[name]

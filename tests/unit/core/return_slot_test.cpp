@@ -22,7 +22,7 @@ struct fails_to_move {
   fails_to_move(fails_to_move&&) { throw std::runtime_error("cannot move"); }
 };
 
-std::exception_ptr failure() { return std::make_exception_ptr(std::runtime_error("failed")); }
+std::exception_ptr an_error() { return std::make_exception_ptr(std::runtime_error("failed")); }
 
 }  // namespace
 
@@ -33,7 +33,7 @@ TEST_CASE("a slot is empty until a value or an exception is put into it") {
   CHECK_FALSE(with_value.empty());
   CHECK_FALSE(with_value.failed());
   CHECK(with_value.take() == 3);
-  with_error.set_exception(failure());
+  with_error.set_exception(an_error());
   CHECK_FALSE(with_error.empty());
   CHECK(with_error.failed());
   CHECK_THROWS_WITH_AS(with_error.take(), "failed", std::runtime_error);
@@ -52,7 +52,7 @@ TEST_CASE("values are converted, moved out, and destroyed once") {
   {
     return_slot<counted> slot;
     slot.set_value(counted(8));
-    slot.set_exception(failure());
+    slot.set_exception(an_error());
     CHECK(counted::live == 0);
     CHECK(slot.failed());
   }
@@ -80,7 +80,7 @@ TEST_CASE("a slot for nothing is done or failed") {
   done.set_value();
   CHECK_FALSE(done.empty());
   CHECK_NOTHROW(done.take());
-  broken.set_exception(failure());
+  broken.set_exception(an_error());
   CHECK(broken.failed());
   CHECK_THROWS_AS(broken.take(), std::runtime_error);
 }
@@ -89,6 +89,6 @@ TEST_CASE("a value whose construction throws leaves the slot as it was") {
   return_slot<fails_to_move> slot;
   CHECK_THROWS_AS(slot.set_value(fails_to_move{}), std::runtime_error);
   CHECK(slot.empty());
-  slot.set_exception(failure());
+  slot.set_exception(an_error());
   CHECK(slot.failed());
 }

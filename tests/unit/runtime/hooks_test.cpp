@@ -23,11 +23,11 @@ using namespace hocket_test;
 
 namespace {
 
-std::atomic<unsigned> started{0}, stopped{0};  // a bit for each worker
+std::atomic<unsigned> started{0}, ended{0};  // a bit for each worker
 std::atomic<int> handled{0};
 
 void note_start(std::size_t worker) { started |= 1u << worker; }
-void note_stop(std::size_t worker) { stopped |= 1u << worker; }
+void note_stop(std::size_t worker) { ended |= 1u << worker; }
 std::string name_of_this_thread() {
   char name[16] = "";
   REQUIRE(::pthread_getname_np(::pthread_self(), name, sizeof name) == 0);
@@ -46,15 +46,15 @@ task<> wait_for(event& bell, std::atomic<bool>& begun) {
 }  // namespace
 
 TEST_CASE("a hook runs on each worker before all else, and one after it") {
-  started = stopped = 0;
+  started = ended = 0;
   {
     hocket::runtime rt({.workers = 3, .on_start = &note_start, .on_stop = &note_stop});
     auto seen = []() -> task<unsigned> { co_return started.load(); };
     CHECK(sync_wait(spawn(rt, seen)) != 0);
-    CHECK(stopped == 0);
+    CHECK(ended == 0);
   }
   CHECK(started == 7);
-  CHECK(stopped == 7);
+  CHECK(ended == 7);
 }
 
 TEST_CASE("a hook that throws is fatal, at the beginning and at the end") {

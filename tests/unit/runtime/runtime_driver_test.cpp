@@ -111,7 +111,7 @@ class no_drivers final : public driver_maker {
   std::unique_ptr<driver> make(std::size_t) override { return nullptr; }
 };
 
-std::atomic<unsigned> started{0}, stopped{0};
+std::atomic<unsigned> started{0}, ended{0};
 
 }  // namespace
 
@@ -313,16 +313,16 @@ TEST_CASE("a dump tells of the waits while all workers sleep in their drivers") 
 TEST_CASE("what the making of a driver throws comes out of the runtime's constructor") {
   for (std::size_t fails : {0u, 1u, 3u}) {
     CAPTURE(fails);
-    started = stopped = 0;
+    started = ended = 0;
     failing_drivers io(fails);
     const runtime_options options{.workers = 4,
                                   .drivers = &io,
                                   .on_start = [](std::size_t worker) { started |= 1u << worker; },
-                                  .on_stop = [](std::size_t worker) { stopped |= 1u << worker; }};
+                                  .on_stop = [](std::size_t worker) { ended |= 1u << worker; }};
     CHECK_THROWS_WITH_AS(hocket::runtime rt(options), "no driver", std::runtime_error);
     CHECK(io.made() == fails);
     CHECK(started == (2u << fails) - 1);
-    CHECK(stopped == started);
+    CHECK(ended == started);
   }
 }
 

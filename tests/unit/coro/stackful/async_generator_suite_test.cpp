@@ -1,3 +1,0 @@
-#include "unit/coro/stackful/kinds.hpp"
-
-#include "suites/async_generator.hpp"

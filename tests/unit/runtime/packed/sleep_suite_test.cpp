@@ -1,3 +1,0 @@
-#include "unit/runtime/packed/kinds.hpp"
-
-#include "suites/sleep.hpp"

@@ -1,4 +1,0 @@
-#include "unit/runtime/stackful/kinds.hpp"
-
-#include "suites/broadcast.hpp"
-#include "suites/broadcast_batches.hpp"

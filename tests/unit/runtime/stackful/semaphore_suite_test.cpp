@@ -1,3 +1,0 @@
-#include "unit/runtime/stackful/kinds.hpp"
-
-#include "suites/semaphore.hpp"

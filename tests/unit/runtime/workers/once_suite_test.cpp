@@ -1,3 +1,0 @@
-#include "unit/runtime/workers/kinds.hpp"
-
-#include "suites/once.hpp"

@@ -1,4 +1,0 @@
-#include "unit/sync/kinds.hpp"
-
-#include "suites/channel.hpp"
-#include "suites/channel_choices.hpp"

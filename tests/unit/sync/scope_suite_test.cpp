@@ -1,3 +1,0 @@
-#include "unit/sync/kinds.hpp"
-
-#include "suites/scope.hpp"
