@@ -22,13 +22,13 @@ task<> fails() {
   co_return;
 }
 
-task<long> loop(int n) {
+task<long> awaits(int n) {
   long sum = 0;
   for (int i = 0; i < n; ++i) sum += co_await one();
   co_return sum;
 }
 task<long> loops(int n, int depth) {
-  if (depth == 0) co_return co_await loop(n);
+  if (depth == 0) co_return co_await awaits(n);
   co_return co_await loops(n / 2, depth - 1) + co_await loops(n / 2, depth - 1);
 }
 task<long> texts(int n) {
@@ -59,7 +59,7 @@ task<int> failing_chain(int n) {
 }  // namespace
 
 TEST_CASE("fault 26: a loop of synchronously completing awaits keeps the stack") {
-  CHECK(sync_wait(loop(many)) == many);
+  CHECK(sync_wait(awaits(many)) == many);
 }
 
 TEST_CASE("fault 26: so does a tree of loops, which hands the budget up and down") {
