@@ -26,6 +26,8 @@
 
 namespace hocket::inline HOCKET_ABI {
 
+class spawn_batch;
+
 namespace detail {
 
 // The target of the running coroutine; fatal where there is none.
@@ -82,7 +84,6 @@ void dispose_spawned(context& self) noexcept {
 }
 
 // What was refused gives up its callable at once. The start handle may need memory; without it the object is given up.
-// There is another one for batches (core/spawn_batch.hpp).
 template <class Body>
 void launch_spawned(Body& body, spawn_target&) {
   if (!body.enroll()) return body.drop_call();
@@ -100,6 +101,11 @@ void launch_spawned(Body& body, spawn_target&) {
 }
 
 inline spawn_target& target_of_spawn(spawn_target& where) noexcept { return where; }
+
+// Those of a batch (core/spawn_batch.hpp), declared before a kind's spawn uses them, in whatever order headers come.
+inline spawn_target& target_of_spawn(spawn_batch& where) noexcept;
+template <class Body>
+void launch_spawned(Body& body, spawn_batch& batch);
 
 // How a kind starts, on a spawn_target or in a spawn_batch: specialised by coro/spawn.hpp and fiber/spawn.hpp.
 template <bool Task>
