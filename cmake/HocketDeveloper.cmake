@@ -9,9 +9,11 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 find_program(HOCKET_CCACHE ccache)
 if(HOCKET_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # By the compiler's list of dependencies, not by preprocessing first: a miss costs no more than the compiler alone. The
-  # two words of sloppiness are what precompiled headers need.
-  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_DEPEND=1 CCACHE_SLOPPINESS=pch_defines,time_macros "${HOCKET_CCACHE}")
+  # By the compiler's list of dependencies, not by preprocessing first: a miss costs no more than the compiler alone. By
+  # relative paths: copies of the tree (build/mutants) find each other's objects. The two words of sloppiness are what
+  # precompiled headers need.
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_DEPEND=1 "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=1
+    CCACHE_SLOPPINESS=pch_defines,time_macros "${HOCKET_CCACHE}")
   set(CMAKE_ASM_COMPILER_LAUNCHER "${HOCKET_CCACHE}")
 endif()
 

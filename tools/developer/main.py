@@ -52,7 +52,8 @@ def test(arguments):
 
 
 def lab(arguments):
-    install.ensure_lab()
+    if not {"--help", "-h"}.intersection(arguments):
+        install.ensure_lab()
     return run(sys.executable, str(ROOT / "lab/run.py"), *arguments)
 
 
@@ -78,10 +79,11 @@ def fmt(arguments):
 def soak(arguments):
     p = parser("soak")
     p.add_argument("--repeat", type=int, default=20)
+    options = p.parse_args(arguments)
     if not install.forbidden():
         install.ensure_packages("build", "debug", "clang", "cross")
     # The house tests look at text and packages: repeating them finds nothing.
-    return presets.run_all("--repeat", f"until-fail:{p.parse_args(arguments).repeat}", "-LE", "house", "-C", "Soak")
+    return presets.run_all("--repeat", f"until-fail:{options.repeat}", "-LE", "house", "-C", "Soak")
 
 
 def clean(arguments):
