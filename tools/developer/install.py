@@ -105,6 +105,15 @@ def ensure_packages(*groups):
     print("left out (not installed, optional):", " ".join(package.name for package in missing))
 
 
+def files_of_optional_packages():
+    """The paths that the installed optional packages own."""
+    groups = read_packages(ROOT / "tools/packages.txt", "build").values()
+    names = [package.name for group in groups for package in group if package.optional or package.name.startswith("clang")]
+    if not shutil.which("dpkg-query"):
+        return []
+    return subprocess.run(["dpkg-query", "-L", *names], capture_output=True, text=True).stdout.splitlines()
+
+
 def ensure_venv(requirements=REQUIREMENTS):
     """These PyPI packages, at their pinned versions. False if they are missing and must not be installed."""
     stamp = VENV / f"{requirements.parent.name}-requirements.txt"

@@ -9,7 +9,8 @@
   lab [arguments]      the comparison: build, measure, report (./dev lab --help)
   check [--fast]       the house rules; --fast: those that need no compiler and no installed tool
   fmt [--check]        format the C++ files
-  soak [--repeat N]    every preset, each test N times (default: 20), and those that need gigabytes
+  soak [--repeat N]    every preset, each test N times (default: 20), and those that need gigabytes; dev once without
+                       optional tools; every mutant
   clean                remove build/
   help                 this text
 
@@ -83,7 +84,8 @@ def soak(arguments):
     if not install.forbidden():
         install.ensure_packages("build", "debug", "clang", "cross")
     # The house tests look at text and packages: repeating them finds nothing.
-    return presets.run_all("--repeat", f"until-fail:{options.repeat}", "-LE", "house", "-C", "Soak")
+    bare = presets.run_without_optional_tools("-LE", "lab")
+    return presets.run_all("--repeat", f"until-fail:{options.repeat}", "-LE", "house", "-C", "Soak", first=[bare])
 
 
 def clean(arguments):

@@ -1,10 +1,11 @@
 """Configuring, building and testing by preset (CMakePresets.json)."""
 import json
 import os
+import pathlib
 import shutil
 import time
 
-from .install import ensure_packages
+from .install import ensure_packages, files_of_optional_packages
 from .shell import ROOT, Stop, must, must_quietly, run
 
 DEFAULT = "dev"
@@ -69,9 +70,9 @@ def test(preset, name=None, programs=()):
     return ctest(preset, *(["-R", pattern] if pattern else []))
 
 
-def run_all(*arguments):
-    """Every test preset that this machine can do; goes on after a failure. Returns the exit code."""
-    rows = []
+def run_all(*arguments, first=()):
+    """Every test preset that this machine can do, after the rows of `first`; goes on after a failure. Returns the exit code."""
+    rows = list(first)
     for preset, configuration in test_presets().items():
         if tool := missing_tool(configuration):
             rows.append((preset, f"skipped: {tool} is not installed", 0.0))
@@ -83,6 +84,35 @@ def run_all(*arguments):
     for preset, result, seconds in rows:
         print(f"{preset:18} {seconds:8.1f} s  {result}")
     return 0 if all(result == "passed" or result.startswith("skipped") for _, result, _ in rows) else 1
+
+
+def required_programs(folder):
+    """Fills the folder with links to the programs on PATH, but for those that an optional package brought."""
+    optional = {pathlib.Path(path).name for path in files_of_optional_packages() if pathlib.Path(path).parent.name == "bin"}
+    folder.mkdir(parents=True)
+    for place in os.environ["PATH"].split(os.pathsep):
+        for program in pathlib.Path(place).iterdir() if pathlib.Path(place).is_dir() else []:
+            link = folder / program.name
+            if program.name not in optional and not link.is_symlink() and os.access(program, os.X_OK):
+                link.symlink_to(program)
+
+
+def run_without_optional_tools(*arguments):
+    """The preset dev, configured anew where no optional tool can be found. Returns a row as run_all() prints them."""
+    start = time.monotonic()
+    build_folder = ROOT / "build/bare"
+    shutil.rmtree(build_folder, ignore_errors=True)
+    required_programs(build_folder / "bin")
+    env = {"PATH": str(build_folder / "bin"), "HOCKET_NO_INSTALL": "1"}
+    print("\n== dev, without optional tools", flush=True)
+    try:
+        must_quietly("cmake", "--preset", DEFAULT, "-B", build_folder / "tree", log="configure-bare.log", env=env)
+        must("cmake", "--build", build_folder / "tree", "-j", str(os.cpu_count()), env=env)
+        code = run("ctest", "--test-dir", build_folder / "tree", "--output-on-failure", "-j2", *arguments, env=env)
+    except Stop as reason:
+        print(reason)
+        code = 1
+    return "dev (bare)", "passed" if code == 0 else "FAILED", time.monotonic() - start
 
 
 def attempt(preset, configuration, arguments):
