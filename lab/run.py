@@ -14,7 +14,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from labkit import builders, catalogue, compare, machine, terminal, webpage  # noqa: E402 (the path comes first)
+from labkit import builders, catalogue, compare, machine, readme, terminal, webpage  # noqa: E402 (the path comes first)
 from labkit.measure import Measurement  # noqa: E402
 
 
@@ -55,6 +55,8 @@ def arguments():
     mode.add_argument("--full", action="store_true", help="a million coroutines, too; takes many minutes")
     mode.add_argument("--smoke", action="store_true", help="each subject once, as short as can be")
     parser.add_argument("--build", type=pathlib.Path, help="where the C++ subjects have been built already")
+    parser.add_argument("--readme", action="store_true",
+                        help="measure nothing: write README's table of figures from the last report.json")
     options = parser.parse_args()
     if options.runs is not None and options.runs < 1:
         parser.error("--runs: at least 1")
@@ -62,14 +64,18 @@ def arguments():
 
 
 def write(report, build):
-    (build / "report.json").write_text(
-        "[\n" + ",\n".join(json.dumps(row) for row in report.results.rows) + "\n]\n", encoding="utf-8")
+    rows = ",\n".join(json.dumps(row) for row in report.results.rows)
+    about = "".join(f"{json.dumps(name)}: {json.dumps(value)},\n" for name, value in
+                    (("command", report.command), ("date", report.date), ("machine", report.machine)))
+    (build / "report.json").write_text(f'{{{about}"rows": [\n{rows}\n]}}\n', encoding="utf-8")
     (build / "report.html").write_text(webpage.render(report), encoding="utf-8")
     print(f"\nwritten: {build / 'report.json'}, {build / 'report.html'}")
 
 
 def main():
     options = arguments()
+    if options.readme:
+        return readme.write((options.build or builders.ROOT / "build/lab").resolve() / "report.json")
     pages = catalogue.pages(["all"] if options.smoke and not options.page else options.page)
     systems = catalogue.systems(options.systems)
     build = (options.build or builders.ROOT / "build/lab").resolve()

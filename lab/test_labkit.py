@@ -1,6 +1,7 @@
 """The lab's own parts, each with something that it must not accept. No figure of a machine is tested."""
 import contextlib
 import io
+import json
 import mmap
 import os
 import pathlib
@@ -12,7 +13,7 @@ import unittest.mock
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from labkit import builders, catalogue, compare, measure, process, terminal  # noqa: E402 (the path comes first)
+from labkit import builders, catalogue, compare, measure, process, readme, terminal  # noqa: E402 (the path comes first)
 
 CORES = [max(os.sched_getaffinity(0))]
 GROUP = {"metrics": [{"id": "live", "unit": "MiB"}, {"id": "peak", "unit": "MiB"}]}
@@ -232,6 +233,43 @@ class Catalogue(unittest.TestCase):
             for group in page.groups:
                 names = [s.id for s in catalogue.systems() if group["workload"] in s.workloads]
                 self.assertIn(group["baseline"], names)
+
+
+def row(system, workload, n, median):
+    return {"page": "p", "workload": workload, "system": system, "n": n, "unit": "ns", "median": median,
+            "min": median, "max": median, "runs": 5}
+
+
+class Readme(unittest.TestCase):
+    ROW = {"title": "a switch", "workload": "round_trip", "n": 1, "system": "hocket-coroutine",
+           "against": ["boost-context", "rust-corosensei-mmap"]}
+
+    def line(self, *rows):
+        return readme.line(compare.Results(list(rows)), self.ROW)
+
+    def test_a_row_names_the_best_peer_also_where_hocket_is_behind(self):
+        mine, slow, fast = (row("hocket-coroutine", "round_trip", 1, 6.0), row("boost-context", "round_trip", 1, 60.0),
+                            row("rust-corosensei-mmap", "round_trip", 1, 4.0))
+        self.assertEqual(self.line(mine, slow, fast), "| a switch | 6.00 ns | 4.00 ns (`rust-corosensei-mmap`) | 1.50 |")
+
+    def test_what_was_not_measured_is_no_row(self):
+        self.assertIsNone(self.line(row("hocket-coroutine", "round_trip", 1, 6.0)))
+        self.assertIsNone(self.line(row("boost-context", "round_trip", 1, 6.0)))
+
+    def test_every_row_names_what_the_lab_has(self):
+        systems = {system.id for system in catalogue.systems()}
+        for wanted in catalogue.read("readme.json"):
+            self.assertLessEqual({wanted["system"], *wanted["against"]}, systems)
+            self.assertTrue(readme.metric_of(wanted["workload"]))
+
+    def test_a_readme_without_a_place_for_the_table_is_refused(self):
+        report = {"command": "./dev lab", "date": "2000-01-01", "machine": {"processor": "one", "C++": "two"}, "rows": []}
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder)
+            (path / "report.json").write_text(json.dumps(report))
+            (path / "README.md").write_text("# no place\n")
+            with self.assertRaises(SystemExit), contextlib.redirect_stdout(io.StringIO()):
+                readme.write(path / "report.json", path / "README.md")
 
 
 if __name__ == "__main__":
