@@ -200,16 +200,6 @@ bool suspension::go_straight_on(bool observed) noexcept {
   return false;
 }
 
-void suspension::commit_through_queue(bool has) noexcept {
-  if (has) {
-    claim_.end(verdict::granted);
-    if (scheduled* self = ctx_->strand()) self->waits(*this);
-  } else if (commit()) {
-    return;
-  }
-  hocket::post(run_);
-}
-
 verdict suspension::finish() noexcept {
   finished_ = true;
   this_thread().ctx = ctx_;

@@ -41,4 +41,11 @@ void detail::unwind_if_killed(const context* ctx) {
   }
 }
 
+waited detail::look_at_stop(const context* ctx) {
+  unwind_if_killed(ctx);
+  const stop_source* const stop = ctx ? ctx->stop() : nullptr;
+  if (!stop || stop->requested() == verdict::idle) return {};
+  return failure(std::errc::operation_canceled);
+}
+
 }  // namespace hocket::inline HOCKET_ABI

@@ -13,11 +13,14 @@ namespace hocket::inline HOCKET_ABI::detail {
 
 control_block* running_fiber() noexcept { return running_fiber(this_thread()); }
 
-bool fiber_can_let_others_run() noexcept {
+verdict pause_fiber(verdict ignore, duration::rep until) {
   thread_state& here = this_thread();
-  if (is_scheduled(running_fiber(here))) return can_let_others_run();
-  begin_budget(here);
-  return false;
+  if (ignore >= verdict::killed || !is_scheduled(running_fiber(here)) || !can_pause()) {
+    refill_budget(here);
+    return verdict::idle;
+  }
+  await(yield{});
+  return ended_already(ignore, time_point(duration(until)));
 }
 
 void expect_fiber(const control_block* running) noexcept {

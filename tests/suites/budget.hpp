@@ -1,17 +1,27 @@
-// The budget of operations that are possible at once (core/operation.hpp), for every kind whose coroutines take turns
+// The budget of operations that are possible at once (core/budget.hpp), for every kind whose coroutines take turns
 // on an executor. What is always possible is an `endless<S>`: wait() gives an operation, over() says what has become of
 // all that was taken: whether nothing was lost.
 #pragma once
 #include <hocket/core/or_throw.hpp>
 #include <hocket/core/yield.hpp>
+#include <hocket/coro/shared_task.hpp>
 #include <hocket/sync/auto_reset_event.hpp>
+#include <hocket/sync/barrier.hpp>
 #include <hocket/sync/broadcast.hpp>
 #include <hocket/sync/channel.hpp>
+#include <hocket/sync/completion.hpp>
 #include <hocket/sync/event.hpp>
+#include <hocket/sync/latch.hpp>
+#include <hocket/sync/monitor.hpp>
+#include <hocket/sync/mutex.hpp>
+#include <hocket/sync/once.hpp>
 #include <hocket/sync/select.hpp>
 #include <hocket/sync/semaphore.hpp>
+#include <hocket/sync/shared_mutex.hpp>
 #include <hocket/sync/spsc_channel.hpp>
+#include <hocket/sync/stopped.hpp>
 #include <hocket/sync/watch.hpp>
+#include <hocket/time/sleep.hpp>
 
 #include "suites/world.hpp"
 
@@ -131,6 +141,68 @@ struct endless_choice : endless_items<S> {
   }
 };
 
+// What is not taken, or given back at once.
+struct endless {
+  void had() {}
+  bool over() { return true; }
+};
+template <class S>
+struct endless_lock : endless {
+  hocket::basic_mutex<S> mutex;
+  auto wait() { return mutex.lock(); }
+};
+template <class S>
+struct endless_writes : endless {
+  hocket::basic_shared_mutex<S> mutex;
+  auto wait() { return mutex.lock(); }
+};
+template <class S>
+struct endless_reads : endless {
+  hocket::basic_shared_mutex<S> mutex;
+  auto wait() { return mutex.lock_shared(); }
+};
+template <class S>
+struct endless_entries : endless {
+  hocket::basic_monitor<S> monitor;
+  auto wait() { return monitor.enter(); }
+};
+template <class S>
+struct endless_latch : endless {
+  hocket::basic_latch<S> latch{0};
+  auto wait() { return latch.wait(); }
+};
+template <class S>
+struct endless_phases : endless {
+  hocket::basic_barrier<S> barrier{1};
+  auto wait() { return barrier.arrive_and_wait(); }
+};
+template <class S>
+struct endless_completion : endless {
+  hocket::basic_completion<S, int, hocket::no_hooks> complete;
+  endless_completion() { complete.complete(1); }
+  auto wait() { return complete.wait(); }
+};
+template <class S>
+struct endless_turns : endless {  // of work that nobody does
+  hocket::basic_once<S> once;
+  auto wait() { return once.enter(); }
+};
+struct endless_stop : endless {
+  hocket::stop_source stop;
+  endless_stop() { stop.request(hocket::verdict::cancelled); }
+  auto wait() { return hocket::stopped(stop); }
+};
+struct endless_short_sleeps : endless {
+  auto wait() { return hocket::sleep_for(std::chrono::seconds(0)); }
+};
+struct endless_late_sleeps : endless {
+  auto wait() { return hocket::sleep_until(hocket::time_point{}); }
+};
+struct endless_shared_task : endless {
+  hocket::shared_task<int> one = []() -> hocket::shared_task<int> { co_return 1; }();
+  auto wait() { return std::as_const(one).wait(); }
+};
+
 // One coroutine takes what there always is, until it cannot, or `enough`.
 template <class Kind, class Source>
 struct endless_loop {
@@ -175,7 +247,7 @@ void expect_bounded() {
   CHECK(loop.source.over());
 }
 
-// While the one waits in its executor's queue, having taken what it wants, another one ends it.
+// While the one waits in its executor's queue, and has taken nothing yet, another one ends it.
 template <class Kind, class Source>
 void expect_ended(void (Kind::*end)(int), fate expected) {
   endless_loop<Kind, Source> loop;
@@ -192,8 +264,8 @@ void expect_ended(void (Kind::*end)(int), fate expected) {
   world.settle();
   CHECK(world.ended(victim) == expected);
   CHECK(begun_before <= budget);
-  CHECK(loop.done == begun_before + budget - 1);  // that one was granted, and those whose budget was left
-  CHECK(loop.begun == loop.done + 1);
+  CHECK(loop.begun == begun_before);  // that one took nothing
+  CHECK(loop.done == begun_before - 1);
   CHECK(loop.source.over());
   if (expected == fate::ended) CHECK(loop.error == std::errc::operation_canceled);
 }
@@ -212,6 +284,18 @@ TEST_CASE_TEMPLATE("who finds its operations possible again and again lets other
   SUBCASE("an event that is set") { expect_bounded<Kind, endless_event<S>>(); }
   SUBCASE("an auto-reset event") { expect_bounded<Kind, endless_wakes<S>>(); }
   SUBCASE("selects") { expect_bounded<Kind, endless_choice<S>>(); }
+  SUBCASE("a mutex") { expect_bounded<Kind, endless_lock<S>>(); }
+  SUBCASE("a shared mutex, to write") { expect_bounded<Kind, endless_writes<S>>(); }
+  SUBCASE("a shared mutex, to read") { expect_bounded<Kind, endless_reads<S>>(); }
+  SUBCASE("a monitor") { expect_bounded<Kind, endless_entries<S>>(); }
+  SUBCASE("a latch that is open") { expect_bounded<Kind, endless_latch<S>>(); }
+  SUBCASE("a barrier for one") { expect_bounded<Kind, endless_phases<S>>(); }
+  SUBCASE("a completion") { expect_bounded<Kind, endless_completion<S>>(); }
+  SUBCASE("a once") { expect_bounded<Kind, endless_turns<S>>(); }
+  SUBCASE("a stop that was requested") { expect_bounded<Kind, endless_stop>(); }
+  SUBCASE("sleeps of no time") { expect_bounded<Kind, endless_short_sleeps>(); }
+  SUBCASE("sleeps until a time that has passed") { expect_bounded<Kind, endless_late_sleeps>(); }
+  SUBCASE("a shared task that has ended") { expect_bounded<Kind, endless_shared_task>(); }
 }
 
 TEST_CASE_TEMPLATE("a kill reaches who finds its operations possible again and again, and nothing is lost", Kind,
@@ -222,6 +306,11 @@ TEST_CASE_TEMPLATE("a kill reaches who finds its operations possible again and a
   SUBCASE("permits") { expect_ended<Kind, endless_permits<S>>(&Kind::kill, fate::killed); }
   SUBCASE("an auto-reset event") { expect_ended<Kind, endless_wakes<S>>(&Kind::kill, fate::killed); }
   SUBCASE("selects") { expect_ended<Kind, endless_choice<S>>(&Kind::kill, fate::killed); }
+  SUBCASE("a mutex") { expect_ended<Kind, endless_lock<S>>(&Kind::kill, fate::killed); }
+  SUBCASE("a monitor") { expect_ended<Kind, endless_entries<S>>(&Kind::kill, fate::killed); }
+  SUBCASE("a barrier for one") { expect_ended<Kind, endless_phases<S>>(&Kind::kill, fate::killed); }
+  SUBCASE("a once") { expect_ended<Kind, endless_turns<S>>(&Kind::kill, fate::killed); }
+  SUBCASE("sleeps of no time") { expect_ended<Kind, endless_short_sleeps>(&Kind::kill, fate::killed); }
 }
 
 TEST_CASE_TEMPLATE("a cancel reaches who finds its operations possible again and again, and nothing is lost", Kind,
@@ -232,6 +321,11 @@ TEST_CASE_TEMPLATE("a cancel reaches who finds its operations possible again and
   SUBCASE("permits") { expect_ended<Kind, endless_permits<S>>(&Kind::cancel, fate::ended); }
   SUBCASE("an auto-reset event") { expect_ended<Kind, endless_wakes<S>>(&Kind::cancel, fate::ended); }
   SUBCASE("selects") { expect_ended<Kind, endless_choice<S>>(&Kind::cancel, fate::ended); }
+  SUBCASE("a mutex") { expect_ended<Kind, endless_lock<S>>(&Kind::cancel, fate::ended); }
+  SUBCASE("a monitor") { expect_ended<Kind, endless_entries<S>>(&Kind::cancel, fate::ended); }
+  SUBCASE("a barrier for one") { expect_ended<Kind, endless_phases<S>>(&Kind::cancel, fate::ended); }
+  SUBCASE("a once") { expect_ended<Kind, endless_turns<S>>(&Kind::cancel, fate::ended); }
+  SUBCASE("sleeps of no time") { expect_ended<Kind, endless_short_sleeps>(&Kind::cancel, fate::ended); }
 }
 
 // Whoever looks away from its cancellation does not hold its thread: each operation that the budget ends lets others
@@ -258,6 +352,55 @@ TEST_CASE_TEMPLATE("who goes on after a cancel lets others run, too", Kind, HOCK
   world.settle();
   CHECK(refused >= 2);
   CHECK(refused <= 4);
+}
+
+TEST_CASE_TEMPLATE("a mutex is free while a coroutine whose budget is used up lets others run", Kind,
+                   HOCKET_SUITE_KINDS) {
+  hocket::basic_mutex<typename Kind::strength> mutex;
+  int found_free = 0;
+  bool over = false;
+  Kind world;
+  auto locks = [&]() -> typename Kind::body {
+    for (int i = 0; i < 5 * budget; ++i) {
+      auto held = co_await mutex.lock();
+      CHECK(held.has_value());
+    }
+    over = true;
+  };
+  auto looks = [&]() -> typename Kind::body {
+    while (!over) {
+      found_free += static_cast<bool>(mutex.try_lock());
+      co_await hocket::yield();
+    }
+  };
+  world.start(locks);
+  world.start(looks);
+  world.settle();
+  CHECK(found_free >= 4);
+}
+
+TEST_CASE_TEMPLATE("a yield tells that its coroutine was cancelled", Kind, HOCKET_SUITE_KINDS) {
+  int rounds = 0;
+  std::error_code error;
+  Kind world;
+  auto yields = [&]() -> typename Kind::body {
+    for (;; ++rounds) {
+      auto went_on = co_await hocket::yield();
+      if (went_on) continue;
+      error = went_on.error();
+      break;
+    }
+  };
+  const int victim = world.start(yields);
+  auto other = [&]() -> typename Kind::body {
+    for (int i = 0; i < 3; ++i) co_await hocket::yield();
+    world.cancel(victim);
+  };
+  world.start(other);
+  world.settle();
+  CHECK(error == std::errc::operation_canceled);
+  CHECK(rounds >= 2);
+  CHECK(rounds <= 4);
 }
 
 // A shield keeps the cancel away from the operation that the budget ends, as from any other.

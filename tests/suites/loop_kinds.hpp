@@ -18,9 +18,9 @@ class on_a_loop {
  public:
   using strength = hocket::strength::shared;
 
-  // The budget of operations begins anew (core/operation.hpp): no test depends on those before it.
+  // The budget of operations begins anew (core/budget.hpp): no test depends on those before it.
   explicit on_a_loop(const hocket::loop_options& options = {}) : lp_(with_clock(options)) {
-    hocket::detail::begin_budget(hocket::this_thread());
+    hocket::detail::refill_budget(hocket::this_thread());
   }
   on_a_loop(const on_a_loop&) = delete;
   on_a_loop& operator=(const on_a_loop&) = delete;

@@ -41,12 +41,16 @@ class failure {
   std::error_code error_;
 };
 
+class waited;
+
 namespace detail {
 
 template <class>
 inline constexpr bool is_result = false;
 template <class T>
 inline constexpr bool is_result<result<T>> = true;
+template <>
+inline constexpr bool is_result<waited> = true;
 
 template <class From, class To>
 concept binds_to = std::is_lvalue_reference_v<From> &&
@@ -283,6 +287,13 @@ class [[nodiscard]] result {
   }
 
   storage storage_;
+};
+
+// What a wait gives that nothing but a stop or a deadline can end early (yield(), a sleep): a result<void> that may be
+// ignored, since the coroutine's next wait finds the same.
+class waited : public result<void> {
+ public:
+  using result<void>::result;
 };
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -46,7 +46,7 @@ struct thread_state {
   // The eager body that runs on the stack of the code that called it (coro/eager_task.hpp).
   const void* eager = nullptr;
   std::uint32_t early_ends = 0;  // destructions under way of frames that an error ended (coro/or_return.hpp)
-  std::uint8_t spent = 0;        // of the budget of 256 operations (core/operation.hpp); 0: it was used up just now
+  std::uint8_t spent = 0;        // of the budget of 256 (core/budget.hpp)
   void* slots[thread_slot_count] = {};
   // Whose coroutine waits for what this thread does: a blocking call. Null: nobody's. To be compared only.
   const executor* serves = nullptr;

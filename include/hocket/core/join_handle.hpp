@@ -38,7 +38,6 @@ template <class T>
 class join_operation {
  public:
   using value_type = typename joined<T>::type;
-  static constexpr bool spends_budget = true;
 
   explicit join_operation(scheduled_result<T>& of) noexcept : of_(&of) {}
   bool try_now() noexcept { return of_->ended(); }

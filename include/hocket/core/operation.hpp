@@ -5,23 +5,15 @@
 //
 // Whatever it gives, it gives as a result<T>: a wait can be cancelled (std::errc::operation_canceled) and can time out
 // (std::errc::timed_out), by its own terms or by those of the coroutine's context. When the coroutine is killed, the
-// wait does not return: the coroutine unwinds. An operation that is possible at once does not suspend, and does not
-// look at clocks and stops; but for every 256th.
+// wait does not return: the coroutine unwinds.
 //
-// The budget. A loop over a receive() that is always possible would hold its thread for ever, and with it its timers,
-// its I/O and all others that are ready there; and no stop would reach it. Therefore a thread counts the operations
-// that its coroutines await, of those kinds that work comes from: channels of all kinds, semaphores, events, oneshots,
-// joins and selects (a select is one; so is a batch, however large, which the budget does not bound), since the last of
-// them that had to wait. Not locks: who
-// has one is about to give it back. At every 256th
-//   - a stop of the context, if there is one, ends the operation: cancelled, it gives operation_canceled; killed, the
-//     coroutine unwinds. Nothing has been taken, though it was possible. Deadlines are not looked at;
-//   - else the operation is carried out, and the coroutine then goes to the end of its executor's queue, as by a yield,
-//     and has what it took. A stop that comes meanwhile changes nothing about that: the next wait sees it, or the next
-//     time that the budget is used up.
-// A plain thread, an eager body on its caller's stack, code that is being unwound and whatever could not wait anyway
-// spends the budget, but goes on. So one that was known to be possible waits nevertheless, once in a while: not to be
-// awaited under a lock of the thread (core/checked_lock.hpp).
+// An operation that is possible at once does not suspend, and looks neither at clocks nor at stops. But each one spends
+// the thread's budget (core/budget.hpp). Once in 256 operations the coroutine lets the others run first, and a stop or
+// a deadline that has passed ends the operation; nothing has been taken then. So a loop over what is always possible
+// holds no thread, and a cancel, a kill and a deadline end it. Consequences:
+//   - No operation may be awaited under a lock of the thread, even if it is known to be possible (checked_lock.hpp).
+//   - `within(time point, x)` of a time that has passed gives what is there, but for once in 256 times. So does a wait
+//     of a coroutine whose deadline has passed. `within(0ms, x)` always gives what is there.
 //
 // An operation is a small movable value, awaited once, as an rvalue or through std::move. At check level `debug`
 // dropping one that was never awaited is fatal: it is nearly always a forgotten `await`.
@@ -35,8 +27,8 @@
 //       // free and wait.take_now(entry, source) says yes; else entry.enlist(wait, source) and push it to the list
 //   result<value_type> take();                         // after a successful try_now() or a grant: the resource
 //   static constexpr std::size_t waiters = n;          // only if it needs more than one: `entry` is the first of n
+//   static constexpr std::uint8_t price = n;           // only if it spends more of the budget than 1
 //   static constexpr bool uninterruptible = true;      // only if nothing but a grant ends the wait
-//   static constexpr bool spends_budget = true;        // only if a loop over it may find it possible for ever
 //   bool has_it() noexcept;                            // only if the resource cannot go back once the waiter was
 //                                                      // popped: whether that has happened. The wait is then granted,
 //                                                      // whoever ended it, unless it was killed. No select takes such
@@ -57,6 +49,7 @@
 #pragma once
 #include <hocket/base/result.hpp>
 #include <hocket/core/awaitable.hpp>
+#include <hocket/core/budget.hpp>
 #include <hocket/core/current.hpp>
 #include <hocket/core/op_flag.hpp>
 #include <hocket/core/suspension.hpp>
@@ -96,10 +89,15 @@ template <class Op>
 concept wants_resumption = requires(Op& op) { op.resumed(); };
 
 template <class Op>
-concept spends_budget = requires { Op::spends_budget; };
-
-template <class Op>
 concept has_lock_again = requires { Op::relocks; };
+
+// What it spends of the budget. A wait that has a lock again always suspends, and must not pause before: the lock would
+// be held meanwhile.
+template <class Op>
+inline constexpr std::uint8_t price_of = has_lock_again<Op> ? 0 : 1;
+template <class Op>
+  requires requires { Op::price; }
+inline constexpr std::uint8_t price_of<Op> = Op::price;
 
 template <class Op>
 concept moves_an_object = requires(const Op& op) { op.moves_from(); };
@@ -108,18 +106,6 @@ concept refers_to_an_object = requires(const Op& op) { op.refers_to(); };
 
 template <class Op>
 concept keeps_late_grants = requires(Op& op) { op.has_it(); };
-
-// The budget: thread_state::spent counts, and begins anew by itself. True: it is used up by this operation.
-[[gnu::always_inline]] inline bool spend_budget() noexcept {
-  if constexpr (under_model) return false;  // an execution is to be repeated
-  else return ++this_thread().spent == 0;
-}
-inline void begin_budget(thread_state& here) noexcept { here.spent = 1; }
-// Asked then: whether the running coroutine can go through its executor's queue. If so, the operation begins a wait, on
-// this thread, before another one is counted.
-[[gnu::cold, gnu::noinline]] bool can_let_others_run() noexcept;
-// In the beginning of that wait.
-inline bool budget_is_used_up() noexcept { return !under_model && this_thread().spent == 0; }
 
 // While the end of a wait is told.
 template <class Op>
@@ -215,41 +201,38 @@ class [[nodiscard]] wait : public own_awaiter {
   wait(const wait&) = delete;
   wait& operator=(const wait&) = delete;
   ~wait() {
-    if (!suspended_) return;
-    [[maybe_unused]] const detail::resumption<Op> over(what_.op_);
-    if constexpr (detail::spends_budget<Op>) {
-      if (has_it_ && !registration_.wait.finished()) [[unlikely]]
-        static_cast<void>(what_.op_.take());  // the coroutine was destroyed before it ran: gives it up
+    if (state_ != state::suspended) {
+      expect_no_pause();
+      return;
     }
+    [[maybe_unused]] const detail::resumption<Op> over(what_.op_);
     // Of a wait that is over the destructors do nothing but check, for each of its waiters.
     if (debug_checks || !registration_.wait.finished()) registration_.~registration();
   }
 
   bool await_ready() noexcept {
     expect_no_lock_to_await(what_.terms_.at);
-    if constexpr (detail::spends_budget<Op>) {
-      if (detail::spend_budget() && detail::can_let_others_run()) [[unlikely]]
+    if (price != 0 && detail::spend_budget(price)) [[unlikely]] {
+      if (detail::can_pause()) {
+        state_ = state::pausing;
         return false;
+      }
     }
     return what_.op_.try_now();
   }
 
   bool await_suspend(std::coroutine_handle<> handle) noexcept {
-    ::new (static_cast<void*>(&registration_)) registration;
-    suspended_ = true;
-    registration_.wait.arm(handle, what_.terms_);
-    if constexpr (detail::spends_budget<Op>) {
-      if (detail::budget_is_used_up() && lets_others_run()) [[unlikely]]
-        return true;
-      detail::begin_budget(this_thread());  // it has to wait: the others come to their turn anyway
+    if (state_ == state::pausing) [[unlikely]] {
+      awaiting_ = handle;
+      if (detail::pause_task(this, &wait::begin_paused)) return true;
     }
-    what_.op_.begin(registration_.wait, registration_.entries[0]);
-    return registration_.wait.commit();
+    return begin(handle);
   }
 
   result<value_type> await_resume() {
-    if (!suspended_) [[likely]]
+    if (state_ == state::possible) [[likely]]
       return what_.op_.take();
+    if (state_ == state::pausing) return failure_of(ended_);
     [[maybe_unused]] const detail::resumption<Op> over(what_.op_);
     verdict outcome = registration_.wait.finish();
     if (outcome != verdict::granted && !granted_late(outcome)) return failure_of(outcome);
@@ -257,15 +240,38 @@ class [[nodiscard]] wait : public own_awaiter {
   }
 
  private:
-  // False: it is not possible, and is to begin like any other. Else others may have resumed the coroutine by now.
-  [[gnu::noinline]] bool lets_others_run() noexcept {
-    if (!registration_.wait.stopped_before()) {
-      if (!what_.op_.try_now()) return false;
-      has_it_ = true;
-    }
-    registration_.wait.commit_through_queue(has_it_);
+  static constexpr std::uint8_t price = detail::price_of<Op>;
+
+  // Pausing: it lets others run first, or was ended by what came meanwhile.
+  enum class state : std::uint8_t { possible, pausing, suspended };
+
+  // While the coroutine is queued, what stands for it there refers to this.
+  void expect_no_pause() const noexcept {
+    debug_expects(state_ != state::pausing || ended_ != verdict::idle, "a coroutine was destroyed while it is queued",
+                  "cancel or kill it and join it: only unstarted and finished coroutines may be destroyed");
+  }
+
+  // True: it waits, and others may have resumed the coroutine by now.
+  bool begin(std::coroutine_handle<> handle) noexcept {
+    ::new (static_cast<void*>(&registration_)) registration;
+    state_ = state::suspended;
+    registration_.wait.arm(handle, what_.terms_);
+    what_.op_.begin(registration_.wait, registration_.entries[0]);
+    if (!registration_.wait.commit()) return false;
+    detail::refill_budget(this_thread());  // the others come to their turn anyway
     return true;
   }
+
+  // After the pause, in the coroutine's context. Gives whom to resume.
+  static std::coroutine_handle<> begin_paused(void* paused) noexcept {
+    auto& self = *static_cast<wait*>(paused);
+    const std::coroutine_handle<> awaiting = self.awaiting_;
+    self.ended_ = detail::ended_already(self.what_.terms_.ignore, self.what_.terms_.until);
+    if (self.ended_ != verdict::idle) return awaiting;
+    self.state_ = state::possible;
+    return self.what_.op_.try_now() || !self.begin(awaiting) ? awaiting : nullptr;
+  }
+
   bool granted_late([[maybe_unused]] verdict outcome) noexcept {
     if constexpr (detail::keeps_late_grants<Op>) return outcome != verdict::killed && what_.op_.has_it();
     else return false;
@@ -277,10 +283,11 @@ class [[nodiscard]] wait : public own_awaiter {
   };
 
   operation<Op>& what_;
-  bool suspended_ = false;
-  bool has_it_ = false;  // and suspended: the budget was used up
+  state state_ = state::possible;
+  verdict ended_ = verdict::idle;  // while pausing
   union {
-    registration registration_;
+    registration registration_;         // suspended
+    std::coroutine_handle<> awaiting_;  // pausing
   };
 };
 

@@ -93,7 +93,7 @@ class scheduled : public context, private detail::own_stop, public list_node, pr
   void request(verdict strength) noexcept { own_stop_.request(strength); }
   verdict requested() const noexcept { return own_stop_.requested(); }  // this and the next: by its own code
   bool killed() const noexcept { return own_stop_.killed(); }
-  bool may_be_killed() const noexcept { return own_stop_.may_be_killed(); }
+  bool may_be_stopped() const noexcept { return own_stop_.may_be_requested(); }
   void prefetch() const noexcept { hocket::prefetch(&own_stop_); }  // what killed() asks
 
   // On the thread of its home: what it is doing.

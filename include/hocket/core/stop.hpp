@@ -71,6 +71,11 @@ class stop_source {
     // ORDER: acquire, pairs with the fetch_add in raise(): who sees the request sees what led to it.
     return (word_.load(std::memory_order_acquire) & kill_bit) != 0;
   }
+  // The same for any request: false, there is none; true, requested() is to be asked.
+  bool may_be_requested() const noexcept {
+    // ORDER: acquire, pairs with the fetch_add in raise(): who sees the request sees what led to it.
+    return (word_.load(std::memory_order_acquire) & strength_bits) != 0;
+  }
 
   // Any thread. Attaches, unless more than `above` was requested already: then returns that, and the node stays out.
   // verdict::idle: attached. `above` is idle, or cancelled for a node that only a kill shall fire.

@@ -195,11 +195,6 @@ class suspension : private stop_node, private timer_node {
 
   // Registrar only. See the protocol above.
   [[nodiscard]] bool commit() noexcept;
-
-  // Registrar only, instead of commit(), where nothing was registered: the coroutine goes through its executor's queue
-  // first. It is granted if it `has` the resource; else the wait was stopped_before().
-  void commit_through_queue(bool has) noexcept;
-
   // The coroutine itself, after it ran again: restores its context as the current one and gives the verdict.
   verdict finish() noexcept;
   bool finished() const noexcept { return finished_; }

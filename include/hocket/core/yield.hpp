@@ -2,9 +2,13 @@
 //
 //   co_await yield();       // or await(yield()) in a fiber
 //
-// The coroutine goes to the end of its executor's run queue. It is not a wait: no deadline and no cancellation end it,
-// but a coroutine that was killed unwinds here.
+//   while (co_await yield()) work();    // until the coroutine is cancelled
+//
+// The coroutine goes to the end of its executor's run queue. That is no wait: it comes to its turn also if it is
+// cancelled or its deadline has passed. The result, which may be ignored, is operation_canceled if the coroutine has
+// been cancelled. A coroutine that was killed unwinds here. Deadlines are not looked at.
 #pragma once
+#include <hocket/base/result.hpp>
 #include <hocket/core/current.hpp>
 #include <hocket/core/operation.hpp>
 #include <hocket/core/run_queue.hpp>
@@ -17,6 +21,8 @@ namespace detail {
 [[noreturn, gnu::cold]] void unwind_killed(scheduled& self);
 // The same, if it was killed, for code of any context (null: of none): it may be one of a group.
 void unwind_if_killed(const context* ctx);
+// The same, and whether it was cancelled.
+[[gnu::cold, gnu::noinline]] waited look_at_stop(const context* ctx);
 }  // namespace detail
 
 class [[nodiscard("yield does nothing until it is awaited")]] yield {
@@ -40,12 +46,13 @@ class [[nodiscard("yield does nothing until it is awaited")]] yield {
       return queue(here, handle);
     }
 
-    void await_resume() {
+    waited await_resume() {
       context* const own = ctx_;
       this_thread().ctx = own;
       scheduled* self = own ? own->strand() : nullptr;
-      if (!self || self->may_be_killed()) [[unlikely]]
-        detail::unwind_if_killed(own);
+      if (!self || self->may_be_stopped()) [[unlikely]]
+        return detail::look_at_stop(own);
+      return {};
     }
 
    private:

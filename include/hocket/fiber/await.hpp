@@ -45,14 +45,10 @@ inline control_block* awaiting_fiber(control_block* running = running_fiber()) n
   return running;
 }
 
-// Of the running code: can_let_others_run(), if it is a fiber's (core/operation.hpp: the budget).
-[[gnu::cold, gnu::noinline]] bool fiber_can_let_others_run() noexcept;
-
-template <class Op>
-[[gnu::always_inline]] inline bool pauses_fiber() noexcept {
-  if constexpr (spends_budget<Op>) return spend_budget() && fiber_can_let_others_run();
-  else return false;
-}
+// The budget is used up (core/budget.hpp): the running fiber goes through its executor's queue. Gives what its next
+// wait is to be ended by; unwinds the fiber if it was killed. Other callers go on, and so does a wait that ignores a
+// kill.
+[[gnu::cold, gnu::noinline]] verdict pause_fiber(verdict ignore, duration::rep until);
 
 // Calls await_suspend and maps its answer as park_request has it.
 template <class W>
@@ -105,7 +101,7 @@ yield_way prepare_yield() noexcept;
 }
 
 // The same for a fiber that yields.
-[[gnu::always_inline]] inline void park_yielding(const yield_way& way) {
+[[gnu::always_inline]] inline waited park_yielding(const yield_way& way) {
   control_block& own = *way.own;
   [[maybe_unused]] switch_annotation* const annotation = annotation_of(own);
   if constexpr (switch_annotation::active) annotation->before_yield();
@@ -113,8 +109,9 @@ yield_way prepare_yield() noexcept;
   if constexpr (switch_annotation::active) annotation->after_yield();
   note_arrival(own, back);
   auto& self = static_cast<scheduled&>(*own.header.ctx);
-  if (self.killed()) [[unlikely]]
-    unwind_killed(self);
+  if (self.may_be_stopped()) [[unlikely]]
+    return look_at_stop(this_thread().ctx);
+  return {};
 }
 
 // How a fiber waits where it cannot say await (core/wait_here.hpp).
@@ -340,7 +337,7 @@ template <class A>
   if (detail::stack_moves(fiber)) [[unlikely]]
     return detail::await_apart<A>(*fiber, std::forward<A>(a));
   if constexpr (!is_task<std::remove_cvref_t<A>>) {
-    if (!detail::is_scheduled(fiber)) detail::begin_budget(this_thread());  // it could not wait
+    if (!detail::is_scheduled(fiber)) detail::refill_budget(this_thread());  // it cannot pause
   }
   if constexpr (foreign_awaitable<A>) {
     foreign_wait<A> awaiter(std::forward<A>(a));
@@ -362,7 +359,13 @@ template <class Op>
   expect_no_lock_to_await(terms.at);
   Op&& where_it_is = std::move(what).unwrap();
   detail::tried<Op> op = where_it_is;
-  if (!detail::pauses_fiber<Op>() && op.try_now()) [[likely]]
+  if constexpr (detail::price_of<Op> != 0) {
+    if (detail::spend_budget(detail::price_of<Op>)) [[unlikely]] {
+      const verdict ended = detail::pause_fiber(terms.ignore, terms.until.time_since_epoch().count());
+      if (ended != verdict::idle) return failure_of(ended);
+    }
+  }
+  if (op.try_now()) [[likely]]
     return op.take();
   const auto place = std::bit_cast<detail::place_number>(terms.at);
   const duration::rep until = terms.until.time_since_epoch().count(), within = terms.within.count();
@@ -383,14 +386,14 @@ template <class Op>
 }
 
 // The same for a yield, which fibers do most often.
-[[gnu::always_inline]] inline void await(yield&&) {
+[[gnu::always_inline]] inline waited await(yield&&) {
   if (detail::yield_way way = detail::prepare_yield(); way.own) [[likely]]
     return detail::park_yielding(way);
   control_block* fiber = detail::running_fiber();
   if (detail::stack_moves(fiber)) return detail::await_apart(*fiber, yield{});
   auto pause = yield{}.operator co_await();
   detail::suspend_here(fiber, pause);
-  pause.await_resume();
+  return pause.await_resume();
 }
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -50,7 +50,6 @@ template <class Strength>
 class basic_auto_reset_event<Strength>::waiting {
  public:
   using value_type = void;
-  static constexpr bool spends_budget = true;
   explicit waiting(basic_auto_reset_event& what) noexcept : event_(&what) {}
   bool try_now() noexcept { return event_->look_and_take(); }
   void begin(suspension& wait, waiter& entry) noexcept { event_->begin(wait, entry); }

@@ -156,7 +156,6 @@ template <class U>
 class basic_channel<Strength, T>::sending {
  public:
   using value_type = void;
-  static constexpr bool spends_budget = true;
   sending(basic_channel& to, U&& item) noexcept : to_(&to), item_(std::forward<U>(item)) {}
   bool try_now() noexcept { return to_->send_now(item_.slot, item_.get()); }
   void begin(suspension& wait, waiter& entry) noexcept {
@@ -192,7 +191,6 @@ template <class Strength, class T>
 class basic_channel<Strength, T>::receiving {
  public:
   using value_type = T;
-  static constexpr bool spends_budget = true;
   explicit receiving(basic_channel& from) noexcept : from_(&from) {}
   bool try_now() noexcept { return from_->receive_now(slot_); }
   void begin(suspension& wait, waiter& entry) noexcept { from_->begin_receive(wait, entry, slot_); }
@@ -213,7 +211,6 @@ template <class Strength, class T>
 class basic_channel<Strength, T>::sending_batch {
  public:
   using value_type = std::size_t;
-  static constexpr bool spends_budget = true;
   sending_batch(basic_channel& to, std::span<T> items) noexcept
       : to_(&to), items_(items.data()), count_(items.size()) {}
   bool try_now() noexcept {
@@ -247,7 +244,6 @@ template <class Strength, class T>
 class basic_channel<Strength, T>::receiving_batch {
  public:
   using value_type = std::size_t;
-  static constexpr bool spends_budget = true;
   receiving_batch(basic_channel& from, std::span<T> room) noexcept
       : from_(&from), room_(room.data()), count_(room.size()) {}
   bool try_now() noexcept {

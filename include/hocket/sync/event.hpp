@@ -46,7 +46,6 @@ template <class Strength>
 class basic_event<Strength>::waiting {
  public:
   using value_type = void;
-  static constexpr bool spends_budget = true;
   explicit waiting(basic_event& what) noexcept : event_(&what) {}
   bool try_now() noexcept { return event_->is_set(); }
   void begin(suspension& wait, waiter& entry) noexcept { event_->begin(wait, entry); }

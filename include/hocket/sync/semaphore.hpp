@@ -104,7 +104,6 @@ template <class Strength>
 class basic_semaphore<Strength>::acquiring {
  public:
   using value_type = permits;
-  static constexpr bool spends_budget = true;
   acquiring(basic_semaphore& from, std::size_t n) noexcept : from_(&from), request_{n} {}
   bool try_now() noexcept { return from_->try_take(request_.wanted); }
   void begin(suspension& wait, waiter& entry) noexcept { from_->begin(wait, entry, request_); }

@@ -213,7 +213,6 @@ class basic_spsc_channel<Strength, T>::sending {
 
  public:
   using value_type = void;
-  static constexpr bool spends_budget = true;
   sending(basic_spsc_channel& to, U&& what) noexcept : to_(&to), item_(kept(what)) {}
   bool try_now() noexcept { return to_->can_send(); }
   void begin(suspension& wait, waiter& entry) noexcept { to_->begin_send(wait, entry); }
@@ -245,7 +244,6 @@ template <class Strength, class T>
 class basic_spsc_channel<Strength, T>::receiving {
  public:
   using value_type = T;
-  static constexpr bool spends_budget = true;
   explicit receiving(basic_spsc_channel& from) noexcept : from_(&from) {}
   bool try_now() noexcept { return from_->can_receive(); }
   void begin(suspension& wait, waiter& entry) noexcept { from_->begin_receive(wait, entry); }
@@ -259,7 +257,6 @@ template <class Strength, class T>
 class basic_spsc_channel<Strength, T>::sending_batch {
  public:
   using value_type = std::size_t;
-  static constexpr bool spends_budget = true;
   sending_batch(basic_spsc_channel& to, std::span<T> items) noexcept
       : to_(&to), items_(items.data()), count_(items.size()) {}
   bool try_now() noexcept { return count_ == 0 || to_->can_send(); }
@@ -280,7 +277,6 @@ template <class Strength, class T>
 class basic_spsc_channel<Strength, T>::receiving_batch {
  public:
   using value_type = std::size_t;
-  static constexpr bool spends_budget = true;
   receiving_batch(basic_spsc_channel& from, std::span<T> room) noexcept
       : from_(&from), room_(room.data()), count_(room.size()) {}
   bool try_now() noexcept { return count_ == 0 || from_->can_receive(); }

@@ -19,9 +19,9 @@ namespace hocket_test {
 // A queue of which the test takes one coroutine at a time. Any thread may post.
 class stepped_executor final : public hocket::executor {
  public:
-  // The budget of operations begins anew (core/operation.hpp): no test depends on those before it.
+  // The budget of operations begins anew (core/budget.hpp): no test depends on those before it.
   explicit stepped_executor(hocket::timer_service* timers = nullptr) noexcept : timers_(timers) {
-    hocket::detail::begin_budget(hocket::this_thread());
+    hocket::detail::refill_budget(hocket::this_thread());
   }
 
   void post(hocket::runnable& work) noexcept override {

@@ -1,4 +1,4 @@
-// The budget of operations that are possible at once (core/operation.hpp), beside the suite (suites/budget.hpp): kinds
+// The budget of operations that are possible at once (core/budget.hpp), beside the suite (suites/budget.hpp): kinds
 // of operation that cannot be awaited again and again, and code that spends it and goes on.
 #include <hocket/core/or_throw.hpp>
 #include <hocket/core/sync_wait.hpp>
@@ -9,7 +9,8 @@
 #include <hocket/runtime/loop.hpp>
 #include <hocket/sync/auto_reset_event.hpp>
 #include <hocket/sync/event.hpp>
-#include <hocket/sync/semaphore.hpp>
+#include <hocket/time/interval.hpp>
+#include <hocket/time/within.hpp>
 
 #include "unit/core/script.hpp"
 
@@ -19,6 +20,7 @@
 
 using namespace hocket;
 using namespace hocket_test;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -99,7 +101,7 @@ TEST_CASE("who has to wait now and then never goes through the queue for the bud
     }
   };
   loop lp;
-  detail::begin_budget(this_thread());
+  detail::refill_budget(this_thread());
   spawn(lp, works);
   spawn(lp, other);
   lp.run();
@@ -141,24 +143,104 @@ TEST_CASE("what a task of a plain thread finds possible lets the others of that 
   CHECK(times == more_than_budget);
 }
 
-TEST_CASE("who is destroyed in the queue gives back what it took") {
-  semaphore permits(1);
-  int had = 0;
-  stepped_executor on;
-  auto takes = [](semaphore& of, int& count) -> script {
-    for (;;) {
-      auto got = co_await of.acquire();
-      CHECK(got.has_value());
-      ++count;
+TEST_CASE("a deadline ends a loop over what is possible, and the clock is looked at once in a budget") {
+  manual_clock time;
+  loop lp({.time = &time});
+  event is_set(true);
+  int awaited = 0, awaited_before = 0;
+  std::error_code error;
+  auto loops = [&]() -> task<> {
+    for (;; ++awaited) {
+      auto seen = co_await is_set.wait();
+      if (seen) continue;
+      error = seen.error();
+      break;
     }
-  }(permits, had);
-  takes.start(on);
-  for (int i = 0; i < 2; ++i) {
-    CHECK(on.step());
-    CHECK(permits.available() == 0);
-    CHECK(had <= (i + 1) * budget);
-  }
-  CHECK(on.take() != nullptr);
-  takes.destroy();
-  CHECK(permits.available() == 1);
+  };
+  auto lets_time_pass = [&]() -> task<> {
+    awaited_before = awaited;
+    time.advance(5ms);
+    co_return;
+  };
+  spawn(lp, {.within = 5ms}, loops);
+  spawn(lp, lets_time_pass);
+  lp.run();
+  CHECK(error == std::errc::timed_out);
+  CHECK(awaited == awaited_before);
+}
+
+TEST_CASE("a time point of the wait's own ends a loop over what is possible, a duration does not") {
+  manual_clock time;
+  loop lp({.time = &time});
+  event is_set(true);
+  int awaited = 0;
+  auto loops = [&]() -> task<> {
+    const time_point passed = time.now();
+    time.advance(1ms);
+    for (int i = 0; i < more_than_budget; ++i) {
+      auto seen = co_await within(0ms, is_set.wait());
+      CHECK(seen.has_value());
+    }
+    detail::refill_budget(this_thread());
+    for (;; ++awaited) {
+      auto seen = co_await within(passed, is_set.wait());
+      if (!seen) {
+        CHECK(seen.error() == std::errc::timed_out);
+        break;
+      }
+    }
+  };
+  spawn(lp, loops);
+  lp.run();
+  CHECK(awaited == budget - 1);
+}
+
+TEST_CASE("a burst of late ticks lets others run") {
+  manual_clock time;
+  loop lp({.time = &time});
+  int ticks = 0, ticks_before = more_than_budget;
+  auto late = [&]() -> task<> {
+    interval every(time.now(), 1ms, missed_ticks::burst);
+    time.advance(more_than_budget * 1ms);
+    for (; ticks < more_than_budget; ++ticks) co_await or_throw(every.tick());
+  };
+  auto other = [&]() -> task<> {
+    ticks_before = ticks;
+    co_return;
+  };
+  spawn(lp, late);
+  spawn(lp, other);
+  lp.run();
+  CHECK(ticks == more_than_budget);
+  CHECK(ticks_before <= budget);
+}
+
+namespace {
+
+// Always possible, at sixteen times the price.
+struct dear {
+  using value_type = void;
+  static constexpr std::uint8_t price = 16;
+  bool try_now() noexcept { return true; }
+  void begin(suspension&, waiter&) noexcept {}
+  result<void> take() noexcept { return {}; }
+};
+
+}  // namespace
+
+TEST_CASE("an operation spends the price that it states") {
+  loop lp;
+  int awaited = 0, awaited_before = more_than_budget;
+  auto loops = [&]() -> task<> {
+    for (; awaited < more_than_budget; ++awaited) co_await or_throw(operation<dear>(dear{}));
+  };
+  auto other = [&]() -> task<> {
+    awaited_before = awaited;
+    co_return;
+  };
+  spawn(lp, loops);
+  spawn(lp, other);
+  lp.run();
+  CHECK(awaited == more_than_budget);
+  CHECK(awaited_before <= budget / 16);
 }

@@ -28,8 +28,8 @@ inline constexpr time_point due = time_point{} + std::chrono::seconds(1);
 // A queue out of which a coroutine can be taken again, to be destroyed.
 class open_queue final : public executor {
  public:
-  // The budget of operations begins anew (core/operation.hpp): no play depends on those before it.
-  explicit open_queue(hand_timers& timers) : timers_(timers) { hocket::detail::begin_budget(this_thread()); }
+  // The budget of operations begins anew (core/budget.hpp): no play depends on those before it.
+  explicit open_queue(hand_timers& timers) : timers_(timers) { hocket::detail::refill_budget(this_thread()); }
 
   void post(runnable& work) noexcept override {
     twice |= std::find(queue_.begin(), queue_.end(), &work) != queue_.end();

@@ -1,0 +1,99 @@
+#include <hocket/core/budget.hpp>
+#include <hocket/core/executor.hpp>
+#include <hocket/core/frame_memory.hpp>
+#include <hocket/core/scheduled.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <new>
+
+namespace hocket::inline HOCKET_ABI::detail {
+namespace {
+
+// Stands in the queue for a task that pauses. A coroutine, and not a frame made by hand: it is rare, and right in every
+// mode and on every compiler.
+struct late_start {
+  struct promise_type;
+  using handle_type = std::coroutine_handle<promise_type>;
+
+  struct promise_type {
+    static void* operator new(std::size_t bytes) { return allocate_frame(bytes); }
+    static void operator delete(void* frame, std::size_t bytes) noexcept { release_frame(frame, bytes); }
+    late_start get_return_object() noexcept { return {handle_type::from_promise(*this)}; }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    struct last {
+      static constexpr bool await_ready() noexcept { return false; }
+      // The frame is gone before anybody goes on.
+      std::coroutine_handle<> await_suspend(handle_type self) const noexcept {
+        const std::coroutine_handle<> next = self.promise().next;
+        self.destroy();
+        return next;
+      }
+      void await_resume() const noexcept {}
+    };
+    last final_suspend() noexcept { return {}; }
+    void return_void() noexcept {}
+    void unhandled_exception() noexcept { std::terminate(); }
+
+    runnable run{};
+    std::coroutine_handle<> next = std::noop_coroutine();
+  };
+
+  struct own_promise {
+    static constexpr bool await_ready() noexcept { return false; }
+    bool await_suspend(handle_type self) noexcept {
+      promise = &self.promise();
+      return false;
+    }
+    promise_type& await_resume() const noexcept { return *promise; }
+    promise_type* promise = nullptr;
+  };
+
+  handle_type handle;
+};
+
+late_start begin_later(void* wait, begin_after_pause begin, context* ctx) {
+  late_start::own_promise own;
+  late_start::promise_type& promise = co_await own;
+  this_thread().ctx = ctx;
+  if (std::coroutine_handle<> next = begin(wait)) promise.next = next;
+}
+
+// Where the running coroutine is queued: any worker of a pool may take one that roams.
+executor& own_queue(const thread_state& here) noexcept {
+  const scheduled* const self = here.ctx ? here.ctx->strand() : nullptr;
+  return here.seat.pool && self && self->roams() ? *here.seat.pool : *here.seat.running_on;
+}
+
+}  // namespace
+
+bool can_pause() noexcept {
+  thread_state& here = this_thread();
+  refill_budget(here);
+  const scheduled* const self = here.ctx ? here.ctx->strand() : nullptr;
+  return here.seat.running_on && !here.eager && !(self && self->unwinding()) && !leaving_by_failure();
+}
+
+verdict ended_already(verdict ignore, time_point until) noexcept {
+  if (ignore >= verdict::killed) return verdict::idle;
+  const context& ctx = current_context();
+  const stop_source* const stop = ctx.stop();
+  if (const verdict requested = stop ? stop->requested() : verdict::idle; requested > ignore) return requested;
+  until = std::min(until, ctx.deadline());
+  if (until == time_point::max()) return verdict::idle;
+  const timer_service* const timers = current_executor()->timers();
+  return timers && timers->now() >= until ? verdict::timed_out : verdict::idle;
+}
+
+bool pause_task(void* wait, begin_after_pause begin) noexcept try {
+  const thread_state& here = this_thread();
+  const late_start start = begin_later(wait, begin, here.ctx);
+  runnable& run = start.handle.promise().run;
+  run = {nullptr, start.handle, &own_queue(here)};
+  hocket::post(run);
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
+}  // namespace hocket::inline HOCKET_ABI::detail
