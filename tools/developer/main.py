@@ -9,7 +9,10 @@
   lab [arguments]      the comparison: build, measure, report (./dev lab --help)
   check [--fast]       the house rules; --fast: those that need no compiler and no installed tool
   fmt [--check]        format the C++ files
-  soak [--repeat N]    every preset, each test N times (default: 20), and those that need gigabytes
+  mutants [name...]    plants each fault of tests/mutants in a copy of the tree: one test must find it
+       --list          names them
+       --slice N --of M  one part of them
+  soak [--repeat N]    every preset, each test N times (default: 20), those that need gigabytes, and all mutants
   clean                remove build/
   help                 this text
 
@@ -20,7 +23,7 @@ import os
 import shutil
 import sys
 
-from . import formatting, install, presets
+from . import formatting, install, mutants, presets
 from .shell import BUILD, ROOT, Stop, run
 
 
@@ -81,7 +84,14 @@ def soak(arguments):
     if not install.forbidden():
         install.ensure_packages("build", "debug", "clang", "cross")
     # The house tests look at text and packages: repeating them finds nothing.
-    return presets.run_all("--repeat", f"until-fail:{p.parse_args(arguments).repeat}", "-LE", "house", "-C", "Soak")
+    code = presets.run_all("--repeat", f"until-fail:{p.parse_args(arguments).repeat}", "-LE", "house", "-C", "Soak")
+    return max(code, mutants.run(mutants.read_all(ROOT)))
+
+
+def plant(arguments):
+    p = parser("mutants")
+    mutants.add_arguments(p)
+    return mutants.main(p.parse_args(arguments))
 
 
 def clean(arguments):
@@ -96,7 +106,7 @@ def help_(_):
 
 
 VERBS = {"setup": setup, "build": build, "test": test, "lab": lab, "check": check, "fmt": fmt, "soak": soak,
-         "clean": clean, "help": help_, "--help": help_, "-h": help_}
+         "mutants": plant, "clean": clean, "help": help_, "--help": help_, "-h": help_}
 
 
 def parser(verb):
