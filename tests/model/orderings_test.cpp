@@ -72,6 +72,7 @@ TEST_CASE("of several bodies one that needs an ordering is enough") {
   CHECK(model::unneeded_orderings({}, body(false)) ==
         line_of(line, "release could be relaxed") + line_of(line + 10, "acquire could be relaxed"));
   CHECK(model::unneeded_orderings({}, body(false), body(true)) == "");
+  CHECK(model::unneeded_orderings({.weakened = "elsewhere"}, body(false)) == "");
 }
 
 TEST_CASE("store buffering needs both of its fences seq_cst") {

@@ -69,6 +69,7 @@ struct options {
   std::uint64_t random = 0;              // if not 0: run so many random executions instead of all
   std::uint64_t seed = 1;                // of the random executions
   std::size_t stack_bytes = 128 * 1024;  // of each thread
+  std::string_view weakened = {};        // unneeded_orderings(): only in files whose path contains this
 };
 
 enum class bug : std::uint8_t {
