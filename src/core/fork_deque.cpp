@@ -14,8 +14,8 @@ bool fork_deque::pop_contended() noexcept {
   locked guard(thieves_);
   const std::size_t at = own(bottom_);
   if (own(top_) <= at) return true;
-  // ORDER: release, pairs with the load in steal(), as in lower().
-  bottom_.store(at + 1, std::memory_order_release);
+  // ORDER: relaxed, pairs with the load in steal(): under the mutex, and there is nothing below that was not stolen.
+  bottom_.store(at + 1, std::memory_order_relaxed);
   return false;
 }
 

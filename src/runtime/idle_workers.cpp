@@ -25,7 +25,7 @@ idle_workers::search_end idle_workers::end_search() noexcept {
   return {searching_ == 0, asleep_.size() + 1 == workers_};
 }
 
-idle_workers::sleep idle_workers::begin_sleep(worker& self, bool searching) noexcept {
+idle_workers::sleep idle_workers::begin_sleep(worker_core& self, bool searching) noexcept {
   locked guard(mutex_);
   if (searching) --searching_;
   asleep_.push_back(&self);
@@ -36,7 +36,7 @@ idle_workers::sleep idle_workers::begin_sleep(worker& self, bool searching) noex
   return {searching_ == 0, others_awake, watches};
 }
 
-bool idle_workers::end_sleep(worker& self, bool watched) noexcept {
+bool idle_workers::end_sleep(worker_core& self, bool watched) noexcept {
   locked guard(mutex_);
   if (watched) watched_ = false;
   const auto found = std::find(asleep_.begin(), asleep_.end(), &self);
@@ -46,10 +46,10 @@ bool idle_workers::end_sleep(worker& self, bool watched) noexcept {
   return notified;
 }
 
-worker* idle_workers::notify() noexcept {
+worker_core* idle_workers::notify() noexcept {
   locked guard(mutex_);
   if (searching_ != 0 || asleep_.empty()) return nullptr;
-  worker* chosen = asleep_.back();
+  worker_core* chosen = asleep_.back();
   asleep_.pop_back();
   ++searching_;
   changed();

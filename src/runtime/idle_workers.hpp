@@ -45,7 +45,7 @@
 
 namespace hocket::inline HOCKET_ABI {
 
-class worker;
+class worker_core;
 
 class idle_workers {
  public:
@@ -70,13 +70,13 @@ class idle_workers {
     bool others_awake;  // of the others
     bool watches;       // the others, and comes back now and then
   };
-  sleep begin_sleep(worker& self, bool searching) noexcept;
+  sleep begin_sleep(worker_core& self, bool searching) noexcept;
   // An awake worker that was asleep: whether notify() has woken it, so that it is searching; else it is busy.
   // `watched`: what begin_sleep() said.
-  [[nodiscard]] bool end_sleep(worker& self, bool watched) noexcept;
+  [[nodiscard]] bool end_sleep(worker_core& self, bool watched) noexcept;
 
   // Any thread: the sleeper that is to be woken, searching already; null if none is needed.
-  [[nodiscard]] worker* notify() noexcept;
+  [[nodiscard]] worker_core* notify() noexcept;
 
  private:
   void changed() noexcept;
@@ -84,7 +84,7 @@ class idle_workers {
   const std::size_t workers_;
   thread_mutex mutex_;
   std::size_t searching_ = 0;
-  std::vector<worker*> asleep_;  // the last one that fell asleep is woken first: its caches are warm
+  std::vector<worker_core*> asleep_;  // the last one that fell asleep is woken first: its caches are warm
   bool watched_ = false;
   atomic<demand> wanted_{demand::none};
 };

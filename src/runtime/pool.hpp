@@ -5,8 +5,7 @@
 #include <hocket/core/stop.hpp>
 #include <hocket/runtime/runtime.hpp>
 
-#include "runtime/idle_workers.hpp"
-#include "runtime/injection.hpp"
+#include "runtime/pool_core.hpp"
 #include "runtime/signal_dump.hpp"
 #include "runtime/stall_detector.hpp"
 #include "runtime/standstill.hpp"
@@ -22,7 +21,7 @@ class text_writer;
 class wait_graph;
 struct activity_counts;
 
-struct runtime::state {
+struct runtime::state : pool_core {
   state(runtime& owner, const runtime_options& options, std::size_t workers);
 
   // Workers, in turn.
@@ -45,8 +44,6 @@ struct runtime::state {
     }
     tell(nullptr);
   }
-  void wake_one() noexcept;
-  [[nodiscard]] bool has_work() const noexcept;
   std::size_t live() const noexcept;
 
   // Lets nothing new in; `children`: not even below what is there.
@@ -74,12 +71,8 @@ struct runtime::state {
   driver_maker* const drivers;  // null: workers have none. There only while the runtime is constructed
   stop_source stop;
   context_ptr ctx;
-  injection injected;
-  idle_workers idle;
   std::vector<std::unique_ptr<worker>> workers;
-  std::vector<std::size_t> seen_turns;  // of each worker, by the sleeper that watches
 
-  atomic<std::uint32_t> posting{0};  // calls of post() under way
   enum class gate : std::uint8_t { open, children_only, closed };
   standstill still;
   atomic<gate> admits{gate::open};  // what may be spawned

@@ -23,16 +23,15 @@ std::size_t number_of_workers(const runtime_options& options) {
 // --- what the workers share
 
 runtime::state::state(runtime& owner, const runtime_options& options, std::size_t count)
-    : self(owner),
+    : pool_core(count),
+      self(owner),
       name(options.name),
       time(options.time ? *options.time : steady_clock()),
       unhandled(options.on_unhandled ? options.on_unhandled : &abort_on_unhandled),
       on_start(options.on_start),
       on_stop(options.on_stop),
       drivers(options.drivers),
-      ctx(context::child_of(context::root(), {.name = options.name, .stop = &stop}, {})),
-      idle(count),
-      seen_turns(count) {
+      ctx(context::child_of(context::root(), {.name = options.name, .stop = &stop}, {})) {
   workers.reserve(count);
   for (std::size_t i = 0; i < count; ++i) workers.push_back(std::make_unique<worker>(*this, i));
 }
@@ -43,18 +42,6 @@ worker* runtime::state::here() const noexcept {
 }
 
 bool runtime::state::is_inside() const noexcept { return here() || this_thread().serves == &self; }
-
-void runtime::state::wake_one() noexcept {
-  if (worker* chosen = idle.notify()) chosen->nudge();
-}
-
-bool runtime::state::has_work() const noexcept {
-  if (!injected.empty()) return true;
-  for (const auto& one : workers) {
-    if (one->has_surplus()) return true;
-  }
-  return false;
-}
 
 // First those that left, then those that entered: each that left had entered before, so if the sums are equal there was
 // a moment in between at which none was there.
@@ -103,8 +90,7 @@ runtime::~runtime() {
   all.stop.request(verdict::killed);
   [[maybe_unused]] const bool empty = all.wait_until_empty(time_point::max());
   // Whoever posted the last ones may not have returned yet: he is about to.
-  // ORDER: acquire, pairs with the fetch_sub in post().
-  while (all.posting.load(std::memory_order_acquire) != 0) std::this_thread::yield();
+  while (!all.is_left_alone()) std::this_thread::yield();
   end_threads();
 }
 
@@ -149,15 +135,7 @@ void runtime::post_all(const runnables& works) noexcept {
 template <class Post>
 void runtime::inject(Post post_to) noexcept {
   expect_threads();
-  // ORDER: relaxed, pairs with the load in ~runtime(): the post publishes it together with the work.
-  state_->posting.fetch_add(1, std::memory_order_relaxed);
-  post_to(state_->injected);
-  // ORDER: forbids that the look for sleepers comes before the post, against worker::rest().
-  fence(std::memory_order_seq_cst);
-  // ORDER: relaxed, pairs with the store in idle_workers::changed(): the fences order it.
-  if (state_->idle.wanted().load(std::memory_order_relaxed) != demand::none) state_->wake_one();
-  // ORDER: release, pairs with the load in ~runtime(): the runtime is touched no more.
-  state_->posting.fetch_sub(1, std::memory_order_release);
+  state_->inject(post_to);
 }
 
 void runtime::offer() noexcept {

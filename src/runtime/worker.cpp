@@ -17,21 +17,17 @@
 namespace hocket::inline HOCKET_ABI {
 namespace {
 
-constexpr std::size_t largest_theft = 256;
 constexpr std::chrono::milliseconds watch{10};  // how long what is ready may stand beside a worker that is stuck
 
 }  // namespace
 
 worker::worker(runtime::state& pool, std::size_t index)
-    : pool_(pool),
+    : worker_core(pool),
+      pool_(pool),
       index_(index),
       clock_(pool.time),
-      inbox_(futex_),
-      roaming_(pool.idle.wanted()),
-      forks_(pool.idle.wanted()),
       wheel_(clock_, *this, *this),
-      coroutines_(*this, pool.name, true),
-      next_victim_(index + 1) {}
+      coroutines_(*this, pool.name, true) {}
 
 void worker::start() {
   thread_ = std::thread([this] { run(); });
@@ -75,7 +71,7 @@ void worker::work() noexcept {
   // ORDER: acquire, pairs with the store in ~runtime().
   while (!pool_.ended.load(std::memory_order_acquire)) {
     halt();
-    if (turn() || find_work()) continue;
+    if (turn() || find_and_begin()) continue;
     rest();
   }
 }
@@ -101,12 +97,9 @@ bool worker::turn() noexcept {
     static_cast<void>(keep_own_house());
   gather();
   bound_.set(ready_.size());
-  const bool any = !ready_.empty() || !roaming_.empty() || !forks_.empty();
+  const bool any = has_ready();
   if (any) {
-    if (searching_) found_work();
-    // What runs next is in nobody's way.
-    const bool more = ready_.size() + roaming_.size() > 1 && roaming_.wanted();
-    if (std::exchange(stopped_watching_, false) || more) pool_.wake_one();
+    share();
     ready_.reserve(ready_.size() + run_queue::slack);  // what did not fit into its array so far will
     std::size_t resumed = resume_ready(ready_, turn_size);
     begin_forks();
@@ -156,52 +149,14 @@ void worker::take_posted() noexcept {
   }
 }
 
-bool worker::take_injected() noexcept {
-  const std::size_t taken = pool_.injected.take([this](runnable& work) noexcept { roaming_.push(work); });
-  if (taken == 0) return false;
-  injected_.add(taken);
-  return true;
-}
-
-// --- looking for work
-
-bool worker::find_work() noexcept {
-  if (!searching_ && !pool_.idle.begin_search()) return false;
-  searching_ = true;
-  bool found = take_injected();
-  const std::size_t others = pool_.workers.size();
-  const std::size_t first = next_victim_++;
-  for (std::size_t i = 0; i < others && !found; ++i) found = steal_from(pool_.at(first + i), 2);
-  if (found) {
-    found_work();
-    return true;
+// Runs at once what it finds and does not put into its queue.
+bool worker::find_and_begin() noexcept {
+  const auto [found, fork] = find_work();
+  if (fork) {
+    fork->begin(*fork).resume();
+    this_thread().ctx = nullptr;
   }
-  for (std::size_t i = 0; i < others; ++i) {
-    if (steal_fork_of(pool_.at(first + i))) return true;
-  }
-  return false;
-}
-
-bool worker::steal_from(worker& victim, std::size_t least) noexcept {
-  if (&victim == this) return false;
-  std::array<std::coroutine_handle<>, largest_theft> loot;
-  if (victim.roaming_.in_reach() < least) return false;
-  const std::size_t room = roaming_.make_room(loot.size());
-  const std::size_t count = victim.roaming_.steal(std::span(loot).first(room), least);
-  for (std::size_t i = 0; i < count; ++i) static_cast<void>(roaming_.try_push(loot[i]));  // there is room
-  stolen_.add(count);
-  return count != 0;
-}
-
-bool worker::steal_fork_of(worker& victim) noexcept {
-  if (&victim == this) return false;
-  fork_entry* rest = victim.forks_.steal();
-  if (!rest) return false;
-  stolen_.add(1);
-  found_work();
-  rest->begin(*rest).resume();
-  this_thread().ctx = nullptr;
-  return true;
+  return found;
 }
 
 // What is in the worker's own deque when it has resumed what was ready. What is forked deeper than its budget of
@@ -218,56 +173,23 @@ void worker::begin_forks() noexcept {
   this_thread().ctx = nullptr;
 }
 
-void worker::found_work() noexcept {
-  searching_ = false;
-  const auto [last, alone] = pool_.idle.end_search();
-  if (!last) return;
-  // ORDER: forbids that the look at the queues comes before the end of the search, against those who post.
-  if (alone) fence(std::memory_order_seq_cst);
-  if (!alone || pool_.has_work()) pool_.wake_one();
-}
-
 // --- sleeping
 
 void worker::rest() noexcept {
   pool_.self.expect_threads();  // it may be the copy in a child of a coroutine that forked
   const time_point house = keep_own_house();
   if (!ready_.empty()) return;  // what was given back there may have been waited for
-  const auto [looks_again, others_awake, watches] = pool_.idle.begin_sleep(*this, std::exchange(searching_, false));
   // ORDER: acquire, pairs with the store in end_threads(); the nudge after it may have been used up in this turn, and
   // so may that of a dump.
-  const bool called = pool_.ended.load(std::memory_order_acquire) || pool_.still.asked();
-  if (!called && (!looks_again || !finds_work(others_awake))) {
-    sleeps_.add(1);
-    inbox_.sleep(end_of_sleep(std::min(wheel_.next_expiry(), house), watches));
-    polls_.soon();
-    if (watches) look_after_others();
-  }
-  stopped_watching_ = watches;
-  searching_ = pool_.idle.end_sleep(*this, watches);
+  const auto called = [&] { return pool_.ended.load(std::memory_order_acquire) || pool_.still.asked(); };
+  const auto until = [&](bool watches) { return end_of_sleep(std::min(wheel_.next_expiry(), house), watches); };
+  if (sleep(called, until)) polls_.soon();
 }
 
 // By the machine's clock. A clock of one's own does not tell when it will be `next`: who moves it nudges.
 time_point worker::end_of_sleep(time_point next, bool watches) const noexcept {
   if (&clock_ != &steady_clock()) next = next <= clock_.now() ? time_point::min() : time_point::max();
   return watches ? std::min(next, steady_clock().now() + watch) : next;
-}
-
-// After the announcement of its sleep.
-bool worker::finds_work(bool others_awake) const noexcept {
-  if (others_awake) heavy_fence();
-  // ORDER: forbids that the look at the queues comes before the announcement, against those that make full fences.
-  else fence(std::memory_order_seq_cst);
-  return pool_.has_work();
-}
-
-// Takes what is ready at workers that have not come back from a coroutine since the last look.
-void worker::look_after_others() noexcept {
-  for (std::size_t i = 0; i < pool_.workers.size(); ++i) {
-    worker& other = pool_.at(i);
-    const std::size_t turns = other.turns();
-    if (std::exchange(pool_.seen_turns[i], turns) == turns) steal_from(other, 1);
-  }
 }
 
 const context* worker::running() const noexcept {

@@ -52,6 +52,29 @@ TEST_CASE("an ordering that is stronger than needed is named with its line") {
   CHECK(unneeded == line_of(line, "seq_cst could be acq_rel") + line_of(line + 3, "acq_rel could be acquire"));
 }
 
+TEST_CASE("of several bodies one that needs an ordering is enough") {
+  const int line = __LINE__ + 1;
+  const auto publish = [](atomic<bool>& ready) { ready.store(true, order::release); };
+  const auto body = [&](bool follows) {
+    return [&publish, follows](execution& run) {
+      atomic<bool> ready{false, "ready"};
+      var<int> data{0, "data"};
+      run.thread("producer", [&] {
+        data = 1;
+        publish(ready);
+      });
+      run.thread("consumer", [&] {
+        if (ready.load(order::acquire) && follows) require(data == 1);
+      });
+      run.join();
+    };
+  };
+  CHECK(model::unneeded_orderings({}, body(false)) ==
+        line_of(line, "release could be relaxed") + line_of(line + 10, "acquire could be relaxed"));
+  CHECK(model::unneeded_orderings({}, body(false), body(true)) == "");
+  CHECK(model::unneeded_orderings({.weakened = "elsewhere"}, body(false)) == "");
+}
+
 TEST_CASE("store buffering needs both of its fences seq_cst") {
   auto unneeded = model::unneeded_orderings({}, [](execution& run) {
     atomic<int> x{0, "x"}, y{0, "y"};

@@ -4,6 +4,7 @@
 #include <hocket/model/model.hpp>
 
 #include <doctest/doctest.h>
+#include <string>
 
 namespace verdict {
 
@@ -52,6 +53,18 @@ model::report never(Body body) {
   auto result = none(unbounded, body);
   CHECK(result.exhaustive);
   return result;
+}
+
+// What an ordering test says of a file: the lines of those that nobody was seen to need, if any.
+inline std::string unneeded_in(const std::string& file, const std::string& unneeded) {
+  std::string lines;
+  for (std::size_t at = 0; at < unneeded.size();) {
+    std::size_t end = unneeded.find('\n', at);
+    std::string line = unneeded.substr(at, end - at + 1);
+    if (line.find(file + ":") != std::string::npos) lines += line;
+    at = end + 1;
+  }
+  return lines;
 }
 
 }  // namespace verdict

@@ -9,8 +9,11 @@
   lab [arguments]      the comparison: build, measure, report (./dev lab --help)
   check [--fast]       the house rules; --fast: those that need no compiler and no installed tool
   fmt [--check]        format the C++ files
+  mutants [name...]    plants each fault of tests/mutants in a copy of the tree: one test must find it
+       --list          names them
+       --slice N --of M  one part of them
   soak [--repeat N]    every preset, each test N times (default: 20), and those that need gigabytes; dev once without
-                       optional tools; every mutant
+                       optional tools; all mutants
   clean                remove build/
   help                 this text
 
@@ -21,7 +24,7 @@ import os
 import shutil
 import sys
 
-from . import formatting, install, presets
+from . import formatting, install, mutants, presets
 from .shell import BUILD, ROOT, Stop, run
 
 
@@ -85,7 +88,14 @@ def soak(arguments):
         install.ensure_packages("build", "debug", "clang", "cross")
     # The house tests look at text and packages: repeating them finds nothing.
     bare = presets.run_without_optional_tools("-LE", "lab")
-    return presets.run_all("--repeat", f"until-fail:{options.repeat}", "-LE", "house", "-C", "Soak", first=[bare])
+    code = presets.run_all("--repeat", f"until-fail:{options.repeat}", "-LE", "house", "-C", "Soak", first=[bare])
+    return max(code, mutants.run(mutants.read_all(ROOT)))
+
+
+def plant(arguments):
+    p = parser("mutants")
+    mutants.add_arguments(p)
+    return mutants.main(p.parse_args(arguments))
 
 
 def clean(arguments):
@@ -100,7 +110,7 @@ def help_(_):
 
 
 VERBS = {"setup": setup, "build": build, "test": test, "lab": lab, "check": check, "fmt": fmt, "soak": soak,
-         "clean": clean, "help": help_, "--help": help_, "-h": help_}
+         "mutants": plant, "clean": clean, "help": help_, "--help": help_, "-h": help_}
 
 
 def parser(verb):

@@ -49,6 +49,7 @@
 #include <hocket/base/platform/config.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <source_location>
 #include <string>
@@ -68,6 +69,7 @@ struct options {
   std::uint64_t random = 0;              // if not 0: run so many random executions instead of all
   std::uint64_t seed = 1;                // of the random executions
   std::size_t stack_bytes = 128 * 1024;  // of each thread
+  std::string_view weakened = {};        // unneeded_orderings(): only in files whose path contains this
 };
 
 enum class bug : std::uint8_t {
@@ -139,7 +141,7 @@ struct test {
 };
 report explore(const options& bounds, test body);
 report replay(const options& bounds, std::string_view decisions, test body);
-std::string unneeded_orderings(const options& bounds, test body);
+std::string unneeded_orderings(const options& bounds, std::initializer_list<test> bodies);
 
 // A function or a callable object, const or not, by its address.
 template <class Body>
@@ -175,10 +177,11 @@ template <class Body>
 // The negative controls of a test, by the dozen: explores again and again, each time with one ordering of the code
 // under test weakened by one degree (seq_cst to acq_rel, acq_rel to acquire and to release, those to relaxed). Returns
 // a line for each that went unnoticed, as "claim.cpp:47: release could be relaxed": either nobody needs it, or the test
-// does not see why it is needed. An ordering is known by its source line. The body as it stands must show no bug.
-template <class Body>
-[[nodiscard]] std::string unneeded_orderings(const options& bounds, Body&& body) {
-  return detail::unneeded_orderings(bounds, detail::erase(body));
+// does not see why it is needed. An ordering is known by its source line. The body as it stands must show no bug. Of
+// several bodies, one that notices is enough.
+template <class... Bodies>
+[[nodiscard]] std::string unneeded_orderings(const options& bounds, Bodies&&... bodies) {
+  return detail::unneeded_orderings(bounds, {detail::erase(bodies)...});
 }
 
 // In the body or one of its threads: a condition that must hold. `what` must outlive the exploration.

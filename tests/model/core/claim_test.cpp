@@ -14,8 +14,7 @@ using hocket::verdict;
 using hocket::model::execution;
 using hocket::model::require;
 using hocket::model::var;
-using hocket_test::either;
-using hocket_test::unneeded_in;
+using ::verdict::unneeded_in;
 namespace model = hocket::model;
 
 // A wait with two sources. `registration` stands for what the registrar makes and a winner reads; `frame` for the
@@ -159,9 +158,8 @@ TEST_CASE("who ends a claim as if alone, though the stop was popped, does it bes
 }
 
 TEST_CASE("every ordering of a claim is needed by its users") {
-  auto unneeded = model::unneeded_orderings({.preemptions = 2, .stale_reads = 1, .spurious = 0}, [](execution& run) {
-    either(run, two_sources_race, grant_beside_a_stop<false>);
-  });
+  auto unneeded = model::unneeded_orderings({.preemptions = 2, .stale_reads = 1, .spurious = 0}, two_sources_race,
+                                            grant_beside_a_stop<false>);
   CHECK(unneeded_in("claim.cpp", unneeded) == "");
   CHECK(unneeded_in("claim.hpp", unneeded) == "");
 }

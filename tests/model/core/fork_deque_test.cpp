@@ -1,11 +1,13 @@
 // What a worker has forked, under every schedule: each entry is begun once, by its owner or by a thief, and with all
-// that was written before it was pushed. And the protocol without the one or the other half of its fence, which must
-// fail.
+// that was written before it was pushed. Every ordering and both fences are weakened in turn, in the deque itself: then
+// that must fail.
 #include <hocket/core/fork_deque.hpp>
 
 #include "verdict.hpp"
 
+#include <algorithm>
 #include <array>
+#include <string>
 
 namespace {
 
@@ -55,28 +57,59 @@ void owner_and_thieves(execution& run_of) {
   for (fork& one : forks) require(one.runs == 1);
 }
 
-// One entry, one pop, one theft: the heart of the protocol, to be weakened.
-template <class OwnersFence, class ThiefsFence>
-void one_entry(execution& run_of) {
-  atomic<std::uint32_t> bottom{1, "bottom"};
-  atomic<std::uint32_t> top{0, "top"};
-  var<int> runs{0, "runs"};
+// A thief takes twice while the owner takes one back: what the owner stored last of the bottom tells of all below it.
+void two_thefts_beside_a_pop(execution& run_of) {
+  atomic<demand> wanted{demand::none};
+  fork_deque deque(wanted, 4);
+  std::array<fork, 3> forks;
   run_of.thread("owner", [&] {
-    bottom.store(0, std::memory_order_relaxed);
-    OwnersFence{}();
-    if (top.load(std::memory_order_relaxed) == 0) runs = runs + 1;
+    for (fork& one : forks) {
+      one.payload = 1;
+      require(deque.push(one));
+    }
+    if (deque.pop_if(forks[2])) forks[2].run();
   });
   run_of.thread("thief", [&] {
-    top.store(1, std::memory_order_relaxed);
-    ThiefsFence{}();
-    if (bottom.load(std::memory_order_relaxed) == 1) runs = runs + 1;
+    run(deque.steal());
+    run(deque.steal());
   });
   run_of.join();
+  while (fork_entry* left = deque.pop()) run(left);
+  for (fork& one : forks) require(one.runs == 1);
 }
 
-using light = decltype([] { hocket::light_fence(); });
-using heavy = decltype([] { hocket::heavy_fence(); });
-using no_fence = decltype([] {});
+// One thief is overtaken by another between its look and the mutex: it takes an entry that it had not seen.
+void a_thief_that_is_overtaken(execution& run_of) {
+  atomic<demand> wanted{demand::none};
+  fork_deque deque(wanted, 2);
+  std::array<fork, 2> forks;
+  run_of.thread("owner", [&] {
+    for (fork& one : forks) {
+      one.payload = 1;
+      require(deque.push(one));
+    }
+  });
+  for (int i = 0; i < 2; ++i) run_of.thread("thief", [&] { run(deque.steal()); });
+  run_of.join();
+  while (fork_entry* left = deque.pop()) run(left);
+  for (fork& one : forks) require(one.runs == 1);
+}
+
+// One room, used again and again: a slot is not written before the thief has read it.
+void a_slot_used_again(execution& run_of) {
+  atomic<demand> wanted{demand::none};
+  fork_deque deque(wanted, 1);
+  std::array<fork, 2> forks;
+  for (fork& one : forks) one.payload = 1;
+  require(deque.push(forks[0]));
+  run_of.thread("owner", [&] {
+    if (!deque.try_push(forks[1])) forks[1].run();
+  });
+  run_of.thread("thief", [&] { run(deque.steal()); });
+  run_of.join();
+  while (fork_entry* left = deque.pop()) run(left);
+  for (fork& one : forks) require(one.runs == 1);
+}
 
 }  // namespace
 
@@ -87,10 +120,25 @@ TEST_CASE("a fork is taken back or stolen, once") {
   verdict::none({.preemptions = 2, .stale_reads = 1}, &owner_and_thieves<2>);
 }
 
-TEST_CASE("without one half of the fence a fork runs twice") {
-  verdict::never(&one_entry<light, heavy>);
-  verdict::found(bug::data_race, &one_entry<no_fence, heavy>);
-  verdict::found(bug::data_race, &one_entry<light, no_fence>);
+TEST_CASE("what a thief takes is whole, whichever store of the bottom it reads") {
+  verdict::none({.preemptions = 3, .stale_reads = 2}, &two_thefts_beside_a_pop);
+  verdict::none({.preemptions = 3, .stale_reads = 2}, &a_thief_that_is_overtaken);
+}
+
+TEST_CASE("a slot is written again when the thief has read it") {
+  verdict::none({.preemptions = 3, .stale_reads = 2}, &a_slot_used_again);
+}
+
+// Not seen, because a load never reads a store that has not been executed: that the owner writes a slot again only when
+// the thief has read it (docs/model-checker.md).
+TEST_CASE("every ordering of a deque is needed, but for the two that keep the reading of a slot before its reuse") {
+  constexpr hocket::model::options bounds{.preemptions = 3, .stale_reads = 2, .spurious = 0};
+  const auto unneeded = hocket::model::unneeded_orderings(bounds, &owner_and_thieves<1>, &two_thefts_beside_a_pop,
+                                                          &a_thief_that_is_overtaken, &a_slot_used_again);
+  INFO(unneeded);
+  CHECK(std::count(unneeded.begin(), unneeded.end(), '\n') == 2);
+  CHECK(unneeded.find(": acquire could be relaxed\n") != std::string::npos);  // of free_, in try_push()
+  CHECK(unneeded.find(": release could be relaxed\n") != std::string::npos);  // of free_, in steal()
 }
 
 TEST_SUITE_END();

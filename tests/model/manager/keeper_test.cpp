@@ -10,11 +10,10 @@ namespace {
 
 using hocket::model::execution;
 using hocket::model::require;
-using hocket_test::either;
 using hocket_test::kept;
 using hocket_test::mistake;
 using hocket_test::small_loop;
-using hocket_test::unneeded_in;
+using ::verdict::unneeded_in;
 namespace model = hocket::model;
 
 struct stage {
@@ -169,10 +168,8 @@ TEST_CASE("the last one that gives up its share before it has the keeper rest us
 }
 
 TEST_CASE("no ordering of the keeper and of the count could be weaker") {
-  const auto unneeded = model::unneeded_orderings(bounds, [](execution& run) {
-    either(run, beside_rest<stage::late, true>,
-           [](execution& other) { either(other, two_end, freed_by_the_last<false>); });
-  });
+  const auto unneeded =
+      model::unneeded_orderings(bounds, beside_rest<stage::late, true>, two_end, freed_by_the_last<false>);
   CHECK(unneeded_in("keeper.cpp", unneeded) == "");
   CHECK(unneeded_in("life_count.hpp", unneeded) == "");
 }

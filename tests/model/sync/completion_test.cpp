@@ -12,11 +12,10 @@ using hocket::model::bug;
 using hocket::model::execution;
 using hocket::model::require;
 using hocket::model::var;
-using hocket_test::either;
 using hocket_test::kept;
 using hocket_test::place;
-using hocket_test::unneeded_in;
 using hocket_test::wait_at;
+using ::verdict::unneeded_in;
 namespace model = hocket::model;
 namespace strength = hocket::strength;
 
@@ -193,10 +192,8 @@ TEST_CASE("a completion whose round is claimed in two steps is completed twice")
 }
 
 TEST_CASE("no ordering of a completion could be weaker") {
-  auto unneeded = model::unneeded_orderings({.preemptions = 1, .stale_reads = 1, .spurious = 0}, [](execution& run) {
-    either(run, seen_and_reset<strength::shared>, [](execution& other) {
-      either(other, completed_after_reset<strength::shared>, wait_and_free<strength::shared, false>);
-    });
-  });
+  auto unneeded =
+      model::unneeded_orderings({.preemptions = 1, .stale_reads = 1, .spurious = 0}, seen_and_reset<strength::shared>,
+                                completed_after_reset<strength::shared>, wait_and_free<strength::shared, false>);
   CHECK(unneeded_in("completion.hpp", unneeded) == "");
 }

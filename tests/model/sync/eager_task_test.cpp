@@ -11,7 +11,7 @@ using hocket::model::require;
 using hocket::model::var;
 using hocket_test::kept;
 using hocket_test::place;
-using hocket_test::unneeded_in;
+using ::verdict::unneeded_in;
 namespace model = hocket::model;
 
 // Frame and result, which the owner frees.
@@ -75,8 +75,7 @@ TEST_CASE("an eager task that has ended at once shows its result to whoever gets
 }
 
 TEST_CASE("every ordering of an eager task is needed") {
-  auto unneeded = model::unneeded_orderings(
-      bounds, [](execution& run) { hocket_test::either(run, ends_and_awaited, ends_in_its_first_run); });
+  auto unneeded = model::unneeded_orderings(bounds, ends_and_awaited, ends_in_its_first_run);
   CHECK(unneeded_in("eager_task", unneeded) == "");
   CHECK(unneeded_in("eager_promise", unneeded) == "");
 }

@@ -12,12 +12,11 @@ using hocket::model::bug;
 using hocket::model::execution;
 using hocket::model::require;
 using hocket::model::var;
-using hocket_test::either;
 using hocket_test::kept;
 using hocket_test::one_wait;
 using hocket_test::place;
-using hocket_test::unneeded_in;
 using hocket_test::wait_at;
+using ::verdict::unneeded_in;
 namespace model = hocket::model;
 namespace strength = hocket::strength;
 
@@ -213,16 +212,10 @@ TEST_CASE("an event that is not written when it is set already loses a wake-up")
 }
 
 TEST_CASE("no ordering of an event could be weaker") {
-  auto unneeded = model::unneeded_orderings({.preemptions = 1, .stale_reads = 1, .spurious = 0}, [](execution& run) {
-    either(
-        run,
-        [](execution& one) { either(one, reset_and_look<strength::shared>, wait_and_free<strength::shared, true>); },
-        [](execution& other) {
-          either(other, two_come, [](execution& last) {
-            either(last, second_beside_a_cancel<strength::shared>, wait_and_free_after_two<strength::shared>);
-          });
-        });
-  });
+  auto unneeded =
+      model::unneeded_orderings({.preemptions = 1, .stale_reads = 1, .spurious = 0}, reset_and_look<strength::shared>,
+                                wait_and_free<strength::shared, true>, two_come,
+                                second_beside_a_cancel<strength::shared>, wait_and_free_after_two<strength::shared>);
   CHECK(unneeded_in("event_core.hpp", unneeded) == "");
   CHECK(unneeded_in("event.cpp", unneeded) == "");
 }

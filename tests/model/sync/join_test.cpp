@@ -13,11 +13,10 @@ using hocket::stop_source;
 using hocket::model::execution;
 using hocket::model::require;
 using hocket::model::var;
-using hocket_test::either;
 using hocket_test::kept;
 using hocket_test::place;
-using hocket_test::unneeded_in;
 using hocket_test::wait_at;
+using ::verdict::unneeded_in;
 namespace model = hocket::model;
 
 int unhandled = 0;
@@ -176,7 +175,6 @@ TEST_CASE("an exception is received, or told, once, though the join is cancelled
 }
 
 TEST_CASE("every ordering of the join word is needed") {
-  auto unneeded = model::unneeded_orderings({.preemptions = 1, .stale_reads = 1, .spurious = 0},
-                                            [](execution& run) { either(run, joined, dropped); });
+  auto unneeded = model::unneeded_orderings({.preemptions = 1, .stale_reads = 1, .spurious = 0}, joined, dropped);
   CHECK(unneeded_in("scheduled.cpp", unneeded) == "");
 }

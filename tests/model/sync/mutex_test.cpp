@@ -13,12 +13,11 @@ using hocket::model::bug;
 using hocket::model::execution;
 using hocket::model::require;
 using hocket::model::var;
-using hocket_test::either;
 using hocket_test::kept;
 using hocket_test::one_wait;
 using hocket_test::place;
-using hocket_test::unneeded_in;
 using hocket_test::wait_at;
+using ::verdict::unneeded_in;
 namespace model = hocket::model;
 namespace strength = hocket::strength;
 
@@ -312,13 +311,10 @@ TEST_CASE("an event that is not written when it is set already loses a wake-up")
 }
 
 TEST_CASE("no ordering of a mutex could be weaker") {
-  auto unneeded = model::unneeded_orderings({.preemptions = 1, .stale_reads = 1, .spurious = 0}, [](execution& run) {
-    either(run, count_and_free<strength::shared>, [](execution& other) {
-      either(other, lock_twice_and_free<strength::shared>, [](execution& third) {
-        either(third, second_beside_a_cancel<strength::shared>, work_after_two_have_left<strength::shared>);
-      });
-    });
-  });
+  auto unneeded =
+      model::unneeded_orderings({.preemptions = 1, .stale_reads = 1, .spurious = 0}, count_and_free<strength::shared>,
+                                lock_twice_and_free<strength::shared>, second_beside_a_cancel<strength::shared>,
+                                work_after_two_have_left<strength::shared>);
   CHECK(unneeded_in("baton.hpp", unneeded) == "");
   CHECK(unneeded_in("baton.cpp", unneeded) == "");
 }

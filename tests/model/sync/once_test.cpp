@@ -11,12 +11,11 @@ using hocket::stop_source;
 using hocket::model::execution;
 using hocket::model::require;
 using hocket::model::var;
-using hocket_test::either;
 using hocket_test::kept;
 using hocket_test::one_wait;
 using hocket_test::place;
-using hocket_test::unneeded_in;
 using hocket_test::wait_at;
+using ::verdict::unneeded_in;
 namespace model = hocket::model;
 namespace strength = hocket::strength;
 
@@ -182,8 +181,8 @@ TEST_CASE("a once whose line has no lock forgets somebody") {
 }
 
 TEST_CASE("no ordering of a once could be weaker") {
-  auto unneeded = model::unneeded_orderings({.preemptions = 1, .stale_reads = 1, .spurious = 0}, [](execution& run) {
-    either(run, come_and_make<strength::shared, 2>, turn_ends_beside_a_cancel<strength::shared, true>);
-  });
+  auto unneeded =
+      model::unneeded_orderings({.preemptions = 1, .stale_reads = 1, .spurious = 0}, come_and_make<strength::shared, 2>,
+                                turn_ends_beside_a_cancel<strength::shared, true>);
   CHECK(unneeded_in("sync/once.hpp", unneeded) == "");
 }

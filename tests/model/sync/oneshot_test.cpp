@@ -12,11 +12,10 @@ using hocket::model::bug;
 using hocket::model::execution;
 using hocket::model::require;
 using hocket::model::var;
-using hocket_test::either;
 using hocket_test::kept;
 using hocket_test::place;
-using hocket_test::unneeded_in;
 using hocket_test::wait_at;
+using ::verdict::unneeded_in;
 namespace model = hocket::model;
 
 // A value that the checker watches: its bytes, and how many there are.
@@ -120,8 +119,6 @@ TEST_CASE("a value that nobody receives is destroyed once, and the state freed o
 TEST_CASE("a receiver learns that its sender is gone") { ::verdict::none(bounds, sender_goes); }
 
 TEST_CASE("no ordering of a oneshot could be weaker") {
-  auto unneeded = model::unneeded_orderings(bounds, [](execution& run) {
-    either(run, sent_and_received, [](execution& then) { either(then, sent_to_nobody, sender_goes); });
-  });
+  auto unneeded = model::unneeded_orderings(bounds, sent_and_received, sent_to_nobody, sender_goes);
   CHECK(unneeded_in("oneshot.hpp", unneeded) == "");
 }

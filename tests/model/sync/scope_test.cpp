@@ -10,11 +10,10 @@ using hocket::scope;
 using hocket::model::execution;
 using hocket::model::require;
 using hocket::model::var;
-using hocket_test::either;
 using hocket_test::kept;
 using hocket_test::place;
-using hocket_test::unneeded_in;
 using hocket_test::wait_at;
+using ::verdict::unneeded_in;
 namespace model = hocket::model;
 
 // A scope whose children are threads: enroll() is the spawn, leave() the end.
@@ -100,7 +99,7 @@ TEST_CASE("a scope waits for what its children spawn") { ::verdict::none(bounds,
 TEST_CASE("a scope that was joined is used again") { ::verdict::none(bounds, used_again); }
 
 TEST_CASE("every ordering of a scope's count is needed") {
-  auto unneeded = model::unneeded_orderings({.preemptions = 1, .stale_reads = 1, .spurious = 0},
-                                            [](execution& run) { either(run, joined_and_destroyed, used_again); });
+  auto unneeded =
+      model::unneeded_orderings({.preemptions = 1, .stale_reads = 1, .spurious = 0}, joined_and_destroyed, used_again);
   CHECK(unneeded_in("scope.cpp", unneeded) == "");
 }

@@ -12,12 +12,11 @@ using hocket::stop_source;
 using hocket::model::execution;
 using hocket::model::require;
 using hocket::model::var;
-using hocket_test::either;
 using hocket_test::kept;
 using hocket_test::one_wait;
 using hocket_test::place;
-using hocket_test::unneeded_in;
 using hocket_test::wait_at;
+using ::verdict::unneeded_in;
 namespace model = hocket::model;
 namespace strength = hocket::strength;
 
@@ -177,9 +176,8 @@ TEST_CASE("a semaphore that gets in line in two steps forgets somebody") {
 }
 
 TEST_CASE("no ordering of a semaphore could be weaker") {
-  auto unneeded = model::unneeded_orderings({.preemptions = 1, .stale_reads = 1, .spurious = 0}, [](execution& run) {
-    either(run, acquire_twice_and_free<strength::shared>, both_for_one<strength::shared>);
-  });
+  auto unneeded = model::unneeded_orderings({.preemptions = 1, .stale_reads = 1, .spurious = 0},
+                                            acquire_twice_and_free<strength::shared>, both_for_one<strength::shared>);
   CHECK(unneeded_in("permit_line.hpp", unneeded) == "");
   CHECK(unneeded_in("permit_line.cpp", unneeded) == "");
 }

@@ -12,12 +12,11 @@ using hocket::model::bug;
 using hocket::model::execution;
 using hocket::model::require;
 using hocket::model::var;
-using hocket_test::either;
 using hocket_test::kept;
 using hocket_test::one_wait;
 using hocket_test::place;
-using hocket_test::unneeded_in;
 using hocket_test::wait_at;
+using ::verdict::unneeded_in;
 namespace model = hocket::model;
 namespace strength = hocket::strength;
 
@@ -207,10 +206,8 @@ TEST_CASE("a shared mutex whose unlock orders nothing shows half of what was wri
 }
 
 TEST_CASE("no ordering of a shared mutex could be weaker") {
-  auto unneeded = model::unneeded_orderings({.preemptions = 1, .stale_reads = 1, .spurious = 0}, [](execution& run) {
-    either(run, lock_twice_and_free<strength::shared>, [](execution& other) {
-      either(other, write_and_read<strength::shared>, readers_together<strength::shared>);
-    });
-  });
+  auto unneeded = model::unneeded_orderings({.preemptions = 1, .stale_reads = 1, .spurious = 0},
+                                            lock_twice_and_free<strength::shared>, write_and_read<strength::shared>,
+                                            readers_together<strength::shared>);
   CHECK(unneeded_in("sync/shared_mutex.hpp", unneeded) == "");
 }

@@ -13,8 +13,8 @@ using hocket::model::require;
 using hocket::model::var;
 using hocket_test::kept;
 using hocket_test::place;
-using hocket_test::unneeded_in;
 using hocket_test::wait_at;
+using ::verdict::unneeded_in;
 namespace model = hocket::model;
 
 // A frame made by hand: what is queued is ended by the thread that plays its executor.
@@ -197,9 +197,7 @@ TEST_CASE("a waiter that does not look again under the mutex may sleep for ever"
 }
 
 TEST_CASE("every ordering of a shared task is needed") {
-  auto unneeded = model::unneeded_orderings({.preemptions = 1, .stale_reads = 1, .spurious = 0}, [](execution& run) {
-    hocket_test::either(run, waited_for,
-                        [](execution& then) { hocket_test::either(then, dropped_unawaited, all_leave); });
-  });
+  auto unneeded = model::unneeded_orderings({.preemptions = 1, .stale_reads = 1, .spurious = 0}, waited_for,
+                                            dropped_unawaited, all_leave);
   CHECK(unneeded_in("shared_task.cpp", unneeded) == "");
 }

@@ -9,7 +9,6 @@
 #include "core/kept.hpp"
 #include "verdict.hpp"
 
-#include <string>
 
 namespace hocket_test {
 
@@ -76,32 +75,6 @@ class one_wait {
 template <class Op>
 auto wait_at(place& where, hocket::operation<Op> op) {
   return one_wait<Op>(where, std::move(op)).end();
-}
-
-// One of two bodies: the search goes through both.
-template <class First, class Second>
-void either(hocket::model::execution& run, First first, Second second) {
-  hocket::model::atomic<int> come{0, "come"};
-  int winner = -1;
-  for (int i = 0; i < 2; ++i) {
-    run.thread(i == 0 ? "chooses 0" : "chooses 1", [&, i] {
-      if (come.fetch_add(1) == 0) winner = i;
-    });
-  }
-  run.join();
-  winner == 0 ? first(run) : second(run);
-}
-
-// What an ordering test says of a file: the lines of those that nobody was seen to need, if any.
-inline std::string unneeded_in(const std::string& file, const std::string& unneeded) {
-  std::string lines;
-  for (std::size_t at = 0; at < unneeded.size();) {
-    std::size_t end = unneeded.find('\n', at);
-    std::string line = unneeded.substr(at, end - at + 1);
-    if (line.find(file + ":") != std::string::npos) lines += line;
-    at = end + 1;
-  }
-  return lines;
 }
 
 }  // namespace hocket_test

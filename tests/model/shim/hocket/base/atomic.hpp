@@ -32,8 +32,12 @@ using model::futex_wake_one;
 
 // Both halves are whole fences: what they are where the system knows of nothing better.
 inline void prepare_asymmetric_fences() {}
-inline void heavy_fence() { fence(std::memory_order_seq_cst); }
-inline void light_fence() { fence(std::memory_order_seq_cst); }
+inline void heavy_fence(std::source_location where = std::source_location::current()) {
+  fence(std::memory_order_seq_cst, where);
+}
+inline void light_fence(std::source_location where = std::source_location::current()) {
+  fence(std::memory_order_seq_cst, where);
+}
 
 // A loop that tells the processor that it spins tells the checker, too.
 inline void cpu_relax(std::source_location where = std::source_location::current()) { model::pause(where); }

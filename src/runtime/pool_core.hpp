@@ -1,0 +1,54 @@
+// What the workers of a pool share to find work and to be woken for it. The model checker runs it, too (tests/model):
+// nothing here knows of coroutines' lives, of timers or of the runtime.
+//
+// Who may touch what. injected, idle: any thread. cores: constant once the first worker runs. seen_turns: the sleeper
+// that watches. posting: any thread; read by the destructor of the runtime.
+#pragma once
+#include "runtime/idle_workers.hpp"
+#include "runtime/injection.hpp"
+
+#include <vector>
+
+namespace hocket::inline HOCKET_ABI {
+
+class worker_core;
+
+struct pool_core {
+  // Throws bad_alloc.
+  explicit pool_core(std::size_t workers) : idle(workers), seen_turns(workers) { cores.reserve(workers); }
+
+  // Workers, in turn.
+  worker_core& core(std::size_t index) noexcept { return *cores[index % cores.size()]; }
+
+  // Makes a sleeper a searcher and wakes it, if one is needed.
+  void wake_one() noexcept;
+  // Whether a sleeper would find something. After a full fence only: see idle_workers.hpp.
+  [[nodiscard]] bool has_work() const noexcept;
+
+  // Any thread that is no worker of the pool: calls post_to(injected), which pushes something, and wakes a sleeper.
+  template <class Post>
+  void inject(Post post_to) noexcept {
+    // ORDER: relaxed, pairs with the load in is_left_alone(): the post publishes it together with the work.
+    posting.fetch_add(1, std::memory_order_relaxed);
+    post_to(injected);
+    // ORDER: forbids that the look for sleepers comes before the post, against worker_core::finds_work().
+    fence(std::memory_order_seq_cst);
+    // ORDER: relaxed, pairs with the store in idle_workers::changed(): the fences order it.
+    if (idle.wanted().load(std::memory_order_relaxed) != demand::none) wake_one();
+    // ORDER: release, pairs with the load in is_left_alone(): the pool is touched no more.
+    posting.fetch_sub(1, std::memory_order_release);
+  }
+  // Whoever destroys the pool, when all that was injected has run: no inject() is under way.
+  bool is_left_alone() const noexcept {
+    // ORDER: acquire, pairs with the fetch_sub in inject().
+    return posting.load(std::memory_order_acquire) == 0;
+  }
+
+  injection injected;
+  idle_workers idle;
+  std::vector<worker_core*> cores;
+  std::vector<std::size_t> seen_turns;
+  atomic<std::uint32_t> posting{0};  // calls of inject() under way
+};
+
+}  // namespace hocket::inline HOCKET_ABI

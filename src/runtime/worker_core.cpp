@@ -1,0 +1,98 @@
+#include "runtime/worker_core.hpp"
+
+#include <array>
+
+namespace hocket::inline HOCKET_ABI {
+namespace {
+
+constexpr std::size_t largest_theft = 256;
+
+}  // namespace
+
+// --- the pool
+
+void pool_core::wake_one() noexcept {
+  if (worker_core* chosen = idle.notify()) chosen->nudge();
+}
+
+bool pool_core::has_work() const noexcept {
+  if (!injected.empty()) return true;
+  for (const worker_core* one : cores) {
+    if (one->has_surplus()) return true;
+  }
+  return false;
+}
+
+// --- looking for work
+
+worker_core::worker_core(pool_core& pool) noexcept
+    : shared_(pool), next_victim_(pool.cores.size() + 1), roaming_(pool.idle.wanted()), forks_(pool.idle.wanted()) {
+  pool.cores.push_back(this);  // there is room
+}
+
+worker_core::search worker_core::find_work() noexcept {
+  if (!searching_ && !shared_.idle.begin_search()) return {false, nullptr};
+  searching_ = true;
+  bool found = take_injected();
+  const std::size_t others = shared_.cores.size();
+  const std::size_t first = next_victim_++;
+  for (std::size_t i = 0; i < others && !found; ++i) found = steal_from(shared_.core(first + i), 2);
+  if (found) {
+    found_work();
+    return {true, nullptr};
+  }
+  for (std::size_t i = 0; i < others; ++i) {
+    if (fork_entry* fork = steal_fork_of(shared_.core(first + i))) return {true, fork};
+  }
+  return {false, nullptr};
+}
+
+bool worker_core::steal_from(worker_core& victim, std::size_t least) noexcept {
+  if (&victim == this) return false;
+  std::array<std::coroutine_handle<>, largest_theft> loot;
+  if (victim.roaming_.in_reach() < least) return false;
+  const std::size_t room = roaming_.make_room(loot.size());
+  const std::size_t count = victim.roaming_.steal(std::span(loot).first(room), least);
+  for (std::size_t i = 0; i < count; ++i) static_cast<void>(roaming_.try_push(loot[i]));  // there is room
+  stolen_.add(count);
+  return count != 0;
+}
+
+fork_entry* worker_core::steal_fork_of(worker_core& victim) noexcept {
+  if (&victim == this) return nullptr;
+  fork_entry* fork = victim.forks_.steal();
+  if (!fork) return nullptr;
+  stolen_.add(1);
+  found_work();
+  return fork;
+}
+
+void worker_core::found_work() noexcept {
+  searching_ = false;
+  const auto [last, alone] = shared_.idle.end_search();
+  if (!last) return;
+  // ORDER: forbids that the look at the queues comes before the end of the search, against those who post.
+  if (alone) fence(std::memory_order_seq_cst);
+  if (!alone || shared_.has_work()) shared_.wake_one();
+}
+
+// --- sleeping
+
+// After the announcement of its sleep.
+bool worker_core::finds_work(bool others_awake) const noexcept {
+  if (others_awake) heavy_fence();
+  // ORDER: forbids that the look at the queues comes before the announcement, against those that make full fences.
+  else fence(std::memory_order_seq_cst);
+  return shared_.has_work();
+}
+
+// Takes what is ready at workers that have not come back from a coroutine since the last look.
+void worker_core::look_after_others() noexcept {
+  for (std::size_t i = 0; i < shared_.cores.size(); ++i) {
+    worker_core& other = shared_.core(i);
+    const std::size_t turns = other.turns();
+    if (std::exchange(shared_.seen_turns[i], turns) == turns) steal_from(other, 1);
+  }
+}
+
+}  // namespace hocket::inline HOCKET_ABI

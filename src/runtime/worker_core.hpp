@@ -1,0 +1,117 @@
+// The part of a worker that has its queues, finds work and sleeps: all of it that races with other workers and with
+// those who post. The model checker runs it, too (tests/model): nothing here knows of timers, drivers or the runtime.
+//
+// Queues. What may run here only (a fiber that has begun here, a part of a when_all) stands in ready_, which no other
+// thread sees; others post it to inbox_. What any worker may run stands in roaming_, from which others steal
+// (core/stealable_queue.hpp). What was forked and not begun is in forks_, from which others steal, too.
+//
+// The protocol of searching and sleeping: idle_workers.hpp.
+//
+// Who may touch what. What is counted: written by this thread alone; read by all. inbox_, roaming_, forks_: as their
+// headers say. Everything else: this thread.
+#pragma once
+#include <hocket/core/fork_deque.hpp>
+#include <hocket/core/inbox.hpp>
+#include <hocket/core/run_queue.hpp>
+#include <hocket/core/stealable_queue.hpp>
+
+#include "runtime/pool_core.hpp"
+
+#include <utility>
+
+namespace hocket::inline HOCKET_ABI {
+
+class worker_core {
+ public:
+  // One of those that the pool was made for.
+  explicit worker_core(pool_core& pool) noexcept;
+  worker_core(const worker_core&) = delete;
+  worker_core& operator=(const worker_core&) = delete;
+
+  // Any thread.
+  void nudge() noexcept { inbox_.nudge(); }
+  bool sleeps() const noexcept { return inbox_.owner_sleeps(); }
+  stealable_queue& roaming() noexcept { return roaming_; }
+  bool has_surplus() const noexcept { return roaming_.in_reach() >= 2 || forks_.in_reach(); }
+  // Whether it changes is all that matters.
+  std::size_t turns() const noexcept { return turns_.get(); }
+
+ protected:
+  ~worker_core() = default;
+
+  // For people and for the watch: no more than a number.
+  class tally {
+   public:
+    // ORDER: relaxed, pairs with nothing: see above.
+    std::size_t get() const noexcept { return number_.load(std::memory_order_relaxed); }
+    // ORDER: relaxed, pairs with nothing: see above.
+    void add(std::size_t n) noexcept { set(get() + n); }
+    // ORDER: relaxed, pairs with nothing: see above.
+    void set(std::size_t n) noexcept { number_.store(n, std::memory_order_relaxed); }
+
+   private:
+    atomic<std::size_t> number_{0};
+  };
+
+  // In each turn, busy or not: takes what was posted to the pool. Whether there was any.
+  bool take_injected() noexcept {
+    const std::size_t taken = shared_.injected.take([this](runnable& work) noexcept { roaming_.push(work); });
+    if (taken == 0) return false;
+    injected_.add(taken);
+    return true;
+  }
+  bool has_ready() const noexcept { return !ready_.empty() || !roaming_.empty() || !forks_.empty(); }
+  // Before it runs what is ready: others are woken for what is too much for one. What runs next is in nobody's way.
+  void share() noexcept {
+    if (searching_) found_work();
+    const bool more = ready_.size() + roaming_.size() > 1 && roaming_.wanted();
+    if (std::exchange(stopped_watching_, false) || more) shared_.wake_one();
+  }
+
+  // When nothing is ready. Takes what was injected, then half of what another worker has; or else a fork of another
+  // worker, which is not put into a queue but is to be begun now: `fork`. False: nothing was found.
+  struct search {
+    bool found;
+    fork_entry* fork;  // null: what was found is in roaming_
+  };
+  [[nodiscard]] search find_work() noexcept;
+
+  // When nothing was found: is asleep until something is posted, another worker has too much, or the time is over.
+  // called(): asked after the sleep is announced; true: it must not sleep. until(watches): the end of the sleep. One
+  // that watches ends it soon: it looks then whether a worker is stuck. Gives whether it has slept.
+  template <class Called, class Until>
+  bool sleep(Called called, Until until) noexcept {
+    const auto [looks_again, others_awake, watches] = shared_.idle.begin_sleep(*this, std::exchange(searching_, false));
+    const bool slept = !called() && (!looks_again || !finds_work(others_awake));
+    if (slept) {
+      sleeps_.add(1);
+      inbox_.sleep(until(watches));
+      if (watches) look_after_others();
+    }
+    stopped_watching_ = watches;
+    searching_ = shared_.idle.end_sleep(*this, watches);
+    return slept;
+  }
+
+ private:
+  void found_work() noexcept;
+  bool steal_from(worker_core& victim, std::size_t least) noexcept;
+  fork_entry* steal_fork_of(worker_core& victim) noexcept;
+  [[nodiscard]] bool finds_work(bool others_awake) const noexcept;
+  void look_after_others() noexcept;
+
+  pool_core& shared_;
+  std::size_t next_victim_;
+  bool searching_ = false;
+  bool stopped_watching_ = false;  // when it woke last
+  futex_parker futex_;
+
+ protected:
+  inbox inbox_{futex_};
+  run_queue ready_;
+  stealable_queue roaming_;
+  fork_deque forks_;
+  tally turns_, injected_, stolen_, sleeps_;
+};
+
+}  // namespace hocket::inline HOCKET_ABI
