@@ -50,6 +50,28 @@ TEST_CASE_TEMPLATE("of what is possible at once the one given first wins, and no
   CHECK(noted == 0);
 }
 
+TEST_CASE_TEMPLATE("a task that wins without waiting is the only one that begins", Kind, HOCKET_SHARED_KINDS) {
+  using namespace when_suite;
+  event never;
+  int noted = 0;
+  std::size_t index = 9, enough = 0;
+  Kind world;
+  auto body = [&]() -> typename Kind::body {
+    auto first = co_await when_any(number(1), counts(noted), counts(noted));
+    index = first.index();
+    std::vector<task<int>> range;
+    for (int i = 0; i < 4; ++i) range.push_back(i < 2 ? number(i) : counts(noted));
+    auto some = co_await when_some(2, std::move(range));
+    enough = some.size();
+  };
+  auto id = world.start(body);
+  world.settle();
+  CHECK(world.ended(id) == fate::ended);
+  CHECK(index == 0);
+  CHECK(enough == 2);
+  if constexpr (takes_turns<Kind>) CHECK(noted == 0);
+}
+
 TEST_CASE_TEMPLATE("the exception of the first that ends is rethrown; an error is in its result", Kind,
                    HOCKET_SHARED_KINDS) {
   using namespace when_suite;

@@ -11,7 +11,9 @@
 //
 // The others are cancelled, and waited for: nothing outlives the group, so that it may refer to the parent's variables.
 // Whoever wants the losers to go on spawns them, and gives their join_handles: only the waits for those are given up.
-// What has not begun when enough have ended never begins. Where all are possible at once, the one given first wins.
+// What has not begun when the first has ended never begins (when_all.hpp tells when each begins): in when_any(wins(),
+// a(), b()) neither a nor b runs, if wins() ends without waiting. Where all are possible at once, the one given first
+// wins.
 //
 // For primitives alone (a lock or a time-out, one of two channels) use select (sync/select.hpp): it takes exactly one
 // of the resources. Here each child waits for itself: two that are granted at the same time are both taken, and what
