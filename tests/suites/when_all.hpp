@@ -126,7 +126,6 @@ TEST_CASE_TEMPLATE("what has not begun when a group is decided never begins", Ki
   CHECK(noted == 0);
 }
 
-// On a worker that is held up another one may begin a child beside the first: only kinds that take turns are asked.
 TEST_CASE_TEMPLATE("a task whose group was decided while it stood in the queue never begins", Kind,
                    HOCKET_SHARED_KINDS) {
   using namespace when_suite;
@@ -157,7 +156,7 @@ TEST_CASE_TEMPLATE("a task whose group was decided while it stood in the queue n
   CHECK(world.ended(id) == fate::ended);
   CHECK(error == std::errc::io_error);
   CHECK(what == "firstsecond");
-  if constexpr (takes_turns<Kind>) CHECK(noted == 0);
+  CHECK(noted == 0);
 }
 
 TEST_CASE_TEMPLATE("a group in a decided group begins none of its tasks", Kind, HOCKET_SHARED_KINDS) {
@@ -174,7 +173,7 @@ TEST_CASE_TEMPLATE("a group in a decided group begins none of its tasks", Kind, 
   world.settle();
   CHECK(world.ended(id) == fate::ended);
   CHECK(error == std::errc::io_error);
-  if constexpr (takes_turns<Kind>) CHECK(noted == 0);
+  CHECK(noted == 0);
 }
 
 TEST_CASE_TEMPLATE("a child that stops its parent's group by stopping the parent is the last to begin", Kind,

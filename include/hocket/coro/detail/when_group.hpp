@@ -15,6 +15,10 @@
 //   4. go_on(): the parent runs again, and looks at what its children have left.
 // On a child's side: settle its outcome; if that decides the group, cancel the others; give up its share.
 //
+// A child is granted what it waits for, and runs a turn later: the group may be decided in between. Then the child does
+// not take what stays where it is otherwise (leaves_result: the result of a join, the value of a oneshot), and counts
+// as cancelled. To know in time whether it comes too late, such a child takes its place before its result.
+//
 // Once a group is decided (a child of when_all has failed, k of when_some have ended, the parent was stopped), a child
 // that has not begun never does: each child asks before it begins, the posted one when it comes out of the queue. The
 // others are cancelled by the group's stop, and waited for. Nothing is taken out of a queue: a posted child that finds
@@ -46,7 +50,8 @@ struct when_frame : stand_in {
   using stand_in::stand_in;
   // header.continuation is what is queued of a child that runs code, until it begins.
   when_group* group = nullptr;
-  std::size_t rank = 0;  // how many had ended before it
+  static constexpr std::size_t unplaced = ~std::size_t{0};
+  std::size_t rank = unplaced;  // how many had ended before it
 };
 
 class when_group : private wait_source {
@@ -57,6 +62,10 @@ class when_group : private wait_source {
 
   // By a child that has ended, or will never begin. The group may be gone afterwards.
   void ended(when_frame& child, settled how) noexcept;
+
+  // By a child that could leave its result where it is, before it takes it: whether the group wants it. It has its
+  // place then.
+  [[nodiscard]] bool wants(when_frame& child) noexcept;
 
   context& surroundings() const noexcept { return *context_; }
 
@@ -84,6 +93,7 @@ class when_group : private wait_source {
   const char* what() const noexcept override { return "a group of awaitables"; }
   bool detach(waiter&) noexcept override { return false; }  // nothing else ends it
   void pass_on(waiter&) noexcept override {}
+  void take_place(when_frame& child) noexcept;
   void leave() noexcept;
 
   stop_source stop_;
@@ -219,6 +229,9 @@ class when_child : private when_frame {
     return nullptr;
   }
   void take() noexcept {
+    if constexpr (leaves_result<typename way_to_await<A>::awaiter>) {
+      if (!group->wants(*this) && awaiter_.leave_result()) return end_stopped();
+    }
     try {
       settle();
     } catch (...) {
@@ -253,6 +266,9 @@ class when_child : private when_frame {
   }
   void skip() noexcept {
     give_up();
+    end_stopped();
+  }
+  void end_stopped() noexcept {
     if (group->killed()) outcome_.set_killed();
     else outcome_.set_cancelled();
     group->ended(*this, outcome_.how());
