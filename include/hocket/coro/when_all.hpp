@@ -31,9 +31,9 @@
 //
 // A decided group takes nothing more that can stay where it is. The result of a join_handle, a shared_task or an
 // eager_task that was given as an lvalue, the value of a oneshot, the item of a watch, a broadcast or a spsc_channel:
-// if it comes when the group is decided, also in the same turn, it stays there for whoever awaits it next, and the child
-// counts as cancelled. What came before that is lost with the group that fails: a handle whose result was taken so may
-// not be awaited again. when_all_settled takes all.
+// if it comes when the group is decided, also in the same turn, it stays there for whoever awaits it next, and the
+// child counts as cancelled. What came before that is lost with the group that fails: a handle whose result was taken
+// so may not be awaited again. when_all_settled takes all.
 //
 // An eager_task has begun before: it is waited for, and not cancelled.
 //
