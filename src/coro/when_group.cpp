@@ -36,12 +36,24 @@ void when_group::go_on() {
   if (lost_.load(std::memory_order_relaxed)) static_cast<void>(failure_of(verdict::killed));
 }
 
+bool when_group::wants(when_frame& child) noexcept {
+  if (enough_ == never) return true;
+  if (decided()) return false;
+  if (enough_ == at_failure) return true;
+  take_place(child);
+  return child.rank < enough_;
+}
+
+void when_group::take_place(when_frame& child) noexcept {
+  // ORDER: relaxed, pairs with nothing: only the order of these counts.
+  if (child.rank == when_frame::unplaced) child.rank = ended_.fetch_add(1, std::memory_order_relaxed);
+}
+
 void when_group::ended(when_frame& child, settled how) noexcept {
   // ORDER: relaxed, pairs with the load in go_on(): the fetch_sub in leave() comes later.
   if (how == settled::killed) lost_.store(true, std::memory_order_relaxed);
   if (enough_ < at_failure) {
-    // ORDER: relaxed, pairs with nothing: only the order of these counts.
-    child.rank = ended_.fetch_add(1, std::memory_order_relaxed);
+    take_place(child);
     if (child.rank + 1 == enough_) stop_.request(verdict::cancelled);
   } else if (enough_ == at_failure && how != settled::value) {
     when_frame* none = nullptr;

@@ -1,6 +1,9 @@
-// when_any and when_some, for every kind of parent. The children are tasks and operations.
+// when_any and when_some, and what does not begin in a group that is decided, for every kind of parent. The children
+// are tasks and operations.
 #pragma once
 #include <hocket/core/yield.hpp>
+#include <hocket/coro/then.hpp>
+#include <hocket/coro/when_all.hpp>
 #include <hocket/coro/when_any.hpp>
 #include <hocket/coro/when_some.hpp>
 
@@ -48,6 +51,108 @@ TEST_CASE_TEMPLATE("of what is possible at once the one given first wins, and no
   world.settle();
   CHECK(index == 0);
   CHECK(noted == 0);
+}
+
+TEST_CASE_TEMPLATE("a task that wins without waiting is the only one that begins", Kind, HOCKET_SHARED_KINDS) {
+  using namespace when_suite;
+  event never;
+  int noted = 0;
+  std::size_t index = 9, enough = 0;
+  Kind world;
+  auto body = [&]() -> typename Kind::body {
+    auto first = co_await when_any(number(1), counts(noted), counts(noted));
+    index = first.index();
+    std::vector<task<int>> range;
+    for (int i = 0; i < 4; ++i) range.push_back(i < 2 ? number(i) : counts(noted));
+    auto some = co_await when_some(2, std::move(range));
+    enough = some.size();
+  };
+  auto id = world.start(body);
+  world.settle();
+  CHECK(world.ended(id) == fate::ended);
+  CHECK(index == 0);
+  CHECK(enough == 2);
+  CHECK(noted == 0);
+}
+
+TEST_CASE_TEMPLATE("a task whose group was decided while it stood in the queue never begins", Kind,
+                   HOCKET_SHARED_KINDS) {
+  using namespace when_suite;
+  int noted = 0;
+  std::error_code error;
+  std::string what;
+  Kind world;
+  auto body = [&]() -> typename Kind::body {
+    auto all = co_await when_all(fails(std::errc::io_error), note(noted), note(noted));
+    error = all.error();
+    try {
+      co_await when_all(throws("first"), note(noted), then(note(noted), [&] { ++noted; }));
+    } catch (const std::runtime_error& thrown) {
+      what = thrown.what();
+    }
+    std::vector<task<int>> range;
+    range.push_back(number(1));
+    range.push_back(throws("second"));
+    range.push_back(counts(noted));
+    try {
+      static_cast<void>(co_await when_all(std::move(range)));
+    } catch (const std::runtime_error& thrown) {
+      what += thrown.what();
+    }
+  };
+  auto id = world.start(body);
+  world.settle();
+  CHECK(world.ended(id) == fate::ended);
+  CHECK(error == std::errc::io_error);
+  CHECK(what == "firstsecond");
+  CHECK(noted == 0);
+}
+
+TEST_CASE_TEMPLATE("a group in a decided group begins none of its tasks", Kind, HOCKET_SHARED_KINDS) {
+  using namespace when_suite;
+  int noted = 0;
+  std::error_code error;
+  Kind world;
+  auto body = [&]() -> typename Kind::body {
+    auto all = co_await when_all(fails(std::errc::io_error), when_all(note(noted), note(noted)),
+                                 when_all_settled(note(noted)));
+    error = all.error();
+  };
+  auto id = world.start(body);
+  world.settle();
+  CHECK(world.ended(id) == fate::ended);
+  CHECK(error == std::errc::io_error);
+  CHECK(noted == 0);
+}
+
+TEST_CASE_TEMPLATE("a child that stops its parent's group by stopping the parent is the last to begin", Kind,
+                   HOCKET_SHARED_KINDS) {
+  using namespace when_suite;
+  int noted = 0;
+  bool killed_too = true;
+  Kind world;
+  auto stops = [&](int who, bool kill) -> task<> {
+    if (kill) world.kill(who);
+    else world.cancel(who);
+    co_return;
+  };
+  auto cancelled_one = [&]() -> typename Kind::body {
+    auto all = co_await when_all_settled(stops(0, false), note(noted));
+    CHECK(std::get<1>(all).how() == settled::cancelled);
+  };
+  auto killed_one = [&]() -> typename Kind::body {
+    co_await when_all(stops(1, true), note(noted));
+    killed_too = false;
+  };
+  if constexpr (takes_turns<Kind>) {
+    world.start(cancelled_one);
+    world.settle();
+    auto id = world.start(killed_one);
+    world.settle();
+    CHECK(world.ended(id) == fate::killed);
+    CHECK(killed_too);
+    CHECK(noted == 0);
+  }
 }
 
 TEST_CASE_TEMPLATE("the exception of the first that ends is rethrown; an error is in its result", Kind,

@@ -30,6 +30,7 @@ inline task<> note(int& seen) {
   ++seen;
   co_return;
 }
+inline task<int> counts(int& seen) { co_return ++seen; }
 inline task<result<int>> fails(std::errc error) { co_return failure(error); }
 inline task<int> throws(const char* what) {
   throw std::runtime_error(what);

@@ -63,6 +63,14 @@ struct body_awaiter : own_awaiter {};
 template <class W>
 concept trusted_awaiter = std::derived_from<std::remove_cvref_t<W>, own_awaiter> || is_task<std::remove_cvref_t<W>>;
 
+// The awaiters whose result stays where it is until somebody takes it. leave_result() is called where await_resume()
+// would be, by a caller that does not want the result any more: it can be awaited again. False: there is none (the wait
+// was ended otherwise), and await_resume() is to be called.
+template <class W>
+concept leaves_result = !std::is_rvalue_reference_v<W> && requires(std::remove_reference_t<W>& w) {
+  { w.leave_result() } noexcept -> std::same_as<bool>;
+};
+
 namespace detail {
 
 template <bool trusted>
@@ -81,6 +89,11 @@ class adapted_awaiter : public awaiter_base<trusted_awaiter<awaiter_of<A>>> {
   template <class Promise>
   decltype(auto) await_suspend(std::coroutine_handle<Promise> handle) {
     return inner_.await_suspend(handle);
+  }
+  bool leave_result() noexcept
+    requires(leaves_result<awaiter_of<A>>)
+  {
+    return inner_.leave_result();
   }
 
  protected:

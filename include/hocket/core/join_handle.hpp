@@ -38,6 +38,7 @@ template <class T>
 class join_operation {
  public:
   using value_type = typename joined<T>::type;
+  static constexpr bool keeps_result = true;
 
   explicit join_operation(scheduled_result<T>& of) noexcept : of_(&of) {}
   bool try_now() noexcept { return of_->ended(); }
@@ -99,6 +100,7 @@ class join_handle {
     explicit awaiter(operation<detail::join_operation<T>> what) noexcept : what_(std::move(what)) {}
     bool await_ready() noexcept { return wait_.await_ready(); }
     bool await_suspend(std::coroutine_handle<> handle) noexcept { return wait_.await_suspend(handle); }
+    bool leave_result() noexcept { return wait_.leave_result(); }
     T await_resume() {
       auto joined = wait_.await_resume();
       if constexpr (detail::is_result<T>) {

@@ -33,6 +33,9 @@
 //                                                      // popped: whether that has happened. The wait is then granted,
 //                                                      // whoever ended it, unless it was killed. No select takes such
 //                                                      // a wait.
+//   static constexpr bool keeps_result = true;         // only if try_now() and a grant take nothing: what is given
+//   stays
+//                                                      // where it is until take(). A group that was decided leaves it.
 //   static constexpr bool relocks = true;              // only if it has a lock again before it ends, whatever ends it.
 //                                                      // At most one of those stands in a select.
 //   const void* moves_from() const noexcept;           // only if it moves an object of the caller away while it waits.
@@ -87,6 +90,9 @@ namespace detail {
 
 template <class Op>
 concept wants_resumption = requires(Op& op) { op.resumed(); };
+
+template <class Op>
+concept keeps_result = requires { requires Op::keeps_result; };
 
 template <class Op>
 concept has_lock_again = requires { Op::relocks; };
@@ -237,6 +243,17 @@ class [[nodiscard]] wait : public own_awaiter {
     verdict outcome = registration_.wait.finish();
     if (outcome != verdict::granted && !granted_late(outcome)) return failure_of(outcome);
     return what_.op_.take();
+  }
+
+  // See leaves_result (core/awaitable.hpp).
+  bool leave_result() noexcept
+    requires(detail::keeps_result<Op>)
+  {
+    if (state_ == state::possible) return true;
+    if (state_ == state::pausing) return false;
+    if (registration_.wait.outcome() != verdict::granted) return false;
+    static_cast<void>(registration_.wait.finish());
+    return true;
   }
 
  private:

@@ -104,6 +104,12 @@ class [[nodiscard]] eager_task : public own_awaiter {
     waited_ = promise.state.wait(promise, owner);
     return waited_;
   }
+  // Instead of that, of one that is awaited as an lvalue (leaves_result): it can be awaited once more.
+  bool leave_result() noexcept {
+    if (body_.promise().state.killed()) return false;
+    come_back();
+    return true;
+  }
   // Destroys the frame before the owner goes on.
   T await_resume() {
     auto& promise = body_.promise();

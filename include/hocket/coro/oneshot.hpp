@@ -258,6 +258,7 @@ template <class T, class Strength>
 class oneshot_receiver<T, Strength>::receiving {
  public:
   using value_type = detail::received_t<T>;
+  static constexpr bool keeps_result = true;
   explicit receiving(detail::oneshot_state<T, Strength>& state) noexcept : state_(&state) {}
   bool try_now() noexcept { return state_->ended(); }
   void begin(suspension& wait, waiter& entry) noexcept { state_->begin(wait, entry); }

@@ -98,6 +98,7 @@ class [[nodiscard]] shared_task {
   class waiting {
    public:
     using value_type = typename detail::shared_promise<T>::given;
+    static constexpr bool keeps_result = true;
     explicit waiting(detail::shared_promise<T>& of) noexcept : of_(&of) {}
     bool try_now() noexcept { return of_->state.try_now(); }
     void begin(suspension& wait, waiter& entry) noexcept { of_->state.begin(wait, entry); }
@@ -123,6 +124,7 @@ class [[nodiscard]] shared_task {
     explicit awaiter(operation<waiting> what) noexcept : what_(std::move(what)) {}
     bool await_ready() noexcept { return wait_.await_ready(); }
     bool await_suspend(std::coroutine_handle<> handle) noexcept { return wait_.await_suspend(handle); }
+    bool leave_result() noexcept { return wait_.leave_result(); }
     typename waiting::value_type await_resume() {
       auto got = wait_.await_resume();
       if (!got) throw_error(got.error());

@@ -13,19 +13,32 @@
 // deadline, the whole is a result, of the tuple of the T: nothing nests.
 //
 // The first that fails, by an error or an exception, is the failure of the whole: the others are cancelled, and when
-// all have ended it is returned or rethrown. Those that have not begun by then never do. A cancellation is an error
-// where the whole is a result, else the exception `cancelled`. when_all_settled cancels nobody, and gives an outcome<T>
-// for each.
+// all have ended it is returned or rethrown. A cancellation is an error where the whole is a result, else the exception
+// `cancelled`. when_all_settled cancels nobody, and gives an outcome<T> for each.
+//
+// Beginning. An operation, a join, another group begins when the group is awaited. A task, and whatever else runs code
+// of its own when it is awaited, begins when the executor comes to it, in the order given. A child that has not begun
+// when the group is decided never does; it counts as cancelled. A group is decided when a child has failed, and when
+// the parent is stopped (that of when_all_settled, too). So in when_all(fails(), a(), b()) neither a nor b runs, if
+// fails() fails before it waits. On a loop, a thread and a runtime that is exact: all children of a group run on one
+// thread. If several threads serve one executor of your own, a child may begin on one of them at the moment in which
+// another one decides the group.
 //
 // Children. Tasks and what they await run on the parent's executor, beside each other, under the parent's context: what
 // stops or kills the parent stops or unwinds them. within() gives them a deadline, which ends their waits. Nothing
 // outlives the group: the parent goes on when all have ended, so it waits for a cancelled child that takes its time. A
 // join_handle is only waited for: the coroutine behind it goes on when the wait is given up.
 //
+// A decided group takes nothing more that can stay where it is. The result of a join_handle, a shared_task or an
+// eager_task that was given as an lvalue, the value of a oneshot, the item of a watch, a broadcast or a spsc_channel:
+// if it comes when the group is decided, also in the same turn, it stays there for whoever awaits it next, and the
+// child counts as cancelled. What came before that is lost with the group that fails: a handle whose result was taken
+// so may not be awaited again. when_all_settled takes all.
+//
 // An eager_task has begun before: it is waited for, and not cancelled.
 //
 // Cost. Nothing is allocated per child: one context for the group, and one array for a range. A child takes what its
-// awaiter takes and some 150 bytes. Tasks are posted, and begin when the executor comes to them, in the order given.
+// awaiter takes and some 150 bytes. A task is posted once.
 // Threads: the group belongs to the coroutine that awaits it; its children may run on any thread of the executor.
 #pragma once
 #include <hocket/coro/detail/when_children.hpp>

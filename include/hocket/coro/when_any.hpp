@@ -10,12 +10,16 @@
 // its result. To wait for successes see when_some.
 //
 // The others are cancelled, and waited for: nothing outlives the group, so that it may refer to the parent's variables.
-// Whoever wants the losers to go on spawns them, and gives their join_handles: only the waits for those are given up.
-// What has not begun when enough have ended never begins. Where all are possible at once, the one given first wins.
+// To have the losers go on, spawn them, and give their join_handles as lvalues: only the waits for those are given up.
+// Each handle but the winner's can be awaited again: a loser that ends in the same turn as the winner keeps its result
+// (when_all.hpp says what else stays where it is).
+// What has not begun when the first has ended never begins (when_all.hpp tells when each begins): in when_any(wins(),
+// a(), b()) neither a nor b runs, if wins() ends without waiting. Where all are possible at once, the one given first
+// wins.
 //
 // For primitives alone (a lock or a time-out, one of two channels) use select (sync/select.hpp): it takes exactly one
 // of the resources. Here each child waits for itself: two that are granted at the same time are both taken, and what
-// the loser took (a guard, an item) is destroyed with it.
+// the loser took (a guard, a permit, an item of a channel) is destroyed with it.
 //
 // Executors, contexts, deadlines, cost and threads: as when_all.
 #pragma once

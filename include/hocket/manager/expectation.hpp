@@ -69,6 +69,7 @@ class [[nodiscard]] expectation {
     explicit awaiter(receiving what) noexcept : what_(std::move(what)) {}
     bool await_ready() noexcept { return wait_.await_ready(); }
     bool await_suspend(std::coroutine_handle<> handle) noexcept { return wait_.await_suspend(handle); }
+    bool leave_result() noexcept { return wait_.leave_result(); }
     auto await_resume() { return wait_.await_resume(); }
 
    private:

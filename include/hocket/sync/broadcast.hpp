@@ -228,6 +228,7 @@ template <class Strength, class T>
 class basic_broadcast<Strength, T>::receiver::receiving {
  public:
   using value_type = T;
+  static constexpr bool keeps_result = true;
   explicit receiving(receiver& of) noexcept : receiver_(&of) {}
   bool try_now() noexcept { return of().from_->has_news(of().next_); }
   void begin(suspension& wait, waiter& entry) noexcept { of().from_->begin(wait, entry, of().next_); }
@@ -242,6 +243,7 @@ template <class Strength, class T>
 class basic_broadcast<Strength, T>::receiver::receiving_batch {
  public:
   using value_type = std::size_t;
+  static constexpr bool keeps_result = true;
   receiving_batch(receiver& of, std::span<T> room) noexcept : receiver_(&of), room_(room.data()), count_(room.size()) {}
   bool try_now() noexcept { return count_ == 0 || of().from_->has_news(of().next_); }
   void begin(suspension& wait, waiter& entry) noexcept { of().from_->begin(wait, entry, of().next_); }

@@ -244,6 +244,7 @@ template <class Strength, class T>
 class basic_spsc_channel<Strength, T>::receiving {
  public:
   using value_type = T;
+  static constexpr bool keeps_result = true;
   explicit receiving(basic_spsc_channel& from) noexcept : from_(&from) {}
   bool try_now() noexcept { return from_->can_receive(); }
   void begin(suspension& wait, waiter& entry) noexcept { from_->begin_receive(wait, entry); }
@@ -277,6 +278,7 @@ template <class Strength, class T>
 class basic_spsc_channel<Strength, T>::receiving_batch {
  public:
   using value_type = std::size_t;
+  static constexpr bool keeps_result = true;
   receiving_batch(basic_spsc_channel& from, std::span<T> room) noexcept
       : from_(&from), room_(room.data()), count_(room.size()) {}
   bool try_now() noexcept { return count_ == 0 || from_->can_receive(); }

@@ -117,6 +117,7 @@ template <class Strength, class T>
 class basic_watch<Strength, T>::receiver::receiving {
  public:
   using value_type = T;
+  static constexpr bool keeps_result = true;
   explicit receiving(receiver& of) noexcept : receiver_(&of) {}
   bool try_now() noexcept { return of().from_->has_news(of().seen_); }
   void begin(suspension& wait, waiter& entry) noexcept { of().from_->begin(wait, entry, of().seen_); }

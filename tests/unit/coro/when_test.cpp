@@ -1,9 +1,12 @@
 // Groups: what does not depend on the kind of the parent. The rest is a suite (tests/suites/when_all.hpp,
 // when_any.hpp).
+#include <hocket/core/or_throw.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/core/yield.hpp>
+#include <hocket/coro/async_generator.hpp>
 #include <hocket/coro/eager_task.hpp>
 #include <hocket/coro/task.hpp>
+#include <hocket/coro/then.hpp>
 #include <hocket/coro/when_all.hpp>
 #include <hocket/coro/when_any.hpp>
 #include <hocket/coro/when_some.hpp>
@@ -20,6 +23,48 @@ namespace {
 
 task<int> seven() { co_return 7; }
 task<std::string&> refer(std::string& to) { co_return to; }
+
+// A coroutine of somebody else's, which begins when it is awaited.
+struct lazy_foreign {
+  struct promise_type {
+    lazy_foreign get_return_object() { return lazy_foreign(std::coroutine_handle<promise_type>::from_promise(*this)); }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    struct last {
+      static bool await_ready() noexcept { return false; }
+      static std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> self) noexcept {
+        return self.promise().parent;
+      }
+      static void await_resume() noexcept {}
+    };
+    last final_suspend() noexcept { return {}; }
+    void return_void() {}
+    void unhandled_exception() { std::terminate(); }
+    std::coroutine_handle<> parent;
+  };
+  explicit lazy_foreign(std::coroutine_handle<promise_type> of) noexcept : body(of) {}
+  explicit lazy_foreign(int& begun)
+      : lazy_foreign([](int& count) -> lazy_foreign { co_return static_cast<void>(++count); }(begun)) {}
+  lazy_foreign(lazy_foreign&& other) noexcept : body(std::exchange(other.body, {})) {}
+  ~lazy_foreign() {
+    if (body) body.destroy();
+  }
+  static bool await_ready() noexcept { return false; }
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<> parent) const noexcept {
+    body.promise().parent = parent;
+    return body;
+  }
+  static void await_resume() noexcept {}
+
+  std::coroutine_handle<promise_type> body;
+};
+
+struct kept_foreign {
+  explicit kept_foreign(std::coroutine_handle<>& in) noexcept : place(&in) {}
+  static bool await_ready() noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> self) const noexcept { *place = self; }
+  static void await_resume() noexcept {}
+  std::coroutine_handle<>* place;
+};
 
 }  // namespace
 
@@ -72,6 +117,42 @@ TEST_CASE("an eager task in a group is waited for, also when the group has faile
   };
   CHECK(sync_wait(both()) == std::errc::io_error);
   CHECK(ended);
+}
+
+TEST_CASE("whatever else runs code when it is awaited begins in its turn, or not at all") {
+  int begun = 0;
+  auto notes = [&]() -> task<int> { co_return ++begun; };
+  auto fails = []() -> task<result<int>> { co_return failure(std::errc::io_error); };
+  auto gives = []() -> task<int> { co_return 1; };
+  auto generates = [&]() -> async_generator<int> { co_yield ++begun; };
+  auto values = generates();
+  auto body = [&]() -> task<std::error_code> {
+    auto all = co_await when_all(fails(), lazy_foreign(begun),
+                                 or_throw(then(notes(), [](int n) -> result<int> { return n; })), values.next());
+    co_return all.error();
+  };
+  CHECK(sync_wait(body()) == std::errc::io_error);
+  CHECK(begun == 0);
+  auto all_begin = [&]() -> task<int> {
+    auto all = co_await when_all(gives(), lazy_foreign(begun), then(notes(), [](int n) { return n; }), values.next());
+    co_return *std::get<3>(all);
+  };
+  CHECK(sync_wait(all_begin()) == 3);
+}
+
+TEST_CASE("a foreign awaitable that suspends at once begins when the group does") {
+  std::coroutine_handle<> waiting;
+  auto fails = []() -> task<result<int>> { co_return failure(std::errc::io_error); };
+  auto body = [&]() -> task<std::error_code> {
+    auto resume = [&]() -> task<> {
+      CHECK(waiting);
+      waiting.resume();
+      co_return;
+    };
+    auto all = co_await when_all(kept_foreign(waiting), resume(), fails());
+    co_return all.error();
+  };
+  CHECK(sync_wait(body()) == std::errc::io_error);
 }
 
 TEST_CASE("nothing to wait for is refused where it would never end") {

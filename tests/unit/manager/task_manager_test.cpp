@@ -2,6 +2,7 @@
 #include <hocket/core/or_throw.hpp>
 #include <hocket/core/yield.hpp>
 #include <hocket/coro/shielded.hpp>
+#include <hocket/coro/when_any.hpp>
 #include <hocket/time/within.hpp>
 
 #include "suites/managed_world.hpp"
@@ -119,3 +120,17 @@ struct managed_tasks {
 #include "suites/task_manager.hpp"
 #include "suites/task_manager_ids.hpp"
 #include "suites/task_manager_whole.hpp"
+
+TEST_CASE("an expectation that loses in a group has its reply for whoever asks next") {
+  using namespace hocket_test;
+  managed_world w;
+  task_manager tm(w.lp);
+  auto one = tm.expect<int>(), two = tm.expect<int>();
+  auto whole = spawn(w.lp, [&]() -> task<> { CHECK((co_await when_any(one, two)).index() == 0); });
+  for (int i = 0; i < 10; ++i) w.lp.step();
+  CHECK_FALSE(tm.complete(one.id(), 1));
+  CHECK_FALSE(tm.complete(two.id(), 2));
+  w.run();
+  CHECK(whole.done());
+  CHECK(*sync_wait(two) == 2);
+}

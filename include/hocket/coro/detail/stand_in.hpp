@@ -16,7 +16,7 @@ struct stand_in {
 
   frame_head head{};
   roaming_header header{};
-  const continuation go_on;
+  continuation go_on;  // may be changed before the next open()
 };
 
 // Its handle, for one resumption; `header` is set before, and is up to date again when it goes on. Throws bad_alloc in

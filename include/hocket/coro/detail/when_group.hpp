@@ -6,15 +6,23 @@
 //
 // The life of a group, on the parent's side:
 //   1. suspend(): its wait is armed, and linked to the parent's stop: what stops the parent stops the children.
-//   2. Each child begins, in order, under the group's context: it is awaited. One that is possible at once ends here.
-//      A task does not run here: its body is posted, since nobody resumes inline.
+//   2. Each child starts, in order, under the group's context. An operation begins here: it is awaited, and one that is
+//      possible at once ends here. Whatever runs code of its own when it is awaited (its await_suspend gives a handle:
+//      a task, what is made of one, a foreign coroutine) does not begin here, since nobody resumes inline: the child's
+//      frame is posted, and what it stands for is awaited when the executor comes to it.
 //   3. The parent gives up its own share of the count. Whoever brings it to zero, the parent or the last child, grants
 //      the parent's wait, which nothing else ends: children must not outlive the group.
 //   4. go_on(): the parent runs again, and looks at what its children have left.
 // On a child's side: settle its outcome; if that decides the group, cancel the others; give up its share.
 //
-// Once a group is decided (a child of when_all has failed, k of when_some have ended, the parent was stopped), children
-// that have not begun never do. Those that have are cancelled by the group's stop, and waited for.
+// A child is granted what it waits for, and runs a turn later: the group may be decided in between. Then the child does
+// not take what stays where it is otherwise (leaves_result: the result of a join, the value of a oneshot), and counts
+// as cancelled. To know in time whether it comes too late, such a child takes its place before its result.
+//
+// Once a group is decided (a child of when_all has failed, k of when_some have ended, the parent was stopped), a child
+// that has not begun never does: each child asks before it begins, the posted one when it comes out of the queue. The
+// others are cancelled by the group's stop, and waited for. Nothing is taken out of a queue: a posted child that finds
+// its group decided gives up what it was given, and ends.
 //
 // Hazards. *A child outlives the group*: it touches nothing after it has given up its share, and until then the parent
 // waits. *A child ends on another thread while others still begin*: the parent's own share keeps the count up. *Two
@@ -24,6 +32,7 @@
 #pragma once
 #include <hocket/base/delayed.hpp>
 #include <hocket/core/context.hpp>
+#include <hocket/core/current.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/foreign_wait.hpp>
 #include <hocket/core/operation.hpp>
@@ -39,8 +48,10 @@ class when_group;
 // A child, as the group and as what it awaits see it.
 struct when_frame : stand_in {
   using stand_in::stand_in;
+  // header.continuation is what is queued of a child that runs code, until it begins.
   when_group* group = nullptr;
-  std::size_t rank = 0;  // how many had ended before it
+  static constexpr std::size_t unplaced = ~std::size_t{0};
+  std::size_t rank = unplaced;  // how many had ended before it
 };
 
 class when_group : private wait_source {
@@ -51,6 +62,10 @@ class when_group : private wait_source {
 
   // By a child that has ended, or will never begin. The group may be gone afterwards.
   void ended(when_frame& child, settled how) noexcept;
+
+  // By a child that could leave its result where it is, before it takes it: whether the group wants it. It has its
+  // place then.
+  [[nodiscard]] bool wants(when_frame& child) noexcept;
 
   context& surroundings() const noexcept { return *context_; }
 
@@ -78,6 +93,7 @@ class when_group : private wait_source {
   const char* what() const noexcept override { return "a group of awaitables"; }
   bool detach(waiter&) noexcept override { return false; }  // nothing else ends it
   void pass_on(waiter&) noexcept override {}
+  void take_place(when_frame& child) noexcept;
   void leave() noexcept;
 
   stop_source stop_;
@@ -121,7 +137,7 @@ class when_child : private when_frame {
   static constexpr bool has_begun = requires { std::remove_cvref_t<A>::begins_when_called; };
 
   explicit when_child(A&& what)
-      : when_frame(&when_child::resumed),
+      : when_frame(first_run()),
         what_(std::forward<A>(what)),
         awaiter_(way_to_await<A>::begin(std::forward<A>(what_))) {}
   when_child(const when_child&) = delete;
@@ -130,9 +146,11 @@ class when_child : private when_frame {
 
   void begin(when_group& of) noexcept {
     group = &of;
-    if (of.decided() && !has_begun) return skip();
+    header.ctx = &of.surroundings();
+    if (is_too_late()) return skip();
     try {
-      if (!awaiter_.await_ready() && suspends()) return;
+      if constexpr (runs_code) return begin_later();
+      else if (!awaiter_.await_ready() && suspends()) return;
     } catch (...) {
       return fail();
     }
@@ -144,34 +162,66 @@ class when_child : private when_frame {
   bool is(const when_frame* one) const noexcept { return one == this; }
 
  private:
+  using answer = decltype(std::declval<typename way_to_await<A>::awaiter&>().await_suspend(
+      std::declval<std::coroutine_handle<roaming_header>>()));
+  static constexpr bool runs_code = !is_plain_answer<answer>;
+
+  bool is_too_late() const noexcept { return !has_begun && group->decided(); }
+
   // True: it waits, and may have ended and be gone by now.
   bool suspends() {
-    header.ctx = &group->surroundings();  // no budget: a task that is awaited begins in the queue
     const auto self = open(*this);
-    using answer = decltype(awaiter_.await_suspend(self));
     try {
       if constexpr (std::is_void_v<answer>) {
         awaiter_.await_suspend(self);
         return true;
-      } else if constexpr (std::is_same_v<answer, bool>) {
+      } else {
         if (awaiter_.await_suspend(self)) return true;
         close(self);
         return false;
-      } else {
-        const std::coroutine_handle<> other = awaiter_.await_suspend(self);
-        if constexpr (!is_task<std::remove_cvref_t<A>>) {  // a task without a budget queues itself
-          if (other != std::noop_coroutine()) run_later(other);
-        }
-        return true;
       }
     } catch (...) {
       close(self);
       throw;
     }
   }
-  void run_later(std::coroutine_handle<> other) noexcept {
-    next_ = {nullptr, other, current_executor()};
-    hocket::post(next_);
+
+  // What is in the queue is the frame, so that the group is asked again before anything runs.
+  void begin_later() {
+    header.continuation = {nullptr, open(*this), current_executor()};
+    hocket::post(header.continuation);
+  }
+  static constexpr continuation first_run() noexcept {
+    if constexpr (runs_code) return &when_child::turn_has_come;
+    else return &when_child::resumed;
+  }
+  static std::coroutine_handle<> turn_has_come(stand_in& self) noexcept {
+    return static_cast<when_child&>(self).begin_in_turn();
+  }
+  // Gives what is to run; null for nothing.
+  std::coroutine_handle<> begin_in_turn() noexcept {
+    go_on = &when_child::resumed;
+    header.continuation.handle = nullptr;
+    this_thread().ctx = header.ctx;
+    if (is_too_late()) [[unlikely]]
+      return skip(), nullptr;
+    try {
+      if (!awaiter_.await_ready()) return start();
+    } catch (...) {
+      return fail(), nullptr;
+    }
+    take();
+    return nullptr;
+  }
+  std::coroutine_handle<> start() {
+    header.budget = transfer_budget;  // the stack has just begun
+    const auto self = open(*this);
+    try {
+      return awaiter_.await_suspend(self);
+    } catch (...) {
+      close(self);
+      throw;
+    }
   }
 
   static std::coroutine_handle<> resumed(stand_in& self) noexcept {
@@ -179,6 +229,9 @@ class when_child : private when_frame {
     return nullptr;
   }
   void take() noexcept {
+    if constexpr (leaves_result<typename way_to_await<A>::awaiter>) {
+      if (!group->wants(*this) && awaiter_.leave_result()) return end_stopped();
+    }
     try {
       settle();
     } catch (...) {
@@ -213,6 +266,9 @@ class when_child : private when_frame {
   }
   void skip() noexcept {
     give_up();
+    end_stopped();
+  }
+  void end_stopped() noexcept {
     if (group->killed()) outcome_.set_killed();
     else outcome_.set_cancelled();
     group->ended(*this, outcome_.how());
@@ -223,10 +279,6 @@ class when_child : private when_frame {
   A what_;
   typename way_to_await<A>::awaiter awaiter_;
   outcome<value> outcome_;
-
-  // What its awaiter wants to run.
-  struct nothing {};
-  [[no_unique_address]] std::conditional_t<is_task<std::remove_cvref_t<A>>, nothing, runnable> next_{};
 };
 
 }  // namespace hocket::inline HOCKET_ABI::detail
