@@ -8,6 +8,7 @@
 #include <hocket/fiber/packing.hpp>
 #include <hocket/fiber/round_trip.hpp>
 
+#include "fiber/canary.hpp"
 #include "fiber/entry.hpp"
 #include "fiber/terminate.hpp"
 
@@ -26,9 +27,7 @@ namespace {
 
 }  // namespace
 
-void check_canary(control_block& block) noexcept {
-  if (!(block.header.reserved & special_bit::canary) || canary_intact(stack_pool::stack_of(&block).low)) [[likely]]
-    return;
+void report_canary(control_block& block) noexcept {
   fatal("the stack of a coroutine overflowed (its canary is gone)",
         "raise stack_size of its pool, or give the pool guard pages to find the place", fiber_record::of(block).name);
 }
@@ -56,8 +55,8 @@ void release_stack(fiber_record& record) noexcept {
     allow_stack_access(stack.low, stack.size());  // the callable may lie below where the last frames were
   auto* block = ::new (stack.cell) control_block{entry, {}, nullptr};
   block->header.kind = coroutine_kind::fiber;
-  block->header.flags = stack.canary ? fiber_flag::special : std::uint8_t{0};
-  block->header.reserved = (stack.canary ? special_bit::canary : 0) | (pool.shares_stacks() ? stack_bit::copied : 0);
+  block->header.reserved = pool.shares_stacks() ? stack_bit::copied : 0;
+  if (stack.canary) note_canary(*block, stack);
   block->header.continuation.home = &thread;
   auto* record = ::new (&fiber_record::on(stack)) fiber_record;
   record->block = block;

@@ -7,6 +7,7 @@
 #include <hocket/fiber/round_trip.hpp>
 #include <hocket/fiber/scheduled_fiber.hpp>
 
+#include "fiber/canary.hpp"
 #include "fiber/idle_fibers.hpp"
 
 #include <algorithm>

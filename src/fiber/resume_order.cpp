@@ -3,6 +3,8 @@
 #include <hocket/fiber/fiber_record.hpp>
 #include <hocket/fiber/resume_order.hpp>
 
+#include "fiber/canary.hpp"
+
 namespace hocket::inline HOCKET_ABI {
 namespace detail {
 namespace {
@@ -14,9 +16,8 @@ template <class T>
 }
 
 [[gnu::noinline]] void prefetch_end_of(control_block& block) noexcept {
-  const stack_ref stack = stack_depot::stack_of(&block);
-  if (glance(block.header.flags) & fiber_flag::special) prefetch(stack.low - canary_size);
-  if (!glance(block.record)) prefetch(stack.top - 64);  // it has finished: what is left is to destroy it
+  if (glance(block.header.flags) & fiber_flag::special) prefetch(canary_of(block, glance(block.header.reserved)));
+  if (!glance(block.record)) prefetch(stack_depot::top_of(&block) - 64);  // it has finished: it is to be destroyed
 }
 
 void prefetch_stack_of(control_block& block) noexcept {

@@ -3,6 +3,7 @@
 #include <hocket/fiber/packing.hpp>
 #include <hocket/fiber/round_trip.hpp>
 
+#include "fiber/canary.hpp"
 #include "fiber/own_floating_point.hpp"
 
 #include <utility>

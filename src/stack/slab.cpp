@@ -12,9 +12,6 @@
 namespace hocket::inline HOCKET_ABI {
 namespace {
 
-constexpr std::uint64_t canary_words[2] = {0x9a3c5e7fb1d20846u, 0x46820d1bf7e5c3a9u};
-static_assert(sizeof canary_words == canary_size);
-
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 
 using word = stack_slab::word;
@@ -32,11 +29,7 @@ std::uint32_t ones(word bits) noexcept { return static_cast<std::uint32_t>(std::
 
 }  // namespace
 
-void write_canary(std::byte* low) noexcept { std::memcpy(low - canary_size, canary_words, canary_size); }
-
-bool canary_intact(const std::byte* low) noexcept {
-  return std::memcmp(low - canary_size, canary_words, canary_size) == 0;
-}
+void write_canary(std::byte* low) noexcept { std::memcpy(low - canary_size, detail::canary_words, canary_size); }
 
 // --- its mapping
 

@@ -31,6 +31,10 @@ std::size_t checked_size(std::size_t asked) {
   return stack_depot::minimum_size << stack_depot::class_of(asked);
 }
 
+// The sets of a translation buffer are chosen by the low bits of a page's number. With an even number of pages from one
+// stack to the next, the tops use half of the sets or fewer; with an odd number they use all of them.
+std::size_t odd_pages(std::size_t bytes) noexcept { return (bytes / page_size() | 1) * page_size(); }
+
 detail::stack_geometry geometry_of(const stack_options& options) noexcept {
   using geometry = detail::stack_geometry;
   if (options.layout == stack_layout::dense) {
@@ -39,7 +43,8 @@ detail::stack_geometry geometry_of(const stack_options& options) noexcept {
   }
   const std::size_t guard = guard_size();
   if (options.layout == stack_layout::copied) return {options.stack_size + guard, guard, 1, 0, true};
-  return {options.stack_size + page_size() + guard, guard, 48, geometry::turn_of(5, 48)};
+  const std::size_t stride = odd_pages(options.stack_size + page_size() + guard);
+  return {stride, guard, 48, geometry::turn_of(5, 48)};
 }
 
 std::size_t rounds_of(const stack_options& options) noexcept {

@@ -35,8 +35,7 @@ constexpr std::chrono::hours far{1};
 
 // --- switches
 
-void coroutine_round_trip(size_t k) {
-  hocket::stack_pool stacks;
+void round_trips(hocket::stack_pool& stacks, size_t k) {
   bool stop = false;
   hocket::coroutine<void()> c(stacks, [&](auto& self) {
     while (!stop) self.yield();
@@ -44,6 +43,15 @@ void coroutine_round_trip(size_t k) {
   for (; k; --k) c.resume();
   stop = true;
   c.resume();
+}
+void coroutine_round_trip(size_t k) {
+  hocket::stack_pool stacks;
+  round_trips(stacks, k);
+}
+// Each resume compares a canary.
+void dense_round_trip(size_t k) {
+  hocket::stack_pool stacks({.stack_size = 8192, .layout = hocket::stack_layout::dense});
+  round_trips(stacks, k);
 }
 
 // Crowds of them, so that the pool's magazines change places.
@@ -232,6 +240,7 @@ struct operation {
 };
 constexpr operation operations[] = {
     {"coroutine_round_trip", coroutine_round_trip},
+    {"dense_round_trip", dense_round_trip},
     {"stack_acquire_release", stack_acquire_release},
     {"coroutine_life", coroutine_life},
     {"fiber_yield", fiber_yield},

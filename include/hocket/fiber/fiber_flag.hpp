@@ -29,6 +29,8 @@ inline constexpr std::uint32_t copied = 16;  // it shares its stack: packed whil
 namespace special_bit {
 inline constexpr std::uint32_t canary = 32;              // its stack has no guard page: compare the canary
 inline constexpr std::uint32_t own_floating_point = 64;  // swap the floating-point environments
+// Above these bits: where the canary lies (src/fiber/canary.hpp).
+inline constexpr unsigned canary_place = 8;
 }  // namespace special_bit
 
 }  // namespace hocket::inline HOCKET_ABI

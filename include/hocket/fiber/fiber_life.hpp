@@ -10,9 +10,6 @@ namespace detail {
 // Fatal when `record`'s fiber is to unwind but its body went on instead.
 void check_unwound(const fiber_record& record) noexcept;
 
-// Fatal when its stack has a canary, and that is gone.
-void check_canary(control_block& block) noexcept;
-
 // Throws what left the body of a finished fiber, if anything did.
 void rethrow_error(const fiber_record& record);
 

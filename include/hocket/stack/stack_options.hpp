@@ -14,6 +14,10 @@
 // small stacks on one page), in a dense slab by multiples of 64 bytes within an eighth of the size, at most 2 KB, which
 // is taken off it.
 //
+// Stride. A guarded stack takes an odd number of pages of address space, so that the tops of many use all sets of a
+// translation buffer: with an even number they would use half of them (docs/decisions/021). The page that makes the
+// number odd is usable.
+//
 // Guards. MADV_GUARD_INSTALL (Linux 6.13) marks pages without splitting the mapping; before that mprotect, which costs
 // one mapping per stack and ends at half of vm.max_map_count. `guard::required` is an error there; `guard::preferred`
 // goes on with a canary instead, and counts. A canary is sixteen bytes at the low end, compared at each switch to the
@@ -26,6 +30,7 @@
 #include <hocket/base/time_point.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -77,8 +82,18 @@ struct stack_ref {
 
 // The sixteen bytes at the low end of a stack without a guard page.
 inline constexpr std::size_t canary_size = 16;
+namespace detail {
+inline constexpr std::uint64_t canary_words[2] = {0x9a3c5e7fb1d20846u, 0x46820d1bf7e5c3a9u};
+static_assert(sizeof canary_words == canary_size);
+}  // namespace detail
+
 void write_canary(std::byte* low) noexcept;
-bool canary_intact(const std::byte* low) noexcept;
+// In line: it is asked at each switch to such a stack.
+inline bool canary_intact(const std::byte* low) noexcept {
+  std::uint64_t found[2];
+  std::memcpy(found, low - canary_size, canary_size);
+  return found[0] == detail::canary_words[0] && found[1] == detail::canary_words[1];
+}
 
 namespace detail {
 

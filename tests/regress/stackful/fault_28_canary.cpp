@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <doctest/doctest.h>
+#include <vector>
 
 using namespace hocket;
 
@@ -59,6 +60,28 @@ TEST_CASE("fault 28: so is one of a spawned fiber on a dense stack, when it goes
             if (waits) std::fputs("it went on", stderr), std::_Exit(1);
           });
           lp.run();
+        },
+        message);
+}
+
+// The control block says where the canary is: in the first slab and in the last one, for the largest distance of all.
+TEST_CASE("fault 28: the canary of each of many stacks is found where it is, and is that stack's own") {
+  for (const std::size_t size : {std::size_t{4096}, std::size_t{64} << 20})
+    hocket_test::expect_fatal(
+        [size] {
+          stack_pool pool({.stack_size = size, .protection = guard::canary});
+          std::vector<coroutine<void()>> all;
+          stack_ref last{};
+          auto body = [&last](auto& self) {
+            last = stack_pool::stack_of(detail::running_fiber());
+            for (;;) self.yield();
+          };
+          for (int i = 0; i < 130; ++i) all.emplace_back(coroutine_options{.name = "large", .pool = &pool}, body);
+          all.emplace_back(coroutine_options{.name = "small", .pool = &pool}, body);
+          for (int round = 0; round < 2; ++round)
+            for (auto& each : all) each.resume();
+          overflow_by_one_byte(last);
+          for (auto& each : all) each.resume();  // the last of them, which is the only one
         },
         message);
 }

@@ -1,6 +1,7 @@
 #include <hocket/context/platform/annotation.hpp>
 #include <hocket/stack/stack_pool.hpp>
 
+#include "stack/memory.hpp"
 #include "support/death.hpp"
 
 #include "unit/stack/many.hpp"
@@ -138,6 +139,26 @@ TEST_CASE("tops are spread over the cache sets, and each leaves 1 KB on its firs
   }
   CHECK(*std::max_element(uses.begin(), uses.end()) == 10);  // 480 over 48 sets
   release(pool, stacks);
+}
+
+// An even number would leave half of the sets of a translation buffer unused: they are chosen by a page's number.
+TEST_CASE("from one guarded stack to the next it is an odd number of pages, in every size class") {
+  for (std::size_t size = stack_pool::minimum_size; size <= std::size_t{64} << 20; size *= 2) {
+    for (guard protection : {guard::required, guard::canary}) {
+      CAPTURE(size);
+      stack_pool pool({.stack_size = size, .protection = protection});
+      auto stacks = acquire(pool, 8);  // of one slab
+      std::set<std::uintptr_t> ends;
+      for (const stack_ref& stack : stacks)
+        ends.insert(reinterpret_cast<std::uintptr_t>(stack.top + 4095) / 4096 * 4096);
+      for (auto end = ends.begin(), next = std::next(end); next != ends.end(); ++end, ++next) {
+        CHECK((*next - *end) % page_size() == 0);
+        CHECK((*next - *end) / page_size() % 2 == 1);
+      }
+      CHECK(ends.size() == stacks.size());
+      release(pool, stacks);
+    }
+  }
 }
 
 TEST_CASE("a canary stands where a guard page is not wanted, and tells of one byte too many") {
