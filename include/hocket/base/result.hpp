@@ -294,6 +294,7 @@ class [[nodiscard]] result {
 class waited : public result<void> {
  public:
   using result<void>::result;
+  constexpr waited(result<void> given) noexcept : result<void>(std::move(given)) {}
 };
 
 }  // namespace hocket::inline HOCKET_ABI

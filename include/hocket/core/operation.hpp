@@ -27,7 +27,9 @@
 //       // free and wait.take_now(entry, source) says yes; else entry.enlist(wait, source) and push it to the list
 //   result<value_type> take();                         // after a successful try_now() or a grant: the resource
 //   static constexpr std::size_t waiters = n;          // only if it needs more than one: `entry` is the first of n
-//   static constexpr std::uint8_t price = n;           // only if it spends more of the budget than 1
+//   static constexpr std::uint8_t price = n;           // only if it spends more of the budget than 1, or nothing
+//   static constexpr bool may_be_ignored = true;       // only if its value_type is void and nothing but a stop or a
+//                                                      // deadline fails it: the await gives a `waited`
 //   static constexpr bool uninterruptible = true;      // only if nothing but a grant ends the wait
 //   bool has_it() noexcept;                            // only if the resource cannot go back once the waiter was
 //                                                      // popped: whether that has happened. The wait is then granted,
@@ -87,6 +89,19 @@ template <class Op>
 inline constexpr bool is_interruptible<Op> = false;
 
 namespace detail {
+
+// What awaiting it gives.
+template <class Op>
+struct given_by {
+  using type = result<typename Op::value_type>;
+};
+template <class Op>
+  requires(Op::may_be_ignored)
+struct given_by<Op> {
+  using type = waited;
+};
+template <class Op>
+using given_by_t = typename given_by<Op>::type;
 
 template <class Op>
 concept wants_resumption = requires(Op& op) { op.resumed(); };
@@ -235,7 +250,7 @@ class [[nodiscard]] wait : public own_awaiter {
     return begin(handle);
   }
 
-  result<value_type> await_resume() {
+  detail::given_by_t<Op> await_resume() {
     if (state_ == state::possible) [[likely]]
       return what_.op_.take();
     if (state_ == state::pausing) return failure_of(ended_);

@@ -261,7 +261,7 @@ class fiber_wait : public park_request {
       stay_.begin(fiber, told_by(what_));
   }
   control_block& fiber() const noexcept { return fiber_; }
-  result<typename Op::value_type> end() { return awaiter_.await_resume(); }
+  given_by_t<Op> end() { return awaiter_.await_resume(); }
 
  private:
   static std::coroutine_handle<> commit_wait(park_request& self, fiber_handle parked) noexcept {
@@ -305,7 +305,7 @@ template <class Op>
 }
 
 template <class Op>
-[[gnu::noinline]] result<typename Op::value_type> end_wait(fiber_wait<Op>* wait) {
+[[gnu::noinline]] given_by_t<Op> end_wait(fiber_wait<Op>* wait) {
   struct to_its_end {
     fiber_wait<Op>* wait;
     ~to_its_end() {
@@ -318,9 +318,8 @@ template <class Op>
 
 // The same where begin_wait() could not: on a plain thread, or on the stack of the caller.
 template <class Op>
-[[gnu::noinline, gnu::cold]] result<typename Op::value_type> await_in_place(tried<Op> op, duration::rep until,
-                                                                            duration::rep within, verdict ignore,
-                                                                            place_number place) {
+[[gnu::noinline, gnu::cold]] given_by_t<Op> await_in_place(tried<Op> op, duration::rep until, duration::rep within,
+                                                           verdict ignore, place_number place) {
   const auto at = std::bit_cast<std::source_location>(place);
   operation<Op> what(op, {time_point(duration(until)), duration(within), ignore, at});
   auto awaiter = std::move(what).operator co_await();
@@ -353,7 +352,7 @@ template <class A>
 // The same for an operation. Most are possible at once: what a wait needs is made, out of line, only where there is
 // one.
 template <class Op>
-[[gnu::always_inline]] inline result<typename Op::value_type> await(operation<Op>&& what) {
+[[gnu::always_inline]] inline detail::given_by_t<Op> await(operation<Op>&& what) {
   if constexpr (debug_checks) static_cast<void>(detail::awaiting_fiber());
   const wait_terms& terms = what.terms();
   expect_no_lock_to_await(terms.at);
@@ -374,14 +373,14 @@ template <class Op>
   // that is in memory anyway, so may this be.
   if (!begun) [[unlikely]] {
     auto ended = detail::await_in_place<Op>(op, until, within, terms.ignore, place);
-    return result<typename Op::value_type>(std::move(ended));
+    return detail::given_by_t<Op>(std::move(ended));
   }
   detail::park_fiber(begun->fiber(), static_cast<park_request*>(begun));
   if constexpr (sizeof(Op) > sizeof(std::uintptr_t)) {
     return detail::end_wait(begun);
   } else {
     auto ended = detail::end_wait(begun);
-    return result<typename Op::value_type>(std::move(ended));
+    return detail::given_by_t<Op>(std::move(ended));
   }
 }
 

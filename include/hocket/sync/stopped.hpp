@@ -49,6 +49,7 @@ class stop_watch final : public wait_source, private stop_node {
 class waiting_for_stop {
  public:
   using value_type = void;
+  static constexpr bool may_be_ignored = true;
   explicit waiting_for_stop(stop_source& of) noexcept : source_(&of) {}
   bool try_now() noexcept { return source_->requested() != verdict::idle; }
   void begin(suspension& wait, waiter& entry) noexcept {

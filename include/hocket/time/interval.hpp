@@ -33,6 +33,7 @@ namespace detail {
 class ticking {
  public:
   using value_type = void;
+  static constexpr bool may_be_ignored = true;
   explicit ticking(interval& of) noexcept : of_(&of) {}
   static bool try_now() noexcept { return false; }  // begin() asks the clock
   void begin(suspension& wait, waiter& entry) noexcept;

@@ -1,9 +1,9 @@
 // sleep_for, sleep_until: waits for a time.
 //
-//   co_await sleep_for(10ms);                  // result<void>: ok when the time has come; a fiber says await(...)
-//   co_await sleep_until(next_frame);          // a point in time of std::chrono::steady_clock
-//   co_await sleep_for(1min, 5s);              // may be up to 5 s late, see below
-//   auto got = co_await select(rx.receive(), sleep_for(1s));
+//   co_await sleep_for(10ms);                  // waited, a result<void> that may be ignored: ok when the time has
+//   come; a fiber says await(...) co_await sleep_until(next_frame);          // a point in time of
+//   std::chrono::steady_clock co_await sleep_for(1min, 5s);              // may be up to 5 s late, see below auto got =
+//   co_await select(rx.receive(), sleep_for(1s));
 //
 // Operations like any other: in tasks, fibers and plain threads, in a select, under a deadline. A sleep whose time has
 // come gives ok. If the coroutine is cancelled first, it gives operation_canceled; if a deadline around it comes first
@@ -84,6 +84,7 @@ class alarm_room {
 class sleeping {
  public:
   using value_type = void;
+  static constexpr bool may_be_ignored = true;
 
   // Until the later of `until` and `after` from now.
   sleeping(time_point until, duration after, duration slack) noexcept : until_(until), after_(after), slack_(slack) {}
