@@ -1,7 +1,7 @@
 // Built with vectors of 512 bits (AVX-512: 32 registers and masks in others; SVE: the registers whose first quarter is
 // v0 to v31, and predicates). They are the compiler's to keep values in, and a switch must not lose them. The rest of
-// the conformance test is compiled into the same program; avx512/ and sve/ hold the programs that run before it and skip
-// it where the processor has none.
+// the conformance test is compiled into the same program; avx512/ and sve/ hold the programs that run before it and
+// skip it where the processor has none.
 #include <hocket/fiber/coroutine.hpp>
 
 #include <doctest/doctest.h>
