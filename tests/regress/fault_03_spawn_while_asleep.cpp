@@ -1,6 +1,6 @@
 // Faults 1 and 3: a wake-up is lost between the last look of a worker and its sleep, or what other threads bring stays
 // where it is while all workers sleep. Each spawn comes while they fall asleep, or when all of them sleep; it ends, or
-// this test hangs. Every schedule: tests/model/runtime/idle_workers_test.cpp, tests/model/core/{parker,inbox}_test.cpp.
+// this test hangs. Every schedule: tests/model/runtime/worker_core_test.cpp, tests/model/core/{parker,inbox}_test.cpp.
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/runtime/runtime.hpp>
