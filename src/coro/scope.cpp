@@ -56,7 +56,7 @@ scope::~scope() {
 }
 
 std::size_t scope::size() const noexcept {
-  // ORDER: acquire, pairs with the fetch_sub in leave(): what the children did is visible.
+  // ORDER: acquire, pairs with the fetch_sub in give_up(): what the children did is visible.
   return count_.load(std::memory_order_acquire) & ~own;
 }
 
@@ -68,13 +68,22 @@ void scope::fail() noexcept {
   stop_.request(above && above->killed() ? verdict::killed : verdict::cancelled);
 }
 
+// With a share of the count, so that the scope does not end under it, by whichever child ends because of it. No share
+// can be had of a count of zero: then the scope has been joined, and the caller knows otherwise that it stays.
+void scope::request(verdict strength) noexcept {
+  // ORDER: relaxed, pairs with nothing: the share only keeps the count from zero.
+  std::size_t seen = count_.load(std::memory_order_relaxed);
+  while (seen != 0 && !count_.compare_exchange_weak(seen, seen + 1, std::memory_order_relaxed)) continue;
+  stop_.request(strength);
+  if (seen != 0) give_up(1);
+}
+
 void scope::begin_join(suspension& wait, waiter& entry) noexcept {
   expects(joiner_ == nullptr, "a scope is joined by two at once", "join it in one place", context_->name(),
           context_->spawned());
   entry.enlist(wait, *this);
   joiner_ = &entry;
-  // ORDER: acq_rel, pairs with the fetch_sub in leave(): the last child finds the joiner, or this side what they did.
-  if (count_.fetch_sub(own, std::memory_order_acq_rel) == own) leave_joined();
+  give_up(own);
 }
 
 std::error_code scope::enroll(std::size_t count) noexcept {
@@ -86,9 +95,14 @@ std::error_code scope::enroll(std::size_t count) noexcept {
 
 void scope::leave() noexcept {
   spawn_target* above = above_;  // the scope may be gone after the next line
-  // ORDER: acq_rel, pairs with the fetch_sub in begin_join() and with those of the other children.
-  if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) leave_joined();
+  give_up(1);
   if (above) above->leave();
+}
+
+// By a child, a request or the joiner. The scope may be gone afterwards.
+void scope::give_up(std::size_t share) noexcept {
+  // ORDER: acq_rel, pairs with itself on the other sides: the last one finds the joiner, who sees what the others did.
+  if (count_.fetch_sub(share, std::memory_order_acq_rel) == share) leave_joined();
 }
 
 // The last one is gone, and somebody joins. The scope takes its share back first: it may be gone after the grant.

@@ -111,6 +111,42 @@ TEST_CASE_TEMPLATE("a scope that is left waits for its children", Kind, HOCKET_T
   }
 }
 
+// What a child does to the scope that it is in: the scope is there until it has ended, and so after the call.
+struct is_cancelled_by_a_child {
+  scope_notes& notes;
+  static hocket::task<> cancels(scope_notes& notes, hocket::scope& own) {
+    live_in_scope here(notes);
+    co_await hocket::yield();
+    own.cancel();
+    own.cancel();
+    if ((co_await notes.never.wait()).error() == std::errc::operation_canceled) ++notes.cancelled;
+  }
+  hocket::task<> operator()(hocket::scope& all) {
+    spawn(all, waits_in_scope, std::ref(notes));
+    spawn(all, cancels, std::ref(notes), std::ref(all));
+    co_return;
+  }
+};
+
+TEST_CASE_TEMPLATE("a child may cancel the scope that it is in", Kind, HOCKET_TASK_KINDS) {
+  for (int way = 0; way < ways_of_scope<Kind>; ++way) {
+    scope_notes notes;
+    int live = -1;
+    Kind world;
+    auto parent = [&]() -> typename Kind::body {
+      is_cancelled_by_a_child body{notes};
+      if (way == 0) co_await hocket::in_scope(body);
+      else in_braces<Kind>(body);
+      live = notes.live;
+    };
+    int only = world.start(parent);
+    world.settle();
+    CHECK(world.ended(only) == fate::ended);
+    CHECK(live == 0);
+    CHECK(notes.cancelled == 2);
+  }
+}
+
 // What is thrown in the body, or received there from a child, goes on when the children that are left have ended.
 template <class Kind, class Body>
 void check_left_by_exception(const std::string& expected, int cancelled) {

@@ -8,15 +8,17 @@
 //
 // A callable that returns a task starts a task (include <hocket/coro/spawn.hpp>), any other a fiber
 // (<hocket/fiber/spawn.hpp>). The callable and its arguments are stored by value: std::ref shows what is not. They are
-// destroyed when the coroutine has ended, on its stack or frame; if it never began, where its end is noted.
+// destroyed when the coroutine has ended, on its stack or frame; if it never began, where its end is noted. What a
+// reference parameter refers to, if an argument is converted for it, lives as long (core/call_parameters.hpp).
 //
 // The coroutine is posted, never run inside spawn. Any thread may spawn. Dropping the handle gives up the result only:
-// the target joins. Throws bad_alloc, and what copying the arguments throws. What cannot be started (the target is
-// shutting down, no stack can be had) is told by the handle. An exception that nobody can receive goes to the target's
-// on_unhandled.
+// the target joins. Throws bad_alloc, and what copying and converting the arguments throws. What cannot be started (the
+// target is shutting down, no stack can be had) is told by the handle. An exception that nobody can receive goes to the
+// target's on_unhandled.
 #pragma once
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/awaitable.hpp>
+#include <hocket/core/call_parameters.hpp>
 #include <hocket/core/current.hpp>
 #include <hocket/core/frame_memory.hpp>
 #include <hocket/core/join_handle.hpp>
@@ -45,13 +47,21 @@ class spawned_call {
  public:
   template <class G, class... Given>
   explicit spawned_call(G&& f, Given&&... args)
-      : call_(std::in_place, std::forward<G>(f), std::forward<Given>(args)...) {}
+      : call_(std::in_place, std::forward<G>(f), to_store<Args>(std::forward<Given>(args))...) {}
 
   using returned = std::invoke_result_t<F, Args...>;
+  // Whether the call may leave temporaries behind to which a task refers that it returns. Then the expression of the
+  // call is to live as long: coro/detail/awaited_call.hpp.
+  static constexpr bool may_leave_temporaries = stored_call_of<F, Args...>::may_leave_temporaries;
+  static constexpr std::size_t arguments = sizeof...(Args);
+  static constexpr bool calls_member = std::is_member_pointer_v<F>;
+
   returned operator()() {
     return std::apply([](F& f, Args&... args) -> returned { return invoke(std::move(f), std::move(args)...); }, *call_);
   }
   void reset() noexcept { call_.reset(); }
+  // The callable and the arguments, for who calls it otherwise.
+  std::tuple<F, Args...>& parts() noexcept { return *call_; }
 
  private:
   template <class... Given>
@@ -61,6 +71,17 @@ class spawned_call {
   }
   std::optional<std::tuple<F, Args...>> call_;
 };
+
+// The call of an F, of any value category, with such arguments.
+template <class F, class Stored>
+struct spawned_call_of;
+template <class F, class... Stored>
+struct spawned_call_of<F, std::tuple<Stored...>> {
+  using type = spawned_call<F, Stored...>;
+};
+template <class F, class... Args>
+using spawned_call_for =
+    typename spawned_call_of<std::decay_t<F>, typename stored_call_of<std::decay_t<F>, Args...>::types>::type;
 
 // The object of a spawn, from the memory of frames.
 template <class Body, class... Given>

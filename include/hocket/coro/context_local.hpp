@@ -63,8 +63,12 @@ task<R> call_with(const void* key, T value, Call call) {
   context& outer = current_context();
   context_entry entry(context::child_with(outer, with_binding(outer, key, std::move(value))));
   co_await entry;
-  auto body = call();
-  co_return co_await std::move(body);
+  if constexpr (Call::may_leave_temporaries) {  // by a default argument
+    co_return co_await std::get<0>(std::move(call.parts()))();
+  } else {
+    auto body = call();
+    co_return co_await std::move(body);
+  }
 }
 
 }  // namespace detail
@@ -105,7 +109,7 @@ class context_local {
   }
   template <detail::calls_awaitable F>
   [[nodiscard]] auto with(T value, F&& body) const {
-    using call = detail::spawned_call<std::decay_t<F>>;
+    using call = detail::spawned_call_for<F>;
     using R = detail::awaited_of_t<F>;
     return detail::call_with<R, T, call>(this, std::move(value), call(std::forward<F>(body)));
   }

@@ -16,6 +16,7 @@
 // selected: what stops the parent stops the children, which lets it end. The destructor cancels the children first if
 // it runs because of an exception. On a plain thread it blocks (the scope needs a target then: scope{lp}, which another
 // thread must be running). In a task it is fatal to leave a scope with children in it: that is what in_scope is for.
+// A cancel() or kill() of another thread may be what ends the children: joining waits for its return, too.
 //
 // An exception of a child that nobody receives goes where the parent's would go. But while an exception ends the scope,
 // that is the one that counts: those of children that nobody receives any more are dropped.
@@ -50,12 +51,13 @@ class scope final : public spawn_target, private wait_source {
   scope& operator=(const scope&) = delete;
   ~scope();
 
-  // Any thread that knows the scope to be there until this returns, also if all children end by it. Asks every child to
-  // stop, or unwinds every child; present and future ones.
-  void cancel() noexcept { stop_.request(verdict::cancelled); }
-  void kill() noexcept { stop_.request(verdict::killed); }
+  // Any thread that knows the scope to be there when it calls: because a child runs, say. Asks every child to stop, or
+  // unwinds every child; present and future ones. All children may end by it: join() and the destructor wait until it
+  // has returned.
+  void cancel() noexcept { request(verdict::cancelled); }
+  void kill() noexcept { request(verdict::killed); }
 
-  // Children that have not ended. Any thread.
+  // Children that have not ended; a cancel() or kill() under way counts as one. Any thread.
   std::size_t size() const noexcept;
 
  private:
@@ -88,6 +90,8 @@ class scope final : public spawn_target, private wait_source {
  private:
   scope(executor& home, spawn_target* above, const scope_options& options, std::source_location at);
   void begin_join(suspension& wait, waiter& entry) noexcept;
+  void request(verdict strength) noexcept;
+  void give_up(std::size_t share) noexcept;
   void leave_joined() noexcept;
   friend class detail::scoped_end;
   void fail() noexcept;  // an exception ends it
@@ -106,7 +110,8 @@ class scope final : public spawn_target, private wait_source {
   atomic<bool> failing_{false};
   waiter* joiner_ = nullptr;  // written before the scope's own share of count_ is given up
   static constexpr std::size_t own = ~(~std::size_t{0} >> 1);
-  atomic<std::size_t> count_{own};  // children, and while nobody joins the scope's own share: the top bit
+  // Children, requests under way, and while nobody joins the scope's own share: the top bit.
+  atomic<std::size_t> count_{own};
 };
 
 namespace detail {

@@ -39,8 +39,12 @@ task<T> call_shielded(Call call) {
   stop_shield shield(current_context());
   context_entry entry(context::child_with(current_context(), shield.given()));
   co_await entry;
-  auto body = call();
-  co_return co_await std::move(body);
+  if constexpr (Call::may_leave_temporaries) {  // by a default argument
+    co_return co_await std::get<0>(std::move(call.parts()))();
+  } else {
+    auto body = call();
+    co_return co_await std::move(body);
+  }
 }
 
 template <class F>
@@ -65,7 +69,7 @@ template <awaitable A>
 }
 template <detail::calls_awaitable F>
 [[nodiscard]] auto shielded(F&& body) {
-  using call = detail::spawned_call<std::decay_t<F>>;
+  using call = detail::spawned_call_for<F>;
   return detail::call_shielded<detail::awaited_of_t<F>>(call(std::forward<F>(body)));
 }
 template <detail::calls F>

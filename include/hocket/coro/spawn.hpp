@@ -1,6 +1,7 @@
 // spawn for callables that return a task.
 #pragma once
 #include <hocket/core/spawn.hpp>
+#include <hocket/coro/detail/awaited_call.hpp>
 #include <hocket/coro/detail/stand_in.hpp>
 #include <hocket/coro/task.hpp>
 
@@ -8,7 +9,7 @@ namespace hocket::inline HOCKET_ABI::detail {
 
 // A spawned task with its root: the frame that is posted to begin it, and that the task returns to. Made by hand, as a
 // part of the object, where a coroutine around the task would be one allocation more.
-template <class T, class F, class... Args>
+template <class T, class Call>
 class spawned_task final : public scheduled_result<T>, private stand_in {
  public:
   template <class... Given>
@@ -33,7 +34,8 @@ class spawned_task final : public scheduled_result<T>, private stand_in {
   std::coroutine_handle<> begin_body() noexcept {
     if (!this->begin()) return conclude();
     try {
-      body_ = call_();
+      if constexpr (Call::may_leave_temporaries) body_ = await_call<Call&>(call_);
+      else body_ = call_();
       static_cast<void>(body_.await_ready());
       return body_.await_suspend(detail::open(*this));
     } catch (...) {
@@ -64,7 +66,7 @@ class spawned_task final : public scheduled_result<T>, private stand_in {
     return nullptr;
   }
 
-  spawned_call<F, Args...> call_;
+  Call call_;
   task<T> body_;
 };
 
@@ -72,8 +74,9 @@ template <>
 struct spawner<true> {
   template <class Where, class F, class... Args>
   static auto start(Where& where, const spawn_options& options, F&& f, Args&&... args) {
-    using T = typename std::invoke_result_t<std::decay_t<F>, std::decay_t<Args>...>::value_type;
-    using body = spawned_task<T, std::decay_t<F>, std::decay_t<Args>...>;
+    using call = spawned_call_for<F, Args...>;
+    using T = typename call::returned::value_type;
+    using body = spawned_task<T, call>;
     body* made = make_spawned<body>(target_of_spawn(where), options, std::forward<F>(f), std::forward<Args>(args)...);
     launch_spawned(*made, where);
     return join_handle<T>(*made);

@@ -12,8 +12,8 @@
 //
 //   auto stored = then(fetch(url), [](page p) -> task<> { co_await store(std::move(p)); });
 //
-// f is kept until its end, or the end of what it has returned, with all that it has captured. An lvalue awaitable is
-// referred to, an rvalue moved in; so is f, always by value.
+// f is kept until its end, or the end of what it has returned, with all that it has captured; and so is what a
+// reference parameter of f refers to. An lvalue awaitable is referred to, an rvalue moved in; so is f, always by value.
 //
 // Cost. Nothing is allocated: f is called by the awaiter. Where f returns an awaitable, `then` gives a task, whose
 // frame keeps the three.
@@ -64,16 +64,27 @@ class continuing : public adapted_awaiter<A> {
   F& f_;
 };
 
+// One expression calls f and awaits what it returns: a reference parameter of f may refer to a temporary. But for an
+// aggregate, which g++ 11 and 12 would destroy twice.
 template <class T, class A, class F>
 task<T> then_await(kept_awaitable<A> what, F f) {
+  constexpr bool apart = std::is_aggregate_v<std::remove_cvref_t<continued_t<F, A>>>;
   if constexpr (std::is_void_v<await_result_t<A>>) {
     co_await what.get();
-    auto next = std::move(f)();
-    co_return co_await std::move(next);
+    if constexpr (apart) {
+      auto next = std::move(f)();
+      co_return co_await std::move(next);
+    } else {
+      co_return co_await std::move(f)();
+    }
   } else {
     auto&& got = co_await what.get();
-    auto next = std::move(f)(std::forward<decltype(got)>(got));
-    co_return co_await std::move(next);
+    if constexpr (apart) {
+      auto next = std::move(f)(std::forward<decltype(got)>(got));
+      co_return co_await std::move(next);
+    } else {
+      co_return co_await std::move(f)(std::forward<decltype(got)>(got));
+    }
   }
 }
 

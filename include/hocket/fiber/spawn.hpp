@@ -20,7 +20,7 @@
 
 namespace hocket::inline HOCKET_ABI::detail {
 
-template <class T, class F, class... Args>
+template <class T, class Call>
 class spawned_fiber final : public scheduled_result<T>, public scheduled_fiber {
  public:
   template <class... Given>
@@ -51,15 +51,16 @@ class spawned_fiber final : public scheduled_result<T>, public scheduled_fiber {
       self.fail();
     }
   }
-  spawned_call<F, Args...> call_;
+  Call call_;
 };
 
 template <>
 struct spawner<false> {
   template <class Where, class F, class... Args>
   static auto start(Where& where, const spawn_options& options, F&& f, Args&&... args) {
-    using T = std::invoke_result_t<std::decay_t<F>, std::decay_t<Args>...>;
-    using body = spawned_fiber<T, std::decay_t<F>, std::decay_t<Args>...>;
+    using call = spawned_call_for<F, Args...>;
+    using T = typename call::returned;
+    using body = spawned_fiber<T, call>;
     static_assert(!std::is_rvalue_reference_v<T>, "hocket: a fiber returns a value, an lvalue reference or void");
     body* made = make_spawned<body>(target_of_spawn(where), options, std::forward<F>(f), std::forward<Args>(args)...);
     launch_spawned(*made, where);

@@ -1,6 +1,8 @@
 // The count of a scope (coro/scope.cpp) under every schedule: the join ends when the last child has left, those
-// included that children spawn, and the scope may then be destroyed or used again.
+// included that children spawn, and the scope may then be destroyed or used again. And a cancel of another thread,
+// which ends the children, and with them the scope.
 #include <hocket/coro/scope.hpp>
+#include <hocket/sync/event.hpp>
 
 #include "sync/waits.hpp"
 
@@ -86,6 +88,52 @@ void used_again(execution& run) {
   run.join();
 }
 
+// One child that only a stop ends. `cancels` is what the other thread does; it knows that the child runs.
+template <class F>
+void ended_by_another_thread(execution& run, F cancels) {
+  stage on;
+  hocket::event never;
+  place inside(on.all->surroundings().stop());
+  on.enroll();
+  run.thread("child", [&] {
+    require(wait_at(inside, never.wait()).error() == std::errc::operation_canceled);
+    on.first = 1;
+    on.all->leave();
+  });
+  run.thread("cancels", [&] { cancels(*on.all); });
+  run.thread("joins", [&] {
+    on.join(1, 0);
+    on.all.free();
+  });
+  run.join();
+}
+
+void cancelled_by_another_thread(execution& run) {
+  ended_by_another_thread(run, [](scope& all) { all.cancel(); });
+}
+
+// The same without a share of the count: the scope may be gone before all is told.
+void stopped_without_a_share(execution& run) {
+  ended_by_another_thread(run, [](scope& all) { all.surroundings().stop()->request(hocket::verdict::cancelled); });
+}
+
+// Two requests beside each other, one of them a kill, and a scope that has no child and is used again.
+void cancelled_while_used_again(execution& run) {
+  stage on;
+  run.thread("cancels", [&] { on.all->cancel(); });
+  run.thread("kills", [&] { on.all->kill(); });
+  run.thread("joins", [&] {
+    on.join(0, 0);
+    on.enroll();
+    on.all->leave();
+    on.join(0, 0);
+  });
+  run.join();
+  on.where.enter();
+  require(on.all->size() == 0, "a share of the count was lost");
+  on.all.free();
+}
+
 constexpr model::options bounds{.preemptions = 2, .stale_reads = 1, .spurious = 0};
 
 }  // namespace
@@ -97,6 +145,18 @@ TEST_CASE("a scope is joined when its children have ended, and may be destroyed 
 TEST_CASE("a scope waits for what its children spawn") { ::verdict::none(bounds, child_of_a_child); }
 
 TEST_CASE("a scope that was joined is used again") { ::verdict::none(bounds, used_again); }
+
+TEST_CASE("a cancel of another thread has left the scope when that ends by it") {
+  ::verdict::none(bounds, cancelled_by_another_thread);
+}
+
+TEST_CASE("a stop that takes no share of a scope's count may find it gone") {
+  ::verdict::found(model::bug::data_race, bounds, stopped_without_a_share);
+}
+
+TEST_CASE("requests of other threads leave the count of a scope as it was, whenever they come") {
+  ::verdict::none(bounds, cancelled_while_used_again);
+}
 
 TEST_CASE("every ordering of a scope's count is needed") {
   auto unneeded =

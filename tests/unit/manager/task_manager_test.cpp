@@ -5,6 +5,7 @@
 #include <hocket/coro/when_any.hpp>
 #include <hocket/time/within.hpp>
 
+#include "suites/converted_arguments.hpp"
 #include "suites/managed_world.hpp"
 
 #include <functional>
@@ -133,4 +134,14 @@ TEST_CASE("an expectation that loses in a group has its reply for whoever asks n
   w.run();
   CHECK(whole.done());
   CHECK(*sync_wait(two) == 2);
+}
+
+TEST_CASE("a manager stores what an argument is converted to") {
+  using namespace hocket_test;
+  managed_world w;
+  task_manager tm(w.lp);
+  auto one = spawn(tm, read_later, "literal"), two = spawn(tm, {.name = "named"}, generic, 1, "generic");
+  w.run();
+  CHECK(sync_wait(one) == "literal");
+  CHECK(sync_wait(two) == "generic");
 }

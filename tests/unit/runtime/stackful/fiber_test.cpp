@@ -355,3 +355,16 @@ TEST_CASE("an exception that meets noexcept while a fiber is killed is fatal by 
   };
   expect_fatal(meets, "walled");
 }
+
+TEST_CASE("a fiber that is spawned with a buffer has the words that were there then") {
+  loop lp;
+  char buffer[16] = "first";
+  auto reads = [](const std::string& words) {
+    await(yield());
+    return words;
+  };
+  auto one = spawn(lp, reads, buffer);
+  buffer[0] = 'F';
+  lp.run();
+  CHECK(sync_wait(one) == "first");
+}

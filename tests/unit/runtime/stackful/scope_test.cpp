@@ -5,10 +5,14 @@
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/spawn.hpp>
 #include <hocket/runtime/run.hpp>
+#include <hocket/sync/event.hpp>
 
 #include "unit/runtime/gate.hpp"
 
+#include <atomic>
 #include <doctest/doctest.h>
+#include <optional>
+#include <semaphore>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -22,6 +26,51 @@ namespace {
 task<> slow(int& count) {
   for (int i = 0; i < 3; ++i) co_await yield();
   ++count;
+}
+
+// A cancel() of another thread that has ended a scope's children and has not returned: the last that it tells is a node
+// which keeps it until let_go(). `first` keeps that one out of the source's slot, which is told before all others.
+class held_request {
+ public:
+  explicit held_request(scope& of) : of_(of) {
+    first_.fire = [](stop_node&, verdict) noexcept {};
+    last_.fire = &held_request::hold;
+    REQUIRE(of.surroundings().stop()->attach(first_) == verdict::idle);
+  }
+  ~held_request() { thread_.join(); }
+
+  // When the children wait. Returns when they are told.
+  void begin() {
+    REQUIRE(of_.surroundings().stop()->attach(last_) == verdict::idle);
+    thread_ = std::thread([this] { of_.cancel(); });
+    last_.reached.wait(false);
+  }
+  void let_go() {
+    last_.released = true;
+    last_.released.notify_one();
+  }
+
+ private:
+  struct holder : stop_node {
+    std::atomic<bool> reached{false}, released{false};
+  };
+  static void hold(stop_node& self, verdict) noexcept {
+    auto& node = static_cast<holder&>(self);
+    node.reached = true;
+    node.reached.notify_one();
+    node.released.wait(false);
+  }
+
+  scope& of_;
+  stop_node first_;
+  holder last_;
+  std::thread thread_;
+};
+
+task<> waits_at(gate& shut, std::error_code& ended) { ended = (co_await shut.pass()).error(); }
+
+void run_all(loop& lp) {
+  while (lp.step()) continue;
 }
 
 }  // namespace
@@ -184,4 +233,110 @@ TEST_CASE("a plain thread's scope is joined on a loop that another thread runs")
   }
   worker.join();
   CHECK(count == 1);
+}
+
+TEST_CASE("a scope does not end before a cancel of another thread has returned, though its children have") {
+  gate shut;
+  std::error_code ended;
+  std::optional<held_request> request;
+  loop lp;
+  auto in_fiber = [&] {
+    scope all;
+    request.emplace(all);
+    spawn(all, waits_at, std::ref(shut), std::ref(ended));
+  };
+  auto in_task = [&]() -> task<> {
+    auto body = [&](scope& all) -> task<> {
+      request.emplace(all);
+      spawn(all, waits_at, std::ref(shut), std::ref(ended));
+      co_return;
+    };
+    co_await in_scope(body);
+  };
+  auto check = [&](auto& parent) {
+    ended = {};
+    auto whole = spawn(lp, parent);
+    run_all(lp);
+    request->begin();
+    run_all(lp);
+    CHECK(ended == std::errc::operation_canceled);
+    CHECK_FALSE(whole.done());
+    request->let_go();
+    lp.run();
+    CHECK(whole.done());
+    request.reset();
+  };
+  check(in_fiber);
+  check(in_task);
+}
+
+TEST_CASE("a join waits for a cancel under way, and the scope is used again") {
+  gate shut;
+  std::error_code ended;
+  std::optional<held_request> request;
+  loop lp;
+  int rounds = 0;
+  auto whole = spawn(lp, [&] {
+    scope all;
+    request.emplace(all);
+    spawn(all, waits_at, std::ref(shut), std::ref(ended));
+    CHECK(await(all.join()));
+    ++rounds;
+    spawn(all, waits_at, std::ref(shut), std::ref(ended));  // cancelled as those before
+    CHECK(await(all.join()));
+    ++rounds;
+  });
+  run_all(lp);
+  request->begin();
+  run_all(lp);
+  CHECK(rounds == 0);
+  request->let_go();
+  lp.run();
+  CHECK(rounds == 2);
+  CHECK(ended == std::errc::operation_canceled);
+}
+
+TEST_CASE("a plain thread leaves its scope when a cancel under way has returned") {
+  gate shut;
+  std::error_code ended;
+  std::atomic<bool> left{false};
+  std::optional<held_request> request;
+  loop lp;
+  std::binary_semaphore made(0);
+  std::thread owner([&] {
+    {
+      scope all(lp);
+      request.emplace(all);
+      spawn(all, waits_at, std::ref(shut), std::ref(ended));
+      made.release();
+    }
+    left = true;
+  });
+  made.acquire();
+  run_all(lp);
+  request->begin();
+  run_all(lp);
+  CHECK_FALSE(left);
+  request->let_go();
+  owner.join();
+  CHECK(left);
+}
+
+TEST_CASE("a cancel under way where no child is left is waited for, too") {
+  std::optional<held_request> request;
+  loop lp;
+  event gone;
+  auto whole = spawn(lp, [&] {
+    scope all;
+    request.emplace(all);
+    static_cast<void>(await(gone.wait()));
+  });
+  run_all(lp);
+  request->begin();
+  gone.set();
+  run_all(lp);
+  CHECK_FALSE(whole.done());
+  request->let_go();
+  lp.run();
+  CHECK(whole.done());
 }
