@@ -9,8 +9,8 @@ namespace {
 
 using namespace hocket_test;
 using hocket::verdict;
-using ::verdict::unneeded_in;
 using hocket::model::bug;
+using ::verdict::unneeded_in;
 namespace model = hocket::model;
 
 template <class Source>

@@ -9,7 +9,6 @@
 #include "core/kept.hpp"
 #include "verdict.hpp"
 
-
 namespace hocket_test {
 
 // Where one thread of the model waits: its executor and its context. It lives as long as the execution.
