@@ -183,7 +183,7 @@ void worker::rest() noexcept {
   // so may that of a dump.
   const auto called = [&] { return pool_.ended.load(std::memory_order_acquire) || pool_.still.asked(); };
   const auto until = [&](bool watches) { return end_of_sleep(std::min(wheel_.next_expiry(), house), watches); };
-  if (sleep(called, until)) polls_.soon();
+  if (worker_core::rest(called, until)) polls_.soon();
 }
 
 // By the machine's clock. A clock of one's own does not tell when it will be `next`: who moves it nudges.

@@ -80,7 +80,7 @@ class worker_core {
   // called(): asked after the sleep is announced; true: it must not sleep. until(watches): the end of the sleep. One
   // that watches ends it soon: it looks then whether a worker is stuck. Gives whether it has slept.
   template <class Called, class Until>
-  bool sleep(Called called, Until until) noexcept {
+  bool rest(Called called, Until until) noexcept {
     const auto [looks_again, others_awake, watches] = shared_.idle.begin_sleep(*this, std::exchange(searching_, false));
     const bool slept = !called() && (!looks_again || !finds_work(others_awake));
     if (slept) {

@@ -125,7 +125,7 @@ void test_worker::work(bool comes_back) {
     if (fork) fork->begin(*fork);
     if (found) continue;
     const auto called = [&] { return pool_.over(); };  // the nudge after it may have been used up
-    static_cast<void>(sleep(called, [](bool) { return time_point::max(); }));
+    static_cast<void>(rest(called, [](bool) { return time_point::max(); }));
   }
 }
 

@@ -45,7 +45,7 @@ class stepped_worker : public worker_core {
       meanwhile();
       return false;
     };
-    return worker_core::sleep(called, [](bool) { return time_point::min(); });
+    return rest(called, [](bool) { return time_point::min(); });
   }
   bool nap() {
     return nap([] {});
