@@ -118,6 +118,9 @@ inline void begin_budget(thread_state& here) noexcept { here.spent = 1; }
 // Asked then: whether the running coroutine can go through its executor's queue. If so, the operation begins a wait, on
 // this thread, before another one is counted.
 [[gnu::cold, gnu::noinline]] bool can_let_others_run() noexcept;
+// For code that awaits nothing for long, between two pieces of its work: spends the budget. True: it is used up, and
+// the running coroutine can yield, and does so now.
+[[gnu::always_inline]] inline bool budget_asks_to_yield() noexcept { return spend_budget() && can_let_others_run(); }
 // In the beginning of that wait.
 inline bool budget_is_used_up() noexcept { return !under_model && this_thread().spent == 0; }
 
