@@ -50,6 +50,46 @@ task_chain::handle task_chain::end_slowly() noexcept {
   return std::noop_coroutine();
 }
 
+// --- the exception of a task, while it is thrown
+
+namespace {
+
+struct keeper_of_error {
+  struct promise_type : task_chain {
+    promise_type() noexcept { reserved = task_bit::keeps_error; }
+    keeper_of_error get_return_object() noexcept { return {with_header(handle::from_promise(*this))}; }
+    static std::suspend_always initial_suspend() noexcept { return {}; }
+    static void return_void() noexcept {}
+    static void unhandled_exception() noexcept {}
+
+    using handle = std::coroutine_handle<promise_type>;
+    std::byte slot[2 * sizeof(void*)];  // where the start of a body that is queued would keep its parent
+    std::exception_ptr error;
+  };
+  std::coroutine_handle<coroutine_header> handle;
+};
+
+// Runs only if the task is awaited once more.
+keeper_of_error keep() {
+  fatal(task_awaited_again, task_runs_once);
+  co_return;
+}
+
+}  // namespace
+
+error_keeper error_keeper::make(std::exception_ptr& error) noexcept try {
+  const auto body = keep().handle;
+  auto& promise = static_cast<keeper_of_error::promise_type&>(body.promise());
+  promise.continuation.handle = std::noop_coroutine();  // it may be dropped
+  promise.error = std::move(error);
+  return {body, &promise.error};
+} catch (const std::bad_alloc&) {
+  return {nullptr, nullptr};
+}
+
+void* (*const throw_kept)(const std::exception_ptr&) =
+    reinterpret_cast<void* (*)(const std::exception_ptr&)>(reinterpret_cast<void (*)()>(&std::rethrow_exception));
+
 void expect_droppable(const coroutine_header& task) noexcept {
   debug_expects(!(task.reserved & (task_bit::start_queued | task_bit::parent_queued)),
                 "a task was destroyed that stands in a run queue", "let its executor run it to its end first");

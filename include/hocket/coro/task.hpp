@@ -28,6 +28,7 @@
 #pragma once
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/awaitable.hpp>
+#include <hocket/coro/detail/kept_error.hpp>
 #include <hocket/coro/detail/propagating.hpp>
 #include <hocket/coro/detail/task_promise.hpp>
 #include <hocket/coro/frame_allocation.hpp>
@@ -76,7 +77,7 @@ class [[nodiscard]] task {
   }
 
   // Whether it holds a coroutine: false after a move, an await or a discard.
-  explicit operator bool() const noexcept { return static_cast<bool>(body_); }
+  explicit operator bool() const noexcept { return body_ && !body_.promise().keeps_error(); }
 
   // Gives the coroutine up without running it; its parameters are destroyed. Dropping a task that was never awaited is
   // otherwise fatal at check level `debug`: it is nearly always a forgotten co_await.
@@ -95,8 +96,9 @@ class [[nodiscard]] task {
   // A task is its own awaiter: a separate one would cost each co_await another move, and each parent's frame another
   // word. The following is called by co_await.
   bool await_ready() const noexcept {
-    expects(static_cast<bool>(body_), "a task was awaited that was moved from or awaited before",
-            "a task runs once: call the coroutine function again, or keep its result");
+    // One that failed has a body that says the same (detail/kept_error.hpp).
+    expects(debug_checks ? static_cast<bool>(*this) : static_cast<bool>(body_), detail::task_awaited_again,
+            detail::task_runs_once);
     debug_expects(!body_.promise().awaited(), "a task is awaited by two coroutines at once",
                   "await it in one of them, and hand its result to the other");
     return false;
@@ -110,7 +112,7 @@ class [[nodiscard]] task {
   // Destroys the frame before the parent goes on, as a function's parameters are gone when it has returned.
   T await_resume() {
     if (body_.promise().ended_specially()) [[unlikely]]
-      return special_end();
+      return settle_special_end()->take_specially();
     return take();
   }
 
@@ -147,13 +149,26 @@ class [[nodiscard]] task {
       return result;
     }
   }
-  [[gnu::cold, gnu::noinline]] T special_end() {
+  // Throws the exception, if there is one, by a call in tail position: the unwinder finds no frame of this function.
+  // Returns `this`, so that its caller need not save a register for it.
+  [[gnu::cold, gnu::noinline]] task* settle_special_end() {
     body_.promise().dequeued();
+    if (body_.promise().failed()) return static_cast<task*>(detail::throw_kept(keep_error()));
+    return this;
+  }
+  [[gnu::cold, gnu::noinline]] T take_specially() {
     detail::early_destruction leaving(body_.promise().ended_early());
-    if (!body_.promise().failed()) return take();
-    std::exception_ptr error = body_.promise().take_error();
+    return take();
+  }
+  // The exception, which this task has from now on; the body is gone. Without memory for that the body keeps both.
+  [[gnu::cold, gnu::noinline]] const std::exception_ptr& keep_error() noexcept {
+    auto& promise = body_.promise();
+    const auto [keeper, error] = detail::error_keeper::make(promise.error());
+    if (!keeper) return promise.error();
+    detail::early_destruction leaving(promise.ended_early());
     destroy();
-    std::rethrow_exception(std::move(error));
+    body_ = with_header<detail::task_promise<T>>(keeper);
+    return *error;
   }
 
   handle_type body_;

@@ -39,6 +39,7 @@ inline constexpr std::uint32_t start_queued = 4;   // slot holds the parent, con
 inline constexpr std::uint32_t parent_queued = 8;  // continuation is in a queue, or the parent came out of it
 inline constexpr std::uint32_t ended_early = 16;   // by end_here() or fail_here(): its locals are still there
 inline constexpr std::uint32_t asked = 16;         // of an async_generator: a next() is under way
+inline constexpr std::uint32_t keeps_error = 32;   // it is no body, but keeps the exception of one (kept_error.hpp)
 }  // namespace task_bit
 
 // Stands for an object that is its own awaiter, because g++ 12 would copy one that an await_transform hands on.
@@ -94,6 +95,7 @@ class task_chain : public roaming_header, public recycled_frame {
   }
 
   bool awaited() const noexcept { return static_cast<bool>(continuation.handle); }
+  bool keeps_error() const noexcept { return (reserved & task_bit::keeps_error) != 0; }
   // The parent, which runs again, was queued: the context that it shares with this task becomes the current one.
   void dequeued() noexcept {
     if (reserved & task_bit::parent_queued) this_thread().ctx = ctx;
@@ -174,6 +176,10 @@ class early_destruction {
   const bool early_;
 };
 
+// What is said of a task that has no body any more.
+inline constexpr const char* task_awaited_again = "a task was awaited that was moved from or awaited before";
+inline constexpr const char* task_runs_once = "a task runs once: call the coroutine function again, or keep its result";
+
 // Level debug: a task is about to be destroyed before its end. Fatal if a queue still refers to it, or if it was never
 // awaited and no exception is the reason.
 void expect_droppable(const coroutine_header& task) noexcept;
@@ -223,6 +229,7 @@ class task_promise_base : public task_chain {
   bool ended_early() const noexcept { return (reserved & task_bit::ended_early) != 0; }
   // After the end: whether there is an exception rather than a result.
   bool failed() const noexcept { return (reserved & task_bit::error) != 0; }
+  std::exception_ptr& error() noexcept { return error_; }
   std::exception_ptr take_error() noexcept { return std::move(error_); }
   stored take_value() noexcept(std::is_nothrow_move_constructible_v<stored>) { return std::move(value_); }
 

@@ -58,6 +58,21 @@ task<int> propagates(counted, int depth) {
   if (depth == 0) co_return 1;
   co_return 1 + co_await propagates(counted{}, depth - 1).propagate();
 }
+// An exception that passes tasks, each with parameters and locals. Whatever fails on the way, it is this one that
+// comes.
+task<int> throws(counted, int depth) {
+  counted local;
+  if (depth == 0) throw depth;
+  co_return 1 + co_await throws(counted{}, depth - 1);
+}
+task<int> catches(counted, int depth) {
+  try {
+    co_await throws(counted{}, depth);
+  } catch (int) {
+    co_return 7;
+  }
+  co_return 0;
+}
 // With a state, so that the allocator is kept behind the frame.
 template <class T>
 struct heap : std::allocator<T> {
@@ -104,6 +119,28 @@ TEST_CASE("fault 63: every allocation of nested and of asynchronous generators f
 
 TEST_CASE("fault 63: every allocation of ends without going on fails once, and nothing leaks") {
   fail_each_allocation([] { return *sync_wait(returns(counted{}, 4)) + sync_wait(propagates(counted{}, 4)); }, 10, 10);
+}
+
+// Where there is no memory to keep an exception apart from the frame of its task, the frame keeps it.
+TEST_CASE("fault 63: an exception passes tasks while every allocation fails once, and nothing leaks") {
+  CHECK(sync_wait(catches(counted{}, 4)) == 7);
+  std::size_t failing = 1;
+  for (bool failed = true; failed; ++failing) {
+    trim_frame_memory();
+    int given = 0;
+    {
+      allocation_watch watch(failing);
+      try {
+        given = sync_wait(catches(counted{}, 4));
+      } catch (const std::bad_alloc&) {
+        given = -1;
+      }
+      failed = watch.has_failed();
+    }
+    CHECK((given == 7 || (failed && given == -1)));
+    CHECK(counted::live == 0);
+  }
+  CHECK(failing > 6);
 }
 
 TEST_CASE("fault 63: every frame from an allocator fails once, and nothing leaks") {
