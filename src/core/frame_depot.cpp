@@ -43,11 +43,19 @@ bool frame_depot::reserve(std::size_t bytes) noexcept {
 
 void frame_depot::leave(kept_frame* full, std::size_t index) noexcept {
   if (!reserve(magazine_bytes(index))) return free_frames(full, index);
-  shelf& to = shelves_[index];
+  if (!put(full, shelves_[index])) return;
+  // ORDER: relaxed, pairs with nothing: an address; the clock was made before it was set.
+  const clock* const own = time_.load(std::memory_order_relaxed);
+  static_cast<void>(keep_house((own ? *own : steady_clock()).now()));
+}
+
+// Whether it is time to look after the house.
+bool frame_depot::put(kept_frame* full, shelf& to) noexcept {
   kept_frame* const rest = full->next;
   locked guard(to.lock);
   to.top = ::new (static_cast<void*>(full)) magazine{{rest}, to.top};
   ++to.count;
+  return ++to.left % house_after == 0;
 }
 
 std::size_t frame_depot::trim() noexcept {

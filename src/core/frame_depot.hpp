@@ -2,10 +2,15 @@
 // them here for those that allocate more than they free.
 //
 // A shelf for each size class, with a lock of its own; a magazine is taken or left once for 16 KiB of frames. What all
-// shelves hold is counted before a magazine is put down and after it was taken, so the limit holds at every moment.
+// shelves hold is counted before a magazine is put down and after it was taken, so a limit holds at every moment.
 //
 // Decay. The fewest magazines that a shelf had in a period is what nobody needed in it: at the end of the period so
 // many go to the heap, a megabyte at a time. One thread at a time does this, under a lock that the others only try.
+//
+// The bound, where no limit is set: every frame on a shelf was in use at some time, all of them at once; and what
+// decay leaves of them was taken and left in the last period. So a storm of spawns finds the frames of the one before
+// it here, however many these are. Threads that run no loop keep no house (core/housekeeping.hpp). For them each 64th
+// magazine that is left does, so the depot shrinks while anybody uses frames.
 #pragma once
 #include <hocket/base/atomic.hpp>
 #include <hocket/base/mutex.hpp>
@@ -63,8 +68,11 @@ class frame_depot {
     magazine* top = nullptr;
     std::size_t count = 0;
     std::size_t lowest = 0;  // the least that the count was in this period; at its end what is still to be given back
+    std::uint32_t left = 0;  // how often one was left here; wraps
   };
+  static constexpr std::uint32_t house_after = 64;  // magazines left: a megabyte, as much as is given back at once
   bool reserve(std::size_t bytes) noexcept;
+  bool put(kept_frame* full, shelf& to) noexcept;
   magazine* pop(shelf& from) noexcept;
   magazine* pop_unneeded(shelf& from) noexcept;
   bool give_back() noexcept;

@@ -9,11 +9,12 @@
 //   threads        of each class a thread keeps two *magazines*: the loaded one, which it takes from and gives to
 //                  without a lock, and at most one that is full. Further full ones go to a depot for all threads
 //                  (frame_depot.hpp), and come from there: so frames that one thread makes and another frees return
-//   bound          a magazine holds 16 KiB, so a thread keeps 1 MiB at the very most; the depot frame_memory_limit()
+//   bound          a magazine holds 16 KiB, so a thread keeps 1 MiB at the very most. The depot keeps what was in use
+//                  at once in the last period of decay; less, if frame_memory_limit() says so
 //   decay          what was not needed for a period goes back to the heap (frame_memory_decay()): of the depot the
 //                  magazines that were never taken in it; of a thread all of a size from which it took nothing, the
 //                  full magazine by the depot. Loops and workers look before they sleep (housekeeping.hpp), and those
-//                  that are idle wake up for it
+//                  that are idle wake up for it. Other threads look, for the depot, while they free many frames
 //   end            a thread that ends gives full magazines to the depot, and all else back to the heap
 //
 // The fast path is this_thread(), one pop or push and two counts. The magazines and the depot are those of
@@ -45,9 +46,9 @@ frame_memory_statistics frame_memory_usage() noexcept;
 // Gives every frame that the calling thread and the depot keep back to the heap. Returns the number of bytes.
 std::size_t trim_frame_memory() noexcept;
 
-// The most bytes that the depot keeps. A new limit that is exceeded empties it. Any thread; the setter returns the
-// previous limit.
-inline constexpr std::size_t default_frame_memory_limit = std::size_t{32} << 20;
+// The most bytes that the depot keeps, at every moment. By default there is no such number: decay alone bounds the
+// depot. A new limit that is exceeded empties it. Any thread; the setter returns the previous limit.
+inline constexpr std::size_t default_frame_memory_limit = static_cast<std::size_t>(-1);
 std::size_t frame_memory_limit() noexcept;
 std::size_t frame_memory_limit(std::size_t bytes) noexcept;
 

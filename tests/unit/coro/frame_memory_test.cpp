@@ -4,10 +4,12 @@
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/task.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <doctest/doctest.h>
 #include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using namespace hocket;
@@ -100,6 +102,76 @@ TEST_CASE("a thread keeps two magazines of 16 KiB of each size, the depot no mor
   CHECK(frame_memory_usage().held <= 4 * 32 * 1024);
   CHECK(frame_memory_usage().held > 4 * 16 * 1024);
   CHECK(frame_memory_usage().shared == 64 * 1024);
+}
+
+TEST_CASE("a storm of frames finds those of the one before it, however many they were") {
+  if (!detail::recycles_frames) return;
+  fresh start;
+  constexpr int many = 50'000;  // 100 MB
+  std::uint64_t misses = 0;
+  for (int storm = 0; storm < 3; ++storm) {
+    if (storm == 1) misses = frame_memory_usage().misses;
+    some_frames all(2048, many);
+  }
+  CHECK(frame_memory_usage().misses == misses);
+  CHECK(frame_memory_usage().held + frame_memory_usage().shared == 2048 * std::size_t{many});
+}
+
+TEST_CASE("the depot keeps what the last period used, and gives the rest of a storm back") {
+  if (!detail::recycles_frames) return;
+  fresh start;
+  manual_clock time;
+  frame_memory_decay(1s, time);
+  {
+    some_frames storm(2048, 50'000);
+  }
+  constexpr std::size_t used = 1000 * 2048;
+  for (int i = 0; i < 1000 && frame_memory_usage().shared > used; ++i) {
+    time.advance(100ms);
+    static_cast<void>(keep_house(time));
+    some_frames again(2048, 1000);
+  }
+  CHECK(time.now() < time_point(20s));
+  CHECK(frame_memory_usage().shared <= used);
+  const auto misses = frame_memory_usage().misses;
+  for (int i = 0; i < 100; ++i) {
+    time.advance(100ms);
+    static_cast<void>(keep_house(time));
+    some_frames again(2048, 1000);
+  }
+  CHECK(frame_memory_usage().misses == misses);
+  CHECK(frame_memory_usage().held + frame_memory_usage().shared >= used);
+}
+
+TEST_CASE("a storm is given back where no thread keeps house, while frames are in use") {
+  if (!detail::recycles_frames) return;
+  fresh start;
+  manual_clock time;
+  frame_memory_decay(1s, time);
+  {
+    some_frames storm(2048, 50'000);
+  }
+  constexpr std::size_t used = 1000 * 2048;
+  for (int i = 0; i < 10'000 && frame_memory_usage().shared > used; ++i) {
+    time.advance(100ms);
+    some_frames again(2048, 1000);
+  }
+  CHECK(frame_memory_usage().shared <= used);
+}
+
+TEST_CASE("a limit that is set holds at every moment, also for a storm") {
+  if (!detail::recycles_frames) return;
+  fresh start;
+  CHECK(frame_memory_limit() == default_frame_memory_limit);
+  constexpr std::size_t limit = 1 << 20;
+  frame_memory_limit(limit);
+  std::size_t most = 0;
+  some_frames all(512, 10'000);
+  for (void* frame : std::exchange(all.frames, {})) {
+    release_frame(frame, 512);
+    most = std::max(most, frame_memory_usage().shared);
+  }
+  CHECK(most == limit);
 }
 
 TEST_CASE("frames beyond two magazines come back by the depot") {
