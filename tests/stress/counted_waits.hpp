@@ -17,12 +17,12 @@ struct statistics {
 };
 
 // One wait: it has begun, and unless how() says otherwise, it was unwound.
-class outcome {
+class wait_outcome {
  public:
-  explicit outcome(statistics& ends) : ends_(ends) { ++ends_.begun; }
-  outcome(const outcome&) = delete;
-  outcome& operator=(const outcome&) = delete;
-  ~outcome() { ++*counter_; }
+  explicit wait_outcome(statistics& ends) : ends_(ends) { ++ends_.begun; }
+  wait_outcome(const wait_outcome&) = delete;
+  wait_outcome& operator=(const wait_outcome&) = delete;
+  ~wait_outcome() { ++*counter_; }
   // False: it was cancelled, and the coroutine goes home.
   template <class T>
   bool how(const result<T>& got) {

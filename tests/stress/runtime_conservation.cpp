@@ -121,7 +121,7 @@ Body use_locks(market& in, random_engine& random, bool patient, bool& goes_on) {
   const duration limit = limit_of(random, patient);
   const std::uint32_t kind = random.below(5), n = 1 + random.below(3);
   const bool stays = random.below(4) == 0;
-  outcome end(in.ends);
+  wait_outcome end(in.ends);
   if (kind == 0) {
     auto held = co_await within(limit, counted(in.ends, in.lock.lock()));
     goes_on = end.how(held);
@@ -165,7 +165,7 @@ Body use_channel(market& in, random_engine& random, bool patient, bool& goes_on)
   const std::size_t which = random.below(3), other = (which + 1) % 3;
   item_channel& c = in.channels[which];
   const std::uint32_t kind = random.below(6);
-  outcome end(in.ends);
+  wait_outcome end(in.ends);
   std::array<std::uint64_t, 3> items{random(), random(), random()};
   if (kind == 0) {
     auto sent = co_await within(limit, counted(in.ends, c.send(items[0])));
@@ -203,7 +203,7 @@ template <class Body>
 Body use_condition(market& in, random_engine& random, bool patient, bool& goes_on) {
   const duration limit = limit_of(random, patient);
   const bool makes = !patient && random.below(3) == 0;
-  outcome locks(in.ends);
+  wait_outcome locks(in.ends);
   auto held = co_await within(limit, counted(in.ends, in.guard.lock()));
   goes_on = locks.how(held);
   if (!held) co_return;
@@ -212,7 +212,7 @@ Body use_condition(market& in, random_engine& random, bool patient, bool& goes_o
     co_return;
   }
   while (in.jobs == 0 && !in.over) {
-    outcome end(in.ends);
+    wait_outcome end(in.ends);
     auto told = co_await within(limit, counted(in.ends, in.more.wait(*held)));
     goes_on = end.how(told);
     if (!told) co_return;
@@ -226,7 +226,7 @@ Body use_condition(market& in, random_engine& random, bool patient, bool& goes_o
 template <class Body>
 Body wait_for_bell(market& in, random_engine& random, bool patient, bool& goes_on) {
   const duration limit = limit_of(random, patient);
-  outcome end(in.ends);
+  wait_outcome end(in.ends);
   if (random.below(2) == 0) {
     auto rung = co_await within(limit, counted(in.ends, in.bell.wait()));
     goes_on = end.how(rung);
