@@ -29,7 +29,7 @@ function(hocket_layer name)
     set(scope PUBLIC)
     target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src")
     set_target_properties(${target} PROPERTIES
-      POSITION_INDEPENDENT_CODE ON VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+      POSITION_INDEPENDENT_CODE ON INSTALL_RPATH "$ORIGIN" VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
       CXX_EXTENSIONS OFF)
     hocket_warnings(${target})
   endif()

@@ -25,9 +25,9 @@ struct late_start {
       static constexpr bool await_ready() noexcept { return false; }
       // The frame is gone before anybody goes on.
       std::coroutine_handle<> await_suspend(handle_type self) const noexcept {
-        const std::coroutine_handle<> next = self.promise().next;
+        const std::coroutine_handle<> whom = self.promise().next;
         self.destroy();
-        return next;
+        return whom;
       }
       void await_resume() const noexcept {}
     };

@@ -56,7 +56,7 @@ TEST_CASE("what a parameter refers to is made of the argument when it is stored,
   auto mutates = [n = 1](const text& from) mutable noexcept -> task<std::string> {
     ++n;
     co_await yield();
-    co_return text::live > 0 ? from.words : "gone";
+    co_return text::live > 0 && n == 2 ? from.words : "gone";
   };
   CHECK(ended(lp, spawn(lp, mutates, "mutable")) == "mutable");
   CHECK(text::live == 0);
