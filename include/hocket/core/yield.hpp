@@ -8,7 +8,7 @@
 // cancelled or its deadline has passed. The result, which may be ignored, is operation_canceled if the coroutine has
 // been cancelled. A coroutine that was killed unwinds here. Deadlines are not looked at.
 #pragma once
-#include <hocket/base/result.hpp>
+#include <hocket/base/waited.hpp>
 #include <hocket/core/current.hpp>
 #include <hocket/core/operation.hpp>
 #include <hocket/core/run_queue.hpp>

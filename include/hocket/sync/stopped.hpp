@@ -21,6 +21,7 @@
 //                                 the hold that keeps its memory
 //   it was requested meanwhile    attach() says so, and nobody else has the node: the waiter is granted here
 #pragma once
+#include <hocket/base/waited.hpp>
 #include <hocket/core/operation.hpp>
 #include <hocket/core/stop.hpp>
 #include <new>

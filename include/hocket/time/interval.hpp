@@ -20,6 +20,7 @@
 // that of the executor's timers: an interval is not to be taken to one that has another clock. It may not lie on a
 // copied stack (stack_kind::copied): waiting for its tick there is fatal.
 #pragma once
+#include <hocket/base/waited.hpp>
 #include <hocket/time/sleep.hpp>
 
 namespace hocket::inline HOCKET_ABI {

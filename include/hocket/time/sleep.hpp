@@ -28,6 +28,7 @@
 //   by others          rings, and grant() finds the wait decided, and drops the hold that keeps the alarm's memory
 #pragma once
 #include <hocket/base/clock.hpp>
+#include <hocket/base/waited.hpp>
 #include <hocket/core/operation.hpp>
 #include <hocket/core/timer.hpp>
 #include <cstddef>
