@@ -38,10 +38,6 @@ inline void refill_budget(thread_state& here) noexcept { here.spent = 0; }
 // Asked when the budget is used up: whether the running coroutine can go through its executor's queue. Refills it.
 [[gnu::cold, gnu::noinline]] bool can_pause() noexcept;
 
-// For code that awaits nothing for long, between two pieces of its work: spends 1. True: the budget is used up, the
-// running coroutine can yield, and does so now.
-[[gnu::always_inline]] inline bool budget_asks_to_yield() noexcept { return spend_budget(1) && can_pause(); }
-
 // What the running coroutine's next wait is to be ended by before it begins: a stop above `ignore`, or a deadline that
 // has passed, its context's or `until`. verdict::idle: by nothing.
 [[gnu::cold, gnu::noinline]] verdict ended_already(verdict ignore, time_point until) noexcept;
