@@ -80,9 +80,10 @@ class Copy:
         self.build_folder = self.tree / "build" / PRESET
         self.tree.mkdir(parents=True, exist_ok=True)
         self.logs.mkdir(parents=True, exist_ok=True)
-        # The copy is no part of the checkout's repository: git looks no further up than here.
-        self.environment = {**os.environ, "GIT_CEILING_DIRECTORIES": str(folder), "CCACHE_BASEDIR": str(self.tree),
-                            "CCACHE_NOHASHDIR": "1", "HOCKET_TEST_DEADLINE": str(CASE_SECONDS)}
+        # The copy is no part of the checkout's repository: git looks no further up than here. The compiler's cache is
+        # read and not written: what a run leaves there that ended while a source changed would be found by all others.
+        self.environment = {**os.environ, "GIT_CEILING_DIRECTORIES": str(folder), "CCACHE_READONLY": "1",
+                            "HOCKET_TEST_DEADLINE": str(CASE_SECONDS)}
 
     def synchronise(self):
         """Writes only what differs: what is the same is not compiled again."""
