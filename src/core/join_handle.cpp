@@ -8,6 +8,7 @@ std::error_code detail::check_joined(scheduled& of) {
     case ending::value: return {};
     case ending::error: std::rethrow_exception(of.error());
     case ending::refused: return of.refusal();
+    case ending::timed_out: return std::make_error_code(std::errc::timed_out);
     default: return std::make_error_code(std::errc::operation_canceled);
   }
 }

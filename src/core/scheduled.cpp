@@ -30,6 +30,20 @@ scheduled::scheduled(spawn_target& target, coroutine_kind kind, const spawn_opti
   runnable::home = &target.home();
 }
 
+void scheduled::request_time_out() noexcept {
+  // ORDER: relaxed, pairs with the load in timed_out(): the request publishes it.
+  if (requested() == verdict::idle) timed_out_.store(true, std::memory_order_relaxed);
+  request(verdict::cancelled);
+}
+
+// Its own deadline has passed, not one that it has from its parent.
+bool scheduled::is_late() const noexcept {
+  if (timed_out()) return true;
+  if (deadline() >= parent()->deadline()) return false;
+  const timer_service* const timers = home().timers();
+  return timers && timers->now() >= deadline();
+}
+
 // --- the spawn
 
 bool scheduled::enroll() noexcept {
@@ -110,7 +124,10 @@ void scheduled::fail() noexcept {
     ending_ = ending::killed;
     return;
   } catch (const hocket::cancelled&) {
-    ending_ = ending::cancelled;
+    ending_ = timed_out() ? ending::timed_out : ending::cancelled;
+  } catch (const std::system_error& thrown) {
+    ending_ = thrown.code() == std::errc::timed_out && is_late() ? ending::timed_out : ending::error;
+    if (ending_ == ending::error) error_ = std::current_exception();
   } catch (...) {
     ending_ = ending::error;
     error_ = std::current_exception();

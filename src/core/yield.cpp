@@ -1,5 +1,6 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/executor.hpp>
+#include <hocket/core/operation.hpp>
 #include <hocket/core/stealable_queue.hpp>
 #include <hocket/core/yield.hpp>
 #include <memory>
@@ -45,7 +46,7 @@ waited detail::look_at_stop(const context* ctx) {
   unwind_if_killed(ctx);
   const stop_source* const stop = ctx ? ctx->stop() : nullptr;
   if (!stop || stop->requested() == verdict::idle) return {};
-  return failure(std::errc::operation_canceled);
+  return failure_of(verdict::cancelled);
 }
 
 }  // namespace hocket::inline HOCKET_ABI

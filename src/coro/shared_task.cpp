@@ -153,6 +153,7 @@ std::error_code shared_state::check() {
       received_.store(true, std::memory_order_relaxed);
       std::rethrow_exception(run().error());
     case ending::refused: return run().refusal();
+    case ending::timed_out: return std::make_error_code(std::errc::timed_out);
     default: return std::make_error_code(std::errc::operation_canceled);
   }
 }

@@ -1,8 +1,10 @@
+#include <hocket/base/fatal.hpp>
 #include <hocket/core/current.hpp>
 #include <hocket/core/scheduled.hpp>
 #include <hocket/coro/detail/when_children.hpp>
 
 #include <algorithm>
+#include <cstdio>
 #include <system_error>
 
 namespace hocket::inline HOCKET_ABI::detail {
@@ -22,6 +24,7 @@ bool when_group::suspend(std::coroutine_handle<> parent, std::size_t children,
   // ORDER: relaxed, pairs with nothing: nobody else has the group yet.
   left_.store(children + 1, std::memory_order_relaxed);
   if (stop_source* stops = above.stop()) link_.emplace(*stops, stop_);
+  if (enough_ == 0) stop_.request(verdict::cancelled);
   here.ctx = context_.get();
   begin_all(*this);
   here.ctx = outer;
@@ -47,6 +50,24 @@ bool when_group::wants(when_frame& child) noexcept {
 void when_group::take_place(when_frame& child) noexcept {
   // ORDER: relaxed, pairs with nothing: only the order of these counts.
   if (child.rank == when_frame::unplaced) child.rank = ended_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void when_group::note_if_lost(when_frame& child) noexcept {
+  if (enough_ >= at_failure) return;
+  take_place(child);
+  if (child.rank < enough_) return;
+  char text[256];
+  try {
+    throw;
+  } catch (const std::system_error& thrown) {
+    if (thrown.code() == std::errc::timed_out) return;
+    std::snprintf(text, sizeof text, "an exception is lost: what a loser of a group threw: %s", thrown.what());
+  } catch (const std::exception& thrown) {
+    std::snprintf(text, sizeof text, "an exception is lost: what a loser of a group threw: %s", thrown.what());
+  } catch (...) {
+    std::snprintf(text, sizeof text, "an exception is lost: what a loser of a group threw (no std::exception)");
+  }
+  notice(text);
 }
 
 void when_group::ended(when_frame& child, settled how) noexcept {

@@ -62,6 +62,7 @@ settled managed_entry::how_it_ended() const noexcept {
     case ending::value: return settled::value;
     case ending::error: return settled::exception;
     case ending::killed: return settled::killed;
+    case ending::timed_out: return settled::timed_out;
     case ending::cancelled: return asked == verdict::timed_out ? settled::timed_out : settled::cancelled;
     default: return settled::none;
   }

@@ -102,7 +102,7 @@ void manager_core::pass(const expired_place& due) noexcept {
     static_cast<void>(fail(due.id, std::make_error_code(std::errc::timed_out), &manager_counts::expired));
     return;
   }
-  due.coroutine->request(verdict::cancelled);
+  due.coroutine->request_time_out();
   due.coroutine->release();
 }
 

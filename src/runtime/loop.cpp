@@ -41,15 +41,19 @@ void loop::run_while(condition goes_on, const void* of) {
   }
 }
 
+// What is ready or due as it begins runs, whatever the time: those come first in the queue.
 void loop::run_until_time(time_point until) {
   begin_run();
   running_scope running({this, &ready_}, nullptr);
+  take_posted();
+  while (wheel_.advance(turn_size)) continue;
+  std::size_t first = ready_.size();
   do {
-    turn(turn_size);
+    first -= std::min(first, turn(turn_size));
     if (take_stop()) return;
     if (busy()) continue;
     if (!rest(until)) return;
-  } while (now() < until);
+  } while (first != 0 || now() < until);
 }
 
 bool loop::step() {

@@ -1,4 +1,3 @@
-#include <hocket/base/fatal.hpp>
 #include <hocket/core/current.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/time/interval.hpp>
@@ -8,12 +7,10 @@
 namespace hocket::inline HOCKET_ABI {
 
 interval::interval(duration period, missed_ticks missed, bool begun, time_point first) noexcept
-    : period_(period), next_(first), missed_(missed), begun_(begun) {
-  expects(period > duration::zero(), "an interval has a period that is zero or negative",
-          "give it a period of a nanosecond at least; to let others run, await yield()");
-}
+    : period_(period), next_(first), missed_(missed), begun_(begun) {}
 
 time_point interval::due(time_point present) noexcept {
+  if (period_ <= duration::zero()) return present;
   if (!begun_) next_ = deadline_after(present, period_);
   begun_ = true;
   return next_;
@@ -43,6 +40,7 @@ void ticking::begin(suspension& wait, waiter& entry) noexcept {
 // What counts is when the coroutine runs: that can be long after the alarm, behind others that were ready. A thread
 // goes on at once; its timers are gone by now.
 result<void> ticking::take() noexcept {
+  if (of_->period() <= duration::zero()) return failure(std::errc::invalid_argument);
   time_point present = room_.made().rang();
   if (executor* here = current_executor()) {
     if (timer_service* timers = here->timers()) present = std::max(present, timers->now());

@@ -201,7 +201,7 @@ TEST_CASE("a deadline cancels; it can be moved, taken away and set anew") {
   CHECK_FALSE(h.done());
   w.pass(1ms);
   CHECK(h.done());
-  CHECK(w.t.error == std::errc::operation_canceled);
+  CHECK(w.t.error == std::errc::timed_out);
   CHECK(tm.set_deadline(h.id(), 1s) == std::errc::no_such_process);
 }
 
@@ -235,7 +235,7 @@ TEST_CASE("a deadline that has passed ends every wait that comes") {
   w.run();
   w.pass(1s);
   CHECK(h.done());
-  CHECK(w.t.error == std::errc::operation_canceled);
+  CHECK(w.t.error == std::errc::timed_out);
 }
 
 TEST_CASE("a deadline that has passed is not set again") {
@@ -294,6 +294,33 @@ TEST_CASE("with the caller's clock, deadlines pass in tick()") {
   CHECK(h.done());
   CHECK(tm.counts().timed_out == 1);
   CHECK(tm.counts().expired == 1);
+}
+
+TEST_CASE("a time-out is the same word for a loop and a manager, in a wait, a child's wait and a join") {
+  managed_world w;
+  task_manager tm(w.lp);
+  trace by_loop, by_manager;
+  auto one = spawn(w.lp, {.within = 1s}, managed::insist, std::ref(by_loop));
+  auto two = spawn(tm, {.within = 1s}, managed::insist, std::ref(by_manager));
+  auto child = spawn(tm, {.within = 1s}, managed::stand_in_scope, std::ref(w.t));
+  w.run();
+  w.pass(1s);
+  w.run();
+  CHECK(w.t.error == std::errc::timed_out);
+  CHECK(child.done());
+  CHECK(sync_wait(one.join()).error() == std::errc::timed_out);
+  CHECK(sync_wait(two.join()).error() == std::errc::timed_out);
+}
+
+TEST_CASE("what a deadline ends and nobody joins is no unhandled exception") {
+  managed_world w;
+  task_manager tm(w.lp);
+  spawn(w.lp, {.within = 1s}, managed::insist, std::ref(w.t));
+  spawn(tm, {.within = 1s}, managed::insist, std::ref(w.t));
+  w.run();
+  w.pass(1s);
+  CHECK(w.t.gone == 2);
+  CHECK(w.lp.live() == 0);
 }
 
 }  // namespace hocket_test

@@ -5,8 +5,9 @@
 //   auto r = await(total.join());               // the same as result<int>: a wait that can be timed
 //
 // Awaiting gives the result once. If the coroutine was cancelled or killed, or the wait was cancelled, it throws
-// `cancelled` (join(): operation_canceled); a wait that times out throws std::system_error(timed_out). A cancelled
-// wait leaves the handle as it was. A coroutine that awaits its own handle would wait for ever: that is fatal. So would
+// `cancelled` (join(): operation_canceled); a wait that times out throws std::system_error(timed_out), and so does the
+// join of a coroutine that its own deadline ended: that its time-out left is no unhandled exception, and join() gives it
+// as a result. A cancelled wait leaves the handle as it was. A coroutine that awaits its own handle would wait for ever: that is fatal. So would
 // a thread that waits for a coroutine of a loop which nobody but itself will run: it cannot be told from one beside the
 // thread of the loop, so nothing says so. Such a thread says lp.run_until(handle) first.
 // Dropping the handle gives up the result only: it neither cancels nor waits; the target of the spawn joins. An

@@ -57,7 +57,7 @@ struct spawn_options {
   std::source_location at = std::source_location::current();
 };
 
-enum class ending : std::uint8_t { none, value, error, cancelled, killed, refused };
+enum class ending : std::uint8_t { none, value, error, cancelled, timed_out, killed, refused };
 enum class activity : std::uint8_t { unstarted, ready, waiting, waiting_foreign, ended };
 
 class registry;
@@ -91,6 +91,11 @@ class scheduled : public context, private detail::own_stop, public list_node, pr
 
   // Any thread. Its waits end with operation_canceled, or by unwinding it.
   void request(verdict strength) noexcept { own_stop_.request(strength); }
+  // Any thread. A deadline that others keep for it has passed: a cancel, but its waits, and those of what it spawned in
+  // its scopes, end with timed_out, unless it was stopped before.
+  void request_time_out() noexcept;
+  // ORDER: relaxed, pairs with the store in request_time_out(): who asks has seen the request that follows it.
+  bool timed_out() const noexcept { return timed_out_.load(std::memory_order_relaxed); }
   verdict requested() const noexcept { return own_stop_.requested(); }  // this and the next: by its own code
   bool killed() const noexcept { return own_stop_.killed(); }
   bool may_be_stopped() const noexcept { return own_stop_.may_be_requested(); }
@@ -173,6 +178,7 @@ class scheduled : public context, private detail::own_stop, public list_node, pr
   const char* what() const noexcept override { return "the end of a coroutine"; }
   const char* subject() const noexcept override { return name(); }
   const void* holder() const noexcept override { return this; }
+  bool is_late() const noexcept;
   runnable& prepare(std::coroutine_handle<> start, const void* caller) noexcept;
   void expect_let_go() const noexcept;
   bool detach(waiter& entry) noexcept override;
@@ -188,6 +194,7 @@ class scheduled : public context, private detail::own_stop, public list_node, pr
   bool roams_ = false;
   bool unwinding_ = false;
   bool taken_ = false;
+  atomic<bool> timed_out_{false};
   ending ending_ = ending::none;
   std::uint32_t stays_ = 0;
   atomic<std::uint32_t> foreign_{0};  // waits under way, its own and those of its eager bodies and forks

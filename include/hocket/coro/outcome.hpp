@@ -137,10 +137,12 @@ class [[nodiscard]] outcome {
   settled how_ = settled::none;
 };
 
-// What when_any of a range and when_some give: which one has ended, counted from 0, and how.
+// What when_any of a range and when_some give: which one has ended, counted from 0, and how. `none`, and a value of
+// which nothing is known (settled::none): there was none.
 template <class T>
 struct first_of {
-  std::size_t index;
+  static constexpr std::size_t none = ~std::size_t{0};
+  std::size_t index = none;
   outcome<T> value;
 };
 

@@ -17,6 +17,9 @@
 // a(), b()) neither a nor b runs, if wins() ends without waiting. Where all are possible at once, the one given first
 // wins.
 //
+// An exception of a loser counts no more. One that is foreign is told by a notice (on_notice, base/fatal.hpp); `cancelled`
+// is not, nor the time-out that or_throw makes of a deadline: a loser throws because it is stopped.
+//
 // For primitives alone (a lock or a time-out, one of two channels) use select (sync/select.hpp): it takes exactly one
 // of the resources. Here each child waits for itself: two that are granted at the same time are both taken, and what
 // the loser took (a guard, a permit, an item of a channel) is destroyed with it.
@@ -63,7 +66,6 @@ struct any_first {
 
   template <class Children>
   static auto take(Children& children, const when_frame*, std::size_t) {
-    expects(children.size() != 0, "when_any of a range that is empty by now", "do not change it before the await");
     first_of<typename Children::common> first;
     std::size_t index = 0;
     children.each([&](auto& child) {
@@ -82,10 +84,9 @@ template <class... A>
   return detail::when_awaitable<detail::any_choice, std::tuple<A...>>(1, wait_terms(), std::forward<A>(given)...);
 }
 
-// Fatal for an empty range: nothing would ever end.
+// Of an empty range at once first_of<T>::none, with no value.
 template <detail::range_of_awaitables R>
 [[nodiscard]] auto when_any(R&& range, std::source_location at = std::source_location::current()) {
-  expects(range.size() != 0, "when_any of an empty range", "nothing in it can end: ask `empty()` first", nullptr, at);
   return detail::when_awaitable<detail::any_first, R>(1, wait_terms(at), std::forward<R>(range));
 }
 

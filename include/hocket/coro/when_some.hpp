@@ -4,7 +4,8 @@
 //     if (one.value) ++acknowledged;
 //
 // However they end: whoever needs k successes looks at what came, and asks the others again. Their number is the lesser
-// of k and how many were given. All else is as in when_any: the others are cancelled and waited for.
+// of k and how many were given; for 0 nothing begins. All else is as in when_any: the others are cancelled and waited
+// for.
 #pragma once
 #include <hocket/coro/detail/when_children.hpp>
 #include <vector>
@@ -14,8 +15,7 @@ namespace hocket::inline HOCKET_ABI {
 namespace detail {
 
 // More than there can be is as many as there are.
-inline std::size_t checked_enough(std::size_t enough, const std::source_location& at = {}) {
-  expects(enough != 0, "when_some(0, ...)", "nobody waits for nothing: ask for 1 or more", nullptr, at);
+constexpr std::size_t at_most_all(std::size_t enough) noexcept {
   return enough < when_group::at_failure ? enough : when_group::at_failure - 1;
 }
 
@@ -37,16 +37,16 @@ struct some_firsts {
 
 }  // namespace detail
 
-// The first `enough` of them; all, if there are no more. Fatal for 0. Those of a pack give the same type.
+// The first `enough` of them; all, if there are no more. Those of a pack give the same type.
 template <class... A>
   requires(sizeof...(A) > 0 && (awaitable<A> && ...))
 [[nodiscard]] auto when_some(std::size_t enough, A&&... given) {
-  return detail::when_awaitable<detail::some_firsts, std::tuple<A...>>(detail::checked_enough(enough), wait_terms(),
+  return detail::when_awaitable<detail::some_firsts, std::tuple<A...>>(detail::at_most_all(enough), wait_terms(),
                                                                        std::forward<A>(given)...);
 }
 template <detail::range_of_awaitables R>
 [[nodiscard]] auto when_some(std::size_t enough, R&& range, std::source_location at = std::source_location::current()) {
-  return detail::when_awaitable<detail::some_firsts, R>(detail::checked_enough(enough, at), wait_terms(at),
+  return detail::when_awaitable<detail::some_firsts, R>(detail::at_most_all(enough), wait_terms(at),
                                                         std::forward<R>(range));
 }
 

@@ -81,7 +81,8 @@ class loop final : public executor, public spawn_target, private timer_waker {
     run_while([](const void* of) noexcept { return !static_cast<const join_handle<T>*>(of)->done(); }, &handle);
   }
 
-  // Runs for `time`, or until stop(). Returns early where it must not sleep (see above).
+  // Runs for `time`, or until stop(); by then at least what was ready or due when it began: run_for(0ms) runs that, and
+  // little more. Returns early where it must not sleep (see above).
   template <class Rep, class Period>
   void run_for(std::chrono::duration<Rep, Period> time) {
     run_until_time(deadline_after(now(), time));

@@ -16,6 +16,8 @@
 // tick() is an operation: it may be cancelled, timed, selected. A tick that was not received, because its wait ended
 // otherwise, stays due. What the executor must have, and what "late" means: sleep.hpp.
 //
+// A period that is zero or negative gives no ticks, but invalid_argument at once, each time.
+//
 // Threads: an interval is used by one coroutine or thread at a time. It must outlive the wait for its tick. The time is
 // that of the executor's timers: an interval is not to be taken to one that has another clock. It may not lie on a
 // copied stack (stack_kind::copied): waiting for its tick there is fatal.
@@ -49,7 +51,7 @@ class ticking {
 
 class interval {
  public:
-  // A period that is zero or negative is fatal. One that is too long for the clock never ticks.
+  // A period that is too long for the clock never ticks.
   template <class Rep, class Period>
   explicit interval(std::chrono::duration<Rep, Period> period, missed_ticks missed = missed_ticks::skip) noexcept
       : interval(to_nanoseconds(period), missed, false, {}) {}

@@ -1,5 +1,6 @@
 // Groups: what does not depend on the kind of the parent. The rest is a suite (tests/suites/when_all.hpp,
 // when_any.hpp).
+#include <hocket/base/fatal.hpp>
 #include <hocket/core/or_throw.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/core/yield.hpp>
@@ -14,7 +15,9 @@
 #include "support/death.hpp"
 
 #include <doctest/doctest.h>
+#include <stdexcept>
 #include <string>
+#include <vector>
 
 using namespace hocket;
 using namespace hocket_test;
@@ -155,10 +158,72 @@ TEST_CASE("a foreign awaitable that suspends at once begins when the group does"
   CHECK(sync_wait(body()) == std::errc::io_error);
 }
 
-TEST_CASE("nothing to wait for is refused where it would never end") {
-  std::vector<task<int>> nothing;
-  expect_fatal([&] { static_cast<void>(when_any(std::move(nothing))); }, "when_any of an empty range");
-  expect_fatal([&] { static_cast<void>(when_some(0, std::move(nothing))); }, "when_some(0, ...)");
+TEST_CASE("the first of none is none, and the first none of many are none, of which none begins") {
+  int begun = 0;
+  auto begins = [&]() -> task<int> { co_return ++begun; };
+  auto body = [&]() -> task<> {
+    std::vector<task<int>> nothing, many;
+    auto first = co_await when_any(std::move(nothing));
+    CHECK(first.index == first_of<int>::none);
+    CHECK(first.value.how() == settled::none);
+    many.push_back(begins());
+    many.push_back(begins());
+    auto firsts = co_await when_some(0, std::move(many));
+    CHECK(firsts.empty());
+    auto of_pack = co_await when_some(0, begins(), begins());
+    CHECK(of_pack.empty());
+  };
+  sync_wait(body());
+  CHECK(begun == 0);
+}
+
+namespace {
+
+std::vector<std::string> noticed;
+
+struct notices_kept {
+  notices_kept() { on_notice([](const char* text) noexcept { noticed.emplace_back(text); }); }
+  ~notices_kept() { on_notice(nullptr), noticed.clear(); }
+};
+
+}  // namespace
+
+TEST_CASE("what a loser throws is told by a notice, unless it throws because it is stopped") {
+  notices_kept kept;
+  auto wins = []() -> task<int> { co_return (co_await yield(), 1); };
+  auto loses = [](int how) -> task<int> {
+    auto stopped = co_await yield();
+    while (stopped) stopped = co_await yield();
+    if (how == 0) throw std::runtime_error("the disk is full");
+    if (how == 1) throw 7;
+    if (how == 2) throw_error(stopped.error());
+    throw_error(std::make_error_code(std::errc::timed_out));
+  };
+  auto body = [&]() -> task<int> {
+    auto first = co_await when_any(wins(), loses(0), loses(1), loses(2), loses(3));
+    co_return *first.get<0>();
+  };
+  CHECK(sync_wait(body()) == 1);
+  REQUIRE(noticed.size() == 2);
+  CHECK(noticed[0].find("the disk is full") != std::string::npos);
+  CHECK(noticed[1].find("no std::exception") != std::string::npos);
+}
+
+TEST_CASE("what counts is no loss: the exceptions that a group gives are told by no notice") {
+  notices_kept kept;
+  auto fails = []() -> task<int> {
+    co_await yield();
+    throw std::runtime_error("told to the parent");
+  };
+  auto some = [&]() -> task<int> {
+    auto both = co_await when_some(2, fails(), fails());
+    CHECK(both[0].value.exception());
+    CHECK(both[1].value.exception());
+    auto any = co_await when_any(fails());
+    co_return *any.get<0>();
+  };
+  CHECK_THROWS_AS(sync_wait(some()), std::runtime_error);
+  CHECK(noticed.empty());
 }
 
 TEST_CASE("a group outside of any executor is refused") {

@@ -97,12 +97,12 @@ TEST_CASE("deadlines pass on a runtime, wherever they are set") {
   task_manager tm(rt);
   auto one = spawn(tm, {.within = 1ms}, stand, std::ref(t));
   auto ended = sync_wait(one.join());
-  CHECK(ended.error() == std::errc::operation_canceled);
+  CHECK(ended.error() == std::errc::timed_out);
 
   auto late = spawn(tm, {.within = 1h}, stand, std::ref(t));
   CHECK_FALSE(tm.set_deadline(late.id(), 1ms));
   auto ended_late = sync_wait(late.join());
-  CHECK(ended_late.error() == std::errc::operation_canceled);
+  CHECK(ended_late.error() == std::errc::timed_out);
 
   auto reply = tm.expect<int>({.within = 1ms});
   CHECK(sync_wait(reply).error() == std::errc::timed_out);

@@ -1,6 +1,7 @@
 // Task managers with tasks; with fibers in stackful/.
 #include <hocket/core/or_throw.hpp>
 #include <hocket/core/yield.hpp>
+#include <hocket/coro/scope.hpp>
 #include <hocket/coro/shielded.hpp>
 #include <hocket/coro/when_any.hpp>
 #include <hocket/time/within.hpp>
@@ -28,6 +29,14 @@ struct managed_tasks {
     auto first = co_await t.gate.wait();
     auto second = co_await t.gate.wait();
     if (!first && !second) t.error = second.error();
+  }
+
+  static task<> stand_in_scope(trace& t) {
+    auto body = [&t](scope& all) -> task<> {
+      spawn(all, stand, std::ref(t));
+      co_return;
+    };
+    co_await in_scope(body);
   }
 
   static task<> insist(trace& t) {

@@ -176,6 +176,7 @@ TEST_CASE("what was cancelled before its deadline has passed was cancelled") {
   cleaned_up.set();
   w.run();
   CHECK(waiter.how == settled::cancelled);
+  CHECK(sync_wait(h.join()).error() == std::errc::operation_canceled);
 }
 
 TEST_CASE("a manager that is destroyed by one of its own coroutines is fatal") {

@@ -2,6 +2,7 @@
 #include <hocket/core/yield.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/runtime/run.hpp>
+#include <hocket/time/sleep.hpp>
 
 #include "support/death.hpp"
 #include "unit/runtime/gate.hpp"
@@ -183,6 +184,30 @@ TEST_CASE("run_for ends when its time is over") {
   shut.open();
   lp.run();
   CHECK(sync_wait(handle) == std::error_code{});
+}
+
+TEST_CASE("run_for of no time runs all that is ready or due, and is no run without end") {
+  manual_clock time;
+  loop lp({.time = &time});
+  int begun = 0, woken = 0;
+  std::vector<join_handle<>> all;
+  for (int i = 0; i < 200; ++i) {
+    all.push_back(spawn(lp, [&]() -> task<> {
+      ++begun;
+      co_await sleep_for(1s);
+      ++woken;
+      while (co_await yield()) continue;
+    }));
+  }
+  lp.run_for(0ms);
+  CHECK(begun == 200);
+  CHECK(woken == 0);
+  time.advance(1s);
+  lp.run_for(0ms);
+  CHECK(woken == 200);
+  lp.run_for(0ms);
+  lp.cancel_all();
+  lp.run();
 }
 
 TEST_CASE("a coroutine that was spawned with a deadline finds it in all of its waits") {

@@ -67,6 +67,10 @@ class when_group : private wait_source {
   // place then.
   [[nodiscard]] bool wants(when_frame& child) noexcept;
 
+  // In the catch (...) of a child: a notice (on_notice) of what it threw, if that counts no more, and is not what a stop
+  // or a deadline makes of a wait.
+  void note_if_lost(when_frame& child) noexcept;
+
   context& surroundings() const noexcept { return *context_; }
 
   // Whether no more children are to begin, and why: cancelled, or killed.
@@ -261,6 +265,7 @@ class when_child : private when_frame {
       outcome_.set_cancelled();
     } catch (...) {
       outcome_.set_exception(std::current_exception());
+      group->note_if_lost(*this);
     }
     group->ended(*this, outcome_.how());
   }

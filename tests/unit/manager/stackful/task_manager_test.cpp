@@ -1,6 +1,7 @@
 // Task managers with fibers.
 #include <hocket/core/or_throw.hpp>
 #include <hocket/core/yield.hpp>
+#include <hocket/coro/scope.hpp>
 #include <hocket/coro/shielded.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/spawn.hpp>
@@ -28,6 +29,12 @@ struct managed_fibers {
     auto first = await(t.gate.wait());
     auto second = await(t.gate.wait());
     if (!first && !second) t.error = second.error();
+  }
+
+  static void stand_in_scope(trace& t) {
+    scope all;
+    spawn(all, stand, std::ref(t));
+    static_cast<void>(await(all.join()));
   }
 
   static void insist(trace& t) {
