@@ -6,11 +6,11 @@
 //
 // Awaiting gives the result once. If the coroutine was cancelled or killed, or the wait was cancelled, it throws
 // `cancelled` (join(): operation_canceled); a wait that times out throws std::system_error(timed_out), and so does the
-// join of a coroutine that its own deadline ended: that its time-out left is no unhandled exception, and join() gives it
-// as a result. A cancelled wait leaves the handle as it was. A coroutine that awaits its own handle would wait for ever: that is fatal. So would
-// a thread that waits for a coroutine of a loop which nobody but itself will run: it cannot be told from one beside the
-// thread of the loop, so nothing says so. Such a thread says lp.run_until(handle) first.
-// Dropping the handle gives up the result only: it neither cancels nor waits; the target of the spawn joins. An
+// join of a coroutine that its own deadline ended: that its time-out left is no unhandled exception, and join() gives
+// it as a result. A cancelled wait leaves the handle as it was. A coroutine that awaits its own handle would wait for
+// ever: that is fatal. So would a thread that waits for a coroutine of a loop which nobody but itself will run: it
+// cannot be told from one beside the thread of the loop, so nothing says so. Such a thread says lp.run_until(handle)
+// first. Dropping the handle gives up the result only: it neither cancels nor waits; the target of the spawn joins. An
 // exception that is given up so goes to the target's on_unhandled (which aborts unless told otherwise), on the thread
 // that drops the handle if the coroutine has ended. Only a handle that is dropped because of another exception gives it
 // up in silence. Move-only, owned by one thread at a time; the coroutine may run on another.

@@ -17,8 +17,8 @@
 // a(), b()) neither a nor b runs, if wins() ends without waiting. Where all are possible at once, the one given first
 // wins.
 //
-// An exception of a loser counts no more. One that is foreign is told by a notice (on_notice, base/fatal.hpp); `cancelled`
-// is not, nor the time-out that or_throw makes of a deadline: a loser throws because it is stopped.
+// An exception of a loser counts no more. One that is foreign is told by a notice (on_notice, base/fatal.hpp);
+// `cancelled` is not, nor the time-out that or_throw makes of a deadline: a loser throws because it is stopped.
 //
 // For primitives alone (a lock or a time-out, one of two channels) use select (sync/select.hpp): it takes exactly one
 // of the resources. Here each child waits for itself: two that are granted at the same time are both taken, and what

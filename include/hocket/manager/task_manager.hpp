@@ -18,9 +18,9 @@
 //
 // Stopping. cancel() asks: the waits of the coroutine end with operation_canceled, but for those that are shielded.
 // kill() unwinds it, shielded or not. A deadline that passes cancels it, too, but its waits end with timed_out, and it
-// with settled::timed_out: what came first counts. It can be set, moved and taken away as long as it has not passed. A group is all work that was
-// given one number: a player's, a connection's, a tenant's. What was stopped before it began does not begin (killed),
-// or finds its first wait cancelled; what stops itself goes on to its next wait.
+// with settled::timed_out: what came first counts. It can be set, moved and taken away as long as it has not passed. A
+// group is all work that was given one number: a player's, a connection's, a tenant's. What was stopped before it began
+// does not begin (killed), or finds its first wait cancelled; what stops itself goes on to its next wait.
 //
 // How it ended (wait(), counts()): `value` if its body returned, whatever was asked of it; `exception` if one left it;
 // else `cancelled`, `timed_out` or `killed`. What it gives, a result that is an error too, is its handle's.

@@ -182,7 +182,9 @@ namespace {
 std::vector<std::string> noticed;
 
 struct notices_kept {
-  notices_kept() { on_notice([](const char* text) noexcept { noticed.emplace_back(text); }); }
+  notices_kept() {
+    on_notice([](const char* text) noexcept { noticed.emplace_back(text); });
+  }
   ~notices_kept() { on_notice(nullptr), noticed.clear(); }
 };
 
