@@ -74,11 +74,11 @@ struct runtime::state : pool_core {
   std::vector<std::unique_ptr<worker>> workers;
 
   enum class gate : std::uint8_t { open, children_only, closed };
-  standstill still;
+  alignas(cache_line_size) atomic<std::size_t> entered{0};  // by other threads than the workers
+  alignas(cache_line_size) standstill still;
   atomic<gate> admits{gate::open};  // what may be spawned
   atomic<bool> ended{false};        // nothing is left; the threads end
   atomic<std::uint32_t> ends{0};    // while it closes: changes with each coroutine that ends
-  atomic<std::size_t> entered{0};   // by other threads than the workers
   atomic<std::size_t> left{0};
   std::optional<stall_detector> stalls;
   std::optional<signal_dump> dumps;

@@ -4,6 +4,8 @@
 // Who may touch what. injected, idle: any thread. cores: constant once the first worker runs. seen_turns: the sleeper
 // that watches. posting: any thread; read by the destructor of the runtime.
 #pragma once
+#include <hocket/base/cache_line.hpp>
+
 #include "runtime/idle_workers.hpp"
 #include "runtime/injection.hpp"
 
@@ -44,11 +46,13 @@ struct pool_core {
     return posting.load(std::memory_order_acquire) == 0;
   }
 
-  injection injected;
-  idle_workers idle;
-  std::vector<worker_core*> cores;
+  // Each on lines of its own: a post writes `injected` and `posting`, a sleeper `idle`, and every worker reads `cores` at
+  // every turn.
+  alignas(cache_line_size) injection injected;
+  alignas(cache_line_size) idle_workers idle;
+  alignas(cache_line_size) atomic<std::uint32_t> posting{0};  // calls of inject() under way
+  alignas(cache_line_size) std::vector<worker_core*> cores;
   std::vector<std::size_t> seen_turns;
-  atomic<std::uint32_t> posting{0};  // calls of inject() under way
 };
 
 }  // namespace hocket::inline HOCKET_ABI
