@@ -66,7 +66,8 @@ class when_array {
   static constexpr bool gives_result = child::gives_result;
   using common = typename child::value;
 
-  explicit when_array(std::remove_reference_t<Range>& range) : when_array(range.size()) {
+  // With room for one at least: of no room g++ warns that it is overrun.
+  explicit when_array(std::remove_reference_t<Range>& range) : when_array(range.size() + (range.size() == 0)) {
     for (auto& one : range) {
       ::new (static_cast<void*>(room_ + size_)) child(static_cast<given&&>(one));
       ++size_;
