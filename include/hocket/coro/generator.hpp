@@ -3,10 +3,12 @@
 //   generator<int> squares(int n) { for (int i = 0; i < n; ++i) co_yield i * i; }
 //   for (int s : squares(10)) use(s);
 //
-// A generator is a move-only input range for a single pass. The body runs on the stack of whoever asks for the next
-// value (begin(), ++), on no executor: `co_await` does not compile in it. `await` suspends the fiber that reads it, as
-// in any function that the fiber calls; where a task reads it, it is fatal. An exception that leaves the body comes out
-// of that begin() or ++, and ends the sequence. Destroying a generator destroys its suspended body, locals first.
+// A generator is a move-only view and an input range, for a single pass. A pipeline takes it over as an rvalue:
+// std::move(g) | std::views::take(3). An lvalue in a pipeline does not compile: two views would begin it twice. The
+// body runs on the stack of whoever asks for the next value (begin(), ++), on no executor: `co_await` does not compile
+// in it. `await` suspends the fiber that reads it, as in any function that the fiber calls; where a task reads it, it
+// is fatal. An exception that leaves the body comes out of that begin() or ++, and ends the sequence. Destroying a
+// generator destroys its suspended body, locals first.
 //
 // The types are those of std::generator<Reference, Value>: generator<T> gives T&&, so that values can be moved from;
 // generator<const T&> and generator<T&> give what they say. A yielded object is referred to, not copied; but where T&&
@@ -23,6 +25,7 @@
 // while it runs, handing over one that was begun) is fatal.
 #pragma once
 #include <hocket/coro/detail/generator_promise.hpp>
+#include <string_view>  // for std::ranges::enable_view: it specialises that too, and is lighter than <ranges>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -132,3 +135,6 @@ generator<Yielded> each_of(Range& range) {
 }  // namespace detail
 
 }  // namespace hocket::inline HOCKET_ABI
+
+template <class Reference, class Value>
+inline constexpr bool std::ranges::enable_view<hocket::generator<Reference, Value>> = true;

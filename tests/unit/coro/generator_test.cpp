@@ -29,7 +29,11 @@ generator<int> breaks(int after) {
 }
 
 static_assert(std::ranges::input_range<generator<int>>);
+static_assert(std::ranges::view<generator<int>>);
+static_assert(std::ranges::view<generator<std::string_view, std::string>>);
 static_assert(std::ranges::viewable_range<generator<int>>);
+static_assert(!std::ranges::viewable_range<generator<int>&>);
+static_assert(std::is_same_v<std::views::all_t<generator<int>>, generator<int>>, "no view around the view");
 static_assert(!std::ranges::forward_range<generator<int>>);
 static_assert(!std::is_copy_constructible_v<generator<int>>);
 static_assert(std::is_same_v<std::ranges::range_reference_t<generator<int>>, int&&>);
@@ -76,6 +80,21 @@ TEST_CASE("a generator works with the range library") {
   CHECK(got == std::vector<int>{0, 4, 16});
   auto g = count(100);
   CHECK(*std::ranges::find(g, 42) == 42);
+}
+
+TEST_CASE("a pipeline takes over a generator that is moved into it") {
+  auto body = [](counted) -> generator<int> {
+    for (int i = 0;; ++i) co_yield i;
+  };
+  {
+    auto g = body(counted{});
+    auto three = std::move(g) | std::views::drop(2) | std::views::take(3);
+    std::vector<int> got;
+    for (int n : three) got.push_back(n);
+    CHECK(got == std::vector<int>{2, 3, 4});
+    CHECK(counted::live == 1);
+  }
+  CHECK(counted::live == 0);
 }
 
 TEST_CASE("references yield the object itself") {
