@@ -46,8 +46,8 @@ struct pool_core {
     return posting.load(std::memory_order_acquire) == 0;
   }
 
-  // Each on lines of its own: a post writes `injected` and `posting`, a sleeper `idle`, and every worker reads `cores` at
-  // every turn.
+  // Each on lines of its own: a post writes `injected` and `posting`, a sleeper `idle`, and every worker reads `cores`
+  // at every turn.
   alignas(cache_line_size) injection injected;
   alignas(cache_line_size) idle_workers idle;
   alignas(cache_line_size) atomic<std::uint32_t> posting{0};  // calls of inject() under way

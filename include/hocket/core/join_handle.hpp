@@ -46,13 +46,8 @@ class join_operation {
   void begin(suspension& wait, waiter& entry) noexcept { of_->join(wait, entry); }
   result<value_type> take() {
     if (std::error_code error = check_joined(*of_)) return failure(error);
-    if constexpr (is_result<T>) {
-      return of_->slot.take();
-    } else if constexpr (std::is_void_v<T>) {
-      return {};
-    } else {
-      return of_->slot.take();
-    }
+    if constexpr (std::is_void_v<T>) return {};
+    else return of_->slot.get();
   }
 
  private:

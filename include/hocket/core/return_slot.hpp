@@ -27,6 +27,17 @@ class return_slot {
     else ::new (const_cast<void*>(static_cast<const void*>(std::addressof(value_)))) T(std::forward<U>(value));
     state_ = state::value;
   }
+  // The value is what call() returns, which is constructed in the slot.
+  template <class F>
+  void set_value_from(F&& call) noexcept(noexcept(call())) {
+    if constexpr (std::is_reference_v<T>) {
+      auto&& referent = call();
+      value_ = std::addressof(referent);
+    } else {
+      ::new (const_cast<void*>(static_cast<const void*>(std::addressof(value_)))) T(call());
+    }
+    state_ = state::value;
+  }
   void set_exception(std::exception_ptr error) noexcept {
     reset();
     ::new (static_cast<void*>(std::addressof(error_))) std::exception_ptr(std::move(error));
@@ -40,6 +51,13 @@ class return_slot {
     if (state_ == state::exception) [[unlikely]]
       std::rethrow_exception(error_);
     if constexpr (std::is_reference_v<T>) return static_cast<T>(*value_);
+    else return std::move(value_);
+  }
+  // The value where it is, to be moved from, or rethrows. It stays there until the slot is destroyed.
+  T&& get() {
+    if (state_ == state::exception) [[unlikely]]
+      std::rethrow_exception(error_);
+    if constexpr (std::is_reference_v<T>) return static_cast<T&&>(*value_);
     else return std::move(value_);
   }
 

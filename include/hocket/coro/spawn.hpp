@@ -50,7 +50,7 @@ class spawned_task final : public scheduled_result<T>, private stand_in {
         body_.await_resume();
         this->slot.set_value();
       } else {
-        this->slot.set_value(body_.await_resume());
+        this->slot.set_value_from([this]() -> T { return body_.await_resume(); });
       }
       this->succeed();
     } catch (...) {

@@ -144,10 +144,15 @@ class [[nodiscard]] task {
       destroy();
       return static_cast<T>(*referent);
     } else {
-      T result = promise.take_value();
-      destroy();
-      return result;
+      return take_object();
     }
+  }
+  // A function of its own: g++ before 14 constructs a named result in the caller's place only if its declaration is in
+  // the outermost block of a function.
+  [[gnu::always_inline]] T take_object() {
+    T result = body_.promise().take_value();
+    destroy();
+    return result;
   }
   // Throws the exception, if there is one, by a call in tail position: the unwinder finds no frame of this function.
   // Returns `this`, so that its caller need not save a register for it.

@@ -44,7 +44,7 @@ class spawned_fiber final : public scheduled_result<T>, public scheduled_fiber {
         self.call_();
         self.slot.set_value();
       } else {
-        self.slot.set_value(self.call_());
+        self.slot.set_value_from(self.call_);
       }
       self.succeed();
     } catch (...) {

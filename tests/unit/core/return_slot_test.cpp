@@ -64,6 +64,33 @@ TEST_CASE("values are converted, moved out, and destroyed once") {
   CHECK(*only.take() == 1);
 }
 
+TEST_CASE("what a call returns is constructed in the slot, and is taken where it is") {
+  struct immovable {
+    explicit immovable(int n) : number(n) {}
+    immovable(immovable&&) = delete;
+    int number;
+  };
+  return_slot<immovable> slot;
+  slot.set_value_from([] { return immovable(4); });
+  immovable&& there = slot.get();
+  CHECK(there.number == 4);
+  CHECK(&there == &static_cast<const immovable&>(slot.get()));
+
+  return_slot<int> broken;
+  CHECK_THROWS_AS(broken.set_value_from([]() -> int { throw std::runtime_error("failed"); }), std::runtime_error);
+  CHECK(broken.empty());
+  broken.set_exception(an_error());
+  CHECK_THROWS_WITH_AS(broken.get(), "failed", std::runtime_error);
+
+  int apart = 5;
+  return_slot<int&> lvalue;
+  lvalue.set_value_from([&]() -> int& { return apart; });
+  CHECK(&lvalue.get() == &apart);
+  return_slot<int&&> rvalue;
+  rvalue.set_value_from([&]() -> int&& { return std::move(apart); });
+  CHECK(&static_cast<const int&>(rvalue.get()) == &apart);
+}
+
 TEST_CASE("a reference stays the same object") {
   int there = 5;
   return_slot<int&> slot;
