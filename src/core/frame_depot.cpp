@@ -44,8 +44,8 @@ bool frame_depot::reserve(std::size_t bytes) noexcept {
 void frame_depot::leave(kept_frame* full, std::size_t index) noexcept {
   if (!reserve(magazine_bytes(index))) return free_frames(full, index);
   if (!put(full, shelves_[index])) return;
-  // ORDER: relaxed, pairs with nothing: an address; the clock was made before it was set.
-  const clock* const own = time_.load(std::memory_order_relaxed);
+  // ORDER: acquire, pairs with the store in set_decay(): the clock is whole.
+  const clock* const own = time_.load(std::memory_order_acquire);
   static_cast<void>(keep_house((own ? *own : steady_clock()).now()));
 }
 
@@ -108,8 +108,9 @@ duration frame_depot::keep_house(time_point now) noexcept {
 }
 
 void frame_depot::set_decay(duration period, const clock& time) noexcept {
+  // ORDER: release, pairs with the load in leave(): the clock is whole.
+  time_.store(&time, std::memory_order_release);
   // ORDER: relaxed, pairs with nothing: numbers, each used by itself.
-  time_.store(&time, std::memory_order_relaxed);
   decay_.store(period.count(), std::memory_order_relaxed);
   set_due(deadline_after(time.now(), period));
 }

@@ -8,13 +8,10 @@ void detail::throw_unwinding() { throw forced_unwind{}; }
 
 namespace {
 
-// A cancel is the time-out of whoever has a deadline that others keep, and of all that it has spawned below itself.
+// By its terms, or because its coroutine was cancelled for a deadline that somebody else keeps.
 bool was_too_late(verdict outcome) noexcept {
-  if (outcome == verdict::timed_out) return true;
-  for (const context* at = &current_context(); at; at = at->parent()) {
-    if (const scheduled* const whose = at->strand(); whose && whose->timed_out()) return true;
-  }
-  return false;
+  const stop_source* const stop = current_context().stop();
+  return outcome == verdict::timed_out || (stop && stop->timed_out());
 }
 
 }  // namespace

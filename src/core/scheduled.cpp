@@ -30,16 +30,9 @@ scheduled::scheduled(spawn_target& target, coroutine_kind kind, const spawn_opti
   runnable::home = &target.home();
 }
 
-void scheduled::request_time_out() noexcept {
-  // ORDER: relaxed, pairs with the load in timed_out(): the request publishes it.
-  if (requested() == verdict::idle) timed_out_.store(true, std::memory_order_relaxed);
-  request(verdict::cancelled);
-}
-
-// Its own deadline has passed, not one that it has from its parent.
+// A deadline has passed, its own or one of those around it.
 bool scheduled::is_late() const noexcept {
   if (timed_out()) return true;
-  if (deadline() >= parent()->deadline()) return false;
   const timer_service* const timers = home().timers();
   return timers && timers->now() >= deadline();
 }

@@ -26,10 +26,10 @@ bool stop_source::detach_from_list(stop_node& node) noexcept {
 
 // --- a request
 
-bool stop_source::request(verdict strength) noexcept {
+bool stop_source::request(verdict strength, bool by_deadline) noexcept {
   expects(strength == verdict::cancelled || strength == verdict::killed, "stop_source::request of another verdict",
           "request verdict::cancelled or verdict::killed");
-  if (!raise(strength)) return false;
+  if (!raise(strength, by_deadline)) return false;
   for (stop_link::place at{this, nullptr};;) {
     stop_node* node = at.source->pop(strength);
     if (node && node->fire) node->fire(*node, strength);
@@ -40,13 +40,14 @@ bool stop_source::request(verdict strength) noexcept {
 }
 
 // True: now as much is requested, and this call made it so.
-bool stop_source::raise(verdict strength) noexcept {
+bool stop_source::raise(verdict strength, bool by_deadline) noexcept {
   locked guard(mutex_);
   // ORDER: relaxed, pairs with nothing: what is requested is raised under the mutex.
   const word seen = word_.load(std::memory_order_relaxed);
-  if (is_apart(seen)) return raise_apart(seen, strength);
+  if (is_apart(seen)) return raise_apart(seen, strength, by_deadline);
   const verdict before = strength_of(seen);
   if (before >= strength) return false;
+  if (before == verdict::idle) note_reason(by_deadline);
   // ORDER: release, pairs with the load in requested() and attach(): who sees the request sees what led to it.
   word_.fetch_add(bits_of(strength) - bits_of(before), std::memory_order_release);
   return true;

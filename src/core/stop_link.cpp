@@ -7,7 +7,7 @@ namespace hocket::inline HOCKET_ABI {
 stop_link::stop_link(stop_source& parent, stop_source& child, verdict above) noexcept
     : stop_link(parent, child, late{}) {
   const verdict told = enlist(above);
-  if (told > above) child.request(told);
+  if (told > above) child.request(told, parent.timed_out());
 }
 
 // Gives what was requested of the parent before.
@@ -47,7 +47,7 @@ void stop_link::borrow() noexcept {
 
 // By its borrower: on to the child, unless that has been told by somebody else.
 void stop_link::descend(place& at, verdict strength) noexcept {
-  if (!child_.raise(strength)) return give_back(strength);
+  if (!child_.raise(strength, parent_.timed_out())) return give_back(strength);
   before(strength) = at.way;
   at = {&child_, this};
 }
@@ -77,7 +77,9 @@ void late_stop_source::link_up() noexcept {
   if (!word_.compare_exchange_strong(seen, seen | linking, std::memory_order_relaxed, std::memory_order_relaxed))
     return;
   link_.emplace(*above_, *this, stop_link::late{});
-  const verdict told = std::max(link_->enlist(verdict::idle), seen == apart ? verdict::idle : verdict::cancelled);
+  const verdict from_above = link_->enlist(verdict::idle);
+  const verdict told = seen == apart ? from_above : std::max(from_above, verdict::cancelled);
+  if (seen == apart && from_above != verdict::idle) note_reason(above_->timed_out());
   // ORDER: release, pairs with the load in requested() and attach(): who sees the request sees what led to it.
   word_.store(bits_of(told), std::memory_order_release);
 }
@@ -96,9 +98,10 @@ verdict stop_source::attach_below(stop_node& node, verdict above) noexcept {
 }
 
 // By compare-exchange, because leave() takes no lock: a source must not be apart again afterwards.
-bool stop_source::raise_apart(word seen, verdict strength) noexcept {
+bool stop_source::raise_apart(word seen, verdict strength, bool by_deadline) noexcept {
   if (seen == apart_cancelled && strength == verdict::cancelled) return false;
   const word raised = strength == verdict::killed ? kill_bit : apart_cancelled;
+  if (seen == apart) note_reason(by_deadline);
   // ORDER: release, pairs with the load in requested() and attach(): who sees the request sees what led to it; relaxed
   // on failure: the coroutine has ended.
   return word_.compare_exchange_strong(seen, raised, std::memory_order_release, std::memory_order_relaxed);

@@ -50,7 +50,7 @@ scope::scope(executor& home, spawn_target* above, const scope_options& options, 
 scope::~scope() {
   if (std::uncaught_exceptions() > exceptions_) fail();
   bool joined = size() == 0 || detail::wait_here(join({}));
-  expects(joined, "a scope was left by a task while children run",
+  expects(joined, "a scope was left by a task while children run, or a cancel() of another thread",
           "a task's destructors cannot wait: use co_await in_scope(body), or co_await its join() first",
           context_->name(), context_->spawned());
 }

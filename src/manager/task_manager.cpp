@@ -27,7 +27,7 @@ void detail::managed_spawn::bind(scheduled& made) noexcept {
     id_ = entry.id();
     late = entry.is_late();
   }
-  if (late) made.request(verdict::cancelled);
+  if (late) made.request_time_out();
 }
 
 task_id detail::add_promise(manager_core& core, const promise_kind& kind, void* promise,

@@ -4,7 +4,10 @@
 #pragma once
 #include <hocket/core/or_throw.hpp>
 #include <hocket/core/yield.hpp>
+#include <hocket/sync/condition.hpp>
+#include <hocket/sync/event.hpp>
 #include <hocket/sync/mutex.hpp>
+#include <hocket/sync/select.hpp>
 
 #include "suites/endless.hpp"
 #include "suites/world.hpp"
@@ -190,6 +193,38 @@ TEST_CASE_TEMPLATE("a mutex is free while a coroutine whose budget is used up le
   world.start(looks);
   world.settle();
   CHECK(found_free >= 4);
+}
+
+// The select has the mutex again after each wait: nobody else may find out when it was free.
+TEST_CASE_TEMPLATE("a select of a condition does not let others run while it holds the mutex", Kind,
+                   HOCKET_SUITE_KINDS) {
+  hocket::basic_mutex<typename Kind::strength> mutex;
+  hocket::basic_condition<typename Kind::strength> changed;
+  hocket::basic_event<typename Kind::strength> bell;
+  bell.set();
+  int found_taken = 0;
+  bool over = false;
+  Kind world;
+  auto selects = [&]() -> typename Kind::body {
+    auto held = co_await mutex.lock();
+    for (int i = 0; i < 5 * budget; ++i) {
+      auto chosen = co_await select(bell.wait(), changed.wait(*held));
+      REQUIRE(chosen.has_value());
+      CHECK(chosen->index() == 0);
+    }
+    held->unlock();
+    over = true;
+  };
+  auto looks = [&]() -> typename Kind::body {
+    while (!over) {
+      found_taken += !mutex.try_lock();
+      co_await hocket::yield();
+    }
+  };
+  world.start(selects);
+  world.start(looks);
+  world.settle();
+  CHECK(found_taken == 0);
 }
 
 TEST_CASE_TEMPLATE("a yield tells that its coroutine was cancelled", Kind, HOCKET_SUITE_KINDS) {

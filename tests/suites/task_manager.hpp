@@ -323,4 +323,26 @@ TEST_CASE("what a deadline ends and nobody joins is no unhandled exception") {
   CHECK(w.lp.live() == 0);
 }
 
+TEST_CASE("what a deadline ends in a scope, and nobody joins, is no unhandled exception") {
+  managed_world w;
+  task_manager tm(w.lp);
+  spawn(w.lp, {.within = 1s}, managed::insist_in_scope, std::ref(w.t));
+  spawn(tm, {.within = 1s}, managed::insist_in_scope, std::ref(w.t));
+  w.run();
+  w.pass(1s);
+  CHECK(w.t.gone == 2);
+  CHECK(w.lp.live() == 0);
+}
+
+TEST_CASE("below a shield a cancel is a cancel, though the coroutine around it has timed out") {
+  managed_world w;
+  task_manager tm(w.lp);
+  spawn(tm, {.within = 1s}, managed::clean_up_in_scope, std::ref(w.t));
+  w.run();
+  w.pass(1s);
+  CHECK(w.t.gone == 1);
+  CHECK(w.t.error == std::errc::operation_canceled);
+  CHECK(w.lp.live() == 0);
+}
+
 }  // namespace hocket_test

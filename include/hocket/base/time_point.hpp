@@ -1,7 +1,7 @@
 // The time points and durations of the library: nanoseconds of the machine's monotonic clock.
 #pragma once
+#include <hocket/base/platform/chrono.hpp>
 #include <hocket/base/platform/config.hpp>
-#include <chrono>
 
 namespace hocket::inline HOCKET_ABI {
 

@@ -10,8 +10,8 @@
 //   3. Otherwise the operation begins, like any other: it may have to wait now.
 // An operation that suspends sets the count back: the others come to their turn anyway. decision 017 has the reasons.
 //
-// Who cannot pause, spends and goes on: a plain thread, an eager body on its caller's stack, a raw coroutine, code that
-// is being unwound.
+// Code that cannot pause spends and goes on: a plain thread, an eager body on its caller's stack, a raw coroutine, code
+// that is being unwound.
 //
 // The count is a byte of the thread's state. It counts upward, so that a state of all zeros is a full budget, and the
 // carry of one addition tells that it is used up.
@@ -23,17 +23,17 @@
 namespace hocket::inline HOCKET_ABI::detail {
 
 // True: the budget is used up by this.
-[[gnu::always_inline]] inline bool spend_budget(std::uint8_t price) noexcept {
-  if constexpr (under_model) {  // an execution is to be repeated
-    return false;
-  } else {
-    std::uint8_t& spent = this_thread().spent;
-    return __builtin_add_overflow(spent, price, &spent);
-  }
+template <std::uint8_t Price>
+[[gnu::always_inline]] inline bool spend_budget() noexcept {
+  if constexpr (under_model || Price == 0) return false;  // under the model an execution is to be repeated
+  else return add_to_this_thread<offsetof(thread_state, spent), Price>();
 }
 
 // The thread's coroutines have let others run.
-inline void refill_budget(thread_state& here) noexcept { here.spent = 0; }
+inline void refill_budget(thread_state& here) noexcept {
+  here.spent = 0;
+  wrote_this_thread();
+}
 
 // Asked when the budget is used up: whether the running coroutine can go through its executor's queue. Refills it.
 [[gnu::cold, gnu::noinline]] bool can_pause() noexcept;

@@ -1,8 +1,8 @@
 // Who makes the drivers of a runtime's workers (core/driver.hpp).
 #pragma once
+#include <hocket/base/platform/unique_ptr.hpp>
 #include <hocket/core/driver.hpp>
 #include <cstddef>
-#include <memory>
 
 namespace hocket::inline HOCKET_ABI {
 

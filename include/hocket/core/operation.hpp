@@ -36,8 +36,7 @@
 //                                                      // whoever ended it, unless it was killed. No select takes such
 //                                                      // a wait.
 //   static constexpr bool keeps_result = true;         // only if try_now() and a grant take nothing: what is given
-//   stays
-//                                                      // where it is until take(). A group that was decided leaves it.
+//                                                      // stays until take(). A group that was decided leaves it.
 //   static constexpr bool relocks = true;              // only if it has a lock again before it ends, whatever ends it.
 //                                                      // At most one of those stands in a select.
 //   const void* moves_from() const noexcept;           // only if it moves an object of the caller away while it waits.
@@ -233,7 +232,7 @@ class [[nodiscard]] wait : public own_awaiter {
 
   bool await_ready() noexcept {
     expect_no_lock_to_await(what_.terms_.at);
-    if (price != 0 && detail::spend_budget(price)) [[unlikely]] {
+    if (detail::spend_budget<detail::price_of<Op>>()) [[unlikely]] {
       if (detail::can_pause()) {
         state_ = state::pausing;
         return false;
@@ -272,8 +271,6 @@ class [[nodiscard]] wait : public own_awaiter {
   }
 
  private:
-  static constexpr std::uint8_t price = detail::price_of<Op>;
-
   // Pausing: it lets others run first, or was ended by what came meanwhile.
   enum class state : std::uint8_t { possible, pausing, suspended };
 

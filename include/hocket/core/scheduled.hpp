@@ -93,9 +93,8 @@ class scheduled : public context, private detail::own_stop, public list_node, pr
   void request(verdict strength) noexcept { own_stop_.request(strength); }
   // Any thread. A deadline that others keep for it has passed: a cancel, but its waits, and those of what it spawned in
   // its scopes, end with timed_out, unless it was stopped before.
-  void request_time_out() noexcept;
-  // ORDER: relaxed, pairs with the store in request_time_out(): who asks has seen the request that follows it.
-  bool timed_out() const noexcept { return timed_out_.load(std::memory_order_relaxed); }
+  void request_time_out() noexcept { own_stop_.request_time_out(); }
+  bool timed_out() const noexcept { return own_stop_.timed_out(); }
   verdict requested() const noexcept { return own_stop_.requested(); }  // this and the next: by its own code
   bool killed() const noexcept { return own_stop_.killed(); }
   bool may_be_stopped() const noexcept { return own_stop_.may_be_requested(); }
@@ -194,7 +193,6 @@ class scheduled : public context, private detail::own_stop, public list_node, pr
   bool roams_ = false;
   bool unwinding_ = false;
   bool taken_ = false;
-  atomic<bool> timed_out_{false};
   ending ending_ = ending::none;
   std::uint32_t stays_ = 0;
   atomic<std::uint32_t> foreign_{0};  // waits under way, its own and those of its eager bodies and forks

@@ -55,7 +55,16 @@ class stop_source {
 
   // Any thread. Fires every attached node that is not shielded from it, here and in all sources that are linked below,
   // on the caller's thread. False if as much was requested before. `strength` is verdict::cancelled or verdict::killed.
-  bool request(verdict strength = verdict::cancelled) noexcept;
+  bool request(verdict strength = verdict::cancelled) noexcept { return request(strength, false); }
+
+  // The same, as verdict::cancelled, where a deadline has passed that somebody else keeps (a task manager): the waits
+  // that it ends are told timed_out. Of several cancellations the first one counts.
+  bool request_time_out() noexcept { return request(verdict::cancelled, true); }
+  // Any thread. Whether the cancellation that was requested was such a one.
+  bool timed_out() const noexcept {
+    // ORDER: relaxed, pairs with the store in note_reason(): the request, which is seen first, publishes it.
+    return requested() != verdict::idle && by_deadline_.load(std::memory_order_relaxed);
+  }
 
   // Any thread. verdict::idle while nothing is requested.
   verdict requested() const noexcept {
@@ -128,15 +137,22 @@ class stop_source {
   bool detach_from_list(stop_node& node) noexcept;
   [[gnu::noinline]] verdict attach_below(stop_node& node, verdict above) noexcept;
   [[gnu::noinline]] verdict requested_above() const noexcept;
-  bool raise_apart(word seen, verdict strength) noexcept;
-  bool raise(verdict strength) noexcept;
+  bool request(verdict strength, bool by_deadline) noexcept;
+  bool raise_apart(word seen, verdict strength, bool by_deadline) noexcept;
+  bool raise(verdict strength, bool by_deadline) noexcept;
+  // Before the first request, under the mutex.
+  void note_reason(bool by_deadline) noexcept {
+    // ORDER: relaxed, pairs with the load in timed_out(): the request that follows publishes it.
+    by_deadline_.store(by_deadline, std::memory_order_relaxed);
+  }
   stop_node* pop(verdict strength) noexcept;
   stop_node* pop_slot(verdict strength) noexcept;
 
   atomic<word> word_{0};
   thread_mutex mutex_;
-  list<stop_node> open_;      // guarded by mutex_
-  list<stop_node> shielded_;  // guarded by mutex_
+  atomic<bool> by_deadline_{false};  // why it was cancelled
+  list<stop_node> open_;             // guarded by mutex_
+  list<stop_node> shielded_;         // guarded by mutex_
 };
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -195,6 +195,7 @@ class suspension : private stop_node, private timer_node {
 
   // Registrar only. See the protocol above.
   [[nodiscard]] bool commit() noexcept;
+
   // The coroutine itself, after it ran again: restores its context as the current one and gives the verdict.
   verdict finish() noexcept;
   bool finished() const noexcept { return finished_; }

@@ -6,7 +6,8 @@
 //
 // The coroutine goes to the end of its executor's run queue. That is no wait: it comes to its turn also if it is
 // cancelled or its deadline has passed. The result, which may be ignored, is operation_canceled if the coroutine has
-// been cancelled. A coroutine that was killed unwinds here. Deadlines are not looked at.
+// been cancelled; timed_out if that was for a deadline which a task manager keeps for it. A coroutine that was killed
+// unwinds here. No clock is read: a deadline that the coroutine keeps itself is not looked at.
 #pragma once
 #include <hocket/base/waited.hpp>
 #include <hocket/core/current.hpp>

@@ -29,6 +29,7 @@
 #include <hocket/base/result.hpp>
 #include <hocket/coro/detail/fork_group.hpp>
 #include <hocket/coro/detail/frame_allocator.hpp>
+#include <hocket/coro/detail/range_walk.hpp>
 #include <concepts>
 #include <tuple>
 #include <utility>
@@ -151,18 +152,30 @@ class [[nodiscard("what is forked does nothing until it is awaited")]] fork_vect
   std::vector<std::coroutine_handle<>, frame_allocator<std::coroutine_handle<>>> handles_;
 };
 
-// A range, halved until it is small.
+// A part of a range, of which others take halves where they look for work.
 template <class Index, class F>
-task<> run_range(Index first, Index last, Index grain, F& body) {
-  if (last - first > grain) {
-    const Index middle = static_cast<Index>(first + (last - first) / 2);
-    co_await fork_pack(run_range(first, middle, grain, body), run_range(middle, last, grain, body));
+task<> walk_range(range_walk<Index, F>& all, Index first, Index last) {
+  using pause = typename range_walk<Index, F>::pause;
+  for (;;) {
+    const auto [at, why] = all.go_on(first, last);
+    if (why == pause::over) co_return;
+    first = at;
+    if (why == pause::wanted) break;
+    co_await let_others_run();
+  }
+  const Index middle = range_middle(first, last);
+  co_await fork_pack(walk_range(all, first, middle), walk_range(all, middle, last));
+}
+
+// A range whose body is a task for each index: halved until it is small.
+template <class Index, class F>
+task<> fork_range(Index first, Index last, Index grain, F& body) {
+  if (range_size(first, last) > range_size(Index{0}, grain)) {
+    const Index middle = range_middle(first, last);
+    co_await fork_pack(fork_range(first, middle, grain, body), fork_range(middle, last, grain, body));
     co_return;
   }
-  for (Index i = first; i != last; ++i) {
-    if constexpr (is_task<std::invoke_result_t<F&, Index>>) co_await body(i);
-    else body(i);
-  }
+  for (Index i = first; i != last; ++i) co_await body(i);
 }
 
 }  // namespace detail
@@ -180,14 +193,28 @@ template <class T>
 }
 
 // body(i) for each index from `first` up to but not `last`, in any order, on several workers. It may return a
-// task<void>, which is awaited. `grain`: that many in a row run on one worker; as many as take some microseconds
-// together. The body is kept in the coroutine; what it refers to must outlive the await.
+// task<void>, which is awaited. `grain`: that many in a row run on one worker, which looks at nothing else meanwhile;
+// as many as take some microseconds together. The body is kept in the coroutine; what it refers to must outlive the
+// await.
+//
+// A worker walks its part of the range, and gives half of what is left to another worker that looks for work. Where
+// nobody does, the loop costs as much as a plain one, and a look around for each `grain`. Every 256 of them other
+// coroutines of the worker have their turn. An exception stops the other workers before their next piece of `grain`.
+//
+// (A body that returns a task is forked in parts of `grain`, whether anybody looks for work or not.)
 template <std::integral Index, class F>
   requires std::invocable<F&, Index>
 task<> parallel_for(Index first, Index last, F body, Index grain = 64) {
   if (first >= last) co_return;
-  auto all = detail::run_range(first, last, grain < 1 ? Index{1} : grain, body);
-  co_await std::move(all);
+  if (grain < 1) grain = 1;
+  if constexpr (is_task<std::invoke_result_t<F&, Index>>) {
+    auto whole = detail::fork_range(first, last, grain, body);
+    co_await std::move(whole);
+  } else {
+    detail::range_walk<Index, F> all(body, grain);
+    auto whole = detail::walk_range(all, first, last);
+    co_await std::move(whole);
+  }
 }
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -358,11 +358,9 @@ template <class Op>
   expect_no_lock_to_await(terms.at);
   Op&& where_it_is = std::move(what).unwrap();
   detail::tried<Op> op = where_it_is;
-  if constexpr (detail::price_of<Op> != 0) {
-    if (detail::spend_budget(detail::price_of<Op>)) [[unlikely]] {
-      const verdict ended = detail::pause_fiber(terms.ignore, terms.until.time_since_epoch().count());
-      if (ended != verdict::idle) return failure_of(ended);
-    }
+  if (detail::spend_budget<detail::price_of<Op>>()) [[unlikely]] {
+    const verdict ended = detail::pause_fiber(terms.ignore, terms.until.time_since_epoch().count());
+    if (ended != verdict::idle) return failure_of(ended);
   }
   if (op.try_now()) [[likely]]
     return op.take();

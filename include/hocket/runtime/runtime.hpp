@@ -45,9 +45,9 @@
 // Threads: every member function, any thread.
 #pragma once
 #include <hocket/base/clock.hpp>
+#include <hocket/base/platform/unique_ptr.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/spawn_target.hpp>
-#include <memory>
 
 namespace hocket::inline HOCKET_ABI {
 

@@ -45,7 +45,6 @@
 #include <hocket/sync/detail/own_pointer.hpp>
 #include <hocket/sync/detail/publication.hpp>
 #include <hocket/sync/detail/taken_items.hpp>
-#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -92,7 +91,7 @@ class basic_broadcast final : private detail::publication<Strength> {
     if (items.empty()) return !is_closed();
     const bool sent = this->publish(
         [&](std::uint64_t before) noexcept {
-          const std::size_t lost = items.size() - std::min(items.size(), ring_.places());
+          const std::size_t lost = items.size() > ring_.places() ? items.size() - ring_.places() : 0;
           for (std::size_t i = lost; i < items.size(); ++i) put(before + i, before, items[i]);
         },
         items.size());
@@ -195,8 +194,9 @@ class basic_broadcast<Strength, T>::receiver {
     locked guard(from_->mutex_);
     if (!first && lost_before(from_->published()) != 0) return {};
     if (const std::error_code error = first ? why_none() : std::error_code()) return error;
-    most = std::min(most, part.most);
-    const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(from_->published() - next_, most));
+    if (part.most < most) most = part.most;
+    const std::uint64_t ready = from_->published() - next_;
+    const std::size_t n = ready < most ? static_cast<std::size_t>(ready) : most;
     for (std::size_t i = 0; i < n; ++i) part.add(std::as_const(*from_->place_of(next_ + i)));
     next_ += n;
     return {};

@@ -98,8 +98,8 @@ template <class Strength>
 class basic_latch<Strength>::arriving {
  public:
   using value_type = void;
-  static constexpr std::uint8_t price =
-      0;  // no pause before the arrival: a stop there must not keep it from the others
+  // No pause before the arrival: a stop there must not keep it from the others.
+  static constexpr std::uint8_t price = 0;
   arriving(basic_latch& what, std::size_t n) noexcept : latch_(&what), count_(n) {}
   bool try_now() noexcept { return latch_->arrive(count_) || latch_->is_ready(); }
   void begin(suspension& wait, waiter& entry) noexcept { latch_->begin(wait, entry); }

@@ -60,6 +60,7 @@ class selecting {
   using value_type = choice<typename Ops::value_type...>;
   static constexpr std::size_t waiters = sizeof...(Ops);
   static constexpr bool keeps_result = (detail::keeps_result<Ops> && ...);
+  static constexpr std::uint8_t price = (has_lock_again<Ops> || ...) ? 0 : 1;  // no pause that would hold the lock
   static_assert((is_interruptible<Ops> && ...), "hocket: a scope's join cannot be given up for another wait");
   static_assert(
       (!keeps_late_grants<Ops> && ...),

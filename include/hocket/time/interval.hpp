@@ -22,7 +22,6 @@
 // that of the executor's timers: an interval is not to be taken to one that has another clock. It may not lie on a
 // copied stack (stack_kind::copied): waiting for its tick there is fatal.
 #pragma once
-#include <hocket/base/waited.hpp>
 #include <hocket/time/sleep.hpp>
 
 namespace hocket::inline HOCKET_ABI {
@@ -36,7 +35,6 @@ namespace detail {
 class ticking {
  public:
   using value_type = void;
-  static constexpr bool may_be_ignored = true;
   explicit ticking(interval& of) noexcept : of_(&of) {}
   static bool try_now() noexcept { return false; }  // begin() asks the clock
   void begin(suspension& wait, waiter& entry) noexcept;

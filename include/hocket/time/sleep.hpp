@@ -1,9 +1,9 @@
 // sleep_for, sleep_until: waits for a time.
 //
 //   co_await sleep_for(10ms);                  // waited: ok when the time has come; a fiber says await(...)
-//   come; a fiber says await(...) co_await sleep_until(next_frame);          // a point in time of
-//   std::chrono::steady_clock co_await sleep_for(1min, 5s);              // may be up to 5 s late, see below auto got =
-//   co_await select(rx.receive(), sleep_for(1s));
+//   co_await sleep_until(next_frame);          // a point in time of std::chrono::steady_clock
+//   co_await sleep_for(1min, 5s);              // may be up to 5 s late, see below
+//   auto got = co_await select(rx.receive(), sleep_for(1s));
 //
 // Operations like any other: in tasks, fibers and plain threads, in a select, under a deadline. A sleep whose time has
 // come gives ok. If the coroutine is cancelled first, it gives operation_canceled; if a deadline around it comes first

@@ -45,6 +45,27 @@ struct managed_tasks {
     ++t.returned;
   }
 
+  static task<> insist_in_scope(trace& t) {
+    auto body = [&t](scope& all) -> task<> {
+      spawn(all, insist, std::ref(t));
+      co_return;
+    };
+    co_await in_scope(body);
+  }
+
+  static task<> cancel_in_scope(trace& t) {
+    auto body = [&t](scope& all) -> task<> {
+      spawn(all, stand, std::ref(t));
+      all.cancel();
+      co_return;
+    };
+    co_await in_scope(body);
+  }
+  static task<> clean_up_in_scope(trace& t) {
+    auto passed = co_await t.gate.wait();
+    if (!passed) co_await shielded(cancel_in_scope(t));
+  }
+
   static task<> stand_shielded(trace& t) {
     leaving here(t);
     auto passed = co_await shielded(t.gate.wait());

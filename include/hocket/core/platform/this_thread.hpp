@@ -47,6 +47,19 @@ template <std::size_t Offset>
                : "i"(Offset));
   return value;
 }
+
+// Adds to a byte that lies `Offset` bytes into it, in memory. True: that carried.
+template <std::size_t Offset, unsigned char Amount>
+[[gnu::always_inline]] inline bool add_to_this_thread() noexcept {
+  void* state;
+  bool carried;
+  asm volatile("movq " HOCKET_THREAD_STATE
+               "@gottpoff(%%rip), %0\n\t"
+               "addb %2, %%fs:%c3(%0)"
+               : "=&r"(state), "=@ccc"(carried)
+               : "i"(Amount), "i"(Offset));
+  return carried;
+}
 #else
 inline constexpr bool finds_thread_in_line = false;
 
@@ -55,6 +68,12 @@ inline constexpr bool finds_thread_in_line = false;
 template <std::size_t Offset>
 void* read_this_thread() noexcept {
   return *reinterpret_cast<void**>(reinterpret_cast<char*>(&this_thread()) + Offset);
+}
+
+template <std::size_t Offset, unsigned char Amount>
+bool add_to_this_thread() noexcept {
+  unsigned char& byte = reinterpret_cast<unsigned char*>(&this_thread())[Offset];
+  return __builtin_add_overflow(byte, Amount, &byte);
 }
 #endif
 

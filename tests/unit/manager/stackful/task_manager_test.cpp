@@ -43,6 +43,22 @@ struct managed_fibers {
     ++t.returned;
   }
 
+  static void insist_in_scope(trace& t) {
+    scope all;
+    spawn(all, insist, std::ref(t));
+    static_cast<void>(await(all.join()));
+  }
+
+  static void clean_up_in_scope(trace& t) {
+    if (await(t.gate.wait())) return;
+    shielded([&] {
+      scope all;
+      spawn(all, stand, std::ref(t));
+      all.cancel();
+      static_cast<void>(await(all.join()));
+    });
+  }
+
   static void stand_shielded(trace& t) {
     leaving here(t);
     auto passed = await(shielded(t.gate.wait()));

@@ -1,0 +1,101 @@
+// How a worker goes through a part of a parallel_for: in pieces of `grain` indices, and by plain code.
+//
+// A coroutine keeps its variables in its frame: with g++ each step of a loop in it would wait for its own store of the
+// index. So go_on() is a function, and it returns to its coroutine only for one of these reasons:
+//
+//   over     the part is done, or a failure elsewhere ended all of it
+//   wanted   somebody looks for work: the coroutine forks the upper half of what is left, and walks the lower one
+//   used_up  the budget (core/budget.hpp), of which each piece spends 1: the coroutine goes through its executor's
+//            queue, so that what else is ready, timers and I/O have their turn, and a kill reaches it
+//
+// A part is split for a thief alone: where nobody looks for work, the whole range is one task. (Lazy binary splitting,
+// after Tzannes, Caragea, Barua and Vishkin, PPoPP 2010; they look at the worker's own deque, we at whether anybody is
+// idle.)
+//
+// All parts of a range share one range_walk, in the frame of parallel_for(), which outlives them. Constant but for
+// failed_, which any of them may set.
+#pragma once
+#include <hocket/base/cache_line.hpp>
+#include <hocket/core/budget.hpp>
+#include <hocket/core/fork_deque.hpp>
+#include <hocket/coro/task.hpp>
+#include <cstdint>
+#include <type_traits>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+// How many indices there are. Unsigned: a signed type has more values than it can count.
+template <class Index>
+using range_count = std::make_unsigned_t<Index>;
+template <class Index>
+constexpr range_count<Index> range_size(Index first, Index last) noexcept {
+  using count = range_count<Index>;
+  return static_cast<count>(static_cast<count>(last) - static_cast<count>(first));
+}
+template <class Index>
+constexpr Index range_after(Index first, range_count<Index> steps) noexcept {
+  using count = range_count<Index>;
+  return static_cast<Index>(static_cast<count>(static_cast<count>(first) + steps));
+}
+template <class Index>
+constexpr Index range_middle(Index first, Index last) noexcept {
+  return range_after(first, static_cast<range_count<Index>>(range_size(first, last) / 2));
+}
+
+template <class Index, class F>
+class range_walk {
+ public:
+  // `grain`: at least 1.
+  range_walk(F& body, Index grain) noexcept : body_(body), grain_(static_cast<range_count<Index>>(grain)) {}
+  range_walk(const range_walk&) = delete;
+  range_walk& operator=(const range_walk&) = delete;
+
+  enum class pause : std::uint8_t { over, wanted, used_up };
+  struct stop {
+    Index at;  // the first index that was not reached
+    pause why;
+  };
+  // From `first`, which is below `last`. Throws what the body throws.
+  stop go_on(Index first, Index last) {
+    const fork_deque* const forks = this_thread().seat.forks;
+    // ORDER: relaxed, pairs with the store in call_body(): a hint to stop; the join orders the exception itself.
+    while (!failed_.load(std::memory_order_relaxed)) {
+      if (range_size(first, last) <= grain_) {
+        call_body(first, last);
+        break;
+      }
+      if (forks && forks->wanted()) return {first, pause::wanted};
+      const Index next = range_after(first, grain_);
+      call_body(first, next);
+      first = next;
+      if (spend_budget<1>()) return {first, pause::used_up};
+    }
+    return {last, pause::over};
+  }
+
+ private:
+  void call_body(Index first, Index last) {
+    try {
+      run(body_, first, last);
+    } catch (...) {
+      // ORDER: relaxed, pairs with the load in go_on().
+      failed_.store(true, std::memory_order_relaxed);
+      throw;
+    }
+  }
+  // A function of its own, at the beginning of a cache line: a loop of few instructions that lies across the border of
+  // two lines takes twice as long.
+  [[gnu::noinline, gnu::aligned(cache_line_size)]] static void run(F& body, Index first, Index last) {
+    do static_cast<void>(body(first));
+    while (++first != last);
+  }
+
+  F& body_;
+  const range_count<Index> grain_;
+  atomic<bool> failed_{false};
+};
+
+// Where the budget is used up: a yield, out of line. A cancellation ends no computation, a kill does.
+task<> let_others_run();
+
+}  // namespace hocket::inline HOCKET_ABI::detail
