@@ -334,6 +334,16 @@ TEST_CASE("what a deadline ends in a scope, and nobody joins, is no unhandled ex
   CHECK(w.lp.live() == 0);
 }
 
+TEST_CASE("what is spawned in a scope of a coroutine that has timed out is too late as well") {
+  managed_world w;
+  task_manager tm(w.lp);
+  spawn(tm, {.within = 1s}, managed::go_on_in_scope, std::ref(w.t));
+  w.run();
+  w.pass(1s);
+  CHECK(w.t.gone == 1);
+  CHECK(w.t.error == std::errc::timed_out);
+}
+
 TEST_CASE("below a shield a cancel is a cancel, though the coroutine around it has timed out") {
   managed_world w;
   task_manager tm(w.lp);

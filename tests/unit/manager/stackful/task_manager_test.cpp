@@ -43,6 +43,10 @@ struct managed_fibers {
     ++t.returned;
   }
 
+  static void go_on_in_scope(trace& t) {
+    if (!await(t.gate.wait())) stand_in_scope(t);
+  }
+
   static void insist_in_scope(trace& t) {
     scope all;
     spawn(all, insist, std::ref(t));
