@@ -38,9 +38,9 @@ class basic_life_count {
     std::uint64_t next = 0;
     do {
       next = live_in(seen) == 1 ? seen - 1 + one_holder : seen - 1;
-      // ORDER: acq_rel, pairs with itself, with the fetch_sub in let_go() and the load in live(): what was done before
-      // is done.
-    } while (!word_.compare_exchange_weak(seen, next, std::memory_order_acq_rel, std::memory_order_relaxed));
+      // ORDER: release, pairs with the load in live() and the fetch_sub in let_go(): what was done before is done. The
+      // last one acquires it there, too, before it tells others.
+    } while (!word_.compare_exchange_weak(seen, next, std::memory_order_release, std::memory_order_relaxed));
     return live_in(next) == 0;
   }
 
