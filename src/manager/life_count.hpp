@@ -11,9 +11,7 @@
 
 namespace hocket::inline HOCKET_ABI::detail {
 
-// `Word`: atomic, or one that is broken on purpose.
-template <class Word>
-class basic_life_count {
+class life_count {
  public:
   static constexpr std::size_t most_live = 0xffff'fffe;
 
@@ -65,9 +63,7 @@ class basic_life_count {
   static constexpr std::uint64_t one_holder = std::uint64_t{1} << 32;
   static std::size_t live_in(std::uint64_t seen) noexcept { return static_cast<std::size_t>(seen % one_holder); }
 
-  Word word_{one_holder};
+  atomic<std::uint64_t> word_{one_holder};
 };
-
-using life_count = basic_life_count<atomic<std::uint64_t>>;
 
 }  // namespace hocket::inline HOCKET_ABI::detail
