@@ -11,9 +11,7 @@
 
 namespace hocket::inline HOCKET_ABI::detail {
 
-// `Word`: atomic, or one that is broken on purpose.
-template <class Word>
-class basic_life_count {
+class life_count {
  public:
   static constexpr std::size_t most_live = 0xffff'fffe;
 
@@ -38,9 +36,9 @@ class basic_life_count {
     std::uint64_t next = 0;
     do {
       next = live_in(seen) == 1 ? seen - 1 + one_holder : seen - 1;
-      // ORDER: acq_rel, pairs with itself, with the fetch_sub in let_go() and the load in live(): what was done before
-      // is done.
-    } while (!word_.compare_exchange_weak(seen, next, std::memory_order_acq_rel, std::memory_order_relaxed));
+      // ORDER: release, pairs with the load in live() and the fetch_sub in let_go(): what was done before is done. The
+      // last one acquires it there, too, before it tells others.
+    } while (!word_.compare_exchange_weak(seen, next, std::memory_order_release, std::memory_order_relaxed));
     return live_in(next) == 0;
   }
 
@@ -65,9 +63,7 @@ class basic_life_count {
   static constexpr std::uint64_t one_holder = std::uint64_t{1} << 32;
   static std::size_t live_in(std::uint64_t seen) noexcept { return static_cast<std::size_t>(seen % one_holder); }
 
-  Word word_{one_holder};
+  atomic<std::uint64_t> word_{one_holder};
 };
-
-using life_count = basic_life_count<atomic<std::uint64_t>>;
 
 }  // namespace hocket::inline HOCKET_ABI::detail

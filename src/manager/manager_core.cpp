@@ -63,8 +63,10 @@ void manager_core::none_left() noexcept {
 
 // --- places
 
-// Threads of the system are far apart, and so are their states.
+// Threads of the system are far apart, and so are their states. Under the model, where an execution is to be repeated,
+// all meet in one table.
 shard& manager_core::shard_here() noexcept {
+  if constexpr (under_model) return shards_[0];
   const auto thread = reinterpret_cast<std::uintptr_t>(&this_thread());
   return shards_[(thread * 0x9e37'79b9'7f4a'7c15u) >> (64 - shard::shard_bits)];
 }

@@ -23,8 +23,8 @@ struct expired_place {
 };
 
 struct alignas(64) shard {
-  static constexpr unsigned shard_bits = 3, number_bits = 29;
-  static constexpr std::size_t block_size = 64;
+  static constexpr unsigned shard_bits = under_model ? 1 : 3, number_bits = 29;
+  static constexpr std::size_t block_size = under_model ? 2 : 64;
   struct block;
 
   shard() noexcept;
