@@ -4,8 +4,6 @@
 // There is no observer.
 #include <hocket/base/random.hpp>
 #include <hocket/core/yield.hpp>
-#include <hocket/coro/async_generator.hpp>
-#include <hocket/coro/generator.hpp>
 #include <hocket/coro/oneshot.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/fiber/await.hpp>
@@ -124,53 +122,6 @@ void task_spawn_join(size_t k) {
   });
 }
 
-// --- generators
-
-[[gnu::noinline]] hocket::generator<size_t> numbers(size_t k) {
-  for (size_t i = 0; i < k; ++i) co_yield i;
-}
-[[gnu::noinline]] hocket::generator<const size_t&> referred(size_t k) {
-  for (size_t i = 0; i < k; ++i) co_yield i;
-}
-// The values come from a body that lies in this many others.
-hocket::generator<size_t> nested(size_t depth, size_t k) {
-  if (depth == 0) co_yield hocket::elements_of(numbers(k));
-  else co_yield hocket::elements_of(nested(depth - 1, k));
-}
-
-template <class Generator>
-void sum_up(Generator generator, size_t k) {
-  size_t sum = 0;
-  for (size_t i : generator) sum += i;
-  must(sum == k * (k - 1) / 2, "a generator gave wrong values");
-}
-void generator_value(size_t k) { sum_up(numbers(k), k); }
-void generator_reference(size_t k) { sum_up(referred(k), k); }
-void generator_value_100_deep(size_t k) { sum_up(nested(100, k), k); }
-void generator_nested_life(size_t k) {
-  sum_up(
-      [](size_t n) -> hocket::generator<size_t> {
-        for (size_t i = 0; i < n; ++i) {
-          auto one = [](size_t value) -> hocket::generator<size_t> { co_yield value; };
-          co_yield hocket::elements_of(one(i));
-        }
-      }(k),
-      k);
-}
-
-[[gnu::noinline]] hocket::async_generator<size_t> numbers_later(size_t k) {
-  for (size_t i = 0; i < k; ++i) co_yield i;
-}
-void async_generator_value(size_t k) {
-  still_loop on;
-  spawn(on.loop, [k]() -> task<void> {
-    size_t sum = 0;
-    auto all = numbers_later(k);
-    while (size_t* i = co_await all.next()) sum += *i;
-    must(sum == k * (k - 1) / 2, "an async_generator gave wrong values");
-  });
-}
-
 // --- waits
 
 template <class Mutex>
@@ -251,11 +202,11 @@ constexpr operation operations[] = {
     {"task_call_in_fiber", task_call_in_fiber},
     {"fiber_spawn_join", fiber_spawn_join},
     {"task_spawn_join", task_spawn_join},
-    {"generator_value", generator_value},
-    {"generator_reference", generator_reference},
-    {"generator_value_100_deep", generator_value_100_deep},
-    {"generator_nested_life", generator_nested_life},
-    {"async_generator_value", async_generator_value},
+    {"generator_value", counts::generator_value},
+    {"generator_reference", counts::generator_reference},
+    {"generator_value_100_deep", counts::generator_value_100_deep},
+    {"generator_nested_life", counts::generator_nested_life},
+    {"async_generator_value", counts::async_generator_value},
     {"lock_in_fiber", lock_in_fiber<hocket::mutex>},
     {"lock_in_task", lock_in_task<hocket::mutex>},
     {"unsync_lock_in_fiber", lock_in_fiber<hocket::unsync::mutex>},

@@ -32,10 +32,15 @@ struct still_loop {
   }
 };
 
-// Those of channels.cpp, events.cpp, selects.cpp and timers.cpp.
+// Those of channels.cpp, events.cpp, generators.cpp, selects.cpp and timers.cpp.
 void channel_item_in_fiber(std::size_t k);
 void channel_item_in_task(std::size_t k);
 void spsc_channel_item_in_task(std::size_t k);
+void generator_value(std::size_t k);
+void generator_reference(std::size_t k);
+void generator_value_100_deep(std::size_t k);
+void generator_nested_life(std::size_t k);
+void async_generator_value(std::size_t k);
 void set_event_in_fiber(std::size_t k);
 void set_event_in_task(std::size_t k);
 void select_in_fiber(std::size_t k);
