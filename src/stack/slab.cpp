@@ -88,8 +88,8 @@ std::error_code stack_slab::lend(detail::stack_run& run, std::size_t most_stacks
   word taken = lowest(free_[at], most_stacks);
   const std::size_t upto = first + word_bits - static_cast<std::size_t>(std::countl_zero(taken));
   std::error_code error;
-  if (upto > made_) error = make(upto, unguarded);
-  if (upto > made_) taken &= made_ > first ? below(made_ - first) : 0;
+  if (upto > made()) error = make(upto, unguarded);
+  if (upto > made()) taken &= made() > first ? below(made() - first) : 0;
   if (!taken) return error;
   free_[at] &= ~taken;
   free_count_ -= ones(taken);
@@ -101,30 +101,29 @@ std::error_code stack_slab::lend(detail::stack_run& run, std::size_t most_stacks
 
 // One guard is that of all, and is made for the first ones.
 guard_report stack_slab::guard_shared(memory_range guard, std::size_t count) const noexcept {
-  if (made_ != 0) return {count, 0, {}};
+  if (made() != 0) return {count, 0, {}};
   guard_report report = guard_pages(&guard, 1);
   return {report.guarded * count, report.split, report.error};
 }
 
 // Makes the stacks below `upto`, at most 64 of them, as far as guards are to be had.
 std::error_code stack_slab::make(std::size_t upto, std::size_t& unguarded) noexcept {
-  if (protection_ == guard::canary) return made_ = static_cast<std::uint32_t>(upto), std::error_code{};
+  if (protection_ == guard::canary) return set_made(upto), std::error_code{};
+  const std::uint32_t before = made();
   // ORDER: relaxed, pairs with nothing: it is written under the lock.
   const std::uint32_t guarded = guarded_.load(std::memory_order_relaxed);
   guard_report report{0, 0, {}};
-  if (guarded == made_) {
+  if (guarded == before) {
     std::array<memory_range, word_bits> guards;
-    for (std::size_t i = made_; i < upto; ++i) guards[i - made_] = {low_end(i), geometry_.guard};
-    report = geometry_.shared ? guard_shared(guards[0], upto - made_) : guard_pages(guards.data(), upto - made_);
+    for (std::size_t i = before; i < upto; ++i) guards[i - before] = {low_end(i), geometry_.guard};
+    report = geometry_.shared ? guard_shared(guards[0], upto - before) : guard_pages(guards.data(), upto - before);
   }
   split_ += static_cast<std::uint32_t>(report.split);
-  made_ += static_cast<std::uint32_t>(report.guarded);
   // ORDER: relaxed, pairs with the load in at(): whoever asks about a stack was lent it after this, under the lock.
   guarded_.store(guarded + static_cast<std::uint32_t>(report.guarded), std::memory_order_relaxed);
-  if (protection_ == guard::preferred && made_ < upto) {
-    unguarded += upto - made_;
-    made_ = static_cast<std::uint32_t>(upto);
-  }
+  const std::size_t without = upto - before - report.guarded;
+  if (protection_ == guard::preferred) unguarded += without;
+  set_made(protection_ == guard::preferred ? upto : upto - without);
   return report.error;
 }
 
@@ -178,7 +177,7 @@ std::size_t stack_slab::pages_of(const detail::stack_run& run, memory_range* ran
 }
 
 std::size_t stack_slab::next_made(std::size_t index) const noexcept {
-  for (; index < made_; ++index) {
+  for (; index < made(); ++index) {
     const word bit = word{1} << index % word_bits;
     if (!(free_[index / word_bits] & bit) || (dirty_[index / word_bits] & bit)) return index;
   }
@@ -196,7 +195,7 @@ detail::free_stack stack_slab::at(std::size_t index) const noexcept {
 
 void* stack_slab::cell_at(std::uintptr_t address) const noexcept {
   const std::size_t index = (address - reinterpret_cast<std::uintptr_t>(stacks_)) / geometry_.stride;
-  if (geometry_.shared || index >= made_) return nullptr;
+  if (geometry_.shared || index >= made()) return nullptr;
   return reinterpret_cast<void*>(at(index).cell & ~std::uintptr_t{1});
 }
 

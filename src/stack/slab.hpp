@@ -9,8 +9,9 @@
 // *made* in order, which decides whether they have a guard page: those below `guarded_` have one, the others a canary.
 // Once a guard could not be had, no later stack of the slab gets one, so that one number tells.
 //
-// All of it is guarded by the depot's lock, but for what is constant and `guarded_`, which anybody may ask about a
-// stack that was lent: its side of the border does not change any more.
+// All of it is guarded by the depot's lock, but for what is constant and two numbers that only grow: `guarded_`, which
+// anybody may ask about a stack that was lent, because its side of the border does not change any more, and `made_`,
+// which cell_at() reads in a signal handler.
 #pragma once
 #include <hocket/base/atomic.hpp>
 #include <hocket/stack/stack_depot.hpp>
@@ -25,7 +26,7 @@ class stack_slab {
  public:
   static constexpr std::size_t cell_size = 64;
   static constexpr std::size_t alignment = 64 * 1024;
-  static constexpr std::size_t head_cells = 6;
+  static constexpr std::size_t head_cells = under_model ? 7 : 6;  // the checker's atomics are larger
   static constexpr std::size_t most = alignment / cell_size - head_cells;
   static constexpr std::size_t word_bits = 64;
   static constexpr std::size_t words = 16;
@@ -105,6 +106,12 @@ class stack_slab {
   std::byte* top(std::size_t index) const noexcept {
     return low_end(index) + geometry_.stride - geometry_.colour(number_ + index);
   }
+  // ORDER: relaxed, pairs with nothing: it is written under the lock, and cell_at() is content with an older number.
+  std::uint32_t made() const noexcept { return made_.load(std::memory_order_relaxed); }
+  void set_made(std::size_t count) noexcept {
+    // ORDER: relaxed, as above.
+    made_.store(static_cast<std::uint32_t>(count), std::memory_order_relaxed);
+  }
   std::error_code make(std::size_t upto, std::size_t& unguarded) noexcept;
   guard_report guard_shared(memory_range guard, std::size_t count) const noexcept;
   std::size_t index_of(const void* cell) const noexcept {
@@ -123,8 +130,8 @@ class stack_slab {
   const guard protection_;
 
   atomic<std::uint32_t> guarded_{0};
-  std::uint32_t made_ = 0;   // lent at least once
-  std::uint32_t split_ = 0;  // of the guarded: by mprotect
+  atomic<std::uint32_t> made_{0};  // lent at least once
+  std::uint32_t split_ = 0;        // of the guarded: by mprotect
   std::uint32_t free_count_;
   std::uint32_t dirty_count_ = 0;
   alignas(cell_size) word free_[words] = {};

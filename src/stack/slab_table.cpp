@@ -4,20 +4,20 @@
 
 #include "stack/slab.hpp"
 
-#include <array>
-
 namespace hocket::inline HOCKET_ABI {
 namespace {
 
-constinit std::array<atomic<stack_slab*>, 2048> table{};
+constexpr std::size_t most_slabs = under_model ? 3 : 2048;  // the checker steps through each entry
+
+constinit atomic<stack_slab*> table[most_slabs]{};
 
 bool exchange_entry(stack_slab* from, stack_slab* to) noexcept {
   for (auto& entry : table) {
     // ORDER: relaxed, pairs with nothing: a look before the exchange.
     if (entry.load(std::memory_order_relaxed) != from) continue;
     stack_slab* expected = from;
-    // ORDER: acq_rel, pairs with the load in slab_at(): the slab is whole. On failure relaxed: the search goes on.
-    if (entry.compare_exchange_strong(expected, to, std::memory_order_acq_rel, std::memory_order_relaxed)) return true;
+    // ORDER: release, pairs with the load in slab_at(): the slab is whole. On failure relaxed: the search goes on.
+    if (entry.compare_exchange_strong(expected, to, std::memory_order_release, std::memory_order_relaxed)) return true;
   }
   return false;
 }

@@ -8,7 +8,6 @@
 #include "stack/slab.hpp"
 
 #include <algorithm>
-#include <array>
 #include <new>
 #include <system_error>
 #include <utility>
@@ -152,16 +151,13 @@ std::byte* stack_depot::top_of(void* cell) noexcept { return stack_slab::of(cell
 
 namespace {
 
-std::array<atomic<stack_depot*>, stack_depot::classes>& shared_depots() noexcept {
-  static constinit std::array<atomic<stack_depot*>, stack_depot::classes> depots{};
-  return depots;
-}
+constinit atomic<stack_depot*> shared_depots[stack_depot::classes]{};
 
 }  // namespace
 
 stack_depot* stack_depot::shared_if_any(std::size_t size_class) noexcept {
   // ORDER: acquire, pairs with the store in shared(): the depot is whole.
-  return shared_depots()[size_class].load(std::memory_order_acquire);
+  return shared_depots[size_class].load(std::memory_order_acquire);
 }
 
 stack_depot& stack_depot::shared(std::size_t stack_size) {
@@ -173,7 +169,7 @@ stack_depot& stack_depot::shared(std::size_t stack_size) {
   if (stack_depot* known = shared_if_any(size_class)) return *known;
   auto* made = new stack_depot({.stack_size = size});
   // ORDER: release, pairs with the load in shared_if_any().
-  shared_depots()[size_class].store(made, std::memory_order_release);
+  shared_depots[size_class].store(made, std::memory_order_release);
   return *made;
 }
 

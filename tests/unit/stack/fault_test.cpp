@@ -1,6 +1,10 @@
 #include <hocket/stack/fault.hpp>
+#include <hocket/stack/stack_depot.hpp>
 
+#include <atomic>
 #include <doctest/doctest.h>
+#include <thread>
+#include <vector>
 
 using namespace hocket;
 
@@ -40,4 +44,24 @@ TEST_CASE("any other fault has nothing to do with the stack") {
   CHECK(judge(low, low) == stack_fault::foreign);
   CHECK(judge(low + kilobyte, low + kilobyte) == stack_fault::foreign);
   CHECK(judge(low - page - 1, low + kilobyte) == stack_fault::foreign);
+}
+
+// For ThreadSanitizer: the search takes no lock of the depot.
+TEST_CASE("a search for the owner of a stack races with no thread that lends others of its slab") {
+  stack_depot depot({.limit = 16});
+  const auto own = depot.acquire();
+  REQUIRE(own);
+  std::atomic<bool> over{false};
+  std::thread other([&] {
+    std::vector<stack_ref> stacks;
+    while (auto stack = depot.acquire()) stacks.push_back(*stack);
+    for (const stack_ref& stack : stacks) depot.release(stack);
+    over.store(true, std::memory_order_relaxed);
+  });
+  bool found = true;
+  do found = found && cell_at(reinterpret_cast<std::uintptr_t>(own->low)) == own->cell;
+  while (!over.load(std::memory_order_relaxed));
+  other.join();
+  CHECK(found);
+  depot.release(*own);
 }
