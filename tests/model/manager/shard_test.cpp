@@ -9,6 +9,8 @@
 // - Who waits for the end of a coroutine is told, once, or finds that it has ended; then the manager may be freed.
 #include "manager/stage.hpp"
 
+#include <optional>
+
 namespace {
 
 using hocket::duration;
@@ -111,10 +113,11 @@ void stopped_beside_the_end(execution& run) {
 
 void spawned_beside_a_stop(execution& run) {
   stage t;
+  std::optional<spawned> one;  // its memory is given up by the last of both
   run.thread("spawns", [&] {
-    spawned one(t.inside);
-    while (one.body->requested() == verdict::idle) model::pause();
-    one.body->end();
+    one.emplace(t.inside);
+    while (one->body->requested() == verdict::idle) model::pause();
+    one->body->end();
   });
   run.thread("stops all", [&] { t.inside.stop_all(verdict::cancelled); });
   run.join();

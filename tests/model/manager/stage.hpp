@@ -139,6 +139,12 @@ struct stage {
   core& inside;
 
   explicit stage(const hocket::manager_options& options = {}) : inside(*new core(*loop, options, {})) {}
+  stage(const stage&) = delete;
+  stage& operator=(const stage&) = delete;
+  // Of an execution in which a bug was found: see kept.
+  ~stage() {
+    if (!was_freed(&inside)) detail::graveyard::get().abandoned.push_back(&inside);
+  }
 
   // On the loop's thread.
   void poll(int times) {
