@@ -8,7 +8,7 @@ void detail::throw_unwinding() { throw forced_unwind{}; }
 
 namespace {
 
-// By its terms, or because its coroutine was cancelled for a deadline that somebody else keeps.
+// True: the wait itself has timed out, or its coroutine was cancelled for a deadline that a manager keeps.
 bool was_too_late(verdict outcome) noexcept {
   const stop_source* const stop = current_context().stop();
   return outcome == verdict::timed_out || (stop && stop->timed_out());

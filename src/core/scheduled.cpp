@@ -30,7 +30,7 @@ scheduled::scheduled(spawn_target& target, coroutine_kind kind, const spawn_opti
   runnable::home = &target.home();
 }
 
-// A deadline has passed, its own or one of those around it.
+// True: its own deadline has passed, or a deadline around it.
 bool scheduled::is_late() const noexcept {
   if (timed_out()) return true;
   const timer_service* const timers = home().timers();

@@ -36,8 +36,8 @@ class life_count {
     std::uint64_t next = 0;
     do {
       next = live_in(seen) == 1 ? seen - 1 + one_holder : seen - 1;
-      // ORDER: release, pairs with the load in live() and the fetch_sub in let_go(): what was done before is done. The
-      // last one acquires it there, too, before it tells others.
+      // ORDER: release, pairs with the load in live() and the fetch_sub in let_go(): the work of this coroutine is
+      // visible there. The last coroutine acquires the work of the others there, too, before it tells the joins.
     } while (!word_.compare_exchange_weak(seen, next, std::memory_order_release, std::memory_order_relaxed));
     return live_in(next) == 0;
   }

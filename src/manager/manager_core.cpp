@@ -63,8 +63,8 @@ void manager_core::none_left() noexcept {
 
 // --- places
 
-// Threads of the system are far apart, and so are their states. Under the model, where an execution is to be repeated,
-// all meet in one table.
+// Threads of the system are far apart, and so are their states. Under the model all threads share one table: addresses
+// differ from run to run, and the checker repeats executions.
 shard& manager_core::shard_here() noexcept {
   if constexpr (under_model) return shards_[0];
   const auto thread = reinterpret_cast<std::uintptr_t>(&this_thread());

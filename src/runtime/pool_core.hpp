@@ -40,7 +40,7 @@ struct pool_core {
     // ORDER: release, pairs with the load in is_left_alone(): the pool is touched no more.
     posting.fetch_sub(1, std::memory_order_release);
   }
-  // By the thread that destroys the pool, when all that was injected has run: no inject() is under way.
+  // For the thread that destroys the pool, after all injected work has run: true when no inject() is under way.
   bool is_left_alone() const noexcept {
     // ORDER: acquire, pairs with the fetch_sub in inject().
     return posting.load(std::memory_order_acquire) == 0;

@@ -9,9 +9,9 @@
 // *made* in order, which decides whether they have a guard page: those below `guarded_` have one, the others a canary.
 // Once a guard could not be had, no later stack of the slab gets one, so that one number tells.
 //
-// All of it is guarded by the depot's lock, but for what is constant and two numbers that only grow: `guarded_`, which
-// anybody may ask about a stack that was lent, because its side of the border does not change any more, and `made_`,
-// which cell_at() reads in a signal handler.
+// The depot's lock guards everything but the constants and two numbers that only grow. `guarded_`: any thread may ask
+// about a stack that was lent, because the stack's side of the border is final. `made_`: cell_at() reads it in a signal
+// handler.
 #pragma once
 #include <hocket/base/atomic.hpp>
 #include <hocket/stack/stack_depot.hpp>
@@ -106,7 +106,7 @@ class stack_slab {
   std::byte* top(std::size_t index) const noexcept {
     return low_end(index) + geometry_.stride - geometry_.colour(number_ + index);
   }
-  // ORDER: relaxed, pairs with nothing: it is written under the lock, and cell_at() is content with an older number.
+  // ORDER: relaxed, pairs with nothing: it is written under the lock, and cell_at() accepts an older number.
   std::uint32_t made() const noexcept { return made_.load(std::memory_order_relaxed); }
   void set_made(std::size_t count) noexcept {
     // ORDER: relaxed, as above.

@@ -32,7 +32,7 @@ struct still_loop {
   }
 };
 
-// Those of channels.cpp, events.cpp, generators.cpp, selects.cpp and timers.cpp.
+// Operations of channels.cpp, events.cpp, generators.cpp, selects.cpp and timers.cpp.
 void channel_item_in_fiber(std::size_t k);
 void channel_item_in_task(std::size_t k);
 void spsc_channel_item_in_task(std::size_t k);

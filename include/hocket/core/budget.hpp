@@ -25,7 +25,7 @@ namespace hocket::inline HOCKET_ABI::detail {
 // True: the budget is used up by this.
 template <std::uint8_t Price>
 [[gnu::always_inline]] inline bool spend_budget() noexcept {
-  if constexpr (under_model || Price == 0) return false;  // under the model an execution is to be repeated
+  if constexpr (under_model || Price == 0) return false;  // the model checker repeats executions
   else return add_to_this_thread<offsetof(thread_state, spent), Price>();
 }
 

@@ -9,9 +9,9 @@
 //   threads        of each class a thread keeps two *magazines*: the loaded one, which it takes from and gives to
 //                  without a lock, and at most one that is full. Further full ones go to a depot for all threads
 //                  (frame_depot.hpp), and come from there: so frames that one thread makes and another frees return
-//   bound          a magazine holds 16 KiB, so a thread keeps 1 MiB at the very most. The depot keeps what was in use
-//                  at once in the last period of decay (all that ever was, where nobody looks); less, if
-//                  frame_memory_limit() says so
+//   bound          a magazine holds 16 KiB, so a thread keeps 1 MiB at the very most. The depot keeps as
+//                  much as was in use at once in the last period of decay; without housekeeping, as much as was ever
+//                  in use at once. frame_memory_limit() sets a lower bound
 //   decay          what was not needed for a period goes back to the heap (frame_memory_decay()): of the depot the
 //                  magazines that were never taken in it; of a thread all of a size from which it took nothing, the
 //                  full magazine by the depot. Loops and workers look before they sleep (housekeeping.hpp), and those
@@ -54,8 +54,8 @@ std::size_t frame_memory_limit() noexcept;
 std::size_t frame_memory_limit(std::size_t bytes) noexcept;
 
 // What was not needed for so long, by that clock, is given back: of the depot, and of threads whose loop or runtime has
-// the same clock. duration::max(): nothing is. Any thread. The clock must live until another one is set: any thread
-// that frees frames may read it.
+// the same clock. duration::max(): nothing is. Any thread. The clock must live until another clock is set: any
+// thread that frees frames may read it.
 inline constexpr duration default_frame_memory_decay = std::chrono::seconds(10);
 void frame_memory_decay(duration period, const clock& time = steady_clock()) noexcept;
 

@@ -57,12 +57,12 @@ class stop_source {
   // on the caller's thread. False if as much was requested before. `strength` is verdict::cancelled or verdict::killed.
   bool request(verdict strength = verdict::cancelled) noexcept { return request(strength, false); }
 
-  // The same, as verdict::cancelled, where a deadline has passed that somebody else keeps (a task manager): the waits
-  // that it ends are told timed_out. Of several cancellations the first one counts.
+  // Any thread. Cancels like request(), because a deadline has passed that a task manager keeps: the waits that this
+  // ends give timed_out. The first cancellation decides.
   bool request_time_out() noexcept { return request(verdict::cancelled, true); }
-  // Any thread. Whether the cancellation that was requested was such a one.
+  // Any thread. True: request_time_out() has cancelled this source, or a source above it.
   bool timed_out() const noexcept {
-    // ORDER: relaxed, pairs with the store in note_reason(): the request, which is seen first, publishes it.
+    // ORDER: relaxed, pairs with the store in note_reason(): requested() acquires the request that publishes it.
     return requested() != verdict::idle && by_deadline_.load(std::memory_order_relaxed);
   }
 
@@ -140,9 +140,9 @@ class stop_source {
   bool request(verdict strength, bool by_deadline) noexcept;
   bool raise_apart(word seen, verdict strength, bool by_deadline) noexcept;
   bool raise(verdict strength, bool by_deadline) noexcept;
-  // Before the first request, under the mutex.
+  // Under the mutex, before the first request is published.
   void note_reason(bool by_deadline) noexcept {
-    // ORDER: relaxed, pairs with the load in timed_out(): the request that follows publishes it.
+    // ORDER: relaxed, pairs with the load in timed_out(): the store of the request publishes it.
     by_deadline_.store(by_deadline, std::memory_order_relaxed);
   }
   stop_node* pop(verdict strength) noexcept;
@@ -150,7 +150,7 @@ class stop_source {
 
   atomic<word> word_{0};
   thread_mutex mutex_;
-  atomic<bool> by_deadline_{false};  // why it was cancelled
+  atomic<bool> by_deadline_{false};  // the reason of the cancellation
   list<stop_node> open_;             // guarded by mutex_
   list<stop_node> shielded_;         // guarded by mutex_
 };

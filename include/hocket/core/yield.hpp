@@ -6,8 +6,8 @@
 //
 // The coroutine goes to the end of its executor's run queue. That is no wait: it comes to its turn also if it is
 // cancelled or its deadline has passed. The result, which may be ignored, is operation_canceled if the coroutine has
-// been cancelled; timed_out if that was for a deadline which a task manager keeps for it. A coroutine that was killed
-// unwinds here. No clock is read: a deadline that the coroutine keeps itself is not looked at.
+// been cancelled, and timed_out if a task manager has cancelled it for its deadline. A coroutine that was killed
+// unwinds here. No clock is read: yield() does not look at the coroutine's own deadline.
 #pragma once
 #include <hocket/base/waited.hpp>
 #include <hocket/core/current.hpp>

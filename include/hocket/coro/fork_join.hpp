@@ -152,7 +152,7 @@ class [[nodiscard("what is forked does nothing until it is awaited")]] fork_vect
   std::vector<std::coroutine_handle<>, frame_allocator<std::coroutine_handle<>>> handles_;
 };
 
-// A part of a range, of which others take halves where they look for work.
+// Walks a part of a range, and forks its upper half when an idle worker looks for work.
 template <class Index, class F>
 task<> walk_range(range_walk<Index, F>& all, Index first, Index last) {
   using pause = typename range_walk<Index, F>::pause;
@@ -167,7 +167,7 @@ task<> walk_range(range_walk<Index, F>& all, Index first, Index last) {
   co_await fork_pack(walk_range(all, first, middle), walk_range(all, middle, last));
 }
 
-// A range whose body is a task for each index: halved until it is small.
+// For a body that returns a task: halves the range down to parts of at most `grain` indices.
 template <class Index, class F>
 task<> fork_range(Index first, Index last, Index grain, F& body) {
   if (range_size(first, last) > range_size(Index{0}, grain)) {
@@ -193,15 +193,15 @@ template <class T>
 }
 
 // body(i) for each index from `first` up to but not `last`, in any order, on several workers. It may return a
-// task<void>, which is awaited. `grain`: that many in a row run on one worker, which looks at nothing else meanwhile;
-// as many as take some microseconds together. The body is kept in the coroutine; what it refers to must outlive the
+// task<void>, which is awaited. `grain`: so many indices in a row run on one worker without a look around; choose a
+// number that takes some microseconds. The body is kept in the coroutine; what it refers to must outlive the
 // await.
 //
-// A worker walks its part of the range, and gives half of what is left to another worker that looks for work. Where
-// nobody does, the loop costs as much as a plain one, and a look around for each `grain`. Every 256 of them other
-// coroutines of the worker have their turn. An exception stops the other workers before their next piece of `grain`.
+// A worker walks its part of the range, and gives half of the rest to an idle worker. Without idle workers the loop
+// costs as much as a plain loop, and one look around for each `grain`. After 256 pieces of `grain` the worker's other
+// coroutines run. An exception stops the other workers before their next piece.
 //
-// (A body that returns a task is forked in parts of `grain`, whether anybody looks for work or not.)
+// A body that returns a task is always forked in parts of `grain`.
 template <std::integral Index, class F>
   requires std::invocable<F&, Index>
 task<> parallel_for(Index first, Index last, F body, Index grain = 64) {

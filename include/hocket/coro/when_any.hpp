@@ -18,9 +18,9 @@
 // wins.
 //
 // An exception of a loser counts no more. One that is foreign is told by a notice (on_notice, base/fatal.hpp);
-// `cancelled` is not, nor the time-out that or_throw makes of a deadline: a loser throws because it is stopped. A loser
-// that is a join_handle keeps what it gave; a handle that was given away ends with the group, and its exception goes
-// where that of a dropped handle does (on_unhandled).
+// `cancelled` is not, nor the time-out that or_throw makes of a deadline: a loser throws because it is stopped. A
+// join_handle that loses keeps its result. If the group owns the handle, the handle ends with the group: then its
+// exception goes to on_unhandled, as for every handle that is dropped.
 //
 // For primitives alone (a lock or a time-out, one of two channels) use select (sync/select.hpp): it takes exactly one
 // of the resources. Here each child waits for itself: two that are granted at the same time are both taken, and what

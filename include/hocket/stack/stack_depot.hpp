@@ -35,8 +35,9 @@
 // that comes back is handed to the first of them, without the lock. Hazards. *A wake-up is lost*: a stack could be put
 // into a magazine by a thread that has not yet seen that it is crowded (the word `full` is read relaxed). That thread's
 // next release goes to the depot, and so does all that it holds when its loop is about to sleep, under the lock.
-// *A pool keeps free stacks while its thread sleeps*: it fell asleep before anybody waited, when the depot was not
-// crowded. The stacks come back when the thread wakes up after a period of decay (stack_pool::keep_house()).
+// *A sleeping thread keeps free stacks from a waiter*: if its thread fell asleep before the depot was crowded, a pool
+// keeps its stacks until the thread wakes, which is after a period of decay (stack_pool::keep_house()). Not prevented:
+// without decay (duration::max()) the waiter may wait for as long as the thread sleeps.
 // *A waiter is killed as it is handed a stack*: withdraw() answers under the lock which came first; if the stack did,
 // wake() passes it on. *The waiter is gone when it is woken*: it was popped, so withdraw() has said false, and its
 // owner keeps it until wake().

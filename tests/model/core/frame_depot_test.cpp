@@ -1,9 +1,9 @@
 // The depot of frames under every schedule, compiled from the library's own source.
 //
-// The depot has no lock-free part: a mutex guards each shelf, another one guards the housekeeping, and every atomic of
-// it is a number. So these tests ask what the mutexes order, and which steps belong together:
+// The depot has no lock-free part: a mutex guards each shelf, another mutex guards the housekeeping, and its atomics
+// are numbers. So these tests ask what the mutexes order, and which steps belong together:
 //
-//   a magazine    is taken once, and its taker sees all that its leaver wrote
+//   a magazine    is taken once, and its taker sees the leaver's writes
 //   the limit     counts a magazine before it lies on a shelf
 //   a period      ends once, although several threads keep house at its end
 #include "core/frame_depot.hpp"
@@ -147,7 +147,7 @@ TEST_CASE("several threads that leave magazines at once do not exceed the limit"
   verdict::none(wide, &two_leave_at_the_limit);
 }
 
-TEST_CASE("a period of decay ends once, and what was needed in it stays") {
+TEST_CASE("a period of decay ends once, and keeps the magazines that it needed") {
   verdict::none(narrow, &kept_by_several<2, false>);
 }
 

@@ -69,6 +69,37 @@ void waits_beside_a_request(execution& run) {
   one.own.free();
 }
 
+// A cancel and a time-out meet: the first one decides what the coroutine is told, above and below.
+void times_out_beside_a_cancel(execution& run) {
+  coroutine one;
+  bool cancelled = false, timed_out = false;
+  run.thread("coroutine", [&] {
+    require(a_wait().on(*one.own) == verdict::cancelled);
+    require(one.own->timed_out() == one.parent->timed_out(), "a link hands on another reason");
+  });
+  run.thread("cancels", [&] { cancelled = one.parent->request(); });
+  run.thread("times out", [&] { timed_out = one.parent->request_time_out(); });
+  run.join();
+  require(cancelled != timed_out, "two first requests");
+  require(one.parent->timed_out() == timed_out, "the second request changes the reason");
+  one.end();
+  one.own.free();
+}
+
+// Its handle times it out, before or after it is linked.
+void timed_out_here(execution& run) {
+  coroutine one;
+  run.thread("coroutine", [&] {
+    require(a_wait().on(*one.own) == verdict::cancelled);
+    require(one.own->timed_out(), "a time-out is taken for a cancel");
+  });
+  run.thread("times out", [&] { require(one.own->request_time_out()); });
+  run.join();
+  require(!one.parent->timed_out());
+  one.end();
+  one.own.free();
+}
+
 // It never waits, and ends beside the request.
 void asks_beside_a_request(execution& run) {
   kept<stop_source> parent;
@@ -163,6 +194,11 @@ constexpr model::options narrow{.preemptions = 2, .stale_reads = 1, .spurious = 
 
 TEST_CASE("who waits first while the source above is stopped hears of it") {
   ::verdict::none(bounds, waits_beside_a_request);
+}
+
+TEST_CASE("the reason of a cancellation is the first one, and comes with the cancellation") {
+  ::verdict::none(narrow, times_out_beside_a_cancel);
+  ::verdict::none(bounds, timed_out_here);
 }
 
 TEST_CASE("a coroutine that never waits may end while the source above is stopped") {

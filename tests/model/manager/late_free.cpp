@@ -1,5 +1,5 @@
-// The inside of a task manager frees itself. Its memory stays until the next execution (core/kept.hpp), so that a late
-// use is for the checker to find. Of all that these tests allocate, it alone is aligned to more than the usual.
+// The inside of a task manager frees itself. Its memory stays until the next execution (core/kept.hpp), so the checker
+// finds a late use. Only the inside asks for more than the default alignment: that tells it from other allocations.
 #include <hocket/model/explore.hpp>
 
 #include "manager/stage.hpp"

@@ -1,5 +1,5 @@
-// What a task manager stands on in a model test: a loop that runs when the test has it run, and a clock that stands
-// still. And what is managed: promises, and coroutines that the test begins and ends by hand.
+// The surroundings of a task manager in a model test: a loop that the test runs, and a clock that stands still. Also
+// promises and coroutines, which the test begins and ends by hand.
 #pragma once
 #include <hocket/core/current.hpp>
 #include <hocket/core/executor.hpp>
@@ -23,7 +23,7 @@ struct still_clock final : hocket::clock {
   hocket::time_point at{};
 };
 
-// The loop below: an executor, its timers and its count of what is enrolled.
+// The loop: an executor, its timers and its count of enrolled coroutines.
 class small_loop final : public hocket::executor, public hocket::spawn_target, public hocket::timer_waker {
  public:
   // executor: of the keeper. The coroutines of a test have no frames.
@@ -74,7 +74,7 @@ class small_loop final : public hocket::executor, public hocket::spawn_target, p
   hocket::model::var<int> reminder_{0, "reminder"};
 };
 
-// A promised reply: who ended it, and how often.
+// A promised reply. Counts its ends.
 struct reply {
   hocket::task_id id = hocket::task_id::none;
   hocket::model::var<int> ends{0, "ends of a reply"};
@@ -97,7 +97,7 @@ struct reply {
   void end() { ends = ends + 1; }
 };
 
-// A managed coroutine, whose handle was dropped. The test ends it: on its own thread, as its body would.
+// A managed coroutine without a handle. The test ends it on a thread of its own, as a body would.
 class managed final : public hocket::scheduled {
  public:
   managed(kept<managed>& own, hocket::spawn_target& target)
@@ -139,6 +139,12 @@ struct stage {
   core& inside;
 
   explicit stage(const hocket::manager_options& options = {}) : inside(*new core(*loop, options, {})) {}
+  stage(const stage&) = delete;
+  stage& operator=(const stage&) = delete;
+  // Of an execution in which a bug was found: see kept.
+  ~stage() {
+    if (!was_freed(&inside)) detail::graveyard::get().abandoned.push_back(&inside);
+  }
 
   // On the loop's thread.
   void poll(int times) {

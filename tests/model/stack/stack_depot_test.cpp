@@ -4,12 +4,12 @@
 // One mutex guards a depot, and each atomic beside it is a number or a hint. So these tests ask which steps belong
 // together under the mutex, and what the steps outside of it may meet:
 //
-//   a stack       has one owner at a time, who sees the end of the owner before
-//   a waiter      is served when a stack comes back: by a release, by a higher limit, by a pool before its thread
-//   sleeps a withdrawal  and a service of one waiter exclude each other the system    drops the pages of no stack that
-//   is lent, and unmaps no slab of which a stack is lent
+//   a stack       has one owner at a time, and the owner sees the end of the previous one
+//   a waiter      is served by a release, a higher limit, or a pool whose thread goes to sleep
+//   a withdrawal  and a service of one waiter exclude each other
+//   the system    drops no page of a lent stack, and unmaps no slab of a lent stack
 //
-// Lock-free is only the table of the process's own depots: shared() looks there without the mutex.
+// Only the table of the process's own depots is lock-free: shared() looks there without the mutex.
 #include <hocket/base/clock.hpp>
 #include <hocket/stack/stack_pool.hpp>
 
@@ -174,7 +174,7 @@ void limit_is_raised(execution& run) {
 }
 
 // The pool's thread may not see yet that somebody waits, and keep the stack. It looks again before it sleeps, which
-// here is after the waiter got in line. (A pool whose thread sleeps already keeps its stacks for a period of decay.)
+// here is after the waiter got in line. (A pool whose thread was asleep before keeps its stacks for a period of decay.)
 void waited_for_beside_a_pool(execution& run) {
   depot_under_test t(1);
   sleeper self;
@@ -217,7 +217,7 @@ void trimmed_beside_an_owner(execution& run) {
 
 // --- the process's own depots
 
-// Destroyed at the end of the execution: what is shared lasts as long as the process, which here is one execution.
+// Destroyed at the end of the execution: shared depots live as long as the process, and here that is one execution.
 struct shared_depots {
   ~shared_depots() {
     if (found[0] != found[1]) delete found[0];

@@ -67,7 +67,7 @@ void expect_each_once(Index first, Index last, Index grain) {
   });
 }
 
-// The last indices that a type has, the first ones, and those around zero.
+// The last indices of a type, its first indices, and the indices around zero.
 template <class Index>
 void expect_each_once_at_the_ends() {
   using limits = std::numeric_limits<Index>;
@@ -221,6 +221,7 @@ TEST_CASE("a long range lets other coroutines run after 256 of its pieces") {
   CHECK(passes <= rounds + 1);
 }
 
+// The sleep is the subject of the test: its timer must fire although its worker never runs out of work.
 TEST_CASE("timers of a worker fire while it walks a range without an end") {
   for (const std::size_t workers : {1u, 2u}) {
     CAPTURE(workers);

@@ -1,5 +1,5 @@
-// std::chrono's durations, clocks and literals, without its calendar: where the standard library has them in a header
-// of their own. The whole of <chrono> is three fourths of what a program pays for including hocket's time.
+// std::chrono's durations, clocks and literals without its calendar, if the standard library has a header for them:
+// a fifth of the parse time of <chrono>.
 #pragma once
 #include <version>
 

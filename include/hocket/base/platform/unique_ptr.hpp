@@ -1,4 +1,4 @@
-// std::unique_ptr, without the rest of <memory>: where the standard library has it in a header of its own.
+// std::unique_ptr without the rest of <memory>, if the standard library has a header for it.
 #pragma once
 #include <version>
 

@@ -48,7 +48,7 @@ template <std::size_t Offset>
   return value;
 }
 
-// Adds to a byte that lies `Offset` bytes into it, in memory. True: that carried.
+// Adds `Amount` to the byte at `Offset`, in memory. True: the addition carried.
 template <std::size_t Offset, unsigned char Amount>
 [[gnu::always_inline]] inline bool add_to_this_thread() noexcept {
   void* state;

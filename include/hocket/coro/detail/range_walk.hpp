@@ -1,19 +1,18 @@
-// How a worker goes through a part of a parallel_for: in pieces of `grain` indices, and by plain code.
+// The walk of a worker through its part of a parallel_for, in pieces of `grain` indices.
 //
-// A coroutine keeps its variables in its frame: with g++ each step of a loop in it would wait for its own store of the
-// index. So go_on() is a function, and it returns to its coroutine only for one of these reasons:
+// go_on() is a plain function and no coroutine: g++ keeps the variables of a coroutine in its frame, so each iteration
+// would wait for its own store of the index. go_on() returns to the coroutine for one of these reasons:
 //
-//   over     the part is done, or a failure elsewhere ended all of it
-//   wanted   somebody looks for work: the coroutine forks the upper half of what is left, and walks the lower one
-//   used_up  the budget (core/budget.hpp), of which each piece spends 1: the coroutine goes through its executor's
-//            queue, so that what else is ready, timers and I/O have their turn, and a kill reaches it
+//   over     the part is done, or another part has failed
+//   wanted   an idle worker looks for work: the coroutine forks the upper half of the rest, and walks the lower half
+//   used_up  the budget (core/budget.hpp) is used up; each piece spends 1. The coroutine goes through its executor's
+//            queue: other ready coroutines, timers and I/O get their turn, and a kill reaches the walk
 //
-// A part is split for a thief alone: where nobody looks for work, the whole range is one task. (Lazy binary splitting,
-// after Tzannes, Caragea, Barua and Vishkin, PPoPP 2010; they look at the worker's own deque, we at whether anybody is
-// idle.)
+// A part is split only for a thief: while no worker is idle, the whole range is one task. (Lazy binary splitting, after
+// Tzannes, Caragea, Barua and Vishkin, PPoPP 2010. Their worker looks at its own deque, ours looks for idle workers.)
 //
-// All parts of a range share one range_walk, in the frame of parallel_for(), which outlives them. Constant but for
-// failed_, which any of them may set.
+// All parts share one range_walk. It lies in the frame of parallel_for(), which outlives the parts. Any part may set
+// failed_; everything else is constant.
 #pragma once
 #include <hocket/base/cache_line.hpp>
 #include <hocket/core/budget.hpp>
@@ -24,7 +23,7 @@
 
 namespace hocket::inline HOCKET_ABI::detail {
 
-// How many indices there are. Unsigned: a signed type has more values than it can count.
+// The number of indices. Unsigned: a signed type has more values than its maximum.
 template <class Index>
 using range_count = std::make_unsigned_t<Index>;
 template <class Index>
@@ -52,7 +51,7 @@ class range_walk {
 
   enum class pause : std::uint8_t { over, wanted, used_up };
   struct stop {
-    Index at;  // the first index that was not reached
+    Index at;  // the next index
     pause why;
   };
   // From `first`, which is below `last`. Throws what the body throws.
@@ -95,7 +94,7 @@ class range_walk {
   atomic<bool> failed_{false};
 };
 
-// Where the budget is used up: a yield, out of line. A cancellation ends no computation, a kill does.
+// A yield, out of line. A kill ends the computation here, a cancellation does not.
 task<> let_others_run();
 
 }  // namespace hocket::inline HOCKET_ABI::detail
