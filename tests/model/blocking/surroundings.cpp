@@ -1,0 +1,14 @@
+// What a blocking_pool asks of the system, and needs not under the model.
+#include <hocket/base/forks.hpp>
+#include <hocket/core/current.hpp>
+
+#include "runtime/platform/thread_name.hpp"
+
+namespace hocket::inline HOCKET_ABI {
+
+void name_this_thread(const char*, std::size_t) noexcept {}
+std::uint32_t forks_so_far() noexcept { return 0; }
+exit_hook_scope::exit_hook_scope() noexcept = default;
+exit_hook_scope::~exit_hook_scope() = default;
+
+}  // namespace hocket::inline HOCKET_ABI
