@@ -5,11 +5,11 @@
 #include <hocket/runtime/blocking.hpp>
 
 #include "runtime/platform/thread_name.hpp"
+#include "runtime/system_thread.hpp"
 
 #include <memory>
 #include <optional>
 #include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -20,7 +20,7 @@ struct blocking_pool::thread : list_node {
   const std::size_t index;
   futex_parker park;
   bool asleep = false;  // stands in the stack of idle threads
-  std::thread system;
+  system_thread system;
 };
 
 // The line and its threads.
@@ -96,8 +96,8 @@ blocking_pool& blocking_pool::of_process() {
   while (!seen || seen->is_copy_in_child()) {
     auto made = std::make_unique<blocking_pool>();
     made->state_->immortal = true;
-    // ORDER: acq_rel, acquire on failure, pairs with the load above: the pool is there for whoever finds it.
-    if (present.compare_exchange_strong(seen, made.get(), std::memory_order_acq_rel, std::memory_order_acquire))
+    // ORDER: release, acquire on failure, pairs with itself and the load above: the pool that is found is whole.
+    if (present.compare_exchange_strong(seen, made.get(), std::memory_order_release, std::memory_order_acquire))
       return *made.release();
   }
   return *seen;
@@ -187,7 +187,7 @@ bool blocking_pool::start_thread() noexcept {
   if (running >= all.limits.threads) return false;
   try {
     auto one = std::make_unique<thread>(all.next_index);
-    one->system = std::thread([this, self = one.get()] { run(*self); });
+    one->system = system_thread([this, self = one.get()] { run(*self); });
     all.threads.push_back(*one.release());
   } catch (...) {  // bad_alloc, or the system has no more threads
     return false;
@@ -247,8 +247,8 @@ void blocking_pool::end(thread& self) noexcept {
   std::unique_ptr<thread> left(&self);
   if (all.immortal) left->system.detach();  // nobody would join the last one
   else std::swap(left, all.ended);
-  // ORDER: release, pairs with the load in the destructor.
-  all.running.fetch_sub(1, std::memory_order_release);
+  // ORDER: relaxed, pairs with nothing: it changes under the mutex, and the destructor locks that afterwards.
+  all.running.fetch_sub(1, std::memory_order_relaxed);
   futex_wake_all(all.running);
   all.mutex.unlock();
   if (left && left->system.joinable()) left->system.join();
@@ -261,7 +261,7 @@ blocking_pool::~blocking_pool() {
   state& all = *state_;
   all.mutex.lock();
   for (const thread& one : all.threads)
-    expects(one.system.get_id() != std::this_thread::get_id(), "a blocking_pool was destroyed by one of its own calls",
+    expects(!is_current(one.system), "a blocking_pool was destroyed by one of its own calls",
             "it would wait for itself: destroy it on another thread", all.limits.name);
   all.closing = true;
   while (wake_thread()) {
@@ -273,9 +273,9 @@ blocking_pool::~blocking_pool() {
     all.mutex.lock();
   }
   all.mutex.unlock();
-  // ORDER: acquire, pairs with the fetch_sub in end().
-  while (const std::uint32_t left = all.running.load(std::memory_order_acquire)) futex_wait(all.running, left);
-  all.mutex.lock();  // whoever ended last has let it go
+  // ORDER: relaxed, pairs with nothing: the lock below orders the work of the threads.
+  while (const std::uint32_t left = all.running.load(std::memory_order_relaxed)) futex_wait(all.running, left);
+  all.mutex.lock();  // the thread that ended last has released it
   all.mutex.unlock();
   if (all.ended) all.ended->system.join();
   let_go(state_);

@@ -74,7 +74,7 @@ struct some_magazines {
 void two_leave_and_two_take(execution& run) {
   some_magazines<2> t;
   std::array<std::size_t, 2> taken{};
-  for (std::size_t i : {0, 1}) {
+  for (std::size_t i = 0; i < 2; ++i) {
     run.thread("leaves", [&, i] { t.leave(i); });
     run.thread("takes", [&, i] { taken[i] = t.take(); });
   }
@@ -103,7 +103,7 @@ void trimmed_beside_its_use(execution& run) {
 void two_leave_at_the_limit(execution& run) {
   some_magazines<2> t;
   t.depot->limit(bytes);
-  for (std::size_t i : {0, 1}) run.thread("leaves", [&, i] { t.leave(i); });
+  for (std::size_t i = 0; i < 2; ++i) run.thread("leaves", [&, i] { t.leave(i); });
   run.join();
   require(t.clear() == 1, "the depot keeps more than its limit, or nothing below it");
 }
@@ -114,7 +114,7 @@ constexpr time_point at(int seconds) noexcept { return time_point(std::chrono::s
 template <int Keepers, bool BesideUse>
 void kept_by_several(execution& run) {
   some_magazines<3> t;
-  for (std::size_t i : {0, 1, 2}) t.leave(i);
+  for (std::size_t i = 0; i < 3; ++i) t.leave(i);
   static_cast<void>(t.depot->keep_house(at(1)));
   t.leave(t.take());
   for (int i = 0; i < Keepers; ++i)
