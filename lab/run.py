@@ -14,7 +14,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from labkit import builders, catalogue, compare, machine, readme, terminal, webpage  # noqa: E402 (the path comes first)
+from labkit import against, builders, catalogue, compare, machine, readme, terminal, webpage  # noqa: E402 (the path comes first)
 from labkit.measure import Measurement  # noqa: E402
 
 
@@ -55,11 +55,15 @@ def arguments():
     mode.add_argument("--full", action="store_true", help="a million coroutines, too; takes many minutes")
     mode.add_argument("--smoke", action="store_true", help="each subject once, as short as can be")
     parser.add_argument("--build", type=pathlib.Path, help="where the C++ subjects have been built already")
+    parser.add_argument("--against", metavar="REV",
+                        help="hocket's own subjects beside those of that commit: what became slower or faster")
     parser.add_argument("--readme", action="store_true",
                         help="measure nothing: write README's table of figures from the last report.json")
     options = parser.parse_args()
     if options.runs is not None and options.runs < 1:
         parser.error("--runs: at least 1")
+    if options.against and (options.full or options.smoke or options.build):
+        parser.error("--against goes with --page, --systems and --runs only")
     return options
 
 
@@ -76,6 +80,8 @@ def main():
     options = arguments()
     if options.readme:
         return readme.write((options.build or builders.ROOT / "build/lab").resolve() / "report.json")
+    if options.against:
+        return against.run(options.against, options.page, options.systems, options.runs)
     pages = catalogue.pages(["all"] if options.smoke and not options.page else options.page)
     systems = catalogue.systems(options.systems)
     build = (options.build or builders.ROOT / "build/lab").resolve()

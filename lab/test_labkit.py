@@ -2,9 +2,11 @@
 import contextlib
 import io
 import json
+import math
 import mmap
 import os
 import pathlib
+import random
 import sys
 import tempfile
 import unittest
@@ -13,7 +15,7 @@ import unittest.mock
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from labkit import builders, catalogue, compare, measure, process, readme, terminal  # noqa: E402 (the path comes first)
+from labkit import against, builders, catalogue, compare, measure, process, readme, terminal  # noqa: E402 (the path comes first)
 
 CORES = [max(os.sched_getaffinity(0))]
 GROUP = {"metrics": [{"id": "live", "unit": "MiB"}, {"id": "peak", "unit": "MiB"}]}
@@ -270,6 +272,63 @@ class Readme(unittest.TestCase):
             (path / "README.md").write_text("# no place\n")
             with self.assertRaises(SystemExit), contextlib.redirect_stdout(io.StringIO()):
                 readme.write(path / "report.json", path / "README.md")
+
+
+class Against(unittest.TestCase):
+    """Programs that are not run: what they would print is a figure with noise, and bursts that hit both commits."""
+
+    def compared(self, factor, seed, noise=0.02, bursts=0.1):
+        draw = random.Random(seed)
+
+        def call(job):
+            burst = 1.5 if draw.random() < bursts else 1.0
+            value = 100 * draw.gauss(1, noise) * burst * (factor if job.system.command == ["now"] else 1.0)
+            return {metric["id"]: value for metric in job.group["metrics"]}, None
+        sides = []
+        for side in ("now", "before"):
+            sides.append([system for system in catalogue.systems(["hocket-task-loop", "hocket-fiber"])])
+            for system in sides[-1]:
+                system.command = [side]
+        comparison = against.Comparison(catalogue.pages(["switch", "wait"]), *sides)
+        comparison.measurement.call = call
+        with contextlib.redirect_stderr(io.StringIO()):
+            comparison.run()
+        return comparison.rows()
+
+    def test_the_interval_is_that_of_the_sign_test(self):
+        self.assertEqual(against.interval(range(1, 16)), (4, 12))    # Conover, table A3: 96.5 %
+        self.assertEqual(against.interval(range(1, 61)), (22, 39))
+        self.assertEqual(against.interval([6, 5, 4, 3, 2, 1]), (1, 6))
+        self.assertEqual(against.interval([1, 1, 1]), (0, math.inf))    # too few for 95 %
+        self.assertEqual(against.verdict(0, math.inf), "not shown")
+
+    def test_five_per_cent_are_found_and_the_same_commit_is_acquitted(self):
+        for seed in range(5):
+            slower, alike = self.compared(1.05, seed), self.compared(1.0, seed)
+            self.assertEqual([row.verdict for row in alike], ["alike"] * len(alike))
+            found = [row for row in slower if row.verdict == "slower"]
+            self.assertGreater(len(found), 0.9 * len(slower))
+            self.assertTrue(all(row.verdict == "faster" for row in self.compared(0.9, seed)))
+
+    def test_what_scatters_gets_more_rounds_and_is_then_not_shown(self):
+        rows = self.compared(1.0, seed=1, noise=0.3)
+        self.assertEqual({row.rounds for row in rows}, {against.MOST_ROUNDS})
+        self.assertIn("not shown", {row.verdict for row in rows})
+        self.assertEqual({row.rounds for row in self.compared(1.0, seed=1, noise=0.001, bursts=0)}, {against.ROUNDS})
+
+    def test_where_more_is_better_less_is_slower(self):
+        self.assertEqual(against.cost_ratio(50, 100, {"better": "higher"}), 2.0)
+        self.assertEqual(against.cost_ratio(50, 100, {}), 0.5)
+        self.assertEqual(against.cost_ratio(0, 0, {}), 1.0)
+
+    def test_only_counts_that_changed_are_told(self):
+        lines = against.counted({"a": 100.0, "b": 1000.0, "c": 10.0}, {"a": 100.9, "b": 1020.0, "d": 1.0})
+        self.assertIn("3 operations, of which 1 changed", lines[0])
+        self.assertEqual(lines[1].split(), ["b", "1000.0", "1020.0", "x1.020"])
+
+    def test_a_revision_that_is_none_is_refused(self):
+        with self.assertRaisesRegex(SystemExit, "there is no commit nonesuch"):
+            against.commit_of("nonesuch")
 
 
 if __name__ == "__main__":

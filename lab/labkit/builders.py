@@ -16,6 +16,7 @@ from .catalogue import LAB
 
 SOURCES = LAB / "subjects"
 ROOT = LAB.parent
+RELEASE = ["-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG"]
 sys.path.append(str(ROOT / "tools"))
 from developer import install  # noqa: E402 (the path comes first)
 
@@ -32,20 +33,38 @@ def quietly(command, **options):
     return done.stdout
 
 
-def build_cpp(build):
-    """hocket and the C++ subjects. Unlike a missing peer, a failure here ends the lab."""
+def configure(source, build, *options):
+    generator = ["-G", "Ninja"] if shutil.which("ninja") and not (build / "CMakeCache.txt").exists() else []
+    return ["cmake", "-S", str(source), "-B", str(build), *generator, "-DHOCKET_LAB=ON", *options]
+
+
+def compile_targets(build, targets):
+    return ["cmake", "--build", str(build), "--parallel", str(os.cpu_count() or 1), "--target", *targets]
+
+
+def in_turn(build, *commands):
+    """Runs them with their output in build.log. Unlike a missing peer, a failure here ends the lab."""
     log = build / "build.log"
     build.mkdir(parents=True, exist_ok=True)
-    generator = ["-G", "Ninja"] if shutil.which("ninja") and not (build / "CMakeCache.txt").exists() else []
-    configure = ["cmake", "-S", str(ROOT), "-B", str(build), *generator, "-DCMAKE_BUILD_TYPE=Release",
-                 "-DCMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG", "-DHOCKET_LAB=ON", "-DHOCKET_TESTS=OFF"]
-    compile_ = ["cmake", "--build", str(build), "--target", "lab_subjects", "--parallel", str(os.cpu_count() or 1)]
     with open(log, "w", encoding="utf-8") as output:
-        for command in (configure, compile_):
+        for command in commands:
             if subprocess.run(command, stdout=output, stderr=subprocess.STDOUT).returncode != 0:
                 output.flush()
                 tail = "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-30:])
                 raise SystemExit(f"{tail}\nlab: the build failed; all of it is in {log}")
+
+
+def build_cpp(build):
+    """hocket and the C++ subjects."""
+    in_turn(build, configure(ROOT, build, *RELEASE, "-DHOCKET_TESTS=OFF"), compile_targets(build, ["lab_subjects"]))
+
+
+def build_hocket(source, build):
+    """hocket's own subjects of a source tree, and the program that counts instructions, where that can be."""
+    in_turn(build, configure(source, build, *RELEASE, "-DHOCKET_TESTS=ON"))
+    known = set(re.findall(r"\b(lab_hocket-[\w-]+|counts)\b(?=:|$)", quietly(
+        ["cmake", "--build", str(build), "--target", "help"]), re.MULTILINE))
+    in_turn(build, compile_targets(build, sorted(known)))
 
 
 def cmake(build, system):

@@ -6,8 +6,8 @@ import pathlib
 LAB = pathlib.Path(__file__).resolve().parent.parent
 
 
-def read(name):
-    return json.loads((LAB / name).read_text(encoding="utf-8"))
+def read(name, lab=LAB):
+    return json.loads((lab / name).read_text(encoding="utf-8"))
 
 
 class System:
@@ -30,8 +30,8 @@ class System:
         return self._entry["n_at_most_because"] if not full else f"at most {at_most:,}"
 
 
-def systems(patterns=None):
-    everything = [System(entry) for entry in read("systems.json")]
+def systems(patterns=None, lab=LAB):
+    everything = [System(entry) for entry in read("systems.json", lab)]
     if not patterns:
         return everything
     unknown = [p for p in patterns if not any(fnmatch.fnmatch(s.id, p) for s in everything)]

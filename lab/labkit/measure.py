@@ -140,7 +140,7 @@ class Measurement:
         if key in self.failed or key in self.skipped:
             return
         try:
-            values, reason = self._call(job)
+            values, reason = self.call(job)
         except (Malformed, OSError) as problem:
             self.failed[key] = str(problem)
             return
@@ -149,7 +149,8 @@ class Measurement:
         for metric, value in values.items():
             self.values[metric, job.system.id, job.size["n"]].append(value)
 
-    def _call(self, job):
+    def call(self, job):
+        """One run of a program: the values that it printed, and why it skips this size, or None."""
         command = [*job.system.command, job.group["workload"], str(job.size["n"]), str(job.size["stack"]),
                    str(self.settings.budget_ms), *([str(job.size["count"])] if "count" in job.size else [])]
         done = call(command, self.cores[:cores(job.group, job.size)], self.settings.timeout)

@@ -1,0 +1,207 @@
+"""Two commits beside one another: hocket's own subjects of both, in paired rounds.
+
+A round runs one program of the one and at once the same of the other, in turns which of them comes first, so that what
+disturbs the machine disturbs both. The ratio of a row is the median over its rounds, and beside it stands the 95 %
+interval of that median, by the sign test: it takes nothing for granted about how the noise is distributed (Conover,
+Practical Nonparametric Statistics, 3.2). A row is measured again until its interval is narrow and tells on which side
+of the margin it lies, or until it has had its most rounds.
+"""
+import collections
+import io
+import json
+import math
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tarfile
+import time
+
+from . import builders, catalogue
+from .compare import number
+from .measure import Malformed, Measurement, Progress
+
+sys.path.append(str(builders.ROOT / "tests/counts"))
+import counts  # noqa: E402 (the path comes first)
+
+ROUNDS = 15       # at least
+MOST_ROUNDS = 60
+WIDTH = 0.06      # of an interval that tells something
+MARGIN = 1.03     # a row is slower if its whole interval lies above, and faster if it lies below one through that
+
+Pair = collections.namedtuple("Pair", "now before")
+Row = collections.namedtuple("Row", "page workload system n unit before now ratio low high rounds verdict")
+
+
+def interval(ratios):
+    """The narrowest pair of values that has the median between it with 95 %, whatever the distribution; any, of less
+    than six values."""
+    ratios = sorted(ratios)
+    n, outside, k = len(ratios), 0.0, 0
+    while outside + 2 * math.comb(n, k) / 2**n <= 0.05:
+        outside += 2 * math.comb(n, k) / 2**n
+        k += 1
+    return (ratios[k - 1], ratios[n - k]) if k else (0.0, math.inf)
+
+
+def verdict(low, high):
+    if low > MARGIN:
+        return "slower"
+    if high < 1 / MARGIN:
+        return "faster"
+    return "not shown" if high - low > WIDTH else "alike"
+
+
+def is_settled(low, high):
+    return high - low <= WIDTH and not any(low <= edge <= high for edge in (MARGIN, 1 / MARGIN))
+
+
+def cost_ratio(now, before, metric):
+    """Above one where the new commit is worse, in units where more is better, too."""
+    now, before = (before, now) if catalogue.is_higher_better(metric) else (now, before)
+    return now / before if before else 1.0 if not now else math.inf
+
+
+class Comparison:
+    """The paired rounds of all jobs that both commits have."""
+
+    def __init__(self, pages, now, before, rounds=None):
+        self.rounds, self.most = rounds or ROUNDS, rounds or MOST_ROUNDS
+        self.measurement = Measurement(pages, now, "default")
+        then = {(job.system.id, job.group["workload"], job.size["n"]): job
+                for job in Measurement(pages, before, "default").jobs}
+        jobs = [(job, then.get((job.system.id, job.group["workload"], job.size["n"]))) for job in self.measurement.jobs]
+        self.pairs = [Pair(*both) for both in jobs if both[1]]
+        self.only_now = sorted({f"{job.system.id} {job.group['workload']}" for job, other in jobs if not other})
+        self.values = collections.defaultdict(list)   # (index of a pair, metric) -> one (now, before) a round
+        self.failed = {}
+
+    def run(self):
+        begin = time.monotonic()
+        for turn in range(self.most):
+            left = [i for i in range(len(self.pairs)) if i not in self.failed and self._needs(i, turn)]
+            if not left:
+                return
+            progress = Progress(len(left), self.most)
+            for place, i in enumerate(left):
+                progress.show(turn, place, self.pairs[i].now, time.monotonic() - begin)
+                self._round(i, turn)
+            progress.end()
+
+    def _needs(self, i, turn):
+        if turn < self.rounds:
+            return True
+        return not all(is_settled(*interval(self._ratios(i, metric))) for metric in self._metrics(i))
+
+    def _metrics(self, i):
+        return [metric for metric in self.pairs[i].now.group["metrics"] if (i, metric["id"]) in self.values]
+
+    def _ratios(self, i, metric):
+        return [cost_ratio(now, before, metric) for now, before in self.values[i, metric["id"]]]
+
+    def _round(self, i, turn):
+        pair, found = self.pairs[i], {}
+        order = ("now", "before") if (turn + i) % 2 else ("before", "now")
+        for side in order:
+            try:
+                found[side], reason = self.measurement.call(getattr(pair, side))
+            except (Malformed, OSError) as problem:
+                reason = str(problem)
+            if reason:
+                self.failed[i] = f"{side}: {reason}"
+                return
+        for metric in found["now"].keys() & found["before"].keys():
+            self.values[i, metric].append((found["now"][metric], found["before"][metric]))
+
+    def rows(self):
+        return [self._row(i, metric) for i in range(len(self.pairs)) for metric in self._metrics(i)]
+
+    def _row(self, i, metric):
+        job = self.pairs[i].now
+        low, high = interval(self._ratios(i, metric))
+        now, before = zip(*self.values[i, metric["id"]])
+        page = next(page.name for page in self.measurement.pages if any(group is job.group for group in page.groups))
+        return Row(page, metric["id"], job.system.id, job.size["n"], metric["unit"], statistics.median(before),
+                   statistics.median(now), statistics.median(self._ratios(i, metric)), low, high, len(now), verdict(low, high))
+
+
+# --- the two builds
+
+def commit_of(revision):
+    done = subprocess.run(["git", "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}"], cwd=builders.ROOT,
+                          capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"lab: there is no commit {revision}")
+    return done.stdout.strip()
+
+
+def source_of(commit, folder):
+    """The files of that commit, in a folder of their own."""
+    source = folder / "source"
+    if not source.exists():
+        archive = subprocess.run(["git", "archive", commit], cwd=builders.ROOT, capture_output=True, check=True).stdout
+        unfinished = folder / "unfinished"
+        with tarfile.open(fileobj=io.BytesIO(archive)) as files:
+            files.extractall(unfinished)
+        unfinished.rename(source)
+    return source
+
+
+def prepared(source, build, patterns):
+    """hocket's systems of these sources, built, each with its command."""
+    print(f"building hocket's subjects in {build}", file=sys.stderr, flush=True)
+    builders.build_hocket(source, build)
+    systems = [system for system in catalogue.systems(patterns, source / "lab") if system.id.startswith("hocket")]
+    builders.prepare(systems, build)
+    return [system for system in systems if system.command]
+
+
+def counts_of(build):
+    """Instructions by operation; none where the build has no program that counts."""
+    programs = [path for path in build.glob("tests/counts/counts") if path.is_file() and os.access(path, os.X_OK)]
+    return counts.count(str(programs[0])) if programs else {}
+
+
+# --- what is told
+
+def told(rows, comparison, before, now):
+    lines = []
+    for kind, what in (("slower", "slower"), ("faster", "faster"),
+                       ("not shown", f"not shown: the interval is wider than {WIDTH} after {comparison.most} rounds")):
+        found = sorted((row for row in rows if row.verdict == kind), key=lambda row: -row.ratio)
+        lines += [f"{what}: {len(found)}"] + [
+            f"  {row.page:<11}{row.workload:<24}{row.system:<26}{row.n:>9,}{number(row.before):>10}{number(row.now):>10} "
+            f"{row.unit:<4} x{row.ratio:.3f} [{row.low:.3f}, {row.high:.3f}] {row.rounds}" for row in found]
+    lines.append(f"alike: {sum(row.verdict == 'alike' for row in rows)}")
+    lines += [f"failed: {comparison.pairs[i].now.system.id} {comparison.pairs[i].now.group['workload']}: {reason}"
+              for i, reason in comparison.failed.items()]
+    lines += [f"only in the new one: {name}" for name in comparison.only_now]
+    return lines + counted(before, now)
+
+
+def counted(before, now):
+    if not before or not now:
+        return ["instructions: not counted, since a build has no program for it (tests/counts)"]
+    changed = [name for name in now if name in before and abs(now[name] - before[name]) > max(1.0, 0.01 * before[name])]
+    return [f"instructions: {len(now)} operations, of which {len(changed)} changed by more than 1 % and one"] + [
+        f"  {name:<35}{before[name]:>10}{now[name]:>10}  x{now[name] / before[name]:.3f}" for name in changed]
+
+
+def run(revision, names, patterns, rounds):
+    commit = commit_of(revision)
+    folder = builders.ROOT / "build/against"
+    old = folder / commit[:12]
+    old.mkdir(parents=True, exist_ok=True)
+    before = prepared(source_of(commit, old), old / "build", None)
+    now = prepared(builders.ROOT, folder / "now", patterns)
+    comparison = Comparison(catalogue.pages(names), now, before, rounds)
+    comparison.run()
+    rows = comparison.rows()
+    instructions = counts_of(old / "build"), counts_of(folder / "now")
+    print(f"\n{'against ' + commit[:12]:<81}{'before':>10}{'now':>10}      ratio, its 95 % interval, rounds")
+    print("\n".join(told(rows, comparison, *instructions)))
+    report = {"against": commit, "rows": [row._asdict() for row in rows], "instructions": dict(zip(("before", "now"), instructions))}
+    (folder / "report.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    print(f"\nwritten: {folder / 'report.json'}")
+    return 1 if comparison.failed else 0
