@@ -62,7 +62,7 @@ def arguments():
     options = parser.parse_args()
     if options.runs is not None and options.runs < 1:
         parser.error("--runs: at least 1")
-    if options.against and (options.full or options.smoke or options.build):
+    if options.against is not None and (options.full or options.smoke or options.build):
         parser.error("--against goes with --page, --systems and --runs only")
     return options
 
@@ -80,7 +80,7 @@ def main():
     options = arguments()
     if options.readme:
         return readme.write((options.build or builders.ROOT / "build/lab").resolve() / "report.json")
-    if options.against:
+    if options.against is not None:
         return against.run(options.against, options.page, options.systems, options.runs)
     pages = catalogue.pages(["all"] if options.smoke and not options.page else options.page)
     systems = catalogue.systems(options.systems)

@@ -277,10 +277,11 @@ class Readme(unittest.TestCase):
 class Against(unittest.TestCase):
     """Programs that are not run: what they would print is a figure with noise, and bursts that hit both commits."""
 
-    def compared(self, factor, seed, noise=0.02, bursts=0.1):
+    def compared(self, factor, seed, noise=0.02, bursts=0.1, prints=None):
         draw = random.Random(seed)
 
-        def call(job):
+        def call(job, all_metrics):
+            self.assertFalse(all_metrics)
             burst = 1.5 if draw.random() < bursts else 1.0
             value = 100 * draw.gauss(1, noise) * burst * (factor if job.system.command == ["now"] else 1.0)
             return {metric["id"]: value for metric in job.group["metrics"]}, None
@@ -290,7 +291,7 @@ class Against(unittest.TestCase):
             for system in sides[-1]:
                 system.command = [side]
         comparison = against.Comparison(catalogue.pages(["switch", "wait"]), *sides)
-        comparison.measurement.call = call
+        comparison.measurement.call = call if not prints else prints
         with contextlib.redirect_stderr(io.StringIO()):
             comparison.run()
         return comparison.rows()
@@ -312,9 +313,32 @@ class Against(unittest.TestCase):
 
     def test_what_scatters_gets_more_rounds_and_is_then_not_shown(self):
         rows = self.compared(1.0, seed=1, noise=0.3)
-        self.assertEqual({row.rounds for row in rows}, {against.MOST_ROUNDS})
+        self.assertEqual({row.rounds for row in rows}, {against.LOOKS[-1]})
         self.assertIn("not shown", {row.verdict for row in rows})
-        self.assertEqual({row.rounds for row in self.compared(1.0, seed=1, noise=0.001, bursts=0)}, {against.ROUNDS})
+        self.assertEqual({row.rounds for row in self.compared(1.0, seed=1, noise=0.001, bursts=0)}, {against.LOOKS[0]})
+
+    def test_a_narrow_interval_with_an_edge_in_it_is_not_shown(self):
+        self.assertEqual([against.verdict(*both) for both in ((1.02, 1.07), (0.94, 0.99), (0.98, 1.02), (1.04, 1.9), (0.5, 0.9))],
+                         ["not shown", "not shown", "alike", "slower", "faster"])
+
+    def test_a_metric_that_one_of_them_lacks_is_left_out_and_the_rest_compared(self):
+        rows = self.compared(1.0, 1, prints=lambda job, all_metrics: (
+            {metric["id"]: 1.0 for metric in job.group["metrics"][(job.system.command == ["before"]):]}, None))
+        self.assertEqual({row.workload for row in rows if row.page == "switch"}, {"create", "create_warm", "destroy", "bytes"})
+
+    def test_what_skips_or_fails_has_no_row(self):
+        def prints(job, all_metrics):
+            if job.group["workload"] == "mutex":
+                raise measure.Malformed("no")
+            return {}, "not here"
+        self.assertEqual(self.compared(1.0, 1, prints=prints), [])
+
+    def test_a_subject_of_another_commit_may_print_other_metrics(self):
+        group = {"metrics": [{"id": "a", "unit": "ns"}, {"id": "b", "unit": "ns"}]}
+        said = "".join(json.dumps({"system": "s", "n": 1, "workload": w, "unit": "ns", "value": 1}) + "\n" for w in ("a", "old"))
+        self.assertEqual(measure.parse(said, {}, "s", group, 1, all_metrics=False), ({"a": 1.0}, None))
+        with self.assertRaises(measure.Malformed):
+            measure.parse(said, {}, "s", group, 1)
 
     def test_where_more_is_better_less_is_slower(self):
         self.assertEqual(against.cost_ratio(50, 100, {"better": "higher"}), 2.0)

@@ -3,40 +3,40 @@
 A round runs one program of the one and at once the same of the other, in turns which of them comes first, so that what
 disturbs the machine disturbs both. The ratio of a row is the median over its rounds, and beside it stands the 95 %
 interval of that median, by the sign test: it takes nothing for granted about how the noise is distributed (Conover,
-Practical Nonparametric Statistics, 3.2). A row is measured again until its interval is narrow and tells on which side
-of the margin it lies, or until it has had its most rounds.
+Practical Nonparametric Statistics, 3.2). After 15 rounds, and after 30, a row is measured again unless its interval is
+narrow and tells on which side of the margin it lies. (So an interval of 60 rounds was looked at three times.)
 """
 import collections
+import datetime
+import fnmatch
 import io
 import json
 import math
-import os
-import pathlib
+import shutil
 import statistics
 import subprocess
 import sys
 import tarfile
 import time
 
-from . import builders, catalogue
+from . import builders, catalogue, machine
 from .compare import number
 from .measure import Malformed, Measurement, Progress
 
 sys.path.append(str(builders.ROOT / "tests/counts"))
 import counts  # noqa: E402 (the path comes first)
 
-ROUNDS = 15       # at least
-MOST_ROUNDS = 60
-WIDTH = 0.06      # of an interval that tells something
-MARGIN = 1.03     # a row is slower if its whole interval lies above, and faster if it lies below one through that
+LOOKS = (15, 30, 60)   # after so many rounds
+WIDTH = 0.06           # of an interval that tells something
+MARGIN = 1.03          # a row is slower if its whole interval lies above, and faster if it lies below one through that
 
 Pair = collections.namedtuple("Pair", "now before")
 Row = collections.namedtuple("Row", "page workload system n unit before now ratio low high rounds verdict")
 
 
 def interval(ratios):
-    """The narrowest pair of values that has the median between it with 95 %, whatever the distribution; any, of less
-    than six values."""
+    """The narrowest pair of values that has the median between it with 95 %, whatever the distribution. With fewer than
+    six values it is unbounded."""
     ratios = sorted(ratios)
     n, outside, k = len(ratios), 0.0, 0
     while outside + 2 * math.comb(n, k) / 2**n <= 0.05:
@@ -50,7 +50,7 @@ def verdict(low, high):
         return "slower"
     if high < 1 / MARGIN:
         return "faster"
-    return "not shown" if high - low > WIDTH else "alike"
+    return "alike" if 1 / MARGIN <= low and high <= MARGIN else "not shown"
 
 
 def is_settled(low, high):
@@ -67,32 +67,35 @@ class Comparison:
     """The paired rounds of all jobs that both commits have."""
 
     def __init__(self, pages, now, before, rounds=None):
-        self.rounds, self.most = rounds or ROUNDS, rounds or MOST_ROUNDS
+        self.looks = (rounds,) if rounds else LOOKS
         self.measurement = Measurement(pages, now, "default")
         then = {(job.system.id, job.group["workload"], job.size["n"]): job
                 for job in Measurement(pages, before, "default").jobs}
         jobs = [(job, then.get((job.system.id, job.group["workload"], job.size["n"]))) for job in self.measurement.jobs]
         self.pairs = [Pair(*both) for both in jobs if both[1]]
+        if not self.pairs:
+            raise SystemExit("lab: the two commits have no subject in common on these pages")
         self.only_now = sorted({f"{job.system.id} {job.group['workload']}" for job, other in jobs if not other})
         self.values = collections.defaultdict(list)   # (index of a pair, metric) -> one (now, before) a round
-        self.failed = {}
+        self.failed, self.skipped = {}, {}            # index of a pair -> reason
 
     def run(self):
         begin = time.monotonic()
-        for turn in range(self.most):
-            left = [i for i in range(len(self.pairs)) if i not in self.failed and self._needs(i, turn)]
+        left = list(range(len(self.pairs)))
+        for turn in range(self.looks[-1]):
+            if turn in self.looks:
+                left = [i for i in left if not self._is_settled(i)]
+            left = [i for i in left if i not in self.failed and i not in self.skipped]
             if not left:
                 return
-            progress = Progress(len(left), self.most)
+            progress = Progress(len(left), self.looks[-1])
             for place, i in enumerate(left):
                 progress.show(turn, place, self.pairs[i].now, time.monotonic() - begin)
                 self._round(i, turn)
             progress.end()
 
-    def _needs(self, i, turn):
-        if turn < self.rounds:
-            return True
-        return not all(is_settled(*interval(self._ratios(i, metric))) for metric in self._metrics(i))
+    def _is_settled(self, i):
+        return all(is_settled(*interval(self._ratios(i, metric))) for metric in self._metrics(i))
 
     def _metrics(self, i):
         return [metric for metric in self.pairs[i].now.group["metrics"] if (i, metric["id"]) in self.values]
@@ -105,17 +108,18 @@ class Comparison:
         order = ("now", "before") if (turn + i) % 2 else ("before", "now")
         for side in order:
             try:
-                found[side], reason = self.measurement.call(getattr(pair, side))
+                found[side], reason = self.measurement.call(getattr(pair, side), all_metrics=False)
             except (Malformed, OSError) as problem:
-                reason = str(problem)
+                self.failed[i] = f"{side}: {problem}"
+                return
             if reason:
-                self.failed[i] = f"{side}: {reason}"
+                self.skipped[i] = f"{side}: {reason}"
                 return
         for metric in found["now"].keys() & found["before"].keys():
             self.values[i, metric].append((found["now"][metric], found["before"][metric]))
 
     def rows(self):
-        return [self._row(i, metric) for i in range(len(self.pairs)) for metric in self._metrics(i)]
+        return [self._row(i, metric) for i in range(len(self.pairs)) if i not in self.failed for metric in self._metrics(i)]
 
     def _row(self, i, metric):
         job = self.pairs[i].now
@@ -136,13 +140,15 @@ def commit_of(revision):
     return done.stdout.strip()
 
 
-def source_of(commit, folder):
+def source_of(commit, source):
     """The files of that commit, in a folder of their own."""
-    source = folder / "source"
     if not source.exists():
-        archive = subprocess.run(["git", "archive", commit], cwd=builders.ROOT, capture_output=True, check=True).stdout
-        unfinished = folder / "unfinished"
-        with tarfile.open(fileobj=io.BytesIO(archive)) as files:
+        archive = subprocess.run(["git", "archive", commit], cwd=builders.ROOT, capture_output=True)
+        if archive.returncode != 0:
+            raise SystemExit(f"lab: git archive {commit}: {archive.stderr.decode(errors='replace').strip()}")
+        unfinished = source.with_name(source.name + ".unfinished")
+        shutil.rmtree(unfinished, ignore_errors=True)
+        with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:
             files.extractall(unfinished)
         unfinished.rename(source)
     return source
@@ -151,33 +157,55 @@ def source_of(commit, folder):
 def prepared(source, build, patterns):
     """hocket's systems of these sources, built, each with its command."""
     print(f"building hocket's subjects in {build}", file=sys.stderr, flush=True)
-    builders.build_hocket(source, build)
-    systems = [system for system in catalogue.systems(patterns, source / "lab") if system.id.startswith("hocket")]
+    systems = [system for system in catalogue.systems(lab=source / "lab") if system.id.startswith("hocket")
+               and any(fnmatch.fnmatch(system.id, pattern) for pattern in patterns)]
+    builders.build_hocket(source, build, systems)
     builders.prepare(systems, build)
     return [system for system in systems if system.command]
 
 
+COMPILED_WITH = ("CMAKE_CXX_COMPILER:", "CMAKE_CXX_FLAGS:", "CMAKE_CXX_FLAGS_RELEASE:")
+
+
+def expect_same_compiler(*builds):
+    """One of them may have been made long ago."""
+    cached = [[line for line in (build / "CMakeCache.txt").read_text(encoding="utf-8").splitlines()
+               if line.startswith(COMPILED_WITH)] for build in builds]
+    if cached[0] != cached[1]:
+        raise SystemExit(f"lab: the two are compiled differently ({cached[0]} and {cached[1]}): remove {builds[0].parent}")
+
+
 def counts_of(build):
-    """Instructions by operation; none where the build has no program that counts."""
-    programs = [path for path in build.glob("tests/counts/counts") if path.is_file() and os.access(path, os.X_OK)]
-    return counts.count(str(programs[0])) if programs else {}
+    """Instructions by operation; none where the build has no program that counts, or it fails."""
+    program = build / "tests/counts/counts"
+    try:
+        return counts.count(str(program)) if program.is_file() else {}
+    except (SystemExit, OSError, subprocess.SubprocessError) as problem:
+        print(f"instructions could not be counted: {problem}", file=sys.stderr)
+        return {}
+
+
+def changed_subjects(commit):
+    done = subprocess.run(["git", "diff", "--name-only", commit, "--", "lab/subjects"], cwd=builders.ROOT,
+                          capture_output=True, text=True)
+    return done.stdout.split()
 
 
 # --- what is told
 
-def told(rows, comparison, before, now):
+def told(rows, comparison):
     lines = []
     for kind, what in (("slower", "slower"), ("faster", "faster"),
-                       ("not shown", f"not shown: the interval is wider than {WIDTH} after {comparison.most} rounds")):
+                       ("not shown", "not shown: the interval is wide, or has an edge of the margin in it")):
         found = sorted((row for row in rows if row.verdict == kind), key=lambda row: -row.ratio)
         lines += [f"{what}: {len(found)}"] + [
             f"  {row.page:<11}{row.workload:<24}{row.system:<26}{row.n:>9,}{number(row.before):>10}{number(row.now):>10} "
             f"{row.unit:<4} x{row.ratio:.3f} [{row.low:.3f}, {row.high:.3f}] {row.rounds}" for row in found]
     lines.append(f"alike: {sum(row.verdict == 'alike' for row in rows)}")
-    lines += [f"failed: {comparison.pairs[i].now.system.id} {comparison.pairs[i].now.group['workload']}: {reason}"
-              for i, reason in comparison.failed.items()]
-    lines += [f"only in the new one: {name}" for name in comparison.only_now]
-    return lines + counted(before, now)
+    for what, found in (("failed", comparison.failed), ("skipped", comparison.skipped)):
+        lines += [f"{what}: {comparison.pairs[i].now.system.id} {comparison.pairs[i].now.group['workload']}: {reason}"
+                  for i, reason in found.items()]
+    return lines + [f"only in the new one: {name}" for name in comparison.only_now]
 
 
 def counted(before, now):
@@ -185,23 +213,29 @@ def counted(before, now):
         return ["instructions: not counted, since a build has no program for it (tests/counts)"]
     changed = [name for name in now if name in before and abs(now[name] - before[name]) > max(1.0, 0.01 * before[name])]
     return [f"instructions: {len(now)} operations, of which {len(changed)} changed by more than 1 % and one"] + [
-        f"  {name:<35}{before[name]:>10}{now[name]:>10}  x{now[name] / before[name]:.3f}" for name in changed]
+        f"  {name:<35}{before[name]:>10}{now[name]:>10}  x{now[name] / max(before[name], 1e-9):.3f}" for name in changed]
 
 
 def run(revision, names, patterns, rounds):
-    commit = commit_of(revision)
+    commit, pages = commit_of(revision), catalogue.pages(names)
+    catalogue.systems(patterns)   # refuses what is unknown before anything is built
+    patterns = patterns or ["*"]
     folder = builders.ROOT / "build/against"
-    old = folder / commit[:12]
-    old.mkdir(parents=True, exist_ok=True)
-    before = prepared(source_of(commit, old), old / "build", None)
-    now = prepared(builders.ROOT, folder / "now", patterns)
-    comparison = Comparison(catalogue.pages(names), now, before, rounds)
+    folder.mkdir(parents=True, exist_ok=True)
+    old, new = folder / commit[:12], folder / "present-tree"   # of one length: it moves the stack of a program
+    before = prepared(source_of(commit, folder / f"{commit[:12]}.source"), old, patterns)
+    now = prepared(builders.ROOT, new, patterns)
+    expect_same_compiler(old, new)
+    comparison = Comparison(pages, now, before, rounds)
     comparison.run()
     rows = comparison.rows()
-    instructions = counts_of(old / "build"), counts_of(folder / "now")
-    print(f"\n{'against ' + commit[:12]:<81}{'before':>10}{'now':>10}      ratio, its 95 % interval, rounds")
-    print("\n".join(told(rows, comparison, *instructions)))
-    report = {"against": commit, "rows": [row._asdict() for row in rows], "instructions": dict(zip(("before", "now"), instructions))}
+    report = {"against": commit, "date": datetime.date.today().isoformat(),
+              "machine": machine.describe(new, comparison.measurement.cores[0]), "rows": [row._asdict() for row in rows]}
     (folder / "report.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    print(f"\n{'against ' + commit[:12]:<72}{'before':>10}{'now':>10}      ratio, its 95 % interval, rounds")
+    print("\n".join(told(rows, comparison)))
+    if changed := changed_subjects(commit):
+        print(f"the subjects themselves changed, too: {' '.join(changed)}")
+    print("\n".join(counted(counts_of(old), counts_of(new))))
     print(f"\nwritten: {folder / 'report.json'}")
     return 1 if comparison.failed else 0

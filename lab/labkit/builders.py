@@ -59,12 +59,15 @@ def build_cpp(build):
     in_turn(build, configure(ROOT, build, *RELEASE, "-DHOCKET_TESTS=OFF"), compile_targets(build, ["lab_subjects"]))
 
 
-def build_hocket(source, build):
-    """hocket's own subjects of a source tree, and the program that counts instructions, where that can be."""
+def build_hocket(source, build, systems):
+    """These of hocket's subjects, of a source tree, and the program that counts instructions, where that can be."""
     in_turn(build, configure(source, build, *RELEASE, "-DHOCKET_TESTS=ON"))
     known = set(re.findall(r"\b(lab_hocket-[\w-]+|counts)\b(?=:|$)", quietly(
         ["cmake", "--build", str(build), "--target", "help"]), re.MULTILINE))
-    in_turn(build, compile_targets(build, sorted(known)))
+    wanted = known & {"counts", *(f"lab_{system.program or system.id}" for system in systems)}
+    if not wanted - {"counts"}:
+        raise SystemExit(f"lab: {source} has none of these subjects")
+    in_turn(build, compile_targets(build, sorted(wanted)))
 
 
 def cmake(build, system):

@@ -49,8 +49,9 @@ class Malformed(Exception):
     pass
 
 
-def parse(text, readings, system, group, n):
-    """The values that a subject printed, {workload: value}, with what was read of it; or why it skips this size."""
+def parse(text, readings, system, group, n, all_metrics=True):
+    """The values that a subject printed, {workload: value}, with what was read of it; or why it skips this size. Without
+    `all_metrics` it may print others, as that of another commit does."""
     units = {metric["id"]: metric["unit"] for metric in group["metrics"]}
     values = {name: value for name, value in readings.items() if name in units}
     if len(values) != len(readings):
@@ -66,13 +67,15 @@ def parse(text, readings, system, group, n):
             return {}, str(result["skip"])
         workload, value = result.get("workload"), result.get("value")
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if workload not in units and not all_metrics:
+            continue
         if workload not in units or workload in values or result.get("unit") != units[workload]:
             raise Malformed(f"unexpected workload or unit: {line[:120]}")
         if not number or not math.isfinite(value) or value < 0:
             raise Malformed(f"not a duration or size: {line[:120]}")
         values[workload] = float(value)
     lacking = [metric["id"] for metric in group["metrics"] if metric["id"] not in values and n >= metric.get("from_n", 0)]
-    if lacking:
+    if lacking and all_metrics:
         raise Malformed(f"no result for {', '.join(lacking)}")
     return values, None
 
@@ -149,7 +152,7 @@ class Measurement:
         for metric, value in values.items():
             self.values[metric, job.system.id, job.size["n"]].append(value)
 
-    def call(self, job):
+    def call(self, job, all_metrics=True):
         """One run of a program: the values that it printed, and why it skips this size, or None."""
         command = [*job.system.command, job.group["workload"], str(job.size["n"]), str(job.size["stack"]),
                    str(self.settings.budget_ms), *([str(job.size["count"])] if "count" in job.size else [])]
@@ -159,7 +162,7 @@ class Measurement:
         if done.status != 0:
             said = (done.errors.strip().splitlines() or ["no message"])[-1]
             raise Malformed(f"exit status {done.status}: {said[:160]}")
-        return parse(done.output, done.readings, job.system.id, job.group, job.size["n"])
+        return parse(done.output, done.readings, job.system.id, job.group, job.size["n"], all_metrics)
 
     def results(self):
         """The rows of report.json, in the order of the pages, their metrics and the systems."""
