@@ -191,7 +191,7 @@ def changed_subjects(commit):
     return done.stdout.split()
 
 
-# --- what is told
+# --- the output
 
 def told(rows, comparison):
     lines = []
@@ -218,7 +218,7 @@ def counted(before, now):
 
 def run(revision, names, patterns, rounds):
     commit, pages = commit_of(revision), catalogue.pages(names)
-    catalogue.systems(patterns)   # refuses what is unknown before anything is built
+    catalogue.systems(patterns)   # refuses an unknown pattern before anything is built
     patterns = patterns or ["*"]
     folder = builders.ROOT / "build/against"
     folder.mkdir(parents=True, exist_ok=True)

@@ -54,6 +54,10 @@ void scheduled::launch(std::coroutine_handle<> start) noexcept {
   hocket::post(prepare(start, __builtin_return_address(0)));
 }
 
+void scheduled::launch_at(executor& first, std::coroutine_handle<> start) noexcept {
+  first.post(prepare(start, __builtin_return_address(0)));
+}
+
 runnable& scheduled::prepare(std::coroutine_handle<> start, const void* caller) noexcept {
   caller_ = caller;
   handle = start;

@@ -48,7 +48,7 @@ bool stop_source::raise(verdict strength, bool by_deadline) noexcept {
   const verdict before = strength_of(seen);
   if (before >= strength) return false;
   if (before == verdict::idle) note_reason(by_deadline);
-  // ORDER: release, pairs with the load in requested() and attach(): who sees the request sees what led to it.
+  // ORDER: release, pairs with the load in requested() and attach(): a reader of the request sees its cause.
   word_.fetch_add(bits_of(strength) - bits_of(before), std::memory_order_release);
   return true;
 }

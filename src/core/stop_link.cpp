@@ -80,7 +80,7 @@ void late_stop_source::link_up() noexcept {
   const verdict from_above = link_->enlist(verdict::idle);
   const verdict told = seen == apart ? from_above : std::max(from_above, verdict::cancelled);
   if (seen == apart && from_above != verdict::idle) note_reason(above_->timed_out());
-  // ORDER: release, pairs with the load in requested() and attach(): who sees the request sees what led to it.
+  // ORDER: release, pairs with the load in requested() and attach(): a reader of the request sees its cause.
   word_.store(bits_of(told), std::memory_order_release);
 }
 
@@ -102,7 +102,7 @@ bool stop_source::raise_apart(word seen, verdict strength, bool by_deadline) noe
   if (seen == apart_cancelled && strength == verdict::cancelled) return false;
   const word raised = strength == verdict::killed ? kill_bit : apart_cancelled;
   if (seen == apart) note_reason(by_deadline);
-  // ORDER: release, pairs with the load in requested() and attach(): who sees the request sees what led to it; relaxed
+  // ORDER: release, pairs with the load in requested() and attach(): a reader of the request sees its cause; relaxed
   // on failure: the coroutine has ended.
   return word_.compare_exchange_strong(seen, raised, std::memory_order_release, std::memory_order_relaxed);
 }

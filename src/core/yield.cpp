@@ -42,11 +42,12 @@ void detail::unwind_if_killed(const context* ctx) {
   }
 }
 
-waited detail::look_at_stop(const context* ctx) {
+const waited& detail::look_at_stop(const context* ctx) {
+  static const waited cancelled{failure{std::errc::operation_canceled}}, late{failure{std::errc::timed_out}};
   unwind_if_killed(ctx);
   const stop_source* const stop = ctx ? ctx->stop() : nullptr;
-  if (!stop || stop->requested() == verdict::idle) return {};
-  return failure_of(verdict::cancelled);
+  if (!stop || stop->requested() == verdict::idle) return not_cancelled;
+  return stop->timed_out() ? late : cancelled;
 }
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -96,7 +96,7 @@ bool is_time_out(const std::exception_ptr& error) noexcept {
 }
 
 void when_group::leave() noexcept {
-  // ORDER: acq_rel, pairs with those of the others: whoever is last tells the parent what all have left.
+  // ORDER: acq_rel, pairs with itself: the last child sees the results of all children, for the parent.
   if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) entry_.grant();
 }
 

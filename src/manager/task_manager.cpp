@@ -8,16 +8,30 @@ namespace hocket::inline HOCKET_ABI {
 
 // --- what the templates ask
 
-detail::managed_spawn::managed_spawn(manager_core& core, const task_options& options)
+detail::managed_place::managed_place(manager_core& core, const task_options& options)
     : entry_(core.open({options.name, options.within, options.group, options.data, options.at}, refused_)),
-      target_(entry_ ? *entry_ : core.refusing(refused_)) {}
+      target_(entry_ ? *entry_ : core.refusing(refused_)),
+      options_{.name = options.name,
+               .stack_size = options.stack_size,
+               .stack = options.stack,
+               .hibernate_after = options.hibernate_after,
+               .own_floating_point = options.own_floating_point,
+               .at = options.at} {}
 
-detail::managed_spawn::~managed_spawn() {
+detail::managed_place::~managed_place() {
   if (entry_) entry_->table.core->close_place(*entry_);
 }
 
+// Bound before it is posted. False: the target below refuses it.
+bool detail::managed_place::admit(scheduled& made) noexcept {
+  bind(made);
+  if (made.enroll()) return true;
+  id_ = task_id::none;
+  return false;
+}
+
 // From here on the place is the coroutine's.
-void detail::managed_spawn::bind(scheduled& made) noexcept {
+void detail::managed_place::bind(scheduled& made) noexcept {
   if (!entry_) return;
   managed_entry& entry = *std::exchange(entry_, nullptr);
   bool late = false;

@@ -1,5 +1,6 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/current.hpp>
+#include <hocket/runtime/detail/worker_at.hpp>
 #include <hocket/runtime/runtime.hpp>
 
 #include "runtime/platform/cpu_count.hpp"
@@ -141,6 +142,11 @@ void runtime::inject(Post post_to) noexcept {
 void runtime::offer() noexcept {
   const worker* here = state_->here();
   if (!here || !here->gathers()) state_->wake_one();
+}
+
+detail::worker_at::worker_at(runtime& on, std::size_t index) noexcept : on_(on), first_(on.state_->at(index)) {
+  expects(index < on.workers(), "a worker was named that a runtime does not have", "they are numbered from 0",
+          on.state_->name);
 }
 
 // Of the present worker. Elsewhere they tell the time, and nothing can be attached to them.

@@ -16,6 +16,9 @@ CASES = [
     ("it compiled", "// expect: too wide\nint n;\n"),
     ("it failed for another reason", "// expect: too narrow\n" + BAD),
     (None, "// expect: too wide\nstatic_assert(sizeof(std::size_t) > 1);\n" + BAD),
+    (None, "// first: too wide\n" + BAD),
+    ("it failed for another reason", "// first: narrow\n" + BAD + BAD.replace("wide", "narrow")),
+    ("its message has more than 12 lines", "// first: too wide\n" + BAD * 5),
     ("it must compile", "// expect: too wide\n// alone\nstatic_assert(sizeof(std::size_t) > 1);\n" + BAD),
 ]
 

@@ -1,5 +1,5 @@
 // A task is awaited once, so a group owns it.
-// expect: give it to the group by std::move
+// expect: give it a task by std::move, and many in a container, not in a view
 #include <hocket/coro/task.hpp>
 #include <hocket/coro/when_all.hpp>
 

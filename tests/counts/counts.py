@@ -17,7 +17,7 @@ import tempfile
 
 RECORDED = pathlib.Path(__file__).resolve().parent / "recorded.json"
 SHARE, AT_LEAST = 0.03, 1.0   # a count may differ by 3 % from the recorded one, or by one instruction if that is more
-ATOMICS = 0.06                # that of read-modify-writes by less than what once in 256 operations makes
+ATOMICS = 0.06                # a count of read-modify-writes may differ by the share of a pause, once in 256 operations
 SKIPPED = 77                  # what ctest takes for "skipped"
 
 # How many events one unit of an operation has (core/observer.hpp): a wait that suspends has two, its suspension and its

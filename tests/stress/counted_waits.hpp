@@ -24,8 +24,8 @@ class wait_outcome {
   wait_outcome& operator=(const wait_outcome&) = delete;
   ~wait_outcome() { ++*counter_; }
   // False: it was cancelled, and the coroutine goes home.
-  template <class T>
-  bool how(const result<T>& got) {
+  template <class Result>
+  bool how(const Result& got) {
     if (got) return counter_ = &ends_.granted, true;
     const std::error_code error = got.error();
     counter_ = error == std::errc::timed_out ? &ends_.timed_out

@@ -333,24 +333,42 @@ TEST_CASE("a deadline that ends a coroutine in a scope is no unhandled exception
   expect_deadline_to_be_handled(managed::insist_in_scope);
 }
 
-TEST_CASE("a coroutine that is spawned in a scope after the time-out of its parent times out, too") {
+// What a managed coroutine of that body notes when its deadline has passed.
+template <class Body>
+void expect_after_time_out(Body body, std::errc error) {
   managed_world w;
   task_manager tm(w.lp);
-  spawn(tm, {.within = 1s}, managed::go_on_in_scope, std::ref(w.t));
+  spawn(tm, {.within = 1s}, body, std::ref(w.t));
   w.run();
   w.pass(1s);
   CHECK(w.t.gone == 1);
-  CHECK(w.t.error == std::errc::timed_out);
+  CHECK(w.t.error == error);
+  CHECK(w.lp.live() == 0);
+}
+
+TEST_CASE("a coroutine that is spawned in a scope after the time-out of its parent times out, too") {
+  expect_after_time_out(managed::go_on_in_scope, std::errc::timed_out);
 }
 
 TEST_CASE("below a shield a cancel is a cancel, though the coroutine around it has timed out") {
+  expect_after_time_out(managed::clean_up_in_scope, std::errc::operation_canceled);
+}
+
+TEST_CASE("a yield tells a cancel from a time-out, each time") {
   managed_world w;
   task_manager tm(w.lp);
-  spawn(tm, {.within = 1s}, managed::clean_up_in_scope, std::ref(w.t));
-  w.run();
-  w.pass(1s);
-  CHECK(w.t.gone == 1);
-  CHECK(w.t.error == std::errc::operation_canceled);
+  trace cancelled;
+  for (int round = 0; round < 2; ++round) {
+    auto stopped = spawn(tm, managed::yield_when_stopped, std::ref(cancelled));
+    spawn(tm, {.within = 1s}, managed::yield_when_stopped, std::ref(w.t));
+    w.run();
+    CHECK_FALSE(tm.cancel(stopped.id()));
+    w.run();
+    w.pass(1s);
+    CHECK(cancelled.error == std::errc::operation_canceled);
+    CHECK(w.t.error == std::errc::timed_out);
+  }
+  CHECK(w.t.gone == 2);
   CHECK(w.lp.live() == 0);
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 #include <hocket/base/platform/config.hpp>
 #include <source_location>
+#include <type_traits>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -23,6 +24,21 @@ using fatal_handler = void (*)(const fatal_error&) noexcept;
 
 // Replaces the handler; null restores the default. Returns the previous one. Thread safe.
 fatal_handler on_fatal(fatal_handler handler) noexcept;
+
+namespace detail {
+// A callable that may throw, or has a state.
+template <class Handler, class Given>
+inline constexpr bool is_no_handler =
+    !std::is_convertible_v<Handler, void (*)(Given) noexcept> && std::is_invocable_v<Handler&, Given>;
+}  // namespace detail
+template <class Handler>
+  requires detail::is_no_handler<Handler, const fatal_error&>
+fatal_handler on_fatal(Handler&&) noexcept {
+  static_assert(
+      !detail::is_no_handler<Handler, const fatal_error&>,
+      "hocket: a fatal handler is noexcept and captures nothing: on_fatal([](const fatal_error& e) noexcept {...})");
+  return nullptr;
+}
 
 // Reports a programming error and aborts.
 [[noreturn, gnu::cold]] void fatal(const char* what, const char* remedy, const char* subject = nullptr,
@@ -50,6 +66,14 @@ constexpr void debug_expects(bool holds, const char* what, const char* remedy, c
 // default sink drops them: the library itself never prints. `text` is valid during the call only.
 using notice_handler = void (*)(const char* text) noexcept;
 notice_handler on_notice(notice_handler handler) noexcept;
+template <class Handler>
+  requires detail::is_no_handler<Handler, const char*>
+notice_handler on_notice(Handler&&) noexcept {
+  static_assert(
+      !detail::is_no_handler<Handler, const char*>,
+      "hocket: a notice handler is noexcept and captures nothing: on_notice([](const char* text) noexcept {...})");
+  return nullptr;
+}
 void notice(const char* text) noexcept;
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -53,6 +53,20 @@ concept awaitable = requires(A&& a) {
 template <class T>
 inline constexpr bool is_task = false;
 
+namespace detail {
+// What a call gives that is only there for its message: it can be awaited, and becomes anything, so that no other
+// message follows.
+struct misused {
+  template <class T>
+  operator T() const {
+    __builtin_unreachable();
+  }
+  bool await_ready() const noexcept { return true; }
+  void await_suspend(std::coroutine_handle<>) const noexcept {}
+  misused await_resume() const noexcept { return {}; }
+};
+}  // namespace detail
+
 // Base of hocket's own awaiters: they wake through runnables, so that no bridge is needed between them and a scheduler.
 struct own_awaiter {};
 

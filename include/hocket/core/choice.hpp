@@ -43,12 +43,19 @@ class [[nodiscard]] choice {
     ::new (static_cast<void*>(room_)) type<I>(std::move(value));
   }
   choice(choice&& other) noexcept((std::is_nothrow_move_constructible_v<result<Ts>> && ...)) : index_(other.index_) {
-    visit([&]<std::size_t I>(at<I>) { ::new (static_cast<void*>(room_)) type<I>(std::move(other.stored<I>())); });
+    take(other);
   }
-  choice& operator=(choice&&) = delete;
-  ~choice() {
-    visit([&]<std::size_t I>(at<I>) { stored<I>().~type<I>(); });
+  // Where no value can throw as it is moved: a choice is never empty.
+  choice& operator=(choice&& other) noexcept
+    requires(std::is_nothrow_move_constructible_v<result<Ts>> && ...)
+  {
+    choice taken(std::move(other));  // `other` may lie inside of the value that drop() destroys
+    drop();
+    index_ = taken.index_;
+    take(taken);
+    return *this;
   }
+  ~choice() { drop(); }
 
   // Which operation came first, counted from 0 in the order in which they were given.
   std::size_t index() const noexcept { return index_; }
@@ -75,6 +82,12 @@ class [[nodiscard]] choice {
   type<I>& checked() noexcept {
     expects(index_ == I, "the value of another operation than the one that was chosen was used", "ask index() first");
     return stored<I>();
+  }
+  void take(choice& other) {
+    visit([&]<std::size_t I>(at<I>) { ::new (static_cast<void*>(room_)) type<I>(std::move(other.stored<I>())); });
+  }
+  void drop() noexcept {
+    visit([&]<std::size_t I>(at<I>) { stored<I>().~type<I>(); });
   }
   template <class F>
   void visit(F&& f) {

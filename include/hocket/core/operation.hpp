@@ -73,6 +73,15 @@ concept wait_operation = std::is_trivially_copyable_v<Op> && requires(Op& op, su
   { op.take() } -> std::same_as<result<typename Op::value_type>>;
 };
 
+// A primitive is not awaited itself: one of its waits is.
+template <template <class...> class Primitive, class... Of>
+  requires(std::is_base_of_v<wait_source, Primitive<Of...>> && !awaiter<Primitive<Of...>>)
+detail::misused operator co_await(Primitive<Of...>&) noexcept {
+  static_assert(!std::is_base_of_v<wait_source, Primitive<Of...>>,
+                "hocket: say what to wait for: co_await e.wait(), m.lock(), s.acquire(), c.receive()");
+  return {};
+}
+
 // How many registrations a wait makes: one, or as many as a select has operations.
 template <class Op>
 inline constexpr std::size_t waiters_of = 1;

@@ -126,6 +126,7 @@ class scheduled : public context, private detail::own_stop, public list_node, pr
   [[nodiscard]] bool enroll() noexcept;
   // 2. Posts it; or takes the enrolment back, if it cannot be started.
   void launch(std::coroutine_handle<> start) noexcept;
+  void launch_at(executor& first, std::coroutine_handle<> start) noexcept;  // one that resumes it for its home, once
   void withdraw() noexcept;
   // Or, by a batch, instead of both: what is to be posted later, when it has enrolled with others.
   runnable& hold_back(std::coroutine_handle<> start, const void* caller) noexcept;

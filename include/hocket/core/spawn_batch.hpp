@@ -48,10 +48,12 @@ class spawn_batch {
   std::size_t size() const noexcept { return size_; }
 
   // --- for spawn()
-  spawn_target& target() const noexcept { return target_; }
-  void collect(scheduled& made, std::coroutine_handle<> start) noexcept;
+  using placed_with = spawn_options;
+  class collecting_place;
+  collecting_place place(const spawn_options& options) noexcept;
 
  private:
+  void collect(scheduled& made, std::coroutine_handle<> start) noexcept;
   void refuse(const runnables& all, std::error_code why) noexcept;
 
   spawn_target& target_;
@@ -59,34 +61,23 @@ class spawn_batch {
   runnable* collected_[most];
 };
 
-namespace detail {
+// It enrols when the batch is flushed, and may be refused then.
+class spawn_batch::collecting_place : public detail::direct_place {
+ public:
+  collecting_place(spawn_batch& batch, const spawn_options& options) noexcept
+      : direct_place(batch.target_, options), batch_(batch) {}
+  [[nodiscard]] bool admit(scheduled&) noexcept { return true; }
+  [[gnu::always_inline]] void accept(scheduled& made, std::coroutine_handle<> start) noexcept {
+    batch_.collect(made, start);
+  }
+  void take_back(scheduled&) noexcept {}
 
-inline spawn_target& target_of_spawn(spawn_batch& where) noexcept { return where.target(); }
+ private:
+  spawn_batch& batch_;
+};
 
-template <class Body>
-void launch_spawned(Body& body, spawn_batch& batch) {
-  struct guard {
-    Body* body;
-    ~guard() {
-      if (body) body->release();
-    }
-  } unless_started{&body};
-  std::coroutine_handle<> start = body.start_handle();
-  unless_started.body = nullptr;
-  batch.collect(body, start);
-}
-
-}  // namespace detail
-
-template <class F, class... Args>
-  requires detail::spawnable<F, Args...>
-auto spawn(spawn_batch& batch, F&& f, Args&&... args) {
-  return detail::spawn_on(batch, {.at = {}}, std::forward<F>(f), std::forward<Args>(args)...);
-}
-template <class F, class... Args>
-  requires detail::spawnable<F, Args...>
-auto spawn(spawn_batch& batch, const spawn_options& options, F&& f, Args&&... args) {
-  return detail::spawn_on(batch, options, std::forward<F>(f), std::forward<Args>(args)...);
+inline spawn_batch::collecting_place spawn_batch::place(const spawn_options& options) noexcept {
+  return {*this, options};
 }
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -68,7 +68,7 @@ class stop_source {
 
   // Any thread. verdict::idle while nothing is requested.
   verdict requested() const noexcept {
-    // ORDER: acquire, pairs with the fetch_add in raise(): who sees the request sees what led to it.
+    // ORDER: acquire, pairs with the fetch_add in raise(): a reader of the request sees its cause.
     const word seen = word_.load(std::memory_order_acquire);
     if (is_apart(seen)) [[unlikely]]
       return requested_above();
@@ -77,12 +77,12 @@ class stop_source {
   bool killed() const noexcept { return may_be_killed() && requested() == verdict::killed; }
   // The same without a call: false, it is not; true, killed() is to be asked.
   bool may_be_killed() const noexcept {
-    // ORDER: acquire, pairs with the fetch_add in raise(): who sees the request sees what led to it.
+    // ORDER: acquire, pairs with the fetch_add in raise(): a reader of the request sees its cause.
     return (word_.load(std::memory_order_acquire) & kill_bit) != 0;
   }
   // The same for any request: false, there is none; true, requested() is to be asked.
   bool may_be_requested() const noexcept {
-    // ORDER: acquire, pairs with the fetch_add in raise(): who sees the request sees what led to it.
+    // ORDER: acquire, pairs with the fetch_add in raise(): a reader of the request sees its cause.
     return (word_.load(std::memory_order_acquire) & strength_bits) != 0;
   }
 

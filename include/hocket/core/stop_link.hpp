@@ -83,7 +83,7 @@ class late_stop_source : public stop_source {
 
   // What killed() tells, by the coroutine's own code, which leaves the source as it is.
   bool killed_so_far() const noexcept {
-    // ORDER: acquire, pairs with the fetch_add in raise(): who sees the request sees what led to it.
+    // ORDER: acquire, pairs with the fetch_add in raise(): a reader of the request sees its cause.
     const word seen = word_.load(std::memory_order_acquire);
     return is_apart(seen) ? above_->killed() : strength_of(seen) == verdict::killed;
   }

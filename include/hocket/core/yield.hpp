@@ -23,7 +23,10 @@ namespace detail {
 // The same, if it was killed, for code of any context (null: of none): it may be one of a group.
 void unwind_if_killed(const context* ctx);
 // The same, and whether it was cancelled.
-[[gnu::cold, gnu::noinline]] waited look_at_stop(const context* ctx);
+[[gnu::cold, gnu::noinline]] const waited& look_at_stop(const context* ctx);
+// What a yield gives otherwise: a reference, because g++ keeps what a co_await gives in the frame, also where it is
+// dropped.
+inline constexpr waited not_cancelled{};
 }  // namespace detail
 
 class [[nodiscard("yield does nothing until it is awaited")]] yield {
@@ -47,13 +50,13 @@ class [[nodiscard("yield does nothing until it is awaited")]] yield {
       return queue(here, handle);
     }
 
-    waited await_resume() {
+    const waited& await_resume() {
       context* const own = ctx_;
       this_thread().ctx = own;
       scheduled* self = own ? own->strand() : nullptr;
       if (!self || self->may_be_stopped()) [[unlikely]]
         return detail::look_at_stop(own);
-      return {};
+      return detail::not_cancelled;
     }
 
    private:

@@ -84,9 +84,17 @@ class [[nodiscard]] outcome {
   std::exception_ptr exception() const noexcept { return how_ == settled::exception ? exception_ : nullptr; }
 
   // The value, or throws: the exception, or what or_throw would make of the error.
+  reference value() & {
+    throw_if_none();
+    return **this;
+  }
+  std::add_lvalue_reference_t<const T> value() const& {
+    throw_if_none();
+    if constexpr (std::is_reference_v<T>) return *value_;
+    else if constexpr (!empty) return value_;
+  }
   T value() && {
-    if (how_ == settled::exception) std::rethrow_exception(exception_);
-    if (how_ != settled::value) throw_error(error());
+    throw_if_none();
     return *std::move(*this);
   }
 
@@ -113,6 +121,10 @@ class [[nodiscard]] outcome {
   void* place() noexcept { return const_cast<void*>(static_cast<const void*>(std::addressof(value_))); }
   void check_value() const noexcept {
     expects(how_ == settled::value, "the value of an outcome that has none was used", "ask `if (outcome)` first");
+  }
+  void throw_if_none() const {
+    if (how_ == settled::exception) std::rethrow_exception(exception_);
+    if (how_ != settled::value) throw_error(error());
   }
   bool has_error() const noexcept { return how_ == settled::error || how_ == settled::timed_out; }
   void take(outcome& other) {

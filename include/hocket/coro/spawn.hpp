@@ -70,17 +70,9 @@ class spawned_task final : public scheduled_result<T>, private stand_in {
   task<T> body_;
 };
 
-template <>
-struct spawner<true> {
-  template <class Where, class F, class... Args>
-  static auto start(Where& where, const spawn_options& options, F&& f, Args&&... args) {
-    using call = spawned_call_for<F, Args...>;
-    using T = typename call::returned::value_type;
-    using body = spawned_task<T, call>;
-    body* made = make_spawned<body>(target_of_spawn(where), options, std::forward<F>(f), std::forward<Args>(args)...);
-    launch_spawned(*made, where);
-    return join_handle<T>(*made);
-  }
+template <class Call>
+struct spawned_as<true, Call> {
+  using type = spawned_task<typename Call::returned::value_type, Call>;
 };
 
 }  // namespace hocket::inline HOCKET_ABI::detail

@@ -157,7 +157,7 @@ struct all_outcomes {
 }  // namespace detail
 
 template <class... A>
-  requires(sizeof...(A) > 0 && (awaitable<A> && ...))
+  requires detail::pack_of_awaitables<A...>
 [[nodiscard]] auto when_all(A&&... given) {
   return detail::when_awaitable<detail::all_values<false>, std::tuple<A...>>(detail::when_group::at_failure,
                                                                              wait_terms(), std::forward<A>(given)...);
@@ -170,7 +170,7 @@ template <detail::range_of_awaitables R>
 
 // How each ended; never throws what they threw, and never cancels them. Under within() the deadline is theirs.
 template <class... A>
-  requires(sizeof...(A) > 0 && (awaitable<A> && ...))
+  requires detail::pack_of_awaitables<A...>
 [[nodiscard]] auto when_all_settled(A&&... given) {
   return detail::when_awaitable<detail::all_outcomes, std::tuple<A...>>(detail::when_group::never, wait_terms(),
                                                                         std::forward<A>(given)...);
@@ -179,6 +179,24 @@ template <detail::range_of_awaitables R>
 [[nodiscard]] auto when_all_settled(R&& range, std::source_location at = std::source_location::current()) {
   return detail::when_awaitable<detail::all_outcomes, R>(detail::when_group::never, wait_terms(at),
                                                          std::forward<R>(range));
+}
+
+// Refuses everything else, with a message.
+template <class... Given>
+  requires((detail::meant_for_group<Given> || ...) && !detail::pack_of_awaitables<Given...>)
+auto when_all(Given&&...) noexcept {
+  static_assert(
+      sizeof...(Given) == 0,
+      "hocket: a group takes awaitables: give it a task by std::move, and many in a container, not in a view");
+  return detail::misused();
+}
+template <class... Given>
+  requires((detail::meant_for_group<Given> || ...) && !detail::pack_of_awaitables<Given...>)
+auto when_all_settled(Given&&...) noexcept {
+  static_assert(
+      sizeof...(Given) == 0,
+      "hocket: a group takes awaitables: give it a task by std::move, and many in a container, not in a view");
+  return detail::misused();
 }
 
 }  // namespace hocket::inline HOCKET_ABI

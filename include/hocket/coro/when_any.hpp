@@ -81,7 +81,7 @@ struct any_first {
 }  // namespace detail
 
 template <class... A>
-  requires(sizeof...(A) > 0 && (awaitable<A> && ...))
+  requires detail::pack_of_awaitables<A...>
 [[nodiscard]] auto when_any(A&&... given) {
   return detail::when_awaitable<detail::any_choice, std::tuple<A...>>(1, wait_terms(), std::forward<A>(given)...);
 }
@@ -90,6 +90,16 @@ template <class... A>
 template <detail::range_of_awaitables R>
 [[nodiscard]] auto when_any(R&& range, std::source_location at = std::source_location::current()) {
   return detail::when_awaitable<detail::any_first, R>(1, wait_terms(at), std::forward<R>(range));
+}
+
+// Refuses everything else, with a message.
+template <class... Given>
+  requires((detail::meant_for_group<Given> || ...) && !detail::pack_of_awaitables<Given...>)
+auto when_any(Given&&...) noexcept {
+  static_assert(
+      sizeof...(Given) == 0,
+      "hocket: a group takes awaitables: give it a task by std::move, and many in a container, not in a view");
+  return detail::misused();
 }
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -39,7 +39,7 @@ struct some_firsts {
 
 // The first `enough` of them; all, if there are no more. Those of a pack give the same type.
 template <class... A>
-  requires(sizeof...(A) > 0 && (awaitable<A> && ...))
+  requires detail::pack_of_awaitables<A...>
 [[nodiscard]] auto when_some(std::size_t enough, A&&... given) {
   return detail::when_awaitable<detail::some_firsts, std::tuple<A...>>(detail::at_most_all(enough), wait_terms(),
                                                                        std::forward<A>(given)...);
@@ -48,6 +48,16 @@ template <detail::range_of_awaitables R>
 [[nodiscard]] auto when_some(std::size_t enough, R&& range, std::source_location at = std::source_location::current()) {
   return detail::when_awaitable<detail::some_firsts, R>(detail::at_most_all(enough), wait_terms(at),
                                                         std::forward<R>(range));
+}
+
+// Refuses everything else, with a message.
+template <class... Given>
+  requires((detail::meant_for_group<Given> || ...) && !detail::pack_of_awaitables<Given...>)
+auto when_some(std::size_t, Given&&...) noexcept {
+  static_assert(
+      sizeof...(Given) == 0,
+      "hocket: a group takes awaitables: give it a task by std::move, and many in a container, not in a view");
+  return detail::misused();
 }
 
 }  // namespace hocket::inline HOCKET_ABI

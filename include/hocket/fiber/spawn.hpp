@@ -54,18 +54,11 @@ class spawned_fiber final : public scheduled_result<T>, public scheduled_fiber {
   Call call_;
 };
 
-template <>
-struct spawner<false> {
-  template <class Where, class F, class... Args>
-  static auto start(Where& where, const spawn_options& options, F&& f, Args&&... args) {
-    using call = spawned_call_for<F, Args...>;
-    using T = typename call::returned;
-    using body = spawned_fiber<T, call>;
-    static_assert(!std::is_rvalue_reference_v<T>, "hocket: a fiber returns a value, an lvalue reference or void");
-    body* made = make_spawned<body>(target_of_spawn(where), options, std::forward<F>(f), std::forward<Args>(args)...);
-    launch_spawned(*made, where);
-    return join_handle<T>(*made);
-  }
+template <class Call>
+struct spawned_as<false, Call> {
+  static_assert(!std::is_rvalue_reference_v<typename Call::returned>,
+                "hocket: a fiber returns a value, an lvalue reference or void");
+  using type = spawned_fiber<typename Call::returned, Call>;
 };
 
 }  // namespace hocket::inline HOCKET_ABI::detail

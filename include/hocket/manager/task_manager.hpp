@@ -273,7 +273,10 @@ class task_manager {
   [[nodiscard]] operation<detail::managed_join> join(
       std::source_location at = std::source_location::current()) noexcept;
 
-  detail::manager_core& core() const noexcept { return *core_; }  // for spawn()
+  // --- for spawn()
+  using placed_with = task_options;
+  detail::managed_place place(const task_options& options) const { return {*core_, options}; }
+  detail::manager_core& core() const noexcept { return *core_; }
 
  private:
   task_manager(std::source_location at, spawn_target& on, const manager_options& options);
@@ -283,33 +286,5 @@ class task_manager {
   detail::manager_ptr core_;
   std::optional<stop_link> link_;  // to what stops the target
 };
-
-namespace detail {
-
-template <class... Call>
-auto spawn_managed(task_manager& where, const task_options& options, Call&&... call) {
-  managed_spawn place(where.core(), options);
-  const spawn_options rest{.name = options.name,
-                           .stack_size = options.stack_size,
-                           .stack = options.stack,
-                           .hibernate_after = options.hibernate_after,
-                           .own_floating_point = options.own_floating_point,
-                           .at = options.at};
-  auto handle = spawn_on(place, rest, std::forward<Call>(call)...);
-  return managed_handle<typename decltype(handle)::value_type>(std::move(handle), place.id());
-}
-
-}  // namespace detail
-
-template <class F, class... Args>
-  requires detail::spawnable<F, Args...>
-auto spawn(task_manager& where, F&& f, Args&&... args) {
-  return detail::spawn_managed(where, {.at = {}}, std::forward<F>(f), std::forward<Args>(args)...);
-}
-template <class F, class... Args>
-  requires detail::spawnable<F, Args...>
-auto spawn(task_manager& where, const task_options& options, F&& f, Args&&... args) {
-  return detail::spawn_managed(where, options, std::forward<F>(f), std::forward<Args>(args)...);
-}
 
 }  // namespace hocket::inline HOCKET_ABI

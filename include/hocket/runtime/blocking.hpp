@@ -132,21 +132,29 @@ class [[nodiscard]] blocking_call {
   operation<blocking_operation> what_;
 };
 
+template <bool IsPossible, class F, class... Args>
+auto blocking_if(blocking_pool& pool, F&& f, Args&&... args) {
+  if constexpr (IsPossible)
+    return blocking_call<std::decay_t<F>, std::decay_t<Args>...>(pool, std::in_place, std::forward<F>(f),
+                                                                 std::forward<Args>(args)...);
+  else return misused();
+}
+
 }  // namespace detail
 
 // On the pool of the process.
 template <class F, class... Args>
-  requires detail::spawnable<F, Args...>
+  requires detail::meant_as_call<F, Args...>
 auto blocking(F&& f, Args&&... args) {
-  return detail::blocking_call<std::decay_t<F>, std::decay_t<Args>...>(blocking_pool::of_process(), std::in_place,
-                                                                       std::forward<F>(f), std::forward<Args>(args)...);
+  return detail::blocking_if<detail::checked_call<F, Args...>::is_possible>(
+      blocking_pool::of_process(), std::forward<F>(f), std::forward<Args>(args)...);
 }
 // On this one, which outlives the call.
 template <class F, class... Args>
-  requires detail::spawnable<F, Args...>
+  requires detail::meant_as_call<F, Args...>
 auto blocking(blocking_pool& pool, F&& f, Args&&... args) {
-  return detail::blocking_call<std::decay_t<F>, std::decay_t<Args>...>(pool, std::in_place, std::forward<F>(f),
-                                                                       std::forward<Args>(args)...);
+  return detail::blocking_if<detail::checked_call<F, Args...>::is_possible>(pool, std::forward<F>(f),
+                                                                            std::forward<Args>(args)...);
 }
 
 }  // namespace hocket::inline HOCKET_ABI

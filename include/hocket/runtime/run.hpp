@@ -10,13 +10,26 @@
 
 namespace hocket::inline HOCKET_ABI {
 
+namespace detail {
+
+template <bool IsPossible, class F, class... Args>
+auto run_if(F&& f, Args&&... args) {
+  if constexpr (IsPossible) {
+    loop lp;
+    auto first = spawn(lp, std::forward<F>(f), std::forward<Args>(args)...);
+    lp.run_until(first);
+    return sync_wait(first);
+  } else {
+    return misused();
+  }
+}
+
+}  // namespace detail
+
 template <class F, class... Args>
-  requires detail::spawnable<F, Args...>
+  requires detail::meant_as_call<F, Args...>
 auto run(F&& f, Args&&... args) {
-  loop lp;
-  auto first = spawn(lp, std::forward<F>(f), std::forward<Args>(args)...);
-  lp.run_until(first);
-  return sync_wait(first);
+  return detail::run_if<detail::checked_call<F, Args...>::is_possible>(std::forward<F>(f), std::forward<Args>(args)...);
 }
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -123,6 +123,10 @@ struct runtime_counts {
   duration latest{};       // by how much one of them was late, at most
 };
 
+namespace detail {
+class worker_at;
+}
+
 class runtime final : public executor, public spawn_target {
  public:
   static constexpr std::size_t most_workers = 1024;
@@ -186,6 +190,7 @@ class runtime final : public executor, public spawn_target {
 
  private:
   friend class worker;
+  friend class detail::worker_at;
   friend class stall_detector;
   friend struct runtime_look;  // of the tests
   struct state;

@@ -41,6 +41,22 @@ namespace hocket::inline HOCKET_ABI {
 
 namespace detail {
 
+template <class T>
+inline constexpr bool is_operation = false;
+template <class T>
+  requires std::is_reference_v<T>
+inline constexpr bool is_operation<T> = is_operation<std::remove_cvref_t<T>>;
+template <class Op>
+inline constexpr bool is_operation<operation<Op>> = true;
+
+// Wrong arguments of a select. A program's own function of the same name is left alone.
+template <class T>
+inline constexpr bool is_like_operation = std::is_base_of_v<wait_source, std::remove_cvref_t<T>> || is_operation<T> ||
+                                          is_task<std::remove_cvref_t<T>> || requires(T& handle) { handle.join(); };
+template <class... Given>
+concept meant_for_select = (std::is_class_v<std::remove_cvref_t<Given>> && ...) && (is_like_operation<Given> && ...) &&
+                           !(is_operation<Given> && ...);
+
 template <std::size_t I, class Op>
 struct select_arm {
   Op op;
@@ -170,6 +186,16 @@ template <wait_operation First, wait_operation... Rest>
 [[nodiscard]] operation<detail::selecting<detail::search::fair, First, Rest...>> select(
     operation<First> first, operation<Rest>... rest) noexcept {
   return detail::select_by<detail::search::fair>(std::move(first), std::move(rest)...);
+}
+
+// Refuses handles, tasks and events among the operations, with a message.
+template <class... Given>
+  requires detail::meant_for_select<Given...>
+auto select(Given&&...) noexcept {
+  static_assert(
+      sizeof...(Given) == 0,
+      "hocket: select takes operations: h.join() for a join_handle, e.wait() for an event; spawn a task first");
+  return detail::misused();
 }
 
 // The same; if several are possible at once, the one that was given first is chosen, always.

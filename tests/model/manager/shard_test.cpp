@@ -33,7 +33,7 @@ using hocket_test::still_clock;
 using hocket_test::wait_at;
 namespace model = hocket::model;
 
-// A manager whose deadlines pass in expire(). A deadline of `now` is due at once.
+// A manager with a clock: expire() lets its deadlines pass. A deadline of `now` is due at once.
 struct ticked_stage : stage {
   static constexpr duration now{0}, later{10};
   static inline const still_clock clock{};

@@ -119,13 +119,12 @@ struct spawned {
 
   explicit spawned(hocket::detail::manager_core& core, hocket::task_group group = {},
                    hocket::duration within = hocket::duration::max())
-      : spawned(hocket::detail::managed_spawn(core, {.within = within, .group = group, .at = {}})) {}
+      : spawned(hocket::detail::managed_place(core, {.within = within, .group = group, .at = {}})) {}
 
  private:
-  explicit spawned(hocket::detail::managed_spawn&& where) : body(body, where.target()) {
-    where.bind(*body);
-    require(body->enroll());
-    body->launch({});
+  explicit spawned(hocket::detail::managed_place&& where) : body(body, where.target()) {
+    require(where.admit(*body));
+    where.accept(*body, {});
     body->drop_handle();
     id = where.id();
   }

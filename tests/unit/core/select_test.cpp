@@ -1,4 +1,5 @@
 // Waits with several registrations, and two waits that must be granted together.
+#include <hocket/core/choice.hpp>
 #include <hocket/core/context.hpp>
 #include <hocket/core/stop.hpp>
 #include <hocket/core/suspension.hpp>
@@ -8,6 +9,7 @@
 #include "unit/core/script.hpp"
 
 #include <doctest/doctest.h>
+#include <memory>
 #include <optional>
 
 using namespace hocket;
@@ -114,4 +116,25 @@ TEST_CASE("two waits of which one is decided are not granted: the other one wait
   CHECK(on.posts() == 2);
   CHECK(sender.wait.finish() == verdict::cancelled);
   CHECK(receiver.wait.finish() == verdict::granted);
+}
+
+TEST_CASE("a choice takes the value of a choice with another index") {
+  using either = choice<std::unique_ptr<int>, void>;
+  either one(std::in_place_index<0>, std::make_unique<int>(1));
+  either other(std::in_place_index<1>, result<void>());
+  other = std::move(one);
+  REQUIRE(other.index() == 0);
+  CHECK(**other.get<0>() == 1);
+  other = either(std::in_place_index<0>, std::make_unique<int>(2));
+  CHECK(**other.get<0>() == 2);
+  other = either(std::in_place_index<1>, failure(std::errc::timed_out));
+  REQUIRE(other.index() == 1);
+  CHECK(other.get<1>().error() == std::errc::timed_out);
+  either& self = other;
+  other = std::move(self);
+  CHECK(other.get<1>().error() == std::errc::timed_out);
+  struct may_throw {
+    may_throw(may_throw&&) noexcept(false);
+  };
+  static_assert(!std::is_move_assignable_v<choice<may_throw>>);
 }

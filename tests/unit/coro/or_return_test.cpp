@@ -10,6 +10,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 using namespace hocket;
@@ -173,4 +174,44 @@ TEST_CASE("what an early end leaves behind is given up because of a failure") {
   };
   CHECK(sync_wait(leaves(false)).error() == std::errc::invalid_argument);
   CHECK_THROWS_AS(static_cast<void>(sync_wait(leaves(true))), std::runtime_error);
+}
+
+namespace {
+
+result<std::unique_ptr<int>> parse(std::string_view text) {
+  if (text.empty()) return std::errc::invalid_argument;
+  return std::make_unique<int>(static_cast<int>(text.size()));
+}
+result<void> accept(int n) {
+  if (n > 3) return std::errc::result_out_of_range;
+  return {};
+}
+
+task<result<int>> length(std::string_view text) {
+  std::unique_ptr<int> n = co_await or_return(parse(text));
+  co_await or_return(accept(*n));
+  co_return *n;
+}
+
+}  // namespace
+
+TEST_CASE("or_return takes the result of a plain function") {
+  CHECK(sync_wait(length("abc")) == 3);
+  CHECK(sync_wait(length("")).error() == std::errc::invalid_argument);
+  CHECK(sync_wait(length("abcd")).error() == std::errc::result_out_of_range);
+}
+
+TEST_CASE("of a result that has a name or_return gives a reference to its value") {
+  auto body = []() -> task<result<std::string>> {
+    result<std::string> text("a");
+    co_await or_return(text) += "b";
+    const result<std::string> fixed("c");
+    text->append(co_await or_return(fixed));
+    std::string taken = co_await or_return(std::move(text));
+    int number = 7;
+    result<int&> refers(number);
+    ++co_await or_return(result<int&>(refers));
+    co_return taken + std::to_string(number);
+  };
+  CHECK(sync_wait(body()) == std::string("abc8"));
 }

@@ -264,11 +264,16 @@ TEST_CASE("an outcome tells how something ended") {
   CHECK_THROWS_AS(std::move(error).value(), std::system_error);
   CHECK_THROWS_AS(std::move(thrown).value(), std::string);
   CHECK_FALSE(value.exception());
+  value.value() = 4;
+  CHECK(value.value() == 4);
+  CHECK(std::as_const(value).value() == 4);
 
   outcome<std::string> text;
   text.set_value("long enough to be on the heap, surely");
   outcome<std::string> moved(std::move(text));
   CHECK(moved->size() == 37);
+  moved.value() += '.';
+  CHECK(moved->size() == 38);
   moved = outcome<std::string>();
   CHECK(moved.how() == settled::none);
   expect_fatal([&] { static_cast<void>(*moved); }, "the value of an outcome that has none");

@@ -71,6 +71,12 @@ struct managed_tasks {
     if (!passed) co_await shielded(cancel_in_scope(t));
   }
 
+  static task<> yield_when_stopped(trace& t) {
+    static_cast<void>(co_await t.gate.wait());
+    if (auto went_on = co_await yield(); !went_on) t.error = went_on.error();
+    ++t.gone;
+  }
+
   static task<> stand_shielded(trace& t) {
     leaving here(t);
     auto passed = co_await shielded(t.gate.wait());

@@ -47,13 +47,27 @@ class when_pack {
   children children_;
 };
 
-// Whether `when_all` takes an R as a range of awaitables.
+// A task is awaited once, so its awaiter owns it.
+template <class A>
+inline constexpr bool is_task_of_others = std::is_lvalue_reference_v<A> && is_task<std::remove_cvref_t<A>>;
+
+// Whether `when_all` takes them as a pack of awaitables.
+template <class... A>
+concept pack_of_awaitables = sizeof...(A) > 0 && (awaitable<A> && ...) && !(is_task_of_others<A> || ...);
+
+// Whether `when_all` takes an R as a range of awaitables: a container.
 template <class R>
 concept range_of_awaitables = requires(R& range) {
   { range.size() } -> std::convertible_to<std::size_t>;
   range.begin() != range.end();
+  requires std::is_lvalue_reference_v<decltype(*range.begin())>;
   requires awaitable<decltype(*range.begin())> || awaitable<std::remove_reference_t<decltype(*range.begin())>>;
+  requires !(std::is_lvalue_reference_v<R> && is_task_of_others<decltype(*range.begin())>);
 };
+
+// A right or wrong child of a group. A program's own function of the same name is left alone.
+template <class A>
+concept meant_for_group = awaitable<A> || requires(A& range) { requires awaitable<decltype(*range.begin())>; };
 
 // `Range` is a container, whose elements are moved out of it, or an lvalue reference to one, which stay there.
 template <class Range>

@@ -133,8 +133,6 @@ struct when_gives<R> {
 template <class A>
 class when_child : private when_frame {
  public:
-  static_assert(!(std::is_lvalue_reference_v<A> && is_task<std::remove_cvref_t<A>>),
-                "hocket: a task is awaited once: give it to the group by std::move");
   using given = await_result_t<A&&>;
   using value = typename when_gives<given>::type;
   static constexpr bool gives_result = is_result<std::remove_cvref_t<given>>;

@@ -1,6 +1,7 @@
 // What the templates of a task manager ask of its inside (src/manager).
 #pragma once
 #include <hocket/base/clock.hpp>
+#include <hocket/core/join_handle.hpp>
 #include <hocket/core/scheduled.hpp>
 #include <hocket/manager/task_id.hpp>
 #include <system_error>
@@ -9,6 +10,8 @@ namespace hocket::inline HOCKET_ABI {
 
 struct expect_options;
 struct task_options;
+template <class T>
+class managed_handle;
 
 namespace detail {
 
@@ -41,35 +44,33 @@ class manager_ptr {
 
 // A spawn on a manager, under way: the place of the coroutine is there before it is. What was refused has no place, and
 // is spawned where it is refused again, so that its handle tells it.
-class managed_spawn {
+class managed_place {
  public:
-  managed_spawn(manager_core& core, const task_options& options);  // throws bad_alloc
-  managed_spawn(const managed_spawn&) = delete;
-  managed_spawn& operator=(const managed_spawn&) = delete;
-  ~managed_spawn();  // gives the place back, if nothing was spawned
+  managed_place(manager_core& core, const task_options& options);  // throws bad_alloc
+  managed_place(const managed_place&) = delete;
+  managed_place& operator=(const managed_place&) = delete;
+  ~managed_place();  // gives the place back, if nothing was spawned
 
-  task_id id() const noexcept { return id_; }
+  task_id id() const noexcept { return id_; }  // once it is admitted
   spawn_target& target() const noexcept { return target_; }
-  // Before it is posted.
-  void bind(scheduled& made) noexcept;
-  // The target below refused it.
-  void forget() noexcept { id_ = task_id::none; }
+  const spawn_options& options() const noexcept { return options_; }
+  [[nodiscard]] bool admit(scheduled& made) noexcept;
+  [[gnu::always_inline]] void accept(scheduled& made, std::coroutine_handle<> start) noexcept { made.launch(start); }
+  void take_back(scheduled& made) noexcept { made.withdraw(); }
+  template <class T>
+  managed_handle<T> handle_of(scheduled_result<T>& made) noexcept {
+    return managed_handle<T>(join_handle<T>(made), id_);
+  }
 
  private:
+  void bind(scheduled& made) noexcept;
+
   std::error_code refused_;
   managed_entry* entry_;
   task_id id_ = task_id::none;
   spawn_target& target_;
+  const spawn_options options_;
 };
-
-inline spawn_target& target_of_spawn(managed_spawn& where) noexcept { return where.target(); }
-
-template <class Body>
-void launch_spawned(Body& body, managed_spawn& where) {
-  where.bind(body);
-  launch_spawned(body, where.target());
-  if (body.refusal()) where.forget();
-}
 
 // How a promised value of one type fails. The address says which type it is.
 struct promise_kind {

@@ -63,6 +63,12 @@ struct managed_fibers {
     });
   }
 
+  static void yield_when_stopped(trace& t) {
+    static_cast<void>(await(t.gate.wait()));
+    if (auto went_on = await(yield()); !went_on) t.error = went_on.error();
+    ++t.gone;
+  }
+
   static void stand_shielded(trace& t) {
     leaving here(t);
     auto passed = await(shielded(t.gate.wait()));

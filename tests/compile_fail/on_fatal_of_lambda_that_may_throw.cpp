@@ -1,0 +1,17 @@
+// A handler without noexcept.
+// first: a fatal handler is noexcept and captures nothing
+// alone
+#include <hocket/stackless.hpp>
+#include <functional>
+
+using namespace hocket;
+
+#ifdef SHOULD_FAIL
+void install() {
+  on_fatal([](const fatal_error&) {});
+}
+#else
+void install() {
+  on_fatal([](const fatal_error&) noexcept {});
+}
+#endif

@@ -1,0 +1,13 @@
+// Tasks in a container that the group does not own.
+// first: give it a task by std::move, and many in a container, not in a view
+// alone
+#include <hocket/stackless.hpp>
+#include <vector>
+
+using namespace hocket;
+
+#ifdef SHOULD_FAIL
+task<> any(std::vector<task<int>>& of) { auto got = co_await when_any(of); }
+#else
+task<> any(std::vector<task<int>>& of) { auto got = co_await when_any(std::move(of)); }
+#endif
