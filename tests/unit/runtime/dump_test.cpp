@@ -205,7 +205,7 @@ TEST_CASE("a name of any kind leaves a line a line") {
   on.lp.run();
   std::string text = dump_text(on.lp);
   CHECK(text.find("two?lines??[31m  ") != std::string::npos);
-  CHECK(text.find(std::string(45, 'x') + "...  task") != std::string::npos);
+  CHECK(text.find(std::string(45, 'x').append("...  task")) != std::string::npos);
   CHECK(text.find("\n                          task   waiting") != std::string::npos);
   CHECK(lines_of(text).size() == 6);  // the loop, the columns, three rows, and that nothing will wake them
 }
