@@ -147,7 +147,7 @@ void scheduled::finish() noexcept {
     if (ending_ == ending::error) unhandled_(error_, *this);
     release();
   } else if (who != open) {
-    reinterpret_cast<waiter*>(who)->grant();
+    reinterpret_cast<waiter*>(who)->claim_popped().post();
   }
   if (member) target.leave();
 }
@@ -178,7 +178,7 @@ void scheduled::join(suspension& wait, waiter& entry) noexcept {
                                       std::memory_order_acquire))
     return;
   expects(seen == over, "a coroutine is joined by two at once", "await its join_handle in one place", name());
-  entry.grant();
+  entry.claim_popped().post();
 }
 
 bool scheduled::detach(waiter& entry) noexcept {

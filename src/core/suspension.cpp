@@ -10,59 +10,33 @@
 
 namespace hocket::inline HOCKET_ABI {
 
-// --- waiter
+// --- grant
 
-bool waiter::grant_both(waiter& one, waiter& other) noexcept {
-  auto [at_one, at_other] = claim::settle_both(one.wait_->claim_, other.wait_->claim_);
-  if (at_one == settlement::lost) return false;
-  one.settled(at_one);
-  other.settled(at_other);
-  return true;
-}
-
-settlement waiter::settle() noexcept { return wait_->claim_.settle(verdict::granted); }
-
-void waiter::grant_or_pass_on() noexcept {
-  const settlement how = settle();
-  if (how == settlement::lost) source_->pass_on(*this);
-  settled(how);
-}
-
-bool waiter::begin_grant() noexcept {
-  const bool won = claim_grant();
-  if (won) adopted_by(*source_);
-  else abandon();
-  return won;
-}
-
-bool waiter::claim_grant() noexcept {
-  const settlement how = wait_->claim_.settle(verdict::granted);
-  if (how == settlement::lost) return false;
-  wait_->winner_ = this;
-  const std::uint32_t freed = how == settlement::won ? wait_->release_all(this) : 0;
-  [[maybe_unused]] const bool last = freed != 0 && wait_->claim_.drop(freed);  // never: this hold is left
-  return true;
-}
-
-void waiter::adopted_by(const wait_source& source) noexcept {
+waiter& grant::keep(const wait_source& by) noexcept {
+  waiter& entry = *std::exchange(entry_, nullptr);
+  suspension& wait = *entry.wait_;
+  if (!kept_) wait.let_others_go();
   // ORDER: relaxed, pairs with the load in awaited(): a mark for those who look; the source outlives the wait.
-  wait_->finisher_.store(&source, std::memory_order_relaxed);
+  wait.keeper_.store(&by, std::memory_order_relaxed);
+  return entry;
 }
 
-void waiter::finish_grant() noexcept {
-  // ORDER: relaxed, pairs with the load in awaited(), as above.
-  wait_->finisher_.store(nullptr, std::memory_order_relaxed);
-  abandon();
+void grant::dropped() noexcept {
+  expects(false, "a grant was dropped", "post() it, outside of the lock of the source, whatever the coroutine finds");
+  __builtin_unreachable();
 }
 
-// The last hold of this registration goes, and decides nothing.
-void waiter::abandon() noexcept { wait_->conclude(settlement::lost, this); }
+void grants::add(grants&& more) noexcept {
+  suspension* const first = std::exchange(more.first_, nullptr);
+  if (!first) return;
+  if (first_) last_->next = first;
+  else first_ = first;
+  last_ = more.last_;
+}
 
-bool waiter::decided() const noexcept { return wait_->claim_.outcome() > verdict::reserved; }
-
-void waiter::settled(settlement how) noexcept {
-  if (how != settlement::lost) wait_->winner_ = this;
-  wait_->conclude(how, this);
+// A posted wait may be destroyed at once.
+void grants::post_all() noexcept {
+  while (first_) take_first().post();
 }
 
 // --- suspension: the registrar's side
@@ -72,11 +46,11 @@ void suspension::expect_over() const noexcept {
                 "cancel or kill it and join it: only unstarted and finished coroutines may be destroyed");
 }
 
-void suspension::arm(std::coroutine_handle<> handle, const wait_terms& terms) noexcept {
+void suspension::arm(std::coroutine_handle<> whom, const wait_terms& terms) noexcept {
   thread_state& here = this_thread();
   expects(here.seat.running_on != nullptr, "a coroutine waited outside of any executor",
           "start it with spawn, run or sync_wait, so that somebody can resume it");
-  if (handle) expect_no_lock(here, terms.at);
+  if (whom) expect_no_lock(here, terms.at);
   context* const ctx = here.ctx;
   ctx_ = ctx ? ctx : &context::root();
   scheduled* const self = ctx_->strand();
@@ -84,7 +58,9 @@ void suspension::arm(std::coroutine_handle<> handle, const wait_terms& terms) no
   claim_.arm();
   finished_ = false;
   ignore_ = terms.ignore;
-  run_ = {nullptr, handle, here.seat.pool && self && self->roams() ? here.seat.pool : here.seat.running_on};
+  next = nullptr;
+  handle = whom;
+  home = here.seat.pool && self && self->roams() ? here.seat.pool : here.seat.running_on;
   first_ = winner_ = nullptr;
   stop_ = nullptr;
   timers_ = nullptr;
@@ -96,32 +72,29 @@ void suspension::arm(std::coroutine_handle<> handle, const wait_terms& terms) no
 
 bool suspension::take_now(waiter& entry, wait_source& source) noexcept {
   if (claim_.settle(verdict::granted) == settlement::lost) return false;
-  entry.join(*this, source);
+  if (first_ != &entry) entry.join(*this, source);
   winner_ = &entry;
   return true;
 }
 
 // Without a registration nobody else knows the claim, so this one cannot be decided by others.
-bool suspension::take_now_with(waiter& entry, wait_source& source, waiter& other, settlement& how) noexcept {
+grant suspension::meet(waiter& entry, wait_source& source, waiter& other) noexcept {
   if (!first_) {
-    how = other.settle();
-    return how != settlement::lost && take_now(entry, source);
+    grant met = other.claim();
+    [[maybe_unused]] const bool taken = met && take_now(entry, source);
+    return met;
   }
-  how = claim::settle_both(claim_, other.wait_->claim_).other;
-  if (how == settlement::lost) return false;
-  entry.join(*this, source);
+  const settlement how = claim::settle_both(claim_, other.wait_->claim_).other;
+  if (how == settlement::lost) return {};
+  if (first_ != &entry) entry.join(*this, source);
   winner_ = &entry;
-  return true;
+  other.wait_->won_for(other, how);
+  return grant(other);
 }
 
 bool suspension::stopped_before() const noexcept {
   const stop_source* source = ignore_ < verdict::killed ? ctx_->stop() : nullptr;
   return source && source->requested() > ignore_;
-}
-
-void suspension::disarm() noexcept {
-  finished_ = true;
-  claim_.disarm();
 }
 
 // What is shown of a coroutine that waits. From here on another thread may show it, too.
@@ -138,14 +111,14 @@ void suspension::tell_woken(observer& watcher) const noexcept { watcher.woken(ob
 // Which coroutine an observer is told of: the scheduled one as a whole, whichever frame of it waits.
 const void* suspension::observed_as() const noexcept {
   const void* whole = ctx_->coroutine();
-  return whole ? whole : run_.handle.address();
+  return whole ? whole : handle.address();
 }
 
 const wait_source* suspension::first_source() const noexcept { return first_ ? first_->source_ : nullptr; }
 
 const wait_source* suspension::awaited() const noexcept {
-  // ORDER: relaxed, pairs with the stores in adopted_by() and finish_grant(): a mark.
-  return decided() ? finisher_.load(std::memory_order_relaxed) : first_source();
+  // ORDER: relaxed, pairs with the stores in keep() and post_kept(): a mark.
+  return decided() ? keeper_.load(std::memory_order_relaxed) : first_source();
 }
 
 void suspension::watch() noexcept {
@@ -160,7 +133,7 @@ void suspension::watch() noexcept {
 }
 
 void suspension::watch_clock() noexcept {
-  timer_service* timers = run_.home->timers();
+  timer_service* timers = home->timers();
   expects(timers != nullptr, "a wait has a deadline, but its executor has no timers",
           "run it on a loop, a runtime or a plain thread, or give the executor a timer_service");
   timer_node::fire = &suspension::on_alarm;
@@ -183,18 +156,48 @@ void suspension::watch_stop(stop_source& source) noexcept {
 }
 
 bool suspension::commit() noexcept {
-  const bool observed = !decided();
-  if (observed) [[likely]] {
-    begin_observed_wait();
-    watch();
+  if (decided()) [[unlikely]]
+    return claim_.commit() || go_straight_on(false);
+  begin_observed_wait();
+  watch();
+  return claim_.commit() || go_straight_on(true);
+}
+
+bool suspension::commit_first(waiter& entry, wait_source& source) noexcept {
+  stop_source* const stop = ctx_->stop();
+  const bool has_deadline =
+      timer_node::when != time_point::max() || is_set_after() || ctx_->deadline() != time_point::max();
+  if (has_deadline || ignore_ >= verdict::killed || (stop && stop->may_be_requested())) return false;
+  entry.join(*this, source);
+  claim_.commit_first(1u + (stop != nullptr));
+  if (scheduled* self = ctx_->strand()) self->waits(*this);
+  stop_ = stop;
+  if (stop) {
+    const verdict requested = stop->attach(*this, ignore_);
+    if (requested != verdict::idle) [[unlikely]]
+      stopped_just_now(requested);
   }
-  return claim_.commit() || go_straight_on(observed);
+  if (observer* watcher = installed_observer()) [[unlikely]]
+    return tell_committed(*watcher);
+  return true;
+}
+
+// The hold of the waiter remains.
+void suspension::stopped_just_now(verdict requested) noexcept {
+  stop_ = nullptr;
+  [[maybe_unused]] const settlement how = claim_.settle(requested);
+  [[maybe_unused]] const bool last = claim_.drop();
+}
+
+bool suspension::tell_committed(observer& watcher) const noexcept {
+  tell_suspended(watcher);
+  return true;
 }
 
 // Decided before the coroutine was suspended: it goes on, unless somebody still holds the wait, who then posts it.
-bool suspension::go_straight_on(bool observed) noexcept {
+bool suspension::go_straight_on(bool observed, const waiter* unlisted) noexcept {
   if (scheduled* self = ctx_->strand()) self->waits(*this);
-  if (!claim_.drop(1 + release_all(nullptr))) return true;
+  if (!claim_.drop(1 + release_all(unlisted))) return true;
   if (observer* watcher = observed ? installed_observer() : nullptr) [[unlikely]]
     tell_woken(*watcher);
   return false;
@@ -211,44 +214,99 @@ verdict suspension::finish() noexcept {
 
 void suspension::post() noexcept {
   if (observer* watcher = installed_observer()) [[unlikely]]
-    tell_woken(*watcher);
-  hocket::post(run_);
+    return post_observed(*watcher);
+  hocket::post(*this);
 }
 
-// The usual wait has one waiter, perhaps a stop and an alarm. If those two can be taken back, nobody else has the
-// claim. In this order, because an alarm may be detached once only: whoever wins by a stop that was popped detaches it.
-// On another thread than its own an alarm is taken back after the claim is decided: it rings then, early perhaps, to
-// drop its hold. Where that is, the timers know: a coroutine that roams has its pool for its home.
-bool suspension::grant(waiter& entry) noexcept {
-  const std::uint32_t holds = claim_.holds();
-  if (holds == 0 || holds != 1u + (stop_ != nullptr) + (timers_ != nullptr)) return settle_grant(entry);
-  if (stop_ && !stop_->detach(*this)) return settle_grant(entry);
-  if (timers_) {
-    const bool at_home = current_executor() == run_.home || timers_->fire_here();
-    if (!at_home || !timers_->detach(*this)) return settle_beside_alarm(entry, holds - 1, !at_home);
-  }
+void suspension::post_observed(observer& watcher) noexcept {
+  tell_woken(watcher);
+  hocket::post(*this);
+}
+
+// The caller owns every hold.
+bool suspension::end_for(waiter& entry) noexcept {
   winner_ = &entry;
   claim_.end(verdict::granted);
-  post();
   return true;
 }
 
-bool suspension::settle_grant(waiter& entry) noexcept {
+// Most waits have one waiter, a stop and perhaps an alarm. If the claim detaches both, no other party has a hold. The
+// stop comes first: an alarm may be detached only once, and a stop that has fired and wins detaches the alarm itself.
+// On a thread that is not the alarm's, the alarm is detached after the claim is decided, because it fires on detach.
+// The timers know their thread: a coroutine that roams has its pool for its home.
+bool suspension::claim_for(waiter& entry) noexcept {
+  const std::uint32_t holds = claim_.holds();
+  if (holds == 0 || holds != 1u + (stop_ != nullptr) + (timers_ != nullptr)) return settle_for(entry);
+  if (stop_ && !stop_->detach_from_slot(*this)) return claim_beside_others(entry);
+  if (timers_) return claim_beside_alarm(entry);
+  return end_for(entry);
+}
+
+bool suspension::claim_beside_others(waiter& entry) noexcept {
+  if (!stop_->detach(*this)) return settle_for(entry);
+  if (timers_) return claim_beside_alarm(entry);
+  return end_for(entry);
+}
+
+// The caller owns every hold but the alarm's.
+bool suspension::claim_beside_alarm(waiter& entry) noexcept {
+  const bool at_home = current_executor() == home || timers_->fire_here();
+  if (!at_home || !timers_->detach(*this)) return settle_beside_alarm(entry, at_home);
+  return end_for(entry);
+}
+
+bool suspension::settle_for(waiter& entry) noexcept {
   const settlement how = claim_.settle(verdict::granted);
-  entry.settled(how);
+  if (how != settlement::lost) won_for(entry, how);
   return how != settlement::lost;
 }
 
-// By a waiter that has all the holds but that of the alarm, which rings, is ringing or has rung, or is `attached`
-// still.
-bool suspension::settle_beside_alarm(waiter& entry, std::uint32_t holds, bool attached) noexcept {
+// The caller owns every hold but the alarm's. The alarm fires or has fired (`rings`), or is still attached. If the
+// claim is lost, the hold of a detached stop is dropped here. The hold of the waiter remains, so this is never the last
+// hold.
+bool suspension::settle_beside_alarm(waiter& entry, bool rings) noexcept {
   const settlement how = claim_.settle(verdict::granted);
-  if (how != settlement::lost) {
-    winner_ = &entry;
-    if (attached && timers_->detach(*this)) ++holds;
+  if (how == settlement::lost) {
+    [[maybe_unused]] const bool last = stop_ && claim_.drop();
+    return false;
   }
-  if (claim_.drop(holds)) post();
-  return how != settlement::lost;
+  won_for(entry, how);
+  if (std::exchange(stop_, nullptr)) ++granted_holds_;
+  if (rings) timers_ = nullptr;
+  return true;
+}
+
+void suspension::won_for(waiter& entry, settlement how) noexcept {
+  winner_ = &entry;
+  won_ = how;
+  granted_holds_ = 1;
+}
+
+// After a claim by a plain store there is no hold.
+void suspension::post_won() noexcept {
+  if (claim_.held()) return let_go_and_post();
+  post();
+}
+
+// If the wait was claimed early, its registrar does this.
+std::uint32_t suspension::release_others() noexcept { return won_ == settlement::won ? release_all(winner_) : 0; }
+
+void suspension::let_go_and_post() noexcept {
+  if (claim_.drop(granted_holds_ + release_others())) post();
+}
+
+// Drops all holds of the grant but one.
+void suspension::let_others_go() noexcept {
+  if (!claim_.held()) return claim_.hold_again(verdict::granted);
+  const std::uint32_t holds = granted_holds_ - 1u + release_others();
+  [[maybe_unused]] const bool last = holds != 0 && claim_.drop(holds);
+}
+
+// Drops the last hold of the grant.
+void suspension::post_kept() noexcept {
+  // ORDER: relaxed, pairs with the load in awaited(): see keep().
+  keeper_.store(nullptr, std::memory_order_relaxed);
+  conclude(settlement::lost, nullptr);
 }
 
 // Takes every registration but `except` back. Returns how many holds that frees: a registration that cannot be taken
@@ -256,9 +314,9 @@ bool suspension::settle_beside_alarm(waiter& entry, std::uint32_t holds, bool at
 std::uint32_t suspension::release_all(const void* except) noexcept {
   std::uint32_t freed = 0;
   for (waiter* entry = first_; entry;) {
-    waiter* next = entry->sibling_;
+    waiter* const other = entry->sibling_;
     if (entry != except && entry->source_->detach(*entry)) ++freed;
-    entry = next;
+    entry = other;
   }
   stop_node* stopper = this;
   timer_node* alarm = this;

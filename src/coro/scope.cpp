@@ -110,7 +110,7 @@ void scope::leave_joined() noexcept {
   waiter& entry = *std::exchange(joiner_, nullptr);
   // ORDER: relaxed, pairs with nothing: the joiner, who alone can spawn again, is woken by the grant.
   count_.store(own, std::memory_order_relaxed);
-  entry.grant();
+  entry.claim_popped().post();
 }
 
 unhandled_handler scope::on_unhandled() const noexcept {

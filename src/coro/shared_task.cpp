@@ -85,22 +85,14 @@ void shared_state::finish() noexcept {
 }
 
 void shared_state::wake_all() noexcept {
-  waiter* first = nullptr;
+  grants woken;
   {
     locked guard(mutex_);
     // ORDER: release, pairs with the load in ended(): the result is visible.
     word_.exchange(over, std::memory_order_release);
-    while (!line_.empty()) {
-      waiter& last = line_.pop_back();
-      last.resource = first;
-      first = &last;
-    }
+    line_.claim_all(woken);
   }
-  while (first) {
-    auto* next = static_cast<waiter*>(first->resource);
-    first->grant();
-    first = next;
-  }
+  woken.post();
 }
 
 // --- waits
@@ -129,8 +121,7 @@ void shared_state::begin(suspension& wait, waiter& entry) noexcept {
       [[maybe_unused]] bool taken = wait.take_now(entry, *this);
       return;
     }
-    entry.enlist(wait, *this);
-    line_.push_back(entry);
+    line_.enlist(wait, *this, entry);
     first = seen == idle;
     // ORDER: relaxed, pairs with nothing: see claim_start().
     if (first) word_.exchange(started, std::memory_order_relaxed);
@@ -140,9 +131,7 @@ void shared_state::begin(suspension& wait, waiter& entry) noexcept {
 
 bool shared_state::detach(waiter& entry) noexcept {
   locked guard(mutex_);
-  if (!entry.linked()) return false;
-  line_.erase(entry);
-  return true;
+  return line_.take_out(entry);
 }
 
 std::error_code shared_state::check() {

@@ -97,7 +97,7 @@ bool is_time_out(const std::exception_ptr& error) noexcept {
 
 void when_group::leave() noexcept {
   // ORDER: acq_rel, pairs with itself: the last child sees the results of all children, for the parent.
-  if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) entry_.grant();
+  if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) entry_.claim_popped().post();
 }
 
 }  // namespace hocket::inline HOCKET_ABI::detail

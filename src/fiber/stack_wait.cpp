@@ -15,7 +15,7 @@ bool stack_wait::begin(std::coroutine_handle<> start, const std::source_location
   if (answer.how != stack_depot::enlisting::waits) {  // popped as soon as it stood in line
     stack_ = answer.stack;
     error_ = answer.error;
-    entry_.grant();
+    entry_.claim_popped().post();
   }
   return wait_.commit();
 }
@@ -25,7 +25,9 @@ void stack_wait::on_stack(stack_waiter& self, const stack_ref& stack) noexcept {
   auto& wait = static_cast<stack_wait&>(self);
   stack_depot& depot = wait.depot_;
   wait.stack_ = stack;
-  if (!wait.entry_.grant()) depot.release(stack);
+  grant given = wait.entry_.claim_popped();
+  if (!given) depot.release(stack);
+  given.post();
 }
 
 stack_ref stack_wait::take(scheduled& self) {

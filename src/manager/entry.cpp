@@ -70,24 +70,12 @@ settled managed_entry::how_it_ended() const noexcept {
 
 // --- those who wait for its end
 
-void managed_entry::wait_for_end(suspension& wait, waiter& entry) noexcept {
-  entry.enlist(wait, *this);
-  waiting.push_back(entry);
-}
+void managed_entry::wait_for_end(suspension& wait, waiter& entry) noexcept { waiting.enlist(wait, *this, entry); }
 
-waiter* managed_entry::take_waiting(settled how) noexcept {
+void managed_entry::claim_waiting(settled how, grants& told) noexcept {
   show(nullptr);
-  waiter* first = nullptr;
-  while (!waiting.empty()) {
-    waiter& last = waiting.pop_back();
-    auto& told = *static_cast<managed_end*>(last.resource);
-    told.how_ = how;
-    told.next_ = std::exchange(first, &last);
-  }
-  return first;
+  waiting.claim_all(told, [how](waiter& entry) { static_cast<managed_end*>(entry.resource)->how_ = how; });
 }
-
-waiter* managed_entry::next_waiting(waiter& entry) noexcept { return static_cast<managed_end*>(entry.resource)->next_; }
 
 void managed_entry::show(const scheduled* made) noexcept {
   // ORDER: relaxed, pairs with the loads in subject() and holder(): a name to be printed, an address to be compared.
@@ -102,9 +90,7 @@ const void* managed_entry::holder() const noexcept { return shown_holder_.load(s
 
 bool managed_entry::detach(waiter& entry) noexcept {
   locked guard(table.mutex);
-  if (!entry.linked()) return false;
-  waiting.erase(entry);
-  return true;
+  return waiting.take_out(entry);
 }
 
 // --- spawn_target, of its coroutine

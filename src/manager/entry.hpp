@@ -17,6 +17,7 @@
 #include <hocket/base/mutex.hpp>
 #include <hocket/core/operation.hpp>
 #include <hocket/core/spawn_target.hpp>
+#include <hocket/core/wait_line.hpp>
 #include <hocket/manager/task_manager.hpp>
 
 namespace hocket::inline HOCKET_ABI::detail {
@@ -60,9 +61,8 @@ struct managed_entry final : spawn_target, private wait_source, timer_node {
   void describe(task_info& into) const noexcept;
   settled how_it_ended() const noexcept;
   void wait_for_end(suspension& wait, waiter& entry) noexcept;
-  // Whoever waits for its end is told how that was: the first of a chain, to be granted.
-  waiter* take_waiting(settled how) noexcept;
-  static waiter* next_waiting(waiter& entry) noexcept;
+  // Claims the waits for the end of the coroutine, and stores in each how the coroutine ended.
+  void claim_waiting(settled how, grants& told) noexcept;
 
   executor& home() noexcept override;
   context& surroundings() noexcept override;
@@ -85,7 +85,7 @@ struct managed_entry final : spawn_target, private wait_source, timer_node {
   std::source_location at{};
   group_member membership;
   group* in = nullptr;
-  list<waiter> waiting;  // for its end
+  wait_line waiting;  // for its end
 
  private:
   const char* what() const noexcept override { return "the end of a managed coroutine"; }

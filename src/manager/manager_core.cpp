@@ -51,13 +51,13 @@ void manager_core::let_go() noexcept {
 void manager_core::none_left() noexcept {
   if (keeps_time()) keeper_.rest();
   for (;;) {
-    waiter* joiner = nullptr;
+    grant joiner;
     {
       locked guard(joining_);
-      if (live() != 0 || joiners_.empty()) return;
-      joiner = &joiners_.pop_front();
+      if (live() == 0) joiner = joiners_.claim_first();
+      if (!joiner) return;
     }
-    joiner->grant();
+    joiner.post();
   }
 }
 
@@ -147,20 +147,17 @@ void manager_core::end(managed_entry& entry) noexcept {
 // Whether it ran or not. The inside may be gone afterwards.
 void manager_core::conclude(managed_entry& entry) noexcept {
   scheduled* const coroutine = entry.coroutine;
-  waiter* first = nullptr;
+  grants told;
   bool grouped = false;
   {
     locked guard(entry.table.mutex);
     const settled how = entry.how_it_ended();
     entry.table.count_end(how);
-    first = entry.take_waiting(how);
+    entry.claim_waiting(how, told);
     grouped = end_use(entry);
   }
   if (grouped) leave_group(entry);
-  while (first) {
-    waiter& next = *std::exchange(first, managed_entry::next_waiting(*first));
-    next.grant();
-  }
+  told.post();
   coroutine->release();
   leave();
 }
@@ -253,8 +250,7 @@ void manager_core::begin_join(suspension& wait, waiter& entry) noexcept {
     [[maybe_unused]] const bool taken = wait.take_now(entry, *this);
     return;
   }
-  entry.enlist(wait, *this);
-  joiners_.push_back(entry);
+  joiners_.enlist(wait, *this, entry);
 }
 
 // The running code is, or is below, one of its coroutines.
@@ -272,9 +268,7 @@ task_id manager_core::current() const noexcept {
 
 bool manager_core::detach(waiter& entry) noexcept {
   locked guard(joining_);
-  if (!entry.linked()) return false;
-  joiners_.erase(entry);
-  return true;
+  return joiners_.take_out(entry);
 }
 
 // --- what its coroutines spawn

@@ -2,6 +2,7 @@
 #include <hocket/base/forks.hpp>
 #include <hocket/core/current.hpp>
 #include <hocket/core/parker.hpp>
+#include <hocket/core/wait_line.hpp>
 #include <hocket/runtime/blocking.hpp>
 
 #include "runtime/platform/thread_name.hpp"
@@ -40,7 +41,7 @@ struct blocking_pool::state final : wait_source {
   const std::uint32_t forks = forks_so_far();  // when it was made
   mutable thread_mutex mutex;
   // Under the mutex:
-  list<waiter> line;
+  wait_line line;
   std::size_t queued = 0;  // in the line
   std::size_t coming = 0;  // threads that were started or woken for a call of the line and have not looked yet
   std::size_t next_index = 0;
@@ -75,13 +76,15 @@ const executor* caller() noexcept {
 }
 
 // On a thread of the pool: false if the call's wait had ended before.
-bool run_call(waiter& entry) noexcept {
+bool run_call(waiter& entry, const wait_source& of) noexcept {
   detail::blocking_job& job = job_of(entry);
-  if (!entry.begin_grant()) return false;
+  grant won = entry.claim_popped();
+  if (!won) return false;
+  waiter& told = won.keep(of);
   this_thread().serves = job.caller;
   job.run(job);
   this_thread().serves = nullptr;
-  entry.finish_grant();
+  told.kept().post();
   return true;
 }
 
@@ -133,8 +136,7 @@ blocking_pool::state* blocking_pool::enqueue(suspension& wait, waiter& entry, de
     [[maybe_unused]] const bool told = wait.take_now(entry, all);
     return &all;
   }
-  entry.enlist(wait, all);
-  all.line.push_back(entry);
+  all.line.enlist(wait, all, entry);
   ++all.queued;
   return &all;
 }
@@ -159,8 +161,7 @@ std::error_code blocking_pool::make_room() noexcept {
 
 bool blocking_pool::state::detach(waiter& entry) noexcept {
   const locked guard(mutex);
-  if (!entry.linked()) return false;
-  list<waiter>::erase(entry);
+  if (!line.take_out(entry)) return false;
   --queued;
   return true;
 }
@@ -210,7 +211,7 @@ void blocking_pool::run(thread& self) noexcept {
     if (waiter* next = all.closing ? nullptr : all.take()) {
       ++all.begun;
       all.mutex.unlock();
-      const bool ran = run_call(*next);
+      const bool ran = run_call(*next, all);
       all.mutex.lock();
       if (!ran) --all.begun;
     } else if (all.closing || !sleep(self)) {
@@ -269,7 +270,7 @@ blocking_pool::~blocking_pool() {
   while (waiter* left = all.take()) {
     all.mutex.unlock();
     job_of(*left).refusal = std::make_error_code(std::errc::operation_canceled);
-    left->grant();
+    left->claim_popped().post();
     all.mutex.lock();
   }
   all.mutex.unlock();

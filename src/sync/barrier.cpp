@@ -10,7 +10,7 @@ void basic_barrier<Strength>::expect_party() const noexcept {
 
 template <class Strength>
 auto basic_barrier<Strength>::come(bool drops) noexcept -> arrival {
-  waiter* first = nullptr;
+  grants passed;
   bool last = false;
   {
     locked guard(mutex_);
@@ -18,62 +18,45 @@ auto basic_barrier<Strength>::come(bool drops) noexcept -> arrival {
     if (drops) --parties_;
     else ++arrived_;
     last = arrived_ == parties_;
-    if (last) first = end_phase();
+    if (last) end_phase(passed);
   }
-  grant_all(first);
+  passed.post();
   return {last};
 }
 
 // The last one does not suspend. Nobody else can have ended its wait yet: it stands in no list, here or elsewhere.
 template <class Strength>
 void basic_barrier<Strength>::begin(suspension& wait, waiter& entry, arriving& request) noexcept {
-  waiter* first = nullptr;
+  grants passed;
   {
     locked guard(mutex_);
     expect_party();
     if (arrived_ + 1 < parties_) {
       ++arrived_;
       entry.resource = &request;
-      entry.enlist(wait, *this);
-      line_.push_back(entry);
+      line_.enlist(wait, *this, entry);
       return;
     }
-    first = end_phase();
+    end_phase(passed);
   }
   request.passed_ = request.last_ = true;
   static_cast<void>(wait.take_now(entry, *this));
-  grant_all(first);
+  passed.post();
 }
 
-// Under the mutex: takes the line out and returns it chained, first come first.
+// Under the mutex. A waiter whose wait a stop has ended is marked, too.
 template <class Strength>
-waiter* basic_barrier<Strength>::end_phase() noexcept {
+void basic_barrier<Strength>::end_phase(grants& passed) noexcept {
   arrived_ = 0;
-  waiter* first = nullptr;
-  while (!line_.empty()) {
-    waiter& latest = line_.pop_back();
-    arriving& request = request_of(latest);
-    request.passed_ = true;
-    request.next_ = std::exchange(first, &latest);
-  }
-  return first;
-}
-
-template <class Strength>
-void basic_barrier<Strength>::grant_all(waiter* first) noexcept {
-  while (first) {
-    waiter* const next = request_of(*first).next_;
-    first->grant();  // if others have ended its wait, it finds that it has passed
-    first = next;
-  }
+  for (waiter& entry : line_) request_of(entry).passed_ = true;
+  line_.claim_all(passed);
 }
 
 template <class Strength>
 bool basic_barrier<Strength>::detach(waiter& entry) noexcept {
   locked guard(mutex_);
-  if (!entry.linked()) return false;
-  line_.erase(entry);
-  --arrived_;
+  if (!line_.take_out(entry)) return false;
+  if (!request_of(entry).passed_) --arrived_;
   return true;
 }
 

@@ -88,9 +88,7 @@ bool baton<Strength>::detach(waiter& entry) noexcept {
     if (word_.compare_exchange_strong(seen, next, std::memory_order_relaxed, std::memory_order_relaxed)) return true;
   }
   locked guard(mutex_);
-  if (!entry.linked()) return false;
-  line_.erase(entry);
-  return true;
+  return line_.take_out(entry);
 }
 
 template <class Strength>

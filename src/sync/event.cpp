@@ -7,6 +7,12 @@ namespace detail {
 // The waiter is enlisted, and the event was not just unset.
 template <class Strength>
 void event_core<Strength>::get_in_line(waiter& entry) noexcept {
+  if (is_set_or_push(entry)) entry.claim_popped().post();
+}
+
+// True: the event is set. False: the waiter is linked.
+template <class Strength>
+bool event_core<Strength>::is_set_or_push(waiter& entry) noexcept {
   locked guard(mutex_);
   // ORDER: relaxed, pairs with nothing: a hint that the exchange verifies.
   std::uintptr_t seen = word_.load(std::memory_order_relaxed);
@@ -15,52 +21,44 @@ void event_core<Strength>::get_in_line(waiter& entry) noexcept {
     // ORDER: acquire, pairs with the compare-exchange in set(), and in begin() for the waiter that is taken along;
     // release, pairs with that in wake_all(), which finds this one whole.
     if (!word_.compare_exchange_weak(seen, next, std::memory_order_acq_rel, std::memory_order_relaxed)) continue;
-    if (seen == is_set_word) {
-      entry.grant();
-      return;
-    }
-    if (seen == unset) return;
+    if (seen == is_set_word) return true;
+    if (seen == unset) return false;
     line_.push_back(*reinterpret_cast<waiter*>(seen));
     break;
   }
   line_.push_back(entry);
+  return false;
 }
 
 template <class Strength>
 void event_core<Strength>::wake_all() noexcept {
   // ORDER: relaxed, pairs with nothing: a hint that what follows verifies.
   std::uintptr_t seen = word_.load(std::memory_order_relaxed);
-  waiter* first = nullptr;
   for (;;) {
     if (seen == wanted) {
-      if (take_line(seen, first)) break;
+      if (wake_line(seen)) return;
       continue;
     }
     // ORDER: release, pairs with the load in is_set() and the compare-exchange in reset(); acquire, pairs with the
     // compare-exchange in begin(): the waiter is whole.
     if (!word_.compare_exchange_weak(seen, is_set_word, std::memory_order_acq_rel, std::memory_order_relaxed)) continue;
-    if (seen > is_set_word) reinterpret_cast<waiter*>(seen)->grant();
+    if (seen > is_set_word) reinterpret_cast<waiter*>(seen)->claim_popped().post();
     return;
-  }
-  while (first) {
-    auto* next = static_cast<waiter*>(first->resource);
-    first->grant();
-    first = next;
   }
 }
 
-// False: another has taken it, and the word is `seen`.
+// False: the word has changed to `seen`.
 template <class Strength>
-bool event_core<Strength>::take_line(std::uintptr_t& seen, waiter*& first) noexcept {
-  locked guard(mutex_);
-  // ORDER: release, pairs with the load in is_set() and the compare-exchange in reset(); relaxed on failure.
-  if (!word_.compare_exchange_strong(seen, is_set_word, std::memory_order_release, std::memory_order_relaxed))
-    return false;
-  while (!line_.empty()) {
-    waiter& last = line_.pop_back();
-    last.resource = first;
-    first = &last;
+bool event_core<Strength>::wake_line(std::uintptr_t& seen) noexcept {
+  grants woken;
+  {
+    locked guard(mutex_);
+    // ORDER: release, pairs with the load in is_set() and the compare-exchange in reset(); relaxed on failure.
+    if (!word_.compare_exchange_strong(seen, is_set_word, std::memory_order_release, std::memory_order_relaxed))
+      return false;
+    line_.claim_all(woken);
   }
+  woken.post();
   return true;
 }
 
@@ -70,9 +68,7 @@ bool event_core<Strength>::detach(waiter& entry) noexcept {
   // ORDER: relaxed, pairs with nothing: whoever takes the waiter out of the word has it, and nobody looks at it then.
   if (word_.compare_exchange_strong(seen, unset, std::memory_order_relaxed, std::memory_order_relaxed)) return true;
   locked guard(mutex_);
-  if (!entry.linked()) return false;
-  line_.erase(entry);
-  return true;
+  return line_.take_out(entry);
 }
 
 template class event_core<strength::shared>;

@@ -10,39 +10,35 @@ publication<Strength>::~publication() {
 }
 
 template <class Strength>
-void publication<Strength>::begin(suspension& wait, waiter& entry, std::uint64_t seen) noexcept {
+bool publication<Strength>::begin(suspension& wait, waiter& entry, std::uint64_t seen) noexcept {
   locked guard(mutex_);
-  if (has_news(seen)) {
-    [[maybe_unused]] const bool granted = wait.take_now(entry, *this);  // false: a select, by another operation
-  } else {
-    entry.enlist(wait, *this);
-    line_.push_back(entry);
-  }
+  if (wait.decided()) return false;
+  if (!has_news(seen)) return line_.enlist(wait, *this, entry);
+  [[maybe_unused]] const bool granted = wait.take_now(entry, *this);  // false: the wait is decided otherwise
+  return false;
 }
 
 template <class Strength>
 bool publication<Strength>::close(std::error_code why) noexcept {
   expects(static_cast<bool>(why), "a watch or a broadcast was closed with an error code that means success",
           "say close(), or give the error that the receivers are to get");
-  woken_waits woken;
+  grants woken;
   {
     locked guard(mutex_);
     if (is_closed()) return false;
     why_ = why;
     // ORDER: relaxed, pairs with the load in has_news(): the mutex orders the error.
     published_.store(published() | closed, std::memory_order_relaxed);
-    woken.take(line_);
+    line_.claim_all(woken);
   }
-  woken.grant();
+  woken.post();
   return true;
 }
 
 template <class Strength>
 bool publication<Strength>::detach(waiter& entry) noexcept {
   locked guard(mutex_);
-  if (!entry.linked()) return false;
-  list<waiter>::erase(entry);
-  return true;
+  return line_.take_out(entry);
 }
 
 template class publication<strength::shared>;

@@ -3,60 +3,79 @@
 namespace hocket::inline HOCKET_ABI::detail {
 
 template <class Strength>
-void spsc_core<Strength>::note(std::uint32_t set, std::uint32_t cleared) noexcept {
+void spsc_core<Strength>::announce(std::uint32_t notes) noexcept {
   // ORDER: relaxed, pairs with nothing: it changes under the mutex.
-  const std::uint32_t notes = notes_.load(std::memory_order_relaxed);
+  const std::uint32_t others = notes_.load(std::memory_order_relaxed);
   // ORDER: seq_cst, forbids that the look at the other end's count behind it moves up before it, see publish() and
   // freed().
-  notes_.store((notes | set) & ~cleared, std::memory_order_seq_cst);
+  notes_.store(others | notes, std::memory_order_seq_cst);
+}
+
+// If the other end still reads the old note, it takes the mutex and finds that nobody waits.
+template <class Strength>
+void spsc_core<Strength>::withdraw(note_bits its) noexcept {
+  // ORDER: relaxed, pairs with nothing: it changes under the mutex.
+  const std::uint32_t notes = notes_.load(std::memory_order_relaxed);
+  // ORDER: release, pairs with the load in is_closed(): a thread that reads `closed` here reads why(), too.
+  notes_.store(notes & ~its, std::memory_order_release);
 }
 
 template <class Strength>
-waiter* spsc_core<Strength>::take_out(waiter*& end, note_bits its) noexcept {
-  waiter* const entry = std::exchange(end, nullptr);
-  if (entry) note(0, its);
-  return entry;
+grant spsc_core<Strength>::claim(waiter*& end, note_bits its) noexcept {
+  grant won = end ? end->claim() : grant();
+  if (won) take_out(end, its);
+  return won;
 }
 
 template <class Strength>
-void spsc_core<Strength>::begin_send(suspension& wait, waiter& entry) noexcept {
+void spsc_core<Strength>::take_out(waiter*& end, note_bits its) noexcept {
+  end = nullptr;
+  withdraw(its);
+}
+
+template <class Strength>
+bool spsc_core<Strength>::begin_send(suspension& wait, waiter& entry) noexcept {
   locked guard(mutex_);
   expects(!sender_, two_senders, "a spsc_channel has one of each at a time: say channel<T>");
-  note(sender_waits, 0);
+  if (wait.decided()) return false;
+  announce(sender_waits);
   // ORDER: relaxed, pairs with nothing: the sender's own.
   const std::size_t sent = sent_.load(std::memory_order_relaxed);
   // ORDER: seq_cst, forbids that it moves up before the note.
   const bool full = sent - received_.load(std::memory_order_seq_cst) == places_;
-  if (full && !is_closed()) {
-    entry.enlist(wait, *this);
-    sender_ = &entry;
-  } else {
-    note(0, sender_waits);
-    [[maybe_unused]] const bool granted = wait.take_now(entry, *this);  // false: a select, by another operation
-  }
+  if (full && !is_closed()) return enlist(wait, entry, sender_);
+  withdraw(sender_waits);
+  [[maybe_unused]] const bool granted = wait.take_now(entry, *this);  // false: the wait is decided otherwise
+  return false;
 }
 
 template <class Strength>
-void spsc_core<Strength>::begin_receive(suspension& wait, waiter& entry) noexcept {
+bool spsc_core<Strength>::begin_receive(suspension& wait, waiter& entry) noexcept {
   locked guard(mutex_);
   expects(!receiver_, two_receivers, "a spsc_channel has one of each at a time: say channel<T>");
-  note(receiver_waits, 0);
+  if (wait.decided()) return false;
+  announce(receiver_waits);
   // ORDER: relaxed, pairs with nothing: the receiver's own.
   const std::size_t received = received_.load(std::memory_order_relaxed);
   // ORDER: seq_cst, forbids that it moves up before the note.
   const bool empty = sent_.load(std::memory_order_seq_cst) == received;
-  if (empty && !is_closed()) {
-    entry.enlist(wait, *this);
-    receiver_ = &entry;
-  } else {
-    note(0, receiver_waits);
-    [[maybe_unused]] const bool granted = wait.take_now(entry, *this);  // as above
-  }
+  if (empty && !is_closed()) return enlist(wait, entry, receiver_);
+  withdraw(receiver_waits);
+  [[maybe_unused]] const bool granted = wait.take_now(entry, *this);  // as above
+  return false;
+}
+
+// As wait_line::enlist(): the last access of the registrar to the wait.
+template <class Strength>
+bool spsc_core<Strength>::enlist(suspension& wait, waiter& entry, waiter*& end) noexcept {
+  entry.enlist_or_stay(wait, *this);
+  end = &entry;
+  return true;
 }
 
 template <class Strength>
 bool spsc_core<Strength>::publish_slowly(std::size_t n) noexcept {
-  waiter* receiver = nullptr;
+  grant receiver;
   {
     locked guard(mutex_);
     // ORDER: relaxed, pairs with nothing: the sender's own.
@@ -68,24 +87,24 @@ bool spsc_core<Strength>::publish_slowly(std::size_t n) noexcept {
       sent_.store(sent - n, std::memory_order_relaxed);
       return false;
     }
-    receiver = take_out(receiver_, receiver_waits);
+    receiver = claim(receiver_, receiver_waits);
   }
-  if (receiver) receiver->grant();
+  receiver.post();
   return true;
 }
 
 template <class Strength>
 void spsc_core<Strength>::wake_sender() noexcept {
-  waiter* sender = nullptr;
+  grant sender;
   {
     locked guard(mutex_);
     // ORDER: relaxed, pairs with nothing: it does not change while the sender waits.
     const std::size_t sent = sent_.load(std::memory_order_relaxed);
     // ORDER: relaxed, pairs with nothing: the receiver's own.
     if (sent - received_.load(std::memory_order_relaxed) == places_) return;
-    sender = take_out(sender_, sender_waits);
+    sender = claim(sender_, sender_waits);
   }
-  if (sender) sender->grant();
+  sender.post();
 }
 
 template <class Strength>
@@ -102,25 +121,25 @@ template <class Strength>
 bool spsc_core<Strength>::close(std::error_code why) noexcept {
   expects(static_cast<bool>(why), "a channel was closed with an error code that means success",
           "say close(), or give the error that those who wait are to get");
-  waiter *sender, *receiver;
+  grant sender, receiver;
   {
     locked guard(mutex_);
     if (is_closed()) return false;
     why_ = why;
-    note(closed, 0);
-    sender = take_out(sender_, sender_waits);
-    receiver = take_out(receiver_, receiver_waits);
+    announce(closed);
+    sender = claim(sender_, sender_waits);
+    receiver = claim(receiver_, receiver_waits);
   }
-  if (sender) sender->grant();
-  if (receiver) receiver->grant();
+  sender.post();
+  receiver.post();
   return true;
 }
 
 template <class Strength>
 bool spsc_core<Strength>::detach(waiter& entry) noexcept {
   locked guard(mutex_);
-  if (sender_ == &entry) return take_out(sender_, sender_waits);
-  if (receiver_ == &entry) return take_out(receiver_, receiver_waits);
+  if (sender_ == &entry) return take_out(sender_, sender_waits), true;
+  if (receiver_ == &entry) return take_out(receiver_, receiver_waits), true;
   return false;
 }
 

@@ -6,11 +6,13 @@ void stop_watch::begin(suspension& wait, waiter& entry) noexcept {
   fire = &stop_watch::notice;
   entry_ = &entry;
   entry.enlist(wait, *this);
-  if (source_.attach(*this) != verdict::idle) entry.grant();
+  if (source_.attach(*this) != verdict::idle) entry.claim_popped().post();
 }
 
 // After the grant it may be gone.
-void stop_watch::notice(stop_node& self, verdict) noexcept { static_cast<stop_watch&>(self).entry_->grant(); }
+void stop_watch::notice(stop_node& self, verdict) noexcept {
+  static_cast<stop_watch&>(self).entry_->claim_popped().post();
+}
 
 bool stop_watch::detach(waiter&) noexcept { return source_.detach(*this); }
 

@@ -49,7 +49,7 @@ void alarm::begin(suspension& wait, waiter& entry, duration time) noexcept {
 void alarm::ring(timer_node& self) noexcept {
   auto& rings = static_cast<alarm&>(self);
   if (rings.notes_time_) rings.when = std::max(rings.when, rings.timers_.now());
-  rings.entry_->grant();
+  rings.entry_->claim_popped().post();
 }
 
 bool alarm::detach(waiter&) noexcept { return never_ || timers_.detach(*this); }

@@ -129,12 +129,14 @@ void timer_wheel::put(timer_node& node) noexcept {
 
 // --- the owner
 
-bool timer_wheel::fire_here() const noexcept { return !home_ || current_executor() == home_; }
+inline bool timer_wheel::is_here() const noexcept { return !home_ || current_executor() == home_; }
+
+bool timer_wheel::fire_here() const noexcept { return is_here(); }
 
 // Before it is linked.
 void timer_wheel::enter(timer_node& node) noexcept {
   if constexpr (debug_checks) {
-    debug_expects(fire_here(), "a timer was attached from outside of the wheel's executor",
+    debug_expects(is_here(), "a timer was attached from outside of the wheel's executor",
                   "attach it to the timers() of the current executor");
     // ORDER: relaxed, pairs with nothing: a check of how the wheel is used.
     debug_expects(node.link.load(std::memory_order_relaxed) == nullptr, "a timer was attached twice",
@@ -167,7 +169,7 @@ void timer_wheel::time_fresh(time_point present) noexcept {
 }
 
 bool timer_wheel::detach(timer_node& node) noexcept {
-  if (!fire_here()) return give_back(node), false;
+  if (!is_here()) return give_back(node), false;
   // ORDER: relaxed, pairs with nothing: nobody else may detach it, and the owner is the one who pops.
   timer_node* link = node.link.load(std::memory_order_relaxed);
   debug_expects(link == &node || link == nullptr, "a timer was detached twice",
@@ -182,8 +184,7 @@ bool timer_wheel::detach(timer_node& node) noexcept {
 
 bool timer_wheel::advance(std::size_t at_most) noexcept {
   if constexpr (debug_checks) {
-    debug_expects(fire_here(), "a timer_wheel was turned from outside of its executor",
-                  "turn it in the executor's loop");
+    debug_expects(is_here(), "a timer_wheel was turned from outside of its executor", "turn it in the executor's loop");
   }
   if (empty()) return false;
   // What a bound has left of the turn before; then, from a new horizon, what was late and what is due since.
@@ -335,7 +336,7 @@ timer_node* timer_wheel::take_returned() noexcept {
 
 void timer_wheel::reclaim() noexcept {
   if constexpr (debug_checks) {
-    debug_expects(fire_here(), "a timer_wheel was asked to reclaim from outside of its executor",
+    debug_expects(is_here(), "a timer_wheel was asked to reclaim from outside of its executor",
                   "reclaim in the executor's loop");
   }
   for (timer_node* next = take_returned(); next != &end_;) {

@@ -25,7 +25,8 @@ SKIPPED = 77                  # what ctest takes for "skipped"
 # and must be the same instruction for instruction. While no observer is installed an event is an address, a load, a
 # test and a branch; and it may be that a register has to be kept for it.
 EVENTS = {"wait_in_fiber": 2, "wait_in_task": 2, "timed_wait_in_fiber": 2, "timed_wait_in_task": 2, "select_wait_in_fiber": 2,
-          "select_wait_in_task": 2, "coroutine_life": 2, "fiber_spawn_join": 4, "task_spawn_join": 4}
+          "select_wait_in_task": 2, "channel_trip_in_task": 4, "spsc_channel_trip_in_task": 4, "coroutine_life": 2,
+          "fiber_spawn_join": 4, "task_spawn_join": 4}
 PER_EVENT = 5
 
 NAMES = {}   # of functions, by callgrind's number

@@ -216,6 +216,8 @@ constexpr operation operations[] = {
     {"channel_item_in_fiber", counts::channel_item_in_fiber},
     {"channel_item_in_task", counts::channel_item_in_task},
     {"spsc_channel_item_in_task", counts::spsc_channel_item_in_task},
+    {"channel_trip_in_task", counts::channel_trip_in_task},
+    {"spsc_channel_trip_in_task", counts::spsc_channel_trip_in_task},
     {"wait_in_fiber", wait_in_fiber},
     {"wait_in_task", wait_in_task},
     {"timed_wait_in_fiber", timed_wait_in_fiber},

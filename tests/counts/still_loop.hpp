@@ -36,6 +36,8 @@ struct still_loop {
 void channel_item_in_fiber(std::size_t k);
 void channel_item_in_task(std::size_t k);
 void spsc_channel_item_in_task(std::size_t k);
+void channel_trip_in_task(std::size_t k);
+void spsc_channel_trip_in_task(std::size_t k);
 void generator_value(std::size_t k);
 void generator_reference(std::size_t k);
 void generator_value_100_deep(std::size_t k);

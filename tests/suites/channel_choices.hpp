@@ -81,6 +81,26 @@ TEST_CASE_TEMPLATE("two selects meet, and one with both ends of a channel does n
   CHECK(sent == received);
 }
 
+TEST_CASE_TEMPLATE("a select of both ends of a channel meets a receiver and a sender", Kind, HOCKET_SUITE_KINDS) {
+  for (bool takes : {true, false}) {
+    channel_of<Kind, int> c(0);
+    std::optional<std::size_t> index;
+    Kind world;
+    auto both_ends = [&]() -> typename Kind::body {
+      auto got = co_await select(c.send(7), c.receive());
+      REQUIRE(got);
+      index = got->index();
+    };
+    world.start(both_ends);
+    world.settle();
+    CHECK_FALSE(index);
+    if (takes) CHECK(c.try_receive() == 7);
+    else CHECK(c.try_send(8));
+    world.settle();
+    CHECK(index == (takes ? 0u : 1u));
+  }
+}
+
 TEST_CASE_TEMPLATE("a channel closed in a select is chosen, with its error", Kind, HOCKET_SUITE_KINDS) {
   channel_of<Kind, int> a(0), b(0);
   std::vector<std::size_t> chosen;

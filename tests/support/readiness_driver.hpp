@@ -163,13 +163,14 @@ class readiness_driver final : public hocket::driver, public hocket::wait_source
     return std::exchange(one.who, nullptr);
   }
   void tell(std::size_t event) noexcept {
-    hocket::waiter* who = nullptr;
+    hocket::grant told;
     {
       hocket::locked guard(mutex_);
       seat& one = seats_[event];
-      if (one.who) who = leave(one);
+      if (one.who) told = one.who->claim();
+      if (told) leave(one);
     }
-    if (who) who->grant();
+    told.post();
   }
 
   bool take_wake() noexcept {

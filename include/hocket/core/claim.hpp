@@ -19,7 +19,8 @@
 //
 // The registrar's holds. It arms with more of them than a wait can have registrations, and gives one to each without
 // touching the word: so a registration costs no read-modify-write. What it has left, it gives back when it commits, as
-// it must in any case, also if it knows the wait to be decided.
+// it must in any case, also if it knows the wait to be decided. If the registrar knows all registrations beforehand,
+// commit_first() stores their holds and the commit at once, before the first registration is visible.
 //
 // Who has all the holds. A source that finds the claim armed and committed can tell from the number of holds which
 // registrations there are, because while a claim is armed nobody but the registrar drops any. If it has taken all the
@@ -65,6 +66,13 @@ class claim {
     word_.store(bits(verdict::armed) | registering | (plenty + 1) * one_hold, std::memory_order_relaxed);
   }
 
+  // Registrar only, after arm() and instead of commit(): commits with one hold for each of `holds` registrations. No
+  // registration is visible to other threads yet.
+  void commit_first(std::uint32_t holds) noexcept {
+    // ORDER: relaxed, pairs with nothing: as above.
+    word_.store(bits(verdict::armed) | holds * one_hold, std::memory_order_relaxed);
+  }
+
   // Registrar only, before the registration that takes the hold becomes visible to others.
   void hold() noexcept {
     debug_expects(spare_ != 0, "a wait has more registrations than a claim can count", "select from fewer operations");
@@ -87,16 +95,11 @@ class claim {
     return false;
   }
 
-  // Registrar only, instead of commit(): nothing was registered, and nobody else knows the claim.
-  void disarm() noexcept {
-    // ORDER: relaxed, pairs with nothing: see above.
-    word_.store(bits(verdict::idle), std::memory_order_relaxed);
-  }
-
   // Any holder: how many holds there are, each of a registration; 0 if the claim is decided or not committed. As long
   // as it is neither, there are as many.
   std::uint32_t holds() const noexcept {
-    // ORDER: acquire, pairs with the exchange in commit(): who is told so reads the registrations.
+    // ORDER: acquire, pairs with the exchange in commit(): the caller reads the registrations next. (After
+    // commit_first() the lock of the source, or the stop's attachment, orders the registrations.)
     const std::uint32_t word = word_.load(std::memory_order_acquire);
     return (word & (verdict_mask | registering)) == bits(verdict::armed) ? word / one_hold : 0;
   }
@@ -105,6 +108,11 @@ class claim {
   void end(verdict outcome) noexcept {
     // ORDER: relaxed, pairs with nothing: nobody else has the claim, and the post orders the coroutine after it.
     word_.store(bits(outcome), std::memory_order_relaxed);
+  }
+  // After end(), by the same thread: takes one hold again, so that the post can be left to another thread.
+  void hold_again(verdict outcome) noexcept {
+    // ORDER: relaxed, pairs with nothing: see end().
+    word_.store(bits(outcome) | one_hold, std::memory_order_relaxed);
   }
 
   // Any holder: tries to become the winner. Keeps the caller's hold.

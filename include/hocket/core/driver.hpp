@@ -52,7 +52,7 @@
 // Its end. A loop's driver outlives the loop. A worker's is destroyed on the worker's thread, after the last coroutine
 // of the runtime. By then nobody waits at it: waits that were under way were ended with their coroutines, by the
 // driver's own detach(). What the system still works on (a buffer that it writes to) keeps its coroutine until it is
-// done (waiter::begin_grant()), and while that coroutine is there the owner parks and polls.
+// done (grant::keep()), and while that coroutine exists the owner parks and polls.
 //
 // fork(). What a driver has of the system is the same object on both sides. A loop with a driver must not be run by a
 // child, and a runtime is not used there anyway.

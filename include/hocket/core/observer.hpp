@@ -17,6 +17,8 @@ class context;
 class observer {
  public:
   virtual void created(const void* frame, const context& ctx) noexcept = 0;
+  // If a resource or a stop arrives while the coroutine is being suspended, suspended() and woken() may still be
+  // called.
   virtual void suspended(const void* frame, const void* source) noexcept = 0;  // source: the wait_source, or null
   virtual void woken(const void* frame) noexcept = 0;
   virtual void destroyed(const void* frame) noexcept = 0;

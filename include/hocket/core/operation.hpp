@@ -24,7 +24,11 @@
 //   bool try_now() noexcept;                           // takes the resource if it is free
 //   void begin(suspension& wait, waiter& entry) noexcept;
 //       // looks again and enters the list, as one step under the lock of the primitive: takes the resource if it is
-//       // free and wait.take_now(entry, source) says yes; else entry.enlist(wait, source) and push it to the list
+//       // free and wait.take_now(entry, source) says yes; else line.enlist(wait, source, entry)
+//   bool begin(suspension& wait, waiter& entry) noexcept;
+//   wait_source& source() const noexcept;
+//       // instead, if linking the waiter is the last step of begin(). begin() returns whether it linked the waiter.
+//       // It links nothing if wait.decided(). Then the wait is committed first (core/suspension.hpp).
 //   result<value_type> take();                         // after a successful try_now() or a grant: the resource
 //   static constexpr std::size_t waiters = n;          // only if it needs more than one: `entry` is the first of n
 //   static constexpr std::uint8_t price = n;           // only if it spends more of the budget than 1, or nothing
@@ -132,6 +136,13 @@ template <class Op>
 concept moves_an_object = requires(const Op& op) { op.moves_from(); };
 template <class Op>
 concept refers_to_an_object = requires(const Op& op) { op.refers_to(); };
+
+// Links its one waiter under a lock, as its last step.
+template <class Op>
+concept lists_last = waiters_of<Op> == 1 && requires(Op& op, suspension& wait, waiter& entry) {
+  { op.begin(wait, entry) } -> std::same_as<bool>;
+  { op.source() } -> std::convertible_to<wait_source&>;
+};
 
 template <class Op>
 concept keeps_late_grants = requires(Op& op) { op.has_it(); };
@@ -294,10 +305,20 @@ class [[nodiscard]] wait : public own_awaiter {
     ::new (static_cast<void*>(&registration_)) registration;
     state_ = state::suspended;
     registration_.wait.arm(handle, what_.terms_);
-    what_.op_.begin(registration_.wait, registration_.entries[0]);
-    if (!registration_.wait.commit()) return false;
+    if (!list_and_commit()) return false;
     detail::refill_budget(this_thread());  // the others come to their turn anyway
     return true;
+  }
+
+  bool list_and_commit() noexcept {
+    suspension& suspended = registration_.wait;
+    waiter& entry = registration_.entries[0];
+    if constexpr (detail::lists_last<Op>) {
+      if (suspended.commit_first(entry, what_.op_.source())) [[likely]]
+        return what_.op_.begin(suspended, entry) || suspended.not_listed();
+    }
+    what_.op_.begin(suspended, entry);
+    return suspended.commit();
   }
 
   // After the pause, in the coroutine's context. Gives whom to resume.

@@ -105,7 +105,10 @@ class stop_source {
   }
 
   // Any thread. True: the node is out and will not fire. False: it was popped, or taken back by another.
-  [[nodiscard]] bool detach(stop_node& node) noexcept {
+  [[nodiscard]] bool detach(stop_node& node) noexcept { return detach_from_slot(node) || detach_from_list(node); }
+
+  // detach() for the slot alone, inline. False: the node was popped, or is linked in a list: detach() tells which.
+  [[nodiscard]] bool detach_from_slot(stop_node& node) noexcept {
     // ORDER: relaxed, pairs with nothing: who may detach the node knows that it is attached, so what is read is not
     // older.
     word seen = word_.load(std::memory_order_relaxed);
@@ -115,7 +118,7 @@ class stop_source {
       if (word_.compare_exchange_weak(seen, seen & strength_bits, std::memory_order_relaxed, std::memory_order_relaxed))
         return true;
     }
-    return detach_from_list(node);
+    return false;
   }
 
  private:

@@ -9,30 +9,40 @@
 //      has ended the wait yet (then it is the caller's), or waiter.enlist(suspension, *this) and push the waiter to the
 //      primitive's list. A select does this for each of its registrations, until one is decided().
 //      A primitive that lists a waiter without a lock (oneshot, baton) enlists it first; if the resource is found free
-//      after all, it takes that and calls waiter.grant(), and puts it back if the answer is false.
+//      after all, the primitive takes the resource and calls waiter.claim_popped(). If the claim is lost, the primitive
+//      puts the resource back.
 //   3. return suspension.commit(): registers the deadline and the stop of the context, then ends the registering.
 //      True: suspended; from here on everything may already be gone. False: decided already, do not suspend.
-//   4. The primitive grants: under its lock it pops a waiter, outside it calls waiter.grant(). False: somebody else
-//      won (the waiter is gone then), so the primitive offers the resource to the next. True: granted.
-//      The usual wait has one waiter, a stop and perhaps an alarm. Whoever grants it takes the latter two back first,
-//      and if both came, has the claim to itself: so that grant is a read-modify-write of the stop source and none of
-//      the claim (claim.hpp). An alarm of another thread is taken back after the claim is decided, since it
-//      rings then (core/timer.hpp).
-//      A source that has to work for what it grants, on memory of the wait (a blocking call), grants in two steps: from
-//      begin_grant() on the wait is granted, and nobody else ends it; finish_grant() lets the coroutine go on.
-//      A source whose grants go from one wait to another (a channel) decides them under its lock, and tells those whom
-//      it has granted outside: waiter.settle(), suspension.take_now_with(), then waiter.settled().
+//      Commit first: a cheaper order for a wait with one waiter, no deadline, and a primitive that links under a lock.
+//      commit_first() stores the holds of the waiter and of the stop, and attaches the stop. Then the primitive takes
+//      its lock and looks again. If the wait is decided() or the resource is free, the primitive does not link the
+//      waiter, and the registrar calls not_listed() instead of commit(). If the primitive links the waiter, the
+//      registrar touches the wait no more. If a stop fires before the waiter is linked, the stop's detach() finds no
+//      waiter. The primitive then sees decided(), because detach() and begin() take the same lock.
+//   4. The primitive grants. Under its lock it calls waiter.claim() on a linked waiter. If the result is empty, another
+//      party has ended the wait and will unlink the waiter: the primitive tries the next. Otherwise the primitive
+//      unlinks the waiter, moves the item, unlocks, and posts the grant (core/grant.hpp).
+//      A primitive that pops a waiter by a compare-exchange calls claim_popped() afterwards. If the result is empty,
+//      the waiter may be destroyed already.
+//      Most waits have one waiter, a stop and perhaps an alarm. The claim detaches the stop and the alarm first. If
+//      both succeed, no other party holds the claim, and the claim ends by a plain store (claim.hpp). So such a grant
+//      costs one read-modify-write, of the stop source. An alarm of another thread is detached after the claim is
+//      decided, because that alarm fires on detach (core/timer.hpp).
+//      Lock order: the mutexes of stop sources and of timers are taken under the lock of a primitive. The reverse never
+//      happens, because stop sources and timers fire without a lock.
 //   5. await_resume: suspension.finish() gives the verdict. `granted` hands the resource to the caller.
 //   6. ~waiter: granted but never finished (the coroutine was destroyed before it ran): wait_source::pass_on().
 //
 // An awaiter declares its suspension before its waiters: these ask it when they are destroyed.
 //
 // Hazards. *A loser touches freed memory*: every registration holds the claim; the last holder posts (claim.hpp).
-// *A primitive's lock is taken under another's*: detach() is called with no lock held. *The winner reads registrations
-// that are being made*: it is told `early` and leaves that to the registrar. *A lost wake-up*: a registration is
-// visible only under its source's lock, and a source that changes state does so under the same lock.
+// *A primitive's lock is taken under another's*: detach() is called with no lock held. So the post unlinks the other
+// registrations, and the claim does not. *The winner reads registrations that are being made*: it is told `early` and
+// leaves that to the registrar. *A lost wake-up*: a registration is visible only under its source's lock, and a source
+// that changes state does so under the same lock.
 #pragma once
 #include <hocket/core/claim.hpp>
+#include <hocket/core/grant.hpp>
 #include <hocket/core/runnable.hpp>
 #include <hocket/core/stop.hpp>
 #include <hocket/core/timer.hpp>
@@ -43,8 +53,6 @@ namespace hocket::inline HOCKET_ABI {
 
 class observer;
 class context;
-class suspension;
-class waiter;
 
 // A primitive, as its waiters see it.
 class wait_source {
@@ -105,34 +113,20 @@ class waiter : public list_node {
   // Registrar only, before the waiter becomes visible to others: is pushed to the list of `source` under its lock.
   void enlist(suspension& wait, wait_source& source) noexcept;
 
-  // By the source that popped the waiter, without locks. True: the wait is granted. In either case the caller must
-  // not touch the waiter again.
-  bool grant() noexcept;
+  // enlist(), unless commit_first() has enlisted the waiter already.
+  void enlist_or_stay(suspension& wait, wait_source& source) noexcept;
 
-  // The same by a source that need not be there any more once the wait is over: what cannot be granted goes back to it
-  // first, by pass_on().
-  void grant_or_pass_on() noexcept;
+  // Called under the lock of the source, while the waiter is linked. Empty: another party has ended the wait, and
+  // unlinks the waiter.
+  [[nodiscard]] grant claim() noexcept;
 
-  // The same in two steps; see above. False: as above, and there is no second step. In between the waiter and its wait
-  // stay where they are. Such a source outlives the wait.
-  [[nodiscard]] bool begin_grant() noexcept;
-  void finish_grant() noexcept;
+  // Called without locks, by the source that popped the waiter. Empty: another party has ended the wait, and the
+  // waiter must not be touched again.
+  [[nodiscard]] grant claim_popped() noexcept;
 
-  // The first step by a source whose waits end by its own hand whoever ends them (a condition: the mutex must be had
-  // again). Where somebody else won, the waiter stays with the source, too, and there is a second step. Such a source
-  // answers detach() with false, and goes on to the second step then.
-  [[nodiscard]] bool claim_grant() noexcept;
-
-  // Any thread, by the source that such a waiter is handed on to, before others see it there: those who look at the
-  // wait are told of that source, until the second step.
-  void adopted_by(const wait_source& source) noexcept;
-
-  // The same for a source that decides under its lock, because what it grants goes through the memory of the wait.
-  // Under the lock, for a waiter that stands in its list: lost means that others have ended the wait; they take the
-  // waiter out. Else the wait is granted: the source takes the waiter out at once, and calls settled() with the answer
-  // later, without locks; until then the wait stays where it is.
-  [[nodiscard]] settlement settle() noexcept;
-  void settled(settlement how) noexcept;
+  // The grant that keep() left in the waiter. For conditions, also after a lost claim: a condition returns false from
+  // detach(), because the mutex must be reacquired. Then the condition owns this grant.
+  [[nodiscard]] grant kept() noexcept;
 
   // Which one of the waiters of a wait was granted, if they are in an array that begins with `first`, and that one was
   // enlisted, or took its resource.
@@ -141,23 +135,13 @@ class waiter : public list_node {
   // Whether it is a registration of this wait.
   bool belongs_to(const suspension& wait) const noexcept { return wait_ == &wait; }
 
-  // By a source that matched a waiter of its own list with one of another select: grants both or none. When none, the
-  // caller still holds both and lets each go with abandon() (if that wait was decided by others) or lists it again:
-  // under its lock, and then asks decided() under the same lock. If true, the winner may have come too early to detach
-  // it, so the caller takes it out once more and abandons it.
-  static bool grant_both(waiter& one, waiter& other) noexcept;
-
-  // By the source that popped the waiter and found its wait decided already: drops its hold, changes nothing else.
-  void abandon() noexcept;
-
-  // Whether the wait was decided. True is final; false may be outdated at once.
-  bool decided() const noexcept;
-
   // The primitive's own: what the waiter asks for, or what it was given. Set before it is pushed to the list.
   void* resource = nullptr;
 
  private:
   friend class suspension;
+  friend class grant;
+  friend class grants;
   void join(suspension& wait, wait_source& source) noexcept;
 
   suspension* wait_ = nullptr;  // null: never enlisted, and the others are not set
@@ -165,7 +149,7 @@ class waiter : public list_node {
   waiter* sibling_;  // the next registration of the same suspension
 };
 
-class suspension : private stop_node, private timer_node {
+class suspension : private stop_node, private timer_node, private runnable {
  public:
   suspension() noexcept {}  // most of it is set by arm()
   suspension(const suspension&) = delete;
@@ -174,27 +158,30 @@ class suspension : private stop_node, private timer_node {
     if constexpr (debug_checks) expect_over();
   }
 
-  // Registrar only. `handle` is null for a thread. Notes the current executor (which must exist) and context.
-  void arm(std::coroutine_handle<> handle, const wait_terms& terms = {}) noexcept;
+  // Registrar only. `whom` is null for a thread. Notes the current executor (which must exist) and context.
+  void arm(std::coroutine_handle<> whom, const wait_terms& terms = {}) noexcept;
 
   // Registrar only, instead of enlisting `entry`: the resource of `source` is free. True: the wait is granted, the
   // caller takes the resource and enlists no more. False: another registration was granted meanwhile.
   [[nodiscard]] bool take_now(waiter& entry, wait_source& source) noexcept;
 
   // The same where the resource is that of another wait (a sender's item, a receiver's wish), in the list of `source`
-  // and under its lock: grants both or none. True: `other` is settled as by waiter::settle(), with the answer in `how`.
-  // False: one of the two was decided before; if it is this one, decided() says so.
-  [[nodiscard]] bool take_now_with(waiter& entry, wait_source& source, waiter& other, settlement& how) noexcept;
+  // and under its lock: grants both or none. Empty: one of the two waits was decided before; decided() tells whether
+  // this one was. Otherwise the source unlinks `other`.
+  [[nodiscard]] grant meet(waiter& entry, wait_source& source, waiter& other) noexcept;
 
   // Registrar only, before commit(): whether that will find a stop that was requested before. For a source that begins
   // something: it need not.
   bool stopped_before() const noexcept;
 
-  // Registrar only, instead of commit(): the resource was free, nothing was registered.
-  void disarm() noexcept;
-
   // Registrar only. See the protocol above.
   [[nodiscard]] bool commit() noexcept;
+
+  // Registrar only, before `entry` is linked at `source`. Commits the wait, if it has no deadline and is not stopped.
+  // True: committed. The registrar links `entry` next, or calls not_listed(). False: nothing happened, use commit().
+  [[nodiscard]] bool commit_first(waiter& entry, wait_source& source) noexcept;
+  // Registrar only, after commit_first(), if `entry` was not linked. Returns what commit() would.
+  [[nodiscard]] bool not_listed() noexcept { return go_straight_on(true, first_); }
 
   // The coroutine itself, after it ran again: restores its context as the current one and gives the verdict.
   verdict finish() noexcept;
@@ -202,12 +189,12 @@ class suspension : private stop_node, private timer_node {
 
   verdict outcome() const noexcept { return claim_.outcome(); }
   bool decided() const noexcept { return outcome() > verdict::reserved; }
-  // Decided, and nobody is at work on it: the coroutine is ready.
+  // Decided and without a hold: the coroutine is ready. After a claim by a plain store this is true before the post.
   bool over() const noexcept { return decided() && !claim_.held(); }
 
   // For those who look at a wait under way, on the thread of its executor: the first source it waits for, and where it
   // was asked for. Null: there is none; or the wait is decided, though perhaps not over, and the source may be gone.
-  // One that grants in two steps, or has adopted a waiter, is told until the second step.
+  // A source that keeps a grant is returned until the grant is posted.
   const wait_source* awaited() const noexcept;
   // It has one source, and no deadline; or it is decided, and what is awaited() is all that is missing.
   bool ends_only_by_grant() const noexcept;
@@ -220,31 +207,48 @@ class suspension : private stop_node, private timer_node {
 
  private:
   friend class waiter;
+  friend class grant;
+  friend class grants;
 
   void expect_over() const noexcept;
   const wait_source* first_source() const noexcept;
   [[gnu::always_inline]] inline void begin_observed_wait() noexcept;
   const void* observed_as() const noexcept;
   [[gnu::cold, gnu::noinline]] void tell_suspended(observer& watcher) const noexcept;
+  [[gnu::cold, gnu::noinline]] bool tell_committed(observer& watcher) const noexcept;
+  [[gnu::cold, gnu::noinline]] void stopped_just_now(verdict requested) noexcept;
   [[gnu::cold, gnu::noinline]] void tell_woken(observer& watcher) const noexcept;
   [[gnu::always_inline]] inline void watch() noexcept;
   [[gnu::noinline]] void watch_clock() noexcept;
   [[gnu::always_inline]] inline void watch_stop(stop_source& source) noexcept;
-  [[gnu::cold, gnu::noinline]] bool go_straight_on(bool observed) noexcept;
-  bool grant(waiter& entry) noexcept;
-  [[gnu::noinline]] bool settle_grant(waiter& entry) noexcept;
-  [[gnu::noinline]] bool settle_beside_alarm(waiter& entry, std::uint32_t holds, bool attached) noexcept;
+  [[gnu::cold, gnu::noinline]] bool go_straight_on(bool observed, const waiter* unlisted = nullptr) noexcept;
+  [[gnu::always_inline]] inline bool end_for(waiter& entry) noexcept;
+  bool claim_for(waiter& entry) noexcept;
+  [[gnu::cold]] void let_go(waiter& entry) noexcept { conclude(settlement::lost, &entry); }
+  [[gnu::noinline]] bool claim_beside_others(waiter& entry) noexcept;
+  [[gnu::noinline]] bool claim_beside_alarm(waiter& entry) noexcept;
+  [[gnu::noinline]] bool settle_for(waiter& entry) noexcept;
+  [[gnu::noinline]] bool settle_beside_alarm(waiter& entry, bool rings) noexcept;
+  void won_for(waiter& entry, settlement how) noexcept;
+  void post_won() noexcept;
+  [[gnu::noinline]] void let_go_and_post() noexcept;
+  void let_others_go() noexcept;
+  std::uint32_t release_others() noexcept;
+  void post_kept() noexcept;
   std::uint32_t release_all(const void* except) noexcept;
   void conclude(settlement how, const void* self) noexcept;
   [[gnu::always_inline]] inline void post() noexcept;
+  [[gnu::cold, gnu::noinline]] void post_observed(observer& watcher) noexcept;
   static void on_stop(stop_node& self, verdict strength) noexcept;
   static void on_alarm(timer_node& self) noexcept;
 
   claim claim_;
   bool finished_ = true;
-  verdict ignore_;                                // of the terms
-  atomic<const wait_source*> finisher_{nullptr};  // who is to call finish_grant(), once the wait is decided
-  runnable run_;
+  verdict ignore_;  // of the terms
+  // How the claim was won, and how many holds the grant drops. Unused if the claim ended by a plain store.
+  settlement won_;
+  std::uint8_t granted_holds_;
+  atomic<const wait_source*> keeper_{nullptr};  // the source that keeps the grant
   waiter* first_;   // the registrations, last first; written by the registrar while registering
   waiter* winner_;  // written by the winning waiter before it drops its hold
   context* ctx_;
@@ -270,11 +274,48 @@ inline void waiter::enlist(suspension& wait, wait_source& source) noexcept {
   wait.claim_.hold();
 }
 
+inline void waiter::enlist_or_stay(suspension& wait, wait_source& source) noexcept {
+  if (wait.first_ != this) enlist(wait, source);
+}
+
 inline std::size_t waiter::granted_of(const waiter* first) noexcept {
   return static_cast<std::size_t>(first->wait_->winner_ - first);
 }
 
-inline bool waiter::grant() noexcept { return wait_->grant(*this); }
+inline grant waiter::claim() noexcept { return wait_->claim_for(*this) ? grant(*this) : grant(); }
+
+inline grant waiter::claim_popped() noexcept {
+  if (wait_->claim_for(*this)) [[likely]]
+    return grant(*this);
+  wait_->let_go(*this);
+  return {};
+}
+
+inline grant waiter::kept() noexcept { return grant(*this, true); }
+
+inline void grant::post() noexcept {
+  waiter* const entry = std::exchange(entry_, nullptr);
+  if (!entry) return;
+  if (kept_) entry->wait_->post_kept();
+  else entry->wait_->post_won();
+}
+
+inline void grants::add(grant one) noexcept {
+  waiter* const entry = std::exchange(one.entry_, nullptr);
+  if (!entry) return;
+  debug_expects(!one.kept_, "a grant was listed that had been kept", "post it");
+  suspension* const wait = entry->wait_;
+  wait->next = nullptr;
+  if (first_) last_->next = wait;
+  else first_ = wait;
+  last_ = wait;
+}
+
+inline grant grants::take_first() noexcept {
+  suspension& wait = *first_;
+  first_ = static_cast<suspension*>(wait.next);
+  return grant(*wait.winner_);
+}
 
 inline waiter::~waiter() {
   if (!wait_) return;

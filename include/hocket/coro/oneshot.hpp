@@ -60,7 +60,7 @@ class oneshot_word : public wait_source {
                                       std::memory_order_acquire))
       return;
     expects(seen == sent || seen == broken, "a oneshot is received by two at once", "receive it in one place");
-    entry.grant();
+    entry.claim_popped().post();
   }
 
  protected:
@@ -76,7 +76,7 @@ class oneshot_word : public wait_source {
     // that is found is.
     const std::uintptr_t who = word_.exchange(how, std::memory_order_acq_rel);
     if (who == dropped) return true;
-    if (who != open) reinterpret_cast<waiter*>(who)->grant();
+    if (who != open) reinterpret_cast<waiter*>(who)->claim_popped().post();
     return false;
   }
   // Of the receiver, at its end. True: the sender is gone, so the state is the receiver's to free.

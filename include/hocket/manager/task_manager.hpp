@@ -164,7 +164,6 @@ class managed_end : public managed_wait {
   std::errc failed_ = std::errc::no_such_process;  // it could not be started, say
   settled how_ = settled::none;
   std::uint8_t no_padding_[3] = {};
-  waiter* next_ = nullptr;  // of those who are told together
 };
 
 class managed_join : public managed_wait {

@@ -4,13 +4,13 @@
 //
 // States of a call, which is a registration (waiter) of the wait of its coroutine:
 //
-//   in line --taken by a thread: begin_grant()--> running --finish_grant()--> over
+//   in line --taken by a thread: grant::keep()--> running --grant::post()--> over
 //           --its wait ends otherwise: detach()--> over, and never ran
 //           --the pool is destroyed--> over: refused
 //
 // A thread takes a call out of the line under the mutex; from then on detach() finds it gone, so an ending wait keeps
 // the call's hold, and with it the memory of the coroutine (core/claim.hpp). The thread then asks whether the wait is
-// still undecided: begin_grant() decides it. Not: the call does not run. So of a cancellation and the beginning of the
+// still undecided: claim_popped() decides it. Not: the call does not run. So of a cancellation and the beginning of the
 // call exactly one comes first, and who comes second does nothing.
 //
 // The line may outlive its pool: whoever ends a wait looks there for its call, also while the pool refuses that. So the

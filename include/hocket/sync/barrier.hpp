@@ -29,12 +29,13 @@
 //
 // How. All is guarded by the inner mutex. A wait that is under way stands in the line, and counts as one arrival; so a
 // wait that leaves the line takes one back. The phase ends at the arrival that makes them as many as the parties: it
-// takes the whole line out, marks each as having passed, and grants them outside of the mutex. A wait that others have
-// ended, but that was not in the line any more, finds the mark (has_it() in core/operation.hpp). Nobody goes on before
-// whoever lets him has left the mutex, so it may be destroyed then.
+// marks every linked waiter as passed, claims the waits under the mutex, and posts the grants after it. If a stop ended
+// a wait before, the wait finds the mark (has_it() in core/operation.hpp), and its detach() undoes no arrival. No
+// coroutine resumes before the mutex is unlocked, so a resumed coroutine may destroy the barrier.
 #pragma once
 #include <hocket/core/operation.hpp>
 #include <hocket/core/strength.hpp>
+#include <hocket/core/wait_line.hpp>
 #include <cstddef>
 
 namespace hocket::inline HOCKET_ABI {
@@ -79,8 +80,7 @@ class basic_barrier final : private wait_source {
   arrival come(bool drops) noexcept;
   void begin(suspension& wait, waiter& entry, arriving& request) noexcept;
   void expect_party() const noexcept;
-  waiter* end_phase() noexcept;
-  static void grant_all(waiter* first) noexcept;
+  void end_phase(grants& passed) noexcept;
   static arriving& request_of(waiter& entry) noexcept { return *static_cast<arriving*>(entry.resource); }
 
   const char* what() const noexcept override { return "a barrier"; }
@@ -91,7 +91,7 @@ class basic_barrier final : private wait_source {
   // Guarded by mutex_.
   std::size_t parties_;
   std::size_t arrived_ = 0;  // in this phase; fewer than the parties
-  list<waiter> line_;        // those of them who wait
+  wait_line line_;           // those of them who wait
 };
 
 template <class Strength>
@@ -107,8 +107,7 @@ class basic_barrier<Strength>::arriving {
  private:
   friend class basic_barrier;
   basic_barrier* at_;
-  waiter* next_ = nullptr;  // in the chain of those who are let through together
-  op_flag passed_;          // it had arrived when the phase ended
+  op_flag passed_;  // the phase ended after the arrival
   op_flag last_;
 };
 

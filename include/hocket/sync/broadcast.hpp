@@ -231,7 +231,8 @@ class basic_broadcast<Strength, T>::receiver::receiving {
   static constexpr bool keeps_result = true;
   explicit receiving(receiver& of) noexcept : receiver_(&of) {}
   bool try_now() noexcept { return of().from_->has_news(of().next_); }
-  void begin(suspension& wait, waiter& entry) noexcept { of().from_->begin(wait, entry, of().next_); }
+  bool begin(suspension& wait, waiter& entry) noexcept { return of().from_->begin(wait, entry, of().next_); }
+  wait_source& source() noexcept { return *of().from_; }
   result<T> take() { return of().take(); }
 
  private:
@@ -246,7 +247,8 @@ class basic_broadcast<Strength, T>::receiver::receiving_batch {
   static constexpr bool keeps_result = true;
   receiving_batch(receiver& of, std::span<T> room) noexcept : receiver_(&of), room_(room.data()), count_(room.size()) {}
   bool try_now() noexcept { return count_ == 0 || of().from_->has_news(of().next_); }
-  void begin(suspension& wait, waiter& entry) noexcept { of().from_->begin(wait, entry, of().next_); }
+  bool begin(suspension& wait, waiter& entry) noexcept { return of().from_->begin(wait, entry, of().next_); }
+  wait_source& source() noexcept { return *of().from_; }
   result<std::size_t> take() {
     if (count_ == 0) return count_;
     return of().take_some(room_.get(), count_);

@@ -47,10 +47,10 @@
 // whose place is then filled by the first sender that can be granted, 2. the item of such a sender, 3. a place in line.
 //
 // Who is granted is decided under the mutex, by its claim: then it is certain that the wait is not ended by others, and
-// that its memory stays until it is told, so the item can be moved. It is told after the mutex is free (settle() and
-// settled() in core/suspension.hpp). One that cannot be granted is skipped: so a wait that is ended at the head of a
-// line never holds up those behind it. A wait that ends otherwise takes itself out of line under the mutex, and so does
-// not see its item moved after that.
+// that its memory stays valid until the grant is posted, so the item can be moved. The grant is posted after the mutex
+// is unlocked (core/grant.hpp). A wait that cannot be granted is skipped: so a wait that is ended at the head of a line
+// never holds up those behind it. A wait that ends otherwise takes itself out of line under the mutex, and so does not
+// see its item moved after that.
 #pragma once
 #include <hocket/core/operation.hpp>
 #include <hocket/sync/detail/channel_exchange.hpp>
@@ -158,9 +158,10 @@ class basic_channel<Strength, T>::sending {
   using value_type = void;
   sending(basic_channel& to, U&& item) noexcept : to_(&to), item_(std::forward<U>(item)) {}
   bool try_now() noexcept { return to_->send_now(item_.slot, item_.get()); }
-  void begin(suspension& wait, waiter& entry) noexcept {
-    to_->begin_send(wait, entry, item_.slot, item_.get(), [this] { item_.keep(); });
+  bool begin(suspension& wait, waiter& entry) noexcept {
+    return to_->begin_send(wait, entry, item_.slot, item_.get(), [this] { item_.keep(); });
   }
+  wait_source& source() const noexcept { return *to_; }
   result<void> take() noexcept {
     if (item_.slot.failed()) [[unlikely]]
       return failure(item_.slot.error());
@@ -193,7 +194,8 @@ class basic_channel<Strength, T>::receiving {
   using value_type = T;
   explicit receiving(basic_channel& from) noexcept : from_(&from) {}
   bool try_now() noexcept { return from_->receive_now(slot_); }
-  void begin(suspension& wait, waiter& entry) noexcept { from_->begin_receive(wait, entry, slot_); }
+  bool begin(suspension& wait, waiter& entry) noexcept { return from_->begin_receive(wait, entry, slot_); }
+  wait_source& source() const noexcept { return *from_; }
   result<T> take() noexcept {
     if (slot_.failed()) [[unlikely]]
       return failure(slot_.error());
@@ -218,11 +220,12 @@ class basic_channel<Strength, T>::sending_batch {
     sent_ = to_->send_some(first_.slot, items_.get(), count_);
     return sent_ != 0 || first_.slot.failed();
   }
-  void begin(suspension& wait, waiter& entry) noexcept {
+  bool begin(suspension& wait, waiter& entry) noexcept {
     waited_ = true;
     first_.refer_to(*items_.get());
-    to_->begin_send(wait, entry, first_.slot, first_.get(), [this] { first_.keep(); });
+    return to_->begin_send(wait, entry, first_.slot, first_.get(), [this] { first_.keep(); });
   }
+  wait_source& source() const noexcept { return *to_; }
   result<std::size_t> take() noexcept {
     if (sent_ == 0 && first_.slot.failed()) return failure(first_.slot.error());
     if (waited_) sent_ = 1 + to_->send_some(first_.slot, items_.get() + 1, count_ - 1);
@@ -251,10 +254,11 @@ class basic_channel<Strength, T>::receiving_batch {
     got_ = from_->receive_some(first_, room_.get(), count_);
     return got_ != 0 || first_.failed();
   }
-  void begin(suspension& wait, waiter& entry) noexcept {
+  bool begin(suspension& wait, waiter& entry) noexcept {
     waited_ = true;
-    from_->begin_receive(wait, entry, first_);
+    return from_->begin_receive(wait, entry, first_);
   }
+  wait_source& source() const noexcept { return *from_; }
   result<std::size_t> take() noexcept {
     if (got_ == 0 && first_.failed()) return failure(first_.error());
     if (!waited_) return got_;

@@ -97,7 +97,7 @@ class selecting {
   void begin(suspension& wait, waiter& entry) noexcept {
     entries_ = &entry;
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (((I > 0 && wait.decided()) ? void() : arm<I>(arms_).begin(wait, entries_[I])), ...);
+      (((I > 0 && wait.decided()) ? void() : void(arm<I>(arms_).begin(wait, entries_[I]))), ...);
     }(indices);
   }
   result<value_type> take() {

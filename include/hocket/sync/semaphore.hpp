@@ -106,7 +106,8 @@ class basic_semaphore<Strength>::acquiring {
   using value_type = permits;
   acquiring(basic_semaphore& from, std::size_t n) noexcept : from_(&from), request_{n} {}
   bool try_now() noexcept { return from_->try_take(request_.wanted); }
-  void begin(suspension& wait, waiter& entry) noexcept { from_->begin(wait, entry, request_); }
+  bool begin(suspension& wait, waiter& entry) noexcept { return from_->begin(wait, entry, request_); }
+  wait_source& source() const noexcept { return *from_; }
   result<permits> take() noexcept { return permits(*from_, request_.wanted); }
 
  private:

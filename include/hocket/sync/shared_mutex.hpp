@@ -90,10 +90,10 @@ class basic_shared_mutex final : private detail::permit_line<Strength> {
       holder_.give_back("a coroutine unlocked a shared mutex that another one has locked for writing");
     this->give(permits(Use));
   }
-  void begin(suspension& wait, waiter& entry, typename base::request& wish) noexcept {
+  bool begin(suspension& wait, waiter& entry, typename base::request& wish) noexcept {
     holder_.expect_not_mine("a coroutine locked a shared mutex that it has locked for writing",
                             "a shared mutex is not recursive: unlock it first, or pass the guard down");
-    base::begin(wait, entry, wish);
+    return base::begin(wait, entry, wish);
   }
 
   const char* what() const noexcept override { return "a shared mutex"; }
@@ -145,7 +145,8 @@ class basic_shared_mutex<Strength>::locking {
   using value_type = held<Use>;
   explicit locking(basic_shared_mutex& of) noexcept : mutex_(&of), wish_{permits(Use)} {}
   bool try_now() noexcept { return mutex_->template try_now<Use>(); }
-  void begin(suspension& wait, waiter& entry) noexcept { mutex_->begin(wait, entry, wish_); }
+  bool begin(suspension& wait, waiter& entry) noexcept { return mutex_->begin(wait, entry, wish_); }
+  wait_source& source() const noexcept { return *mutex_; }
   result<held<Use>> take() noexcept { return mutex_->template taken<Use>(); }
 
  private:

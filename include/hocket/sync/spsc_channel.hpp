@@ -215,7 +215,8 @@ class basic_spsc_channel<Strength, T>::sending {
   using value_type = void;
   sending(basic_spsc_channel& to, U&& what) noexcept : to_(&to), item_(kept(what)) {}
   bool try_now() noexcept { return to_->can_send(); }
-  void begin(suspension& wait, waiter& entry) noexcept { to_->begin_send(wait, entry); }
+  bool begin(suspension& wait, waiter& entry) noexcept { return to_->begin_send(wait, entry); }
+  wait_source& source() const noexcept { return *to_; }
   result<void> take() noexcept {
     if constexpr (detail::is_small_item<T>) return to_->push(std::move(item_.item()));
     else return to_->push(static_cast<U>(*item_.get()));
@@ -247,7 +248,8 @@ class basic_spsc_channel<Strength, T>::receiving {
   static constexpr bool keeps_result = true;
   explicit receiving(basic_spsc_channel& from) noexcept : from_(&from) {}
   bool try_now() noexcept { return from_->can_receive(); }
-  void begin(suspension& wait, waiter& entry) noexcept { from_->begin_receive(wait, entry); }
+  bool begin(suspension& wait, waiter& entry) noexcept { return from_->begin_receive(wait, entry); }
+  wait_source& source() const noexcept { return *from_; }
   result<T> take() noexcept { return from_->pull(); }
 
  private:
@@ -261,7 +263,8 @@ class basic_spsc_channel<Strength, T>::sending_batch {
   sending_batch(basic_spsc_channel& to, std::span<T> items) noexcept
       : to_(&to), items_(items.data()), count_(items.size()) {}
   bool try_now() noexcept { return count_ == 0 || to_->can_send(); }
-  void begin(suspension& wait, waiter& entry) noexcept { to_->begin_send(wait, entry); }
+  bool begin(suspension& wait, waiter& entry) noexcept { return to_->begin_send(wait, entry); }
+  wait_source& source() const noexcept { return *to_; }
   result<std::size_t> take() noexcept {
     if (count_ == 0) return count_;
     return to_->push_some(count_, [this](std::size_t i) -> T&& { return std::move(items_.get()[i]); });
@@ -282,7 +285,8 @@ class basic_spsc_channel<Strength, T>::receiving_batch {
   receiving_batch(basic_spsc_channel& from, std::span<T> room) noexcept
       : from_(&from), room_(room.data()), count_(room.size()) {}
   bool try_now() noexcept { return count_ == 0 || from_->can_receive(); }
-  void begin(suspension& wait, waiter& entry) noexcept { from_->begin_receive(wait, entry); }
+  bool begin(suspension& wait, waiter& entry) noexcept { return from_->begin_receive(wait, entry); }
+  wait_source& source() const noexcept { return *from_; }
   result<std::size_t> take() noexcept {
     if (count_ == 0) return count_;
     return from_->pull_some(room_.get(), count_);

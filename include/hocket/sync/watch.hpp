@@ -120,7 +120,8 @@ class basic_watch<Strength, T>::receiver::receiving {
   static constexpr bool keeps_result = true;
   explicit receiving(receiver& of) noexcept : receiver_(&of) {}
   bool try_now() noexcept { return of().from_->has_news(of().seen_); }
-  void begin(suspension& wait, waiter& entry) noexcept { of().from_->begin(wait, entry, of().seen_); }
+  bool begin(suspension& wait, waiter& entry) noexcept { return of().from_->begin(wait, entry, of().seen_); }
+  wait_source& source() noexcept { return *of().from_; }
   result<T> take() { return of().take(); }
 
  private:

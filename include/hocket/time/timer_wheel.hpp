@@ -135,6 +135,7 @@ class timer_wheel final : public timer_service {
 
  private:
   timer_wheel(const clock& time, const executor* home, timer_waker* waker) noexcept;
+  bool is_here() const noexcept;
   static constexpr std::size_t batch = 16;  // slots that are opened before what was due in them is fired
   static constexpr unsigned digit_bits = 6;
   static constexpr std::size_t radix = 1u << digit_bits;

@@ -88,6 +88,24 @@ void sender_cancelled(execution& run) {
   stop.free();
 }
 
+// A receiver begins to wait beside a cancel and a send.
+void receiver_comes_beside_a_cancel(execution& run) {
+  kept<hocket::channel<parcel>> c(1u);
+  kept<stop_source> stop;
+  place at_receiver(&*stop);
+  int received = 0;
+  run.thread("receives", [&] {
+    if (auto got = wait_at(at_receiver, c->receive())) received += got->number();
+  });
+  run.thread("sends", [&] { require(c->try_send(parcel(1)).has_value(), "there is a place, or a receiver"); });
+  run.thread("cancels", [&] { stop->request(); });
+  run.join();
+  if (auto left = c->try_receive()) received += left->number();
+  require(received == 1, "an item was lost, or doubled");
+  c.free();
+  stop.free();
+}
+
 // A receiver that waits is cancelled while somebody sends.
 template <class Strength>
 void receiver_cancelled(execution& run) {
@@ -240,6 +258,7 @@ TEST_CASE("faults 12, 19: beside a cancel an item is with its sender, in the cha
 
 TEST_CASE("fault 13: beside the cancel of the first receiver an item is received by one of two") {
   ::verdict::none(deep, receiver_cancelled<strength::shared>);
+  ::verdict::none(bounds, receiver_comes_beside_a_cancel);
 }
 
 TEST_CASE("faults 15, 19: a close beside a send and a receive lets both go on, and loses nothing") {

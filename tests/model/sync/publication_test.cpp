@@ -87,9 +87,8 @@ void broadcast_cancelled(execution& run) {
   kept<stop_source> stop;
   place at_first(&*stop), at_second;
   auto mine = b->make_receiver();
-  one_wait first(at_first, mine.receive());
   run.thread("receives", [&] {
-    auto item = first.end();
+    auto item = wait_at(at_first, mine.receive());
     if (!item) item = wait_at(at_second, mine.receive());
     require(item->number() == 1, "an item was lost");
   });

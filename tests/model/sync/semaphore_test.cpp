@@ -127,6 +127,27 @@ void served_together(execution& run) {
   stop.free();
 }
 
+// Two waits share one stop source, so its list is used, which has a mutex.
+void both_cancelled(execution& run) {
+  kept<semaphore> s(0u);
+  kept<stop_source> stop;
+  place places[] = {place(&*stop), place(&*stop)};
+  one_wait first(places[0], s->acquire());
+  one_wait second(places[1], s->acquire());
+  std::size_t had = 0;
+  run.thread("wait", [&] {
+    for (auto* one : {&first, &second}) {
+      if (auto got = one->end()) had += got->forget();
+    }
+  });
+  run.thread("releases", [&] { s->release(); });
+  run.thread("cancels", [&] { stop->request(); });
+  run.join();
+  require(had + s->available() == 1, "a permit was lost, or made");
+  s.free();
+  stop.free();
+}
+
 // --- the mistakes
 
 struct undrained : strength::shared {
@@ -157,6 +178,10 @@ TEST_CASE("who gets the permits of two releases sees what both have done") {
 
 TEST_CASE("fault 13: the second in line is served when the first one is cancelled") {
   ::verdict::none(fresh, head_cancelled);
+}
+
+TEST_CASE("a release beside one cancel of two waits grants or leaves one permit") {
+  ::verdict::none(fresh, both_cancelled);
 }
 
 TEST_CASE("fault 12: permits for two, of whom one is cancelled, are conserved") {

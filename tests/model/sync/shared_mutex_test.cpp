@@ -196,7 +196,7 @@ TEST_CASE("a shared mutex that does not wait for the thread which leaves it is d
 }
 
 TEST_CASE("a shared mutex that gets in line in two steps forgets somebody") {
-  auto result = model::explore(bounds, readers_together<unlocked>);
+  auto result = model::explore(bounds, write_and_free<unlocked>);
   INFO(result.text());
   CHECK(result.found());
 }

@@ -75,8 +75,7 @@ void sender_cancelled(execution& run) {
   require(c->try_send(parcel(9)).has_value());
   parcel item(1);
   bool sent = false;
-  one_wait send(at_sender, c->send(std::move(item)));
-  run.thread("sends", [&] { sent = send.end().has_value(); });
+  run.thread("sends", [&] { sent = wait_at(at_sender, c->send(std::move(item))).has_value(); });
   run.thread("receives", [&] { require(c->try_receive()->number() == 9); });
   run.thread("cancels", [&] { stop->request(); });
   run.join();
@@ -93,9 +92,8 @@ void receiver_cancelled(execution& run) {
   kept<stop_source> stop;
   place at_first(&*stop), at_second;
   int received = 0;
-  one_wait first(at_first, c->receive());
   run.thread("receives", [&] {
-    auto got = first.end();
+    auto got = wait_at(at_first, c->receive());
     if (!got) got = wait_at(at_second, c->receive());
     received = got->number();
   });

@@ -80,12 +80,12 @@ struct watch final : wait_source, hocket::stop_node {
   explicit watch(stop_source& of) : source(of) {}
   void begin(suspension& wait, waiter& entry) noexcept {
     fire = [](stop_node& self, hocket::verdict) noexcept {
-      if (Made != mistake::keeps_the_hold) static_cast<watch&>(self).entry_->grant();
+      if (Made != mistake::keeps_the_hold) static_cast<watch&>(self).entry_->claim_popped().post();
     };
     entry_ = &entry;
     entry.enlist(wait, *this);
     const bool late = source.attach(*this) != hocket::verdict::idle;
-    if (late && Made != mistake::does_not_ask) entry.grant();
+    if (late && Made != mistake::does_not_ask) entry.claim_popped().post();
   }
   const char* what() const noexcept override { return "a broken watch"; }
   bool detach(waiter&) noexcept override { return source.detach(*this); }

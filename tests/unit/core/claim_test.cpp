@@ -33,7 +33,9 @@ TEST_CASE("an armed claim is held by its registrar") {
   word.arm();
   CHECK(word.outcome() == verdict::armed);
   CHECK(word.held());
-  word.disarm();
+  REQUIRE(word.settle(verdict::granted) == settlement::early);
+  CHECK_FALSE(word.commit());
+  CHECK(word.drop());
   CHECK_FALSE(word.held());
 }
 
@@ -117,12 +119,16 @@ TEST_CASE("holds are told while the claim is armed and committed, and whoever ha
   CHECK(word.drop(2));
 }
 
-TEST_CASE("a claim that nobody else has seen is disarmed") {
+TEST_CASE("a claim that ended by a store can be held again") {
   claim word;
-  arm(word, 3);
-  word.disarm();
-  CHECK_FALSE(word.held());
-  CHECK(word.outcome() == verdict::idle);
+  arm(word, 1);
+  REQUIRE(word.commit());
+  REQUIRE(word.holds() == 1);
+  word.end(verdict::granted);
+  word.hold_again(verdict::granted);
+  CHECK(word.held());
+  CHECK(word.outcome() == verdict::granted);
+  CHECK(word.drop());
 }
 
 TEST_CASE("a claim can be armed again after its end") {

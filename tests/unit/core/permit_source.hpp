@@ -4,7 +4,7 @@
 // of what every primitive does, without anything that is its own.
 #pragma once
 #include <hocket/base/mutex.hpp>
-#include <hocket/core/suspension.hpp>
+#include <hocket/core/wait_line.hpp>
 
 #include <coroutine>
 
@@ -23,9 +23,13 @@ class permit_source : public hocket::wait_source {
 
   // Gives a permit to the first waiter whose wait can still be granted, else keeps it.
   virtual void release() noexcept {
-    while (hocket::waiter* first = pop_or_keep()) {
-      if (first->grant()) return;
+    hocket::grant first;
+    {
+      hocket::locked guard(mutex_);
+      first = waiting_.claim_first();
+      if (!first) ++free_;
     }
+    first.post();
   }
 
   // Under one lock: takes a permit (true; unless the wait was granted by another source), or registers `entry` (false).
@@ -35,17 +39,14 @@ class permit_source : public hocket::wait_source {
       if (wait.take_now(entry, *this)) --free_;
       return true;
     }
-    entry.enlist(wait, *this);
-    waiting_.push_back(entry);
+    waiting_.enlist(wait, *this, entry);
     return false;
   }
 
   const char* what() const noexcept override { return "permits"; }
   bool detach(hocket::waiter& entry) noexcept override {
     hocket::locked guard(mutex_);
-    if (!entry.linked()) return false;
-    waiting_.erase(entry);
-    return true;
+    return waiting_.take_out(entry);
   }
   void pass_on(hocket::waiter&) noexcept override {
     ++passed_on;
@@ -63,7 +64,7 @@ class permit_source : public hocket::wait_source {
 
   int passed_on = 0;  // how often a granted permit came back unconsumed; for tests of one thread
 
-  // For tests that play the source by hand: takes the first waiter out, as release() does before it grants.
+  // For tests that pop a waiter by hand and claim it afterwards.
   hocket::waiter* pop() noexcept {
     hocket::locked guard(mutex_);
     return waiting_.empty() ? nullptr : &waiting_.pop_front();
@@ -78,7 +79,7 @@ class permit_source : public hocket::wait_source {
   }
 
   hocket::thread_mutex mutex_;
-  hocket::list<hocket::waiter> waiting_;
+  hocket::wait_line waiting_;
   int free_;
 };
 

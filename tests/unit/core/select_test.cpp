@@ -76,18 +76,25 @@ TEST_CASE("fault 12: a select destroyed granted passes on to the source that gra
   CHECK(sources[1].free() == 1);
 }
 
+// The sender is linked at `left`, and meets the receiver at `right`.
 TEST_CASE("two waits that meet are granted together") {
   for (bool committed : {false, true}) {
     stepped_executor on;
     permit_source left, right;
     bare_wait sender, receiver;
-    sender.list_at(left, on);
+    waiter at_right;
     receiver.list_at(right, on);
-    REQUIRE(sender.wait.commit());
     if (committed) REQUIRE(receiver.wait.commit());
-    CHECK(waiter::grant_both(*left.pop(), *right.pop()));
-    CHECK(on.posts() == (committed ? 2 : 1));
+    sender.list_at(left, on);
+    grant met = sender.wait.meet(at_right, right, receiver.entry);
+    REQUIRE(met);
+    static_cast<void>(right.pop());
+    CHECK(on.posts() == 0);
+    met.post();
+    CHECK(on.posts() == (committed ? 1 : 0));
     if (!committed) CHECK_FALSE(receiver.wait.commit());
+    CHECK_FALSE(sender.wait.commit());
+    CHECK_FALSE(left.has_waiters());
     CHECK(sender.wait.finish() == verdict::granted);
     CHECK(receiver.wait.finish() == verdict::granted);
   }
@@ -95,26 +102,21 @@ TEST_CASE("two waits that meet are granted together") {
 
 TEST_CASE("two waits of which one is decided are not granted: the other one waits on") {
   stepped_executor on;
-  stop_source stop;
-  auto ctx = context::child_of(context::root(), {.stop = &stop});
   permit_source left, right;
   bare_wait sender, receiver;
-  sender.list_at(left, on, ctx.get());
+  waiter at_right;
   receiver.list_at(right, on);
-  REQUIRE(sender.wait.commit());
   REQUIRE(receiver.wait.commit());
-  waiter* one = left.pop();
-  waiter* other = right.pop();
-  stop.request();
-  CHECK_FALSE(waiter::grant_both(*one, *other));
-  CHECK(one->decided());
-  CHECK_FALSE(other->decided());
+  sender.list_at(left, on);
+  left.release();  // decides it while it registers
+  CHECK(sender.wait.decided());
+  CHECK_FALSE(sender.wait.meet(at_right, right, receiver.entry));
+  CHECK_FALSE(receiver.wait.decided());
   CHECK(on.posts() == 0);
-  one->abandon();
+  CHECK_FALSE(sender.wait.commit());
+  right.release();
   CHECK(on.posts() == 1);
-  CHECK(other->grant());
-  CHECK(on.posts() == 2);
-  CHECK(sender.wait.finish() == verdict::cancelled);
+  CHECK(sender.wait.finish() == verdict::granted);
   CHECK(receiver.wait.finish() == verdict::granted);
 }
 

@@ -26,7 +26,7 @@ class gate final : public hocket::wait_source {
 
   // Lets everybody go on who waits now.
   void open() noexcept {
-    while (hocket::waiter* first = pop()) first->grant();
+    while (hocket::waiter* first = pop()) first->claim_popped().post();
   }
 
   const char* what() const noexcept override { return "gate"; }

@@ -165,7 +165,7 @@ class Wait:
         return self.suspension["claim_"].word() & VERDICT_MASK > RESERVED
 
     def handle(self):
-        return self.suspension["run_"]["handle"].word()
+        return self.suspension["handle"].word()
 
     def at(self):
         return source_location(self.suspension["at_"].word())

@@ -4,6 +4,7 @@
 #include <hocket/base/mutex.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/scheduled.hpp>
+#include <hocket/core/wait_line.hpp>
 #include <hocket/coro/detail/task_promise.hpp>
 #include <cstddef>
 #include <new>
@@ -95,7 +96,7 @@ class shared_state final : private wait_source {
   atomic<std::uint32_t> handles_{1};
   atomic<bool> received_{false};  // the exception, by somebody
   thread_mutex mutex_;
-  list<waiter> line_;  // guarded by mutex_
+  wait_line line_;  // guarded by mutex_
   // Of who starts the body, then of the body.
   std::optional<lone_target> lone_;
   alignas(shared_run) std::byte run_[sizeof(shared_run)];  // constructed if the word is not `idle`

@@ -39,7 +39,7 @@
 // after both: what either did before it put is visible, though there is but one baton to take.
 #pragma once
 #include <hocket/core/strength.hpp>
-#include <hocket/core/suspension.hpp>
+#include <hocket/core/wait_line.hpp>
 
 namespace hocket::inline HOCKET_ABI::detail {
 
@@ -49,9 +49,10 @@ class baton : public wait_source {
   baton(const baton&) = delete;
   baton& operator=(const baton&) = delete;
 
-  // A waiter of another source, whose wait is decided and who holds it still: it goes on when it has the baton.
-  void adopt(waiter& entry) noexcept {
-    entry.adopted_by(*this);
+  // Called without locks. Takes over a grant of another source: the grant is posted when the baton is handed to its
+  // wait.
+  void adopt(grant won) noexcept {
+    waiter& entry = won.keep(*this);
     std::uintptr_t seen = away;
     // ORDER: release, pairs with the compare-exchange in hand_over() and in get_in_line(); relaxed on failure.
     if (!word_.compare_exchange_strong(seen, address_of(entry), std::memory_order_release, std::memory_order_relaxed))
@@ -129,9 +130,11 @@ class baton : public wait_source {
 
   // False: its wait was ended by others.
   static bool give_to(waiter& next) noexcept {
-    if (!next.resource) [[likely]]
-      return next.grant();
-    next.finish_grant();
+    if (next.resource) [[unlikely]]
+      return next.kept().post(), true;
+    grant given = next.claim_popped();
+    if (!given) return false;
+    given.post();
     return true;
   }
 
@@ -142,7 +145,7 @@ class baton : public wait_source {
 
   typename Strength::template word<std::uintptr_t> word_;
   typename Strength::mutex mutex_;
-  list<waiter> line_;  // guarded by mutex_
+  wait_line line_;  // guarded by mutex_
 };
 
 extern template class baton<strength::shared>;

@@ -3,7 +3,7 @@
 #pragma once
 #include <hocket/base/error.hpp>
 #include <hocket/core/strength.hpp>
-#include <hocket/core/suspension.hpp>
+#include <hocket/core/wait_line.hpp>
 
 namespace hocket::inline HOCKET_ABI::detail {
 
@@ -27,47 +27,11 @@ class channel_party {
 
   bool receives;
   phase state = phase::begun;
-  std::uint8_t no_padding = 0;  // see core/op_flag.hpp
+  std::uint8_t no_padding[2] = {};  // see core/op_flag.hpp
 
  private:
-  friend class granted_waits;
-  settlement how_ = settlement::lost;  // of a grant that is not yet told
   int error_ = 0;
-  waiter* next_ = nullptr;  // in a chain of such grants
   const std::error_category* category_ = nullptr;
-};
-
-// Waits that were granted under the mutex, to be told when it is free.
-class granted_waits {
- public:
-  granted_waits() noexcept = default;
-  granted_waits(const granted_waits&) = delete;
-  granted_waits& operator=(const granted_waits&) = delete;
-
-  void add(waiter& entry, settlement how) noexcept {
-    channel_party& party = channel_party::of(entry);
-    party.how_ = how;
-    party.next_ = nullptr;
-    (last_ ? channel_party::of(*last_).next_ : first_) = &entry;
-    last_ = &entry;
-  }
-  void tell() noexcept {
-    if (first_) [[unlikely]]
-      tell_all();
-  }
-
- private:
-  // What was told may be gone.
-  [[gnu::noinline]] void tell_all() noexcept {
-    for (waiter* entry = first_; entry;) {
-      const channel_party& party = channel_party::of(*entry);
-      waiter* const next = party.next_;
-      entry->settled(party.how_);
-      entry = next;
-    }
-  }
-  waiter* first_ = nullptr;
-  waiter* last_ = nullptr;
 };
 
 template <class Strength>
@@ -84,11 +48,28 @@ class channel_core : public wait_source {
                   "close() it, and let it outlive all who use it");
   }
 
+  // A summary of the state, which stays true until the next note().
+  // - sendable: no receiver waits, and the channel is not closed.
+  // - bare: there is no item, no sender waits, and the channel is not closed.
+  // - unknown: the state must be read under the mutex.
+  enum class outlook : std::uint8_t { sendable, bare, unknown };
+
+  outlook known() const noexcept {
+    // ORDER: relaxed, pairs with the store in note(): outside of the mutex a hint.
+    return outlook_.load(std::memory_order_relaxed);
+  }
+  // Under the mutex.
+  void note(outlook now) noexcept {
+    // ORDER: relaxed, pairs with the load in known(), as above.
+    outlook_.store(now, std::memory_order_relaxed);
+  }
+  void note_item() noexcept { note(receivers_.empty() && !closed_ ? outlook::sendable : outlook::unknown); }
+
   // Under the mutex: grants the first of the line that can be granted, and takes it out. Null: nobody can.
-  static waiter* grant_first(list<waiter>& line, granted_waits& granted) noexcept;
+  static waiter* grant_first(wait_line& line, grants& granted) noexcept;
 
   // Under the mutex: the same together with `wait`, which is about to get in line at the other side.
-  waiter* meet(list<waiter>& line, suspension& wait, waiter& entry, granted_waits& granted) noexcept;
+  waiter* meet(wait_line& line, suspension& wait, waiter& entry, grants& granted) noexcept;
 
   // False: it was closed before.
   bool close(std::error_code why) noexcept;
@@ -97,14 +78,15 @@ class channel_core : public wait_source {
 
   mutable typename Strength::mutex mutex_;
   // Guarded by mutex_:
-  list<waiter> senders_;
-  list<waiter> receivers_;
+  wait_line senders_;
+  wait_line receivers_;
   bool closed_ = false;
   std::error_code why_;
+  typename Strength::template word<outlook> outlook_{outlook::sendable};  // for writing
 
  private:
   const char* what() const noexcept override { return "a channel"; }
-  void fail_all(list<waiter>& line, granted_waits& granted) noexcept;
+  void fail_all(wait_line& line, grants& granted) noexcept;
 };
 
 extern template class channel_core<strength::shared>;

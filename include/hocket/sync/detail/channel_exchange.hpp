@@ -32,7 +32,7 @@ class channel_exchange : public channel_core<Strength> {
   template <class U>
   bool send_now(channel_party& sender, U&& item) noexcept {
     this->mutex_.lock();
-    if (!this->receivers_.empty() || this->closed_ || queue_.full() || !queue_.make_room())
+    if (this->known() != base::outlook::sendable || queue_.full() || !queue_.make_room())
       return send_or_fail(sender, std::forward<U>(item));
     queue_.push(std::forward<U>(item));
     this->mutex_.unlock();
@@ -41,20 +41,20 @@ class channel_exchange : public channel_core<Strength> {
   }
   // As many as there is room for, and receivers wait for. Less than `n`: it is full, or `sender` has failed.
   std::size_t send_some(channel_party& sender, T* items, std::size_t n) noexcept {
-    granted_waits granted;
+    grants granted;
     std::size_t sent = 0;
     {
       locked guard(this->mutex_);
       while (sent < n && offer(sender, std::move(items[sent]), granted) && !sender.failed()) ++sent;
     }
-    granted.tell();
+    granted.post();
     return sent;
   }
-  // `keep` moves the item into the slot if it has to wait there.
+  // `keep` moves the item into the slot if it has to wait there (true).
   template <class U, class Keep>
-  void begin_send(suspension& wait, waiter& entry, slot& sender, U&& item, Keep keep) noexcept {
+  bool begin_send(suspension& wait, waiter& entry, slot& sender, U&& item, Keep keep) noexcept {
     entry.resource = static_cast<channel_party*>(&sender);
-    granted_waits granted;
+    grants granted;
     {
       locked guard(this->mutex_);
       if (this->closed_) {
@@ -63,24 +63,29 @@ class channel_exchange : public channel_core<Strength> {
         hand(*receiver, std::forward<U>(item));
         sender.state = phase::done;
       } else if (wait.decided()) {
-        return;  // a select: by another of its operations
+        return false;
       } else if (queue_.full()) {
         keep();
         sender.state = phase::waits;
-        entry.enlist(wait, *this);
-        this->senders_.push_back(entry);
+        this->note(base::outlook::unknown);
+        return this->senders_.enlist(wait, *this, entry);
       } else if (!queue_.make_room()) {
         fail_now(wait, entry, sender, std::make_error_code(std::errc::not_enough_memory));
       } else if (wait.take_now(entry, *this)) {
         queue_.push(std::forward<U>(item));
+        this->note_item();
         sender.state = phase::done;
       }
     }
-    granted.tell();
+    granted.post();
+    return false;
   }
 
-  // True: the receiver has an item, or has failed.
+  // True: the receiver has an item, or has failed. If the channel is known to be bare, returns false without the mutex;
+  // begin_receive() looks again under it.
   bool receive_now(slot& receiver) noexcept {
+    if (this->known() == base::outlook::bare) [[unlikely]]
+      return false;
     this->mutex_.lock();
     if (returned_ || queue_.size() == 0 || !this->senders_.empty()) return receive_or_fail(receiver);
     receiver.put(std::move(queue_.front()));
@@ -93,7 +98,7 @@ class channel_exchange : public channel_core<Strength> {
     std::size_t got = 0;
     for (bool more = true; more;) {
       taken_items<T> part;
-      granted_waits granted;
+      grants granted;
       {
         locked guard(this->mutex_);
         while (got + part.size() < n && !part.is_full() &&
@@ -101,20 +106,21 @@ class channel_exchange : public channel_core<Strength> {
         }
         if (got + part.size() == 0 && this->closed_) receiver.fail(this->why_);
       }
-      granted.tell();
+      granted.post();
       part.assign_to(items + got);
       got += part.size();
       more = part.is_full() && got < n;
     }
     return got;
   }
-  void begin_receive(suspension& wait, waiter& entry, slot& receiver) noexcept {
+  // True: it waits.
+  bool begin_receive(suspension& wait, waiter& entry, slot& receiver) noexcept {
     entry.resource = static_cast<channel_party*>(&receiver);
-    granted_waits granted;
+    grants granted;
     {
       locked guard(this->mutex_);
       if (returned_ || queue_.size() != 0) {
-        if (!wait.take_now(entry, *this)) return;
+        if (!wait.take_now(entry, *this)) return false;
         [[maybe_unused]] bool got = pull([&](T&& item) { receiver.put(std::move(item)); }, granted);
         receiver.state = phase::done;
       } else if (waiter* sender = this->meet(this->senders_, wait, entry, granted)) {
@@ -122,15 +128,16 @@ class channel_exchange : public channel_core<Strength> {
         receiver.state = phase::done;
         emptied(*sender);
       } else if (wait.decided()) {
-        return;  // as above
+        return false;
       } else if (this->closed_) {
         fail_now(wait, entry, receiver, this->why_);
       } else {
-        entry.enlist(wait, *this);
-        this->receivers_.push_back(entry);
+        this->note(this->senders_.empty() ? base::outlook::bare : base::outlook::unknown);  // its own select may send
+        return this->receivers_.enlist(wait, *this, entry);
       }
     }
-    granted.tell();
+    granted.post();
+    return false;
   }
 
   std::size_t places() const noexcept { return queue_.places(); }
@@ -162,17 +169,17 @@ class channel_exchange : public channel_core<Strength> {
 
   template <class U>
   [[gnu::noinline]] bool send_or_fail(channel_party& sender, U&& item) noexcept {
-    granted_waits granted;
+    grants granted;
     bool over;
     {
       locked guard(this->mutex_, adopt_lock);
       over = offer(sender, std::forward<U>(item), granted);
     }
-    granted.tell();
+    granted.post();
     return over;
   }
   [[gnu::noinline]] bool receive_or_fail(slot& receiver) noexcept {
-    granted_waits granted;
+    grants granted;
     bool over = true;
     {
       locked guard(this->mutex_, adopt_lock);
@@ -180,14 +187,14 @@ class channel_exchange : public channel_core<Strength> {
       else if (this->closed_) receiver.fail(this->why_);
       else over = false;
     }
-    granted.tell();
+    granted.post();
     return over;
   }
 
   // --- under the mutex
 
   template <class U>
-  bool offer(channel_party& sender, U&& item, granted_waits& granted) noexcept {
+  bool offer(channel_party& sender, U&& item, grants& granted) noexcept {
     if (this->closed_) return sender.fail(this->why_), true;
     if (!this->receivers_.empty()) {
       if (waiter* receiver = this->grant_first(this->receivers_, granted)) {
@@ -198,12 +205,13 @@ class channel_exchange : public channel_core<Strength> {
     if (queue_.full()) return false;
     if (!queue_.make_room()) return sender.fail(std::make_error_code(std::errc::not_enough_memory)), true;
     queue_.push(std::forward<U>(item));
+    this->note_item();
     return sender.state = phase::done, true;
   }
 
   // The first item that there is. False: there is none.
   template <class Put>
-  bool pull(Put put, granted_waits& granted) noexcept {
+  bool pull(Put put, grants& granted) noexcept {
     if (returned_) [[unlikely]] {
       put(std::move(returned_->item()));
       drop_returned();
@@ -224,7 +232,7 @@ class channel_exchange : public channel_core<Strength> {
   }
 
   // A place has come free: the first who waits for one has it.
-  void fill_place(granted_waits& granted) noexcept {
+  void fill_place(grants& granted) noexcept {
     waiter* const sender = this->grant_first(this->senders_, granted);
     if (!sender) return;
     [[maybe_unused]] const bool room = queue_.make_room();  // a ring has it
@@ -256,6 +264,7 @@ class channel_exchange : public channel_core<Strength> {
     auto* const one = static_cast<returned*>(memory);
     ::new (static_cast<void*>(one->bytes)) T(std::move(item));
     one->next = std::exchange(returned_, one);
+    this->note(base::outlook::unknown);
   }
   void drop_returned() noexcept {
     returned* const first = std::exchange(returned_, returned_->next);
@@ -269,7 +278,7 @@ class channel_exchange : public channel_core<Strength> {
   void pass_on(waiter& entry) noexcept override {
     slot& from = slot::of(entry);
     if (!from.receives || from.state != phase::done) return;
-    granted_waits granted;
+    grants granted;
     {
       locked guard(this->mutex_);
       if (waiter* next = this->grant_first(this->receivers_, granted)) hand(*next, std::move(from.item()));
@@ -277,7 +286,7 @@ class channel_exchange : public channel_core<Strength> {
     }
     from.clear();
     from.state = phase::begun;
-    granted.tell();
+    granted.post();
   }
 
   // Guarded by mutex_:

@@ -4,18 +4,15 @@
 // The life of such a wait:
 //   1. begin(): its waiter gets in line, the holder's lock is given up. Both on the side of whoever waits: what it
 //      looked at before was under the lock, so nobody who changes that and notifies can come before it is in line.
-//   2. Somebody takes it out of the line, under the inner mutex: a notify, or whoever ends the wait (detach()). From
-//      then on it is that one's.
-//   3. A notify claims the wait (waiter::claim_grant()). If others have ended it meanwhile, the notification goes to
-//      the next in line, so none is lost.
-//   4. In any case the lock adopts the waiter (baton.hpp): it stands in the lock's line like those who lock, and goes
-//      on when it is handed the lock. So a notification moves a coroutine from one line into another and wakes it once;
-//      a notify of all is no stampede.
+//   2. A notify claims and unlinks the waiter, under the inner mutex. A stop or a deadline unlinks it by detach().
+//      A notify skips a waiter whose wait has ended, so no notification is lost.
+//   3. In both cases the lock adopts the wait (baton.hpp): the waiter is linked in the line of the lock, and its
+//      coroutine is posted when the lock is handed over. So a notification moves a coroutine from one line to another
+//      and wakes it once. A notify of all causes no stampede.
 //
-// Hazards. *A wait that is ended while a notify has its waiter*: detach() finds it out of the line and leaves it alone;
-// the notify loses the claim, and lets the lock adopt it all the same. `listed` says which line it is in, since its
-// links may stand in the line of the lock already. *The condition is gone*: a notify of all takes its waiters out in
-// one go, chained through their requests, and then touches nothing but those and their locks.
+// Hazards. *detach() is called for a waiter that the lock has adopted* (by a registrar that a notify has overtaken):
+// the flag `listed` tells, because the waiter's links may be in the line of the lock. *The condition is destroyed by a
+// coroutine that it woke*: notify_all() unlinks all waiters first, and then touches only their grants and their locks.
 //
 // (Wait morphing: Butenhof, Programming with POSIX Threads, 1997; as Linux's FUTEX_CMP_REQUEUE does it.)
 #pragma once
@@ -28,8 +25,6 @@ namespace hocket::inline HOCKET_ABI::detail {
 template <class Strength>
 struct relock_request {
   baton<Strength>* lock;
-  relock_request* next = nullptr;  // in the chain of those who are notified together
-  waiter* entry = nullptr;
   op_flag listed{};  // in the line; guarded by the inner mutex
 };
 
@@ -58,15 +53,13 @@ class condition_core : public wait_source {
 
  private:
   static request& request_of(waiter& entry) noexcept { return *static_cast<request*>(entry.resource); }
-  static bool notify(request& first) noexcept;
-  request* pop() noexcept;
-  request* pop_all() noexcept;
+  static void hand_on(grant won) noexcept { request_of(won.entry()).lock->adopt(std::move(won)); }
 
   bool detach(waiter& entry) noexcept override;
   void pass_on(waiter&) noexcept override { notify_one(); }
 
   typename Strength::mutex mutex_;
-  list<waiter> line_;  // guarded by mutex_
+  wait_line line_;  // guarded by mutex_
 };
 
 extern template class condition_core<strength::shared>;

@@ -11,20 +11,22 @@
 //   wanted   unset, some may wait in line -> set      wake_all() under the inner mutex
 //
 // One waiter stands in the word; the second who comes takes it along into the line, as at a baton (baton.hpp). The line
-// is guarded by the inner mutex, and empty unless the word is `wanted`.
+// is guarded by the inner mutex. If the word is not `wanted`, every waiter in the line belongs to a wait that has
+// ended.
 //
 // Why setting what is set writes: a producer that only looked could find `set`, and a consumer reset it and look for
 // what the producer has made before that is visible; both would be content, and the consumer would sleep. With a write
 // on each side one of the two comes first: a reset that comes second sees what was made, a set that comes second leaves
 // it set.
 //
-// Who is woken is taken out of the line under the mutex, all in one go, and granted outside of it. A set() touches
+// wake_all() claims and unlinks all waiters under the mutex, and posts the grants after it. If a stop ended a wait
+// before, the waiter stays in the line until the stop's detach(), whatever the word says then. A set() touches
 // neither this object nor a waiter after the grant to it; and it does not make the word `set` before it has the mutex
 // (if some wait in the line), through which the destructor goes, too. So it can be destroyed by whoever it has let
 // through.
 #pragma once
 #include <hocket/core/strength.hpp>
-#include <hocket/core/suspension.hpp>
+#include <hocket/core/wait_line.hpp>
 
 namespace hocket::inline HOCKET_ABI::detail {
 
@@ -84,14 +86,15 @@ class event_core : public wait_source {
 
   [[gnu::noinline]] void get_in_line(waiter& entry) noexcept;
   [[gnu::noinline]] void wake_all() noexcept;
-  bool take_line(std::uintptr_t& seen, waiter*& first) noexcept;
+  bool is_set_or_push(waiter& entry) noexcept;
+  bool wake_line(std::uintptr_t& seen) noexcept;
 
   bool detach(waiter& entry) noexcept override;
   void pass_on(waiter&) noexcept override {}
 
   typename Strength::template word<std::uintptr_t> word_;
   typename Strength::mutex mutex_;
-  list<waiter> line_;  // guarded by mutex_
+  wait_line line_;  // guarded by mutex_
 };
 
 extern template class event_core<strength::shared>;

@@ -7,23 +7,24 @@
 //   bits 1..63  free permits
 //
 // While bit 0 is clear, the word changes by one read-modify-write of anybody. While it is set, it changes under the
-// inner mutex only, and whoever changes it, or takes the first out of the line, then serves the line: from the front,
-// as far as the permits last. So the first in line always wants more than there is. Who is served has left the line;
-// the grants are made outside of the mutex, and what could not be granted is given back again.
+// inner mutex only. After every such change, and after every removal from the line, serve() runs: it claims waiters
+// from the front as long as the permits suffice, unlinks them and takes their permits, all under the mutex. The grants
+// are posted after it. serve() stops at a waiter whose wait a stop or another source has ended: that party's detach()
+// serves the line again. (If serve() skipped such waiters, each of n removals would walk over n waiters when one event
+// ends n selects.)
 //
 // Ending the wait of the first in line can so grant the next ones, inside of that end. Where these are selects, a grant
 // ends their waits in other lines, which can grant others there, and so on without a limit: so what is served while the
-// thread makes grants already is put behind those that it still has to make (served_waits), and the stack does not
-// grow. Whoever served it may be gone by then, but for the waits themselves: they keep their line, and what cannot be
-// granted goes back before such a wait is over.
+// thread posts grants already is put behind those that it still has to post (post_in_turn), and the stack does not
+// grow.
 //
 // The end of its life. Whoever gives permits back touches nothing after its write of the word, but for the inner mutex,
-// which the destructor goes through; and for what it could not grant, which nobody has until it is given back. So who
-// has been granted all the permits there are may destroy it, if nobody else wants any.
+// which the destructor goes through, and the grants. So a coroutine that holds all permits may destroy the line, if
+// nobody waits.
 #pragma once
 #include <hocket/core/strength.hpp>
-#include <hocket/core/suspension.hpp>
-#include <hocket/sync/detail/served_waits.hpp>
+#include <hocket/core/wait_line.hpp>
+#include <hocket/sync/detail/post_in_turn.hpp>
 #include <cstddef>
 
 namespace hocket::inline HOCKET_ABI::detail {
@@ -37,7 +38,11 @@ class permit_line : public wait_source {
  protected:
   static constexpr std::size_t most = static_cast<std::size_t>(-1) >> 2;
 
-  using request = permit_request;
+  // How many permits a waiter wants. A part of the operation.
+  struct request {
+    std::size_t wanted;
+    static request& of(waiter& entry) noexcept { return *static_cast<request*>(entry.resource); }
+  };
 
   explicit permit_line(std::size_t free) noexcept : word_(count(free)) {}
   ~permit_line() { Strength::drain(mutex_); }
@@ -52,8 +57,8 @@ class permit_line : public wait_source {
     return true;
   }
 
-  // Takes them if they are there and the wait can still be granted, else gets in line.
-  void begin(suspension& wait, waiter& entry, request& wish) noexcept;
+  // Takes the permits, if they are free and the wait is undecided. True: links the waiter instead.
+  bool begin(suspension& wait, waiter& entry, request& wish) noexcept;
 
   void give(std::size_t n) noexcept {
     // ORDER: relaxed, pairs with nothing: a hint that the exchange below verifies.
@@ -99,15 +104,14 @@ class permit_line : public wait_source {
   }
 
   [[gnu::noinline, gnu::cold]] void give_to_waiters(std::size_t n) noexcept;
-  waiter* serve() noexcept;
-  static std::size_t grant_all(waiter* first) noexcept;
+  void serve(grants& served) noexcept;
 
   bool detach(waiter& entry) noexcept override;
   void pass_on(waiter& entry) noexcept override;
 
   typename Strength::template word<word> word_;
   typename Strength::mutex mutex_;
-  list<waiter> line_;  // guarded by mutex_
+  wait_line line_;  // guarded by mutex_
 };
 
 extern template class permit_line<strength::shared>;

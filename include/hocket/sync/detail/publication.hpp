@@ -2,8 +2,8 @@
 // seen: what a watch and a broadcast are made of.
 //
 // `published_` says how often; it is closed after that. A receiver waits as long as it has seen that much. Publishing
-// never waits: under the mutex it changes what is published, counts, and takes all who wait out of the line in one go;
-// they are granted when the mutex is free.
+// never waits. Under the mutex it changes what is published, counts, and claims and unlinks all waiters. The grants are
+// posted after the mutex.
 //
 // Being granted means to look again: nothing goes through the memory of a wait, and what a receiver has seen moves when
 // it takes something. So a wait that is ended by others, or a coroutine that is destroyed after its grant, has lost
@@ -17,36 +17,9 @@
 #pragma once
 #include <hocket/base/error.hpp>
 #include <hocket/core/strength.hpp>
-#include <hocket/core/suspension.hpp>
+#include <hocket/core/wait_line.hpp>
 
 namespace hocket::inline HOCKET_ABI::detail {
-
-// Those who were taken out of a line, in its order.
-class woken_waits {
- public:
-  woken_waits() noexcept = default;
-  woken_waits(const woken_waits&) = delete;
-  woken_waits& operator=(const woken_waits&) = delete;
-
-  void take(list<waiter>& line) noexcept {
-    while (!line.empty()) {
-      waiter& last = line.pop_back();
-      last.resource = first_;
-      first_ = &last;
-    }
-  }
-  // Without locks. Whose wait was ended by others has lost nothing.
-  void grant() noexcept {
-    while (first_) {
-      auto* next = static_cast<waiter*>(first_->resource);
-      first_->grant();
-      first_ = next;
-    }
-  }
-
- private:
-  waiter* first_ = nullptr;
-};
 
 template <class Strength>
 class publication : public wait_source {
@@ -69,7 +42,7 @@ class publication : public wait_source {
   // more than one, if it publishes that many. False: it is closed, and nothing was called.
   template <class Change>
   bool publish(Change change, std::uint64_t count = 1) noexcept {
-    woken_waits woken;
+    grants woken;
     {
       locked guard(mutex_);
       // ORDER: relaxed, pairs with nothing: it changes under the mutex.
@@ -78,9 +51,9 @@ class publication : public wait_source {
       change(before);
       // ORDER: relaxed, pairs with the load in has_news(): the mutex orders what is published.
       published_.store(before + count, std::memory_order_relaxed);
-      woken.take(line_);
+      line_.claim_all(woken);
     }
-    woken.grant();
+    woken.post();
     return true;
   }
 
@@ -89,7 +62,8 @@ class publication : public wait_source {
     // ORDER: relaxed, pairs with the stores in publish() and close(): a look, that begin() repeats under the mutex.
     return published_.load(std::memory_order_relaxed) != seen;
   }
-  void begin(suspension& wait, waiter& entry, std::uint64_t seen) noexcept;
+  // True: it waits.
+  bool begin(suspension& wait, waiter& entry, std::uint64_t seen) noexcept;
 
   // Under the mutex:
   std::uint64_t published() const noexcept {
@@ -112,7 +86,7 @@ class publication : public wait_source {
   // Guarded by mutex_, the count for writing:
   typename Strength::template word<std::uint64_t> published_;
   std::error_code why_;
-  list<waiter> line_;
+  wait_line line_;
 };
 
 extern template class publication<strength::shared>;

@@ -118,7 +118,8 @@ class spsc_core : public wait_source {
     // ORDER: seq_cst, forbids the same.
     return notes_.load(std::memory_order_seq_cst) == 0 || publish_slowly(n);
   }
-  void begin_send(suspension& wait, waiter& entry) noexcept;
+  // True: it waits.
+  bool begin_send(suspension& wait, waiter& entry) noexcept;
 
   // --- the receiver
 
@@ -154,12 +155,13 @@ class spsc_core : public wait_source {
     if (notes_.load(std::memory_order_seq_cst) & sender_waits) [[unlikely]]
       wake_sender();
   }
-  void begin_receive(suspension& wait, waiter& entry) noexcept;
+  // True: it waits.
+  bool begin_receive(suspension& wait, waiter& entry) noexcept;
 
   // --- anybody
 
   bool is_closed() const noexcept {
-    // ORDER: acquire, pairs with the store in note() by close(): why() can be read.
+    // ORDER: acquire, pairs with the store in announce() by close(): why() can be read.
     return notes_.load(std::memory_order_acquire) & closed;
   }
   // Of a channel that was found closed.
@@ -203,8 +205,11 @@ class spsc_core : public wait_source {
   [[gnu::noinline]] void look_for_end() noexcept;
 
   // Under the mutex:
-  void note(std::uint32_t set, std::uint32_t cleared) noexcept;
-  waiter* take_out(waiter*& end, note_bits its) noexcept;
+  void announce(std::uint32_t notes) noexcept;
+  void withdraw(note_bits its) noexcept;
+  bool enlist(suspension& wait, waiter& entry, waiter*& end) noexcept;
+  grant claim(waiter*& end, note_bits its) noexcept;
+  void take_out(waiter*& end, note_bits its) noexcept;
 
   const std::size_t places_;
   // The parts are kept apart by gaps: a type that is aligned to cache lines does not belong into a coroutine's frame,

@@ -10,7 +10,7 @@
 // last one to leave gives the hold back.
 //
 //   parties   1  the handler            detach(): 0 stays 0, else one more, and an emission is posted
-//             2  and an emission        each, when it ran or was destroyed: one less; to 0: waiter.grant()
+//             2  and an emission        each, when it ran or was destroyed: one less; to 0: claim and post
 #pragma once
 #include <hocket/core/awaitable.hpp>
 #include <hocket/core/suspension.hpp>
@@ -62,7 +62,7 @@ class asio_wait : public own_awaiter, public wait_source {
  private:
   void leave() noexcept {
     // ORDER: acq_rel, pairs with itself by the other party: what both did is over, and seen by the coroutine.
-    if (parties_.fetch_sub(1, std::memory_order_acq_rel) == 1) entry_.grant();
+    if (parties_.fetch_sub(1, std::memory_order_acq_rel) == 1) entry_.claim_popped().post();
   }
 
   atomic<std::uint32_t> parties_{1};

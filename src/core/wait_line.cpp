@@ -1,0 +1,19 @@
+#include <hocket/core/wait_line.hpp>
+
+namespace hocket::inline HOCKET_ABI {
+
+grant wait_line::claim_first() noexcept {
+  for (waiter& entry : *this) {
+    if (grant won = entry.claim()) {
+      erase(entry);
+      return won;
+    }
+  }
+  return {};
+}
+
+void wait_line::claim_all(grants& won) noexcept {
+  claim_all(won, [](waiter&) {});
+}
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,16 @@
+#include <hocket/core/current.hpp>
+#include <hocket/core/suspension.hpp>
+#include <hocket/sync/detail/post_in_turn.hpp>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+void post_in_turn(grants&& served) noexcept {
+  if (served.empty()) return;
+  void*& slot = current_slot(thread_slot::posting);
+  if (slot) return static_cast<grants*>(slot)->add(std::move(served));
+  slot = &served;
+  served.post();
+  slot = nullptr;
+}
+
+}  // namespace hocket::inline HOCKET_ABI::detail
