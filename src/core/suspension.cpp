@@ -46,7 +46,10 @@ void suspension::expect_over() const noexcept {
                 "cancel or kill it and join it: only unstarted and finished coroutines may be destroyed");
 }
 
-void suspension::arm(std::coroutine_handle<> whom, const wait_terms& terms) noexcept {
+void suspension::arm(std::coroutine_handle<> whom, const wait_terms& terms) noexcept { arm_for(whom, terms); }
+void suspension::arm(std::coroutine_handle<> whom, plain_terms terms) noexcept { arm_for(whom, terms); }
+
+void suspension::arm_for(std::coroutine_handle<> whom, const wait_terms& terms) noexcept {
   thread_state& here = this_thread();
   expects(here.seat.running_on != nullptr, "a coroutine waited outside of any executor",
           "start it with spawn, run or sync_wait, so that somebody can resume it");
@@ -54,7 +57,7 @@ void suspension::arm(std::coroutine_handle<> whom, const wait_terms& terms) noex
   context* const ctx = here.ctx;
   ctx_ = ctx ? ctx : &context::root();
   scheduled* const self = ctx_->strand();
-  if (self && terms.ignore != verdict::killed) self->expect_no_unwinding(terms.at);
+  if (self && terms.ignore != verdict::killed) self->expect_no_unwinding(location_of(terms.at));
   claim_.arm();
   finished_ = false;
   ignore_ = terms.ignore;

@@ -14,12 +14,13 @@ bool when_group::suspend(std::coroutine_handle<> parent, std::size_t children,
   thread_state& here = this_thread();
   context* const outer = here.ctx;
   context& above = current_context();
-  if (scheduled* self = above.strand()) self->expect_no_unwinding(terms_.at);
+  const std::source_location at = location_of(terms_.at);
+  if (scheduled* self = above.strand()) self->expect_no_unwinding(at);
   expects(here.seat.running_on != nullptr, "a group was awaited outside of any executor",
-          "await it in a coroutine that was spawned, or sync_wait for it", nullptr, terms_.at);
-  const time_point end = deadline_on(*here.seat.running_on, terms_.within, "a group of awaitables", terms_.at);
-  context_ = context::child_beside_others(above, {nullptr, &stop_, std::min(terms_.until, end)}, terms_.at);
-  wait_.arm(parent, {terms_.at, verdict::killed});
+          "await it in a coroutine that was spawned, or sync_wait for it", nullptr, at);
+  const time_point end = deadline_on(*here.seat.running_on, terms_.within, "a group of awaitables", at);
+  context_ = context::child_beside_others(above, {nullptr, &stop_, std::min(terms_.until, end)}, at);
+  wait_.arm(parent, wait_terms(terms_.at, verdict::killed));
   entry_.enlist(wait_, *this);
   // ORDER: relaxed, pairs with nothing: nobody else has the group yet.
   left_.store(children + 1, std::memory_order_relaxed);

@@ -9,7 +9,7 @@
 namespace hocket::inline HOCKET_ABI {
 
 bool stack_wait::begin(std::coroutine_handle<> start, const std::source_location& at) noexcept {
-  wait_.arm(start, at);
+  wait_.arm(start, place_of(at));
   entry_.enlist(wait_, *this);
   const stack_depot::enlisted answer = depot_.wait(*this);
   if (answer.how != stack_depot::enlisting::waits) {  // popped as soon as it stood in line

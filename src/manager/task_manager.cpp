@@ -138,7 +138,7 @@ std::optional<task_info> task_manager::find(task_id id) const noexcept {
   return found;
 }
 
-operation<detail::managed_end> task_manager::wait(task_id id, std::source_location at) noexcept {
+operation<detail::managed_end> task_manager::wait(task_id id, source_place at) noexcept {
   return operation<detail::managed_end>(std::in_place, at, *core_, id);
 }
 
@@ -170,7 +170,7 @@ time_point task_manager::now() const noexcept { return core_->time().now(); }
 
 void task_manager::close() noexcept { core_->close(); }
 
-operation<detail::managed_join> task_manager::join(std::source_location at) noexcept {
+operation<detail::managed_join> task_manager::join(source_place at) noexcept {
   return operation<detail::managed_join>(std::in_place, at, *core_);
 }
 

@@ -51,10 +51,10 @@ struct counted_wait : Op {
  private:
   std::atomic<long>* contended_;
 };
-template <class Op>
-auto counted(statistics& ends, operation<Op> wait) {
-  const wait_terms terms = wait.terms();
-  return operation(counted_wait<Op>(std::move(wait).unwrap(), ends.contended), terms);
+template <class Op, class Terms>
+auto counted(statistics& ends, operation<Op, Terms> wait) {
+  const Terms terms = wait.terms();
+  return operation<counted_wait<Op>, Terms>(counted_wait<Op>(std::move(wait).unwrap(), ends.contended), terms);
 }
 
 }  // namespace hocket_test

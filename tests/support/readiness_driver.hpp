@@ -223,8 +223,8 @@ class readiness_drivers final : public hocket::driver_maker {
   std::vector<readiness_driver*> made_;
 };
 
-inline hocket::operation<readiness_driver::reading> readable(
-    int fd, std::source_location at = std::source_location::current()) noexcept {
+inline hocket::operation<readiness_driver::reading> readable(int fd,
+                                                             hocket::source_place at = hocket::this_place()) noexcept {
   return hocket::operation(readiness_driver::reading{fd}, at);
 }
 

@@ -9,11 +9,11 @@
 // Where fibers are threads of the operating system (HOCKET_BACKEND=thread) all of this is the thread's that resumed
 // them (base/logical_thread.hpp).
 #pragma once
+#include <hocket/base/source_place.hpp>
 #include <hocket/base/visible_pointer.hpp>
 #include <hocket/core/platform/this_thread.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <source_location>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -83,16 +83,16 @@ namespace detail {
 [[noreturn, gnu::cold]] void wait_under_lock(const lock_record& held, const context* ctx,
                                              const std::source_location& at) noexcept;
 }
-inline void expect_no_lock(const thread_state& here, [[maybe_unused]] const std::source_location& at = {}) noexcept {
+inline void expect_no_lock(const thread_state& here, [[maybe_unused]] source_place at = {}) noexcept {
   if constexpr (debug_checks && !under_model) {
     if (here.locks) [[unlikely]]
-      detail::wait_under_lock(*here.locks, here.ctx, at);
+      detail::wait_under_lock(*here.locks, here.ctx, location_of(at));
   }
 }
 
 // The same for what awaits something that may be possible at once: then nobody asks whether it waits. A plain thread
 // may.
-inline void expect_no_lock_to_await([[maybe_unused]] const std::source_location& at = {}) noexcept {
+inline void expect_no_lock_to_await([[maybe_unused]] source_place at = {}) noexcept {
   if constexpr (debug_checks && !under_model) {
     const thread_state& here = this_thread();
     if (here.seat.running_on) expect_no_lock(here, at);

@@ -87,7 +87,7 @@ class join_handle {
   void kill() const noexcept { checked().request(verdict::killed); }
 
   // The wait for the end as an operation, to be timed or selected.
-  [[nodiscard]] operation<detail::join_operation<T>> join(std::source_location at = std::source_location::current()) {
+  [[nodiscard]] operation<detail::join_operation<T>> join(source_place at = this_place()) {
     return operation<detail::join_operation<T>>(std::in_place, at, checked());
   }
 

@@ -166,47 +166,56 @@ struct resumption<Op> {
 // The error of a wait that was not granted; unwinds the coroutine if it was killed.
 [[nodiscard]] failure failure_of(verdict outcome);
 
+// An operation, as a primitive returns it, has the terms of its coroutine alone. `within` and its like return one with
+// terms of its own: four words that all others need not carry.
+template <wait_operation Op, class Terms = plain_terms>
+class operation;
 template <wait_operation Op>
+using limited_operation = operation<Op, wait_terms>;
+
+template <wait_operation Op, class Terms = plain_terms>
 class wait;
 
-template <wait_operation Op>
+template <wait_operation Op, class Terms>
 class [[nodiscard("an operation does nothing until it is awaited")]] operation {
  public:
   using value_type = typename Op::value_type;
 
-  explicit operation(Op op, const wait_terms& terms = {}) noexcept : op_(op), terms_(terms) {}
+  explicit operation(Op op, const Terms& terms = {}) noexcept : op_(op), terms_(terms) {}
   // Op(of...), made in its place: as a copy, several words would go through memory twice.
   template <class... A>
-  operation(std::in_place_t, const wait_terms& terms, A&&... of) noexcept
-      : op_(std::forward<A>(of)...), terms_(terms) {}
+  operation(std::in_place_t, const Terms& terms, A&&... of) noexcept : op_(std::forward<A>(of)...), terms_(terms) {}
   operation(operation&& other) noexcept : op_(other.op_), terms_(other.terms_) { other.mark_awaited(); }
   operation& operator=(operation&&) = delete;
   ~operation() {
     if constexpr (debug_checks)
       debug_expects(awaited_ || leaving_by_failure(), "an operation was dropped without being awaited",
-                    "co_await it (await it in a fiber), or do not ask for it", nullptr, terms_.at);
+                    "co_await it (await it in a fiber), or do not ask for it", nullptr, location_of(terms_.at));
   }
 
   // The awaiter refers to the operation.
-  wait<Op> operator co_await() && noexcept {
+  wait<Op, Terms> operator co_await() && noexcept {
     mark_awaited();
-    return wait<Op>(*this);
+    return wait<Op, Terms>(*this);
   }
 
   // The same operation under stricter terms: `within` and its like are made of these. The author's part, too.
-  operation until(time_point deadline) && noexcept {
-    if (deadline < terms_.until) terms_.until = deadline;
-    return std::move(*this);
+  limited_operation<Op> until(time_point deadline) && noexcept {
+    wait_terms stricter(terms_);
+    if (deadline < stricter.until) stricter.until = deadline;
+    return limited_operation<Op>(std::in_place, stricter, std::move(*this).unwrap());
   }
-  operation within(duration time) && noexcept {
-    if (time < terms_.within) terms_.within = time;
-    return std::move(*this);
+  limited_operation<Op> within(duration time) && noexcept {
+    wait_terms stricter(terms_);
+    if (time < stricter.within) stricter.within = time;
+    return limited_operation<Op>(std::in_place, stricter, std::move(*this).unwrap());
   }
-  operation ignoring(verdict strength) && noexcept {
-    if (strength > terms_.ignore) terms_.ignore = strength;
-    return std::move(*this);
+  limited_operation<Op> ignoring(verdict strength) && noexcept {
+    wait_terms stricter(terms_);
+    if (strength > stricter.ignore) stricter.ignore = strength;
+    return limited_operation<Op>(std::in_place, stricter, std::move(*this).unwrap());
   }
-  const wait_terms& terms() const noexcept { return terms_; }
+  const Terms& terms() const noexcept { return terms_; }
   const Op& op() const noexcept { return op_; }
   Op&& unwrap() && noexcept {
     mark_awaited();
@@ -217,7 +226,7 @@ class [[nodiscard("an operation does nothing until it is awaited")]] operation {
   void discard() && noexcept { mark_awaited(); }
 
  private:
-  friend class wait<Op>;
+  friend class wait<Op, Terms>;
   struct nothing {
     constexpr operator bool() const noexcept { return true; }
   };
@@ -226,18 +235,21 @@ class [[nodiscard("an operation does nothing until it is awaited")]] operation {
   }
 
   Op op_;
-  wait_terms terms_;
+  Terms terms_;
   [[no_unique_address]] std::conditional_t<debug_checks, bool, nothing> awaited_{};
 };
 
+template <class Op>
+operation(Op, source_place) -> operation<Op>;
+
 // The awaiter of an operation, which it refers to: built where the coroutine waits, never moved. The suspension is
 // constructed only when there is one.
-template <wait_operation Op>
+template <wait_operation Op, class Terms>
 class [[nodiscard]] wait : public own_awaiter {
  public:
   using value_type = typename Op::value_type;
 
-  explicit wait(operation<Op>& what) noexcept : what_(what) {}
+  explicit wait(operation<Op, Terms>& what) noexcept : what_(what) {}
   wait(const wait&) = delete;
   wait& operator=(const wait&) = delete;
   ~wait() {
@@ -325,7 +337,8 @@ class [[nodiscard]] wait : public own_awaiter {
   static std::coroutine_handle<> begin_paused(void* paused) noexcept {
     auto& self = *static_cast<wait*>(paused);
     const std::coroutine_handle<> awaiting = self.awaiting_;
-    self.ended_ = detail::ended_already(self.what_.terms_.ignore, self.what_.terms_.until);
+    const wait_terms terms(self.what_.terms_);
+    self.ended_ = detail::ended_already(terms.ignore, terms.until);
     if (self.ended_ != verdict::idle) return awaiting;
     self.state_ = state::possible;
     return self.what_.op_.try_now() || !self.begin(awaiting) ? awaiting : nullptr;
@@ -341,7 +354,7 @@ class [[nodiscard]] wait : public own_awaiter {
     waiter entries[waiters_of<Op>];
   };
 
-  operation<Op>& what_;
+  operation<Op, Terms>& what_;
   state state_ = state::possible;
   verdict ended_ = verdict::idle;  // while pausing
   union {

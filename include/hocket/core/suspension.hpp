@@ -41,13 +41,13 @@
 // leaves that to the registrar. *A lost wake-up*: a registration is visible only under its source's lock, and a source
 // that changes state does so under the same lock.
 #pragma once
+#include <hocket/base/source_place.hpp>
 #include <hocket/core/claim.hpp>
 #include <hocket/core/grant.hpp>
 #include <hocket/core/runnable.hpp>
 #include <hocket/core/stop.hpp>
 #include <hocket/core/timer.hpp>
 #include <cstddef>
-#include <source_location>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -85,13 +85,21 @@ class wait_source {
   ~wait_source() = default;
 };
 
+// The terms of a wait that has none of its own.
+struct plain_terms {
+  plain_terms(source_place place = {}) noexcept : at(place) {}
+  source_place at;  // where the wait was asked for
+};
+
 // The terms of one wait, beside those of the coroutine's context. Both deadlines hold, and that of the context: the
 // earliest ends the wait. `within` counts from the suspension, or from the next look at the clock (core/timer.hpp).
 struct wait_terms {
-  // No deadlines. Not explicit: the place where a wait is asked for is all that most of them say.
-  wait_terms(std::source_location place = {}, verdict ignored = verdict::idle) noexcept : ignore(ignored), at(place) {}
-  wait_terms(time_point deadline, duration time, verdict ignored, std::source_location place) noexcept
+  // No deadlines.
+  wait_terms() noexcept = default;
+  wait_terms(source_place place, verdict ignored) noexcept : ignore(ignored), at(place) {}
+  wait_terms(time_point deadline, duration time, verdict ignored, source_place place) noexcept
       : until(deadline), within(time), ignore(ignored), at(place) {}
+  wait_terms(const plain_terms& plain) noexcept : at(plain.at) {}
   // One by one, and so out of registers: words that were just written and are copied in pairs wait for the cache.
   wait_terms(const wait_terms& other) noexcept : wait_terms(other.until, other.within, other.ignore, other.at) {}
   wait_terms& operator=(const wait_terms&) = default;
@@ -99,7 +107,7 @@ struct wait_terms {
   time_point until = time_point::max();
   duration within = duration::max();
   verdict ignore = verdict::idle;  // cancelled: only a kill stops it; killed: nothing does, no deadline either (a join)
-  std::source_location at;         // where the wait was asked for
+  source_place at{};               // where the wait was asked for
 };
 
 // One registration in the list of one primitive. Its links belong to the primitive, under the primitive's lock.
@@ -159,7 +167,8 @@ class suspension : private stop_node, private timer_node, private runnable {
   }
 
   // Registrar only. `whom` is null for a thread. Notes the current executor (which must exist) and context.
-  void arm(std::coroutine_handle<> whom, const wait_terms& terms = {}) noexcept;
+  void arm(std::coroutine_handle<> whom, const wait_terms& terms) noexcept;
+  void arm(std::coroutine_handle<> whom, plain_terms terms = {}) noexcept;
 
   // Registrar only, instead of enlisting `entry`: the resource of `source` is free. True: the wait is granted, the
   // caller takes the resource and enlists no more. False: another registration was granted meanwhile.
@@ -198,7 +207,7 @@ class suspension : private stop_node, private timer_node, private runnable {
   const wait_source* awaited() const noexcept;
   // It has one source, and no deadline; or it is decided, and what is awaited() is all that is missing.
   bool ends_only_by_grant() const noexcept;
-  const std::source_location& at() const noexcept { return at_; }
+  std::source_location at() const noexcept { return location_of(at_); }
   time_point deadline(time_point present) const noexcept {
     if (after() == duration::max()) return timer_node::when;
     const time_point then = deadline_after(present, after());
@@ -211,6 +220,7 @@ class suspension : private stop_node, private timer_node, private runnable {
   friend class grants;
 
   void expect_over() const noexcept;
+  [[gnu::always_inline]] inline void arm_for(std::coroutine_handle<> whom, const wait_terms& terms) noexcept;
   const wait_source* first_source() const noexcept;
   [[gnu::always_inline]] inline void begin_observed_wait() noexcept;
   const void* observed_as() const noexcept;
@@ -252,9 +262,9 @@ class suspension : private stop_node, private timer_node, private runnable {
   waiter* first_;   // the registrations, last first; written by the registrar while registering
   waiter* winner_;  // written by the winning waiter before it drops its hold
   context* ctx_;
-  stop_source* stop_;        // where the stop node is attached; null if it is not
-  timer_service* timers_;    // where the alarm is attached; null if it is not
-  std::source_location at_;  // of the terms
+  stop_source* stop_;      // where the stop node is attached; null if it is not
+  timer_service* timers_;  // where the alarm is attached; null if it is not
+  source_place at_;        // of the terms
 };
 
 inline void waiter::join(suspension& wait, wait_source& source) noexcept {

@@ -21,8 +21,8 @@ void register_stack_hooks(const stack_hooks& hooks) noexcept;  // `hooks` lives 
 bool suspend_stack(void* awaiter, suspend_call suspend) noexcept;
 
 // Awaits `what`. False: the caller runs neither on a fiber nor on a plain thread, and nothing was awaited.
-template <class Op>
-bool wait_here(operation<Op> what) {
+template <class Op, class Terms>
+bool wait_here(operation<Op, Terms> what) {
   auto&& awaiter = get_awaiter(std::move(what));
   using W = std::remove_reference_t<decltype(awaiter)>;
   constexpr suspend_call suspend = [](void* at, std::coroutine_handle<> who) noexcept {

@@ -242,7 +242,7 @@ class [[nodiscard]] oneshot_receiver {
   bool ready() const noexcept { return checked().ended(); }
 
   // Waits for the value: result<T>, also if T is a result itself. broken_pipe: none will come.
-  [[nodiscard]] operation<receiving> receive(std::source_location at = std::source_location::current()) noexcept {
+  [[nodiscard]] operation<receiving> receive(source_place at = this_place()) noexcept {
     return operation<receiving>(std::in_place, at, checked());
   }
 

@@ -76,7 +76,7 @@ class scope final : public spawn_target, private wait_source {
 
  public:
   // Waits until no child is left; see above. The scope may be used again afterwards.
-  [[nodiscard]] operation<join_operation> join(std::source_location at = std::source_location::current()) noexcept {
+  [[nodiscard]] limited_operation<join_operation> join(source_place at = this_place()) noexcept {
     return operation<join_operation>(std::in_place, at, *this).ignoring(verdict::killed);
   }
 

@@ -114,10 +114,10 @@ class [[nodiscard]] shared_task {
 
  public:
   // Waits for the end: result<const T&>, result<T> for a reference or void. Throws what left the body.
-  [[nodiscard]] operation<waiting> wait(std::source_location at = std::source_location::current()) const& {
+  [[nodiscard]] operation<waiting> wait(source_place at = this_place()) const& {
     return operation<waiting>(std::in_place, at, checked());
   }
-  void wait(std::source_location at = std::source_location::current()) && = delete;  // the result lies in the frame
+  void wait(source_place at = this_place()) && = delete;  // the result lies in the frame
 
   class awaiter : public own_awaiter {
    public:

@@ -163,7 +163,7 @@ template <class... A>
                                                                              wait_terms(), std::forward<A>(given)...);
 }
 template <detail::range_of_awaitables R>
-[[nodiscard]] auto when_all(R&& range, std::source_location at = std::source_location::current()) {
+[[nodiscard]] auto when_all(R&& range, source_place at = this_place()) {
   return detail::when_awaitable<detail::all_values<false>, R>(detail::when_group::at_failure, wait_terms(at),
                                                               std::forward<R>(range));
 }
@@ -176,7 +176,7 @@ template <class... A>
                                                                         std::forward<A>(given)...);
 }
 template <detail::range_of_awaitables R>
-[[nodiscard]] auto when_all_settled(R&& range, std::source_location at = std::source_location::current()) {
+[[nodiscard]] auto when_all_settled(R&& range, source_place at = this_place()) {
   return detail::when_awaitable<detail::all_outcomes, R>(detail::when_group::never, wait_terms(at),
                                                          std::forward<R>(range));
 }

@@ -88,7 +88,7 @@ template <class... A>
 
 // Of an empty range at once first_of<T>::none, with no value.
 template <detail::range_of_awaitables R>
-[[nodiscard]] auto when_any(R&& range, std::source_location at = std::source_location::current()) {
+[[nodiscard]] auto when_any(R&& range, source_place at = this_place()) {
   return detail::when_awaitable<detail::any_first, R>(1, wait_terms(at), std::forward<R>(range));
 }
 

@@ -45,7 +45,7 @@ template <class... A>
                                                                        std::forward<A>(given)...);
 }
 template <detail::range_of_awaitables R>
-[[nodiscard]] auto when_some(std::size_t enough, R&& range, std::source_location at = std::source_location::current()) {
+[[nodiscard]] auto when_some(std::size_t enough, R&& range, source_place at = this_place()) {
   return detail::when_awaitable<detail::some_firsts, R>(detail::at_most_all(enough), wait_terms(at),
                                                         std::forward<R>(range));
 }

@@ -192,8 +192,8 @@ struct told_to_others {
   bool all = false;
 };
 
-template <class Op>
-told_to_others told_by(const operation<Op>& what) noexcept {
+template <class Op, class Terms>
+told_to_others told_by(const operation<Op, Terms>& what) noexcept {
   static_assert(std::has_unique_object_representations_v<Op> || alignof(Op) > sizeof(void*),
                 "hocket: an operation that a fiber waits for has no padding: see op_flag in core/operation.hpp");
   return {&what.op(), sizeof(Op)};
@@ -269,14 +269,10 @@ class fiber_wait : public park_request {
   }
 
   control_block& fiber_;
-  operation<Op> what_;
-  wait<Op> awaiter_;
+  limited_operation<Op> what_;
+  wait<Op, wait_terms> awaiter_;
   stay_for_wait stay_;
 };
-
-// A place in the source on its way out of line, as a number: as an object it would be put into memory before every try.
-using place_number =
-    std::conditional_t<sizeof(std::source_location) == sizeof(std::uintptr_t), std::uintptr_t, std::source_location>;
 
 // How an operation is tried and handed on: one of a word in a register, without its terms; a larger one where it was
 // made, since a copy of words that were just written costs more than they do.
@@ -287,8 +283,7 @@ using tried = std::conditional_t<sizeof(Op) <= sizeof(std::uintptr_t), Op, Op&>;
 // together in memory before every try.
 template <class Op>
 [[gnu::noinline]] fiber_wait<Op>* begin_wait(tried<Op> op, duration::rep until, duration::rep within, verdict ignore,
-                                             place_number place) {
-  const auto at = std::bit_cast<std::source_location>(place);
+                                             source_place at) {
   static_assert(alignof(fiber_wait<Op>) <= 16);
   thread_state& here = this_thread();
   control_block* const fiber = awaiting_fiber(running_fiber(here));
@@ -319,9 +314,8 @@ template <class Op>
 // The same where begin_wait() could not: on a plain thread, or on the stack of the caller.
 template <class Op>
 [[gnu::noinline, gnu::cold]] given_by_t<Op> await_in_place(tried<Op> op, duration::rep until, duration::rep within,
-                                                           verdict ignore, place_number place) {
-  const auto at = std::bit_cast<std::source_location>(place);
-  operation<Op> what(op, {time_point(duration(until)), duration(within), ignore, at});
+                                                           verdict ignore, source_place at) {
+  limited_operation<Op> what(op, {time_point(duration(until)), duration(within), ignore, at});
   auto awaiter = std::move(what).operator co_await();
   suspend_on(awaiting_fiber(), awaiter);
   return awaiter.await_resume();
@@ -351,10 +345,10 @@ template <class A>
 
 // The same for an operation. Most are possible at once: what a wait needs is made, out of line, only where there is
 // one.
-template <class Op>
-[[gnu::always_inline]] inline detail::given_by_t<Op> await(operation<Op>&& what) {
+template <class Op, class Terms>
+[[gnu::always_inline]] inline detail::given_by_t<Op> await(operation<Op, Terms>&& what) {
   if constexpr (debug_checks) static_cast<void>(detail::awaiting_fiber());
-  const wait_terms& terms = what.terms();
+  const wait_terms terms(what.terms());
   expect_no_lock_to_await(terms.at);
   Op&& where_it_is = std::move(what).unwrap();
   detail::tried<Op> op = where_it_is;
@@ -364,13 +358,12 @@ template <class Op>
   }
   if (op.try_now()) [[likely]]
     return op.take();
-  const auto place = std::bit_cast<detail::place_number>(terms.at);
   const duration::rep until = terms.until.time_since_epoch().count(), within = terms.within.count();
-  detail::fiber_wait<Op>* const begun = detail::begin_wait<Op>(op, until, within, terms.ignore, place);
+  detail::fiber_wait<Op>* const begun = detail::begin_wait<Op>(op, until, within, terms.ignore, terms.at);
   // What a call gave is moved out of a place of its own: else g++ keeps the result of try_now() in memory, too. Where
   // that is in memory anyway, so may this be.
   if (!begun) [[unlikely]] {
-    auto ended = detail::await_in_place<Op>(op, until, within, terms.ignore, place);
+    auto ended = detail::await_in_place<Op>(op, until, within, terms.ignore, terms.at);
     return detail::given_by_t<Op>(std::move(ended));
   }
   detail::park_fiber(begun->fiber(), static_cast<park_request*>(begun));

@@ -55,9 +55,7 @@ class [[nodiscard]] expectation {
   bool ready() const noexcept { return reply_.ready(); }
 
   // The wait as an operation, to be timed or selected: result<T>.
-  [[nodiscard]] receiving wait(std::source_location at = std::source_location::current()) noexcept {
-    return reply_.receive(at);
-  }
+  [[nodiscard]] receiving wait(source_place at = this_place()) noexcept { return reply_.receive(at); }
 
   class awaiter : public own_awaiter {
     template <class Op>

@@ -211,8 +211,7 @@ class task_manager {
 
   // Waits for the end of a coroutine, and says how it ended. For any number of waiters. no_such_process, too, if it
   // could not be started after all.
-  [[nodiscard]] operation<detail::managed_end> wait(task_id id,
-                                                    std::source_location at = std::source_location::current()) noexcept;
+  [[nodiscard]] operation<detail::managed_end> wait(task_id id, source_place at = this_place()) noexcept;
 
   // That of the running coroutine, if it was spawned on this manager; else `none`.
   task_id current() const noexcept;
@@ -269,8 +268,7 @@ class task_manager {
   void close() noexcept;
 
   // Waits until nothing is left: size() is 0. By a coroutine of the manager: resource_deadlock_would_occur.
-  [[nodiscard]] operation<detail::managed_join> join(
-      std::source_location at = std::source_location::current()) noexcept;
+  [[nodiscard]] operation<detail::managed_join> join(source_place at = this_place()) noexcept;
 
   // --- for spawn()
   using placed_with = task_options;

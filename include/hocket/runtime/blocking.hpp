@@ -119,17 +119,17 @@ class [[nodiscard]] blocking_call {
 
     spawned_call<F, Args...>& call_;
     return_slot<returned> slot_;
-    operation<blocking_operation> what_;
-    wait<blocking_operation> wait_;
+    limited_operation<blocking_operation> what_;
+    wait<blocking_operation, wait_terms> wait_;
   };
   awaiter operator co_await() && { return awaiter(*this); }
 
  private:
-  blocking_call(spawned_call<F, Args...>&& call, operation<blocking_operation>&& what)
+  blocking_call(spawned_call<F, Args...>&& call, limited_operation<blocking_operation>&& what)
       : call_(std::move(call)), what_(std::move(what)) {}
 
   spawned_call<F, Args...> call_;
-  operation<blocking_operation> what_;
+  limited_operation<blocking_operation> what_;
 };
 
 template <bool IsPossible, class F, class... Args>

@@ -38,7 +38,7 @@ class basic_auto_reset_event final : private detail::baton<Strength> {
   [[nodiscard]] bool try_wait() noexcept { return this->try_take(); }
 
   // Waits for the event and consumes it: result<void>.
-  [[nodiscard]] operation<waiting> wait(std::source_location at = std::source_location::current()) noexcept {
+  [[nodiscard]] operation<waiting> wait(source_place at = this_place()) noexcept {
     return operation<waiting>(std::in_place, at, *this);
   }
 

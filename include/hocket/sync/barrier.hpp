@@ -65,8 +65,7 @@ class basic_barrier final : private wait_source {
   }
 
   // Arrives when it is awaited, and waits for the end of the phase: result<arrival>.
-  [[nodiscard]] operation<arriving> arrive_and_wait(
-      std::source_location at = std::source_location::current()) noexcept {
+  [[nodiscard]] operation<arriving> arrive_and_wait(source_place at = this_place()) noexcept {
     return operation<arriving>(std::in_place, at, *this);
   }
 

@@ -139,13 +139,12 @@ class basic_broadcast<Strength, T>::receiver {
   }
 
   // Waits for an item.
-  [[nodiscard]] operation<receiving> receive(std::source_location at = std::source_location::current()) noexcept {
+  [[nodiscard]] operation<receiving> receive(source_place at = this_place()) noexcept {
     return operation<receiving>(std::in_place, at, *this);
   }
   // Waits for an item, and copies as many as there are, and as there is room for in `room`. Assigns to that. Without
   // room it gives 0 at once.
-  [[nodiscard]] operation<receiving_batch> receive_batch(
-      std::span<T> room, std::source_location at = std::source_location::current()) noexcept {
+  [[nodiscard]] operation<receiving_batch> receive_batch(std::span<T> room, source_place at = this_place()) noexcept {
     static_assert(std::is_nothrow_move_assignable_v<T>,
                   "hocket: receive_batch() assigns to the objects of the span, without exceptions: use receive()");
     return operation<receiving_batch>(std::in_place, at, *this, room);

@@ -85,12 +85,10 @@ class basic_channel final : private detail::channel_exchange<Strength, T> {
   explicit basic_channel(unbounded_t) noexcept : base(base::no_limit) {}
 
   // Waits until a receiver has the item, or a place. `item` must stay until the wait is over.
-  [[nodiscard]] operation<sending<T&&>> send(T&& item,
-                                             std::source_location at = std::source_location::current()) noexcept {
+  [[nodiscard]] operation<sending<T&&>> send(T&& item, source_place at = this_place()) noexcept {
     return operation<sending<T&&>>(std::in_place, at, *this, std::move(item));
   }
-  [[nodiscard]] operation<sending<const T&>> send(const T& item,
-                                                  std::source_location at = std::source_location::current()) noexcept {
+  [[nodiscard]] operation<sending<const T&>> send(const T& item, source_place at = this_place()) noexcept {
     static_assert(
         std::is_nothrow_copy_constructible_v<T>,
         "hocket: an item that cannot be copied without exceptions: say send(std::move(item)), or send(T(item))");
@@ -98,7 +96,7 @@ class basic_channel final : private detail::channel_exchange<Strength, T> {
   }
 
   // Waits for an item.
-  [[nodiscard]] operation<receiving> receive(std::source_location at = std::source_location::current()) noexcept {
+  [[nodiscard]] operation<receiving> receive(source_place at = this_place()) noexcept {
     return operation<receiving>(std::in_place, at, *this);
   }
 
@@ -119,13 +117,11 @@ class basic_channel final : private detail::channel_exchange<Strength, T> {
 
   // Waits until the first item of `items` is sent, and sends more of them if that can be done at once. Moves from
   // those.
-  [[nodiscard]] operation<sending_batch> send_batch(
-      std::span<T> items, std::source_location at = std::source_location::current()) noexcept {
+  [[nodiscard]] operation<sending_batch> send_batch(std::span<T> items, source_place at = this_place()) noexcept {
     return operation<sending_batch>(std::in_place, at, *this, items);
   }
   // Waits for one item, and takes as many as there are, and as there is room for in `room`. Assigns to that.
-  [[nodiscard]] operation<receiving_batch> receive_batch(
-      std::span<T> room, std::source_location at = std::source_location::current()) noexcept {
+  [[nodiscard]] operation<receiving_batch> receive_batch(std::span<T> room, source_place at = this_place()) noexcept {
     static_assert(std::is_nothrow_move_assignable_v<T>,
                   "hocket: receive_batch() assigns to the objects of the span, without exceptions: use receive()");
     return operation<receiving_batch>(std::in_place, at, *this, room);

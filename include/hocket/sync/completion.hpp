@@ -124,7 +124,7 @@ class basic_completion final : private detail::event_core<Strength> {
   }
 
   // Waits until it is complete: result<const T&>, or result<void>.
-  [[nodiscard]] operation<waiting> wait(std::source_location at = std::source_location::current()) noexcept {
+  [[nodiscard]] operation<waiting> wait(source_place at = this_place()) noexcept {
     static_assert(std::is_same_v<Hooks, no_hooks> || tells_suspend || tells_resume,
                   "hocket: the hooks of a completion have on_suspend(completion&), on_resume(completion&), or both");
     return operation<waiting>(std::in_place, at, *this);

@@ -46,10 +46,9 @@ class basic_condition final : private detail::condition_core<Strength> {
   using base::notify_one;
 
   // Waits to be notified: result<void>. The guard stays with the caller.
-  [[nodiscard]] operation<waiting> wait(guard& held,
-                                        std::source_location at = std::source_location::current()) noexcept {
+  [[nodiscard]] operation<waiting> wait(guard& held, source_place at = this_place()) noexcept {
     expects(held.mutex_ != nullptr, "a condition was waited for without its mutex",
-            "lock the mutex, and pass the guard", nullptr, at);
+            "lock the mutex, and pass the guard", nullptr, location_of(at));
     return operation<waiting>(std::in_place, at, *this, *held.mutex_);
   }
 

@@ -34,7 +34,7 @@ class basic_event final : private detail::event_core<Strength> {
   using base::set;
 
   // Waits until it is set: result<void>.
-  [[nodiscard]] operation<waiting> wait(std::source_location at = std::source_location::current()) noexcept {
+  [[nodiscard]] operation<waiting> wait(source_place at = this_place()) noexcept {
     return operation<waiting>(std::in_place, at, *this);
   }
 

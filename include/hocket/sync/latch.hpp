@@ -54,12 +54,11 @@ class basic_latch final : private detail::event_core<Strength> {
   bool is_ready() const noexcept { return this->is_set(); }
 
   // Waits until it is open: result<void>.
-  [[nodiscard]] operation<waiting> wait(std::source_location at = std::source_location::current()) noexcept {
+  [[nodiscard]] operation<waiting> wait(source_place at = this_place()) noexcept {
     return operation<waiting>(std::in_place, at, *this);
   }
   // Counts down when it is awaited, then waits: result<void>.
-  [[nodiscard]] operation<arriving> arrive_and_wait(
-      std::size_t n = 1, std::source_location at = std::source_location::current()) noexcept {
+  [[nodiscard]] operation<arriving> arrive_and_wait(std::size_t n = 1, source_place at = this_place()) noexcept {
     return operation<arriving>(std::in_place, at, *this, n);
   }
 

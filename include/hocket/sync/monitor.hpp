@@ -49,7 +49,7 @@ class basic_monitor final : private detail::baton<Strength> {
   }
 
   // Waits for the monitor, unless the caller is in it: result<guard>.
-  [[nodiscard]] operation<entering> enter(std::source_location at = std::source_location::current()) noexcept {
+  [[nodiscard]] operation<entering> enter(source_place at = this_place()) noexcept {
     return operation<entering>(std::in_place, at, *this);
   }
 
@@ -57,10 +57,9 @@ class basic_monitor final : private detail::baton<Strength> {
   [[nodiscard]] guard try_enter() noexcept { return enter_now() ? guard(*this) : guard(); }
 
   // Waits to be notified: result<void>. By the owner; `in` is one of its guards.
-  [[nodiscard]] operation<waiting> wait(const guard& in,
-                                        std::source_location at = std::source_location::current()) noexcept {
+  [[nodiscard]] operation<waiting> wait(const guard& in, source_place at = this_place()) noexcept {
     expects(in.monitor_ == this && is_mine(), "a coroutine waits for a monitor that it is not in",
-            "enter it, and pass the guard that this gave", nullptr, at);
+            "enter it, and pass the guard that this gave", nullptr, location_of(at));
     return operation<waiting>(std::in_place, at, *this);
   }
 

@@ -47,7 +47,7 @@ class basic_mutex final : private detail::baton<Strength> {
   }
 
   // Waits for the mutex: result<guard>.
-  [[nodiscard]] operation<locking> lock(std::source_location at = std::source_location::current()) noexcept {
+  [[nodiscard]] operation<locking> lock(source_place at = this_place()) noexcept {
     return operation<locking>(std::in_place, at, *this);
   }
 

@@ -54,7 +54,7 @@ class basic_once final : private detail::baton<Strength> {
   }
 
   // Waits for the turn, or until the work is done: result<turn>.
-  [[nodiscard]] operation<entering> enter(std::source_location at = std::source_location::current()) noexcept {
+  [[nodiscard]] operation<entering> enter(source_place at = this_place()) noexcept {
     return operation<entering>(std::in_place, at, *this);
   }
 

@@ -46,8 +46,8 @@ inline constexpr bool is_operation = false;
 template <class T>
   requires std::is_reference_v<T>
 inline constexpr bool is_operation<T> = is_operation<std::remove_cvref_t<T>>;
-template <class Op>
-inline constexpr bool is_operation<operation<Op>> = true;
+template <class Op, class Terms>
+inline constexpr bool is_operation<operation<Op, Terms>> = true;
 
 // Wrong arguments of a select. A program's own function of the same name is left alone.
 template <class T>
@@ -163,6 +163,8 @@ class selecting {
   std::size_t chosen_ = 0;
 };
 
+// The terms of operations together.
+inline plain_terms strictest(const plain_terms& first, const plain_terms&) noexcept { return first; }
 inline wait_terms strictest(wait_terms terms, const wait_terms& other) noexcept {
   if (other.until < terms.until) terms.until = other.until;
   if (other.within < terms.within) terms.within = other.within;
@@ -170,21 +172,26 @@ inline wait_terms strictest(wait_terms terms, const wait_terms& other) noexcept 
   return terms;
 }
 
-template <search Search, class First, class... Rest>
-operation<selecting<Search, First, Rest...>> select_by(operation<First>&& first, operation<Rest>&&... rest) noexcept {
-  wait_terms terms = first.terms();
+template <class... Terms>
+using terms_together =
+    std::conditional_t<std::conjunction_v<std::is_same<Terms, plain_terms>...>, plain_terms, wait_terms>;
+
+template <search Search, class First, class... Rest, class FirstTerms, class... RestTerms>
+auto select_by(operation<First, FirstTerms>&& first, operation<Rest, RestTerms>&&... rest) noexcept {
+  using select_terms = terms_together<FirstTerms, RestTerms...>;
+  select_terms terms = first.terms();
   ((terms = strictest(terms, rest.terms())), ...);
   using select_operation = selecting<Search, First, Rest...>;
-  return operation<select_operation>(std::in_place, terms, std::move(first).unwrap(), std::move(rest).unwrap()...);
+  return operation<select_operation, select_terms>(std::in_place, terms, std::move(first).unwrap(),
+                                                   std::move(rest).unwrap()...);
 }
 
 }  // namespace detail
 
 // Waits for the first of the operations: result<choice<T...>>, where T is what each gives. If several are possible at
 // once, each of them has its chance.
-template <wait_operation First, wait_operation... Rest>
-[[nodiscard]] operation<detail::selecting<detail::search::fair, First, Rest...>> select(
-    operation<First> first, operation<Rest>... rest) noexcept {
+template <wait_operation First, class FirstTerms, wait_operation... Rest, class... RestTerms>
+[[nodiscard]] auto select(operation<First, FirstTerms> first, operation<Rest, RestTerms>... rest) noexcept {
   return detail::select_by<detail::search::fair>(std::move(first), std::move(rest)...);
 }
 
@@ -199,9 +206,8 @@ auto select(Given&&...) noexcept {
 }
 
 // The same; if several are possible at once, the one that was given first is chosen, always.
-template <wait_operation First, wait_operation... Rest>
-[[nodiscard]] operation<detail::selecting<detail::search::in_order, First, Rest...>> select_in_order(
-    operation<First> first, operation<Rest>... rest) noexcept {
+template <wait_operation First, class FirstTerms, wait_operation... Rest, class... RestTerms>
+[[nodiscard]] auto select_in_order(operation<First, FirstTerms> first, operation<Rest, RestTerms>... rest) noexcept {
   return detail::select_by<detail::search::in_order>(std::move(first), std::move(rest)...);
 }
 
@@ -209,9 +215,9 @@ template <wait_operation First, wait_operation... Rest>
 // is, std::errc::resource_unavailable_try_again, and nothing has happened. (A channel that is closed is possible at
 // once: the operation has failed.) From any code, in no coroutine, too. No clock and no stop of the context is looked
 // at: terms of the operations say nothing here, and a sleep is possible only if it is for no time.
-template <wait_operation First, wait_operation... Rest>
+template <wait_operation First, class FirstTerms, wait_operation... Rest, class... RestTerms>
 [[nodiscard]] result<choice<typename First::value_type, typename Rest::value_type...>> try_select(
-    operation<First> first, operation<Rest>... rest) {
+    operation<First, FirstTerms> first, operation<Rest, RestTerms>... rest) {
   detail::selecting<detail::search::fair, First, Rest...> all(std::move(first).unwrap(), std::move(rest).unwrap()...);
   if (!all.try_now()) return failure(std::errc::resource_unavailable_try_again);
   return all.take();

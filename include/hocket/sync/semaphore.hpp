@@ -48,8 +48,7 @@ class basic_semaphore final : private detail::permit_line<Strength> {
   }
 
   // Waits for `n` permits: result<permits>.
-  [[nodiscard]] operation<acquiring> acquire(std::size_t n = 1,
-                                             std::source_location at = std::source_location::current()) noexcept {
+  [[nodiscard]] operation<acquiring> acquire(std::size_t n = 1, source_place at = this_place()) noexcept {
     return operation<acquiring>(std::in_place, at, *this, n);
   }
 

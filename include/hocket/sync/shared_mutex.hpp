@@ -55,13 +55,11 @@ class basic_shared_mutex final : private detail::permit_line<Strength> {
   }
 
   // Waits for the mutex, for writing: result<guard>.
-  [[nodiscard]] operation<locking<use::writing>> lock(
-      std::source_location at = std::source_location::current()) noexcept {
+  [[nodiscard]] operation<locking<use::writing>> lock(source_place at = this_place()) noexcept {
     return operation<locking<use::writing>>(std::in_place, at, *this);
   }
   // For reading: result<shared_guard>.
-  [[nodiscard]] operation<locking<use::reading>> lock_shared(
-      std::source_location at = std::source_location::current()) noexcept {
+  [[nodiscard]] operation<locking<use::reading>> lock_shared(source_place at = this_place()) noexcept {
     return operation<locking<use::reading>>(std::in_place, at, *this);
   }
 

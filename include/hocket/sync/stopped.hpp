@@ -67,8 +67,8 @@ class waiting_for_stop {
 
 }  // namespace detail
 
-[[nodiscard]] inline operation<detail::waiting_for_stop> stopped(
-    stop_source& of, std::source_location at = std::source_location::current()) noexcept {
+[[nodiscard]] inline operation<detail::waiting_for_stop> stopped(stop_source& of,
+                                                                 source_place at = this_place()) noexcept {
   return operation<detail::waiting_for_stop>(std::in_place, at, of);
 }
 

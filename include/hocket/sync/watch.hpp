@@ -87,7 +87,7 @@ class basic_watch<Strength, T>::receiver {
   explicit receiver(basic_watch& from) noexcept : from_(&from) {}
 
   // Waits for a value that it has not seen.
-  [[nodiscard]] operation<receiving> receive(std::source_location at = std::source_location::current()) noexcept {
+  [[nodiscard]] operation<receiving> receive(source_place at = this_place()) noexcept {
     return operation<receiving>(std::in_place, at, *this);
   }
   // Never suspends. std::errc::resource_unavailable_try_again: it has seen the latest.

@@ -61,7 +61,7 @@ class interval {
       : interval(to_nanoseconds(period), missed, true, detail::steady_time(first)) {}
 
   // Waits for the next tick: result<void>.
-  [[nodiscard]] operation<detail::ticking> tick(std::source_location at = std::source_location::current()) noexcept {
+  [[nodiscard]] operation<detail::ticking> tick(source_place at = this_place()) noexcept {
     return operation<detail::ticking>(std::in_place, at, *this);
   }
 

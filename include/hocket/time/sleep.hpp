@@ -111,26 +111,26 @@ constexpr time_point steady_time(std::chrono::time_point<Clock, Duration> at) no
 }  // namespace detail
 
 template <class Rep, class Period>
-[[nodiscard]] operation<detail::sleeping> sleep_for(
-    std::chrono::duration<Rep, Period> time, std::source_location at = std::source_location::current()) noexcept {
+[[nodiscard]] operation<detail::sleeping> sleep_for(std::chrono::duration<Rep, Period> time,
+                                                    source_place at = this_place()) noexcept {
   return operation<detail::sleeping>(std::in_place, at, time_point::min(), to_nanoseconds(time), duration::zero());
 }
 template <class Rep, class Period, class OtherRep, class OtherPeriod>
-[[nodiscard]] operation<detail::sleeping> sleep_for(
-    std::chrono::duration<Rep, Period> time, std::chrono::duration<OtherRep, OtherPeriod> slack,
-    std::source_location at = std::source_location::current()) noexcept {
+[[nodiscard]] operation<detail::sleeping> sleep_for(std::chrono::duration<Rep, Period> time,
+                                                    std::chrono::duration<OtherRep, OtherPeriod> slack,
+                                                    source_place at = this_place()) noexcept {
   return operation<detail::sleeping>(std::in_place, at, time_point::min(), to_nanoseconds(time), to_nanoseconds(slack));
 }
 
 template <class Clock, class Duration>
-[[nodiscard]] operation<detail::sleeping> sleep_until(
-    std::chrono::time_point<Clock, Duration> time, std::source_location at = std::source_location::current()) noexcept {
+[[nodiscard]] operation<detail::sleeping> sleep_until(std::chrono::time_point<Clock, Duration> time,
+                                                      source_place at = this_place()) noexcept {
   return operation<detail::sleeping>(std::in_place, at, detail::steady_time(time), duration::min(), duration::zero());
 }
 template <class Clock, class Duration, class Rep, class Period>
-[[nodiscard]] operation<detail::sleeping> sleep_until(
-    std::chrono::time_point<Clock, Duration> time, std::chrono::duration<Rep, Period> slack,
-    std::source_location at = std::source_location::current()) noexcept {
+[[nodiscard]] operation<detail::sleeping> sleep_until(std::chrono::time_point<Clock, Duration> time,
+                                                      std::chrono::duration<Rep, Period> slack,
+                                                      source_place at = this_place()) noexcept {
   return operation<detail::sleeping>(std::in_place, at, detail::steady_time(time), duration::min(),
                                      to_nanoseconds(slack));
 }

@@ -60,8 +60,8 @@ template <class Time>
 concept wait_limit = detail::is_duration<Time> || detail::is_time_point<Time>;
 
 // The operation under this deadline, too.
-template <wait_limit Time, wait_operation Op>
-[[nodiscard]] operation<Op> within(Time limit, operation<Op>&& op) noexcept {
+template <wait_limit Time, wait_operation Op, class Terms>
+[[nodiscard]] limited_operation<Op> within(Time limit, operation<Op, Terms>&& op) noexcept {
   static_assert(is_interruptible<Op>,
                 "hocket: this wait (a scope's join) cannot be ended by a deadline: give one to the "
                 "scope, whose children then end");
@@ -70,13 +70,11 @@ template <wait_limit Time, wait_operation Op>
 
 // The join of a coroutine. The handle must outlive the wait.
 template <wait_limit Time, class T>
-[[nodiscard]] auto within(Time limit, join_handle<T>& handle,
-                          std::source_location at = std::source_location::current()) {
+[[nodiscard]] auto within(Time limit, join_handle<T>& handle, source_place at = this_place()) {
   return detail::timed(limit, handle.join(at));
 }
 template <wait_limit Time, class T>
-[[nodiscard]] auto within(Time limit, join_handle<T>&& handle,
-                          std::source_location at = std::source_location::current()) {
+[[nodiscard]] auto within(Time limit, join_handle<T>&& handle, source_place at = this_place()) {
   return detail::timed(limit, handle.join(at));
 }
 

@@ -71,7 +71,7 @@ struct stage {
   hand_frame frame;
   stage_executor on;
 
-  hocket::operation<hand_wait> wait() { return hocket::operation<hand_wait>(hand_wait(frame), std::source_location{}); }
+  hocket::operation<hand_wait> wait() { return hocket::operation<hand_wait>(hand_wait(frame)); }
   // What the body does from its first resume to its end.
   void body() {
     on.wait_for_body();

@@ -45,10 +45,10 @@ class place final : public hocket::executor {
 
 // One wait: begun where it is constructed, ended by end(), which may be on another thread of the model. Its memory is
 // given up as soon as a coroutine's would be.
-template <class Op>
+template <class Op, class Terms = hocket::plain_terms>
 class one_wait {
  public:
-  one_wait(place& where, hocket::operation<Op> op) : where_(where), op_(std::move(op)), wait_(op_) {
+  one_wait(place& where, hocket::operation<Op, Terms> op) : where_(where), op_(std::move(op)), wait_(op_) {
     static_cast<void>(std::move(op_).unwrap());  // it is awaited, by hand
     where_.enter();
     if (!wait_->await_ready()) suspended_ = wait_->await_suspend({});
@@ -65,15 +65,15 @@ class one_wait {
 
  private:
   place& where_;
-  hocket::operation<Op> op_;
-  kept<hocket::wait<Op>> wait_;
+  hocket::operation<Op, Terms> op_;
+  kept<hocket::wait<Op, Terms>> wait_;
   bool suspended_ = false;
 };
 
 // Waits in the calling thread.
-template <class Op>
-auto wait_at(place& where, hocket::operation<Op> op) {
-  return one_wait<Op>(where, std::move(op)).end();
+template <class Op, class Terms>
+auto wait_at(place& where, hocket::operation<Op, Terms> op) {
+  return one_wait<Op, Terms>(where, std::move(op)).end();
 }
 
 }  // namespace hocket_test

@@ -20,7 +20,7 @@ class gate final : public hocket::wait_source {
     hocket::result<void> take() noexcept { return {}; }
   };
 
-  hocket::operation<passage> pass(std::source_location at = std::source_location::current()) noexcept {
+  hocket::operation<passage> pass(hocket::source_place at = hocket::this_place()) noexcept {
     return hocket::operation(passage{this}, at);
   }
 
