@@ -2,9 +2,12 @@
 #include <hocket/core/operation.hpp>
 #include <hocket/core/scheduled.hpp>
 
+#include <new>
+
 namespace hocket::inline HOCKET_ABI {
 
 void detail::throw_unwinding() { throw forced_unwind{}; }
+void detail::throw_roomless() { throw std::bad_alloc(); }
 
 namespace {
 

@@ -5,6 +5,7 @@
 #include <hocket/core/observer.hpp>
 #include <hocket/core/registry.hpp>
 #include <hocket/core/scheduled.hpp>
+#include <hocket/core/wait_room.hpp>
 
 namespace hocket::inline HOCKET_ABI {
 namespace {
@@ -136,6 +137,7 @@ void scheduled::finish() noexcept {
   if (observer* watcher = installed_observer()) [[unlikely]]
     watcher->destroyed(this);
   if (listed_) listed_->remove(*this);
+  if (room_) detail::wait_room::release(take_room());
   own_stop_.leave();
   spawn_target& target = target_;
   const bool member = ending_ != ending::refused;

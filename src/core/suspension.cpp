@@ -2,13 +2,26 @@
 #include <hocket/core/context.hpp>
 #include <hocket/core/current.hpp>
 #include <hocket/core/executor.hpp>
+#include <hocket/core/frame_memory.hpp>
 #include <hocket/core/observer.hpp>
 #include <hocket/core/scheduled.hpp>
 #include <hocket/core/suspension.hpp>
+#include <hocket/core/wait_room.hpp>
 
 #include <algorithm>
 
 namespace hocket::inline HOCKET_ABI {
+namespace {
+
+context& own_context(const thread_state& here) noexcept { return here.ctx ? *here.ctx : context::root(); }
+
+[[gnu::cold, gnu::noinline]] void* allocate_room() noexcept try {
+  return allocate_frame(sizeof(detail::wait_room));
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+
+}  // namespace
 
 // --- grant
 
@@ -46,17 +59,22 @@ void suspension::expect_over() const noexcept {
                 "cancel or kill it and join it: only unstarted and finished coroutines may be destroyed");
 }
 
-void suspension::arm(std::coroutine_handle<> whom, const wait_terms& terms) noexcept { arm_for(whom, terms); }
-void suspension::arm(std::coroutine_handle<> whom, plain_terms terms) noexcept { arm_for(whom, terms); }
+void suspension::arm(std::coroutine_handle<> whom, const wait_terms& terms) noexcept {
+  const thread_state& here = this_thread();
+  arm_in(here, own_context(here), whom, terms);
+}
+void suspension::arm(std::coroutine_handle<> whom, plain_terms terms) noexcept {
+  const thread_state& here = this_thread();
+  arm_in(here, own_context(here), whom, terms);
+}
 
-void suspension::arm_for(std::coroutine_handle<> whom, const wait_terms& terms) noexcept {
-  thread_state& here = this_thread();
+void suspension::arm_in(const thread_state& here, context& ctx, std::coroutine_handle<> whom,
+                        const wait_terms& terms) noexcept {
   expects(here.seat.running_on != nullptr, "a coroutine waited outside of any executor",
           "start it with spawn, run or sync_wait, so that somebody can resume it");
   if (whom) expect_no_lock(here, terms.at);
-  context* const ctx = here.ctx;
-  ctx_ = ctx ? ctx : &context::root();
-  scheduled* const self = ctx_->strand();
+  ctx_ = &ctx;
+  scheduled* const self = ctx.strand();
   if (self && terms.ignore != verdict::killed) self->expect_no_unwinding(location_of(terms.at));
   claim_.arm();
   finished_ = false;
@@ -105,23 +123,6 @@ void suspension::begin_observed_wait() noexcept {
   if (scheduled* self = ctx_->strand()) self->waits(*this);
   if (observer* watcher = installed_observer()) [[unlikely]]
     tell_suspended(*watcher);
-}
-
-// Out of line: nothing of them is to be in the way of a wait that nobody observes (tests/counts).
-void suspension::tell_suspended(observer& watcher) const noexcept { watcher.suspended(observed_as(), first_source()); }
-void suspension::tell_woken(observer& watcher) const noexcept { watcher.woken(observed_as()); }
-
-// Which coroutine an observer is told of: the scheduled one as a whole, whichever frame of it waits.
-const void* suspension::observed_as() const noexcept {
-  const void* whole = ctx_->coroutine();
-  return whole ? whole : handle.address();
-}
-
-const wait_source* suspension::first_source() const noexcept { return first_ ? first_->source_ : nullptr; }
-
-const wait_source* suspension::awaited() const noexcept {
-  // ORDER: relaxed, pairs with the stores in keep() and post_kept(): a mark.
-  return decided() ? keeper_.load(std::memory_order_relaxed) : first_source();
 }
 
 void suspension::watch() noexcept {
@@ -192,11 +193,6 @@ void suspension::stopped_just_now(verdict requested) noexcept {
   [[maybe_unused]] const bool last = claim_.drop();
 }
 
-bool suspension::tell_committed(observer& watcher) const noexcept {
-  tell_suspended(watcher);
-  return true;
-}
-
 // Decided before the coroutine was suspended: it goes on, unless somebody still holds the wait, who then posts it.
 bool suspension::go_straight_on(bool observed, const waiter* unlisted) noexcept {
   if (scheduled* self = ctx_->strand()) self->waits(*this);
@@ -212,6 +208,56 @@ verdict suspension::finish() noexcept {
   if (scheduled* self = ctx_->strand()) self->runs_again();
   return claim_.outcome();
 }
+
+// --- wait_room
+
+namespace detail {
+
+// AddressSanitizer then sees the use of a room after the wait.
+constexpr bool keeps_rooms = sanitizer != sanitizer_kind::asan;
+
+template <class Terms>
+wait_room* wait_room::open_as(std::coroutine_handle<> whom, const Terms& terms) noexcept {
+  const thread_state& here = this_thread();
+  context& ctx = own_context(here);
+  scheduled* const self = ctx.strand();
+  void* memory = self ? self->take_room() : nullptr;
+  if (!memory) [[unlikely]] {
+    memory = allocate_room();
+    if (!memory) return nullptr;
+  }
+  auto* const room = ::new (memory) wait_room;
+  room->wait.arm_in(here, ctx, whom, terms);
+  return room;
+}
+wait_room* wait_room::open(std::coroutine_handle<> whom, plain_terms terms) noexcept { return open_as(whom, terms); }
+wait_room* wait_room::open(std::coroutine_handle<> whom, const wait_terms& terms) noexcept {
+  return open_as(whom, terms);
+}
+
+verdict wait_room::finish() noexcept {
+  const verdict outcome = wait.claim_.outcome();
+  wait.finished_ = true;
+  this_thread().ctx = wait.ctx_;
+  scheduled* const self = wait.ctx_->strand();
+  if constexpr (debug_checks) this->~wait_room();
+  if (self) [[likely]] {
+    self->runs_again();
+    if (keeps_rooms && self->keep_room(*this)) [[likely]]
+      return outcome;
+  }
+  release(this);
+  return outcome;
+}
+
+void wait_room::drop() noexcept {
+  this->~wait_room();
+  release(this);
+}
+
+void wait_room::release(wait_room* room) noexcept { release_frame(room, sizeof(wait_room)); }
+
+}  // namespace detail
 
 // --- suspension: the side of whoever ends it
 

@@ -1,5 +1,5 @@
 #pragma once
-// Instructions counted under Valgrind's callgrind. Outside of it both do nothing.
+// Instructions counted under Valgrind's callgrind (outside of it both do nothing), and bytes.
 
 namespace counts {
 
@@ -8,5 +8,8 @@ void begin() noexcept;
 
 // Writes what was counted since begin() into a file of its own, under this label.
 void end(const char* label) noexcept;
+
+// Prints what coroutines take in memory: "<name> <bytes>" in each line.
+void print_frames();
 
 }  // namespace counts

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Counts the instructions of hocket's operations under callgrind, and those of them that are atomic read-modify-writes
-(or full fences): figures that a busy machine does not change.
+(or full fences); and the bytes that coroutines take: figures that a busy machine does not change.
 
   counts.py recorded <program> [--update]           compares them with recorded.json, or writes that file
   counts.py observer <program> <one without>        what an observer costs that is not installed
@@ -31,7 +31,7 @@ PER_EVENT = 5
 
 NAMES = {}   # of functions, by callgrind's number
 Dump = collections.namedtuple("Dump", "units total functions atomics")
-Counted = collections.namedtuple("Counted", "instructions atomics")   # of one unit
+Counted = collections.namedtuple("Counted", "instructions atomics bytes")   # of one unit; of a frame
 
 
 def atomics_in(program):
@@ -89,8 +89,10 @@ def count_all(program):
     def per_unit(of, fewer, more):
         return round((of(more) - of(fewer)) / (more.units - fewer.units), 2)
     operations = run(program).items()
+    frames = subprocess.run([program, "frames"], capture_output=True, text=True, check=True).stdout
     return Counted(*({name: per_unit(of, *dumps) for name, dumps in operations}
-                     for of in (lambda dump: dump.total, lambda dump: dump.atomics)))
+                     for of in (lambda dump: dump.total, lambda dump: dump.atomics)),
+                   {name: int(size) for name, size in map(str.split, frames.splitlines())})
 
 
 def count(program):
@@ -99,8 +101,8 @@ def count(program):
 
 
 def update(counted):
-    about = ("Instructions per unit of the operations in operations.cpp, and the atomic read-modify-writes among them: g++ 12, "
-             "-O2, x86_64, the checks of a release. Written by the target counts_update.")
+    about = ("Instructions per unit of the operations in operations.cpp, the atomic read-modify-writes among them, and the bytes "
+             "of frames.cpp: g++ 12, -O2, x86_64, the checks of a release. Written by the target counts_update.")
     text = json.dumps({"about": about, **counted._asdict()}, indent=1)
     RECORDED.write_text(text + "\n", encoding="utf-8")
     print(f"written: {RECORDED}")
@@ -128,6 +130,8 @@ def recorded(program, *options):
     wrong = compare(counted.instructions, expected["instructions"], lambda was: max(SHARE * was, AT_LEAST))
     print("\nread-modify-writes")
     wrong += compare(counted.atomics, expected["atomics"], lambda was: ATOMICS)
+    print("\nbytes")
+    wrong += compare(counted.bytes, expected["bytes"], lambda was: 0)
     if wrong:
         print("\nrecorded, counted: if that is intended, say why in the commit and record it anew:\n"
               "  cmake --build build/dev --target counts_update")

@@ -17,6 +17,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <vector>
 
 #include "counting.hpp"
@@ -236,8 +237,12 @@ void begin_chances_anew() noexcept {
 
 }  // namespace
 
-// Two dumps for each operation, labelled "<name> <k>". `counts <k>`: just k units of each.
+// Two dumps for each operation, labelled "<name> <k>". `counts <k>`: just k units of each. `counts frames`: bytes.
 int main(int argc, char** argv) {
+  if (argc == 2 && std::strcmp(argv[1], "frames") == 0) {
+    counts::print_frames();
+    return 0;
+  }
   if (argc == 2) {
     for (const operation& each : operations) each.run(std::strtoul(argv[1], nullptr, 10));
     return 0;

@@ -87,13 +87,34 @@ concept leaves_result = !std::is_rvalue_reference_v<W> && requires(std::remove_r
 
 namespace detail {
 
+// An awaitable of ours that has another awaiter for tasks (core/wait_room.hpp), and adaptors of such.
+template <class A>
+concept has_awaiter_in_task = requires(A&& a) { std::forward<A>(a).await_in_task(); };
+
+// Where something is awaited: in a task, or anywhere.
+struct anywhere {
+  template <class A>
+  static decltype(auto) begin(A&& a) {
+    return get_awaiter(std::forward<A>(a));
+  }
+};
+struct in_task {
+  template <class A>
+  static decltype(auto) begin(A&& a) {
+    if constexpr (has_awaiter_in_task<A>) return std::forward<A>(a).await_in_task();
+    else return get_awaiter(std::forward<A>(a));
+  }
+};
+template <class A, class Where>
+using awaiter_where = decltype(Where::begin(std::declval<A>()));
+
 template <bool trusted>
 struct awaiter_base {};
 template <>
 struct awaiter_base<true> : own_awaiter {};
 
 // The awaiter of `A` (an lvalue or an rvalue reference), for those that make something else of its result.
-template <class A>
+template <class A, class Where = anywhere>
 class adapted_awaiter : public awaiter_base<trusted_awaiter<awaiter_of<A>>> {
  public:
   adapted_awaiter(const adapted_awaiter&) = delete;
@@ -105,16 +126,16 @@ class adapted_awaiter : public awaiter_base<trusted_awaiter<awaiter_of<A>>> {
     return inner_.await_suspend(handle);
   }
   bool leave_result() noexcept
-    requires(leaves_result<awaiter_of<A>>)
+    requires(leaves_result<awaiter_where<A, Where>>)
   {
     return inner_.leave_result();
   }
 
  protected:
-  explicit adapted_awaiter(A a) : inner_(get_awaiter(std::forward<A>(a))) {}
+  explicit adapted_awaiter(A a) : inner_(Where::begin(std::forward<A>(a))) {}
   ~adapted_awaiter() = default;
 
-  awaiter_of<A> inner_;
+  awaiter_where<A, Where> inner_;
 };
 
 // What was begun by nobody, and will be awaited by nobody any more, is given up, not forgotten: a task, an operation,

@@ -77,13 +77,13 @@ namespace detail {
 
 // How an A (an object, or an lvalue reference) is awaited by a coroutine of ours: by its own awaiter, or behind a
 // bridge.
-template <class A>
+template <class A, class Where = anywhere>
 struct way_to_await {
-  using awaiter = awaiter_of<A&&>;
-  static awaiter begin(A&& what) { return get_awaiter(std::forward<A>(what)); }
+  using awaiter = awaiter_where<A&&, Where>;
+  static awaiter begin(A&& what) { return Where::begin(std::forward<A>(what)); }
 };
-template <foreign_awaitable A>
-struct way_to_await<A> {
+template <foreign_awaitable A, class Where>
+struct way_to_await<A, Where> {
   using awaiter = foreign_wait<A>;
   static awaiter begin(A&& what) { return awaiter(std::forward<A>(what)); }
 };

@@ -91,9 +91,10 @@ class join_handle {
     return operation<detail::join_operation<T>>(std::in_place, at, checked());
   }
 
+  template <class Room>
   class awaiter : public own_awaiter {
    public:
-    explicit awaiter(operation<detail::join_operation<T>> what) noexcept : what_(std::move(what)) {}
+    explicit awaiter(join_handle& of) : what_(of.join({})) {}
     bool await_ready() noexcept { return wait_.await_ready(); }
     bool await_suspend(std::coroutine_handle<> handle) noexcept { return wait_.await_suspend(handle); }
     bool leave_result() noexcept { return wait_.leave_result(); }
@@ -109,9 +110,10 @@ class join_handle {
 
    private:
     operation<detail::join_operation<T>> what_;
-    wait<detail::join_operation<T>> wait_{std::move(what_).operator co_await()};
+    wait<detail::join_operation<T>, plain_terms, Room> wait_{std::move(what_).template wait_in<Room>()};
   };
-  awaiter operator co_await() { return awaiter(join({})); }
+  awaiter<detail::own_room<1>> operator co_await() { return awaiter<detail::own_room<1>>(*this); }
+  awaiter<detail::shared_room> await_in_task() { return awaiter<detail::shared_room>(*this); }
 
  private:
   scheduled_result<T>& checked() const noexcept {

@@ -15,6 +15,9 @@
 //   - `within(time point, x)` of a time that has passed gives what is there, but for once in 256 times. So does a wait
 //     of a coroutine whose deadline has passed. `within(0ms, x)` always gives what is there.
 //
+// A coroutine's first wait that suspends in a task takes memory (core/wait_room.hpp). If there is none, nothing has
+// begun, and the await throws std::bad_alloc. All else of a wait is in the operation and its awaiter.
+//
 // An operation is a small movable value, awaited once, as an rvalue or through std::move. At check level `debug`
 // dropping one that was never awaited is fatal: it is nearly always a forgotten `await`.
 //
@@ -52,7 +55,8 @@
 // It has no padding (std::has_unique_object_representations): a fiber whose stack moves looks through its bytes for
 // addresses of that stack, and what was there before would be taken for one. A bool is an op_flag therefore
 // (core/op_flag.hpp).
-// It stays where begin() found it until the wait is over, so a waiter may point to it (waiter::resource).
+// It stays where begin() found it until the wait is over, so a waiter may point to it (waiter::resource). The reverse
+// does not hold: the room of a suspension and its one waiter is given up before take() and resumed().
 // A primitive that grants a resource for later collection (a permit, an item) takes it back in wait_source::pass_on().
 #pragma once
 #include <hocket/base/result.hpp>
@@ -62,6 +66,7 @@
 #include <hocket/core/op_flag.hpp>
 #include <hocket/core/suspension.hpp>
 #include <hocket/core/unwind.hpp>
+#include <hocket/core/wait_room.hpp>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -144,6 +149,11 @@ concept lists_last = waiters_of<Op> == 1 && requires(Op& op, suspension& wait, w
   { op.source() } -> std::convertible_to<wait_source&>;
 };
 
+// Where a task's wait is: a wait that must not fail has its room in its awaiter.
+template <class Op>
+using room_in_task = std::conditional_t<waiters_of<Op> == 1 && is_interruptible<Op> && !has_lock_again<Op>, shared_room,
+                                        own_room<waiters_of<Op>>>;
+
 template <class Op>
 concept keeps_late_grants = requires(Op& op) { op.has_it(); };
 
@@ -166,6 +176,27 @@ struct resumption<Op> {
 // The error of a wait that was not granted; unwinds the coroutine if it was killed.
 [[nodiscard]] failure failure_of(verdict outcome);
 
+namespace detail {
+[[noreturn, gnu::cold, gnu::noinline]] void throw_roomless();
+
+// Whether an operation was awaited, at check level `debug`.
+template <bool checks>
+class awaited_mark {
+ public:
+  void set() noexcept { set_ = true; }
+  bool is_set() const noexcept { return set_; }
+
+ private:
+  bool set_ = false;
+};
+template <>
+class awaited_mark<false> {
+ public:
+  void set() noexcept {}
+  static bool is_set() noexcept { return true; }
+};
+}  // namespace detail
+
 // An operation, as a primitive returns it, has the terms of its coroutine alone. `within` and its like return one with
 // terms of its own: four words that all others need not carry.
 template <wait_operation Op, class Terms = plain_terms>
@@ -173,13 +204,15 @@ class operation;
 template <wait_operation Op>
 using limited_operation = operation<Op, wait_terms>;
 
-template <wait_operation Op, class Terms = plain_terms>
+template <wait_operation Op, class Terms = plain_terms, class Room = detail::own_room<waiters_of<Op>>>
 class wait;
 
 template <wait_operation Op, class Terms>
 class [[nodiscard("an operation does nothing until it is awaited")]] operation {
  public:
   using value_type = typename Op::value_type;
+  using own_room = detail::own_room<waiters_of<Op>>;
+  using room_in_task = detail::room_in_task<Op>;
 
   explicit operation(Op op, const Terms& terms = {}) noexcept : op_(op), terms_(terms) {}
   // Op(of...), made in its place: as a copy, several words would go through memory twice.
@@ -189,31 +222,31 @@ class [[nodiscard("an operation does nothing until it is awaited")]] operation {
   operation& operator=(operation&&) = delete;
   ~operation() {
     if constexpr (debug_checks)
-      debug_expects(awaited_ || leaving_by_failure(), "an operation was dropped without being awaited",
+      debug_expects(awaited_.is_set() || leaving_by_failure(), "an operation was dropped without being awaited",
                     "co_await it (await it in a fiber), or do not ask for it", nullptr, location_of(terms_.at));
   }
 
   // The awaiter refers to the operation.
-  wait<Op, Terms> operator co_await() && noexcept {
+  wait<Op, Terms> operator co_await() && noexcept { return std::move(*this).template wait_in<own_room>(); }
+  // What `co_await` takes in a task.
+  wait<Op, Terms, room_in_task> await_in_task() && noexcept {
+    return std::move(*this).template wait_in<room_in_task>();
+  }
+  template <class Room>
+  wait<Op, Terms, Room> wait_in() && noexcept {
     mark_awaited();
-    return wait<Op, Terms>(*this);
+    return wait<Op, Terms, Room>(*this);
   }
 
   // The same operation under stricter terms: `within` and its like are made of these. The author's part, too.
   limited_operation<Op> until(time_point deadline) && noexcept {
-    wait_terms stricter(terms_);
-    if (deadline < stricter.until) stricter.until = deadline;
-    return limited_operation<Op>(std::in_place, stricter, std::move(*this).unwrap());
+    return limited_operation<Op>(std::in_place, wait_terms(terms_).limit(deadline), std::move(*this).unwrap());
   }
   limited_operation<Op> within(duration time) && noexcept {
-    wait_terms stricter(terms_);
-    if (time < stricter.within) stricter.within = time;
-    return limited_operation<Op>(std::in_place, stricter, std::move(*this).unwrap());
+    return limited_operation<Op>(std::in_place, wait_terms(terms_).limit(time), std::move(*this).unwrap());
   }
   limited_operation<Op> ignoring(verdict strength) && noexcept {
-    wait_terms stricter(terms_);
-    if (strength > stricter.ignore) stricter.ignore = strength;
-    return limited_operation<Op>(std::in_place, stricter, std::move(*this).unwrap());
+    return limited_operation<Op>(std::in_place, wait_terms(terms_).shield(strength), std::move(*this).unwrap());
   }
   const Terms& terms() const noexcept { return terms_; }
   const Op& op() const noexcept { return op_; }
@@ -226,25 +259,21 @@ class [[nodiscard("an operation does nothing until it is awaited")]] operation {
   void discard() && noexcept { mark_awaited(); }
 
  private:
-  friend class wait<Op, Terms>;
-  struct nothing {
-    constexpr operator bool() const noexcept { return true; }
-  };
-  void mark_awaited() noexcept {
-    if constexpr (debug_checks) awaited_ = true;
-  }
+  template <wait_operation, class, class>
+  friend class wait;
+  void mark_awaited() noexcept { awaited_.set(); }
 
   Op op_;
   Terms terms_;
-  [[no_unique_address]] std::conditional_t<debug_checks, bool, nothing> awaited_{};
+  [[no_unique_address]] detail::awaited_mark<debug_checks> awaited_;
 };
 
 template <class Op>
 operation(Op, source_place) -> operation<Op>;
 
 // The awaiter of an operation, which it refers to: built where the coroutine waits, never moved. The suspension is
-// constructed only when there is one.
-template <wait_operation Op, class Terms>
+// constructed only when there is one, in the room that the policy says (core/wait_room.hpp).
+template <wait_operation Op, class Terms, class Room>
 class [[nodiscard]] wait : public own_awaiter {
  public:
   using value_type = typename Op::value_type;
@@ -258,8 +287,7 @@ class [[nodiscard]] wait : public own_awaiter {
       return;
     }
     [[maybe_unused]] const detail::resumption<Op> over(what_.op_);
-    // Of a wait that is over the destructors do nothing but check, for each of its waiters.
-    if (debug_checks || !registration_.wait.finished()) registration_.~registration();
+    room_.drop();
   }
 
   bool await_ready() noexcept {
@@ -285,8 +313,9 @@ class [[nodiscard]] wait : public own_awaiter {
     if (state_ == state::possible) [[likely]]
       return what_.op_.take();
     if (state_ == state::pausing) return failure_of(ended_);
+    if (state_ == state::without_room) detail::throw_roomless();
     [[maybe_unused]] const detail::resumption<Op> over(what_.op_);
-    verdict outcome = registration_.wait.finish();
+    const verdict outcome = finish();
     if (outcome != verdict::granted && !granted_late(outcome)) return failure_of(outcome);
     return what_.op_.take();
   }
@@ -296,15 +325,15 @@ class [[nodiscard]] wait : public own_awaiter {
     requires(detail::keeps_result<Op>)
   {
     if (state_ == state::possible) return true;
-    if (state_ == state::pausing) return false;
-    if (registration_.wait.outcome() != verdict::granted) return false;
-    static_cast<void>(registration_.wait.finish());
+    if (state_ != state::suspended || room_.wait().outcome() != verdict::granted) return false;
+    [[maybe_unused]] const detail::resumption<Op> over(what_.op_);
+    static_cast<void>(finish());
     return true;
   }
 
  private:
-  // Pausing: it lets others run first, or was ended by what came meanwhile.
-  enum class state : std::uint8_t { possible, pausing, suspended };
+  // Possible: it has no room, or no more. Pausing: it lets others run first, or was ended by what came meanwhile.
+  enum class state : std::uint8_t { possible, pausing, suspended, without_room };
 
   // While the coroutine is queued, what stands for it there refers to this.
   void expect_no_pause() const noexcept {
@@ -314,17 +343,19 @@ class [[nodiscard]] wait : public own_awaiter {
 
   // True: it waits, and others may have resumed the coroutine by now.
   bool begin(std::coroutine_handle<> handle) noexcept {
-    ::new (static_cast<void*>(&registration_)) registration;
+    if (!room_.open(handle, what_.terms_)) [[unlikely]] {
+      state_ = state::without_room;
+      return false;
+    }
     state_ = state::suspended;
-    registration_.wait.arm(handle, what_.terms_);
     if (!list_and_commit()) return false;
     detail::refill_budget(this_thread());  // the others come to their turn anyway
     return true;
   }
 
   bool list_and_commit() noexcept {
-    suspension& suspended = registration_.wait;
-    waiter& entry = registration_.entries[0];
+    suspension& suspended = room_.wait();
+    waiter& entry = room_.entry();
     if constexpr (detail::lists_last<Op>) {
       if (suspended.commit_first(entry, what_.op_.source())) [[likely]]
         return what_.op_.begin(suspended, entry) || suspended.not_listed();
@@ -349,16 +380,18 @@ class [[nodiscard]] wait : public own_awaiter {
     else return false;
   }
 
-  struct registration {
-    suspension wait;  // first: the waiters ask it when they are destroyed
-    waiter entries[waiters_of<Op>];
-  };
+  verdict finish() noexcept {
+    const verdict outcome = room_.finish();
+    room_.end();
+    state_ = state::possible;
+    return outcome;
+  }
 
   operation<Op, Terms>& what_;
   state state_ = state::possible;
   verdict ended_ = verdict::idle;  // while pausing
   union {
-    registration registration_;         // suspended
+    Room room_;                         // suspended
     std::coroutine_handle<> awaiting_;  // pausing
   };
 };

@@ -14,12 +14,12 @@ namespace hocket::inline HOCKET_ABI {
 namespace detail {
 
 // The awaiter of `A` (an lvalue or an rvalue reference), but for the result.
-template <class A>
-class unwrapping : public adapted_awaiter<A> {
+template <class A, class Where = anywhere>
+class unwrapping : public adapted_awaiter<A, Where> {
   using given = std::remove_cvref_t<await_result_t<A>>;
 
  public:
-  explicit unwrapping(A a) : adapted_awaiter<A>(std::forward<A>(a)) {}
+  explicit unwrapping(A a) : adapted_awaiter<A, Where>(std::forward<A>(a)) {}
 
   typename given::value_type await_resume() {
     given got(this->inner_.await_resume());
@@ -42,6 +42,11 @@ class [[nodiscard("an operation does nothing until it is awaited")]] or_throw_ad
   static constexpr bool can_be_discarded = true;
   void discard() && noexcept { detail::give_up_awaitable<A>(awaited_); }
   detail::unwrapping<A&&> operator co_await() && { return detail::unwrapping<A&&>(std::forward<A>(awaited_)); }
+  detail::unwrapping<A&&, detail::in_task> await_in_task() &&
+    requires(detail::has_awaiter_in_task<A>)
+  {
+    return detail::unwrapping<A&&, detail::in_task>(std::forward<A>(awaited_));
+  }
 
  private:
   A awaited_;  // a reference if `A` is one

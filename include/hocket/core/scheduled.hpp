@@ -20,8 +20,8 @@
 // goes to on_unhandled (3. below, or drop_handle() if nothing was taken).
 //
 // Who may touch what. Constant: the context, target, home (the start's, in the runnable). The coroutine's own thread:
-// waits_, begun_, foreign_, unwinding_, the registry's links. Written before `ended`, read after it: ending_, error_,
-// unhandled_ and the result. The handle's owner: taken_. Any thread: request(), the join word.
+// waits_, room_, begun_, foreign_, unwinding_, the registry's links. Written before `ended`, read after it: ending_,
+// error_, unhandled_ and the result. The handle's owner: taken_. Any thread: request(), the join word.
 //
 // The end, as numbered steps (finish(), on the home executor, off the coroutine's stack):
 //   1. it is taken out of its registry, and leaves its parent's stop source: no stop reaches it from above any more;
@@ -108,6 +108,14 @@ class scheduled : public context, private detail::own_stop, public list_node, pr
   // --- for suspensions and executors, on the coroutine's own thread
   void waits(const suspension& wait) noexcept { waits_ = &wait; }
   void runs_again() noexcept { waits_ = nullptr; }
+  // The room of its waits, which it keeps between them (core/wait_room.hpp). Null: it has none, or a wait has it.
+  detail::wait_room* take_room() noexcept { return std::exchange(room_, nullptr); }
+  // False: it has one already.
+  [[nodiscard]] bool keep_room(detail::wait_room& room) noexcept {
+    if (room_) return false;
+    room_ = &room;
+    return true;
+  }
   void waits_for_foreign(bool waits) noexcept {
     // ORDER: relaxed, pairs with the load in state(): a number for those who look while its threads stand still.
     foreign_.fetch_add(waits ? 1 : ~std::uint32_t{0}, std::memory_order_relaxed);
@@ -200,6 +208,7 @@ class scheduled : public context, private detail::own_stop, public list_node, pr
   std::error_code refusal_;
   std::exception_ptr error_;
   const suspension* waits_ = nullptr;
+  detail::wait_room* room_ = nullptr;
   registry* listed_ = nullptr;            // where it is listed
   atomic<const void*> held_by_{nullptr};  // at check level `debug`: the thread or coroutine that has its batch
   atomic<std::uintptr_t> joiner_{open};

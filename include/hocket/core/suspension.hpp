@@ -53,6 +53,12 @@ namespace hocket::inline HOCKET_ABI {
 
 class observer;
 class context;
+class scheduled;
+struct thread_state;
+
+namespace detail {
+struct wait_room;
+}
 
 // A primitive, as its waiters see it.
 class wait_source {
@@ -103,6 +109,20 @@ struct wait_terms {
   // One by one, and so out of registers: words that were just written and are copied in pairs wait for the cache.
   wait_terms(const wait_terms& other) noexcept : wait_terms(other.until, other.within, other.ignore, other.at) {}
   wait_terms& operator=(const wait_terms&) = default;
+
+  // The stricter of these and another term.
+  wait_terms& limit(time_point deadline) noexcept {
+    if (deadline < until) until = deadline;
+    return *this;
+  }
+  wait_terms& limit(duration time) noexcept {
+    if (time < within) within = time;
+    return *this;
+  }
+  wait_terms& shield(verdict strength) noexcept {
+    if (strength > ignore) ignore = strength;
+    return *this;
+  }
 
   time_point until = time_point::max();
   duration within = duration::max();
@@ -218,9 +238,11 @@ class suspension : private stop_node, private timer_node, private runnable {
   friend class waiter;
   friend class grant;
   friend class grants;
+  friend struct detail::wait_room;
 
   void expect_over() const noexcept;
-  [[gnu::always_inline]] inline void arm_for(std::coroutine_handle<> whom, const wait_terms& terms) noexcept;
+  [[gnu::always_inline]] inline void arm_in(const thread_state& here, context& ctx, std::coroutine_handle<> whom,
+                                            const wait_terms& terms) noexcept;
   const wait_source* first_source() const noexcept;
   [[gnu::always_inline]] inline void begin_observed_wait() noexcept;
   const void* observed_as() const noexcept;

@@ -33,11 +33,10 @@ inline constexpr bool returns_result<Promise> = is_result<typename Promise::resu
 template <class A>
 class returning : public early_end {
   using given = std::remove_cvref_t<await_result_t<A>>;
+  using way = way_to_await<std::remove_reference_t<A>, in_task>;
 
  public:
-  explicit returning(A what)
-      : early_end(&returning::resumed),
-        inner_(way_to_await<std::remove_reference_t<A>>::begin(std::forward<A>(what))) {}
+  explicit returning(A what) : early_end(&returning::resumed), inner_(way::begin(std::forward<A>(what))) {}
   returning(const returning&) = delete;
   returning& operator=(const returning&) = delete;
 
@@ -76,7 +75,7 @@ class returning : public early_end {
     return self.template promise<Promise>().end_here(failure(self.got_->error()));
   }
 
-  typename way_to_await<std::remove_reference_t<A>>::awaiter inner_;
+  typename way::awaiter inner_;
   std::optional<given> got_;
   std::exception_ptr thrown_;
   handle (*end_)(returning& self) noexcept = nullptr;

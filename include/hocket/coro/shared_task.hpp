@@ -119,9 +119,10 @@ class [[nodiscard]] shared_task {
   }
   void wait(source_place at = this_place()) && = delete;  // the result lies in the frame
 
+  template <class Room>
   class awaiter : public own_awaiter {
    public:
-    explicit awaiter(operation<waiting> what) noexcept : what_(std::move(what)) {}
+    explicit awaiter(const shared_task& of) : what_(of.wait({})) {}
     bool await_ready() noexcept { return wait_.await_ready(); }
     bool await_suspend(std::coroutine_handle<> handle) noexcept { return wait_.await_suspend(handle); }
     bool leave_result() noexcept { return wait_.leave_result(); }
@@ -133,9 +134,11 @@ class [[nodiscard]] shared_task {
 
    private:
     operation<waiting> what_;
-    hocket::wait<waiting> wait_{std::move(what_).operator co_await()};
+    hocket::wait<waiting, plain_terms, Room> wait_{std::move(what_).template wait_in<Room>()};
   };
-  awaiter operator co_await() const& { return awaiter(wait({})); }
+  awaiter<detail::own_room<1>> operator co_await() const& { return awaiter<detail::own_room<1>>(*this); }
+  awaiter<detail::shared_room> await_in_task() const& { return awaiter<detail::shared_room>(*this); }
+  void await_in_task() && = delete;
   void operator co_await() && = delete;  // name the handle: the result lies in the frame
 
  private:

@@ -46,10 +46,10 @@ template <class F, class A>
 concept continues_awaiting = continues<F, A> && awaitable<continued_t<F, A>>;
 
 // The awaiter of `A` (an lvalue or an rvalue reference), with what f makes of the result.
-template <class A, class F>
-class continuing : public adapted_awaiter<A> {
+template <class A, class F, class Where = anywhere>
+class continuing : public adapted_awaiter<A, Where> {
  public:
-  continuing(A a, F& f) : adapted_awaiter<A>(std::forward<A>(a)), f_(f) {}
+  continuing(A a, F& f) : adapted_awaiter<A, Where>(std::forward<A>(a)), f_(f) {}
 
   continued_t<F, A> await_resume() {
     if constexpr (std::is_void_v<await_result_t<A>>) {
@@ -100,6 +100,11 @@ class [[nodiscard("an operation does nothing until it is awaited")]] then_adapto
   void discard() && noexcept { detail::give_up_awaitable<A>(awaited_); }
   detail::continuing<A&&, F> operator co_await() && {
     return detail::continuing<A&&, F>(std::forward<A>(awaited_), f_);
+  }
+  detail::continuing<A&&, F, detail::in_task> await_in_task() &&
+    requires(detail::has_awaiter_in_task<A>)
+  {
+    return detail::continuing<A&&, F, detail::in_task>(std::forward<A>(awaited_), f_);
   }
 
  private:

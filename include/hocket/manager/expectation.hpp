@@ -57,12 +57,8 @@ class [[nodiscard]] expectation {
   // The wait as an operation, to be timed or selected: result<T>.
   [[nodiscard]] receiving wait(source_place at = this_place()) noexcept { return reply_.receive(at); }
 
+  template <class Room>
   class awaiter : public own_awaiter {
-    template <class Op>
-    static hocket::wait<Op> waiting_for(operation<Op>& what) noexcept {
-      return std::move(what).operator co_await();
-    }
-
    public:
     explicit awaiter(receiving what) noexcept : what_(std::move(what)) {}
     bool await_ready() noexcept { return wait_.await_ready(); }
@@ -72,9 +68,12 @@ class [[nodiscard]] expectation {
 
    private:
     receiving what_;
-    decltype(waiting_for(std::declval<receiving&>())) wait_{waiting_for(what_)};
+    decltype(std::declval<receiving>().template wait_in<Room>()) wait_{std::move(what_).template wait_in<Room>()};
   };
-  awaiter operator co_await() { return awaiter(wait({})); }
+  awaiter<typename receiving::own_room> operator co_await() { return awaiter<typename receiving::own_room>(wait({})); }
+  awaiter<typename receiving::room_in_task> await_in_task() {
+    return awaiter<typename receiving::room_in_task>(wait({}));
+  }
 
  private:
   friend class task_manager;

@@ -166,10 +166,7 @@ class selecting {
 // The terms of operations together.
 inline plain_terms strictest(const plain_terms& first, const plain_terms&) noexcept { return first; }
 inline wait_terms strictest(wait_terms terms, const wait_terms& other) noexcept {
-  if (other.until < terms.until) terms.until = other.until;
-  if (other.within < terms.within) terms.within = other.within;
-  if (other.ignore > terms.ignore) terms.ignore = other.ignore;
-  return terms;
+  return terms.limit(other.until).limit(other.within).shield(other.ignore);
 }
 
 template <class... Terms>

@@ -89,6 +89,12 @@ class task_chain : public roaming_header, public recycled_frame {
   static awaiter_ref<std::remove_reference_t<A>> await_transform(A&& a) noexcept {
     return awaiter_ref<std::remove_reference_t<A>>(a);
   }
+  // Waits that share their room.
+  template <class A>
+    requires has_awaiter_in_task<A>
+  static auto await_transform(A&& a) noexcept(noexcept(std::forward<A>(a).await_in_task())) {
+    return std::forward<A>(a).await_in_task();
+  }
   template <foreign_awaitable A>
   static foreign_wait<A> await_transform(A&& a) {
     return foreign_wait<A>(std::forward<A>(a));
