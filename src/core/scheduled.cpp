@@ -7,6 +7,8 @@
 #include <hocket/core/scheduled.hpp>
 #include <hocket/core/wait_room.hpp>
 
+#include <new>
+
 namespace hocket::inline HOCKET_ABI {
 namespace {
 
@@ -70,19 +72,14 @@ runnable& scheduled::prepare(std::coroutine_handle<> start, const void* caller) 
 // --- in a batch
 
 runnable& scheduled::hold_back(std::coroutine_handle<> start, const void* caller) noexcept {
-  // ORDER: relaxed, pairs with nothing: it matters to the code alone that has written it.
-  if constexpr (debug_checks) held_by_.store(present_code(), std::memory_order_relaxed);
+  if constexpr (debug_checks) held_by_.set(present_code());
   return prepare(start, caller);
 }
 
-void scheduled::let_go(runnable& held_back) noexcept {
-  // ORDER: relaxed, pairs with nothing: see hold_back().
-  static_cast<scheduled&>(held_back).held_by_.store(nullptr, std::memory_order_relaxed);
-}
+void scheduled::let_go(runnable& held_back) noexcept { static_cast<scheduled&>(held_back).held_by_.set(nullptr); }
 
 void scheduled::expect_let_go() const noexcept {
-  // ORDER: relaxed, pairs with nothing: see hold_back().
-  [[maybe_unused]] const void* const holder = held_by_.load(std::memory_order_relaxed);
+  [[maybe_unused]] const void* const holder = held_by_.get();
   debug_expects(!holder || holder != present_code(), "a coroutine is awaited by the code that has it in a spawn_batch",
                 "it does not begin before the batch is flushed: flush() it first, or end it", name());
 }
@@ -115,6 +112,10 @@ void scheduled::post_again(std::coroutine_handle<> parked) noexcept {
   hocket::post(*this);
 }
 
+void scheduled::keep_error() noexcept {
+  ::new (static_cast<void*>(std::addressof(error_))) std::exception_ptr(std::current_exception());
+}
+
 void scheduled::fail() noexcept {
   try {
     throw;
@@ -125,10 +126,10 @@ void scheduled::fail() noexcept {
     ending_ = timed_out() ? ending::timed_out : ending::cancelled;
   } catch (const std::system_error& thrown) {
     ending_ = thrown.code() == std::errc::timed_out && is_late() ? ending::timed_out : ending::error;
-    if (ending_ == ending::error) error_ = std::current_exception();
+    if (ending_ == ending::error) keep_error();
   } catch (...) {
     ending_ = ending::error;
-    error_ = std::current_exception();
+    keep_error();
   }
   expect_unwound();
 }

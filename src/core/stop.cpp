@@ -20,7 +20,7 @@ verdict stop_source::attach_to_list(stop_node& node, verdict above) noexcept {
 bool stop_source::detach_from_list(stop_node& node) noexcept {
   locked guard(mutex_);
   if (!node.linked()) return false;
-  list<stop_node>::erase(node);
+  unlink(node);
   return true;
 }
 
@@ -58,7 +58,7 @@ stop_node* stop_source::pop(verdict strength) noexcept {
   if (stop_node* node = pop_slot(strength)) return node;
   locked guard(mutex_);
   bool kill = strength == verdict::killed;
-  list<stop_node>& from = open_.empty() && kill ? shielded_ : open_;
+  short_list<stop_node>& from = open_.empty() && kill ? shielded_ : open_;
   if (from.empty()) return nullptr;
   stop_node& node = from.pop_front();
   if (!node.fire) {

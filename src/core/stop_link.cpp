@@ -5,18 +5,18 @@
 namespace hocket::inline HOCKET_ABI {
 
 stop_link::stop_link(stop_source& parent, stop_source& child, verdict above) noexcept
-    : stop_link(parent, child, late{}) {
+    : stop_link(&parent, child, late{}) {
   const verdict told = enlist(above);
   if (told > above) child.request(told, parent.timed_out());
 }
 
 // Gives what was requested of the parent before.
 verdict stop_link::enlist(verdict above) noexcept {
-  [[maybe_unused]] verdict linked_first = parent_.requested();  // it may be a late one itself
-  locked guard(parent_.mutex_);
-  const verdict told = parent_.requested();
+  [[maybe_unused]] verdict linked_first = parent_->requested();  // it may be a late one itself
+  locked guard(parent_->mutex_);
+  const verdict told = parent_->requested();
   const bool open = told == verdict::idle && above == verdict::idle;
-  if (told != verdict::killed) (open ? parent_.open_ : parent_.shielded_).push_back(*this);
+  if (told != verdict::killed) (open ? parent_->open_ : parent_->shielded_).push_back(*this);
   // ORDER: relaxed, pairs with nothing: read by the owner's destructor only.
   else busy_.store(gone, std::memory_order_relaxed);
   return told;
@@ -25,8 +25,8 @@ verdict stop_link::enlist(verdict above) noexcept {
 stop_link::~stop_link() {
   // ORDER: relaxed, pairs with nothing: it says only whether the parent is still to be asked.
   if (!(busy_.load(std::memory_order_relaxed) & gone)) {
-    locked guard(parent_.mutex_);
-    if (linked()) list<stop_node>::erase(*this);
+    locked guard(parent_->mutex_);
+    if (linked()) parent_->unlink(*this);
     // ORDER: acquire, pairs with the fetch_add in give_back(), as below. Nobody has it, and nobody can borrow it now.
     if (busy_.load(std::memory_order_acquire) == 0) return;
   }
@@ -47,14 +47,14 @@ void stop_link::borrow() noexcept {
 
 // By its borrower: on to the child, unless that has been told by somebody else.
 void stop_link::descend(place& at, verdict strength) noexcept {
-  if (!child_.raise(strength, parent_.timed_out())) return give_back(strength);
+  if (!child_.raise(strength, parent_->timed_out())) return give_back(strength);
   before(strength) = at.way;
   at = {&child_, this};
 }
 
 // By its borrower, when everything below is told.
 void stop_link::ascend(place& at, verdict strength) noexcept {
-  at = {&parent_, before(strength)};
+  at = {parent_, before(strength)};
   give_back(strength);
 }
 
@@ -76,10 +76,10 @@ void late_stop_source::link_up() noexcept {
   // ORDER: relaxed, pairs with the compare-exchange in leave(): if that came first, the parent may be gone.
   if (!word_.compare_exchange_strong(seen, seen | linking, std::memory_order_relaxed, std::memory_order_relaxed))
     return;
-  link_.emplace(*above_, *this, stop_link::late{});
-  const verdict from_above = link_->enlist(verdict::idle);
+  linked_ = true;
+  const verdict from_above = link_.enlist(verdict::idle);
   const verdict told = seen == apart ? from_above : std::max(from_above, verdict::cancelled);
-  if (seen == apart && from_above != verdict::idle) note_reason(above_->timed_out());
+  if (seen == apart && from_above != verdict::idle) note_reason(link_.parent_->timed_out());
   // ORDER: release, pairs with the load in requested() and attach(): a reader of the request sees its cause.
   word_.store(bits_of(told), std::memory_order_release);
 }

@@ -26,6 +26,8 @@ class list_node {
  private:
   template <class T>
   friend class list;
+  template <class T>
+  friend class short_list;
 
   void link_before(list_node& place) noexcept {
     debug_expects(!linked(), "a list_node was inserted twice",

@@ -47,7 +47,7 @@ class join_operation {
   result<value_type> take() {
     if (std::error_code error = check_joined(*of_)) return failure(error);
     if constexpr (std::is_void_v<T>) return {};
-    else return of_->slot.get();
+    else return of_->result();
   }
 
  private:

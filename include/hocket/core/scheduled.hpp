@@ -33,11 +33,13 @@
 #include <hocket/base/prefetch.hpp>
 #include <hocket/core/current.hpp>
 #include <hocket/core/frame.hpp>
-#include <hocket/core/return_slot.hpp>
 #include <hocket/core/spawn_target.hpp>
 #include <hocket/core/stop_link.hpp>
 #include <hocket/core/suspension.hpp>
 #include <hocket/core/unwind.hpp>
+#include <exception>
+#include <new>
+#include <type_traits>
 #include <utility>
 
 namespace hocket::inline HOCKET_ABI {
@@ -68,6 +70,22 @@ namespace detail {
 struct own_stop {
   explicit own_stop(stop_source* above) noexcept : own_stop_(above) {}
   late_stop_source own_stop_;
+};
+
+// At check level `debug`: the thread or coroutine that has the coroutine's batch.
+template <bool checks>
+struct batch_mark {
+  // ORDER: relaxed, pairs with nothing: it matters to the code alone that has written it.
+  void set(const void* holder) noexcept { holder_.store(holder, std::memory_order_relaxed); }
+  const void* get() const noexcept { return holder_.load(std::memory_order_relaxed); }  // ORDER: relaxed, as above
+
+ private:
+  atomic<const void*> holder_{nullptr};
+};
+template <>
+struct batch_mark<false> {
+  void set(const void*) noexcept {}
+  static const void* get() noexcept { return nullptr; }
 };
 
 }  // namespace detail
@@ -162,19 +180,21 @@ class scheduled : public context, private detail::own_stop, public list_node, pr
   void join(suspension& wait, waiter& entry) noexcept;
   void drop_handle() noexcept;  // the object may be gone afterwards
   ending how() const noexcept { return ending_; }
-  const std::exception_ptr& error() const noexcept { return error_; }
-  void take_result() noexcept {  // once
+  const std::exception_ptr& error() const noexcept { return error_; }  // if how() is ending::error
+  void take_result() noexcept {                                        // once
     expects(!taken_, "a join_handle was awaited twice", "the first await took the result: keep that, or spawn again",
             name());
     taken_ = true;
   }
-  std::error_code refusal() const noexcept { return refusal_; }
+  std::error_code refusal() const noexcept { return refusal_; }  // if how() is ending::refused
 
  protected:
   // `maker`: whose bindings it has; the code that spawns it.
   scheduled(spawn_target& target, coroutine_kind kind, const spawn_options& options, disposer dispose,
             const context& maker = current_context()) noexcept;
-  ~scheduled() = default;
+  ~scheduled() {
+    if (ending_ == ending::error) error_.~exception_ptr();
+  }
 
  private:
   static constexpr std::uintptr_t open = 0, over = 1, dropped = 2;  // else the address of a waiter
@@ -187,6 +207,7 @@ class scheduled : public context, private detail::own_stop, public list_node, pr
   const char* subject() const noexcept override { return name(); }
   const void* holder() const noexcept override { return this; }
   bool is_late() const noexcept;
+  void keep_error() noexcept;
   runnable& prepare(std::coroutine_handle<> start, const void* caller) noexcept;
   void expect_let_go() const noexcept;
   bool detach(waiter& entry) noexcept override;
@@ -197,28 +218,69 @@ class scheduled : public context, private detail::own_stop, public list_node, pr
     const void* caller_ = nullptr;  // until it has ended
     unhandled_handler unhandled_;   // then, of the target, if an exception has left it
   };
+  union {
+    std::error_code refusal_{};  // until it begins
+    std::exception_ptr error_;   // if an exception has left it
+  };
+  const suspension* waits_ = nullptr;
+  detail::wait_room* room_ = nullptr;
+  registry* listed_ = nullptr;  // where it is listed
+  atomic<std::uintptr_t> joiner_{open};
+  [[no_unique_address]] detail::batch_mark<debug_checks> held_by_;
+  std::uint32_t stays_ = 0;
+  atomic<std::uint32_t> foreign_{0};  // waits under way, its own and those of its eager bodies and forks
   const coroutine_kind kind_;
   bool begun_ = false;
   bool roams_ = false;
   bool unwinding_ = false;
   bool taken_ = false;
-  ending ending_ = ending::none;
-  std::uint32_t stays_ = 0;
-  atomic<std::uint32_t> foreign_{0};  // waits under way, its own and those of its eager bodies and forks
-  std::error_code refusal_;
-  std::exception_ptr error_;
-  const suspension* waits_ = nullptr;
-  detail::wait_room* room_ = nullptr;
-  registry* listed_ = nullptr;            // where it is listed
-  atomic<const void*> held_by_{nullptr};  // at check level `debug`: the thread or coroutine that has its batch
-  atomic<std::uintptr_t> joiner_{open};
+  ending ending_ = ending::none;  // last: what is derived has its first bytes behind it
 };
 
-// With its result, for the join_handle<T>.
+// With its result, for the join_handle<T>. There is one if the coroutine ended with ending::value.
 template <class T>
 class scheduled_result : public scheduled {
+  using stored = std::conditional_t<std::is_reference_v<T>, std::remove_reference_t<T>*, T>;
+
  public:
-  return_slot<T> slot;
+  // Before succeed(): the result is what call() returns, constructed in its place.
+  template <class F>
+  void keep_result(F&& call) {
+    if constexpr (std::is_reference_v<T>) {
+      auto&& referent = call();
+      slot_.value = std::addressof(referent);
+    } else {
+      ::new (const_cast<void*>(static_cast<const void*>(std::addressof(slot_.value)))) T(call());
+    }
+  }
+  // To be moved from; it stays there.
+  T&& result() noexcept {
+    if constexpr (std::is_reference_v<T>) return static_cast<T&&>(*slot_.value);
+    else return std::move(slot_.value);
+  }
+
+ protected:
+  using scheduled::scheduled;
+  ~scheduled_result() {
+    if (how() == ending::value) slot_.value.~stored();
+  }
+
+ private:
+  union slot {
+    slot() noexcept {}
+    ~slot() {}
+    stored value;
+  };
+  slot slot_;
+};
+
+template <>
+class scheduled_result<void> : public scheduled {
+ public:
+  template <class F>
+  void keep_result(F&& call) {
+    call();
+  }
 
  protected:
   using scheduled::scheduled;

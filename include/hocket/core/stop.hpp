@@ -28,8 +28,8 @@
 // the exchange that made it its own. *The slot is emptied and filled with the same node between a look and the
 // exchange*: then it stands there again, and what is done to it is right.
 #pragma once
-#include <hocket/base/list.hpp>
 #include <hocket/base/mutex.hpp>
+#include <hocket/base/short_list.hpp>
 #include <hocket/core/claim.hpp>
 
 namespace hocket::inline HOCKET_ABI {
@@ -138,6 +138,7 @@ class stop_source {
 
   verdict attach_to_list(stop_node& node, verdict above) noexcept;
   bool detach_from_list(stop_node& node) noexcept;
+  void unlink(stop_node& node) noexcept { (shielded_.begins_with(node) ? shielded_ : open_).erase(node); }
   [[gnu::noinline]] verdict attach_below(stop_node& node, verdict above) noexcept;
   [[gnu::noinline]] verdict requested_above() const noexcept;
   bool request(verdict strength, bool by_deadline) noexcept;
@@ -152,10 +153,10 @@ class stop_source {
   stop_node* pop_slot(verdict strength) noexcept;
 
   atomic<word> word_{0};
+  short_list<stop_node> open_;      // guarded by mutex_
+  short_list<stop_node> shielded_;  // guarded by mutex_
   thread_mutex mutex_;
   atomic<bool> by_deadline_{false};  // the reason of the cancellation
-  list<stop_node> open_;             // guarded by mutex_
-  list<stop_node> shielded_;         // guarded by mutex_
 };
 
 }  // namespace hocket::inline HOCKET_ABI

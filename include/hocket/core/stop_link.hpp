@@ -31,8 +31,8 @@
 // (leave()) as long as the parent lives: of the two that change `apart` by compare-exchange one comes first. If that is
 // the end, nobody links any more; if it is a link, the end waits until that is made, and takes it back.
 #pragma once
-#include <hocket/base/delayed.hpp>
 #include <hocket/core/stop.hpp>
+#include <utility>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -44,9 +44,9 @@ class stop_link : private stop_node {
   stop_link(const stop_link&) = delete;
   stop_link& operator=(const stop_link&) = delete;
 
-  // For late_stop_source: enlist() follows.
+  // For late_stop_source: enlist() follows, if the parent is there. Without that, the link is not to be destroyed.
   struct late {};
-  stop_link(stop_source& parent, stop_source& child, late) noexcept : parent_(parent), child_(child) {}
+  stop_link(stop_source* parent, stop_source& child, late) noexcept : parent_(parent), child_(child) {}
 
   // Any thread, but not from inside of a stop_node's fire().
   ~stop_link();
@@ -69,7 +69,7 @@ class stop_link : private stop_node {
   void borrow() noexcept;
   void give_back(verdict strength) noexcept;
 
-  stop_source& parent_;
+  stop_source* const parent_;
   stop_source& child_;
   stop_link* before_[2] = {};      // on the way of a cancellation, of a kill: the link above; the borrower's own
   atomic<std::uint32_t> busy_{0};  // how often borrowed, and the two above; borrowed under the parent's mutex only
@@ -79,13 +79,15 @@ class stop_link : private stop_node {
 class late_stop_source : public stop_source {
  public:
   // `above` outlives leave(); null: there is none.
-  explicit late_stop_source(stop_source* above) noexcept : stop_source(above ? apart : 0), above_(above) {}
+  explicit late_stop_source(stop_source* above) noexcept
+      : stop_source(above ? apart : 0), link_(above, *this, stop_link::late{}) {}
+  ~late_stop_source() {}
 
   // What killed() tells, by the coroutine's own code, which leaves the source as it is.
   bool killed_so_far() const noexcept {
     // ORDER: acquire, pairs with the fetch_add in raise(): a reader of the request sees its cause.
     const word seen = word_.load(std::memory_order_acquire);
-    return is_apart(seen) ? above_->killed() : strength_of(seen) == verdict::killed;
+    return is_apart(seen) ? link_.parent_->killed() : strength_of(seen) == verdict::killed;
   }
 
   // At the end of the coroutine: nobody comes from above any more, and nobody goes there.
@@ -98,7 +100,7 @@ class late_stop_source : public stop_source {
       if (word_.compare_exchange_weak(seen, 0, std::memory_order_acquire)) return;
     }
     if (is_apart(seen)) wait_for_link();
-    link_.reset();
+    if (std::exchange(linked_, false)) link_.~stop_link();
   }
 
  private:
@@ -107,8 +109,10 @@ class late_stop_source : public stop_source {
   void link_up() noexcept;
   void wait_for_link() noexcept;
 
-  stop_source* const above_;
-  delayed<stop_link> link_;  // made under the mutex
+  bool linked_ = false;  // set under the mutex; in what stop_source leaves of its last word
+  union {
+    stop_link link_;  // its parent is known from the beginning; the rest is used when it is linked
+  };
 };
 
 }  // namespace hocket::inline HOCKET_ABI

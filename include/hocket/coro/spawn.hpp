@@ -7,23 +7,35 @@
 
 namespace hocket::inline HOCKET_ABI::detail {
 
+// What a spawned task is made of: a small callable lies in the last word of the object before it.
+template <class T, class Call>
+class called_task : public scheduled_result<T> {
+ protected:
+  template <class... Given>
+  called_task(spawn_target& target, const spawn_options& options, context::disposer dispose, Given&&... given)
+      : scheduled_result<T>(target, coroutine_kind::task, options, dispose), call_(std::forward<Given>(given)...) {}
+  ~called_task() = default;
+
+  Call call_;
+  task<T> body_;
+};
+
 // A spawned task with its root: the frame that is posted to begin it, and that the task returns to. Made by hand, as a
 // part of the object, where a coroutine around the task would be one allocation more.
 template <class T, class Call>
-class spawned_task final : public scheduled_result<T>, private stand_in {
+class spawned_task final : public called_task<T, Call>, private stand_in {
  public:
   template <class... Given>
   explicit spawned_task(spawn_target& target, const spawn_options& options, Given&&... given)
-      : scheduled_result<T>(target, coroutine_kind::task, options, &dispose_spawned<spawned_task>),
-        stand_in(&spawned_task::go),
-        call_(std::forward<Given>(given)...) {
+      : called_task<T, Call>(target, options, &dispose_spawned<spawned_task>, std::forward<Given>(given)...),
+        stand_in(&spawned_task::go) {
     this->header.kind = coroutine_kind::root;
     this->header.budget = transfer_budget;
     this->header.ctx = this;
   }
 
   std::coroutine_handle<> start_handle() { return detail::open(*this); }
-  void drop_call() noexcept { call_.reset(); }
+  void drop_call() noexcept { this->call_.reset(); }
 
  private:
   // The root is resumed twice.
@@ -32,30 +44,28 @@ class spawned_task final : public scheduled_result<T>, private stand_in {
     return self.body_ ? self.return_from_body() : self.begin_body();
   }
   std::coroutine_handle<> begin_body() noexcept {
+    Call& call = this->call_;
+    task<T>& body = this->body_;
     if (!this->begin()) return conclude();
     try {
-      if constexpr (Call::may_leave_temporaries) body_ = await_call<Call&>(call_);
-      else body_ = call_();
-      static_cast<void>(body_.await_ready());
-      return body_.await_suspend(detail::open(*this));
+      if constexpr (Call::may_leave_temporaries) body = await_call<Call&>(call);
+      else body = call();
+      static_cast<void>(body.await_ready());
+      return body.await_suspend(detail::open(*this));
     } catch (...) {
       this->fail();
     }
-    std::move(body_).discard();
+    std::move(body).discard();
     return conclude();
   }
   std::coroutine_handle<> return_from_body() noexcept {
+    task<T>& body = this->body_;
     try {
-      if constexpr (std::is_void_v<T>) {
-        body_.await_resume();
-        this->slot.set_value();
-      } else {
-        this->slot.set_value_from([this]() -> T { return body_.await_resume(); });
-      }
+      this->keep_result([&body]() -> T { return body.await_resume(); });
       this->succeed();
     } catch (...) {
       this->fail();
-      std::move(body_).discard();  // if it was the result that threw, the frame is still there
+      std::move(body).discard();  // if it was the result that threw, the frame is still there
     }
     return conclude();
   }
@@ -65,9 +75,6 @@ class spawned_task final : public scheduled_result<T>, private stand_in {
     this->finish();
     return nullptr;
   }
-
-  Call call_;
-  task<T> body_;
 };
 
 template <class Call>

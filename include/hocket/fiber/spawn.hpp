@@ -40,12 +40,7 @@ class spawned_fiber final : public scheduled_result<T>, public scheduled_fiber {
   void call() noexcept {
     auto& self = *this;
     try {
-      if constexpr (std::is_void_v<T>) {
-        self.call_();
-        self.slot.set_value();
-      } else {
-        self.slot.set_value_from(self.call_);
-      }
+      self.keep_result(self.call_);
       self.succeed();
     } catch (...) {
       self.fail();

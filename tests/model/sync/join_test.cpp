@@ -57,7 +57,7 @@ class one_spawned final : public hocket::scheduled_result<int> {
   void lies_in(kept<one_spawned>& own) noexcept { own_ = &own; }
 
   void end_with(int value) {
-    slot.set_value(value);
+    keep_result([value] { return value; });
     succeed();
     finish();
   }
