@@ -1,6 +1,6 @@
 // Forward declarations of what user code names in its own headers.
 #pragma once
-#include <hocket/base/platform/config.hpp>
+#include <hocket/base/detail/platform/config.hpp>
 
 namespace hocket::inline HOCKET_ABI {
 

@@ -1,6 +1,6 @@
 // Everything: tasks, generators and fibers. Needs a stackful build; `stackless.hpp` is the part that does not.
 #pragma once
-#include <hocket/core/spawn.hpp>
+#include <hocket/core/detail/spawn.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/call_on_stack.hpp>
 #include <hocket/fiber/coroutine.hpp>

@@ -3,9 +3,12 @@
 #include <hocket/base/fatal.hpp>
 
 namespace hocket::inline HOCKET_ABI {
+
+using namespace detail;
+
 namespace {
 
-class machine_clock final : public clock {
+class machine_clock final : public clock_source {
  public:
   constexpr machine_clock() noexcept = default;
   time_point now() const noexcept override {
@@ -19,7 +22,7 @@ constinit const machine_clock machine{};
 
 }  // namespace
 
-const clock& steady_clock() noexcept { return machine; }
+const clock_source& steady_clock() noexcept { return machine; }
 
 time_point manual_clock::now() const noexcept {
   // ORDER: acquire, pairs with the compare-exchange in set(): who sees the new time sees what was done before it.

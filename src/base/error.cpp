@@ -11,10 +11,17 @@ class own_category final : public std::error_category {
   constexpr own_category() noexcept = default;
   const char* name() const noexcept override { return "hocket"; }
   std::string message(int value) const override {
-    return value == static_cast<int>(errc::closed) ? "the channel is closed" : "unknown error";
+    switch (static_cast<errc>(value)) {
+      case errc::closed: return "the channel is closed";
+      case errc::killed: return "the coroutine was killed";
+    }
+    return "unknown error";
   }
   std::error_condition default_error_condition(int value) const noexcept override {
-    if (value == static_cast<int>(errc::closed)) return std::errc::broken_pipe;
+    switch (static_cast<errc>(value)) {
+      case errc::closed: return std::errc::broken_pipe;
+      case errc::killed: return std::errc::operation_canceled;
+    }
     return {value, *this};
   }
 };
@@ -25,9 +32,11 @@ constinit const own_category the_category;
 
 const std::error_category& error_category() noexcept { return the_category; }
 
+namespace detail {
 void throw_error(std::error_code error) {
   if (error == std::errc::operation_canceled) throw cancelled{};
   throw std::system_error(error);
 }
+}  // namespace detail
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -1,12 +1,15 @@
 #include <hocket/base/fatal.hpp>
 
-#include <hocket/base/atomic.hpp>
+#include <hocket/base/detail/atomic.hpp>
 
 #include <cstdio>
 #include <cstdlib>
 #include <unistd.h>
 
 namespace hocket::inline HOCKET_ABI {
+
+using namespace detail;
+
 namespace {
 
 atomic<fatal_handler> fatal_sink{nullptr};
@@ -31,6 +34,7 @@ fatal_handler on_fatal(fatal_handler handler) noexcept {
   return fatal_sink.exchange(handler, std::memory_order_acq_rel);
 }
 
+namespace detail {
 void fatal(const char* what, const char* remedy, const char* subject, std::source_location where) noexcept {
   fatal_error error{what, remedy, subject, where};
   // ORDER: acquire, pairs with the exchange in on_fatal().
@@ -38,15 +42,18 @@ void fatal(const char* what, const char* remedy, const char* subject, std::sourc
   else write_line(error);
   std::abort();
 }
+}  // namespace detail
 
 notice_handler on_notice(notice_handler handler) noexcept {
   // ORDER: acq_rel, pairs with the load in notice(): a handler's own state is visible to its first call.
   return notice_sink.exchange(handler, std::memory_order_acq_rel);
 }
 
+namespace detail {
 void notice(const char* text) noexcept {
   // ORDER: acquire, pairs with the exchange in on_notice().
   if (auto handler = notice_sink.load(std::memory_order_acquire)) handler(text);
 }
+}  // namespace detail
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -3,13 +3,18 @@
 #include "base/platform/entropy.hpp"
 
 namespace hocket::inline HOCKET_ABI {
+
+using namespace detail;
+
 namespace {
 
 constinit atomic<seed_source> source_{nullptr};
 
 }  // namespace
 
-constinit atomic<std::uint32_t> detail::seed_generation_word{1};
+namespace detail {
+
+constinit atomic<std::uint32_t> seed_generation_word{1};
 
 std::uint64_t random_seed() noexcept {
   // ORDER: acquire, pairs with the exchange in replace_seed_source(): a source's own state is visible to its first
@@ -17,6 +22,8 @@ std::uint64_t random_seed() noexcept {
   if (auto source = source_.load(std::memory_order_acquire)) return source();
   return kernel_entropy();
 }
+
+}  // namespace detail
 
 seed_source replace_seed_source(seed_source source) noexcept {
   // ORDER: acq_rel, pairs with the load in random_seed(): a source's own state is visible to its first call.

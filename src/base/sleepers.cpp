@@ -1,4 +1,4 @@
-#include <hocket/base/sleepers.hpp>
+#include <hocket/base/detail/sleepers.hpp>
 
 namespace hocket::inline HOCKET_ABI::detail {
 

@@ -1,11 +1,12 @@
-#include <hocket/base/text_writer.hpp>
+#include <hocket/base/detail/text_writer.hpp>
 
 #include "base/platform/descriptor.hpp"
 
 #include <cerrno>
 #include <cstring>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
+
 namespace {
 
 constexpr const char dots[] = "...";
@@ -99,4 +100,4 @@ void text_writer::flush() noexcept {
   used_ = 0;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,11 +1,11 @@
-#include <hocket/context/exception_globals.hpp>
+#include <hocket/context/detail/exception_globals.hpp>
 
 #include <cxxabi.h>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 exception_globals& current_exception_globals() noexcept {
   return *reinterpret_cast<exception_globals*>(__cxxabiv1::__cxa_get_globals());
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

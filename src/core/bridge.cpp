@@ -1,16 +1,16 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/bridge.hpp>
 #include <hocket/core/context.hpp>
-#include <hocket/core/current.hpp>
+#include <hocket/core/detail/bridge.hpp>
+#include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/scheduled.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/frame_memory.hpp>
-#include <hocket/core/scheduled.hpp>
 #include <hocket/core/yield.hpp>
 
 #include <exception>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 namespace {
 
@@ -22,7 +22,7 @@ namespace {
 // The context of the running coroutine, which must not have been killed.
 context& living_context() {
   context& ctx = current_context();
-  detail::unwind_if_killed(&ctx);
+  unwind_if_killed(&ctx);
   return ctx;
 }
 
@@ -48,7 +48,7 @@ bridge::coroutine bridge::wait(bridge& self) {
     void await_suspend(std::coroutine_handle<>) const noexcept {
       // ORDER: relaxed, pairs with the exchange in withdraw(): one of both is second, and fatal.
       if (of.over_.exchange(true, std::memory_order_relaxed)) report_twice();
-      hocket::post(of.run_);
+      hocket::detail::post(of.run_);
     }
     void await_resume() const noexcept {}
   };
@@ -85,4 +85,4 @@ void bridge::stop_waiting() noexcept {
   if (scheduled* self = ctx_.coroutine()) self->waits_for_foreign(false);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,7 +1,7 @@
-#include <hocket/core/budget.hpp>
+#include <hocket/core/detail/budget.hpp>
+#include <hocket/core/detail/scheduled.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/frame_memory.hpp>
-#include <hocket/core/scheduled.hpp>
 
 #include <algorithm>
 #include <exception>
@@ -59,10 +59,10 @@ late_start begin_later(void* wait, begin_after_pause begin, context* ctx) {
   if (std::coroutine_handle<> next = begin(wait)) promise.next = next;
 }
 
-// Where the running coroutine is queued: any worker of a pool may take one that roams.
+// Where the running coroutine is queued: any worker of a pool may take one that migrates.
 executor& own_queue(const thread_state& here) noexcept {
   const scheduled* const self = here.ctx ? here.ctx->strand() : nullptr;
-  return here.seat.pool && self && self->roams() ? *here.seat.pool : *here.seat.running_on;
+  return here.seat.pool && self && self->migrates() ? *here.seat.pool : *here.seat.running_on;
 }
 
 }  // namespace
@@ -74,15 +74,16 @@ bool can_pause() noexcept {
   return here.seat.running_on && !here.eager && !(self && self->unwinding()) && !leaving_by_failure();
 }
 
-verdict ended_already(verdict ignore, time_point until) noexcept {
-  if (ignore >= verdict::killed) return verdict::idle;
+wait_end ended_already(stop_level ignore, time_point until) noexcept {
+  if (ignore >= stop_level::kill) return wait_end::none;
   const context& ctx = current_context();
   const stop_source* const stop = ctx.stop();
-  if (const verdict requested = stop ? stop->requested() : verdict::idle; requested > ignore) return requested;
+  if (const stop_level requested = stop ? stop->requested() : stop_level::none; requested > ignore)
+    return end_of(requested);
   until = std::min(until, ctx.deadline());
-  if (until == time_point::max()) return verdict::idle;
+  if (until == time_point::max()) return wait_end::none;
   const timer_service* const timers = current_executor()->timers();
-  return timers && timers->now() >= until ? verdict::timed_out : verdict::idle;
+  return timers && timers->now() >= until ? wait_end::timed_out : wait_end::none;
 }
 
 bool pause_task(void* wait, begin_after_pause begin) noexcept try {
@@ -90,7 +91,7 @@ bool pause_task(void* wait, begin_after_pause begin) noexcept try {
   const late_start start = begin_later(wait, begin, here.ctx);
   runnable& run = start.handle.promise().run;
   run = {nullptr, start.handle, &own_queue(here)};
-  hocket::post(run);
+  hocket::detail::post(run);
   return true;
 } catch (const std::bad_alloc&) {
   return false;

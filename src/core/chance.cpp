@@ -1,8 +1,8 @@
-#include <hocket/core/chance.hpp>
+#include <hocket/core/detail/chance.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
-std::uint32_t detail::first_chance_below(std::uint32_t bound) noexcept {
+std::uint32_t first_chance_below(std::uint32_t bound) noexcept {
   thread_state& here = this_thread();
   here.chance_generation = seed_generation();
   std::uint64_t seed = random_seed();
@@ -10,4 +10,4 @@ std::uint32_t detail::first_chance_below(std::uint32_t bound) noexcept {
   return chance_below(bound);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

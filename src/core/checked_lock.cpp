@@ -1,19 +1,19 @@
 #include <hocket/core/checked_lock.hpp>
-#include <hocket/core/current.hpp>
-#include <hocket/core/scheduled.hpp>
+#include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/scheduled.hpp>
 
 #include <cstdio>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
-void detail::lock_record::locked() noexcept {
+void lock_record::locked() noexcept {
   if (depth_++ != 0) return;  // recursive: it is in the list
   thread_state& here = this_thread();
   next_ = here.locks;
   here.locks = this;
 }
 
-void detail::lock_record::unlocked() noexcept {
+void lock_record::unlocked() noexcept {
   lock_record** place = &this_thread().locks;
   while (*place && *place != this) place = &(*place)->next_;
   expects(*place == this, "a checked lock was unlocked on a thread that does not hold it",
@@ -21,7 +21,7 @@ void detail::lock_record::unlocked() noexcept {
   if (--depth_ == 0) *place = next_;
 }
 
-void detail::wait_under_lock(const lock_record& held, const context* ctx, const std::source_location& at) noexcept {
+void wait_under_lock(const lock_record& held, const context* ctx, const std::source_location& at) noexcept {
   char text[200];
   std::snprintf(text, sizeof text, "a coroutine waited while its thread holds the lock \"%.100s\"", held.name());
   const scheduled* self = ctx ? ctx->strand() : nullptr;
@@ -31,4 +31,4 @@ void detail::wait_under_lock(const lock_record& held, const context* ctx, const 
         self ? self->name() : nullptr, at);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

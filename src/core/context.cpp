@@ -2,6 +2,8 @@
 
 namespace hocket::inline HOCKET_ABI {
 
+using namespace detail;
+
 context_ptr::context_ptr(context& shared) noexcept : ctx_(&shared) { shared.retain(); }
 
 context_ptr::~context_ptr() {

@@ -1,10 +1,11 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/context_block.hpp>
-#include <hocket/core/scheduled.hpp>
+#include <hocket/core/detail/context_block.hpp>
+#include <hocket/core/detail/scheduled.hpp>
 
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
+
 namespace {
 
 // The own context of the fiber that runs; null where no fiber does.
@@ -58,7 +59,7 @@ void context_entry::leave() noexcept {
 }
 
 stop_shield::stop_shield(const context& outer) noexcept : bindings_(outer.bindings()) {
-  if (outer.stop()) link_.emplace(*outer.stop(), stop_, verdict::cancelled);
+  if (outer.stop()) link_.emplace(*outer.stop(), stop_, heeds::kill);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

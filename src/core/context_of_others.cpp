@@ -1,7 +1,9 @@
-#include <hocket/base/copy_memory.hpp>
+#include <hocket/base/detail/copy_memory.hpp>
 #include <hocket/core/context.hpp>
 
 namespace hocket::inline HOCKET_ABI {
+
+using namespace detail;
 
 // What was a context may be anything by now, and its parents form a circle: so many groups within groups are looked at.
 const void* context::coroutine_of(const context* other) noexcept {

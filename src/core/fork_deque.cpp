@@ -1,9 +1,9 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/fork_deque.hpp>
+#include <hocket/core/detail/fork_deque.hpp>
 
 #include <new>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 fork_deque::~fork_deque() {
   debug_expects(empty(), "a deque of forks was destroyed with some in it", "run them to their end first");
@@ -54,4 +54,4 @@ fork_entry* fork_deque::steal() noexcept {
   return entry;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -45,7 +45,7 @@ void frame_depot::leave(kept_frame* full, std::size_t index) noexcept {
   if (!reserve(magazine_bytes(index))) return free_frames(full, index);
   if (!put(full, shelves_[index])) return;
   // ORDER: acquire, pairs with the store in set_decay(): the clock is whole.
-  const clock* const own = time_.load(std::memory_order_acquire);
+  const clock_source* const own = time_.load(std::memory_order_acquire);
   static_cast<void>(keep_house((own ? *own : steady_clock()).now()));
 }
 
@@ -107,7 +107,7 @@ duration frame_depot::keep_house(time_point now) noexcept {
   return std::max(duration::zero(), due() - now);
 }
 
-void frame_depot::set_decay(duration period, const clock& time) noexcept {
+void frame_depot::set_decay(duration period, const clock_source& time) noexcept {
   // ORDER: release, pairs with the load in leave(): the clock is whole.
   time_.store(&time, std::memory_order_release);
   // ORDER: relaxed, pairs with nothing: numbers, each used by itself.

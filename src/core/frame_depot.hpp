@@ -9,11 +9,11 @@
 //
 // The bound, where no limit is set: every frame on a shelf was in use at some time, all of them at once; and what
 // decay leaves of them was taken and left in the last period. So a storm of spawns finds the frames of the one before
-// it here, however many these are. Threads that run no loop keep no house (core/housekeeping.hpp). For them each 64th
-// magazine that is left does, so the depot shrinks while anybody uses frames.
+// it here, however many these are. Threads that run no loop keep no house (core/detail/housekeeping.hpp). For them each
+// 64th magazine that is left does, so the depot shrinks while anybody uses frames.
 #pragma once
-#include <hocket/base/atomic.hpp>
-#include <hocket/base/mutex.hpp>
+#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/detail/mutex.hpp>
 #include <hocket/core/frame_memory.hpp>
 
 namespace hocket::inline HOCKET_ABI::detail {
@@ -30,7 +30,7 @@ constexpr std::size_t magazine_bytes(std::size_t index) noexcept { return magazi
 void free_frames(kept_frame* first, std::size_t index) noexcept;
 
 // What is due on this thread. In what time it is to be called again; max(): not before frames are used again.
-duration keep_frames(const clock& time) noexcept;
+duration keep_frames(const clock_source& time) noexcept;
 
 class frame_depot {
  public:
@@ -42,7 +42,7 @@ class frame_depot {
 
   // Does what is due of decay. In what time there is more to do; max(): nothing before something is left here.
   duration keep_house(time_point now) noexcept;
-  void set_decay(duration period, const clock& time) noexcept;
+  void set_decay(duration period, const clock_source& time) noexcept;
 
   // ORDER: relaxed, pairs with nothing: numbers for statistics, and a limit that begins to hold some time.
   std::size_t held() const noexcept { return held_.load(std::memory_order_relaxed); }
@@ -50,9 +50,9 @@ class frame_depot {
   std::size_t limit(std::size_t bytes) noexcept { return limit_.exchange(bytes, std::memory_order_relaxed); }
   // ORDER: relaxed, pairs with nothing: numbers, each used by itself.
   duration decay() const noexcept { return duration(decay_.load(std::memory_order_relaxed)); }
-  bool keeps_time_by(const clock& time) const noexcept {
+  bool keeps_time_by(const clock_source& time) const noexcept {
     // ORDER: relaxed, pairs with nothing: an address that is compared.
-    const clock* own = time_.load(std::memory_order_relaxed);
+    const clock_source* own = time_.load(std::memory_order_relaxed);
     return &time == (own ? own : &steady_clock());
   }
 
@@ -83,10 +83,10 @@ class frame_depot {
   atomic<std::size_t> held_{0};
   atomic<std::size_t> limit_{default_frame_memory_limit};
   atomic<duration::rep> decay_{default_frame_memory_decay.count()};
-  atomic<const clock*> time_{nullptr};  // null: the machine's
-  atomic<duration::rep> due_{0};        // when the period ends
-  thread_mutex house_;                  // guards:
-  std::size_t looks_at_ = 1;            // the shelf that is to be given back next
+  atomic<const clock_source*> time_{nullptr};  // null: the machine's
+  atomic<duration::rep> due_{0};               // when the period ends
+  thread_mutex house_;                         // guards:
+  std::size_t looks_at_ = 1;                   // the shelf that is to be given back next
 };
 
 }  // namespace hocket::inline HOCKET_ABI::detail

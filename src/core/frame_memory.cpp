@@ -6,6 +6,7 @@
 #include <utility>
 
 namespace hocket::inline HOCKET_ABI {
+
 namespace {
 
 using namespace detail;
@@ -129,7 +130,7 @@ void release_frame_slowly(frame_bins* own, void* memory, std::size_t bytes) noex
   bin.first = ::new (memory) kept_frame{bin.first};
 }
 
-duration keep_frames(const clock& time) noexcept {
+duration keep_frames(const clock_source& time) noexcept {
   frame_depot& depot = frame_depot::shared();
   const duration period = depot.decay();
   frame_store* store = own_store();
@@ -173,6 +174,8 @@ std::size_t frame_memory_limit(std::size_t bytes) noexcept {
   return before;
 }
 
-void frame_memory_decay(duration period, const clock& time) noexcept { frame_depot::shared().set_decay(period, time); }
+void frame_memory_decay(duration period, const clock_source& time) noexcept {
+  frame_depot::shared().set_decay(period, time);
+}
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -1,10 +1,11 @@
-#include <hocket/core/housekeeping.hpp>
+#include <hocket/core/detail/housekeeping.hpp>
 
 #include "core/frame_depot.hpp"
 
 #include <algorithm>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
+
 namespace {
 
 constinit atomic<housekeeping> housekeeper{nullptr};
@@ -16,12 +17,12 @@ void register_housekeeping(housekeeping function) noexcept {
   housekeeper.store(function, std::memory_order_release);
 }
 
-time_point keep_house(const clock& time) noexcept {
+time_point keep_house(const clock_source& time) noexcept {
   // ORDER: acquire, pairs with the store in register_housekeeping().
   const housekeeping function = housekeeper.load(std::memory_order_acquire);
-  duration due = detail::keep_frames(time);
+  duration due = keep_frames(time);
   if (function) due = std::min(due, function(time));
   return due == duration::max() ? time_point::max() : deadline_after(time.now(), due);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,6 +1,7 @@
-#include <hocket/core/inbox.hpp>
+#include <hocket/core/detail/inbox.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
+
 namespace {
 
 static_assert(alignof(runnable) > 2, "the address of a runnable is none of the marks");
@@ -64,4 +65,4 @@ void inbox::sleep(time_point until) noexcept {
   if (begin_sleep() && !parker_->park(until)) end_sleep();
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,16 +1,14 @@
 #include <hocket/core/join_handle.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
-std::error_code detail::check_joined(scheduled& of) {
-  of.take_result();
+std::error_code error_of_joined(scheduled& of) {
   switch (of.how()) {
-    case ending::value: return {};
-    case ending::error: std::rethrow_exception(of.error());
-    case ending::refused: return of.refusal();
-    case ending::timed_out: return std::make_error_code(std::errc::timed_out);
+    case end_kind::exception: std::rethrow_exception(of.error());
+    case end_kind::refused: return of.refusal();
+    case end_kind::timed_out: return std::make_error_code(std::errc::timed_out);
     default: return std::make_error_code(std::errc::operation_canceled);
   }
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

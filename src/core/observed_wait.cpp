@@ -1,9 +1,9 @@
 // A wait as others see it: those who look at it while its threads stand still, and an observer.
 #include <hocket/core/context.hpp>
+#include <hocket/core/detail/suspension.hpp>
 #include <hocket/core/observer.hpp>
-#include <hocket/core/suspension.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::primitive {
 
 // Out of line: nothing of them is to be in the way of a wait that nobody observes (tests/counts).
 void suspension::tell_suspended(observer& watcher) const noexcept { watcher.suspended(observed_as(), first_source()); }
@@ -26,4 +26,4 @@ const wait_source* suspension::awaited() const noexcept {
   return decided() ? keeper_.load(std::memory_order_relaxed) : first_source();
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::primitive

@@ -2,7 +2,9 @@
 
 namespace hocket::inline HOCKET_ABI {
 
-constinit atomic<observer*> detail::observer_slot{nullptr};
+namespace detail {
+constinit atomic<observer*> observer_slot{nullptr};
+}  // namespace detail
 
 observer* install_observer(observer* watcher) noexcept {
   // ORDER: acq_rel, pairs with the load in installed_observer().

@@ -2,6 +2,8 @@
 
 namespace hocket::inline HOCKET_ABI {
 
+using namespace detail;
+
 bool futex_parker::park(time_point until) noexcept {
   // ORDER: acquire, pairs with the exchange in wake(): what the wakers did is visible.
   while (woken_.exchange(0, std::memory_order_acquire) == 0) {

@@ -1,10 +1,10 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/run_queue.hpp>
+#include <hocket/core/detail/run_queue.hpp>
 
 #include <bit>
 #include <new>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 run_queue::~run_queue() {
   debug_expects(empty(), "a run queue was destroyed with coroutines in it", "run them to their end first");
@@ -52,4 +52,4 @@ void run_queue::grow(std::size_t count) noexcept {
   refill();
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

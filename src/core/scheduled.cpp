@@ -1,15 +1,16 @@
 #include <hocket/base/error.hpp>
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/current.hpp>
+#include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/registry.hpp>
+#include <hocket/core/detail/scheduled.hpp>
+#include <hocket/core/detail/wait_room.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/observer.hpp>
-#include <hocket/core/registry.hpp>
-#include <hocket/core/scheduled.hpp>
-#include <hocket/core/wait_room.hpp>
 
 #include <new>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
+
 namespace {
 
 // Who runs: a coroutine, or a thread that runs none; null for one of several parts of a coroutine.
@@ -24,7 +25,7 @@ const void* present_code() noexcept {
 
 scheduled::scheduled(spawn_target& target, coroutine_kind kind, const spawn_options& options, disposer dispose,
                      const context& maker) noexcept
-    : context(target.surroundings(),
+    : context(target.parent_context(),
               {options.name, &own_stop_, deadline_on(target.home(), options.within, options.name, options.at)}, maker,
               options.at, this, dispose),
       own_stop(parent()->stop()),
@@ -45,7 +46,7 @@ bool scheduled::is_late() const noexcept {
 bool scheduled::enroll() noexcept {
   refusal_ = target_.enroll(1);
   if (!refusal_) return true;
-  ending_ = ending::refused;
+  ending_ = end_kind::refused;
   // ORDER: release, pairs with the load in ended(): the refusal is visible to whoever has the handle by then.
   joiner_.store(over, std::memory_order_release);
   return false;
@@ -54,7 +55,7 @@ bool scheduled::enroll() noexcept {
 void scheduled::withdraw() noexcept { target_.leave(); }
 
 void scheduled::launch(std::coroutine_handle<> start) noexcept {
-  hocket::post(prepare(start, __builtin_return_address(0)));
+  hocket::detail::post(prepare(start, __builtin_return_address(0)));
 }
 
 void scheduled::launch_at(executor& first, std::coroutine_handle<> start) noexcept {
@@ -88,28 +89,28 @@ void scheduled::expect_let_go() const noexcept {
 void scheduled::refuse(runnable& held_back, std::error_code why) noexcept {
   auto& self = static_cast<scheduled&>(held_back);
   self.refusal_ = why;
-  self.ending_ = ending::refused;
+  self.ending_ = end_kind::refused;
   held_back.handle.resume();
 }
 
 // --- the run
 
 bool scheduled::begin() noexcept {
-  if (ending_ == ending::refused) [[unlikely]]
+  if (ending_ == end_kind::refused) [[unlikely]]
     return false;
   thread_state& here = this_thread();
   begun_ = true;
   here.ctx = this;
-  roams_ = (kind_ == coroutine_kind::task || roams_) && here.seat.pool == &home();
+  migrates_ = (kind_ == coroutine_kind::task || migrates_) && here.seat.pool == &home();
   listed_ = here.seat.running_on->coroutines();
   if (listed_) listed_->add(*this);
-  if (own_stop_.killed_so_far()) ending_ = ending::killed;
-  return ending_ == ending::none;
+  if (own_stop_.killed_so_far()) ending_ = end_kind::killed;
+  return ending_ == end_kind::none;
 }
 
 void scheduled::post_again(std::coroutine_handle<> parked) noexcept {
   handle = parked;
-  hocket::post(*this);
+  hocket::detail::post(*this);
 }
 
 void scheduled::keep_error() noexcept {
@@ -119,37 +120,39 @@ void scheduled::keep_error() noexcept {
 void scheduled::fail() noexcept {
   try {
     throw;
-  } catch (const detail::forced_unwind&) {
-    ending_ = ending::killed;
+  } catch (const forced_unwind&) {
+    ending_ = end_kind::killed;
     return;
   } catch (const hocket::cancelled&) {
-    ending_ = timed_out() ? ending::timed_out : ending::cancelled;
+    ending_ = timed_out() ? end_kind::timed_out : end_kind::cancelled;
   } catch (const std::system_error& thrown) {
-    ending_ = thrown.code() == std::errc::timed_out && is_late() ? ending::timed_out : ending::error;
-    if (ending_ == ending::error) keep_error();
+    ending_ = thrown.code() == std::errc::timed_out && is_late() ? end_kind::timed_out : end_kind::exception;
+    if (ending_ == end_kind::exception) keep_error();
   } catch (...) {
-    ending_ = ending::error;
+    ending_ = end_kind::exception;
     keep_error();
   }
   expect_unwound();
 }
 
+void scheduled::give_room_back() noexcept { wait_room::release(take_room()); }
+
 void scheduled::finish() noexcept {
   if (observer* watcher = installed_observer()) [[unlikely]]
     watcher->destroyed(this);
   if (listed_) listed_->remove(*this);
-  if (room_) detail::wait_room::release(take_room());
+  if (room_) give_room_back();
   own_stop_.leave();
   spawn_target& target = target_;
-  const bool member = ending_ != ending::refused;
-  if (ending_ == ending::error) unhandled_ = target.on_unhandled();
+  const bool member = ending_ != end_kind::refused;
+  if (ending_ == end_kind::exception) unhandled_ = target.on_unhandled();
   // ORDER: acq_rel, pairs with the load in ended() and the operations of the joiner in join() and drop_handle(): the
   // ending and the result are visible; and the waiter that is found, and what was done with the handle, are.
   const std::uintptr_t who = joiner_.exchange(over, std::memory_order_acq_rel);
   if (who == dropped) {
-    if (ending_ == ending::error) unhandled_(error_, *this);
+    if (ending_ == end_kind::exception) unhandled_(error_, *this);
     release();
-  } else if (who != open) {
+  } else if (who > stopped) {
     reinterpret_cast<waiter*>(who)->claim_popped().post();
   }
   if (member) target.leave();
@@ -165,29 +168,41 @@ activity scheduled::state() const noexcept {
 
 // --- joining
 
-void scheduled::join(suspension& wait, waiter& entry) noexcept {
+bool scheduled::join(suspension& wait, waiter& entry) noexcept {
   if (ended()) {
     [[maybe_unused]] bool taken = wait.take_now(entry, *this);
-    return;
+    return false;
   }
   expects(current_context().coroutine() != this, "a coroutine awaits its own end",
           "it would wait for ever: give its join_handle to another, or return instead", name());
   if constexpr (debug_checks) expect_let_go();
-  entry.enlist(wait, *this);
+  entry.enlist_or_stay(wait, *this);
   std::uintptr_t seen = open;
   // ORDER: release, acquire on failure, pairs with the exchange in finish(): it finds the waiter whole, or this side
   // the result.
   if (joiner_.compare_exchange_strong(seen, reinterpret_cast<std::uintptr_t>(&entry), std::memory_order_release,
                                       std::memory_order_acquire))
-    return;
+    return true;
+  // ORDER: relaxed, pairs with nothing: the mark was for this wait. On failure finish() came, which looks no more.
+  if (seen == stopped &&
+      joiner_.compare_exchange_strong(seen, open, std::memory_order_relaxed, std::memory_order_acquire))
+    return false;
   expects(seen == over, "a coroutine is joined by two at once", "await its join_handle in one place", name());
   entry.claim_popped().post();
+  return true;
 }
 
+// If the wait was committed first and its waiter is not published yet, leaves a mark that keeps join() from publishing.
 bool scheduled::detach(waiter& entry) noexcept {
-  auto seen = reinterpret_cast<std::uintptr_t>(&entry);
-  // ORDER: relaxed, pairs with nothing: nobody has looked at the waiter, and now nobody will; or finish() has it.
-  return joiner_.compare_exchange_strong(seen, open, std::memory_order_relaxed, std::memory_order_relaxed);
+  for (;;) {
+    auto seen = reinterpret_cast<std::uintptr_t>(&entry);
+    // ORDER: relaxed, pairs with nothing: nobody has looked at the waiter, and now nobody will; or finish() has it.
+    if (joiner_.compare_exchange_strong(seen, open, std::memory_order_relaxed, std::memory_order_relaxed)) return true;
+    if (seen != open) return false;
+    // ORDER: relaxed, pairs with the compare-exchange in join(): a mark.
+    if (joiner_.compare_exchange_strong(seen, stopped, std::memory_order_relaxed, std::memory_order_relaxed))
+      return false;
+  }
 }
 
 void scheduled::drop_handle() noexcept {
@@ -197,9 +212,9 @@ void scheduled::drop_handle() noexcept {
   if (!ended() && joiner_.compare_exchange_strong(seen, dropped, std::memory_order_release, std::memory_order_relaxed))
     return;
   expects(ended(), "a join_handle was destroyed while it is awaited", "let it outlive the await", name());
-  const bool lost = ending_ == ending::error && !taken_;
+  const bool lost = ending_ == end_kind::exception && !taken_;
   if (lost && !leaving_by_failure()) unhandled_(std::move(error_), *this);
   release();
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,11 +1,13 @@
+#include <hocket/core/detail/scheduled.hpp>
 #include <hocket/core/executor.hpp>
-#include <hocket/core/scheduled.hpp>
 #include <hocket/core/spawn_batch.hpp>
 
 #include <algorithm>
 #include <utility>
 
 namespace hocket::inline HOCKET_ABI {
+
+using namespace detail;
 
 void spawn_batch::collect(scheduled& made, std::coroutine_handle<> start) noexcept {
   collected_[size_] = &made.hold_back(start, __builtin_return_address(0));

@@ -1,13 +1,15 @@
 #include <hocket/base/error.hpp>
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/current.hpp>
-#include <hocket/core/scheduled.hpp>
-#include <hocket/core/spawn.hpp>
+#include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/scheduled.hpp>
+#include <hocket/core/detail/spawn.hpp>
 
 #include <array>
 #include <cstdio>
 
 namespace hocket::inline HOCKET_ABI {
+
+using namespace detail;
 
 void abort_on_unhandled(std::exception_ptr error, const context& ctx) noexcept {
   std::array<char, 256> what{};
@@ -22,11 +24,13 @@ void abort_on_unhandled(std::exception_ptr error, const context& ctx) noexcept {
         ctx.name(), ctx.spawned());
 }
 
-spawn_target& detail::current_target() noexcept {
+namespace detail {
+spawn_target& current_target() noexcept {
   scheduled* self = current_context().coroutine();
   expects(self != nullptr, "spawn was called without a target by code that is no spawned coroutine",
           "name where it shall run: spawn(loop, f, ...)");
   return self->target().for_children();
 }
+}  // namespace detail
 
 }  // namespace hocket::inline HOCKET_ABI

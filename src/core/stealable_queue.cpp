@@ -1,10 +1,11 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/stealable_queue.hpp>
+#include <hocket/core/detail/stealable_queue.hpp>
 
 #include <algorithm>
 #include <new>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
+
 namespace {
 
 // Of positions that move while they are read, so that the later one may have been read first.
@@ -130,4 +131,4 @@ std::size_t stealable_queue::dig(std::size_t end, std::size_t count) noexcept {
   return gained ? end - begin : 0;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

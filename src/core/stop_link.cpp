@@ -1,22 +1,26 @@
-#include <hocket/core/stop_link.hpp>
+#include <hocket/core/detail/stop_link.hpp>
 
 #include <algorithm>
 
 namespace hocket::inline HOCKET_ABI {
 
-stop_link::stop_link(stop_source& parent, stop_source& child, verdict above) noexcept
+using namespace detail;
+
+namespace detail {
+
+stop_link::stop_link(stop_source& parent, stop_source& child, heeds weakest) noexcept
     : stop_link(&parent, child, late{}) {
-  const verdict told = enlist(above);
-  if (told > above) child.request(told, parent.timed_out());
+  const stop_level told = enlist(weakest);
+  if (told > ignored_by(weakest)) child.request(told, parent.timed_out());
 }
 
 // Gives what was requested of the parent before.
-verdict stop_link::enlist(verdict above) noexcept {
-  [[maybe_unused]] verdict linked_first = parent_->requested();  // it may be a late one itself
+stop_level stop_link::enlist(heeds weakest) noexcept {
+  [[maybe_unused]] stop_level linked_first = parent_->requested();  // it may be a late one itself
   locked guard(parent_->mutex_);
-  const verdict told = parent_->requested();
-  const bool open = told == verdict::idle && above == verdict::idle;
-  if (told != verdict::killed) (open ? parent_->open_ : parent_->shielded_).push_back(*this);
+  const stop_level told = parent_->requested();
+  const bool open = told == stop_level::none && weakest == heeds::cancel;
+  if (told != stop_level::kill) (open ? parent_->open_ : parent_->shielded_).push_back(*this);
   // ORDER: relaxed, pairs with nothing: read by the owner's destructor only.
   else busy_.store(gone, std::memory_order_relaxed);
   return told;
@@ -46,21 +50,21 @@ void stop_link::borrow() noexcept {
 }
 
 // By its borrower: on to the child, unless that has been told by somebody else.
-void stop_link::descend(place& at, verdict strength) noexcept {
-  if (!child_.raise(strength, parent_->timed_out())) return give_back(strength);
-  before(strength) = at.way;
+void stop_link::descend(position& at, stop_level level) noexcept {
+  if (!child_.raise(level, parent_->timed_out())) return give_back(level);
+  before(level) = at.way;
   at = {&child_, this};
 }
 
 // By its borrower, when everything below is told.
-void stop_link::ascend(place& at, verdict strength) noexcept {
-  at = {parent_, before(strength)};
-  give_back(strength);
+void stop_link::ascend(position& at, stop_level level) noexcept {
+  at = {parent_, before(level)};
+  give_back(level);
 }
 
 // From then on the link may be destroyed. Who brought a kill takes it out for good.
-void stop_link::give_back(verdict strength) noexcept {
-  const std::uint32_t change = (strength == verdict::killed ? gone : 0) - 1;
+void stop_link::give_back(stop_level level) noexcept {
+  const std::uint32_t change = (level == stop_level::kill ? gone : 0) - 1;
   // ORDER: release, pairs with the fetch_or and the load in the destructor.
   std::uint32_t before = busy_.fetch_add(change, std::memory_order_release);
   if ((before & ~gone) == (leaving | 1)) futex_wake_one(busy_);
@@ -77,30 +81,32 @@ void late_stop_source::link_up() noexcept {
   if (!word_.compare_exchange_strong(seen, seen | linking, std::memory_order_relaxed, std::memory_order_relaxed))
     return;
   linked_ = true;
-  const verdict from_above = link_.enlist(verdict::idle);
-  const verdict told = seen == apart ? from_above : std::max(from_above, verdict::cancelled);
-  if (seen == apart && from_above != verdict::idle) note_reason(link_.parent_->timed_out());
+  const stop_level from_above = link_.enlist(heeds::cancel);
+  const stop_level told = seen == apart ? from_above : std::max(from_above, stop_level::cancel);
+  if (seen == apart && from_above != stop_level::none) note_reason(link_.parent_->timed_out());
   // ORDER: release, pairs with the load in requested() and attach(): a reader of the request sees its cause.
   word_.store(bits_of(told), std::memory_order_release);
 }
 
 void late_stop_source::wait_for_link() noexcept { const locked until_made(mutex_); }
 
-verdict stop_source::requested_above() const noexcept {
+}  // namespace detail
+
+stop_level stop_source::requested_above() const noexcept {
   auto& self = const_cast<stop_source&>(*this);  // what is told does not change: it is only noted here from now on
   static_cast<late_stop_source&>(self).link_up();
   return requested();
 }
 
-verdict stop_source::attach_below(stop_node& node, verdict above) noexcept {
+stop_level stop_source::attach_below(stop_node& node, heeds weakest) noexcept {
   static_cast<late_stop_source&>(*this).link_up();
-  return attach(node, above);
+  return attach(node, weakest);
 }
 
 // By compare-exchange, because leave() takes no lock: a source must not be apart again afterwards.
-bool stop_source::raise_apart(word seen, verdict strength, bool by_deadline) noexcept {
-  if (seen == apart_cancelled && strength == verdict::cancelled) return false;
-  const word raised = strength == verdict::killed ? kill_bit : apart_cancelled;
+bool stop_source::raise_apart(word seen, stop_level level, bool by_deadline) noexcept {
+  if (seen == apart_cancelled && level == stop_level::cancel) return false;
+  const word raised = level == stop_level::kill ? kill_bit : apart_cancelled;
   if (seen == apart) note_reason(by_deadline);
   // ORDER: release, pairs with the load in requested() and attach(): a reader of the request sees its cause; relaxed
   // on failure: the coroutine has ended.

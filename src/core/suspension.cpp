@@ -1,27 +1,36 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/context.hpp>
-#include <hocket/core/current.hpp>
+#include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/scheduled.hpp>
+#include <hocket/core/detail/suspension.hpp>
+#include <hocket/core/detail/wait_room.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/frame_memory.hpp>
 #include <hocket/core/observer.hpp>
-#include <hocket/core/scheduled.hpp>
-#include <hocket/core/suspension.hpp>
-#include <hocket/core/wait_room.hpp>
 
 #include <algorithm>
 
 namespace hocket::inline HOCKET_ABI {
+
+using namespace detail;
+
+namespace detail {
+
 namespace {
 
 context& own_context(const thread_state& here) noexcept { return here.ctx ? *here.ctx : context::root(); }
 
 [[gnu::cold, gnu::noinline]] void* allocate_room() noexcept try {
-  return allocate_frame(sizeof(detail::wait_room));
+  return allocate_frame(sizeof(wait_room));
 } catch (const std::bad_alloc&) {
   return nullptr;
 }
 
 }  // namespace
+
+}  // namespace detail
+
+namespace primitive {
 
 // --- grant
 
@@ -59,40 +68,40 @@ void suspension::expect_over() const noexcept {
                 "cancel or kill it and join it: only unstarted and finished coroutines may be destroyed");
 }
 
-void suspension::arm(std::coroutine_handle<> whom, const wait_terms& terms) noexcept {
+void suspension::arm(std::coroutine_handle<> whom, const wait_options& options) noexcept {
   const thread_state& here = this_thread();
-  arm_in(here, own_context(here), whom, terms);
+  arm_in(here, own_context(here), whom, options);
 }
-void suspension::arm(std::coroutine_handle<> whom, plain_terms terms) noexcept {
+void suspension::arm(std::coroutine_handle<> whom, no_options options) noexcept {
   const thread_state& here = this_thread();
-  arm_in(here, own_context(here), whom, terms);
+  arm_in(here, own_context(here), whom, options);
 }
 
 void suspension::arm_in(const thread_state& here, context& ctx, std::coroutine_handle<> whom,
-                        const wait_terms& terms) noexcept {
+                        const wait_options& options) noexcept {
   expects(here.seat.running_on != nullptr, "a coroutine waited outside of any executor",
           "start it with spawn, run or sync_wait, so that somebody can resume it");
-  if (whom) expect_no_lock(here, terms.at);
+  if (whom) expect_no_lock(here, options.at);
   ctx_ = &ctx;
   scheduled* const self = ctx.strand();
-  if (self && terms.ignore != verdict::killed) self->expect_no_unwinding(location_of(terms.at));
+  if (self && options.ignore != stop_level::kill) self->expect_no_unwinding(location_of(options.at));
   claim_.arm();
   finished_ = false;
-  ignore_ = terms.ignore;
+  ignore_ = options.ignore;
   next = nullptr;
   handle = whom;
-  home = here.seat.pool && self && self->roams() ? here.seat.pool : here.seat.running_on;
+  home = here.seat.pool && self && self->migrates() ? here.seat.pool : here.seat.running_on;
   first_ = winner_ = nullptr;
   stop_ = nullptr;
   timers_ = nullptr;
-  timer_node::when = terms.until;
-  set_after(terms.within);
-  at_ = terms.at;
+  timer_node::when = options.until;
+  set_after(options.within);
+  at_ = options.at;
   stop_node::fire = &suspension::on_stop;
 }
 
 bool suspension::take_now(waiter& entry, wait_source& source) noexcept {
-  if (claim_.settle(verdict::granted) == settlement::lost) return false;
+  if (claim_.settle(wait_end::granted) == settlement::lost) return false;
   if (first_ != &entry) entry.join(*this, source);
   winner_ = &entry;
   return true;
@@ -114,7 +123,7 @@ grant suspension::meet(waiter& entry, wait_source& source, waiter& other) noexce
 }
 
 bool suspension::stopped_before() const noexcept {
-  const stop_source* source = ignore_ < verdict::killed ? ctx_->stop() : nullptr;
+  const stop_source* source = ignore_ < stop_level::kill ? ctx_->stop() : nullptr;
   return source && source->requested() > ignore_;
 }
 
@@ -126,7 +135,7 @@ void suspension::begin_observed_wait() noexcept {
 }
 
 void suspension::watch() noexcept {
-  if (ignore_ >= verdict::killed) {
+  if (ignore_ >= stop_level::kill) {
     timer_node::when = time_point::max();
     set_after(duration::max());
     return;
@@ -150,12 +159,12 @@ void suspension::watch_clock() noexcept {
 void suspension::watch_stop(stop_source& source) noexcept {
   claim_.hold();
   stop_ = &source;
-  verdict requested = source.attach(*this, ignore_);
-  if (requested == verdict::idle) [[likely]]
+  const stop_level requested = source.attach(*this, heeded());
+  if (requested == stop_level::none) [[likely]]
     return;
   stop_ = nullptr;
   // The wait is not committed, so whatever the answer, commit() lets go of the rest.
-  [[maybe_unused]] settlement how = claim_.settle(requested);
+  [[maybe_unused]] settlement how = claim_.settle(end_of(requested));
   [[maybe_unused]] bool last = claim_.drop();
 }
 
@@ -171,26 +180,26 @@ bool suspension::commit_first(waiter& entry, wait_source& source) noexcept {
   stop_source* const stop = ctx_->stop();
   const bool has_deadline =
       timer_node::when != time_point::max() || is_set_after() || ctx_->deadline() != time_point::max();
-  if (has_deadline || ignore_ >= verdict::killed || (stop && stop->may_be_requested())) return false;
+  if (has_deadline || ignore_ >= stop_level::kill || (stop && stop->may_be_requested())) return false;
   entry.join(*this, source);
   claim_.commit_first(1u + (stop != nullptr));
   if (scheduled* self = ctx_->strand()) self->waits(*this);
   stop_ = stop;
   if (stop) {
-    const verdict requested = stop->attach(*this, ignore_);
-    if (requested != verdict::idle) [[unlikely]]
-      stopped_just_now(requested);
+    if (stop->attach(*this, heeded()) != stop_level::none) [[unlikely]]
+      return take_commit_back();
   }
   if (observer* watcher = installed_observer()) [[unlikely]]
     return tell_committed(*watcher);
   return true;
 }
 
-// The hold of the waiter remains.
-void suspension::stopped_just_now(verdict requested) noexcept {
+// A stop has come in between. No other party knows the wait yet, so commit() may begin anew, and finds the stop.
+bool suspension::take_commit_back() noexcept {
   stop_ = nullptr;
-  [[maybe_unused]] const settlement how = claim_.settle(requested);
-  [[maybe_unused]] const bool last = claim_.drop();
+  std::exchange(first_, nullptr)->wait_ = nullptr;
+  claim_.arm_again();
+  return false;
 }
 
 // Decided before the coroutine was suspended: it goes on, unless somebody still holds the wait, who then posts it.
@@ -202,22 +211,22 @@ bool suspension::go_straight_on(bool observed, const waiter* unlisted) noexcept 
   return false;
 }
 
-verdict suspension::finish() noexcept {
+wait_end suspension::finish() noexcept {
   finished_ = true;
   this_thread().ctx = ctx_;
   if (scheduled* self = ctx_->strand()) self->runs_again();
-  return claim_.outcome();
+  return static_cast<wait_end>(claim_.state());
 }
 
-// --- wait_room
+}  // namespace primitive
 
 namespace detail {
 
-// AddressSanitizer then sees the use of a room after the wait.
-constexpr bool keeps_rooms = sanitizer != sanitizer_kind::asan;
+// --- wait_room
 
-template <class Terms>
-wait_room* wait_room::open_as(std::coroutine_handle<> whom, const Terms& terms) noexcept {
+template <class Options>
+[[gnu::always_inline]] inline wait_room* wait_room::open_as(std::coroutine_handle<> whom,
+                                                            const Options& options) noexcept {
   const thread_state& here = this_thread();
   context& ctx = own_context(here);
   scheduled* const self = ctx.strand();
@@ -227,62 +236,42 @@ wait_room* wait_room::open_as(std::coroutine_handle<> whom, const Terms& terms) 
     if (!memory) return nullptr;
   }
   auto* const room = ::new (memory) wait_room;
-  room->wait.arm_in(here, ctx, whom, terms);
+  room->wait.arm_in(here, ctx, whom, options);
   return room;
 }
-wait_room* wait_room::open(std::coroutine_handle<> whom, plain_terms terms) noexcept { return open_as(whom, terms); }
-wait_room* wait_room::open(std::coroutine_handle<> whom, const wait_terms& terms) noexcept {
-  return open_as(whom, terms);
+wait_room* wait_room::open(std::coroutine_handle<> whom, no_options options) noexcept { return open_as(whom, options); }
+wait_room* wait_room::open(std::coroutine_handle<> whom, const wait_options& options) noexcept {
+  return open_as(whom, options);
 }
-
-verdict wait_room::finish() noexcept {
-  const verdict outcome = wait.claim_.outcome();
-  wait.finished_ = true;
-  this_thread().ctx = wait.ctx_;
-  scheduled* const self = wait.ctx_->strand();
-  if constexpr (debug_checks) this->~wait_room();
-  if (self) [[likely]] {
-    self->runs_again();
-    if (keeps_rooms && self->keep_room(*this)) [[likely]]
-      return outcome;
-  }
-  release(this);
-  return outcome;
-}
-
-void wait_room::drop() noexcept {
-  this->~wait_room();
-  release(this);
-}
-
-void wait_room::release(wait_room* room) noexcept { release_frame(room, sizeof(wait_room)); }
 
 }  // namespace detail
+
+namespace primitive {
 
 // --- suspension: the side of whoever ends it
 
 void suspension::post() noexcept {
   if (observer* watcher = installed_observer()) [[unlikely]]
     return post_observed(*watcher);
-  hocket::post(*this);
+  hocket::detail::post(*this);
 }
 
 void suspension::post_observed(observer& watcher) noexcept {
   tell_woken(watcher);
-  hocket::post(*this);
+  hocket::detail::post(*this);
 }
 
 // The caller owns every hold.
 bool suspension::end_for(waiter& entry) noexcept {
   winner_ = &entry;
-  claim_.end(verdict::granted);
+  claim_.end(wait_end::granted);
   return true;
 }
 
 // Most waits have one waiter, a stop and perhaps an alarm. If the claim detaches both, no other party has a hold. The
 // stop comes first: an alarm may be detached only once, and a stop that has fired and wins detaches the alarm itself.
 // On a thread that is not the alarm's, the alarm is detached after the claim is decided, because it fires on detach.
-// The timers know their thread: a coroutine that roams has its pool for its home.
+// The timers know their thread: a coroutine that migrates has its pool for its home.
 bool suspension::claim_for(waiter& entry) noexcept {
   const std::uint32_t holds = claim_.holds();
   if (holds == 0 || holds != 1u + (stop_ != nullptr) + (timers_ != nullptr)) return settle_for(entry);
@@ -305,7 +294,7 @@ bool suspension::claim_beside_alarm(waiter& entry) noexcept {
 }
 
 bool suspension::settle_for(waiter& entry) noexcept {
-  const settlement how = claim_.settle(verdict::granted);
+  const settlement how = claim_.settle(wait_end::granted);
   if (how != settlement::lost) won_for(entry, how);
   return how != settlement::lost;
 }
@@ -314,7 +303,7 @@ bool suspension::settle_for(waiter& entry) noexcept {
 // claim is lost, the hold of a detached stop is dropped here. The hold of the waiter remains, so this is never the last
 // hold.
 bool suspension::settle_beside_alarm(waiter& entry, bool rings) noexcept {
-  const settlement how = claim_.settle(verdict::granted);
+  const settlement how = claim_.settle(wait_end::granted);
   if (how == settlement::lost) {
     [[maybe_unused]] const bool last = stop_ && claim_.drop();
     return false;
@@ -346,7 +335,7 @@ void suspension::let_go_and_post() noexcept {
 
 // Drops all holds of the grant but one.
 void suspension::let_others_go() noexcept {
-  if (!claim_.held()) return claim_.hold_again(verdict::granted);
+  if (!claim_.held()) return claim_.hold_again(wait_end::granted);
   const std::uint32_t holds = granted_holds_ - 1u + release_others();
   [[maybe_unused]] const bool last = holds != 0 && claim_.drop(holds);
 }
@@ -380,14 +369,18 @@ void suspension::conclude(settlement how, const void* self) noexcept {
   if (claim_.drop(holds)) post();
 }
 
-void suspension::on_stop(stop_node& self, verdict strength) noexcept {
+void suspension::on_stop(stop_node& self, stop_level level) noexcept {
   auto& wait = static_cast<suspension&>(self);
-  wait.conclude(wait.claim_.settle(strength), &self);
+  wait.conclude(wait.claim_.settle(end_of(level)), &self);
 }
 
-void suspension::on_alarm(timer_node& self) noexcept {
+// A node is given back when the wait is decided.
+void suspension::on_alarm(timer_node& self, timer_call why) noexcept {
   auto& wait = static_cast<suspension&>(self);
-  wait.conclude(wait.claim_.settle(verdict::timed_out), &self);
+  const bool rings = why == timer_call::due;
+  wait.conclude(rings ? wait.claim_.settle(wait_end::timed_out) : settlement::lost, &self);
 }
+
+}  // namespace primitive
 
 }  // namespace hocket::inline HOCKET_ABI

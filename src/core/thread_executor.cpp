@@ -1,7 +1,7 @@
-#include <hocket/core/current.hpp>
-#include <hocket/core/thread_executor.hpp>
+#include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/thread_executor.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 runnable* thread_executor::take() noexcept {
   for (;;) {
@@ -25,4 +25,4 @@ void thread_executor::run_until_signal() noexcept {
   }
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,6 +1,6 @@
-#include <hocket/core/thread_timers.hpp>
+#include <hocket/core/detail/thread_timers.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 time_point thread_timers::now() const noexcept { return steady_clock().now(); }
 
@@ -33,7 +33,7 @@ time_point thread_timers::earliest() noexcept {
 
 void thread_timers::fire_due(time_point present) noexcept {
   gather(present);
-  while (timer_node* node = pop_due()) node->fire(*node);
+  while (timer_node* node = pop_due()) node->fire(*node, timer_call::due);
 }
 
 void thread_timers::fire_due() noexcept {
@@ -50,4 +50,4 @@ timer_node* thread_timers::pop_due() noexcept {
   return due_.empty() ? nullptr : &due_.pop_front();
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,15 +1,15 @@
 #include <hocket/base/fatal.hpp>
+#include <hocket/core/detail/timer.hpp>
 #include <hocket/core/executor.hpp>
-#include <hocket/core/timer.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
-time_point detail::deadline_by_timers(executor& home, duration within, const char* what,
-                                      const std::source_location& at) noexcept {
+time_point deadline_by_timers(executor& home, duration within, const char* what,
+                              const std::source_location& at) noexcept {
   timer_service* timers = home.timers();
   expects(timers != nullptr, "a deadline was given for an executor without timers", "use it on a loop or a runtime",
           what, at);
   return deadline_after(timers->now(), within);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,24 +1,25 @@
-#include <hocket/core/stack_pin.hpp>
-#include <hocket/core/wait_here.hpp>
+#include <hocket/core/detail/stack_pin.hpp>
+#include <hocket/core/detail/wait_here.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
+
 namespace {
 
-constinit atomic<const detail::stack_hooks*> registered{nullptr};
+constinit atomic<const stack_hooks*> registered{nullptr};
 
-const detail::stack_hooks* known_hooks() noexcept {
+const stack_hooks* known_hooks() noexcept {
   // ORDER: acquire, pairs with the store in register_stack_hooks().
   return registered.load(std::memory_order_acquire);
 }
 
 }  // namespace
 
-void detail::register_stack_hooks(const stack_hooks& hooks) noexcept {
+void register_stack_hooks(const stack_hooks& hooks) noexcept {
   // ORDER: release, pairs with the load in known_hooks().
   registered.store(&hooks, std::memory_order_release);
 }
 
-bool detail::suspend_stack(void* awaiter, suspend_call suspend) noexcept {
+bool suspend_stack(void* awaiter, suspend_call suspend) noexcept {
   const stack_hooks* known = known_hooks();
   return known && known->suspend(awaiter, suspend);
 }
@@ -30,4 +31,4 @@ stack_pin::~stack_pin() {
   if (pinned_) known_hooks()->unpin(pinned_);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -2,10 +2,10 @@
 
 #include <hocket/base/error.hpp>
 #include <hocket/core/context.hpp>
-#include <hocket/core/scheduled.hpp>
+#include <hocket/core/detail/scheduled.hpp>
+#include <hocket/core/detail/unwind.hpp>
 #include <hocket/core/spawn_target.hpp>
 #include <hocket/core/stop.hpp>
-#include <hocket/core/unwind.hpp>
 #include <hocket/core/yield.hpp>
 
 namespace hocket::inline HOCKET_ABI::detail {
@@ -26,7 +26,7 @@ void eager_state::run_first(coroutine_header& header, std::coroutine_handle<> bo
   scheduled* const strand = header.ctx->strand();
   if (strand) strand->stay();  // before anybody can wake the body
   body.resume();
-  if (strand && ended_at_once_) strand->may_roam();
+  if (strand && ended_at_once_) strand->may_migrate();
   here.eager = outer;
   here.ctx = ctx;
   const bool has_ended = ended();
@@ -63,7 +63,7 @@ void eager_state::end(coroutine_header& header) noexcept {
     ended_at_once_ = true;
     return word_.store(over, std::memory_order_release);
   }
-  if (scheduled* strand = header.ctx->strand()) strand->may_roam();
+  if (scheduled* strand = header.ctx->strand()) strand->may_migrate();
   // ORDER: acq_rel, pairs with the load in ended() and the compare-exchange in wait(): the result is visible, and whom
   // to wake is.
   if (word_.exchange(over, std::memory_order_acq_rel) == waited_for) post(header.continuation);

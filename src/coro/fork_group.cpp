@@ -1,6 +1,6 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/operation.hpp>
-#include <hocket/core/scheduled.hpp>
+#include <hocket/core/detail/operation.hpp>
+#include <hocket/core/detail/scheduled.hpp>
 #include <hocket/coro/detail/fork_group.hpp>
 
 namespace hocket::inline HOCKET_ABI::detail {
@@ -11,7 +11,7 @@ void fork_group::expect_over() const noexcept {
 }
 
 fork_group::handle fork_group::begin_group(const handle* children, std::size_t count, handle parent,
-                                           coroutine_header* above, bool roams) {
+                                           coroutine_header* above, bool migrates) {
   thread_state& here = this_thread();
   expect_no_lock(here);
   context& ctx = above && above->ctx ? *above->ctx : current_context();
@@ -20,11 +20,11 @@ fork_group::handle fork_group::begin_group(const handle* children, std::size_t c
   if (!ctx.forks()) {
     make_context(ctx);
     const scheduled* strand = ctx.strand();
-    roams = roams && strand && strand->roams();
+    migrates = migrates && strand && strand->migrates();
   }
   here.ctx = ctx_;
-  roams_ = roams;
-  joins_ = !roams || outer_;  // the outermost group's parent has another context
+  migrates_ = migrates;
+  joins_ = !migrates || outer_;  // the outermost group's parent has another context
   parent_home_ = here.seat.running_on;
   const std::uint16_t budget = above ? above->budget : transfer_budget;
   if (budget == 0 && here.seat.running_on) [[unlikely]]
@@ -123,7 +123,7 @@ fork_group::handle fork_group::join(thread_state& here, std::uint16_t budget) no
 }
 
 fork_group::handle fork_group::resume_parent(thread_state& here, std::uint16_t budget) noexcept {
-  executor* const to = roams_ || !parent_home_ ? here.seat.running_on : parent_home_;
+  executor* const to = migrates_ || !parent_home_ ? here.seat.running_on : parent_home_;
   const bool bounces = budget == 0 && to;
   if (has_header_) header_of(parent_).budget = budget == 0 ? transfer_budget : static_cast<std::uint16_t>(budget - 1);
   here.ctx = ctx_;
@@ -135,7 +135,7 @@ fork_group::handle fork_group::resume_parent(thread_state& here, std::uint16_t b
 // Through the queue of an executor: the stack is unwound.
 fork_group::handle fork_group::bounce(handle to, executor& on) noexcept {
   ::new (static_cast<void*>(&work_)) runnable{nullptr, to, &on};
-  hocket::post(work_);  // from here on the parent may run and destroy this group
+  hocket::detail::post(work_);  // from here on the parent may run and destroy this group
   return std::noop_coroutine();
 }
 
@@ -143,7 +143,7 @@ void fork_group::end_specially() {
   if (posted_) this_thread().ctx = ctx_;
   if (!outer_) return;
   this_thread().ctx = outer_;
-  if (outer_->stop() && outer_->stop()->killed()) static_cast<void>(failure_of(verdict::killed));
+  if (outer_->stop() && outer_->stop()->killed()) static_cast<void>(failure_of(wait_end::killed));
 }
 
 }  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,11 +1,14 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/current.hpp>
+#include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/scheduled.hpp>
+#include <hocket/core/detail/wait_here.hpp>
 #include <hocket/core/executor.hpp>
-#include <hocket/core/scheduled.hpp>
-#include <hocket/core/wait_here.hpp>
 #include <hocket/coro/scope.hpp>
 
 namespace hocket::inline HOCKET_ABI {
+
+using namespace detail;
+
 namespace {
 
 // Where what the running coroutine spawns may run: on any worker, unless it is a part of a coroutine (a child of a
@@ -34,7 +37,7 @@ scope::scope(const scope_options& options, std::source_location at)
 scope::scope(spawn_target& on, const scope_options& options, std::source_location at)
     : scope(on.home(), &on, options, at) {
   // Code of another target made it: what stops the target stops the children, too.
-  stop_source* theirs = on.surroundings().stop();
+  stop_source* theirs = on.parent_context().stop();
   if (theirs && current_executor() && &on != target_of_caller()) target_link_.emplace(*theirs, stop_);
 }
 
@@ -42,7 +45,7 @@ scope::scope(executor& home, spawn_target* above, const scope_options& options, 
     : home_(home),
       above_(above),
       exceptions_(std::uncaught_exceptions()),
-      context_(context::child_of(current_executor() || !above ? current_context() : above->surroundings(),
+      context_(context::child_of(current_executor() || !above ? current_context() : above->parent_context(),
                                  {options.name, &stop_, deadline_on(home, options.within, options.name, at)}, at)) {
   if (stop_source* parent = context_->parent()->stop()) link_.emplace(*parent, stop_);
 }
@@ -65,16 +68,16 @@ void scope::fail() noexcept {
   // ORDER: relaxed, pairs with nothing: an exception that a child throws at the same time goes either way.
   failing_.store(true, std::memory_order_relaxed);
   const stop_source* above = context_->parent()->stop();
-  stop_.request(above && above->killed() ? verdict::killed : verdict::cancelled);
+  stop_.request(above && above->killed() ? stop_level::kill : stop_level::cancel);
 }
 
 // With a share of the count, so that the scope does not end under it, by whichever child ends because of it. No share
 // can be had of a count of zero: then the scope has been joined, and the caller knows otherwise that it stays.
-void scope::request(verdict strength) noexcept {
+void scope::request(stop_level level) noexcept {
   // ORDER: relaxed, pairs with nothing: the share only keeps the count from zero.
   std::size_t seen = count_.load(std::memory_order_relaxed);
   while (seen != 0 && !count_.compare_exchange_weak(seen, seen + 1, std::memory_order_relaxed)) continue;
-  stop_.request(strength);
+  stop_.request(level);
   if (seen != 0) give_up(1);
 }
 

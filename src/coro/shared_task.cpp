@@ -1,7 +1,7 @@
 #include <hocket/coro/shared_task.hpp>
 
-#include <hocket/core/thread_executor.hpp>
-#include <hocket/core/unwind.hpp>
+#include <hocket/core/detail/thread_executor.hpp>
+#include <hocket/core/detail/unwind.hpp>
 
 #include <new>
 
@@ -12,7 +12,7 @@ namespace hocket::inline HOCKET_ABI::detail {
 shared_run::shared_run(spawn_target& on, std::coroutine_handle<> frame) noexcept
     : scheduled(
           on, coroutine_kind::task, {.at = {}},
-          [](context& self) noexcept { static_cast<shared_run&>(self).frame_.destroy(); }, on.surroundings()),
+          [](context& self) noexcept { static_cast<shared_run&>(self).frame_.destroy(); }, on.parent_context()),
       frame_(frame) {}
 
 std::error_code lone_target::enroll(std::size_t count) noexcept {
@@ -136,13 +136,13 @@ bool shared_state::detach(waiter& entry) noexcept {
 
 std::error_code shared_state::check() {
   switch (run().how()) {
-    case ending::value: return {};
-    case ending::error:
+    case end_kind::value: return {};
+    case end_kind::exception:
       // ORDER: relaxed, pairs with nothing: read by the last handle, after the drop of this one's.
       received_.store(true, std::memory_order_relaxed);
       std::rethrow_exception(run().error());
-    case ending::refused: return run().refusal();
-    case ending::timed_out: return std::make_error_code(std::errc::timed_out);
+    case end_kind::refused: return run().refusal();
+    case end_kind::timed_out: return std::make_error_code(std::errc::timed_out);
     default: return std::make_error_code(std::errc::operation_canceled);
   }
 }
@@ -166,7 +166,7 @@ void shared_state::drop() noexcept {
       expects(line_.empty(), "the last handle of a shared task was dropped while it is awaited",
               "let a handle outlive the wait");
     }
-    run().request(verdict::cancelled);
+    run().request(stop_level::cancel);
   }
   // ORDER: relaxed, pairs with nothing: ordered by the drops of the handles.
   if (received_.load(std::memory_order_relaxed)) run().take_result();

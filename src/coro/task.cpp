@@ -1,16 +1,16 @@
 #include <hocket/coro/task.hpp>
 
 #include <hocket/core/context.hpp>
-#include <hocket/core/scheduled.hpp>
+#include <hocket/core/detail/scheduled.hpp>
 #include <hocket/coro/detail/fork_group.hpp>
 
 namespace hocket::inline HOCKET_ABI::detail {
 namespace {
 
 // A parent with a home of its own, a fiber, which may go on here all the same.
-bool roams_to_here(const coroutine_header& parent) noexcept {
+bool migrates_to_here(const coroutine_header& parent) noexcept {
   const scheduled* const strand = parent.ctx ? parent.ctx->strand() : nullptr;
-  return strand && strand->roams() && this_thread().seat.pool == &strand->home();
+  return strand && strand->migrates() && this_thread().seat.pool == &strand->home();
 }
 
 }  // namespace
@@ -21,6 +21,13 @@ task_chain::handle task_chain::start_alone(handle self, handle parent) noexcept 
   flags = task_flag::parent_homed;
   ctx = &current_context();
   budget = transfer_budget;
+  // A task awaits others by its typed handle. So the parent is foreign, and the task in whose context it was started
+  // may go on meanwhile: then both stay on this thread, as with an eager body, since they have one room for their
+  // waits.
+  if (scheduled* strand = ctx->strand(); strand && strand->kind() == coroutine_kind::task) {
+    strand->stay();
+    flags |= task_flag::holds_strand;
+  }
   return self;
 }
 
@@ -35,7 +42,10 @@ task_chain::handle task_chain::start_queued(handle self, handle& stash) noexcept
 }
 
 task_chain::handle task_chain::end_slowly() noexcept {
-  if (flags & task_flag::forked) return fork_group::ended(*this);
+  if (flags & (task_flag::forked | task_flag::holds_strand)) [[unlikely]] {
+    if (flags & task_flag::forked) return fork_group::ended(*this);
+    ctx->strand()->may_migrate();
+  }
   const bool exhausted = budget == 0;
   const handle parent = continuation.handle;
   if (flags & header_flag::parent_has_header) {
@@ -43,7 +53,7 @@ task_chain::handle task_chain::end_slowly() noexcept {
   }
   executor* here = current_executor();
   executor* home = continuation.home ? continuation.home : here;
-  if (home != here && (flags & header_flag::parent_has_header) && roams_to_here(header_of(parent))) home = here;
+  if (home != here && (flags & header_flag::parent_has_header) && migrates_to_here(header_of(parent))) home = here;
   if (!home || (home == here && !exhausted)) return parent;
   reserved |= task_bit::parent_queued;
   home->post(continuation);  // from here on the parent may run and destroy this frame

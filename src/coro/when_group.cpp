@@ -1,6 +1,6 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/current.hpp>
-#include <hocket/core/scheduled.hpp>
+#include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/scheduled.hpp>
 #include <hocket/coro/detail/when_children.hpp>
 
 #include <algorithm>
@@ -14,18 +14,18 @@ bool when_group::suspend(std::coroutine_handle<> parent, std::size_t children,
   thread_state& here = this_thread();
   context* const outer = here.ctx;
   context& above = current_context();
-  const std::source_location at = location_of(terms_.at);
+  const std::source_location at = location_of(options_.at);
   if (scheduled* self = above.strand()) self->expect_no_unwinding(at);
   expects(here.seat.running_on != nullptr, "a group was awaited outside of any executor",
           "await it in a coroutine that was spawned, or sync_wait for it", nullptr, at);
-  const time_point end = deadline_on(*here.seat.running_on, terms_.within, "a group of awaitables", at);
-  context_ = context::child_beside_others(above, {nullptr, &stop_, std::min(terms_.until, end)}, at);
-  wait_.arm(parent, wait_terms(terms_.at, verdict::killed));
+  const time_point end = deadline_on(*here.seat.running_on, options_.within, "a group of awaitables", at);
+  context_ = context::child_beside_others(above, {nullptr, &stop_, std::min(options_.until, end)}, at);
+  wait_.arm(parent, wait_options(options_.at, stop_level::kill));
   entry_.enlist(wait_, *this);
   // ORDER: relaxed, pairs with nothing: nobody else has the group yet.
   left_.store(children + 1, std::memory_order_relaxed);
   if (stop_source* stops = above.stop()) link_.emplace(*stops, stop_);
-  if (enough_ == 0) stop_.request(verdict::cancelled);
+  if (enough_ == 0) stop_.request(stop_level::cancel);
   here.ctx = context_.get();
   begin_all(*this);
   here.ctx = outer;
@@ -34,10 +34,10 @@ bool when_group::suspend(std::coroutine_handle<> parent, std::size_t children,
 }
 
 void when_group::go_on() {
-  [[maybe_unused]] verdict granted = wait_.finish();
+  [[maybe_unused]] wait_end how = wait_.finish();
   link_.reset();
   // ORDER: relaxed, pairs with nothing: the children have ended, and the grant of the wait has told so.
-  if (lost_.load(std::memory_order_relaxed)) static_cast<void>(failure_of(verdict::killed));
+  if (lost_.load(std::memory_order_relaxed)) static_cast<void>(failure_of(wait_end::killed));
 }
 
 bool when_group::wants(when_frame& child) noexcept {
@@ -71,17 +71,17 @@ void when_group::note_if_lost(when_frame& child) noexcept {
   notice(text);
 }
 
-void when_group::ended(when_frame& child, settled how) noexcept {
+void when_group::ended(when_frame& child, end_kind how) noexcept {
   // ORDER: relaxed, pairs with the load in go_on(): the fetch_sub in leave() comes later.
-  if (how == settled::killed) lost_.store(true, std::memory_order_relaxed);
+  if (how == end_kind::killed) lost_.store(true, std::memory_order_relaxed);
   if (enough_ < at_failure) {
     take_place(child);
-    if (child.rank + 1 == enough_) stop_.request(verdict::cancelled);
-  } else if (enough_ == at_failure && how != settled::value) {
+    if (child.rank + 1 == enough_) stop_.request(stop_level::cancel);
+  } else if (enough_ == at_failure && how != end_kind::value) {
     when_frame* none = nullptr;
     // ORDER: relaxed, pairs with the load in first_failure(): the fetch_sub in leave() comes later.
     if (failed_.compare_exchange_strong(none, &child, std::memory_order_relaxed, std::memory_order_relaxed))
-      stop_.request(verdict::cancelled);
+      stop_.request(stop_level::cancel);
   }
   leave();
 }

@@ -1,8 +1,8 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/run_queue.hpp>
-#include <hocket/core/wait_here.hpp>
+#include <hocket/core/detail/run_queue.hpp>
+#include <hocket/core/detail/wait_here.hpp>
 #include <hocket/fiber/await.hpp>
-#include <hocket/fiber/packing.hpp>
+#include <hocket/fiber/detail/packing.hpp>
 
 #include "fiber/entry.hpp"
 #include "fiber/look_ahead.hpp"
@@ -13,13 +13,26 @@ namespace hocket::inline HOCKET_ABI::detail {
 
 control_block* running_fiber() noexcept { return running_fiber(this_thread()); }
 
-verdict pause_fiber(verdict ignore, duration::rep until) {
+namespace {
+
+// A yield that does not look at the stop: the wait after it does.
+struct pause {
+  struct awaiter : yield::awaiter {
+    void await_resume() noexcept { come_back(); }
+  };
+  awaiter operator co_await() const noexcept { return {}; }
+};
+
+}  // namespace
+
+wait_end pause_fiber(stop_level ignore, duration::rep until) {
   thread_state& here = this_thread();
-  if (ignore >= verdict::killed || !is_scheduled(running_fiber(here)) || !can_pause()) {
+  if (ignore >= stop_level::kill || !is_scheduled(running_fiber(here)) || !can_pause()) {
     refill_budget(here);
-    return verdict::idle;
+    return wait_end::none;
   }
-  await(yield{});
+  if (const yield_way way = prepare_yield(); way.own) park_for_yield(way);
+  else await(pause{});
   return ended_already(ignore, time_point(duration(until)));
 }
 

@@ -1,10 +1,10 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/context/switch.hpp>
+#include <hocket/context/detail/switch.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/call_on_stack.hpp>
-#include <hocket/fiber/called_stack.hpp>
-#include <hocket/fiber/control_block.hpp>
-#include <hocket/fiber/fiber_record.hpp>
+#include <hocket/fiber/detail/called_stack.hpp>
+#include <hocket/fiber/detail/control_block.hpp>
+#include <hocket/fiber/detail/fiber_record.hpp>
 
 #include <exception>
 #include <system_error>
@@ -60,15 +60,15 @@ void call_on(const stack_ref& stack, void (*run)(void* body), void* body) {
   if (call.error) std::rethrow_exception(std::move(call.error));
 }
 
-stay_here::stay_here() noexcept : self_(nullptr), roamed_(false) {
+stay_here::stay_here() noexcept : self_(nullptr), migrated_(false) {
   control_block* const running = running_fiber();
   if (!is_scheduled(running)) return;
   self_ = &scheduled_fiber::of(*running).activity();
-  roamed_ = self_->set_roaming(false);
+  migrated_ = self_->set_migratable(false);
 }
 
 stay_here::~stay_here() {
-  if (self_) self_->set_roaming(roamed_);
+  if (self_) self_->set_migratable(migrated_);
 }
 
 // The fiber may wait in the call, but it stays on its thread, and so does the pool.

@@ -11,7 +11,7 @@
 // fits.
 #pragma once
 #include <hocket/base/fatal.hpp>
-#include <hocket/fiber/control_block.hpp>
+#include <hocket/fiber/detail/control_block.hpp>
 #include <hocket/stack/stack_pool.hpp>
 
 namespace hocket::inline HOCKET_ABI::detail {
@@ -25,7 +25,7 @@ inline std::byte* canary_origin(control_block& block) noexcept {
 
 // The canary of a stack that has one. `bits`: the block's header.reserved.
 inline std::byte* canary_of(control_block& block, std::uint32_t bits) noexcept {
-  const std::uintptr_t distance = bits >> special_bit::canary_place;
+  const std::uintptr_t distance = bits >> special_bit::canary_shift;
   return canary_origin(block) + distance * canary_unit;
 }
 
@@ -34,7 +34,7 @@ inline void note_canary(control_block& block, const stack_ref& stack) noexcept {
   const auto distance = static_cast<std::uintptr_t>(stack.low - canary_size - canary_origin(block));
   block.header.flags |= fiber_flag::special;
   block.header.reserved |=
-      special_bit::canary | static_cast<std::uint32_t>(distance / canary_unit << special_bit::canary_place);
+      special_bit::canary | static_cast<std::uint32_t>(distance / canary_unit << special_bit::canary_shift);
   debug_expects(canary_of(block, block.header.reserved) + canary_size == stack.low,
                 "a stack lies where its control block cannot say",
                 "a slab has at most 4 GiB of stacks, above their control blocks, from multiples of 4 KiB");

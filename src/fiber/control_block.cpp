@@ -1,7 +1,7 @@
-#include <hocket/fiber/control_block.hpp>
+#include <hocket/fiber/detail/control_block.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 constinit control_block vacant_block{{nullptr, nullptr}, {}, nullptr};
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

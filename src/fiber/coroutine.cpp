@@ -1,7 +1,9 @@
 #include <hocket/fiber/coroutine.hpp>
-#include <hocket/fiber/packing.hpp>
+#include <hocket/fiber/detail/packing.hpp>
 
 namespace hocket::inline HOCKET_ABI {
+
+using namespace detail;
 
 void any_coroutine::reset() noexcept {
   control_block& block = *std::exchange(block_, &vacant_block);

@@ -1,14 +1,14 @@
 // The functions behind a fiber's handle. `native/` has them as assembly stubs, so that a suspended fiber is a
 // coroutine_handle<>; `conforming/` leaves them out and wraps the fiber in a real C++20 coroutine instead.
 #pragma once
-#include <hocket/core/frame.hpp>
+#include <hocket/core/detail/frame.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 // What a control block begins with: how it is resumed tells what the fiber is. `resume` is never null here: that would
 // mean finished.
 extern const frame_head raw_entry_points;
-extern const frame_head scheduled_entry_points;  // on one thread
-extern const frame_head roaming_entry_points;    // roaming.hpp
+extern const frame_head scheduled_entry_points;   // on one thread
+extern const frame_head migratable_entry_points;  // migration.hpp
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,12 +1,12 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/context/valgrind.hpp>
+#include <hocket/context/detail/valgrind.hpp>
 #include <hocket/core/context.hpp>
-#include <hocket/core/current.hpp>
+#include <hocket/core/detail/current.hpp>
 #include <hocket/core/observer.hpp>
-#include <hocket/fiber/fiber_life.hpp>
+#include <hocket/fiber/detail/fiber_life.hpp>
+#include <hocket/fiber/detail/packing.hpp>
+#include <hocket/fiber/detail/round_trip.hpp>
 #include <hocket/fiber/fiber_local.hpp>
-#include <hocket/fiber/packing.hpp>
-#include <hocket/fiber/round_trip.hpp>
 
 #include "fiber/canary.hpp"
 #include "fiber/entry.hpp"
@@ -16,8 +16,7 @@
 #include <system_error>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
-namespace detail {
+namespace hocket::inline HOCKET_ABI::detail {
 
 namespace {
 
@@ -218,5 +217,4 @@ void rethrow_error(const fiber_record& record) {
   if (record.error) std::rethrow_exception(record.error);
 }
 
-}  // namespace detail
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

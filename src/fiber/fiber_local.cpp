@@ -1,20 +1,20 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/fiber/control_block.hpp>
+#include <hocket/fiber/detail/control_block.hpp>
+#include <hocket/fiber/detail/fiber_record.hpp>
 #include <hocket/fiber/fiber_local.hpp>
-#include <hocket/fiber/fiber_record.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
-fiber_local_node*& detail::current_fiber_locals() {
+fiber_local_node*& current_fiber_locals() {
   fiber_thread& thread = fiber_thread::current();
   return thread.running ? fiber_record::of(*thread.running).locals : thread.locals;
 }
 
-void detail::destroy_fiber_locals(fiber_local_node*& first) noexcept {
+void destroy_fiber_locals(fiber_local_node*& first) noexcept {
   while (fiber_local_node* node = first) {
     first = node->next;
     node->destroy(node);
   }
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

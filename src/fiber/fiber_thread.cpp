@@ -1,10 +1,10 @@
+#include <hocket/base/detail/platform/poison.hpp>
 #include <hocket/base/fatal.hpp>
-#include <hocket/base/platform/poison.hpp>
-#include <hocket/context/switch.hpp>
-#include <hocket/core/current.hpp>
-#include <hocket/core/housekeeping.hpp>
+#include <hocket/context/detail/switch.hpp>
+#include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/housekeeping.hpp>
+#include <hocket/fiber/detail/fiber_thread.hpp>
 #include <hocket/fiber/fiber_local.hpp>
-#include <hocket/fiber/fiber_thread.hpp>
 
 #include "fiber/idle_fibers.hpp"
 #include "fiber/measuring.hpp"
@@ -14,12 +14,12 @@
 #include <bit>
 #include <new>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 struct fiber_thread::exit_hook : thread_exit_hook {
   static void end(thread_exit_hook& self) noexcept {
     auto* thread = static_cast<fiber_thread*>(in_current_slot<thread_slot::fiber>());
-    detail::destroy_fiber_locals(thread->locals);
+    destroy_fiber_locals(thread->locals);
     set_current_slot(thread_slot::fiber, nullptr);
     thread->ended_ = true;
     thread->for_signals_.remove();
@@ -72,7 +72,7 @@ fiber_thread& fiber_thread::current() {
 }
 
 // This thread's pools and the process's depots, those of threads that have ended among them.
-duration fiber_thread::keep_stacks(const clock& time) noexcept {
+duration fiber_thread::keep_stacks(const clock_source& time) noexcept {
   const fiber_thread* here = current_if_any();
   duration due = duration::max();
   for (std::size_t size_class = 0; size_class < stack_depot::classes; ++size_class) {
@@ -123,4 +123,4 @@ void fiber_thread::post(runnable&) noexcept {
   fatal("a raw coroutine was woken by a primitive", "only its owner resumes it: spawn a fiber to wait for primitives");
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

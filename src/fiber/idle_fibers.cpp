@@ -1,12 +1,15 @@
 #include "fiber/idle_fibers.hpp"
 
-#include <hocket/fiber/scheduled_fiber.hpp>
+#include <hocket/fiber/detail/scheduled_fiber.hpp>
 
 #include <algorithm>
 #include <new>
 #include <utility>
 
 namespace hocket::inline HOCKET_ABI {
+
+using namespace detail;
+
 namespace detail {
 
 // An alarm looks at a slice of the members, so that a loop with very many is not held up by it: the next slice follows
@@ -28,7 +31,7 @@ struct idle_fibers::group : timer_node {
     if (attached) static_cast<void>(home.timers()->detach(*this));
     attached = false;
   }
-  static void on_alarm(timer_node& self) noexcept {
+  static void on_alarm(timer_node& self, timer_call) noexcept {
     auto& that = static_cast<group&>(self);
     that.look();
     that.attach(that.looked_at == 0 ? that.after : between_slices);

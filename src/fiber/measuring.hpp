@@ -1,9 +1,9 @@
 // What measure_stacks() said last.
 #pragma once
-#include <hocket/base/platform/config.hpp>
+#include <hocket/base/detail/platform/config.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 bool new_pools_measure() noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

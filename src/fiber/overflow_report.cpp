@@ -1,18 +1,21 @@
 #include "fiber/overflow_report.hpp"
 
-#include <hocket/base/atomic.hpp>
-#include <hocket/base/text_writer.hpp>
-#include <hocket/context/switch.hpp>
-#include <hocket/fiber/called_stack.hpp>
-#include <hocket/fiber/control_block.hpp>
-#include <hocket/fiber/fiber_record.hpp>
+#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/detail/text_writer.hpp>
+#include <hocket/context/detail/switch.hpp>
+#include <hocket/fiber/detail/called_stack.hpp>
+#include <hocket/fiber/detail/control_block.hpp>
+#include <hocket/fiber/detail/fiber_record.hpp>
+#include <hocket/fiber/detail/scheduled_fiber.hpp>
 #include <hocket/fiber/overflow_report.hpp>
-#include <hocket/fiber/scheduled_fiber.hpp>
-#include <hocket/stack/high_water.hpp>
+#include <hocket/stack/detail/high_water.hpp>
 
 #include <unistd.h>
 
 namespace hocket::inline HOCKET_ABI {
+
+using namespace detail;
+
 namespace {
 
 atomic<bool> report{true};
@@ -117,11 +120,13 @@ void set_overflow_report(bool on) noexcept {
   report.store(on, std::memory_order_relaxed);
 }
 
+namespace detail {
 void prepare_overflow_report(signal_stack& own) noexcept {
   if constexpr (machine::fibers_are_threads) return;
   if (!report_is_on()) return;
   watch_faults(&explain);
   own.install();
 }
+}  // namespace detail
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -1,10 +1,10 @@
 // The fiber layer's part of the overflow report: what to install, and the message.
 #pragma once
-#include <hocket/stack/fault.hpp>
+#include <hocket/stack/detail/fault.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 // For a thread that is about to make its first fiber.
 void prepare_overflow_report(signal_stack& own) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

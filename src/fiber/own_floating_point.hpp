@@ -1,6 +1,6 @@
 // Floating-point environments that go with their fibers (spawn_options::own_floating_point).
 #pragma once
-#include <hocket/fiber/fiber_record.hpp>
+#include <hocket/fiber/detail/fiber_record.hpp>
 
 namespace hocket::inline HOCKET_ABI::detail {
 

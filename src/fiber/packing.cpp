@@ -1,11 +1,11 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/context/switch.hpp>
-#include <hocket/context/valgrind.hpp>
-#include <hocket/fiber/called_stack.hpp>
-#include <hocket/fiber/fiber_life.hpp>
-#include <hocket/fiber/packing.hpp>
-#include <hocket/fiber/round_trip.hpp>
-#include <hocket/fiber/scheduled_fiber.hpp>
+#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/detail/valgrind.hpp>
+#include <hocket/fiber/detail/called_stack.hpp>
+#include <hocket/fiber/detail/fiber_life.hpp>
+#include <hocket/fiber/detail/packing.hpp>
+#include <hocket/fiber/detail/round_trip.hpp>
+#include <hocket/fiber/detail/scheduled_fiber.hpp>
 
 #include "fiber/canary.hpp"
 #include "fiber/idle_fibers.hpp"

@@ -1,12 +1,12 @@
-#include <hocket/base/prefetch.hpp>
-#include <hocket/fiber/control_block.hpp>
-#include <hocket/fiber/fiber_record.hpp>
-#include <hocket/fiber/resume_order.hpp>
+#include <hocket/base/detail/prefetch.hpp>
+#include <hocket/fiber/detail/control_block.hpp>
+#include <hocket/fiber/detail/fiber_record.hpp>
+#include <hocket/fiber/detail/resume_order.hpp>
 
 #include "fiber/canary.hpp"
 
-namespace hocket::inline HOCKET_ABI {
-namespace detail {
+namespace hocket::inline HOCKET_ABI::detail {
+
 namespace {
 
 // A neighbour may be another thread's, or nobody's: what is read is but asked for, so that an old value does no harm.
@@ -37,5 +37,4 @@ void resume_order::follow(control_block& block) noexcept {
     prefetch_stack_of(*static_cast<control_block*>(soon));
 }
 
-}  // namespace detail
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,7 +1,7 @@
 // The worker's side of a scheduled fiber's round trip, for both modes of entry.
 #pragma once
-#include <hocket/fiber/round_trip.hpp>
-#include <hocket/fiber/scheduled_fiber.hpp>
+#include <hocket/fiber/detail/round_trip.hpp>
+#include <hocket/fiber/detail/scheduled_fiber.hpp>
 
 #include "fiber/look_ahead.hpp"
 

@@ -1,15 +1,15 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/fiber/fiber_life.hpp>
-#include <hocket/fiber/packing.hpp>
-#include <hocket/fiber/round_trip.hpp>
+#include <hocket/fiber/detail/fiber_life.hpp>
+#include <hocket/fiber/detail/packing.hpp>
+#include <hocket/fiber/detail/round_trip.hpp>
 
 #include "fiber/canary.hpp"
 #include "fiber/own_floating_point.hpp"
 
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
-namespace detail {
+namespace hocket::inline HOCKET_ABI::detail {
+
 namespace {
 
 exception_globals take(exception_globals& live) noexcept { return std::exchange(live, {nullptr, 0}); }
@@ -75,5 +75,4 @@ void report_bad_yield(const fiber_record& record) noexcept {
         "`self` belongs to the body that was given it: yield there, and on its own stack", record.name);
 }
 
-}  // namespace detail
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,33 +1,34 @@
+#include <hocket/base/detail/platform/poison.hpp>
 #include <hocket/base/fatal.hpp>
-#include <hocket/base/platform/poison.hpp>
-#include <hocket/core/wait_here.hpp>
+#include <hocket/core/detail/wait_here.hpp>
 #include <hocket/fiber/await.hpp>
-#include <hocket/fiber/fiber_life.hpp>
+#include <hocket/fiber/detail/fiber_life.hpp>
+#include <hocket/fiber/detail/round_trip.hpp>
+#include <hocket/fiber/detail/scheduled_fiber.hpp>
 #include <hocket/fiber/fiber_local.hpp>
-#include <hocket/fiber/round_trip.hpp>
-#include <hocket/fiber/scheduled_fiber.hpp>
 
 #include "fiber/idle_fibers.hpp"
+#include "fiber/migration.hpp"
 #include "fiber/own_floating_point.hpp"
 #include "fiber/resume_scheduled.hpp"
-#include "fiber/roaming.hpp"
 #include "fiber/stack_wait.hpp"
 #include "fiber/terminate.hpp"
 
 #include <memory>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
+
 namespace {
 
 // For core, which knows of no stacks.
-constexpr detail::stack_hooks stack_hooks{
-    &detail::suspend_this_stack,
+constexpr stack_hooks hooks{
+    &suspend_this_stack,
     [](const void* object, const char* what) noexcept -> void* {
-      control_block* running = detail::running_fiber();
+      control_block* running = running_fiber();
       if (!running || (running->header.reserved & (stack_bit::moves | stack_bit::copied)) == 0) return nullptr;
-      object = place_on_stack(object);
-      return detail::refers_to_stack(&object, sizeof object, *running) ? detail::pin_stack(*running, what) : nullptr;
+      object = stack_address(object);
+      return refers_to_stack(&object, sizeof object, *running) ? pin_stack(*running, what) : nullptr;
     },
     [](void* pinned) noexcept { static_cast<scheduled_fiber*>(pinned)->unpin(); },
 };
@@ -39,12 +40,12 @@ void scheduled_fiber::make_migratable(const spawn_options& options) noexcept {
           "a fiber was spawned as migratable whose stack belongs to a thread",
           "dense and copied stacks, and those that hibernate, stay where they are: leave out one of the options",
           options.name, options.at);
-  self_.set_roaming(true);
+  self_.set_migratable(true);
 }
 
 scheduled_fiber::preparation scheduled_fiber::prepare() noexcept {
   explain_terminate();
-  detail::register_stack_hooks(stack_hooks);
+  register_stack_hooks(hooks);
   if (!waiting_ && !self_.begin()) return preparation::ended;
   try {
     fiber_thread& thread = fiber_thread::current();
@@ -63,13 +64,13 @@ fiber_record* scheduled_fiber::take_stack(fiber_thread& thread) {
   stack_pool& pool = thread.pool_of(stack_size_, stack_);
   if (waiting_) [[unlikely]] {
     const std::unique_ptr<stack_wait> over(std::exchange(waiting_, nullptr));
-    return &detail::begin_fiber_on(over->take(self_), pool, self_.name(), this);
+    return &begin_fiber_on(over->take(self_), pool, self_.name(), this);
   }
   std::error_code error;
-  fiber_record* record = detail::try_begin_fiber(pool, self_.name(), this, error);
+  fiber_record* record = try_begin_fiber(pool, self_.name(), this, error);
   if (record) [[likely]]
     return record;
-  if (error != std::errc::resource_unavailable_try_again || !pool.depot().may_wait()) detail::throw_no_stack(error);
+  if (error != std::errc::resource_unavailable_try_again || !pool.depot().may_wait()) throw_no_stack(error);
   waiting_ = new stack_wait(pool.depot());
   return nullptr;
 }
@@ -79,21 +80,21 @@ bool scheduled_fiber::wait_for_stack(std::coroutine_handle<> start) noexcept {
 }
 
 void scheduled_fiber::begin_on(fiber_record& record, fiber_thread& thread) {
-  detail::unless_armed guard{record};
-  detail::idle_membership idle(thread, *this);
-  if (own_floating_point_) detail::begin_own_floating_point(record);
+  unless_armed guard{record};
+  idle_membership idle(thread, *this);
+  if (own_floating_point_) begin_own_floating_point(record);
   block_ = record.block;
   block_->header.flags |= fiber_flag::scheduled;
   block_->header.budget = transfer_budget;
   block_->header.ctx = &self_;
   if (idle.keep() || (block_->header.reserved & stack_bit::copied) != 0) block_->header.reserved |= stack_bit::moves;
   record.drop_body = [](fiber_record&) noexcept {};
-  detail::arm_fiber(record, &record, &scheduled_fiber::entry);
+  arm_fiber(record, &record, &scheduled_fiber::entry);
   guard.armed = true;
-  if (!self_.roams()) [[likely]]
+  if (!self_.migrates()) [[likely]]
     return;
-  roams_ = true;
-  detail::let_roam(*block_);
+  migrates_ = true;
+  let_migrate(*block_);
 }
 
 // Where the fiber begins, on its own stack.
@@ -105,16 +106,16 @@ void scheduled_fiber::entry(void* argument, void* from, void*) noexcept {
   block.thread().worker = from;
   auto& fiber = *static_cast<scheduled_fiber*>(record.user_data);
   fiber.body_(fiber, true);
-  detail::destroy_fiber_locals(record.locals);  // they may wait, so the worker's record is read after them
-  detail::finish(record, block.thread().worker);
+  destroy_fiber_locals(record.locals);  // they may wait, so the worker's record is read after them
+  finish(record, block.thread().worker);
 }
 
 void scheduled_fiber::conclude() noexcept {
   if (block_) {
     if (hibernates()) block_->thread().idle->remove(*this);
-    if (roams_) [[unlikely]]
-      detail::settle_down(*block_);
-    detail::bury_fiber(fiber_record::of(*block_));
+    if (migrates_) [[unlikely]]
+      settle_down(*block_);
+    bury_fiber(fiber_record::of(*block_));
   } else {
     body_(*this, false);
   }
@@ -123,7 +124,7 @@ void scheduled_fiber::conclude() noexcept {
 
 // While it runs the turn seems to be over: then a yield goes back to the worker, who changes the environment, and not
 // straight to the next fiber.
-detail::parked_fiber detail::resume_scheduled_in_own_floating_point(control_block& block) noexcept {
+parked_fiber resume_scheduled_in_own_floating_point(control_block& block) noexcept {
   own_floating_point_scope own(fiber_record::of(block));
   std::size_t& left = block.thread().state->turn_left;
   const std::size_t turn_left = std::exchange(left, 0);
@@ -133,7 +134,7 @@ detail::parked_fiber detail::resume_scheduled_in_own_floating_point(control_bloc
 }
 
 // The worker runs inside of a catch block of its thread: the fiber must not see that.
-detail::parked_fiber detail::resume_scheduled_from_handler(control_block& block) noexcept {
+parked_fiber resume_scheduled_from_handler(control_block& block) noexcept {
   exception_globals& live = *block.thread().exceptions;
   exception_globals own = std::exchange(live, {nullptr, 0});
   parked_fiber parked = resume_scheduled(block);
@@ -141,9 +142,9 @@ detail::parked_fiber detail::resume_scheduled_from_handler(control_block& block)
   return parked;
 }
 
-void detail::report_bad_scheduled_resume(control_block& block) noexcept {
+void report_bad_scheduled_resume(control_block& block) noexcept {
   fatal("a fiber was resumed that is not parked, or by another thread than its own",
         "only its executor resumes it: wake it through the primitive that it waits for", block.header.ctx->name());
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

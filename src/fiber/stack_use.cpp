@@ -1,12 +1,15 @@
-#include <hocket/base/atomic.hpp>
+#include <hocket/base/detail/atomic.hpp>
 #include <hocket/fiber/coroutine.hpp>
-#include <hocket/fiber/fiber_thread.hpp>
+#include <hocket/fiber/detail/fiber_thread.hpp>
 #include <hocket/fiber/stack_use.hpp>
-#include <hocket/stack/high_water.hpp>
+#include <hocket/stack/detail/high_water.hpp>
 
 #include "fiber/measuring.hpp"
 
 namespace hocket::inline HOCKET_ABI {
+
+using namespace detail;
+
 namespace {
 
 atomic<bool> measuring{false};
@@ -18,10 +21,12 @@ void measure_stacks(bool on) noexcept {
   measuring.store(on, std::memory_order_relaxed);
 }
 
+namespace detail {
 bool new_pools_measure() noexcept {
   // ORDER: relaxed, pairs with nothing: the same.
   return measuring.load(std::memory_order_relaxed);
 }
+}  // namespace detail
 
 stack_statistics fiber_stack_statistics(std::size_t stack_size) {
   return fiber_thread::current().pool_of(stack_size).statistics();

@@ -1,15 +1,15 @@
 #include "fiber/stack_wait.hpp"
 
 #include <hocket/base/error.hpp>
-#include <hocket/core/scheduled.hpp>
+#include <hocket/core/detail/scheduled.hpp>
 #include <hocket/core/yield.hpp>
 
 #include <system_error>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 bool stack_wait::begin(std::coroutine_handle<> start, const std::source_location& at) noexcept {
-  wait_.arm(start, place_of(at));
+  wait_.arm(start, site_of(at));
   entry_.enlist(wait_, *this);
   const stack_depot::enlisted answer = depot_.wait(*this);
   if (answer.how != stack_depot::enlisting::waits) {  // popped as soon as it stood in line
@@ -31,10 +31,10 @@ void stack_wait::on_stack(stack_waiter& self, const stack_ref& stack) noexcept {
 }
 
 stack_ref stack_wait::take(scheduled& self) {
-  const verdict end = wait_.finish();
-  if (end == verdict::killed) detail::unwind_killed(self);
-  if (end == verdict::cancelled) throw_error(std::make_error_code(std::errc::operation_canceled));
-  if (end == verdict::timed_out)
+  const wait_end end = wait_.finish();
+  if (end == wait_end::killed) unwind_killed(self);
+  if (end == wait_end::cancelled) throw_error(std::make_error_code(std::errc::operation_canceled));
+  if (end == wait_end::timed_out)
     throw std::system_error(
         std::make_error_code(std::errc::timed_out),
         "hocket: no stack became free for a fiber before its deadline (raise the limit of the depot)");
@@ -42,4 +42,4 @@ stack_ref stack_wait::take(scheduled& self) {
   return stack_;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

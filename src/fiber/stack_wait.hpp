@@ -1,14 +1,14 @@
 // How a spawned fiber waits for a stack: at_limit::wait. It has not begun, so what waits is the frame that starts it.
 #pragma once
-#include <hocket/core/suspension.hpp>
+#include <hocket/core/detail/suspension.hpp>
 #include <hocket/stack/stack_depot.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 class scheduled;
 
-// One wait, as any other of the library (core/suspension.hpp): a stop, a kill and the deadline of the context end it.
-// A stack that comes too late for that is passed on to the next who waits.
+// One wait, as any other of the library (core/detail/suspension.hpp): a stop, a kill and the deadline of the context
+// end it. A stack that comes too late for that is passed on to the next who waits.
 class stack_wait final : private wait_source, private stack_waiter {
  public:
   explicit stack_wait(stack_depot& depot) noexcept : stack_waiter(&stack_wait::on_stack), depot_(depot) {}
@@ -32,4 +32,4 @@ class stack_wait final : private wait_source, private stack_waiter {
   waiter entry_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

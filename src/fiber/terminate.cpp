@@ -1,15 +1,16 @@
 #include "fiber/terminate.hpp"
 
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/current.hpp>
-#include <hocket/core/scheduled.hpp>
-#include <hocket/fiber/control_block.hpp>
-#include <hocket/fiber/fiber_record.hpp>
+#include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/scheduled.hpp>
+#include <hocket/fiber/detail/control_block.hpp>
+#include <hocket/fiber/detail/fiber_record.hpp>
 
 #include <cstdlib>
 #include <exception>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
+
 namespace {
 
 std::terminate_handler before = nullptr;
@@ -37,4 +38,4 @@ void explain_terminate() noexcept {
   static_cast<void>(installed);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

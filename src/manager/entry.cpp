@@ -8,7 +8,7 @@ managed_entry::managed_entry(shard& its_table, std::uint32_t its_number) noexcep
     : table(its_table), number(its_number) {
   membership.of = this;
   when = time_point::max();
-  timer_node::fire = [](timer_node& self) noexcept {
+  timer_node::fire = [](timer_node& self, timer_call) noexcept {
     auto& entry = static_cast<managed_entry&>(self);
     entry.table.due.push_back(entry);
   };
@@ -18,13 +18,13 @@ task_id managed_entry::id() const noexcept {
   return static_cast<task_id>((std::uint64_t{use} << 32) | (std::uint64_t{number} << shard::shard_bits) | table.index);
 }
 
-void managed_entry::begin_use(const place_terms& terms) noexcept {
-  state = place_state::opening;
-  asked = verdict::idle;
+void managed_entry::begin_use(const entry_options& options) noexcept {
+  state = entry_state::opening;
+  asked = end_kind::none;
   coroutine = nullptr;
-  belongs_to = terms.group;
-  user_data = terms.data;
-  at = terms.at;
+  belongs_to = options.group;
+  user_data = options.data;
+  at = options.at;
 }
 
 // A reference goes with it, until its end.
@@ -32,7 +32,7 @@ void managed_entry::hold(scheduled& made) noexcept {
   made.retain();
   coroutine = &made;
   show(&made);
-  state = place_state::coroutine;
+  state = entry_state::coroutine;
   ++table.counts.spawned;
   ++table.counts.live;
 }
@@ -40,14 +40,14 @@ void managed_entry::hold(scheduled& made) noexcept {
 task_id managed_entry::promise_there(const promise_kind& of, void* made) noexcept {
   kind = &of;
   promise = made;
-  state = place_state::reply;
+  state = entry_state::reply;
   ++table.counts.promised;
   return id();
 }
 
 void managed_entry::describe(task_info& into) const noexcept {
   into.id = id();
-  into.expected = state == place_state::reply;
+  into.expected = state == entry_state::reply;
   into.kind = coroutine ? coroutine->kind() : coroutine_kind{};
   into.name = coroutine ? coroutine->name() : "";
   into.group = belongs_to;
@@ -57,22 +57,17 @@ void managed_entry::describe(task_info& into) const noexcept {
   into.spawned = at;
 }
 
-settled managed_entry::how_it_ended() const noexcept {
-  switch (coroutine->how()) {
-    case ending::value: return settled::value;
-    case ending::error: return settled::exception;
-    case ending::killed: return settled::killed;
-    case ending::timed_out: return settled::timed_out;
-    case ending::cancelled: return asked == verdict::timed_out ? settled::timed_out : settled::cancelled;
-    default: return settled::none;
-  }
+end_kind managed_entry::how_it_ended() const noexcept {
+  const end_kind how = coroutine->how();
+  if (how == end_kind::refused) return end_kind::none;
+  return how == end_kind::cancelled && is_late() ? end_kind::timed_out : how;
 }
 
 // --- those who wait for its end
 
 void managed_entry::wait_for_end(suspension& wait, waiter& entry) noexcept { waiting.enlist(wait, *this, entry); }
 
-void managed_entry::claim_waiting(settled how, grants& told) noexcept {
+void managed_entry::claim_waiting(end_kind how, grants& told) noexcept {
   show(nullptr);
   waiting.claim_all(told, [how](waiter& entry) { static_cast<managed_end*>(entry.resource)->how_ = how; });
 }
@@ -96,7 +91,7 @@ bool managed_entry::detach(waiter& entry) noexcept {
 // --- spawn_target, of its coroutine
 
 executor& managed_entry::home() noexcept { return table.core->home(); }
-context& managed_entry::surroundings() noexcept { return table.core->surroundings(); }
+context& managed_entry::parent_context() noexcept { return table.core->parent_context(); }
 unhandled_handler managed_entry::on_unhandled() const noexcept { return table.core->on_unhandled(); }
 spawn_target& managed_entry::for_children() noexcept { return table.core->children(); }
 

@@ -14,10 +14,10 @@
 // (scheduled.hpp), which whoever wants to stop it copies under the lock and asks without: a request runs through other
 // people's locks.
 #pragma once
-#include <hocket/base/mutex.hpp>
-#include <hocket/core/operation.hpp>
+#include <hocket/base/detail/mutex.hpp>
+#include <hocket/core/detail/operation.hpp>
+#include <hocket/core/detail/wait_line.hpp>
 #include <hocket/core/spawn_target.hpp>
-#include <hocket/core/wait_line.hpp>
 #include <hocket/manager/task_manager.hpp>
 
 namespace hocket::inline HOCKET_ABI::detail {
@@ -34,7 +34,7 @@ struct group {
 };
 
 // What is said of a place as it is opened.
-struct place_terms {
+struct entry_options {
   const char* name;
   duration within;
   task_group group;
@@ -42,30 +42,30 @@ struct place_terms {
   std::source_location at;
 };
 
-enum class place_state : std::uint8_t { free, opening, coroutine, reply, leaving };
+enum class entry_state : std::uint8_t { free, opening, coroutine, reply, leaving };
 
 // As a timer_node it is its own deadline; out of the wheel it stands in the lists of its shard.
 struct managed_entry final : spawn_target, private wait_source, timer_node {
   managed_entry(shard& table, std::uint32_t number) noexcept;
 
   task_id id() const noexcept;
-  bool is_there() const noexcept { return state == place_state::coroutine || state == place_state::reply; }
+  bool is_there() const noexcept { return state == entry_state::coroutine || state == entry_state::reply; }
   // Its deadline has passed; perhaps before anybody could find it: then whoever puts it there sees to that.
-  bool is_late() const noexcept { return asked == verdict::timed_out; }
+  bool is_late() const noexcept { return asked == end_kind::timed_out; }
   bool has_deadline() const noexcept { return when != time_point::max(); }
 
   // Under the lock.
-  void begin_use(const place_terms& terms) noexcept;
+  void begin_use(const entry_options& options) noexcept;
   void hold(scheduled& made) noexcept;
   task_id promise_there(const promise_kind& of, void* made) noexcept;
   void describe(task_info& into) const noexcept;
-  settled how_it_ended() const noexcept;
+  end_kind how_it_ended() const noexcept;
   void wait_for_end(suspension& wait, waiter& entry) noexcept;
   // Claims the waits for the end of the coroutine, and stores in each how the coroutine ended.
-  void claim_waiting(settled how, grants& told) noexcept;
+  void claim_waiting(end_kind how, grants& told) noexcept;
 
   executor& home() noexcept override;
-  context& surroundings() noexcept override;
+  context& parent_context() noexcept override;
   std::error_code enroll(std::size_t count) noexcept override;
   void leave() noexcept override;
   unhandled_handler on_unhandled() const noexcept override;
@@ -75,8 +75,8 @@ struct managed_entry final : spawn_target, private wait_source, timer_node {
   shard& table;
   const std::uint32_t number;  // in its table
   std::uint32_t use = 1;       // the number of the present use, or of the next
-  place_state state = place_state::free;
-  verdict asked = verdict::idle;  // by the manager
+  entry_state state = entry_state::free;
+  end_kind asked = end_kind::none;  // by the manager
   scheduled* coroutine = nullptr;
   const promise_kind* kind = nullptr;  // of a reply, as the next
   void* promise = nullptr;

@@ -1,6 +1,6 @@
 #include "manager/keeper.hpp"
 
-#include <hocket/core/current.hpp>
+#include <hocket/core/detail/current.hpp>
 #include <hocket/core/executor.hpp>
 #include <manager/manager_core.hpp>
 
@@ -40,16 +40,17 @@ void keeper::want_locked(time_point deadline) {
   if (phase_ == phase::resting) {
     if (core_.live() == 0) return;  // what it was for has ended, and nobody would have it rest again
     std::coroutine_handle<> handle = open(static_cast<stand_in&>(*this));
-    if (core_.on().enroll_children(1)) return close(with_header<roaming_header>(handle));  // its end lets nothing pass
+    if (core_.on().enroll_children(1))
+      return close(with_header<migratable_header>(handle));  // its end lets nothing pass
     core_.hold();
     set_first(deadline);
     if (timers_here()) {
-      close(with_header<roaming_header>(handle));
+      close(with_header<migratable_header>(handle));
       return arm(deadline);
     }
     phase_ = phase::posted;
     post_ = {nullptr, handle, &core_.home()};
-    return hocket::post(post_);
+    return hocket::detail::post(post_);
   }
   set_first(deadline);
   if (phase_ != phase::armed) return;  // it looks at first_ at the end of its turn
@@ -91,7 +92,7 @@ void keeper::come_to_rest() noexcept {
   on.leave();
 }
 
-void keeper::on_alarm(timer_node& self) noexcept { static_cast<keeper&>(self).turn(); }
+void keeper::on_alarm(timer_node& self, timer_call) noexcept { static_cast<keeper&>(self).turn(); }
 
 std::coroutine_handle<> keeper::on_post(stand_in& self) noexcept {
   static_cast<keeper&>(self).turn();

@@ -21,8 +21,8 @@
 // the lock. What the setter was counted for may have ended by then: so want() looks again, under the lock, before it
 // leaves `resting`. Whoever ends the last one later has the keeper rest.
 #pragma once
-#include <hocket/base/mutex.hpp>
-#include <hocket/core/timer.hpp>
+#include <hocket/base/detail/mutex.hpp>
+#include <hocket/core/detail/timer.hpp>
 #include <hocket/coro/detail/stand_in.hpp>
 
 namespace hocket::inline HOCKET_ABI::detail {
@@ -48,7 +48,7 @@ class keeper final : private timer_node, private stand_in {
   void set_first(time_point deadline) noexcept;
   time_point first() const noexcept;
   timer_service* timers_here() const noexcept;
-  static void on_alarm(timer_node& self) noexcept;
+  static void on_alarm(timer_node& self, timer_call) noexcept;
   static std::coroutine_handle<> on_post(stand_in& self) noexcept;
 
   manager_core& core_;

@@ -1,6 +1,6 @@
 #include "manager/manager_core.hpp"
 
-#include <hocket/core/current.hpp>
+#include <hocket/core/detail/current.hpp>
 #include <hocket/core/executor.hpp>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ manager_core::manager_core(spawn_target& on, const manager_options& options, std
       time_(options.time ? *options.time : home_clock_),
       limit_(std::min(options.limit, life_count::most_live)),
       unhandled_(options.on_unhandled ? options.on_unhandled : on.on_unhandled()),
-      context_(context::child_of(on.surroundings(), {options.name, &stop_}, at)) {
+      context_(context::child_of(on.parent_context(), {options.name, &stop_}, at)) {
   for (std::size_t i = 0; i < std::size(shards_); ++i) {
     shards_[i].core = this;
     shards_[i].index = static_cast<std::uint32_t>(i);
@@ -72,22 +72,22 @@ shard& manager_core::shard_here() noexcept {
 }
 
 // Null: it is at its limit, or closed.
-managed_entry* manager_core::open(const place_terms& terms, std::error_code& why) {
+managed_entry* manager_core::open(const entry_options& options, std::error_code& why) {
   if (!lives_.admit(limit_)) why = std::make_error_code(at_limit_.error);
   // ORDER: relaxed, pairs with the store in close(): a spawn beside it comes before it, or after.
   else if (closed_.load(std::memory_order_relaxed)) why = canceled(), leave();
-  else return &open_admitted(terms);
+  else return &open_admitted(options);
   // ORDER: relaxed, pairs with nothing: a statistic.
   refused_.fetch_add(1, std::memory_order_relaxed);
   return nullptr;
 }
 
-managed_entry& manager_core::open_admitted(const place_terms& terms) {
+managed_entry& manager_core::open_admitted(const entry_options& options) {
   managed_entry* entry = nullptr;
   try {
-    const time_point deadline = deadline_of(terms);
-    entry = &shard_here().take_place(terms, deadline);
-    if (terms.group.value != 0) groups_.join(*entry);
+    const time_point deadline = deadline_of(options);
+    entry = &shard_here().take_place(options, deadline);
+    if (options.group.value != 0) groups_.join(*entry);
     if (deadline != time_point::max() && keeps_time()) keeper_.want(deadline);
     return *entry;
   } catch (...) {
@@ -97,9 +97,9 @@ managed_entry& manager_core::open_admitted(const place_terms& terms) {
   }
 }
 
-time_point manager_core::deadline_of(const place_terms& terms) const noexcept {
-  if (keeps_time()) return deadline_on(home_, terms.within, terms.name, terms.at);
-  return terms.within == duration::max() ? time_point::max() : deadline_after(time_.now(), terms.within);
+time_point manager_core::deadline_of(const entry_options& options) const noexcept {
+  if (keeps_time()) return deadline_on(home_, options.within, options.name, options.at);
+  return options.within == duration::max() ? time_point::max() : deadline_after(time_.now(), options.within);
 }
 
 // Under the lock: its use ends. True: it is to leave its group first.
@@ -151,7 +151,7 @@ void manager_core::conclude(managed_entry& entry) noexcept {
   bool grouped = false;
   {
     locked guard(entry.table.mutex);
-    const settled how = entry.how_it_ended();
+    const end_kind how = entry.how_it_ended();
     entry.table.count_end(how);
     entry.claim_waiting(how, told);
     grouped = end_use(entry);
@@ -164,21 +164,21 @@ void manager_core::conclude(managed_entry& entry) noexcept {
 
 // --- by id
 
-std::error_code manager_core::stop(task_id id, verdict strength) noexcept {
+std::error_code manager_core::stop(task_id id, stop_level level) noexcept {
   scheduled* who = nullptr;
   shard& table = shard_of(id);
   {
     locked guard(table.mutex);
     managed_entry* entry = table.find(id);
     if (!entry) return unknown();
-    if (entry->state == place_state::coroutine) {
-      entry->asked = std::max(entry->asked, strength);
+    if (entry->state == entry_state::coroutine) {
+      entry->asked = std::max(entry->asked, level == stop_level::kill ? end_kind::killed : end_kind::cancelled);
       who = entry->coroutine;
       who->retain();
     }
   }
   if (!who) return fail(id, canceled(), &manager_counts::given_up);
-  who->request(strength);
+  who->request(level);
   who->release();
   return {};
 }
@@ -196,7 +196,7 @@ std::error_code manager_core::set_deadline(task_id id, time_point when) {
     locked guard(table.mutex);
     managed_entry* entry = table.find(id);
     if (!entry) return unknown();
-    if (entry->asked == verdict::timed_out) return std::make_error_code(std::errc::timed_out);
+    if (entry->asked == end_kind::timed_out) return std::make_error_code(std::errc::timed_out);
     table.set_deadline(*entry, when);
   }
   if (when != time_point::max() && keeps_time()) keeper_.want(when);
@@ -217,7 +217,7 @@ void* manager_core::take(task_id id, const promise_kind*& kind, std::error_code&
       why = unknown();
       return nullptr;
     }
-    if (entry->state != place_state::reply || (kind && entry->kind != kind)) {
+    if (entry->state != entry_state::reply || (kind && entry->kind != kind)) {
       why = std::make_error_code(std::errc::invalid_argument);
       return nullptr;
     }
@@ -236,7 +236,7 @@ void manager_core::begin_wait(task_id id, suspension& wait, waiter& entry, std::
   locked guard(table.mutex);
   managed_entry* of = table.find(id);
   if (!of) failed = std::errc::no_such_process;
-  else if (of->state != place_state::coroutine) failed = std::errc::invalid_argument;
+  else if (of->state != entry_state::coroutine) failed = std::errc::invalid_argument;
   else if (of->coroutine == current_context().coroutine()) failed = std::errc::resource_deadlock_would_occur;
   else return of->wait_for_end(wait, entry);
   [[maybe_unused]] const bool taken = wait.take_now(entry, *this);
@@ -262,7 +262,8 @@ bool manager_core::runs_here() const noexcept {
 
 task_id manager_core::current() const noexcept {
   const scheduled* self = current_context().coroutine();
-  if (!self || &self->target().surroundings() != context_.get() || &self->target() == &children_) return task_id::none;
+  if (!self || &self->target().parent_context() != context_.get() || &self->target() == &children_)
+    return task_id::none;
   return static_cast<managed_entry&>(self->target()).id();
 }
 

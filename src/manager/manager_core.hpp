@@ -16,7 +16,7 @@
 // cancel_all() and kill_all() are meant for what comes, too. A coroutine finds that in the stop source of the manager;
 // a reply looks for it as it is published, under the lock that the sweep takes, too: so one of them sees the other.
 #pragma once
-#include <hocket/core/wait_line.hpp>
+#include <hocket/core/detail/wait_line.hpp>
 #include <manager/groups.hpp>
 #include <manager/keeper.hpp>
 #include <manager/life_count.hpp>
@@ -36,15 +36,15 @@ class manager_core final : private wait_source {
   std::size_t live() const noexcept { return lives_.live(); }
 
   // --- places
-  managed_entry* open(const place_terms& terms, std::error_code& why);  // null: refused, and why; throws bad_alloc
-  void close_place(managed_entry& entry) noexcept;                      // nothing came of it
-  void end(managed_entry& entry) noexcept;                              // its coroutine has ended
-  void refuse(managed_entry& entry) noexcept;                           // its coroutine was not started
+  managed_entry* open(const entry_options& options, std::error_code& why);  // null: refused, and why; throws bad_alloc
+  void close_place(managed_entry& entry) noexcept;                          // nothing came of it
+  void end(managed_entry& entry) noexcept;                                  // its coroutine has ended
+  void refuse(managed_entry& entry) noexcept;                               // its coroutine was not started
   spawn_target& refusing(std::error_code why) noexcept;
   shard& shard_of(task_id id) noexcept { return shards_[static_cast<std::uint64_t>(id) % std::size(shards_)]; }
 
   // --- by id
-  std::error_code stop(task_id id, verdict strength) noexcept;
+  std::error_code stop(task_id id, stop_level level) noexcept;
   std::error_code set_deadline(task_id id, time_point when);
   // A promise leaves its place, counted as told. `kind` null: any, and then says which.
   void* take(task_id id, const promise_kind*& kind, std::error_code& why, std::size_t manager_counts::* how) noexcept;
@@ -53,8 +53,8 @@ class manager_core final : private wait_source {
 
   // --- all
   void close() noexcept;
-  void stop_all(verdict strength) noexcept;
-  std::size_t stop_group(task_group of, verdict strength) noexcept;
+  void stop_all(stop_level level) noexcept;
+  std::size_t stop_group(task_group of, stop_level level) noexcept;
   std::size_t group_size(task_group of) noexcept { return groups_.size(of); }
   time_point expire() noexcept;  // when the next deadline passes, or before
   std::size_t list_from(std::uint64_t& place, task_info* into, std::size_t room) noexcept;
@@ -65,18 +65,18 @@ class manager_core final : private wait_source {
   bool runs_here() const noexcept;
   task_id current() const noexcept;
 
-  const clock& time() const noexcept { return time_; }
+  const clock_source& time() const noexcept { return time_; }
   bool keeps_time() const noexcept { return &time_ == &home_clock_; }
   executor& home() const noexcept { return home_; }
   spawn_target& on() const noexcept { return on_; }
   spawn_target& children() noexcept { return children_; }
-  context& surroundings() const noexcept { return *context_; }
+  context& parent_context() const noexcept { return *context_; }
   stop_source& stops() noexcept { return stop_; }
   unhandled_handler on_unhandled() const noexcept { return unhandled_; }
 
  private:
   // The executor's.
-  struct home_clock final : clock {
+  struct home_clock final : clock_source {
     explicit home_clock(executor& home) noexcept : of(home) {}
     time_point now() const noexcept override;
     executor& of;
@@ -85,7 +85,7 @@ class manager_core final : private wait_source {
   struct child_target final : spawn_target {
     explicit child_target(manager_core& of) noexcept : core(of) {}
     executor& home() noexcept override { return core.home_; }
-    context& surroundings() noexcept override { return *core.context_; }
+    context& parent_context() noexcept override { return *core.context_; }
     std::error_code enroll(std::size_t count) noexcept override;
     std::error_code enroll_children(std::size_t count) noexcept override;
     void leave() noexcept override;
@@ -97,7 +97,7 @@ class manager_core final : private wait_source {
   struct refusal final : spawn_target {
     refusal(manager_core& of, std::errc why) noexcept : core(of), error(why) {}
     executor& home() noexcept override { return core.home_; }
-    context& surroundings() noexcept override { return *core.context_; }
+    context& parent_context() noexcept override { return *core.context_; }
     std::error_code enroll(std::size_t) noexcept override { return std::make_error_code(error); }
     void leave() noexcept override {}
     unhandled_handler on_unhandled() const noexcept override { return core.unhandled_; }
@@ -105,8 +105,8 @@ class manager_core final : private wait_source {
     const std::errc error;
   };
   shard& shard_here() noexcept;
-  managed_entry& open_admitted(const place_terms& terms);
-  time_point deadline_of(const place_terms& terms) const noexcept;
+  managed_entry& open_admitted(const entry_options& options);
+  time_point deadline_of(const entry_options& options) const noexcept;
   void conclude(managed_entry& entry) noexcept;
   static bool end_use(managed_entry& entry) noexcept;
   void leave_group(managed_entry& entry) noexcept;
@@ -121,7 +121,7 @@ class manager_core final : private wait_source {
   executor& home_;
   spawn_target& on_;
   const home_clock home_clock_{home_};
-  const clock& time_;
+  const clock_source& time_;
   const std::size_t limit_;
   const unhandled_handler unhandled_;
   stop_source stop_;

@@ -23,12 +23,12 @@ struct shard::block {
 shard::shard() noexcept = default;
 shard::~shard() { unused.clear(); }
 
-managed_entry& shard::take_place(const place_terms& terms, time_point deadline) {
+managed_entry& shard::take_place(const entry_options& options, time_point deadline) {
   locked guard(mutex);
   if (unused.empty()) grow();
   if (deadline != time_point::max()) need_wheel();
   managed_entry& place = unused.pop_back();
-  place.begin_use(terms);
+  place.begin_use(options);
   set_deadline(place, deadline);
   return place;
 }
@@ -54,11 +54,11 @@ managed_entry* shard::find(task_id id) noexcept {
 void shard::retire(managed_entry& entry) noexcept {
   if (entry.has_deadline()) static_cast<void>(wheel->detach(entry));
   entry.when = time_point::max();
-  entry.state = place_state::leaving;
+  entry.state = entry_state::leaving;
 }
 
 void shard::free(managed_entry& entry) noexcept {
-  entry.state = place_state::free;
+  entry.state = entry_state::free;
   if (++entry.use != 0) unused.push_back(entry);
 }
 
@@ -76,20 +76,20 @@ void shard::set_deadline(managed_entry& entry, time_point when) {
 expired_place shard::pop_due() noexcept {
   managed_entry& entry = due.pop_front();
   entry.when = time_point::max();
-  if (entry.asked == verdict::idle) entry.asked = verdict::timed_out;
-  if (entry.state != place_state::coroutine) return {nullptr, entry.id()};
+  if (entry.asked == end_kind::none) entry.asked = end_kind::timed_out;
+  if (entry.state != entry_state::coroutine) return {nullptr, entry.id()};
   entry.coroutine->retain();
   return {entry.coroutine, entry.id()};
 }
 
-void shard::count_end(settled how) noexcept {
+void shard::count_end(end_kind how) noexcept {
   --counts.live;
   switch (how) {
-    case settled::value: ++counts.returned; break;
-    case settled::exception: ++counts.thrown; break;
-    case settled::timed_out: ++counts.timed_out; break;
-    case settled::cancelled: ++counts.cancelled; break;
-    case settled::killed: ++counts.killed; break;
+    case end_kind::value: ++counts.returned; break;
+    case end_kind::exception: ++counts.thrown; break;
+    case end_kind::timed_out: ++counts.timed_out; break;
+    case end_kind::cancelled: ++counts.cancelled; break;
+    case end_kind::killed: ++counts.killed; break;
     default: --counts.spawned;  // it could not be started
   }
 }

@@ -7,7 +7,7 @@
 // An id is the number of the use, 32 bits, then that of the place, 29, then that of the table, 3. A place whose uses
 // are all used up is not used any more: that costs its memory, once in 4 billion coroutines.
 #pragma once
-#include <hocket/time/timer_wheel.hpp>
+#include <hocket/time/detail/timer_wheel.hpp>
 #include <manager/entry.hpp>
 #include <memory>
 #include <vector>
@@ -31,7 +31,7 @@ struct alignas(64) shard {
   ~shard();
 
   // Takes the lock. A place in use, nobody's yet. Throws bad_alloc.
-  managed_entry& take_place(const place_terms& terms, time_point deadline);
+  managed_entry& take_place(const entry_options& options, time_point deadline);
 
   // All under `mutex`.
   managed_entry* find(task_id id) noexcept;  // of a coroutine or a reply
@@ -42,7 +42,7 @@ struct alignas(64) shard {
 
   void set_deadline(managed_entry& entry, time_point when);  // throws bad_alloc
   expired_place pop_due() noexcept;
-  void count_end(settled how) noexcept;
+  void count_end(end_kind how) noexcept;
 
   manager_core* core = nullptr;
   std::uint32_t index = 0;

@@ -12,21 +12,21 @@ void manager_core::close() noexcept {
 }
 
 // A reply that is promised beside it either is found here, or finds that a stop was requested.
-void manager_core::stop_all(verdict strength) noexcept {
-  stop_.request(strength);
+void manager_core::stop_all(stop_level level) noexcept {
+  stop_.request(level);
   task_info some[16];
   std::uint64_t place = 0;
   while (const std::size_t found = list_from(place, some, std::size(some)))
-    for (std::size_t i = 0; i < found; ++i) static_cast<void>(stop(some[i].id, strength));
+    for (std::size_t i = 0; i < found; ++i) static_cast<void>(stop(some[i].id, level));
 }
 
-std::size_t manager_core::stop_group(task_group of, verdict strength) noexcept {
+std::size_t manager_core::stop_group(task_group of, stop_level level) noexcept {
   if (of.value == 0) return 0;
   groups::walk members(groups_, of);
   std::array<task_id, 32> ids{};
   std::size_t asked = 0;
   while (const std::size_t found = members.next(ids.data(), ids.size()))
-    for (std::size_t i = 0; i < found; ++i) asked += !stop(ids[i], strength);
+    for (std::size_t i = 0; i < found; ++i) asked += !stop(ids[i], level);
   return asked;
 }
 

@@ -1,14 +1,18 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/current.hpp>
-#include <hocket/core/wait_here.hpp>
+#include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/wait_here.hpp>
 #include <hocket/manager/task_manager.hpp>
 #include <manager/manager_core.hpp>
 
 namespace hocket::inline HOCKET_ABI {
 
+using namespace detail;
+
+namespace detail {
+
 // --- what the templates ask
 
-detail::managed_place::managed_place(manager_core& core, const task_options& options)
+managed_place::managed_place(manager_core& core, const task_options& options)
     : entry_(core.open({options.name, options.within, options.group, options.data, options.at}, refused_)),
       target_(entry_ ? *entry_ : core.refusing(refused_)),
       options_{.name = options.name,
@@ -18,12 +22,12 @@ detail::managed_place::managed_place(manager_core& core, const task_options& opt
                .own_floating_point = options.own_floating_point,
                .at = options.at} {}
 
-detail::managed_place::~managed_place() {
+managed_place::~managed_place() {
   if (entry_) entry_->table.core->close_place(*entry_);
 }
 
 // Bound before it is posted. False: the target below refuses it.
-bool detail::managed_place::admit(scheduled& made) noexcept {
+bool managed_place::admit(scheduled& made) noexcept {
   bind(made);
   if (made.enroll()) return true;
   id_ = task_id::none;
@@ -31,7 +35,7 @@ bool detail::managed_place::admit(scheduled& made) noexcept {
 }
 
 // From here on the place is the coroutine's.
-void detail::managed_place::bind(scheduled& made) noexcept {
+void managed_place::bind(scheduled& made) noexcept {
   if (!entry_) return;
   managed_entry& entry = *std::exchange(entry_, nullptr);
   bool late = false;
@@ -44,8 +48,7 @@ void detail::managed_place::bind(scheduled& made) noexcept {
   if (late) made.request_time_out();
 }
 
-task_id detail::add_promise(manager_core& core, const promise_kind& kind, void* promise,
-                            const expect_options& options) {
+task_id add_promise(manager_core& core, const promise_kind& kind, void* promise, const expect_options& options) {
   std::error_code why;
   managed_entry* entry = core.open({"", options.within, options.group, options.data, options.at}, why);
   if (!entry) return kind.fail(promise, why), task_id::none;
@@ -53,7 +56,7 @@ task_id detail::add_promise(manager_core& core, const promise_kind& kind, void* 
   bool late = false;
   {
     locked guard(entry->table.mutex);
-    if (core.stops().requested() == verdict::idle) {
+    if (core.stops().requested() == stop_level::none) {
       id = entry->promise_there(kind, promise);
       late = entry->is_late();
     }
@@ -67,12 +70,12 @@ task_id detail::add_promise(manager_core& core, const promise_kind& kind, void* 
   return id;
 }
 
-void* detail::take_promise(manager_core& core, task_id id, const promise_kind& kind, std::error_code& why) noexcept {
+void* take_promise(manager_core& core, task_id id, const promise_kind& kind, std::error_code& why) noexcept {
   const promise_kind* wanted = &kind;
   return core.take(id, wanted, why, &manager_counts::completed);
 }
 
-void* detail::drop_promise(manager_core& core, task_id id) noexcept {
+void* drop_promise(manager_core& core, task_id id) noexcept {
   const promise_kind* any = nullptr;
   std::error_code why;
   return core.take(id, any, why, &manager_counts::given_up);
@@ -80,27 +83,29 @@ void* detail::drop_promise(manager_core& core, task_id id) noexcept {
 
 // --- the waits
 
-void detail::managed_end::begin(suspension& wait, waiter& entry) noexcept {
+void managed_end::begin(suspension& wait, waiter& entry) noexcept {
   hold();
   entry.resource = this;
   core_->begin_wait(id_, wait, entry, failed_);
 }
 
-bool detail::managed_join::try_now() noexcept {
+bool managed_join::try_now() noexcept {
   deadlock_ = core_->runs_here();
   return deadlock_ || core_->live() == 0;
 }
-void detail::managed_join::begin(suspension& wait, waiter& entry) noexcept {
+void managed_join::begin(suspension& wait, waiter& entry) noexcept {
   hold();
   core_->begin_join(wait, entry);
 }
+
+}  // namespace detail
 
 // --- the manager
 
 task_manager::task_manager(std::source_location at, spawn_target& on, const manager_options& options)
     : core_(*new detail::manager_core(on, options, at)) {
   detail::release(*core_);  // the reference that it was born with
-  if (stop_source* theirs = on.surroundings().stop()) link_.emplace(*theirs, core_->stops());
+  if (stop_source* theirs = on.parent_context().stop()) link_.emplace(*theirs, core_->stops());
 }
 
 task_manager::~task_manager() {
@@ -111,21 +116,22 @@ task_manager::~task_manager() {
   if (core.live() == 0) return;
   if (!current_executor() && !core.on().runs_by_itself()) return;  // its loop's turns are this thread's, and come later
   expects(!core.runs_here(), "a task_manager was destroyed by one of its own coroutines",
-          "it would wait for itself: destroy it elsewhere", core.surroundings().name(), core.surroundings().spawned());
-  const bool joined = detail::wait_here(join({}).ignoring(verdict::killed));
+          "it would wait for itself: destroy it elsewhere", core.parent_context().name(),
+          core.parent_context().spawned());
+  const bool joined = detail::wait_here(join({}).ignoring(stop_level::kill));
   expects(joined, "a task_manager was left by a task while its coroutines run",
-          "a task's destructors cannot wait: co_await its join() first", core.surroundings().name(),
-          core.surroundings().spawned());
+          "a task's destructors cannot wait: co_await its join() first", core.parent_context().name(),
+          core.parent_context().spawned());
 }
 
-std::error_code task_manager::cancel(task_id id) noexcept { return core_->stop(id, verdict::cancelled); }
-std::error_code task_manager::kill(task_id id) noexcept { return core_->stop(id, verdict::killed); }
+std::error_code task_manager::cancel(task_id id) noexcept { return core_->stop(id, stop_level::cancel); }
+std::error_code task_manager::kill(task_id id) noexcept { return core_->stop(id, stop_level::kill); }
 std::error_code task_manager::set_deadline(task_id id, time_point deadline) {
   return core_->set_deadline(id, deadline);
 }
 std::error_code task_manager::fail(task_id id, std::error_code why) noexcept {
   expects(static_cast<bool>(why), "a reply was failed with an error code that means success",
-          "complete() it, or give an error code that is not 0", core_->surroundings().name());
+          "complete() it, or give an error code that is not 0", core_->parent_context().name());
   return core_->fail(id, why, &manager_counts::completed);
 }
 
@@ -138,20 +144,20 @@ std::optional<task_info> task_manager::find(task_id id) const noexcept {
   return found;
 }
 
-operation<detail::managed_end> task_manager::wait(task_id id, source_place at) noexcept {
+operation<detail::managed_end> task_manager::wait(task_id id, call_site at) noexcept {
   return operation<detail::managed_end>(std::in_place, at, *core_, id);
 }
 
 task_id task_manager::current() const noexcept { return core_->current(); }
 
 std::size_t task_manager::cancel_group(task_group group) noexcept {
-  return core_->stop_group(group, verdict::cancelled);
+  return core_->stop_group(group, stop_level::cancel);
 }
-std::size_t task_manager::kill_group(task_group group) noexcept { return core_->stop_group(group, verdict::killed); }
+std::size_t task_manager::kill_group(task_group group) noexcept { return core_->stop_group(group, stop_level::kill); }
 std::size_t task_manager::group_size(task_group group) const noexcept { return core_->group_size(group); }
 
-void task_manager::cancel_all() noexcept { core_->stop_all(verdict::cancelled); }
-void task_manager::kill_all() noexcept { core_->stop_all(verdict::killed); }
+void task_manager::cancel_all() noexcept { core_->stop_all(stop_level::cancel); }
+void task_manager::kill_all() noexcept { core_->stop_all(stop_level::kill); }
 
 std::size_t task_manager::list_from(std::uint64_t& place, task_info* into, std::size_t room) const noexcept {
   return core_->list_from(place, into, room);
@@ -163,14 +169,14 @@ manager_counts task_manager::counts() const noexcept { return core_->counts(); }
 time_point task_manager::tick() noexcept {
   expects(!core_->keeps_time(), "tick() was called on a task_manager that goes by its executor's time",
           "nothing is to be done there; make it with {.time = &clock} to have its deadlines pass in tick()",
-          core_->surroundings().name());
+          core_->parent_context().name());
   return core_->expire();
 }
 time_point task_manager::now() const noexcept { return core_->time().now(); }
 
 void task_manager::close() noexcept { core_->close(); }
 
-operation<detail::managed_join> task_manager::join(source_place at) noexcept {
+operation<detail::managed_join> task_manager::join(call_site at) noexcept {
   return operation<detail::managed_join>(std::in_place, at, *core_);
 }
 

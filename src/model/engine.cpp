@@ -19,7 +19,8 @@ std::terminate_handler outer_terminate = nullptr;
 }  // namespace
 
 engine::engine(const options& bounds, detail::test body) : bounds_(bounds), body_(body) {
-  if (current_) fatal("model: an exploration inside of another", "call explore() after the other one has returned");
+  if (current_)
+    hocket::detail::fatal("model: an exploration inside of another", "call explore() after the other one has returned");
   outer_terminate = std::set_terminate(on_terminate);
 }
 
@@ -60,7 +61,8 @@ void engine::execute(const limits& allowed) {
     throw;
   }
   if (joined_ != count_ && kind_ == bug::none) {
-    fatal("model: the body ended with threads that were never run", "call run.join() after the last run.thread()");
+    hocket::detail::fatal("model: the body ended with threads that were never run",
+                          "call run.join() after the last run.thread()");
   }
   discard_threads();
   if (choices_.unused() && kind_ == bug::none) {
@@ -69,7 +71,7 @@ void engine::execute(const limits& allowed) {
 }
 
 void engine::declare(const char* name, std::unique_ptr<detail::thread_body> work) {
-  if (count_ == max_threads) fatal("model: more than 15 threads", "a model test needs two to four");
+  if (count_ == max_threads) hocket::detail::fatal("model: more than 15 threads", "a model test needs two to four");
   auto& made = threads_[count_];
   auto stack = std::move(made.stack);
   made = model_thread{};
@@ -80,7 +82,7 @@ void engine::declare(const char* name, std::unique_ptr<detail::thread_body> work
 }
 
 void engine::join() {
-  if (running_ != body_thread) fatal("model: join() in a thread of the test", "call it in the body");
+  if (running_ != body_thread) hocket::detail::fatal("model: join() in a thread of the test", "call it in the body");
   if (!abandoning_) {
     memory_.advance(body_thread);
     for (auto t = joined_; t < count_; ++t) memory_.fork(body_thread, t);
@@ -174,8 +176,9 @@ void engine::unwind_step() {
 // A thread that cannot be unwound.
 void engine::give_up() {
   if (running_ != body_thread) self().stack->abandon_here();
-  fatal(("model: a bug was found, but the test's body cannot be unwound: " + message_).c_str(),
-        "let the body, which calls this operation itself, not call it in a noexcept function or a destructor");
+  hocket::detail::fatal(
+      ("model: a bug was found, but the test's body cannot be unwound: " + message_).c_str(),
+      "let the body, which calls this operation itself, not call it in a noexcept function or a destructor");
 }
 
 void engine::terminating() {

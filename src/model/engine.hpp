@@ -31,7 +31,7 @@
 #include "memory.hpp"
 #include "strand.hpp"
 #include "trace.hpp"
-#include <hocket/model/explore.hpp>
+#include <hocket/model/detail/explore.hpp>
 #include <array>
 #include <memory>
 #include <string>
@@ -44,10 +44,10 @@ struct abandoned {};
 
 // An ordering in the code under test, known by the line that asks for it.
 struct ordering {
-  place where;
+  site where;
   std::memory_order order;
 
-  bool is(const place& other, std::memory_order asked) const noexcept {
+  bool is(const site& other, std::memory_order asked) const noexcept {
     return order == asked && where.line() == other.line() && where.column() == other.column() &&
            std::string_view(where.file_name()) == other.file_name();
   }
@@ -85,25 +85,25 @@ class engine {
   void declare(const char* name, std::unique_ptr<detail::thread_body> work);
   void join();
 
-  // For the operations of cell.hpp and explore.hpp.
-  void construct(detail::cell& object);
-  void retire(detail::cell& object) noexcept;
-  std::uint64_t load(const detail::cell& object, std::memory_order order, place where);
-  void store(detail::cell& object, std::uint64_t value, std::memory_order order, place where);
-  std::uint64_t rmw_read(detail::cell& object, std::memory_order order, place where);
-  void rmw_write(detail::cell& object, std::uint64_t value, std::memory_order order, const char* verb, place where);
-  bool compare_exchange(detail::cell& object, std::uint64_t& expected, const detail::exchange_request& request,
-                        place where);
-  void fence(std::memory_order order, place where);
-  void futex_wait(const detail::cell& word, std::uint64_t expected, place where);
-  bool futex_wait_timed(const detail::cell& word, std::uint64_t expected, place where);
-  void futex_wake(const detail::cell& word, bool all, place where);
-  void plain_access(const detail::cell& object, bool write, place where);
-  void lock(detail::cell& mutex, place where);
-  bool try_lock(detail::cell& mutex, place where);
-  void unlock(detail::cell& mutex, place where);
-  void pause(place where);
-  [[noreturn]] void require_failed(const char* what, place where);
+  // For the operations of shadow.hpp and explore.hpp.
+  void construct(detail::shadow& object);
+  void retire(detail::shadow& object) noexcept;
+  std::uint64_t load(const detail::shadow& object, std::memory_order order, site where);
+  void store(detail::shadow& object, std::uint64_t value, std::memory_order order, site where);
+  std::uint64_t rmw_read(detail::shadow& object, std::memory_order order, site where);
+  void rmw_write(detail::shadow& object, std::uint64_t value, std::memory_order order, const char* verb, site where);
+  bool compare_exchange(detail::shadow& object, std::uint64_t& expected, const detail::exchange_request& request,
+                        site where);
+  void fence(std::memory_order order, site where);
+  void futex_wait(const detail::shadow& word, std::uint64_t expected, site where);
+  bool futex_wait_timed(const detail::shadow& word, std::uint64_t expected, site where);
+  void futex_wake(const detail::shadow& word, bool all, site where);
+  void plain_access(const detail::shadow& object, bool write, site where);
+  void lock(detail::shadow& mutex, site where);
+  bool try_lock(detail::shadow& mutex, site where);
+  void unlock(detail::shadow& mutex, site where);
+  void pause(site where);
+  [[noreturn]] void require_failed(const char* what, site where);
 
   std::uint32_t running() const noexcept { return running_; }
   std::uint64_t number() const noexcept { return execution_; }
@@ -124,13 +124,13 @@ class engine {
     state is = state::ready;
     bool started = false;
     bool unwinding = false;
-    std::uint32_t unwound = 0;              // operations since
-    bool timed = false;                     // sleeping or expiring: there is a limit
-    bool timed_out = false;                 // how the last timed wait ended
-    const detail::cell* address = nullptr;  // sleeping or expiring
-    std::uint32_t blocked_on = 0;           // the mutex, or the word slept on
-    std::vector<std::uint32_t> looked_at;   // locations read since the last pause
-    std::uint64_t seen = 0;                 // changes by others, when it first looked
+    std::uint32_t unwound = 0;                // operations since
+    bool timed = false;                       // sleeping or expiring: there is a limit
+    bool timed_out = false;                   // how the last timed wait ended
+    const detail::shadow* address = nullptr;  // sleeping or expiring
+    std::uint32_t blocked_on = 0;             // the mutex, or the word slept on
+    std::vector<std::uint32_t> looked_at;     // locations read since the last pause
+    std::uint64_t seen = 0;                   // changes by others, when it first looked
     std::uint64_t own_changes = 0;
     std::uint64_t chance_at = 0;  // changes_ + 1 when it had its last chance; 0: never
   };
@@ -157,8 +157,8 @@ class engine {
   std::uint32_t decide(decision what, std::uint32_t options, std::uint32_t& used, std::uint32_t allowed);
   std::uint64_t changes_by_others(const model_thread& thread) const noexcept { return changes_ - thread.own_changes; }
   void block(state how);
-  bool must_sleep(std::uint32_t id, std::uint64_t expected, place where);
-  void sleep(const detail::cell& word, std::uint32_t id, state how, bool timed);
+  bool must_sleep(std::uint32_t id, std::uint64_t expected, site where);
+  void sleep(const detail::shadow& word, std::uint32_t id, state how, bool timed);
 
   void note(bug kind, std::string message);
   void fail(bug kind, std::string message);  // returns only while unwinding
@@ -166,12 +166,12 @@ class engine {
   void give_up();
 
   // operations.cpp
-  std::uint32_t open(const detail::cell& object, place where);
-  std::uint32_t attach(const detail::cell& object, bool shared_before);
+  std::uint32_t open(const detail::shadow& object, site where);
+  std::uint32_t attach(const detail::shadow& object, bool shared_before);
   std::uint32_t choose_failure(std::uint32_t id, std::uint64_t expected, std::memory_order order);
-  std::uint32_t find(const detail::cell* word) const noexcept;
+  std::uint32_t find(const detail::shadow* word) const noexcept;
   void check(const conflict& race, std::uint32_t id, const char* access);
-  std::memory_order granted(std::memory_order asked, const place& where) const;
+  std::memory_order granted(std::memory_order asked, const site& where) const;
   void looked(std::uint32_t id);
   void changed(bool really);
   void add(step done);

@@ -1,5 +1,5 @@
 // The search over executions, the report, and the free functions by which a test reaches the running engine.
-#include <hocket/model/explore.hpp>
+#include <hocket/model/detail/explore.hpp>
 
 #include "engine.hpp"
 #include "search.hpp"

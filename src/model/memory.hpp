@@ -35,14 +35,14 @@
 // makes it report one that C++20 forbids.
 #pragma once
 #include "view.hpp"
-#include <hocket/model/detail/cell.hpp>
+#include <hocket/model/detail/shadow.hpp>
 #include <array>
 #include <atomic>
 #include <string>
 
 namespace hocket::inline HOCKET_HOST_ABI::model {
 
-using detail::place;
+using detail::site;
 using detail::value_shape;
 
 constexpr bool acquires(std::memory_order o) noexcept {

@@ -5,7 +5,7 @@
 
 namespace hocket::inline HOCKET_HOST_ABI::model {
 
-using detail::cell;
+using detail::shadow;
 
 void engine::add(step done) {
   if (abandoning_) return;
@@ -14,20 +14,20 @@ void engine::add(step done) {
 }
 
 // Locations exist per execution. An object that is older than this one enters it with the value that it has outside.
-std::uint32_t engine::attach(const cell& object, bool shared_before) {
+std::uint32_t engine::attach(const shadow& object, bool shared_before) {
   object.execution = execution_;
   object.location = memory_.create(object.name, object.shape, object.bits, shared_before);
   memory_.at(object.location).object = &object;
   return object.location;
 }
 
-void engine::construct(cell& object) {
+void engine::construct(shadow& object) {
   if (!abandoning_) memory_.advance(running_);
   auto id = attach(object, false);
   memory_.change(running_, id, trace_.next());
 }
 
-void engine::retire(cell& object) noexcept {
+void engine::retire(shadow& object) noexcept {
   if (object.execution != execution_) return;
   auto id = object.location;
   memory_.at(id).object = nullptr;
@@ -48,9 +48,9 @@ void engine::check(const conflict& race, std::uint32_t id, const char* access) {
 }
 
 // The start of every operation on an atomic or a mutex.
-std::uint32_t engine::open(const cell& object, place where) {
+std::uint32_t engine::open(const shadow& object, site where) {
   arrive();
-  if (object.state != cell::alive) {
+  if (object.state != shadow::alive) {
     add({.shape = form::thread, .verb = "uses a destroyed object", .where = where});
     fail(bug::use_after_destroy, std::string(self().name) + " uses an object that is destroyed or was never made");
     return attach(object, true);
@@ -64,7 +64,7 @@ std::uint32_t engine::open(const cell& object, place where) {
 }
 
 // The order with which an operation is performed: the one that the code asks for, unless that one is on trial.
-std::memory_order engine::granted(std::memory_order asked, const place& where) const {
+std::memory_order engine::granted(std::memory_order asked, const site& where) const {
   if (asked == std::memory_order_relaxed || where.line() == 0) return asked;
   if (weakened_.is(where, asked)) return weakened_to_;
   if (orderings_) {
@@ -89,7 +89,7 @@ void engine::changed(bool really) {
   ++self().own_changes;
 }
 
-std::uint64_t engine::load(const cell& object, std::memory_order order, place where) {
+std::uint64_t engine::load(const shadow& object, std::memory_order order, site where) {
   order = granted(order, where);
   auto id = open(object, where);
   auto newest = memory_.at(id).newest();
@@ -110,7 +110,7 @@ std::uint64_t engine::load(const cell& object, std::memory_order order, place wh
   return value;
 }
 
-void engine::store(cell& object, std::uint64_t value, std::memory_order order, place where) {
+void engine::store(shadow& object, std::uint64_t value, std::memory_order order, site where) {
   order = granted(order, where);
   auto id = open(object, where);
   changed(memory_.at(id).newest_value() != value);
@@ -118,7 +118,7 @@ void engine::store(cell& object, std::uint64_t value, std::memory_order order, p
   add({.shape = form::write, .order = order, .location = id, .verb = "store", .value = value, .where = where});
 }
 
-std::uint64_t engine::rmw_read(cell& object, std::memory_order order, place where) {
+std::uint64_t engine::rmw_read(shadow& object, std::memory_order order, site where) {
   order = granted(order, where);
   auto id = open(object, where);
   looked(id);
@@ -126,7 +126,7 @@ std::uint64_t engine::rmw_read(cell& object, std::memory_order order, place wher
   return before_update_;
 }
 
-void engine::rmw_write(cell& object, std::uint64_t value, std::memory_order order, const char* verb, place where) {
+void engine::rmw_write(shadow& object, std::uint64_t value, std::memory_order order, const char* verb, site where) {
   order = granted(order, where);
   auto id = object.location;
   changed(before_update_ != value);
@@ -142,8 +142,8 @@ void engine::rmw_write(cell& object, std::uint64_t value, std::memory_order orde
 
 // Success needs the newest store. Failure is a load of any store that this thread may read and that differs from
 // `expected`; besides, a weak one may fail although the newest store is as expected.
-bool engine::compare_exchange(cell& object, std::uint64_t& expected, const detail::exchange_request& request,
-                              place where) {
+bool engine::compare_exchange(shadow& object, std::uint64_t& expected, const detail::exchange_request& request,
+                              site where) {
   const auto success = granted(request.success, where), failure = granted(request.failure, where);
   auto id = open(object, where);
   looked(id);
@@ -189,7 +189,7 @@ std::uint32_t engine::choose_failure(std::uint32_t id, std::uint64_t expected, s
   return chosen;
 }
 
-void engine::fence(std::memory_order order, place where) {
+void engine::fence(std::memory_order order, site where) {
   order = granted(order, where);
   arrive();
   memory_.fence(running_, order);
@@ -197,7 +197,7 @@ void engine::fence(std::memory_order order, place where) {
 }
 
 // The start of both futex waits. False: it returns at once.
-bool engine::must_sleep(std::uint32_t id, std::uint64_t expected, place where) {
+bool engine::must_sleep(std::uint32_t id, std::uint64_t expected, site where) {
   memory_.refresh(running_, id);
   looked(id);
   step done{.shape = form::object, .location = id, .where = where};
@@ -210,7 +210,7 @@ bool engine::must_sleep(std::uint32_t id, std::uint64_t expected, place where) {
   return !done.spurious && memory_.at(id).newest_value() == expected;
 }
 
-void engine::sleep(const cell& word, std::uint32_t id, state how, bool timed) {
+void engine::sleep(const shadow& word, std::uint32_t id, state how, bool timed) {
   self().address = &word;
   self().blocked_on = id;
   self().timed = timed;
@@ -218,14 +218,14 @@ void engine::sleep(const cell& word, std::uint32_t id, state how, bool timed) {
   block(how);
 }
 
-void engine::futex_wait(const cell& word, std::uint64_t expected, place where) {
+void engine::futex_wait(const shadow& word, std::uint64_t expected, site where) {
   auto id = open(word, where);
   if (abandoning_) return give_up();
   if (must_sleep(id, expected, where)) sleep(word, id, state::sleeping, false);
 }
 
 // That the time will be up while others could go on is decided at once, and when, by when it is chosen.
-bool engine::futex_wait_timed(const cell& word, std::uint64_t expected, place where) {
+bool engine::futex_wait_timed(const shadow& word, std::uint64_t expected, site where) {
   auto id = open(word, where);
   if (abandoning_) return false;
   if (!must_sleep(id, expected, where)) return true;
@@ -237,7 +237,7 @@ bool engine::futex_wait_timed(const cell& word, std::uint64_t expected, place wh
   return !self().timed_out;
 }
 
-void engine::futex_wake(const cell& word, bool all, place where) {
+void engine::futex_wake(const shadow& word, bool all, site where) {
   arrive();
   std::array<std::uint32_t, max_threads> asleep{};
   std::uint32_t count = 0;
@@ -264,18 +264,18 @@ void engine::futex_wake(const cell& word, bool all, place where) {
 }
 
 // A woken word may be gone, so it is looked for by its address.
-std::uint32_t engine::find(const cell* word) const noexcept {
+std::uint32_t engine::find(const shadow* word) const noexcept {
   for (std::uint32_t id = 0; id < memory_.count(); ++id) {
     if (memory_.at(id).object == word) return id;
   }
   return nowhere;
 }
 
-void engine::plain_access(const cell& object, bool write, place where) {
+void engine::plain_access(const shadow& object, bool write, site where) {
   if (abandoning_) return;
   memory_.advance(running_);
   const char* access = write ? "is written" : "is read";
-  if (object.state != cell::alive) {
+  if (object.state != shadow::alive) {
     add({.shape = form::thread, .verb = "uses a destroyed object", .where = where});
     return fail(bug::use_after_destroy, std::string(self().name) + " uses an object that is destroyed or never was");
   }
@@ -286,7 +286,7 @@ void engine::plain_access(const cell& object, bool write, place where) {
   check(race, id, access);
 }
 
-void engine::lock(cell& mutex, place where) {
+void engine::lock(shadow& mutex, site where) {
   auto id = open(mutex, where);
   while (memory_.at(id).owner != max_threads) {
     if (memory_.at(id).owner == running_) {
@@ -302,7 +302,7 @@ void engine::lock(cell& mutex, place where) {
   add({.shape = form::object, .location = id, .verb = "is locked", .where = where});
 }
 
-bool engine::try_lock(cell& mutex, place where) {
+bool engine::try_lock(shadow& mutex, site where) {
   auto id = open(mutex, where);
   looked(id);
   bool free = memory_.at(id).owner == max_threads;
@@ -311,7 +311,7 @@ bool engine::try_lock(cell& mutex, place where) {
   return free;
 }
 
-void engine::unlock(cell& mutex, place where) {
+void engine::unlock(shadow& mutex, site where) {
   auto id = open(mutex, where);
   if (memory_.at(id).owner != running_) {
     add({.shape = form::object, .location = id, .verb = "is unlocked by a stranger", .where = where});
@@ -325,7 +325,7 @@ void engine::unlock(cell& mutex, place where) {
   add({.shape = form::object, .location = id, .verb = "is unlocked", .where = where});
 }
 
-void engine::require_failed(const char* what, place where) {
+void engine::require_failed(const char* what, site where) {
   if (!abandoning_) {
     add({.shape = form::thread, .verb = "finds a condition that does not hold", .where = where});
     fail(bug::assertion, what);

@@ -22,7 +22,7 @@ void add_orderings_of(test body, const options& bounds, std::vector<ordering>& k
   runner.note_orderings(&known);
   auto result = search(runner, bounds);
   if (result.found())
-    fatal(result.message.c_str(), "unneeded_orderings() is for a test that shows no bug as it stands");
+    hocket::detail::fatal(result.message.c_str(), "unneeded_orderings() is for a test that shows no bug as it stands");
 }
 
 bool needed(const options& bounds, test body, const ordering& from, order to) {

@@ -132,7 +132,7 @@ std::uint32_t engine::decide(decision what, std::uint32_t options, std::uint32_t
   return answer;
 }
 
-void engine::pause(place where) {
+void engine::pause(site where) {
   if (abandoning_) {
     unwind_step();
     return give_up();

@@ -115,7 +115,7 @@ const char* order_name(std::memory_order order) noexcept {
   }
 }
 
-std::string short_name(const place& where) {
+std::string short_name(const site& where) {
   std::string_view path = where.file_name();
   auto slash = path.rfind('/');
   return std::string(slash == path.npos ? path : path.substr(slash + 1)) + ':' + std::to_string(where.line());

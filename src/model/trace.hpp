@@ -39,7 +39,7 @@ struct step {
   std::uint32_t location = 0;
   const char* verb = "";
   std::uint64_t value = 0, before = 0;
-  place where = {};
+  site where = {};
 };
 
 class trace {
@@ -58,7 +58,7 @@ class trace {
 std::string name_of(const memory& objects, std::uint32_t id);
 
 const char* order_name(std::memory_order order) noexcept;
-std::string short_name(const place& where);  // file:line, without folders
+std::string short_name(const site& where);  // file:line, without folders
 
 // `names` are the threads'.
 std::string render(const trace& done, const memory& objects, const std::vector<std::string>& names);

@@ -8,7 +8,7 @@
 // A message carries an immutable copy, a snapshot. Snapshots live until the end of the execution, so they are bumped
 // off an arena that keeps its memory.
 #pragma once
-#include <hocket/base/platform/config.hpp>
+#include <hocket/base/detail/platform/config.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -23,9 +23,9 @@ class snapshot_arena {
  public:
   std::uint32_t* take(std::size_t count) {
     if (used_ + count > chunk_size || chunks_.empty()) next_chunk(count);
-    auto* place = chunks_[chunk_].entries.get() + used_;
+    auto* entries = chunks_[chunk_].entries.get() + used_;
     used_ += count;
-    return place;
+    return entries;
   }
   void clear() noexcept { chunk_ = 0, used_ = 0; }
 

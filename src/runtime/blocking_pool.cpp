@@ -1,8 +1,8 @@
+#include <hocket/base/detail/forks.hpp>
 #include <hocket/base/fatal.hpp>
-#include <hocket/base/forks.hpp>
-#include <hocket/core/current.hpp>
+#include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/wait_line.hpp>
 #include <hocket/core/parker.hpp>
-#include <hocket/core/wait_line.hpp>
 #include <hocket/runtime/blocking.hpp>
 
 #include "runtime/platform/thread_name.hpp"
@@ -15,6 +15,8 @@
 #include <vector>
 
 namespace hocket::inline HOCKET_ABI {
+
+using namespace detail;
 
 struct blocking_pool::thread : list_node {
   explicit thread(std::size_t number) noexcept : index(number) {}

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 void idle_workers::changed() noexcept {
   const bool any = searching_ == 0 && !asleep_.empty();
@@ -56,4 +56,4 @@ worker_core* idle_workers::notify() noexcept {
   return chosen;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

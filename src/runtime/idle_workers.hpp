@@ -38,12 +38,12 @@
 // All of it changes under one mutex: a worker that runs dry has the time. wanted() is a copy that costs nothing to read
 // where it matters, in each push.
 #pragma once
-#include <hocket/base/mutex.hpp>
-#include <hocket/core/demand.hpp>
+#include <hocket/base/detail/mutex.hpp>
+#include <hocket/core/detail/demand.hpp>
 #include <cstddef>
 #include <vector>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 class worker_core;
 
@@ -89,4 +89,4 @@ class idle_workers {
   atomic<demand> wanted_{demand::none};
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -4,7 +4,7 @@
 #include <memory>
 #include <new>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 void injection::post_all(const runnables& works) noexcept {
   if (bundle* several = make_bundle(works)) return push(*several, *several);
@@ -42,4 +42,4 @@ void injection::discard(bundle* used) noexcept {
   ::operator delete(used, bytes);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

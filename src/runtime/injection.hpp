@@ -7,10 +7,10 @@
 // list of their own the worker would have to wait for the memory of each before it knew where the next is; through an
 // array it asks for that of many at the same time.) Where there is no memory for a bundle they are posted as a list.
 #pragma once
-#include <hocket/base/atomic.hpp>
-#include <hocket/core/runnable.hpp>
+#include <hocket/base/detail/atomic.hpp>
+#include <hocket/core/detail/runnable.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 class injection {
  public:
@@ -63,4 +63,4 @@ class injection {
   atomic<runnable*> top_{nullptr};
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,6 +1,6 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/current.hpp>
-#include <hocket/core/housekeeping.hpp>
+#include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/housekeeping.hpp>
 #include <hocket/runtime/loop.hpp>
 
 #include "runtime/turn.hpp"
@@ -9,6 +9,8 @@
 #include <utility>
 
 namespace hocket::inline HOCKET_ABI {
+
+using namespace detail;
 
 loop::loop(const loop_options& options)
     : clock_(options.time ? *options.time : steady_clock()),
@@ -108,7 +110,8 @@ bool loop::take_stop() noexcept {
 // How many it resumed. due_: timers are left that are due.
 std::size_t loop::turn(std::size_t at_most) noexcept {
   // ORDER: relaxed, pairs with nothing: a size that is good enough.
-  ready_.reserve(live_.load(std::memory_order_relaxed) + run_queue::slack);
+  const std::size_t live = live_here_.load(std::memory_order_relaxed) + live_of_others_.load(std::memory_order_relaxed);
+  ready_.reserve(live + run_queue::slack);
   take_posted();
   polls_.turn();
   if (++turns_ % house_turns == 0) [[unlikely]]
@@ -145,7 +148,7 @@ void loop::end_all() noexcept {
   // ORDER: relaxed, pairs with the load in enroll(): a spawn that comes at the same time is killed below.
   closing_.store(true, std::memory_order_relaxed);
   if (debug_checks && live() != 0) notice_circles();
-  stop_.request(verdict::killed);
+  stop_.request(stop_level::kill);
   running_scope running({this, &ready_}, nullptr);
   do {
     turn(turn_size);
@@ -169,29 +172,42 @@ void loop::post(runnable& work) noexcept {
 }
 
 void loop::post_all(const runnables& works) noexcept {
-  if (current_executor() == this) hocket::post_all(*this, works);
+  if (current_executor() == this) hocket::detail::post_all(*this, works);
   else inbox_.post_all(works);
 }
 
 void loop::wake() noexcept { inbox_.post(reclaim_); }
 
+// The loop's own thread counts without a read-modify-write.
+[[gnu::always_inline]] inline void loop::add_live(std::size_t number) noexcept {
+  if (current_executor() == this) [[likely]] {
+    // ORDER: relaxed, pairs with nothing: this thread alone writes it.
+    const std::size_t here = live_here_.load(std::memory_order_relaxed);
+    // ORDER: release, pairs with the load in live().
+    live_here_.store(here + number, std::memory_order_release);
+  } else {
+    // ORDER: release, pairs with the load in live().
+    live_of_others_.fetch_add(number, std::memory_order_release);
+  }
+}
+
 std::size_t loop::live() const noexcept {
-  // ORDER: acquire, pairs with the fetch_sub in leave(): what the coroutines did is visible.
-  return live_.load(std::memory_order_acquire);
+  // ORDER: acquire, pairs with the stores in add_live() and the fetch_add there: what the coroutines did is visible.
+  // And it keeps this load first: who sees that a coroutine ended here then sees that others have spawned it, so the
+  // sum is never less than there are.
+  const std::size_t here = live_here_.load(std::memory_order_acquire);
+  // ORDER: acquire, pairs with the fetch_add in add_live(), as above.
+  return here + live_of_others_.load(std::memory_order_acquire);
 }
 
 std::error_code loop::enroll(std::size_t count) noexcept {
   // ORDER: relaxed, pairs with the store in end_all().
   if (closing_.load(std::memory_order_relaxed)) return std::make_error_code(std::errc::operation_canceled);
-  // ORDER: relaxed, pairs with nothing: the coroutine itself is handed over by post().
-  live_.fetch_add(count, std::memory_order_relaxed);
+  add_live(count);
   return {};
 }
 
-void loop::leave() noexcept {
-  // ORDER: release, pairs with the load in live().
-  live_.fetch_sub(1, std::memory_order_release);
-}
+void loop::leave() noexcept { add_live(~std::size_t{0}); }
 
 // --- simulated_parker
 

@@ -7,6 +7,8 @@
 
 namespace hocket::inline HOCKET_ABI {
 
+using namespace detail;
+
 void loop::dump(int fd) noexcept {
   text_writer out(fd);
   activity_counts seen;

@@ -1,6 +1,6 @@
 // What the workers of a runtime share.
 #pragma once
-#include <hocket/base/forks.hpp>
+#include <hocket/base/detail/forks.hpp>
 #include <hocket/core/context.hpp>
 #include <hocket/core/stop.hpp>
 #include <hocket/runtime/runtime.hpp>
@@ -17,18 +17,20 @@
 
 namespace hocket::inline HOCKET_ABI {
 
+namespace detail {
 class text_writer;
 class wait_graph;
 struct activity_counts;
+}  // namespace detail
 
-struct runtime::state : pool_core {
+struct runtime::state : detail::pool_core {
   state(runtime& owner, const runtime_options& options, std::size_t workers);
 
   // Workers, in turn.
-  worker& at(std::size_t index) noexcept { return *workers[index % workers.size()]; }
+  detail::worker& at(std::size_t index) noexcept { return *workers[index % workers.size()]; }
 
   // The worker whose thread this is; null if it is none of these.
-  worker* here() const noexcept;
+  detail::worker* here() const noexcept;
   // Whether this thread works for one of its coroutines, as a worker or in a blocking call: it must not wait for them.
   bool is_inside() const noexcept;
   // Has `tell` called with the coroutine that this context, of another thread, belongs to, which does not end
@@ -37,8 +39,8 @@ struct runtime::state : pool_core {
   void with_coroutine(const context* of, F tell) noexcept {
     const void* const which = context::coroutine_of(of);
     for (auto& one : workers) {
-      const locked guard(*one->coroutines());
-      for (const scheduled& member : one->coroutines()->members()) {
+      const primitive::locked guard(*one->coroutines());
+      for (const detail::scheduled& member : one->coroutines()->members()) {
         if (&member == which || &member == of) return tell(&member);
       }
     }
@@ -50,38 +52,39 @@ struct runtime::state : pool_core {
   void refuse(bool children) noexcept;
   // See standstill.hpp. Gives the phase.
   std::uint32_t bring_to_a_standstill() noexcept;
-  void write_holder(text_writer& out, std::size_t index) noexcept;
+  void write_holder(detail::text_writer& out, std::size_t index) noexcept;
   [[nodiscard]] bool stands(std::size_t index, std::uint32_t phase, time_point until) noexcept;
   // Has `tell` called with what is known, while all workers stand still, or do not all.
   template <class F>
   void look(F tell) noexcept;
   void dump(int fd, bool only_circles) noexcept;
   void notice_circles() noexcept;
-  void write_coroutines(text_writer& out, const activity_counts& seen, const wait_graph& waits) noexcept;
-  void write_what_is_sure(text_writer& out) noexcept;
+  void write_coroutines(detail::text_writer& out, const detail::activity_counts& seen,
+                        const detail::wait_graph& waits) noexcept;
+  void write_what_is_sure(detail::text_writer& out) noexcept;
   // After refuse(): until nothing is left; false if that has not come in time.
   [[nodiscard]] bool wait_until_empty(time_point until) noexcept;
 
   runtime& self;
-  const std::uint32_t forks = forks_so_far();  // when it was made
+  const std::uint32_t forks = detail::forks_so_far();  // when it was made
   const char* const name;
-  const clock& time;
+  const clock_source& time;
   const unhandled_handler unhandled;
   const worker_hook on_start, on_stop;
   driver_maker* const drivers;  // null: workers have none. There only while the runtime is constructed
   stop_source stop;
   context_ptr ctx;
-  std::vector<std::unique_ptr<worker>> workers;
+  std::vector<std::unique_ptr<detail::worker>> workers;
 
   enum class gate : std::uint8_t { open, children_only, closed };
-  alignas(cache_line_size) atomic<std::size_t> entered{0};  // by other threads than the workers
-  alignas(cache_line_size) standstill still;
-  atomic<gate> admits{gate::open};  // what may be spawned
-  atomic<bool> ended{false};        // nothing is left; the threads end
-  atomic<std::uint32_t> ends{0};    // while it closes: changes with each coroutine that ends
-  atomic<std::size_t> left{0};
-  std::optional<stall_detector> stalls;
-  std::optional<signal_dump> dumps;
+  alignas(detail::cache_line_size) primitive::atomic<std::size_t> entered{0};  // by other threads than the workers
+  alignas(detail::cache_line_size) detail::standstill still;
+  primitive::atomic<gate> admits{gate::open};  // what may be spawned
+  primitive::atomic<bool> ended{false};        // nothing is left; the threads end
+  primitive::atomic<std::uint32_t> ends{0};    // while it closes: changes with each coroutine that ends
+  primitive::atomic<std::size_t> left{0};
+  std::optional<detail::stall_detector> stalls;
+  std::optional<detail::signal_dump> dumps;
 };
 
 }  // namespace hocket::inline HOCKET_ABI

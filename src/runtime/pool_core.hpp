@@ -4,14 +4,14 @@
 // Who may touch what. injected, idle: any thread. cores: constant once the first worker runs. seen_turns: the sleeper
 // that watches. posting: any thread; read by the destructor of the runtime.
 #pragma once
-#include <hocket/base/cache_line.hpp>
+#include <hocket/base/detail/cache_line.hpp>
 
 #include "runtime/idle_workers.hpp"
 #include "runtime/injection.hpp"
 
 #include <vector>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 class worker_core;
 
@@ -55,4 +55,4 @@ struct pool_core {
   std::vector<std::size_t> seen_turns;
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,5 +1,5 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/current.hpp>
+#include <hocket/core/detail/current.hpp>
 #include <hocket/runtime/detail/worker_at.hpp>
 #include <hocket/runtime/runtime.hpp>
 
@@ -10,6 +10,9 @@
 #include <thread>
 
 namespace hocket::inline HOCKET_ABI {
+
+using namespace detail;
+
 namespace {
 
 std::size_t number_of_workers(const runtime_options& options) {
@@ -88,7 +91,7 @@ runtime::~runtime() {
   state& all = *state_;
   all.refuse(true);
   if (debug_checks && all.live() != 0) all.notice_circles();
-  all.stop.request(verdict::killed);
+  all.stop.request(stop_level::kill);
   [[maybe_unused]] const bool empty = all.wait_until_empty(time_point::max());
   // Whoever posted the last ones may not have returned yet: he is about to.
   while (!all.is_left_alone()) std::this_thread::yield();
@@ -111,7 +114,7 @@ std::size_t runtime::live() const noexcept { return state_->live(); }
 
 void runtime::cancel_all() noexcept {
   expect_threads();
-  state_->stop.request(verdict::cancelled);
+  state_->stop.request(stop_level::cancel);
 }
 
 void runtime::clock_moved() noexcept {
@@ -119,17 +122,17 @@ void runtime::clock_moved() noexcept {
   for (auto& one : state_->workers) one->nudge();
 }
 
-context& runtime::surroundings() noexcept { return *state_->ctx; }
+context& runtime::parent_context() noexcept { return *state_->ctx; }
 unhandled_handler runtime::on_unhandled() const noexcept { return state_->unhandled; }
 
-// From a worker of it this is reached only by those who do not look at thread_state::roaming first.
+// From a worker of it this is reached only by those who do not look at thread_state::stealable first.
 void runtime::post(runnable& work) noexcept {
-  if (state_->here()) hocket::post(work);
+  if (state_->here()) hocket::detail::post(work);
   else inject([&](injection& line) noexcept { line.post(work); });
 }
 
 void runtime::post_all(const runnables& works) noexcept {
-  if (state_->here()) hocket::post_all(*this, works);
+  if (state_->here()) hocket::detail::post_all(*this, works);
   else inject([&](injection& line) noexcept { line.post_all(works); });
 }
 
@@ -144,10 +147,12 @@ void runtime::offer() noexcept {
   if (!here || !here->gathers()) state_->wake_one();
 }
 
-detail::worker_at::worker_at(runtime& on, std::size_t index) noexcept : on_(on), first_(on.state_->at(index)) {
+namespace detail {
+worker_at::worker_at(runtime& on, std::size_t index) noexcept : on_(on), first_(on.state_->at(index)) {
   expects(index < on.workers(), "a worker was named that a runtime does not have", "they are numbered from 0",
           on.state_->name);
 }
+}  // namespace detail
 
 // Of the present worker. Elsewhere they tell the time, and nothing can be attached to them.
 timer_service* runtime::timers() noexcept {

@@ -7,6 +7,9 @@
 #include <algorithm>
 
 namespace hocket::inline HOCKET_ABI {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::chrono::milliseconds patience{250};  // with a worker that does not come

@@ -7,6 +7,9 @@
 #include <algorithm>
 
 namespace hocket::inline HOCKET_ABI {
+
+using namespace detail;
+
 namespace {
 
 time_point after(duration time) noexcept { return deadline_after(steady_clock().now(), time); }
@@ -55,7 +58,7 @@ shutdown_report runtime::shutdown(const shutdown_options& options) {
   if (drained) return told;
 
   report(true);
-  all.stop.request(verdict::cancelled);
+  all.stop.request(stop_level::cancel);
   const bool cancelled = all.wait_until_empty(after(options.cancel));
   const std::size_t third = all.live();
   told.cancelled = ended(second, third);
@@ -63,7 +66,7 @@ shutdown_report runtime::shutdown(const shutdown_options& options) {
 
   all.refuse(true);
   report(false);
-  all.stop.request(verdict::killed);
+  all.stop.request(stop_level::kill);
   const bool killed = all.wait_until_empty(after(options.kill));
   told.left = all.live();
   told.killed = ended(third, told.left);

@@ -1,10 +1,10 @@
 #include "runtime/signal_dump.hpp"
 
-#include <hocket/core/current.hpp>
+#include <hocket/core/detail/current.hpp>
 
 #include "runtime/platform/thread_name.hpp"
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 signal_dump::signal_dump(runtime& of, const char* name, int signal)
     : of_(of), count_(signal_count::of(signal)), first_(count_.present()), thread_([this, name] { run(name); }) {}
@@ -29,4 +29,4 @@ void signal_dump::run(const char* name) noexcept {
   }
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -9,7 +9,7 @@
 
 #include <thread>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 class signal_dump {
  public:
@@ -29,4 +29,4 @@ class signal_dump {
   std::thread thread_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

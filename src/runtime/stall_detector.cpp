@@ -1,7 +1,7 @@
 #include "runtime/stall_detector.hpp"
 
-#include <hocket/base/text_writer.hpp>
-#include <hocket/core/current.hpp>
+#include <hocket/base/detail/text_writer.hpp>
+#include <hocket/core/detail/current.hpp>
 
 #include "runtime/platform/thread_name.hpp"
 #include "runtime/pool.hpp"
@@ -10,6 +10,8 @@
 #include <cstdio>
 
 namespace hocket::inline HOCKET_ABI {
+
+using namespace detail;
 
 void print_stall(const stall& of) noexcept {
   constexpr int standard_error = 2;
@@ -20,6 +22,8 @@ void print_stall(const stall& of) noexcept {
   if (of.spawned.line() != 0) out.number(of.spawned.line()).literal(")");
   out.literal(": let others run by yield(), or let blocking() run it").end_line();
 }
+
+namespace detail {
 
 stall_detector::stall_detector(runtime::state& pool, duration limit, stall_handler handler)
     : pool_(pool),
@@ -77,5 +81,7 @@ void stall_detector::tell(std::size_t worker, const context* running, duration h
   });
   handler_(told);
 }
+
+}  // namespace detail
 
 }  // namespace hocket::inline HOCKET_ABI

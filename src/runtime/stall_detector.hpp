@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 // What is seen of one worker, look by look.
 class stall_sight {
@@ -45,4 +45,4 @@ class stall_detector {
   std::thread thread_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

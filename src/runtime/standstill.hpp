@@ -17,11 +17,11 @@
 // What a worker did before it stands is visible to whoever asked, and what he did to the worker, to that. A worker that
 // asks itself stands already; while it waits for its turn to ask (try_begin()), it halts for the others.
 #pragma once
-#include <hocket/base/atomic.hpp>
-#include <hocket/base/mutex.hpp>
-#include <hocket/base/time_point.hpp>
+#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/detail/time_point.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 class standstill {
  public:
@@ -53,4 +53,4 @@ class standstill {
   atomic<std::uint32_t> phase_{0};
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,13 +1,13 @@
 // The threads of a blocking_pool. For the model checker there is another file of this name, with the checker's threads
 // (tests/model/shim): so the checker runs the pool itself.
 #pragma once
-#include <hocket/base/platform/config.hpp>
+#include <hocket/base/detail/platform/config.hpp>
 #include <thread>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 using system_thread = std::thread;
 
 inline bool is_current(const system_thread& one) noexcept { return one.get_id() == std::this_thread::get_id(); }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,12 +1,13 @@
 #include "runtime/table.hpp"
 
-#include <hocket/core/current.hpp>
+#include <hocket/core/detail/current.hpp>
 
-#include "runtime/platform/code_place.hpp"
+#include "runtime/platform/code_site.hpp"
 
 #include <cstring>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
+
 namespace {
 
 constexpr std::size_t kind_column = 26, state_column = 33, suspended_column = 42, spawned_column = 72,
@@ -40,7 +41,7 @@ const char* file_of(const char* path) noexcept {
 }
 
 void write_place(text_writer& out, const void* code) noexcept {
-  const code_place place = place_of(code);
+  const code_site place = place_of(code);
   if (place.symbol) out.text(place.symbol).text("+");
   else if (place.module) out.path(file_of(place.module)).text("+");
   out.hexadecimal(place.module ? place.offset : reinterpret_cast<std::uintptr_t>(code));
@@ -147,4 +148,4 @@ void write_names(text_writer& out, list<scheduled>& members) noexcept {
   }
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

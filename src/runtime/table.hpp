@@ -1,11 +1,11 @@
 // The lines of a dump: coroutines, one each.
 #pragma once
-#include <hocket/base/text_writer.hpp>
-#include <hocket/core/registry.hpp>
+#include <hocket/base/detail/text_writer.hpp>
+#include <hocket/core/detail/registry.hpp>
 
 #include "runtime/wait_graph.hpp"
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 // How many are in which state.
 struct activity_counts {
@@ -24,4 +24,4 @@ void write_table(text_writer& out, list<scheduled>& members, const wait_graph& w
 // While they may run: only what never changes, under the lock of the registry.
 void write_names(text_writer& out, list<scheduled>& members) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

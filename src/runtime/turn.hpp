@@ -1,12 +1,12 @@
 // What a loop and a worker do alike in a turn.
 #pragma once
-#include <hocket/base/prefetch.hpp>
-#include <hocket/core/current.hpp>
-#include <hocket/core/run_queue.hpp>
+#include <hocket/base/detail/prefetch.hpp>
+#include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/run_queue.hpp>
 
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 inline constexpr std::size_t turn_size = 64;        // coroutines between two looks at the inbox and the clock
 inline constexpr std::size_t look_ahead = 8;        // coroutines whose frames are on their way to the caches
@@ -29,4 +29,4 @@ inline std::size_t resume_ready(run_queue& ready, std::size_t at_most) noexcept 
   return at_most - std::exchange(here.turn_left, 0);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

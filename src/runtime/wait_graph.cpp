@@ -8,7 +8,8 @@
 #include <cstdio>
 #include <functional>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
+
 namespace {
 
 const suspension* wait_of(const scheduled& one) noexcept {
@@ -145,4 +146,4 @@ void wait_graph::notice_circles(const char* whose, const char* name) const noexc
   }
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -15,14 +15,14 @@
 // outlives its coroutine is a mistake, and looks like one.) n members take O(n log n) and 24 bytes each; where there is
 // no memory for it, nothing is known.
 #pragma once
-#include <hocket/base/text_writer.hpp>
-#include <hocket/core/registry.hpp>
+#include <hocket/base/detail/text_writer.hpp>
+#include <hocket/core/detail/registry.hpp>
 
 #include "runtime/platform/scratch_memory.hpp"
 
 #include <cstdint>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 class wait_graph {
  public:
@@ -67,4 +67,4 @@ class wait_graph {
   std::uint32_t size_ = 0;
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

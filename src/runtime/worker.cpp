@@ -1,10 +1,10 @@
 #include "runtime/worker.hpp"
 
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/current.hpp>
-#include <hocket/core/driver_maker.hpp>
+#include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/housekeeping.hpp>
+#include <hocket/core/driver.hpp>
 #include <hocket/core/frame_memory.hpp>
-#include <hocket/core/housekeeping.hpp>
 
 #include "runtime/platform/thread_name.hpp"
 #include "runtime/pool.hpp"
@@ -14,7 +14,8 @@
 #include <array>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
+
 namespace {
 
 constexpr std::chrono::milliseconds watch{10};  // how long what is ready may stand beside a worker that is stuck
@@ -67,7 +68,7 @@ bool worker::make_driver() noexcept {
 void worker::work() noexcept {
   // ORDER: release, pairs with the load in running().
   seated_.store(&this_thread(), std::memory_order_release);
-  running_scope running({this, &ready_, &pool_.self, &roaming_, &forks_}, nullptr);
+  running_scope running({this, &ready_, &pool_.self, &stealable_, &forks_}, nullptr);
   // ORDER: acquire, pairs with the store in ~runtime().
   while (!pool_.ended.load(std::memory_order_acquire)) {
     halt();
@@ -103,7 +104,7 @@ bool worker::turn() noexcept {
     ready_.reserve(ready_.size() + run_queue::slack);  // what did not fit into its array so far will
     std::size_t resumed = resume_ready(ready_, turn_size);
     begin_forks();
-    resumed += resume_roaming();
+    resumed += resume_stealable();
     resumed_.add(resumed);
   }
   return any || due_;
@@ -125,13 +126,13 @@ void worker::gather() noexcept {
   latest_ns_.set(static_cast<std::size_t>(wheel_.latest().count()));
 }
 
-std::size_t worker::resume_roaming() noexcept {
+std::size_t worker::resume_stealable() noexcept {
   thread_state& here = this_thread();
   std::size_t left = turn_size;
-  const bool large = roaming_.is_large();
+  const bool large = stealable_.is_large();
   for (; left != 0; --left) {
-    if (large) prefetch(roaming_.peek(look_ahead).address());
-    const std::coroutine_handle<> next = roaming_.pop();
+    if (large) prefetch(stealable_.peek(look_ahead).address());
+    const std::coroutine_handle<> next = stealable_.pop();
     if (!next) break;
     here.ctx = nullptr;
     next.resume();
@@ -204,7 +205,7 @@ runtime_counts worker::counts() const noexcept {
           .injected = injected_.get(),
           .stolen = stolen_.get(),
           .sleeps = sleeps_.get(),
-          .ready = roaming_.in_reach(),
+          .ready = stealable_.in_reach(),
           .bound = bound_.get(),
           .frames = frames_.get(),
           .timers = timers_.get(),
@@ -220,7 +221,7 @@ void worker::post(runnable& work) noexcept {
 }
 
 void worker::post_all(const runnables& works) noexcept {
-  if (current_executor() == this) hocket::post_all(*this, works);
+  if (current_executor() == this) hocket::detail::post_all(*this, works);
   else inbox_.post_all(works);
 }
 
@@ -228,4 +229,4 @@ spawn_target* worker::target() noexcept { return &pool_.self; }
 
 void worker::wake() noexcept { inbox_.post(reclaim_); }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -5,7 +5,7 @@
 //
 // The worker's loop:
 //   1. turn(): the inbox, what was injected into the pool, its driver if it has one, timers, then at most
-//      turn_size of each queue: what stays, what was forked (at least one: what stays may never run out), what roams
+//      turn_size of each queue: what stays, what was forked (at least one: what stays may never run out), what migrates
 //   2. nothing was ready: find_and_begin(): what was injected, then half of what another worker has
 //   3. nothing was found: rest(): asleep until something is posted, a timer is due, another worker has too much or the
 //      driver has something
@@ -17,10 +17,10 @@
 // What the turn itself makes ready before it runs anything (by its driver, by its timers) wakes nobody: the turn knows
 // best how much that is, and looks once it has all of it.
 #pragma once
+#include <hocket/core/detail/registry.hpp>
 #include <hocket/core/driver.hpp>
-#include <hocket/core/registry.hpp>
 #include <hocket/runtime/runtime.hpp>
-#include <hocket/time/timer_wheel.hpp>
+#include <hocket/time/detail/timer_wheel.hpp>
 
 #include "runtime/standstill.hpp"
 #include "runtime/worker_core.hpp"
@@ -29,7 +29,7 @@
 #include <memory>
 #include <thread>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 class worker final : public executor, public worker_core, private timer_waker {
  public:
@@ -81,7 +81,7 @@ class worker final : public executor, public worker_core, private timer_waker {
   time_point keep_own_house() noexcept;
   void gather() noexcept;
   void take_posted() noexcept;
-  std::size_t resume_roaming() noexcept;
+  std::size_t resume_stealable() noexcept;
   bool find_and_begin() noexcept;
   void begin_forks() noexcept;
   void rest() noexcept;
@@ -90,7 +90,7 @@ class worker final : public executor, public worker_core, private timer_waker {
 
   runtime::state& pool_;
   const std::size_t index_;
-  const clock& clock_;
+  const clock_source& clock_;
   std::unique_ptr<driver> driver_;  // null: sleeps on the futex
   poll_schedule polls_{nullptr};
   timer_wheel wheel_;
@@ -108,4 +108,4 @@ class worker final : public executor, public worker_core, private timer_waker {
   std::thread thread_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -2,7 +2,8 @@
 
 #include <array>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
+
 namespace {
 
 constexpr std::size_t largest_theft = 256;
@@ -26,7 +27,7 @@ bool pool_core::has_work() const noexcept {
 // --- looking for work
 
 worker_core::worker_core(pool_core& pool) noexcept
-    : shared_(pool), next_victim_(pool.cores.size() + 1), roaming_(pool.idle.wanted()), forks_(pool.idle.wanted()) {
+    : shared_(pool), next_victim_(pool.cores.size() + 1), stealable_(pool.idle.wanted()), forks_(pool.idle.wanted()) {
   pool.cores.push_back(this);  // there is room
 }
 
@@ -50,10 +51,10 @@ worker_core::search worker_core::find_work() noexcept {
 bool worker_core::steal_from(worker_core& victim, std::size_t least) noexcept {
   if (&victim == this) return false;
   std::array<std::coroutine_handle<>, largest_theft> loot;
-  if (victim.roaming_.in_reach() < least) return false;
-  const std::size_t room = roaming_.make_room(loot.size());
-  const std::size_t count = victim.roaming_.steal(std::span(loot).first(room), least);
-  for (std::size_t i = 0; i < count; ++i) static_cast<void>(roaming_.try_push(loot[i]));  // there is room
+  if (victim.stealable_.in_reach() < least) return false;
+  const std::size_t room = stealable_.make_room(loot.size());
+  const std::size_t count = victim.stealable_.steal(std::span(loot).first(room), least);
+  for (std::size_t i = 0; i < count; ++i) static_cast<void>(stealable_.try_push(loot[i]));  // there is room
   stolen_.add(count);
   return count != 0;
 }
@@ -95,4 +96,4 @@ void worker_core::look_after_others() noexcept {
   }
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

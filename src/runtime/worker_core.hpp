@@ -2,24 +2,24 @@
 // those who post. The model checker runs it, too (tests/model): nothing here knows of timers, drivers or the runtime.
 //
 // Queues. What may run here only (a fiber that has begun here, a part of a when_all) stands in ready_, which no other
-// thread sees; others post it to inbox_. What any worker may run stands in roaming_, from which others steal
-// (core/stealable_queue.hpp). What was forked and not begun is in forks_, from which others steal, too.
+// thread sees; others post it to inbox_. What any worker may run stands in stealable_, from which others steal
+// (core/detail/stealable_queue.hpp). What was forked and not begun is in forks_, from which others steal, too.
 //
 // The protocol of searching and sleeping: idle_workers.hpp.
 //
-// Who may touch what. What is counted: written by this thread alone; read by all. inbox_, roaming_, forks_: as their
+// Who may touch what. What is counted: written by this thread alone; read by all. inbox_, stealable_, forks_: as their
 // headers say. Everything else: this thread.
 #pragma once
-#include <hocket/core/fork_deque.hpp>
-#include <hocket/core/inbox.hpp>
-#include <hocket/core/run_queue.hpp>
-#include <hocket/core/stealable_queue.hpp>
+#include <hocket/core/detail/fork_deque.hpp>
+#include <hocket/core/detail/inbox.hpp>
+#include <hocket/core/detail/run_queue.hpp>
+#include <hocket/core/detail/stealable_queue.hpp>
 
 #include "runtime/pool_core.hpp"
 
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 class worker_core {
  public:
@@ -31,8 +31,8 @@ class worker_core {
   // Any thread.
   void nudge() noexcept { inbox_.nudge(); }
   bool sleeps() const noexcept { return inbox_.owner_sleeps(); }
-  stealable_queue& roaming() noexcept { return roaming_; }
-  bool has_surplus() const noexcept { return roaming_.in_reach() >= 2 || forks_.in_reach(); }
+  stealable_queue& stealable() noexcept { return stealable_; }
+  bool has_surplus() const noexcept { return stealable_.in_reach() >= 2 || forks_.in_reach(); }
   // Whether it changes is all that matters.
   std::size_t turns() const noexcept { return turns_.get(); }
 
@@ -55,16 +55,16 @@ class worker_core {
 
   // In each turn, busy or not: takes what was posted to the pool. Whether there was any.
   bool take_injected() noexcept {
-    const std::size_t taken = shared_.injected.take([this](runnable& work) noexcept { roaming_.push(work); });
+    const std::size_t taken = shared_.injected.take([this](runnable& work) noexcept { stealable_.push(work); });
     if (taken == 0) return false;
     injected_.add(taken);
     return true;
   }
-  bool has_ready() const noexcept { return !ready_.empty() || !roaming_.empty() || !forks_.empty(); }
+  bool has_ready() const noexcept { return !ready_.empty() || !stealable_.empty() || !forks_.empty(); }
   // Before it runs what is ready: others are woken for what is too much for one. What runs next is in nobody's way.
   void share() noexcept {
     if (searching_) found_work();
-    const bool more = ready_.size() + roaming_.size() > 1 && roaming_.wanted();
+    const bool more = ready_.size() + stealable_.size() > 1 && stealable_.wanted();
     if (std::exchange(stopped_watching_, false) || more) shared_.wake_one();
   }
 
@@ -72,7 +72,7 @@ class worker_core {
   // worker, which is not put into a queue but is to be begun now: `fork`. False: nothing was found.
   struct search {
     bool found;
-    fork_entry* fork;  // null: what was found is in roaming_
+    fork_entry* fork;  // null: what was found is in stealable_
   };
   [[nodiscard]] search find_work() noexcept;
 
@@ -109,9 +109,9 @@ class worker_core {
  protected:
   inbox inbox_{futex_};
   run_queue ready_;
-  stealable_queue roaming_;
+  stealable_queue stealable_;
   fork_deque forks_;
   tally turns_, injected_, stolen_, sleeps_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

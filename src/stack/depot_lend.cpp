@@ -1,5 +1,5 @@
 // The depot's side of lending: magazines, runs, slabs, and what pools do with them.
-#include <hocket/base/prefetch.hpp>
+#include <hocket/base/detail/prefetch.hpp>
 #include <hocket/stack/stack_depot.hpp>
 
 #include "stack/magazine.hpp"
@@ -10,6 +10,9 @@
 #include <utility>
 
 namespace hocket::inline HOCKET_ABI {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::size_t first_slab = 16;
@@ -17,12 +20,16 @@ constexpr std::size_t slab_bytes = std::size_t{4} << 30;  // address space, not 
 
 }  // namespace
 
-detail::magazine* detail::magazine::make(std::size_t rounds) noexcept {
+namespace detail {
+
+magazine* magazine::make(std::size_t rounds) noexcept {
   void* memory = ::operator new(sizeof(magazine) + rounds * sizeof(free_stack), std::nothrow);
   return memory ? ::new (memory) magazine{nullptr, 0, nullptr} : nullptr;
 }
 
-void detail::magazine::free(magazine* one) noexcept { ::operator delete(one); }
+void magazine::free(magazine* one) noexcept { ::operator delete(one); }
+
+}  // namespace detail
 
 // --- warm stacks
 

@@ -16,6 +16,9 @@
 #include <utility>
 
 namespace hocket::inline HOCKET_ABI {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::size_t batches_at_once = 64;  // of up to 64 stacks: about a millisecond

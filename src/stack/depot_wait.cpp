@@ -1,10 +1,12 @@
 // The depot without a pool: single stacks, and those who wait for one.
-#include <hocket/base/platform/poison.hpp>
+#include <hocket/base/detail/platform/poison.hpp>
 #include <hocket/stack/stack_depot.hpp>
 
 #include <utility>
 
 namespace hocket::inline HOCKET_ABI {
+
+using namespace detail;
 
 result<stack_ref> stack_depot::acquire() noexcept {
   locked guard(mutex_);

@@ -1,8 +1,9 @@
-#include <hocket/stack/fault.hpp>
+#include <hocket/stack/detail/fault.hpp>
 
 #include "stack/memory.hpp"
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
+
 namespace {
 
 // A call or a push touches the word below the stack pointer, a leaf its red zone (128 bytes), a probe of a large frame
@@ -25,4 +26,4 @@ stack_fault judge_fault(const memory_fault& fault, const std::byte* low) noexcep
   return in_guard ? stack_fault::stray : stack_fault::foreign;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,5 +1,5 @@
-#include <hocket/base/copy_memory.hpp>
-#include <hocket/stack/high_water.hpp>
+#include <hocket/base/detail/copy_memory.hpp>
+#include <hocket/stack/detail/high_water.hpp>
 
 #include "stack/memory.hpp"
 #include "stack/resident.hpp"
@@ -7,6 +7,9 @@
 #include <algorithm>
 
 namespace hocket::inline HOCKET_ABI {
+
+using namespace detail;
+
 namespace {
 
 std::byte* page_of(std::byte* address) noexcept {
@@ -29,6 +32,8 @@ const std::byte* first_used(const std::byte* low, const std::byte* high) noexcep
 
 }  // namespace
 
+namespace detail {
+
 std::size_t high_water_of(const stack_ref& stack) noexcept {
   const std::size_t page = page_size();
   for (std::byte* at = page_of(stack.low); (at = first_resident(at, stack.top, page)) < stack.top; at += page) {
@@ -38,6 +43,8 @@ std::size_t high_water_of(const stack_ref& stack) noexcept {
   }
   return 0;
 }
+
+}  // namespace detail
 
 // What is left of it is zero. Where stacks share pages, or are one, others' traces stay: there the mark is of them all.
 void stack_pool::measure(const stack_ref& stack) noexcept {

@@ -1,6 +1,6 @@
 #include "stack/slab.hpp"
 
-#include <hocket/base/platform/poison.hpp>
+#include <hocket/base/detail/platform/poison.hpp>
 
 #include "stack/slab_table.hpp"
 
@@ -9,7 +9,8 @@
 #include <cstring>
 #include <new>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
+
 namespace {
 
 constexpr std::size_t huge_page = std::size_t{2} << 20;
@@ -29,12 +30,12 @@ std::uint32_t ones(word bits) noexcept { return static_cast<std::uint32_t>(std::
 
 }  // namespace
 
-void write_canary(std::byte* low) noexcept { std::memcpy(low - canary_size, detail::canary_words, canary_size); }
+void write_canary(std::byte* low) noexcept { std::memcpy(low - canary_size, canary_words, canary_size); }
 
 // --- its mapping
 
 // Stacks on huge pages begin at one: the cells lie right in front of it.
-result<stack_slab*> stack_slab::create(stack_depot& depot, const detail::stack_geometry& geometry, stack_layout layout,
+result<stack_slab*> stack_slab::create(stack_depot& depot, const stack_geometry& geometry, stack_layout layout,
                                        guard protection, std::size_t count, std::size_t before) noexcept {
   const std::size_t stacks = geometry.stride * (geometry.shared ? 1 : count);
   const bool huge = layout == stack_layout::dense && stacks >= huge_page;
@@ -56,7 +57,7 @@ result<stack_slab*> stack_slab::create(stack_depot& depot, const detail::stack_g
   return slab;
 }
 
-stack_slab::stack_slab(stack_depot& depot, const detail::stack_geometry& geometry, std::byte* stacks, guard protection,
+stack_slab::stack_slab(stack_depot& depot, const stack_geometry& geometry, std::byte* stacks, guard protection,
                        std::size_t size, std::size_t count, std::size_t before) noexcept
     : depot_(depot),
       stacks_(stacks),
@@ -81,7 +82,7 @@ void stack_slab::destroy(stack_slab* slab) noexcept {
 
 // --- lending
 
-std::error_code stack_slab::lend(detail::stack_run& run, std::size_t most_stacks, std::size_t& unguarded) noexcept {
+std::error_code stack_slab::lend(stack_run& run, std::size_t most_stacks, std::size_t& unguarded) noexcept {
   std::size_t at = 0;
   while (!free_[at]) ++at;
   const std::size_t first = at * word_bits;
@@ -127,22 +128,22 @@ std::error_code stack_slab::make(std::size_t upto, std::size_t& unguarded) noexc
   return report.error;
 }
 
-void stack_slab::put(detail::free_stack stack, bool dirty) noexcept {
+void stack_slab::put(free_stack stack, bool dirty) noexcept {
   const std::size_t index = index_of(reinterpret_cast<void*>(stack.cell));
-  put(detail::stack_run{this, index / word_bits * word_bits, word{1} << index % word_bits});
+  put(stack_run{this, index / word_bits * word_bits, word{1} << index % word_bits});
   if (!dirty) return;
   dirty_[index / word_bits] |= word{1} << index % word_bits;
   ++dirty_count_;
 }
 
-void stack_slab::put(const detail::stack_run& run) noexcept {
+void stack_slab::put(const stack_run& run) noexcept {
   free_[run.first / word_bits] |= run.left;
   free_count_ += ones(run.left);
 }
 
 // --- giving back
 
-detail::stack_run stack_slab::take_dirty() noexcept {
+stack_run stack_slab::take_dirty() noexcept {
   std::size_t at = 0;
   while (!dirty_[at]) ++at;
   const word taken = dirty_[at];
@@ -153,7 +154,7 @@ detail::stack_run stack_slab::take_dirty() noexcept {
   return {this, at * word_bits, taken};
 }
 
-detail::free_stack stack_slab::take_first_dirty() noexcept {
+free_stack stack_slab::take_first_dirty() noexcept {
   std::size_t at = 0;
   while (!dirty_[at]) ++at;
   const word bit = dirty_[at] & (~dirty_[at] + 1);
@@ -164,7 +165,7 @@ detail::free_stack stack_slab::take_first_dirty() noexcept {
   return this->at(at * word_bits + static_cast<std::size_t>(std::countr_zero(bit)));
 }
 
-std::size_t stack_slab::pages_of(const detail::stack_run& run, memory_range* ranges) const noexcept {
+std::size_t stack_slab::pages_of(const stack_run& run, memory_range* ranges) const noexcept {
   std::size_t count = 0;
   for (word left = run.left; left;) {
     const auto from = static_cast<std::size_t>(std::countr_zero(left));
@@ -186,7 +187,7 @@ std::size_t stack_slab::next_made(std::size_t index) const noexcept {
 
 // --- one stack
 
-detail::free_stack stack_slab::at(std::size_t index) const noexcept {
+free_stack stack_slab::at(std::size_t index) const noexcept {
   // ORDER: relaxed, pairs with the store in make(): the stack was made before it was lent.
   const bool canary = index >= guarded_.load(std::memory_order_relaxed);
   auto cells = reinterpret_cast<std::uintptr_t>(this) + (head_cells + index) * cell_size;
@@ -199,4 +200,4 @@ void* stack_slab::cell_at(std::uintptr_t address) const noexcept {
   return reinterpret_cast<void*>(at(index).cell & ~std::uintptr_t{1});
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -13,14 +13,14 @@
 // about a stack that was lent, because the stack's side of the border is final. `made_`: cell_at() reads it in a signal
 // handler.
 #pragma once
-#include <hocket/base/atomic.hpp>
+#include <hocket/base/detail/atomic.hpp>
 #include <hocket/stack/stack_depot.hpp>
 
 #include "stack/memory.hpp"
 
 #include <bit>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 class stack_slab {
  public:
@@ -33,7 +33,7 @@ class stack_slab {
   using word = std::uint64_t;
 
   // `before`: how many stacks the depot's other slabs have, so that the colours go on where they end.
-  static result<stack_slab*> create(stack_depot& depot, const detail::stack_geometry& geometry, stack_layout layout,
+  static result<stack_slab*> create(stack_depot& depot, const stack_geometry& geometry, stack_layout layout,
                                     guard protection, std::size_t count, std::size_t before) noexcept;
   static void destroy(stack_slab* slab) noexcept;
 
@@ -41,7 +41,7 @@ class stack_slab {
     const auto address = reinterpret_cast<std::uintptr_t>(cell);
     return *reinterpret_cast<stack_slab*>(address & ~std::uintptr_t{alignment - 1});
   }
-  static stack_slab& of(detail::free_stack stack) noexcept { return of(reinterpret_cast<void*>(stack.cell)); }
+  static stack_slab& of(free_stack stack) noexcept { return of(reinterpret_cast<void*>(stack.cell)); }
 
   // The depot's links, by age.
   stack_slab* older = nullptr;
@@ -62,21 +62,21 @@ class stack_slab {
 
   // Takes up to `most_stacks` that are free out of one word of the map, with their guards. `unguarded` grows by those
   // that got none. The slab has a free stack.
-  std::error_code lend(detail::stack_run& run, std::size_t most_stacks, std::size_t& unguarded) noexcept;
+  std::error_code lend(stack_run& run, std::size_t most_stacks, std::size_t& unguarded) noexcept;
 
   // A stack that comes back: dirty, or as clean as it was.
-  void put(detail::free_stack stack, bool dirty) noexcept;
-  void put(const detail::stack_run& run) noexcept;
+  void put(free_stack stack, bool dirty) noexcept;
+  void put(const stack_run& run) noexcept;
 
   // The dirty ones of one word, out of the maps; put() takes them back, cold.
-  detail::stack_run take_dirty() noexcept;
+  stack_run take_dirty() noexcept;
   // The first dirty one, to be warm again.
-  detail::free_stack take_first_dirty() noexcept;
+  free_stack take_first_dirty() noexcept;
 
   // The pages of a run, those that lie side by side as one range. Returns how many ranges; room for 64.
-  std::size_t pages_of(const detail::stack_run& run, memory_range* ranges) const noexcept;
+  std::size_t pages_of(const stack_run& run, memory_range* ranges) const noexcept;
 
-  detail::free_stack at(std::size_t index) const noexcept;
+  free_stack at(std::size_t index) const noexcept;
   stack_ref stack_of(void* cell) const noexcept { return geometry_.stack(at(index_of(cell))); }
   std::byte* top_of(const void* cell) const noexcept { return top(index_of(cell)); }
   memory_range pages(std::size_t index) const noexcept {
@@ -100,8 +100,8 @@ class stack_slab {
   std::byte* low_end(std::size_t index) const noexcept {
     return stacks_ + (geometry_.shared ? 0 : index * geometry_.stride);
   }
-  stack_slab(stack_depot& depot, const detail::stack_geometry& geometry, std::byte* stacks, guard protection,
-             std::size_t size, std::size_t count, std::size_t before) noexcept;
+  stack_slab(stack_depot& depot, const stack_geometry& geometry, std::byte* stacks, guard protection, std::size_t size,
+             std::size_t count, std::size_t before) noexcept;
 
   std::byte* top(std::size_t index) const noexcept {
     return low_end(index) + geometry_.stride - geometry_.colour(number_ + index);
@@ -123,7 +123,7 @@ class stack_slab {
   // Constant.
   stack_depot& depot_;
   std::byte* const stacks_;
-  const detail::stack_geometry geometry_;
+  const stack_geometry geometry_;
   const std::size_t size_;  // of the mapping
   const std::uint32_t count_;
   const std::uint32_t number_;  // how many stacks there were before
@@ -141,4 +141,4 @@ static_assert(sizeof(stack_slab) == stack_slab::head_cells * stack_slab::cell_si
               "a slab's head takes the place of some cells");
 static_assert(stack_slab::words * stack_slab::word_bits >= stack_slab::most, "each stack has a bit");
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

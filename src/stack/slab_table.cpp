@@ -1,10 +1,11 @@
 #include "stack/slab_table.hpp"
 
-#include <hocket/stack/fault.hpp>
+#include <hocket/stack/detail/fault.hpp>
 
 #include "stack/slab.hpp"
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
+
 namespace {
 
 constexpr std::size_t most_slabs = under_model ? 3 : 2048;  // the checker steps through each entry
@@ -41,4 +42,4 @@ void* cell_at(std::uintptr_t address) noexcept {
   return slab ? slab->cell_at(address) : nullptr;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -3,10 +3,10 @@
 // A fixed table that is searched from end to end: entering and leaving are rare, and a search is the last thing that a
 // process does. What does not fit is not found.
 #pragma once
-#include <hocket/base/platform/config.hpp>
+#include <hocket/base/detail/platform/config.hpp>
 #include <cstdint>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 class stack_slab;
 
@@ -18,4 +18,4 @@ void leave_slab(stack_slab& slab) noexcept;
 // at any time: for those who report a fault and then end.
 stack_slab* slab_at(std::uintptr_t address) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,8 +1,8 @@
 #include <hocket/stack/stack_depot.hpp>
 
 #include <hocket/base/clock.hpp>
+#include <hocket/base/detail/platform/poison.hpp>
 #include <hocket/base/fatal.hpp>
-#include <hocket/base/platform/poison.hpp>
 
 #include "stack/magazine.hpp"
 #include "stack/slab.hpp"
@@ -13,6 +13,9 @@
 #include <utility>
 
 namespace hocket::inline HOCKET_ABI {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::size_t most_rounds = 256;
@@ -128,7 +131,7 @@ duration stack_depot::decay() const noexcept {
   return duration(decay_.load(std::memory_order_relaxed));
 }
 
-bool stack_depot::keeps_time_by(const clock& time) const noexcept {
+bool stack_depot::keeps_time_by(const clock_source& time) const noexcept {
   // ORDER: relaxed, pairs with the store in set_terms(): an address that is compared.
   return time_.load(std::memory_order_relaxed) == &time;
 }

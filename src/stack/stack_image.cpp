@@ -1,11 +1,12 @@
+#include <hocket/base/detail/platform/poison.hpp>
 #include <hocket/base/fatal.hpp>
-#include <hocket/base/platform/poison.hpp>
-#include <hocket/stack/stack_image.hpp>
+#include <hocket/stack/detail/stack_image.hpp>
 
 #include <cstring>
 #include <new>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
+
 namespace {
 
 constexpr std::size_t granule = 16;
@@ -45,4 +46,4 @@ void stack_image::restore() const noexcept {
 
 void stack_image::free(stack_image* image) noexcept { ::operator delete(image); }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

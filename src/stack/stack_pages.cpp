@@ -1,11 +1,11 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/stack/stack_pages.hpp>
+#include <hocket/stack/detail/stack_pages.hpp>
 
 #include <algorithm>
 
 #include "stack/memory.hpp"
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 memory_range pages_of(const stack_ref& stack) noexcept { return pages_of(stack.low, stack.top); }
 
@@ -32,4 +32,4 @@ void allow_pages(const memory_range& live) noexcept {
   expects(!error, "the pages of a hibernated stack cannot be had back", "raise the memory limit of the process");
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

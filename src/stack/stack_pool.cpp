@@ -9,6 +9,8 @@
 
 namespace hocket::inline HOCKET_ABI {
 
+using namespace detail;
+
 // --- life
 
 stack_pool::stack_pool(stack_depot& depot, stack_depot* own)

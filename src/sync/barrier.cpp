@@ -2,6 +2,8 @@
 
 namespace hocket::inline HOCKET_ABI {
 
+using namespace detail;
+
 template <class Strength>
 void basic_barrier<Strength>::expect_party() const noexcept {
   expects(arrived_ < parties_, "somebody arrived at a barrier of which all parties have dropped out",

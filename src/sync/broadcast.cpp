@@ -22,10 +22,12 @@ constinit const lag_category the_lag_category;
 
 }  // namespace
 
-std::error_code detail::lag_of(std::uint64_t lost) noexcept {
+namespace detail {
+std::error_code lag_of(std::uint64_t lost) noexcept {
   constexpr auto most = std::numeric_limits<int>::max();
   return {lost < static_cast<std::uint64_t>(most) ? static_cast<int>(lost) : most, the_lag_category};
 }
+}  // namespace detail
 
 std::size_t lagged_by(std::error_code error) noexcept {
   return error.category() == the_lag_category ? static_cast<std::size_t>(error.value()) : 0;

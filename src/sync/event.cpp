@@ -2,6 +2,7 @@
 #include <hocket/sync/event.hpp>
 
 namespace hocket::inline HOCKET_ABI {
+
 namespace detail {
 
 // The waiter is enlisted, and the event was not just unset.

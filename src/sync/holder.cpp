@@ -1,4 +1,4 @@
-#include <hocket/core/scheduled.hpp>
+#include <hocket/core/detail/scheduled.hpp>
 #include <hocket/sync/detail/holder.hpp>
 
 namespace hocket::inline HOCKET_ABI::detail {

@@ -1,5 +1,5 @@
-#include <hocket/core/current.hpp>
-#include <hocket/core/suspension.hpp>
+#include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/suspension.hpp>
 #include <hocket/sync/detail/post_in_turn.hpp>
 
 namespace hocket::inline HOCKET_ABI::detail {

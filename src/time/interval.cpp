@@ -1,4 +1,4 @@
-#include <hocket/core/current.hpp>
+#include <hocket/core/detail/current.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/time/interval.hpp>
 
@@ -50,4 +50,5 @@ result<void> ticking::take() noexcept {
 }
 
 }  // namespace detail
+
 }  // namespace hocket::inline HOCKET_ABI

@@ -1,11 +1,12 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/current.hpp>
+#include <hocket/core/detail/current.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/time/sleep.hpp>
 
 #include <algorithm>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
+
 namespace {
 
 // The first multiple of `slack` that is not before `at`.
@@ -17,8 +18,6 @@ time_point rounded_up(time_point at, duration slack) noexcept {
 }
 
 }  // namespace
-
-namespace detail {
 
 void alarm::begin(suspension& wait, waiter& entry, time_point present, time_point until) noexcept {
   if (until <= present) {
@@ -46,7 +45,7 @@ void alarm::begin(suspension& wait, waiter& entry, duration time) noexcept {
 
 // On the thread of the timers, which have let go of the node: so its `when` may say now when it rang. After the grant
 // it may be gone.
-void alarm::ring(timer_node& self) noexcept {
+void alarm::ring(timer_node& self, timer_call) noexcept {
   auto& rings = static_cast<alarm&>(self);
   if (rings.notes_time_) rings.when = std::max(rings.when, rings.timers_.now());
   rings.entry_->claim_popped().post();
@@ -71,5 +70,4 @@ void sleeping::begin(suspension& wait, waiter& entry) noexcept {
   room_.make("a sleep", timers).begin(wait, entry, present, until > present ? rounded_up(until, slack_) : until);
 }
 
-}  // namespace detail
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,12 +1,13 @@
+#include <hocket/base/detail/prefetch.hpp>
 #include <hocket/base/fatal.hpp>
-#include <hocket/base/prefetch.hpp>
-#include <hocket/core/current.hpp>
-#include <hocket/time/timer_wheel.hpp>
+#include <hocket/core/detail/current.hpp>
+#include <hocket/time/detail/timer_wheel.hpp>
 
 #include <algorithm>
 #include <bit>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
+
 namespace {
 
 // Time points as unsigned numbers of the same order.
@@ -34,12 +35,12 @@ constexpr std::uint64_t bit(std::size_t number) noexcept { return std::uint64_t{
 
 }  // namespace
 
-timer_wheel::timer_wheel(const clock& time, const executor& home, timer_waker& waker) noexcept
+timer_wheel::timer_wheel(const clock_source& time, const executor& home, timer_waker& waker) noexcept
     : timer_wheel(time, &home, &waker) {}
 
-timer_wheel::timer_wheel(const clock& time) noexcept : timer_wheel(time, nullptr, nullptr) {}
+timer_wheel::timer_wheel(const clock_source& time) noexcept : timer_wheel(time, nullptr, nullptr) {}
 
-timer_wheel::timer_wheel(const clock& time, const executor* home, timer_waker* waker) noexcept
+timer_wheel::timer_wheel(const clock_source& time, const executor* home, timer_waker* waker) noexcept
     : clock_(time),
       home_(home),
       waker_(waker),
@@ -284,7 +285,7 @@ bool timer_wheel::fire_due(std::size_t& budget) noexcept {
       continue;
     --size_;
     ++fired_;
-    node.fire(node);
+    node.fire(node, timer_call::due);
   }
   return true;
 }
@@ -346,8 +347,8 @@ void timer_wheel::reclaim() noexcept {
     node.link.store(nullptr, std::memory_order_relaxed);
     if (node.linked()) list<timer_node>::erase(node);
     --size_;
-    node.fire(node);
+    node.fire(node, timer_call::given_back);
   }
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,4 +1,5 @@
-// Operations that are possible at once and spend the budget of their thread (core/operation.hpp): see operations.cpp.
+// Operations that are possible at once and spend the budget of their thread (core/detail/operation.hpp): see
+// operations.cpp.
 #include <hocket/coro/spawn.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/spawn.hpp>

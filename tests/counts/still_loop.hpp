@@ -17,7 +17,7 @@ inline void must(bool right, const char* what) {
   std::exit(1);
 }
 
-struct still_clock final : hocket::clock {
+struct still_clock final : hocket::clock_source {
   hocket::time_point now() const noexcept override { return {}; }
   bool flows() const noexcept override { return true; }
 };

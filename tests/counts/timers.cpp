@@ -1,6 +1,6 @@
 // Operations of timers: see operations.cpp.
+#include <hocket/core/detail/timer.hpp>
 #include <hocket/core/executor.hpp>
-#include <hocket/core/timer.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/sync/auto_reset_event.hpp>
 #include <hocket/time/within.hpp>
@@ -15,9 +15,11 @@ namespace {
 
 constexpr std::chrono::hours far{1};
 
-struct far_timer : hocket::timer_node {
+struct far_timer : hocket::detail::timer_node {
   far_timer() noexcept {
-    fire = [](hocket::timer_node&) noexcept { must(false, "a timer fired that was far away"); };
+    fire = [](hocket::detail::timer_node&, hocket::detail::timer_call) noexcept {
+      must(false, "a timer fired that was far away");
+    };
   }
 };
 template <class Set>
@@ -51,14 +53,14 @@ void timed_wait_in_task(size_t k) {
 
 // --- timers: set and taken back, in the turn in which they are set, and where they have their place in the wheel
 void timer_from_now(size_t k) {
-  take_back(k, [](hocket::timer_service& timers, hocket::timer_node& one) {
+  take_back(k, [](hocket::detail::timer_service& timers, hocket::detail::timer_node& one) {
     one.when = hocket::time_point::max();
     one.set_after(far);
     timers.attach_after(one);
   });
 }
 void timer_at_a_time(size_t k) {
-  take_back(k, [](hocket::timer_service& timers, hocket::timer_node& one) {
+  take_back(k, [](hocket::detail::timer_service& timers, hocket::detail::timer_node& one) {
     one.when = timers.now() + far;
     timers.attach(one);
   });

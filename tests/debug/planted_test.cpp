@@ -1,6 +1,6 @@
 // Planted bugs, which AddressSanitizer must find although they happen on a coroutine's stack; with each, the same code
 // without the bug, which it must let pass.
-#include <hocket/context/switch.hpp>
+#include <hocket/context/detail/switch.hpp>
 #include <hocket/fiber/coroutine.hpp>
 
 #include "support/death.hpp"
@@ -19,7 +19,7 @@ extern "C" const char* __asan_default_options() { return "detect_stack_use_after
 
 namespace {
 
-constexpr bool under_asan = sanitizer == sanitizer_kind::asan;
+constexpr bool under_asan = detail::sanitizer == detail::sanitizer_kind::asan;
 bool leaks_now() { return under_asan && __lsan_do_recoverable_leak_check && __lsan_do_recoverable_leak_check() != 0; }
 volatile int sink;
 
@@ -89,7 +89,8 @@ TEST_CASE("AddressSanitizer finds an overflow of a coroutine's local" * doctest:
 }
 
 TEST_CASE("AddressSanitizer finds a use of a stack that went back to its pool" *
-          doctest::skip(!under_asan || machine::fibers_are_threads)) {  // the frames are on a stack of the C library's
+          doctest::skip(!under_asan ||
+                        detail::machine::fibers_are_threads)) {  // the frames are on a stack of the C library's
   check(&use_of_a_pooled_stack, "AddressSanitizer");
 }
 

@@ -1,6 +1,6 @@
 // Two stacks that switch to one another by the out-of-line routine, while gdb goes through it instruction by
 // instruction (step.py knows what it must see).
-#include <hocket/context/switch.hpp>
+#include <hocket/context/detail/switch.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@ alignas(64) std::byte memory[64 * 1024];
 
 extern "C" [[gnu::noinline]] void other_side(void*, void* from, void*) {
   for (;;) {
-    from = machine::hocket_switch(from, nullptr).from;
+    from = detail::machine::hocket_switch(from, nullptr).from;
     asm volatile("");
   }
 }
@@ -23,9 +23,9 @@ extern "C" [[gnu::noinline]] void other_side(void*, void* from, void*) {
 extern "C" [[gnu::noinline]] void both_are_parked_by_it() { asm volatile(""); }
 
 int main() {
-  void* record = machine::prepare(memory + sizeof memory, &other_side, nullptr, sizeof memory);
-  record = machine::hocket_switch(record, nullptr).from;
+  void* record = detail::machine::prepare(memory + sizeof memory, &other_side, nullptr, sizeof memory);
+  record = detail::machine::hocket_switch(record, nullptr).from;
   both_are_parked_by_it();
-  record = machine::hocket_switch(record, nullptr).from;
+  record = detail::machine::hocket_switch(record, nullptr).from;
   return record ? 0 : 1;
 }

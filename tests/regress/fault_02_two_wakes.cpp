@@ -15,7 +15,7 @@ using namespace hocket;
 
 namespace {
 
-constexpr int wakes = sanitizer == sanitizer_kind::plain ? 10'000 : 1'000;
+constexpr int wakes = detail::sanitizer == detail::sanitizer_kind::plain ? 10'000 : 1'000;
 
 struct sleeper {
   semaphore wake{0};

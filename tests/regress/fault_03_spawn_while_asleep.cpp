@@ -13,7 +13,7 @@ using namespace hocket;
 
 namespace {
 
-constexpr int times = sanitizer == sanitizer_kind::plain ? 50'000 : 2'000;
+constexpr int times = detail::sanitizer == detail::sanitizer_kind::plain ? 50'000 : 2'000;
 
 task<int> gives(int n) { co_return n; }
 
@@ -32,7 +32,7 @@ TEST_CASE("fault 3: what is spawned when all workers sleep runs") {
     CAPTURE(workers);
     hocket::runtime rt({.workers = workers});
     for (int i = 0; i < times / 5; ++i) {
-      runtime_look::wait_until_asleep(rt);
+      detail::runtime_look::wait_until_asleep(rt);
       REQUIRE(sync_wait(spawn(rt, gives, i)) == i);
     }
   }

@@ -18,8 +18,8 @@ task<int> gives(int n) { co_return n; }
 
 TEST_CASE("fault 4: of the workers that sleep one watches, until all sleep") {
   hocket::runtime rt({.workers = 3});
-  auto worker_at = [&](std::size_t index) -> worker& { return runtime_look::at(rt, index); };
-  idle_workers idle(3);
+  auto worker_at = [&](std::size_t index) -> detail::worker& { return detail::runtime_look::at(rt, index); };
+  detail::idle_workers idle(3);
   CHECK(idle.begin_sleep(worker_at(0), false).watches);
   CHECK_FALSE(idle.begin_sleep(worker_at(1), false).watches);
   CHECK_FALSE(idle.begin_sleep(worker_at(2), false).watches);
@@ -32,7 +32,7 @@ TEST_CASE("fault 4: workers that sleep make no turns while others work") {
   hocket::runtime idle({.workers = 4, .time = &still});
   hocket::runtime busy({.workers = 2});
   CHECK(sync_wait(spawn(idle, gives, 1)) == 1);
-  runtime_look::wait_until_asleep(idle);
+  detail::runtime_look::wait_until_asleep(idle);
   const std::size_t before = idle.counts().turns;
   for (int i = 0; i < 10'000; ++i) REQUIRE(sync_wait(spawn(busy, gives, i)) == i);
   CHECK(idle.counts().turns - before <= 1);

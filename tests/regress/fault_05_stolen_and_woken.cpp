@@ -18,7 +18,7 @@ using namespace hocket;
 namespace {
 
 constexpr int tasks = 200;
-constexpr int rounds = sanitizer == sanitizer_kind::plain ? 1'000 : 60;
+constexpr int rounds = detail::sanitizer == detail::sanitizer_kind::plain ? 1'000 : 60;
 
 struct player {
   semaphore turn{0};

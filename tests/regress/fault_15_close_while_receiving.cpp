@@ -17,7 +17,7 @@ using namespace hocket;
 
 namespace {
 
-constexpr int rows = sanitizer == sanitizer_kind::plain ? 500 : 20;
+constexpr int rows = detail::sanitizer == detail::sanitizer_kind::plain ? 500 : 20;
 constexpr std::size_t row = 1000;
 
 template <class Channel, class Wait>

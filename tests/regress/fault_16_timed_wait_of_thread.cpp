@@ -3,9 +3,9 @@
 // of 0 to 50 us, while others signal in the same steps. No time is judged but that nobody timed out early: each wait
 // ends once, with the one or the other, and every signal is somebody's or still there.
 #include <hocket/core/context.hpp>
-#include <hocket/core/current.hpp>
+#include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/thread_executor.hpp>
 #include <hocket/core/sync_wait.hpp>
-#include <hocket/core/thread_executor.hpp>
 
 #include "unit/core/permit_source.hpp"
 
@@ -27,15 +27,15 @@ struct tally {
 };
 
 // As a coroutine does it, in sync_wait.
-verdict wait_in_sync_wait(permit_source& source, context& ctx) {
-  running_scope running({nullptr}, &ctx);
+detail::wait_end wait_in_sync_wait(permit_source& source, context& ctx) {
+  detail::running_scope running({nullptr}, &ctx);
   return sync_wait(source.acquire());
 }
 
 // As a thread does it that has no coroutine: what is posted is the wait's own runnable.
-verdict wait_by_hand(permit_source& source, context& ctx) {
-  thread_executor home;
-  running_scope running({&home}, &ctx);
+detail::wait_end wait_by_hand(permit_source& source, context& ctx) {
+  detail::thread_executor home;
+  detail::running_scope running({&home}, &ctx);
   permit_source::acquisition permit(source);
   if (permit.await_suspend({})) REQUIRE(home.take()->next == nullptr);
   return permit.await_resume();
@@ -46,18 +46,18 @@ void sweep(permit_source& source, tally& counts, Wait wait) {
   for (int step = 0; step < sweeps * (longest + 1); ++step) {
     const time_point until = deadline_after(steady_clock().now(), std::chrono::microseconds(step % (longest + 1)));
     auto ctx = context::child_of(context::root(), {.deadline = until});
-    const verdict how = wait(source, *ctx);
-    if (how == verdict::granted) ++counts.granted;
-    else if (how == verdict::timed_out) ++counts.timed_out;
+    const detail::wait_end how = wait(source, *ctx);
+    if (how == detail::wait_end::granted) ++counts.granted;
+    else if (how == detail::wait_end::timed_out) ++counts.timed_out;
     else ++counts.other;
-    if (how == verdict::timed_out && steady_clock().now() < until) ++counts.early;
+    if (how == detail::wait_end::timed_out && steady_clock().now() < until) ++counts.early;
   }
 }
 
 std::uint64_t signal_until(permit_source& source, const std::atomic<int>& waiting) {
   std::uint64_t released = 0;
   for (int pause = 0; waiting.load() > 0; pause = (pause + 1) % longest) {
-    for (int step = 0; step < pause * 100; ++step) cpu_relax();
+    for (int step = 0; step < pause * 100; ++step) detail::cpu_relax();
     if (source.has_waiters()) {
       source.release();
       ++released;
@@ -107,7 +107,7 @@ TEST_CASE("a deadline ends a thread's wait that nobody signals") {
   for (auto wait : {wait_by_hand, wait_in_sync_wait}) {
     for (time_point until : {time_point::min(), time_point{}, deadline_after(steady_clock().now(), duration(1))}) {
       auto ctx = context::child_of(context::root(), {.deadline = until});
-      CHECK(wait(source, *ctx) == verdict::timed_out);
+      CHECK(wait(source, *ctx) == detail::wait_end::timed_out);
     }
   }
   CHECK_FALSE(source.has_waiters());

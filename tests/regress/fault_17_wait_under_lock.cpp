@@ -63,7 +63,7 @@ void run_on_a_loop(A&&... what) {
 }  // namespace
 
 TEST_CASE("FAULT 17: waiting under a checked lock is fatal, and names the coroutine and the lock" *
-          doctest::skip(!debug_checks)) {
+          doctest::skip(!detail::debug_checks)) {
   const auto end = end_of_child([] {
     lock_type lock("sessions");
     event never;
@@ -75,7 +75,8 @@ TEST_CASE("FAULT 17: waiting under a checked lock is fatal, and names the corout
   CHECK_MESSAGE(end.errors.find("hocket::mutex") != end.errors.npos, end.errors);
 }
 
-TEST_CASE("FAULT 17: so are a yield, the wait for an eager body, and a foreign wait" * doctest::skip(!debug_checks)) {
+TEST_CASE("FAULT 17: so are a yield, the wait for an eager body, and a foreign wait" *
+          doctest::skip(!detail::debug_checks)) {
   expect_fatal(
       [] {
         lock_type lock;
@@ -97,7 +98,7 @@ TEST_CASE("FAULT 17: so are a yield, the wait for an eager body, and a foreign w
       "a coroutine waited while its thread holds the lock");
 }
 
-TEST_CASE("FAULT 17: it is fatal also if what is awaited is possible at once" * doctest::skip(!debug_checks)) {
+TEST_CASE("FAULT 17: it is fatal also if what is awaited is possible at once" * doctest::skip(!detail::debug_checks)) {
   const auto expect_fatal_under = [](auto awaited) {
     expect_fatal(
         [awaited] {
@@ -185,7 +186,7 @@ TEST_CASE("a plain thread may wait under a checked lock") {
   other.join();
 }
 
-TEST_CASE("a checked lock is unlocked by the thread that locked it" * doctest::skip(!debug_checks)) {
+TEST_CASE("a checked lock is unlocked by the thread that locked it" * doctest::skip(!detail::debug_checks)) {
   expect_fatal(
       [] {
         lock_type lock;

@@ -17,7 +17,7 @@ using namespace hocket;
 
 namespace {
 
-constexpr int rounds = sanitizer == sanitizer_kind::plain ? 2000 : 60;
+constexpr int rounds = detail::sanitizer == detail::sanitizer_kind::plain ? 2000 : 60;
 constexpr int items_each = 20;
 
 struct tally {

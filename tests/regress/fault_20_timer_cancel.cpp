@@ -14,11 +14,11 @@ using namespace hocket_test;
 namespace {
 
 // Frees itself when it fires.
-struct fleeting : timer_node {
+struct fleeting : detail::timer_node {
   int& fired;
   explicit fleeting(time_point due, int& count) : fired(count) {
     when = due;
-    fire = [](timer_node& self) noexcept {
+    fire = [](detail::timer_node& self, detail::timer_call) noexcept {
       auto* it = static_cast<fleeting*>(&self);
       ++it->fired;
       delete it;
@@ -31,7 +31,7 @@ struct fleeting : timer_node {
 TEST_CASE("fault 20: a million timers cancelled at their time, a nanosecond before or one after it") {
   constexpr int rounds = 1'000'000;
   wheel_stand s;
-  random_engine random{20};
+  detail::random_engine random{20};
   int fired = 0, cancelled = 0, early = 0, late = 0;
   for (int i = 0; i < rounds; ++i) {
     const auto now = s.time.now();

@@ -38,7 +38,7 @@ template <class Rep, class Period>
 void compare_with_exact(std::chrono::duration<Rep, Period> time) {
   const long double exact = std::ceil(static_cast<long double>(time.count()) * static_cast<long double>(Period::num) /
                                       static_cast<long double>(Period::den) * 1e9L);
-  const duration got = to_nanoseconds(time);
+  const duration got = detail::to_nanoseconds(time);
   CAPTURE(got.count());
   if (exact >= 9223372036854775807.0L) CHECK(got.count() >= most - reference_error());
   else if (exact <= -9223372036854775808.0L) CHECK(got.count() <= least + reference_error());
@@ -68,12 +68,12 @@ TEST_CASE("fault 21: extremes of every count type and period saturate") {
                  -std::numeric_limits<double>::infinity(), std::numeric_limits<double>::denorm_min()}) {
     all_periods(n);
   }
-  CHECK(to_nanoseconds(std::chrono::duration<float>{1.5f}) == 1500ms);
-  CHECK(to_nanoseconds(std::chrono::duration<double>{std::nan("")}) == 0ns);
+  CHECK(detail::to_nanoseconds(std::chrono::duration<float>{1.5f}) == 1500ms);
+  CHECK(detail::to_nanoseconds(std::chrono::duration<double>{std::nan("")}) == 0ns);
 }
 
 TEST_CASE("fault 21: random durations agree with exact arithmetic") {
-  random_engine random{21};
+  detail::random_engine random{21};
   for (int i = 0; i < 20'000; ++i) {
     // Every magnitude is equally likely.
     all_periods(static_cast<std::int64_t>(random()) >> random.below(64));
@@ -82,7 +82,7 @@ TEST_CASE("fault 21: random durations agree with exact arithmetic") {
 }
 
 TEST_CASE("fault 21: a deadline is never before now for a wait that is not negative, and the sum never wraps") {
-  random_engine random{2121};
+  detail::random_engine random{2121};
   for (int i = 0; i < 20'000; ++i) {
     const auto now = at(static_cast<std::int64_t>(random()) >> random.below(64));
     const duration wait{static_cast<std::int64_t>(random()) >> random.below(64)};
@@ -94,8 +94,8 @@ TEST_CASE("fault 21: a deadline is never before now for a wait that is not negat
 }
 
 TEST_CASE("fault 21: a fraction of a nanosecond waits for a whole one") {
-  CHECK(to_nanoseconds(std::chrono::duration<int, std::pico>{1}) == 1ns);
-  CHECK(to_nanoseconds(std::chrono::duration<int, std::pico>{-1}) == 0ns);
-  CHECK(to_nanoseconds(std::chrono::duration<double, std::nano>{0.25}) == 1ns);
-  CHECK(to_nanoseconds(std::chrono::duration<double, std::nano>{-0.25}) == 0ns);
+  CHECK(detail::to_nanoseconds(std::chrono::duration<int, std::pico>{1}) == 1ns);
+  CHECK(detail::to_nanoseconds(std::chrono::duration<int, std::pico>{-1}) == 0ns);
+  CHECK(detail::to_nanoseconds(std::chrono::duration<double, std::nano>{0.25}) == 1ns);
+  CHECK(detail::to_nanoseconds(std::chrono::duration<double, std::nano>{-0.25}) == 0ns);
 }

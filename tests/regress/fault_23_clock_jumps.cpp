@@ -66,13 +66,13 @@ TEST_CASE("fault 23: the workers of a runtime whose clock jumps wake what was du
       static_cast<void>(spawn(rt, sleeps, 1ms * (i + 1), std::ref(due)));
       static_cast<void>(spawn(rt, sleeps, 24h * 366 + 1ms * i, std::ref(early)));
     }
-    runtime_look::wait_until_asleep(rt);
+    detail::runtime_look::wait_until_asleep(rt);
     rt.clock_moved();  // it has not
-    runtime_look::wait_until_asleep(rt);
+    detail::runtime_look::wait_until_asleep(rt);
     CHECK(due == 0);
     time.advance(24h * 365);
     rt.clock_moved();
-    runtime_look::wait_until_asleep(rt);
+    detail::runtime_look::wait_until_asleep(rt);
     CHECK(due == 500);
     CHECK(early == 0);
     CHECK(rt.live() == 500);

@@ -13,7 +13,7 @@ namespace {
 
 // Two seconds without optimisation. Under a sanitizer a million does: without the budget the stack would be gone long
 // before.
-constexpr int many = sanitizer == sanitizer_kind::plain ? 10'000'000 : 1'000'000;
+constexpr int many = detail::sanitizer == detail::sanitizer_kind::plain ? 10'000'000 : 1'000'000;
 
 task<int> one() { co_return 1; }
 task<std::string> text(int n) { co_return std::string(static_cast<std::size_t>(n % 40), 'x'); }

@@ -25,7 +25,7 @@ void destroy(std::size_t workers, moment when) {
   {
     hocket::runtime rt({.workers = workers, .time = &clock});
     handles = spawn_in_every_state(rt, in, when == moment::when_all_wait ? busy::no : busy::yes);
-    if (when == moment::when_all_wait) runtime_look::wait_until_asleep(rt);
+    if (when == moment::when_all_wait) detail::runtime_look::wait_until_asleep(rt);
     if (when == moment::while_woken) {
       handles.front().cancel();
       handles.back().kill();

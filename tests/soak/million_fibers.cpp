@@ -1,7 +1,7 @@
 // A million suspended coroutines on guarded stacks, under the limits that a system has by default: what each costs,
 // and that a guard page is there.
-#include <hocket/fiber/control_block.hpp>
 #include <hocket/fiber/coroutine.hpp>
+#include <hocket/fiber/detail/control_block.hpp>
 
 #include "support/death.hpp"
 
@@ -52,7 +52,7 @@ TEST_CASE("a million live coroutines on guarded stacks cost 4.4 KB each, and go 
     std::vector<std::byte*> lows;
     for (std::size_t i = 0; i < million; ++i) {
       all.emplace_back(pool, [i, &lows](auto& self) {
-        if (i % 100000 == 99999) lows.push_back(stack_pool::stack_of(fiber_thread::current().running).low);
+        if (i % 100000 == 99999) lows.push_back(stack_pool::stack_of(detail::fiber_thread::current().running).low);
         self.yield(1);
         return 2;
       });

@@ -1,8 +1,8 @@
 // Stop sources, their slots, shields and links, by brute force: waits come and go under children that are linked to a
 // parent, which is cancelled and then killed meanwhile. Each wait ends once, every child hears of the kill, and link
 // and child are gone in the moment in which it has.
-#include <hocket/base/atomic.hpp>
-#include <hocket/core/stop_link.hpp>
+#include <hocket/base/detail/atomic.hpp>
+#include <hocket/core/detail/stop_link.hpp>
 
 #include <array>
 #include <atomic>
@@ -16,34 +16,34 @@ using namespace hocket;
 
 namespace {
 
-struct node : stop_node {
-  atomic<std::uint32_t> heard{0};
+struct node : detail::stop_node {
+  primitive::atomic<std::uint32_t> heard{0};
   node() noexcept {
-    fire = [](stop_node& self, verdict how) noexcept {
+    fire = [](detail::stop_node& self, stop_level how) noexcept {
       auto& word = static_cast<node&>(self).heard;
       word.store(static_cast<std::uint32_t>(how), std::memory_order_release);
-      futex_wake_one(word);
+      detail::futex_wake_one(word);
     };
   }
-  verdict wait() noexcept {
-    while (heard.load(std::memory_order_acquire) == 0) futex_wait(heard, 0);
-    return static_cast<verdict>(heard.load(std::memory_order_acquire));
+  stop_level wait() noexcept {
+    while (heard.load(std::memory_order_acquire) == 0) detail::futex_wait(heard, 0);
+    return static_cast<stop_level>(heard.load(std::memory_order_acquire));
   }
 };
 
 // Waits under `source` until it is killed: some waits end by themselves, some are shielded.
 bool waits_until_killed(stop_source& source, int pattern) {
-  for (int round = pattern; source.requested() != verdict::killed; ++round) {
+  for (int round = pattern; source.requested() != stop_level::kill; ++round) {
     auto mine = std::make_unique<node>();
-    const verdict above = round % 3 == 0 ? verdict::cancelled : source.requested();
-    if (above == verdict::killed) break;
-    const verdict refused = source.attach(*mine, above);
-    if (refused != verdict::idle) {
-      if (refused <= above) return false;
+    const stop_level ignored = round % 3 == 0 ? stop_level::cancel : source.requested();
+    if (ignored == stop_level::kill) break;
+    const stop_level refused = source.attach(*mine, static_cast<detail::heeds>(ignored));
+    if (refused != stop_level::none) {
+      if (refused <= ignored) return false;
       continue;
     }
     if (round % 5 != 0 && source.detach(*mine)) continue;
-    if (mine->wait() <= above) return false;
+    if (mine->wait() <= ignored) return false;
   }
   return true;
 }
@@ -59,7 +59,7 @@ struct worker {
       while ((above = parent.exchange(nullptr)) == nullptr) std::this_thread::yield();
       {
         auto child = std::make_unique<stop_source>();
-        stop_link link(*above, *child);
+        detail::stop_link link(*above, *child);
         right = waits_until_killed(*child, round) && right;
       }
       ++rounds_done;
@@ -79,8 +79,8 @@ TEST_CASE("waits, shields and links under a parent that is cancelled and killed"
     for (auto& one : workers) one.parent.store(&parent);
     if (round % 2 == 0) std::this_thread::yield();
     parent.request();
-    for (int step = 0; step < round % 64; ++step) cpu_relax();
-    parent.request(verdict::killed);
+    for (int step = 0; step < round % 64; ++step) detail::cpu_relax();
+    parent.request(stop_level::kill);
     for (auto& one : workers) {
       while (one.rounds_done.load() < round) std::this_thread::yield();
     }
@@ -100,7 +100,7 @@ TEST_CASE("several waits share one source with a request") {
       threads.emplace_back([&, i] { ends += waits_until_killed(source, round + i); });
     }
     source.request();
-    source.request(verdict::killed);
+    source.request(stop_level::kill);
     for (auto& thread : threads) thread.join();
     ended += ends;
   }

@@ -2,7 +2,7 @@
 // destroyed in the moment in which the owner knows that all has come, so a poster that is not done with them touches
 // what is gone: TSan and ASan see it. A lost wake-up is a hang, which the time limit of the test ends.
 #include <hocket/base/clock.hpp>
-#include <hocket/core/inbox.hpp>
+#include <hocket/core/detail/inbox.hpp>
 
 #include <array>
 #include <atomic>
@@ -21,7 +21,7 @@ class slow_parker final : public parker {
  public:
   [[nodiscard]] bool park(time_point until) noexcept override { return inner_.park(until); }
   void wake() noexcept override {
-    for (int step = 0; step < 3'000; ++step) cpu_relax();
+    for (int step = 0; step < 3'000; ++step) detail::cpu_relax();
     inner_.wake();
   }
 
@@ -32,17 +32,17 @@ class slow_parker final : public parker {
 template <class Parker>
 struct bedroom {
   Parker bed;
-  inbox in{bed};
+  detail::inbox in{bed};
 };
 
 struct poster {
-  std::atomic<inbox*> target{nullptr};
+  std::atomic<detail::inbox*> target{nullptr};
   std::atomic<bool> over{false};
-  runnable work;
+  detail::runnable work;
 
   void run() {
     for (int spin = 0; !over.load(); ++spin) {
-      inbox* found = target.exchange(nullptr);
+      detail::inbox* found = target.exchange(nullptr);
       if (found) found->post(work);
       else if (spin % 64 == 0) std::this_thread::yield();
     }
@@ -66,7 +66,7 @@ void leaves_when_all_has_come(int rounds) {
     auto home = std::make_unique<bedroom<Parker>>();
     for (auto& one : posters) one.target.store(&home->in);
     for (int turn = round, here = 0; here < 2; ++turn) {
-      for (runnable* work = home->in.take(); work; work = work->next) ++here, ++taken;
+      for (detail::runnable* work = home->in.take(); work; work = work->next) ++here, ++taken;
       if (here < 2) home->in.sleep(limit(turn));
     }
   }
@@ -86,7 +86,7 @@ TEST_CASE("each nudge brings what it is about, beside posts and time-outs") {
   constexpr std::uint32_t nudges = 20'000;
   bedroom<futex_parker> home;
   std::atomic<std::uint32_t> news{0}, known{0}, taken{0};
-  std::vector<runnable> work(nudges);
+  std::vector<detail::runnable> work(nudges);
   std::thread nudger([&] {
     for (std::uint32_t i = 1; i <= nudges; ++i) {
       news.store(i, std::memory_order_relaxed);
@@ -101,7 +101,7 @@ TEST_CASE("each nudge brings what it is about, beside posts and time-outs") {
     }
   });
   for (int turn = 0; known.load() < nudges || taken.load() < nudges; ++turn) {
-    for (runnable* one = home.in.take(); one; one = one->next) ++taken;
+    for (detail::runnable* one = home.in.take(); one; one = one->next) ++taken;
     known.store(news.load(std::memory_order_relaxed));
     if (known.load() < nudges || taken.load() < nudges) home.in.sleep(limit(turn));
   }

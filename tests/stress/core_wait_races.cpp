@@ -4,9 +4,9 @@
 //
 // The seed is random and printed; HOCKET_STRESS_SEED=<n> repeats its choices (the schedule is the machine's).
 #include <hocket/core/context.hpp>
+#include <hocket/core/detail/suspension.hpp>
+#include <hocket/core/detail/thread_executor.hpp>
 #include <hocket/core/stop.hpp>
-#include <hocket/core/suspension.hpp>
-#include <hocket/core/thread_executor.hpp>
 
 #include "unit/core/permit_source.hpp"
 #include "unit/core/script.hpp"
@@ -34,28 +34,28 @@ std::uint64_t chosen_seed() {
 class timed_executor final : public executor {
  public:
   explicit timed_executor(hand_timers& timers) noexcept : timers_(timers) {}
-  void post(runnable& work) noexcept override { inner_.post(work); }
-  timer_service* timers() noexcept override { return &timers_; }
+  void post(detail::runnable& work) noexcept override { inner_.post(work); }
+  detail::timer_service* timers() noexcept override { return &timers_; }
 
   // Resumes what is posted until a runnable without a handle comes.
   void run() {
     for (bool signalled = false; !signalled;) {
-      for (runnable* work = inner_.take(); work;) {
-        runnable* next = work->next;
+      for (detail::runnable* work = inner_.take(); work;) {
+        detail::runnable* next = work->next;
         std::coroutine_handle<> handle = work->handle;
         work = next;
         if (!handle) {
           signalled = true;
           continue;
         }
-        running_scope running({this}, header_of(handle).ctx);
+        detail::running_scope running({this}, detail::header_of(handle).ctx);
         handle.resume();
       }
     }
   }
 
  private:
-  thread_executor inner_;
+  detail::thread_executor inner_;
   hand_timers& timers_;
 };
 
@@ -73,13 +73,13 @@ struct tally {
 
 // Waits `rounds` times, each under a stop source of its own, which others find in its slot.
 script wait_often(shared& all, std::size_t me, int rounds, std::mt19937_64 random, tally& counts, executor& home,
-                  runnable& finished) {
+                  detail::runnable& finished) {
   for (int round = 0; round < rounds; ++round) {
     auto stop = std::make_unique<stop_source>();
     auto ctx = context::child_of(context::root(), {.stop = stop.get(), .deadline = time_point{}});
-    this_thread().ctx = ctx.get();
+    detail::this_thread().ctx = ctx.get();
     all.stops[me].store(stop.get());
-    verdict how;
+    detail::wait_end how;
     std::size_t index = 0;
     if (random() % 2 == 0) {
       how = co_await all.sources[0].acquire();
@@ -89,7 +89,7 @@ script wait_often(shared& all, std::size_t me, int rounds, std::mt19937_64 rando
       index = result.index;
     }
     ++counts.by_verdict[static_cast<int>(how)];
-    if (how == verdict::granted) ++counts.permits[index];
+    if (how == detail::wait_end::granted) ++counts.permits[index];
     // Whoever took the source out of its slot puts it back when it is done with it.
     stop_source* mine = stop.get();
     while (!all.stops[me].compare_exchange_weak(mine, nullptr)) {
@@ -120,7 +120,7 @@ void meddle(shared& all, std::mt19937_64 random, meddled& done) {
       case 2: {
         stop_source* taken = slot.exchange(nullptr);
         if (!taken) break;
-        taken->request(dice / 8 % 2 ? verdict::cancelled : verdict::killed);
+        taken->request(dice / 8 % 2 ? stop_level::cancel : stop_level::kill);
         slot.store(taken);
         break;
       }
@@ -144,7 +144,7 @@ TEST_CASE("faults 10, 12, 16: grant, cancel, kill and deadline race; permits bal
   for (std::size_t me = 0; me < waiters; ++me) {
     threads.emplace_back([&, me] {
       timed_executor home(all.timers);
-      runnable finished{};
+      detail::runnable finished{};
       auto body = wait_often(all, me, rounds, std::mt19937_64(seed + me), counts[me], home, finished);
       body.start(home);
       home.run();
@@ -164,7 +164,8 @@ TEST_CASE("faults 10, 12, 16: grant, cancel, kill and deadline race; permits bal
     CHECK_FALSE(all.sources[which].has_waiters());
   }
   for (auto& one : counts) {
-    for (verdict how : {verdict::granted, verdict::cancelled, verdict::timed_out, verdict::killed}) {
+    for (detail::wait_end how : {detail::wait_end::granted, detail::wait_end::cancelled, detail::wait_end::timed_out,
+                                 detail::wait_end::killed}) {
       ends += one.by_verdict[static_cast<int>(how)];
     }
   }

@@ -1,6 +1,6 @@
 // How many waits of a stress test have begun, were contended, and how they ended.
 #pragma once
-#include <hocket/core/operation.hpp>
+#include <hocket/core/detail/operation.hpp>
 
 #include <atomic>
 #include <utility>
@@ -43,7 +43,7 @@ class wait_outcome {
 template <class Op>
 struct counted_wait : Op {
   counted_wait(Op op, std::atomic<long>& contended) noexcept : Op(std::move(op)), contended_(&contended) {}
-  void begin(suspension& wait, waiter& entry) noexcept {
+  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
     ++*contended_;
     Op::begin(wait, entry);
   }
@@ -51,10 +51,11 @@ struct counted_wait : Op {
  private:
   std::atomic<long>* contended_;
 };
-template <class Op, class Terms>
-auto counted(statistics& ends, operation<Op, Terms> wait) {
-  const Terms terms = wait.terms();
-  return operation<counted_wait<Op>, Terms>(counted_wait<Op>(std::move(wait).unwrap(), ends.contended), terms);
+template <class Op, class Options>
+auto counted(statistics& ends, primitive::operation<Op, Options> wait) {
+  const Options options = wait.options();
+  return primitive::operation<counted_wait<Op>, Options>(counted_wait<Op>(std::move(wait).unwrap(), ends.contended),
+                                                         options);
 }
 
 }  // namespace hocket_test

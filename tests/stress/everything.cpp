@@ -105,11 +105,11 @@ struct market {
   std::atomic<int> wrong{0}, reached_the_end{0};
 };
 
-duration limit_of(random_engine& random) { return random.below(3) == 0 ? duration::max() : short_time(random); }
+duration limit_of(detail::random_engine& random) { return random.below(3) == 0 ? duration::max() : short_time(random); }
 
 // Locks and permits; a loop over a free mutex uses the budget up.
 template <class Body>
-Body use_locks(market& in, random_engine& random, bool& goes_on) {
+Body use_locks(market& in, detail::random_engine& random, bool& goes_on) {
   const duration limit = short_time(random);
   const bool stays = random.below(3) == 0;
   switch (random.below(6)) {
@@ -165,7 +165,7 @@ Body use_locks(market& in, random_engine& random, bool& goes_on) {
 }
 
 template <class Body>
-Body use_channels(market& in, random_engine& random) {
+Body use_channels(market& in, detail::random_engine& random) {
   const duration limit = short_time(random);
   switch (random.below(5)) {
     case 0: {
@@ -199,7 +199,7 @@ Body use_channels(market& in, random_engine& random) {
 }
 
 template <class Body>
-Body use_news(market& in, random_engine& random) {
+Body use_news(market& in, detail::random_engine& random) {
   if (random.below(2) == 0) {
     auto held = co_await within(short_time(random), in.editor.lock());
     if (!held) co_return;
@@ -227,7 +227,7 @@ Body use_news(market& in, random_engine& random) {
 }
 
 template <class Body>
-Body one_step(market& in, random_engine& random, bool& goes_on) {
+Body one_step(market& in, detail::random_engine& random, bool& goes_on) {
   switch (random.below(5)) {
     case 0:
     case 1: return use_locks<Body>(in, random, goes_on);
@@ -243,12 +243,12 @@ struct leaves {
 };
 
 void visit_in_fiber(market& in, std::uint64_t seed, std::shared_ptr<leaves>) {
-  random_engine random(seed);
+  detail::random_engine random(seed);
   bool goes_on = true;
   for (int i = 0; i < steps_of_each && goes_on; ++i) one_step<direct_body<by_fiber>>(in, random, goes_on).get();
 }
 task<> visit_in_task(market& in, std::uint64_t seed, std::shared_ptr<leaves>) {
-  random_engine random(seed);
+  detail::random_engine random(seed);
   bool goes_on = true;
   for (int i = 0; i < steps_of_each && goes_on; ++i) co_await one_step<task<>>(in, random, goes_on);
 }
@@ -287,7 +287,7 @@ std::vector<join_handle<>> begin_steady(runtime& rt, market& in) {
   return all;
 }
 
-std::vector<join_handle<>> begin_crowd(runtime& rt, market& in, random_engine& random) {
+std::vector<join_handle<>> begin_crowd(runtime& rt, market& in, detail::random_engine& random) {
   std::vector<join_handle<>> all;
   for (std::size_t i = 0; i < crowd; ++i) {
     const std::uint64_t own = random();
@@ -299,7 +299,7 @@ std::vector<join_handle<>> begin_crowd(runtime& rt, market& in, random_engine& r
   return all;
 }
 
-void disturb(market& in, std::vector<join_handle<>>& all, random_engine& random) {
+void disturb(market& in, std::vector<join_handle<>>& all, detail::random_engine& random) {
   for (int i = 0; i < 40; ++i) {
     auto& victim = all[random.below(static_cast<std::uint32_t>(all.size()))];
     switch (random.below(6)) {
@@ -319,7 +319,7 @@ void wait_for(const std::vector<join_handle<>>& all) {
   }
 }
 
-void one_round(runtime& rt, random_engine& random) {
+void one_round(runtime& rt, detail::random_engine& random) {
   market in;
   auto steady = begin_steady(rt, in);
   auto all = begin_crowd(rt, in, random);
@@ -343,7 +343,7 @@ void one_round(runtime& rt, random_engine& random) {
 TEST_CASE("every primitive together: nothing is lost, and nobody hangs") {
   const std::uint64_t seed = chosen_seed();
   MESSAGE("HOCKET_STRESS_SEED=", seed);
-  random_engine random(seed);
+  detail::random_engine random(seed);
   hocket::runtime rt(runtime_options{.workers = 3});
   const auto end = std::chrono::steady_clock::now() + time_to_run();
   long rounds = 0;

@@ -9,14 +9,15 @@ using namespace hocket_test;
 
 namespace {
 
-constexpr long wanted = sanitizer == sanitizer_kind::plain && !conforming_mode ? 1'000'000 : 30'000;
+constexpr long wanted =
+    detail::sanitizer == detail::sanitizer_kind::plain && !detail::conforming_mode ? 1'000'000 : 30'000;
 
 }  // namespace
 
 TEST_CASE("a million waits end once each, whoever ends them") {
   const std::uint64_t seed = chosen_seed();
   MESSAGE("HOCKET_STRESS_SEED=", seed);
-  random_engine random(seed);
+  detail::random_engine random(seed);
   long waits = 0, rounds = 0;
   for (; waits < wanted; ++rounds) {
     arena in;

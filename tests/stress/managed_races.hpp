@@ -25,10 +25,12 @@ class managed_arena {
   std::atomic<int> bodies{0};  // that have begun and not ended
 
   // Ids are told to everybody.
-  void tell(task_id id, random_engine& random) noexcept {
+  void tell(task_id id, hocket::detail::random_engine& random) noexcept {
     if (id != task_id::none) known_[random.below(known)].store(static_cast<std::uint64_t>(id));
   }
-  task_id any(random_engine& random) const noexcept { return static_cast<task_id>(known_[random.below(known)].load()); }
+  task_id any(hocket::detail::random_engine& random) const noexcept {
+    return static_cast<task_id>(known_[random.below(known)].load());
+  }
 
   // What is replied to an id, so that a reply which went astray shows.
   static int reply_to(task_id id) noexcept {
@@ -39,7 +41,7 @@ class managed_arena {
     ++received;
     if (reply != reply_to(id)) ++wrong;
   }
-  // A second time there is nothing; a cancelled one may be told that instead (the budget of core/operation.hpp).
+  // A second time there is nothing; a cancelled one may be told that instead (the budget of core/detail/operation.hpp).
   void taken(const result<int>& again) noexcept {
     if (again || (again.error() != std::errc::broken_pipe && again.error() != std::errc::operation_canceled)) ++wrong;
   }
@@ -57,11 +59,11 @@ struct managed_body {
 };
 
 // None, one in the past, or soon.
-inline duration some_deadline(random_engine& random) {
+inline duration some_deadline(hocket::detail::random_engine& random) {
   if (random.below(2)) return duration::max();
   return std::chrono::microseconds(random.below(100)) - std::chrono::microseconds(10);
 }
-inline task_group some_group(random_engine& random) { return random.below(4); }
+inline task_group some_group(hocket::detail::random_engine& random) { return random.below(4); }
 
 inline task<> bare_child(managed_arena& in, duration limit) {
   managed_body here(in);
@@ -70,11 +72,11 @@ inline task<> bare_child(managed_arena& in, duration limit) {
   static_cast<void>(open);
 }
 
-void spawn_managed(managed_arena& in, random_engine& random, int depth);
+void spawn_managed(managed_arena& in, hocket::detail::random_engine& random, int depth);
 
 inline task<> managed_task(managed_arena& in, std::uint64_t seed, int depth) {
   managed_body here(in);
-  random_engine random(seed);
+  hocket::detail::random_engine random(seed);
   for (int i = 0; i < 5; ++i) {
     switch (random.below(9)) {
       case 0: {
@@ -116,7 +118,7 @@ inline task<> managed_task(managed_arena& in, std::uint64_t seed, int depth) {
 
 inline void managed_fiber(managed_arena& in, std::uint64_t seed, int depth) {
   managed_body here(in);
-  random_engine random(seed);
+  hocket::detail::random_engine random(seed);
   for (int i = 0; i < 5; ++i) {
     switch (random.below(9)) {
       case 0: {
@@ -152,7 +154,7 @@ inline void managed_fiber(managed_arena& in, std::uint64_t seed, int depth) {
 }
 
 // What has spawned a few times does so no more.
-inline void spawn_managed(managed_arena& in, random_engine& random, int depth) {
+inline void spawn_managed(managed_arena& in, hocket::detail::random_engine& random, int depth) {
   if (depth == 0) return;
   const task_options options{.within = some_deadline(random), .group = some_group(random)};
   const std::uint64_t own = random();
@@ -163,7 +165,7 @@ inline void spawn_managed(managed_arena& in, random_engine& random, int depth) {
 }
 
 // On a thread of its own.
-inline void expect_elsewhere(managed_arena& in, random_engine& random) {
+inline void expect_elsewhere(managed_arena& in, hocket::detail::random_engine& random) {
   auto reply = in.tm.expect<int>({.within = some_deadline(random), .group = some_group(random)});
   in.tell(reply.id(), random);
   if (random.below(2)) return;
@@ -173,7 +175,7 @@ inline void expect_elsewhere(managed_arena& in, random_engine& random) {
   in.taken(sync_wait(reply));
 }
 
-inline void reply_to_any(managed_arena& in, random_engine& random) {
+inline void reply_to_any(managed_arena& in, hocket::detail::random_engine& random) {
   const task_id id = in.any(random);
   if (random.below(4)) {
     if (!in.tm.complete(id, managed_arena::reply_to(id))) ++in.completed;
@@ -182,7 +184,7 @@ inline void reply_to_any(managed_arena& in, random_engine& random) {
   }
 }
 
-inline void look_around(managed_arena& in, random_engine& random) {
+inline void look_around(managed_arena& in, hocket::detail::random_engine& random) {
   if (const auto info = in.tm.find(in.any(random)); info && info->id == task_id::none) ++in.wrong;
   if (random.below(4)) return;
   const manager_counts counts = in.tm.counts();
@@ -193,7 +195,7 @@ inline void look_around(managed_arena& in, random_engine& random) {
 }
 
 inline void act_on_manager(managed_arena& in, std::uint64_t seed, int actions) {
-  random_engine random(seed);
+  hocket::detail::random_engine random(seed);
   for (int i = 0; i < actions; ++i) {
     switch (random.below(16)) {
       case 0: static_cast<void>(in.tm.cancel(in.any(random))); break;

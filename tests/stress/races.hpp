@@ -78,10 +78,10 @@ struct holding {
   ~holding() { --in.holders; }
 };
 
-inline duration short_time(random_engine& random) { return std::chrono::microseconds(random.below(50)); }
+inline duration short_time(detail::random_engine& random) { return std::chrono::microseconds(random.below(50)); }
 
 inline void one_of_fibers(arena& in, std::uint64_t seed) {
-  random_engine random(seed);
+  detail::random_engine random(seed);
   runner self(in);
   for (int i = 0; i < waits_each; ++i) {
     switch (random.below(4)) {
@@ -119,7 +119,7 @@ inline void one_of_fibers(arena& in, std::uint64_t seed) {
 }
 
 inline task<> one_of_tasks(arena& in, std::uint64_t seed) {
-  random_engine random(seed);
+  detail::random_engine random(seed);
   runner self(in);
   for (int i = 0; i < waits_each; ++i) {
     switch (random.below(4)) {
@@ -154,7 +154,7 @@ inline task<> one_of_tasks(arena& in, std::uint64_t seed) {
 
 // The other thread: takes part in the waiting, rings, cancels and kills.
 inline void disturb(arena& in, std::vector<join_handle<>>& handles, std::uint64_t seed) {
-  random_engine random(seed);
+  detail::random_engine random(seed);
   for (int i = 0; i < 60; ++i) {
     auto& victim = handles[random.below(static_cast<std::uint32_t>(handles.size()))];
     switch (random.below(6)) {
@@ -175,7 +175,7 @@ inline void disturb(arena& in, std::vector<join_handle<>>& handles, std::uint64_
 
 // Spawns them on `where`, and gives their handles.
 template <class Where>
-std::vector<join_handle<>> spawn_racers(Where& where, arena& in, random_engine& random) {
+std::vector<join_handle<>> spawn_racers(Where& where, arena& in, detail::random_engine& random) {
   std::vector<join_handle<>> handles;
   for (std::size_t i = 0; i < coroutine_count; ++i) {
     const std::uint64_t own = random();

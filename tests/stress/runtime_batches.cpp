@@ -12,7 +12,7 @@ using namespace hocket_test;
 
 namespace {
 
-constexpr int rounds = sanitizer == sanitizer_kind::plain && !conforming_mode ? 300 : 60;
+constexpr int rounds = detail::sanitizer == detail::sanitizer_kind::plain && !detail::conforming_mode ? 300 : 60;
 constexpr int posters = 2, batches = 6;
 
 struct tally {
@@ -39,7 +39,7 @@ void as_fiber(tally& in, const counted_argument&, bool waits) {
 }
 
 // Gives how many of them were refused.
-int post_some(hocket::runtime& rt, tally& in, random_engine random, int& spawned) {
+int post_some(hocket::runtime& rt, tally& in, detail::random_engine random, int& spawned) {
   std::vector<join_handle<>> handles;
   {
     spawn_batch batch(rt);
@@ -73,7 +73,7 @@ task<> post_inside(tally& in, int& spawned) {
 TEST_CASE("batches from several threads are complete, or refused, while the runtime ends") {
   const std::uint64_t seed = chosen_seed();
   MESSAGE("HOCKET_STRESS_SEED=", seed);
-  random_engine random(seed);
+  detail::random_engine random(seed);
   for (const std::size_t workers : {1u, 2u, 8u}) {
     CAPTURE(workers);
     for (int round = 0; round < rounds; ++round) {
@@ -85,7 +85,7 @@ TEST_CASE("batches from several threads are complete, or refused, while the runt
         std::vector<std::thread> threads;
         for (int i = 0; i < posters; ++i) {
           threads.emplace_back(
-              [&, i, own = random_engine(random())] { refused[i] = post_some(rt, in, own, spawned[i]); });
+              [&, i, own = detail::random_engine(random())] { refused[i] = post_some(rt, in, own, spawned[i]); });
         }
         if (round % 2 == 0) static_cast<void>(rt.shutdown({.drain = std::chrono::hours(1), .report = -1}));
         for (auto& one : threads) one.join();

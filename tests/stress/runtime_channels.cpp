@@ -32,7 +32,7 @@ struct lane {
 };
 
 void send_in_fiber(lane& in, std::uint64_t seed) {
-  random_engine random(seed);
+  detail::random_engine random(seed);
   for (int i = 0; i < turns; ++i) {
     auto item = std::make_unique<long>(in.sent);
     auto done = await(within(no_or_short_time(random), in.through.send(std::move(item))));
@@ -40,7 +40,7 @@ void send_in_fiber(lane& in, std::uint64_t seed) {
   }
 }
 task<> send_in_task(lane& in, std::uint64_t seed) {
-  random_engine random(seed);
+  detail::random_engine random(seed);
   event never;
   for (int i = 0; i < turns; ++i) {
     auto item = std::make_unique<long>(in.sent);
@@ -49,7 +49,7 @@ task<> send_in_task(lane& in, std::uint64_t seed) {
   }
 }
 void receive_in_fiber(lane& in, std::uint64_t seed) {
-  random_engine random(seed);
+  detail::random_engine random(seed);
   event never;
   for (int i = 0; i < turns; ++i) {
     auto got = await(within(no_or_short_time(random), select(in.through.receive(), never.wait())));
@@ -57,14 +57,14 @@ void receive_in_fiber(lane& in, std::uint64_t seed) {
   }
 }
 task<> receive_in_task(lane& in, std::uint64_t seed) {
-  random_engine random(seed);
+  detail::random_engine random(seed);
   for (int i = 0; i < turns; ++i) {
     auto got = co_await within(no_or_short_time(random), in.through.receive());
     if (got) in.was_received(*got);
   }
 }
 
-void one_to_one(hocket::runtime& rt, random_engine& random, std::size_t places) {
+void one_to_one(hocket::runtime& rt, detail::random_engine& random, std::size_t places) {
   std::vector<std::unique_ptr<lane>> lanes;
   std::vector<join_handle<>> all;
   for (std::size_t i = 0; i < crowd; ++i) {
@@ -106,7 +106,7 @@ struct listener {
 };
 
 void listen_in_fiber(listener& self, std::uint64_t seed) {
-  random_engine random(seed);
+  detail::random_engine random(seed);
   for (int i = 0; i < turns; ++i) {
     auto got = await(within(no_or_short_time(random), select(self.of_items.receive(), self.of_values.receive())));
     if (got && got->index() == 0) self.item(got->get<0>());
@@ -114,7 +114,7 @@ void listen_in_fiber(listener& self, std::uint64_t seed) {
   }
 }
 task<> listen_in_task(listener& self, std::uint64_t seed) {
-  random_engine random(seed);
+  detail::random_engine random(seed);
   for (int i = 0; i < turns; ++i) {
     if (random.below(2) == 0) {
       auto got = co_await within(no_or_short_time(random), self.of_items.receive());
@@ -126,7 +126,7 @@ task<> listen_in_task(listener& self, std::uint64_t seed) {
   }
 }
 
-void one_to_all(hocket::runtime& rt, random_engine& random, std::size_t places) {
+void one_to_all(hocket::runtime& rt, detail::random_engine& random, std::size_t places) {
   broadcast<long> items(places);
   watch<long> values(0);
   std::vector<std::unique_ptr<listener>> listeners;
@@ -159,13 +159,13 @@ void one_to_all(hocket::runtime& rt, random_engine& random, std::size_t places) 
 TEST_CASE("one to one: what is sent is received in order or left, though both ends are cancelled and killed") {
   for (const std::size_t places : {1u, 4u}) {
     CAPTURE(places);
-    in_rounds([places](hocket::runtime& rt, random_engine& random) { one_to_one(rt, random, places); });
+    in_rounds([places](hocket::runtime& rt, detail::random_engine& random) { one_to_one(rt, random, places); });
   }
 }
 
 TEST_CASE("one to all: what is sent is received, told lost or left, though receivers are cancelled and killed") {
   for (const std::size_t places : {1u, 4u, 64u}) {
     CAPTURE(places);
-    in_rounds([places](hocket::runtime& rt, random_engine& random) { one_to_all(rt, random, places); });
+    in_rounds([places](hocket::runtime& rt, detail::random_engine& random) { one_to_all(rt, random, places); });
   }
 }

@@ -31,7 +31,8 @@ using namespace hocket_test;
 
 namespace {
 
-constexpr long races = sanitizer == sanitizer_kind::plain && !conforming_mode ? 1'000'000 : 10'000;
+constexpr long races =
+    detail::sanitizer == detail::sanitizer_kind::plain && !detail::conforming_mode ? 1'000'000 : 10'000;
 constexpr std::size_t crowd = 24, steady = 2;
 constexpr int waits_of_each = 8;
 
@@ -112,12 +113,12 @@ struct market {
 };
 
 // How long a wait may take: for ever, or next to nothing.
-duration limit_of(random_engine& random, bool patient) {
+duration limit_of(detail::random_engine& random, bool patient) {
   return patient || random.below(3) == 0 ? duration::max() : short_time(random);
 }
 
 template <class Body>
-Body use_locks(market& in, random_engine& random, bool patient, bool& goes_on) {
+Body use_locks(market& in, detail::random_engine& random, bool patient, bool& goes_on) {
   const duration limit = limit_of(random, patient);
   const std::uint32_t kind = random.below(5), n = 1 + random.below(3);
   const bool stays = random.below(4) == 0;
@@ -160,7 +161,7 @@ Body use_locks(market& in, random_engine& random, bool patient, bool& goes_on) {
 }
 
 template <class Body>
-Body use_channel(market& in, random_engine& random, bool patient, bool& goes_on) {
+Body use_channel(market& in, detail::random_engine& random, bool patient, bool& goes_on) {
   const duration limit = limit_of(random, patient);
   const std::size_t which = random.below(3), other = (which + 1) % 3;
   item_channel& c = in.channels[which];
@@ -200,7 +201,7 @@ Body use_channel(market& in, random_engine& random, bool patient, bool& goes_on)
 
 // Makes a job; or takes one if there is one, or if it is told of one in time.
 template <class Body>
-Body use_condition(market& in, random_engine& random, bool patient, bool& goes_on) {
+Body use_condition(market& in, detail::random_engine& random, bool patient, bool& goes_on) {
   const duration limit = limit_of(random, patient);
   const bool makes = !patient && random.below(3) == 0;
   wait_outcome locks(in.ends);
@@ -224,7 +225,7 @@ Body use_condition(market& in, random_engine& random, bool patient, bool& goes_o
 }
 
 template <class Body>
-Body wait_for_bell(market& in, random_engine& random, bool patient, bool& goes_on) {
+Body wait_for_bell(market& in, detail::random_engine& random, bool patient, bool& goes_on) {
   const duration limit = limit_of(random, patient);
   wait_outcome end(in.ends);
   if (random.below(2) == 0) {
@@ -238,7 +239,7 @@ Body wait_for_bell(market& in, random_engine& random, bool patient, bool& goes_o
 
 // One of the above.
 template <class Body>
-Body one_wait_of(market& in, random_engine& random, bool patient, bool& goes_on) {
+Body one_wait_of(market& in, detail::random_engine& random, bool patient, bool& goes_on) {
   switch (random.below(10)) {
     case 0:
     case 1:
@@ -254,19 +255,19 @@ Body one_wait_of(market& in, random_engine& random, bool patient, bool& goes_on)
 }
 
 void trade_in_fiber(market& in, std::uint64_t seed, bool patient) {
-  random_engine random(seed);
+  detail::random_engine random(seed);
   bool goes_on = true;
   for (int i = 0; i < waits_of_each && goes_on; ++i)
     one_wait_of<direct_body<by_fiber>>(in, random, patient, goes_on).get();
 }
 task<> trade_in_task(market& in, std::uint64_t seed, bool patient) {
-  random_engine random(seed);
+  detail::random_engine random(seed);
   bool goes_on = true;
   for (int i = 0; i < waits_of_each && goes_on; ++i) co_await one_wait_of<task<>>(in, random, patient, goes_on);
 }
 
 // The thread of the test: takes part, and ends waits of others.
-void disturb(market& in, std::vector<join_handle<>>& handles, random_engine& random) {
+void disturb(market& in, std::vector<join_handle<>>& handles, detail::random_engine& random) {
   for (int i = 0; i < 60; ++i) {
     const std::size_t which = random.below(3);
     auto& victim = handles[steady + random.below(crowd - steady)];
@@ -330,7 +331,8 @@ void check_books(market& in) {
 }
 
 // In one of eight the runtime is destroyed under what still waits.
-void one_round(std::optional<hocket::runtime>& rt, std::size_t workers, statistics& ends, random_engine& random) {
+void one_round(std::optional<hocket::runtime>& rt, std::size_t workers, statistics& ends,
+               detail::random_engine& random) {
   if (!rt) rt.emplace(runtime_options{.workers = workers});
   market in(ends);
   std::vector<join_handle<>> handles;
@@ -357,7 +359,7 @@ TEST_CASE(
     "faults 12, 13, 14, 15, 16, 19: in a million contended waits no permit, item or wake-up is lost, or given twice") {
   const std::uint64_t seed = chosen_seed();
   MESSAGE("HOCKET_STRESS_SEED=", seed);
-  random_engine random(seed);
+  detail::random_engine random(seed);
   statistics ends;
   int part = 0;
   for (const std::size_t workers : {1u, 2u, 4u}) {

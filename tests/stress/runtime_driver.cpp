@@ -10,7 +10,7 @@ using namespace hocket_test;
 
 namespace {
 
-constexpr int rounds = sanitizer == sanitizer_kind::plain && !conforming_mode ? 300 : 30;
+constexpr int rounds = detail::sanitizer == detail::sanitizer_kind::plain && !detail::conforming_mode ? 300 : 30;
 constexpr std::size_t line_count = 24;
 
 struct outcomes {
@@ -18,7 +18,7 @@ struct outcomes {
 };
 
 task<> read_as_task(const wire& from, outcomes& in, std::uint64_t seed) {
-  random_engine random(seed);
+  detail::random_engine random(seed);
   for (int i = 0; i < 20; ++i) {
     auto ready = co_await within(short_time(random), readable(from.fd()));
     static_cast<void>(from.take());
@@ -28,7 +28,7 @@ task<> read_as_task(const wire& from, outcomes& in, std::uint64_t seed) {
 }
 
 void read_as_fiber(const wire& from, outcomes& in, std::uint64_t seed) {
-  random_engine random(seed);
+  detail::random_engine random(seed);
   for (int i = 0; i < 20; ++i) {
     const bool ready = await(within(short_time(random), readable(from.fd()))).has_value();
     static_cast<void>(from.take());
@@ -42,7 +42,7 @@ void read_as_fiber(const wire& from, outcomes& in, std::uint64_t seed) {
 TEST_CASE("waits in drivers end once each, however they end") {
   const std::uint64_t seed = chosen_seed();
   MESSAGE("HOCKET_STRESS_SEED=", seed);
-  random_engine random(seed);
+  detail::random_engine random(seed);
   const std::vector<wire> lines(line_count);
   for (const std::size_t workers : {1u, 2u, 4u}) {
     CAPTURE(workers);

@@ -72,7 +72,7 @@ struct store : Locks {
 // One whose wait timed out tries again, one that was cancelled leaves.
 template <class Store>
 void use_in_fiber(Store& in, bool puts, std::uint64_t seed) {
-  random_engine random(seed);
+  detail::random_engine random(seed);
   for (int i = 0; i < turns; ++i) {
     auto held = await(in.enter());
     if (!held) return;
@@ -89,7 +89,7 @@ void use_in_fiber(Store& in, bool puts, std::uint64_t seed) {
 }
 template <class Store>
 task<> use_in_task(Store& in, bool puts, std::uint64_t seed) {
-  random_engine random(seed);
+  detail::random_engine random(seed);
   for (int i = 0; i < turns; ++i) {
     auto held = co_await in.enter();
     if (!held) co_return;
@@ -107,7 +107,7 @@ task<> use_in_task(Store& in, bool puts, std::uint64_t seed) {
 
 // As many put as get.
 template <class Store>
-std::vector<join_handle<>> spawn_users(hocket::runtime& rt, Store& in, random_engine& random) {
+std::vector<join_handle<>> spawn_users(hocket::runtime& rt, Store& in, detail::random_engine& random) {
   std::vector<join_handle<>> all;
   for (std::size_t i = 0; i < crowd; ++i) {
     const std::uint64_t own = random();
@@ -120,7 +120,7 @@ std::vector<join_handle<>> spawn_users(hocket::runtime& rt, Store& in, random_en
 
 // Nobody closes it: who is not told waits for ever.
 template <class Store>
-void hand_over_in_peace(hocket::runtime& rt, random_engine& random) {
+void hand_over_in_peace(hocket::runtime& rt, detail::random_engine& random) {
   Store in;
   auto all = spawn_users(rt, in, random);
   wait_for(all);
@@ -129,7 +129,7 @@ void hand_over_in_peace(hocket::runtime& rt, random_engine& random) {
   REQUIRE(in.next == 1 + turns * static_cast<int>(crowd) / 2);
 }
 template <class Store>
-void hand_over_and_kill(hocket::runtime& rt, random_engine& random) {
+void hand_over_and_kill(hocket::runtime& rt, detail::random_engine& random) {
   Store in;
   auto all = spawn_users(rt, in, random);
   cancel_and_kill_some(all, random, crowd);
@@ -158,7 +158,7 @@ struct traffic {
 };
 
 void drive_in_fiber(traffic& in, bool sends, std::uint64_t seed) {
-  random_engine random(seed);
+  detail::random_engine random(seed);
   for (int i = 0; i < turns; ++i) {
     if (sends) {
       const long number = in.next++;
@@ -176,7 +176,7 @@ void drive_in_fiber(traffic& in, bool sends, std::uint64_t seed) {
   }
 }
 task<> drive_in_task(traffic& in, bool sends, std::uint64_t seed) {
-  random_engine random(seed);
+  detail::random_engine random(seed);
   for (int i = 0; i < turns; ++i) {
     if (!sends) {
       auto got = co_await within(no_or_short_time(random), in.lane.receive());
@@ -197,7 +197,7 @@ task<> drive_in_task(traffic& in, bool sends, std::uint64_t seed) {
   }
 }
 
-void drive_and_kill(hocket::runtime& rt, random_engine& random, std::size_t places) {
+void drive_and_kill(hocket::runtime& rt, detail::random_engine& random, std::size_t places) {
   traffic in(places);
   std::vector<join_handle<>> all;
   for (std::size_t i = 0; i < crowd; ++i) {
@@ -216,28 +216,32 @@ void drive_and_kill(hocket::runtime& rt, random_engine& random, std::size_t plac
 }  // namespace
 
 TEST_CASE("no notification of a condition is lost, though waits time out") {
-  in_rounds(
-      [](hocket::runtime& rt, random_engine& random) { hand_over_in_peace<store<store_with_mutex>>(rt, random); });
+  in_rounds([](hocket::runtime& rt, detail::random_engine& random) {
+    hand_over_in_peace<store<store_with_mutex>>(rt, random);
+  });
 }
 
 TEST_CASE("no notification of a monitor is lost, though waits time out") {
-  in_rounds(
-      [](hocket::runtime& rt, random_engine& random) { hand_over_in_peace<store<store_with_monitor>>(rt, random); });
+  in_rounds([](hocket::runtime& rt, detail::random_engine& random) {
+    hand_over_in_peace<store<store_with_monitor>>(rt, random);
+  });
 }
 
 TEST_CASE("who waits for a condition is alone in its mutex again, also when cancelled or killed") {
-  in_rounds(
-      [](hocket::runtime& rt, random_engine& random) { hand_over_and_kill<store<store_with_mutex>>(rt, random); });
+  in_rounds([](hocket::runtime& rt, detail::random_engine& random) {
+    hand_over_and_kill<store<store_with_mutex>>(rt, random);
+  });
 }
 
 TEST_CASE("who waits in a monitor is alone in it again, also when cancelled or killed") {
-  in_rounds(
-      [](hocket::runtime& rt, random_engine& random) { hand_over_and_kill<store<store_with_monitor>>(rt, random); });
+  in_rounds([](hocket::runtime& rt, detail::random_engine& random) {
+    hand_over_and_kill<store<store_with_monitor>>(rt, random);
+  });
 }
 
 TEST_CASE("what is sent is received once or left, though senders and receivers are cancelled and killed") {
   for (const std::size_t places : {0u, 1u, 4u}) {
     CAPTURE(places);
-    in_rounds([places](hocket::runtime& rt, random_engine& random) { drive_and_kill(rt, random, places); });
+    in_rounds([places](hocket::runtime& rt, detail::random_engine& random) { drive_and_kill(rt, random, places); });
   }
 }

@@ -9,7 +9,7 @@ using namespace hocket_test;
 
 namespace {
 
-constexpr bool quick = sanitizer != sanitizer_kind::plain || conforming_mode;
+constexpr bool quick = detail::sanitizer != detail::sanitizer_kind::plain || detail::conforming_mode;
 constexpr int rounds = quick ? 100 : 400;
 constexpr int actions = quick ? 100 : 300;
 constexpr int deadlines_each = quick ? 1000 : 3000;
@@ -30,7 +30,7 @@ void check_manager(managed_arena& in) {
 }
 
 // `frames`: the clock that the manager goes by, which two threads move meanwhile; null: the runtime's.
-void act_on_threads(managed_arena& in, random_engine& random, manual_clock* frames) {
+void act_on_threads(managed_arena& in, detail::random_engine& random, manual_clock* frames) {
   std::atomic<bool> over{false};
   std::vector<std::thread> threads, ticking;
   for (std::size_t i = 0; i < thread_count; ++i) threads.emplace_back(act_on_manager, std::ref(in), random(), actions);
@@ -61,7 +61,7 @@ struct totals {
   }
 };
 
-void one_round(runtime& rt, random_engine& random, totals& all) {
+void one_round(runtime& rt, detail::random_engine& random, totals& all) {
   const std::size_t limit = random.below(4) == 0 ? 40 : 0xffff'ffff;
   manual_clock frames;
   const bool ticks = random.below(4) == 0;
@@ -89,7 +89,7 @@ task<> wait_for_ever(event& never) { co_await or_throw(never.wait()); }
 
 // Nothing but deadlines ends what this one waits for.
 void wait_for_deadlines(task_manager& tm, event& never, std::uint64_t seed, std::atomic<int>& passed) {
-  random_engine random(seed);
+  detail::random_engine random(seed);
   for (int i = 0; i < deadlines_each; ++i) {
     const duration soon = std::chrono::microseconds(random.below(20)) - std::chrono::microseconds(2);
     if (random.below(2)) {
@@ -110,7 +110,7 @@ void wait_for_deadlines(task_manager& tm, event& never, std::uint64_t seed, std:
 TEST_CASE("every deadline of a task manager passes, though it comes and goes to rest all the time") {
   const std::uint64_t seed = chosen_seed();
   MESSAGE("HOCKET_STRESS_SEED=", seed);
-  random_engine random(seed);
+  detail::random_engine random(seed);
   for (const std::size_t workers : {1u, 2u, 4u}) {
     CAPTURE(workers);
     event never;
@@ -131,7 +131,7 @@ TEST_CASE("every deadline of a task manager passes, though it comes and goes to 
 TEST_CASE("a task manager loses nothing, whatever meets whatever") {
   const std::uint64_t seed = chosen_seed();
   MESSAGE("HOCKET_STRESS_SEED=", seed);
-  random_engine random(seed);
+  detail::random_engine random(seed);
   for (const std::size_t workers : {1u, 2u, 4u}) {
     CAPTURE(workers);
     totals all;

@@ -13,7 +13,7 @@ using namespace hocket_test;
 
 namespace {
 
-constexpr bool quick = sanitizer != sanitizer_kind::plain || conforming_mode;
+constexpr bool quick = detail::sanitizer != detail::sanitizer_kind::plain || detail::conforming_mode;
 constexpr int rounds = quick ? 40 : 100;
 constexpr std::size_t crowd = 8;
 
@@ -22,7 +22,7 @@ template <class Round>
 void in_rounds(Round one_round) {
   const std::uint64_t seed = chosen_seed();
   MESSAGE("HOCKET_STRESS_SEED=", seed);
-  random_engine random(seed);
+  detail::random_engine random(seed);
   for (const std::size_t workers : {1u, 2u, 4u, 8u}) {
     CAPTURE(workers);
     hocket::runtime rt(runtime_options{.workers = workers});
@@ -53,7 +53,7 @@ struct march {
 };
 
 void march_in_fiber(march& in, std::uint64_t seed) {
-  random_engine random(seed);
+  detail::random_engine random(seed);
   for (int phase = 0; phase < phases; ++phase) {
     ++in.come[phase];
     for (int tries = 0;; ++tries) {
@@ -66,7 +66,7 @@ void march_in_fiber(march& in, std::uint64_t seed) {
   }
 }
 task<> march_in_task(march& in, std::uint64_t seed) {
-  random_engine random(seed);
+  detail::random_engine random(seed);
   for (int phase = 0; phase < phases; ++phase) {
     ++in.come[phase];
     for (int tries = 0;; ++tries) {
@@ -100,7 +100,7 @@ struct shelf {
 };
 
 void use_shelf_in_fiber(shelf& in, std::uint64_t seed) {
-  random_engine random(seed);
+  detail::random_engine random(seed);
   for (int i = 0; i < 50; ++i) {
     if (random.below(3) == 0) {
       auto held = await(within(short_time(random), in.m.lock()));
@@ -113,7 +113,7 @@ void use_shelf_in_fiber(shelf& in, std::uint64_t seed) {
   }
 }
 task<> use_shelf_in_task(shelf& in, std::uint64_t seed) {
-  random_engine random(seed);
+  detail::random_engine random(seed);
   for (int i = 0; i < 50; ++i) {
     if (random.below(3) == 0) {
       auto held = co_await within(short_time(random), in.m.lock());
@@ -152,7 +152,7 @@ struct founding {
 };
 
 void found_in_fiber(founding& in, std::uint64_t seed) {
-  random_engine random(seed);
+  detail::random_engine random(seed);
   for (int i = 0; i < 4; ++i) {
     auto turn = await(within(short_time(random), in.all.enter()));
     if (!turn) continue;
@@ -161,7 +161,7 @@ void found_in_fiber(founding& in, std::uint64_t seed) {
   }
 }
 task<> found_in_task(founding& in, std::uint64_t seed) {
-  random_engine random(seed);
+  detail::random_engine random(seed);
   auto turn = co_await in.all.enter();
   if (!turn) co_return;
   if (*turn) {
@@ -175,7 +175,7 @@ task<> found_in_task(founding& in, std::uint64_t seed) {
 }  // namespace
 
 TEST_CASE("parties of a barrier stay in step, though their waits time out") {
-  in_rounds([](hocket::runtime& rt, random_engine& random) {
+  in_rounds([](hocket::runtime& rt, detail::random_engine& random) {
     march in;
     std::vector<join_handle<>> all;
     for (std::size_t i = 0; i < crowd; ++i) {
@@ -190,7 +190,7 @@ TEST_CASE("parties of a barrier stay in step, though their waits time out") {
 }
 
 TEST_CASE("a shared mutex has one writer or many readers, though waits time out and holders are killed") {
-  in_rounds([](hocket::runtime& rt, random_engine& random) {
+  in_rounds([](hocket::runtime& rt, detail::random_engine& random) {
     shelf in;
     std::vector<join_handle<>> all;
     for (std::size_t i = 0; i < crowd; ++i) {
@@ -208,7 +208,7 @@ TEST_CASE("a shared mutex has one writer or many readers, though waits time out 
 }
 
 TEST_CASE("what is done once is done once, though turns fail, waits time out and holders are killed") {
-  in_rounds([](hocket::runtime& rt, random_engine& random) {
+  in_rounds([](hocket::runtime& rt, detail::random_engine& random) {
     founding in;
     std::vector<join_handle<>> all;
     for (std::size_t i = 0; i < crowd; ++i) {
@@ -228,7 +228,7 @@ TEST_CASE("what is done once is done once, though turns fail, waits time out and
 }
 
 TEST_CASE("the one who waits for a latch destroys it, while others have just counted") {
-  in_rounds([](hocket::runtime& rt, random_engine&) {
+  in_rounds([](hocket::runtime& rt, detail::random_engine&) {
     auto ready = std::make_unique<latch>(crowd);
     int made[crowd]{};
     std::atomic<int> wrong{0};

@@ -13,7 +13,7 @@ constexpr int times = quick ? 40 : 600;
 TEST_CASE("waits end once each on any number of workers") {
   const std::uint64_t seed = chosen_seed();
   MESSAGE("HOCKET_STRESS_SEED=", seed);
-  random_engine random(seed);
+  detail::random_engine random(seed);
   for (const std::size_t workers : {1u, 2u, 4u, 8u}) {
     CAPTURE(workers);
     long ended = 0, cut_short = 0;

@@ -1,6 +1,6 @@
 // Several threads on one depot: stacks change hands, the limit is hit, waiters come and go, decay runs beside it all.
 #include <hocket/base/clock.hpp>
-#include <hocket/base/mutex.hpp>
+#include <hocket/base/detail/mutex.hpp>
 #include <hocket/stack/stack_pool.hpp>
 
 #include <doctest/doctest.h>
@@ -18,11 +18,11 @@ namespace {
 class market {
  public:
   void put(const stack_ref& stack) {
-    locked guard(mutex_);
+    primitive::locked guard(mutex_);
     stacks_.push_back(stack);
   }
   bool take(stack_ref& stack) {
-    locked guard(mutex_);
+    primitive::locked guard(mutex_);
     if (stacks_.empty()) return false;
     stack = stacks_.back();
     stacks_.pop_back();
@@ -30,20 +30,20 @@ class market {
   }
 
  private:
-  thread_mutex mutex_;
+  primitive::thread_mutex mutex_;
   std::vector<stack_ref> stacks_;
 };
 
-struct one_waiter : stack_waiter {
-  one_waiter() : stack_waiter(&one_waiter::on_stack) {}
-  static void on_stack(stack_waiter& self, const stack_ref& given) noexcept {
+struct one_waiter : detail::stack_waiter {
+  one_waiter() : detail::stack_waiter(&one_waiter::on_stack) {}
+  static void on_stack(detail::stack_waiter& self, const stack_ref& given) noexcept {
     auto& one = static_cast<one_waiter&>(self);
     one.stack = given;
     // ORDER: release, pairs with the load in wait_or_withdraw().
     one.woken.store(true, std::memory_order_release);
   }
   stack_ref stack{};
-  atomic<bool> woken{false};
+  primitive::atomic<bool> woken{false};
 };
 
 // Each stack's first word says whose it is: two owners would show.

@@ -3,7 +3,7 @@
 //
 // The seed is random and printed; HOCKET_STRESS_SEED=<n> repeats its choices (the schedule is the machine's).
 #include <hocket/base/random.hpp>
-#include <hocket/core/claim.hpp>
+#include <hocket/core/detail/claim.hpp>
 
 #include "unit/time/wheel_stand.hpp"
 
@@ -24,16 +24,16 @@ struct tally {
 };
 
 // What core's suspension does with one registration at a primitive and one at the wheel.
-class timed_wait : timer_node {
+class timed_wait : detail::timer_node {
  public:
   // Due at a time, or `in` from now; the other of the two is never.
-  timed_wait(timer_wheel& wheel, time_point due, duration in, tally& counts) : wheel_(wheel), counts_(counts) {
+  timed_wait(detail::timer_wheel& wheel, time_point due, duration in, tally& counts) : wheel_(wheel), counts_(counts) {
     when = due;
     set_after(in);
-    fire = [](timer_node& self) noexcept {
+    fire = [](detail::timer_node& self, detail::timer_call) noexcept {
       auto& it = static_cast<timed_wait&>(self);
       ++it.counts_.fired;
-      if (it.claim_.settle(verdict::timed_out) != settlement::lost) ++it.counts_.timed_out;
+      if (it.claim_.settle(detail::wait_end::timed_out) != detail::settlement::lost) ++it.counts_.timed_out;
       it.let_go(1);
     };
     claim_.arm();
@@ -46,7 +46,7 @@ class timed_wait : timer_node {
   // The other thread.
   void grant() noexcept {
     std::uint32_t holds = 1;
-    if (claim_.settle(verdict::granted) == settlement::won) {
+    if (claim_.settle(detail::wait_end::granted) == detail::settlement::won) {
       ++counts_.granted;
       if (wheel_.detach(*this)) ++holds;
     }
@@ -60,21 +60,21 @@ class timed_wait : timer_node {
     delete this;
   }
 
-  timer_wheel& wheel_;
+  detail::timer_wheel& wheel_;
   tally& counts_;
-  claim claim_;
+  detail::claim claim_;
 };
 
 std::uint64_t chosen_seed() {
   if (const char* given = std::getenv("HOCKET_STRESS_SEED")) return std::strtoull(given, nullptr, 10);
-  return random_seed();
+  return detail::random_seed();
 }
 
 // Slots through which waits get to the granting thread.
 using counter = std::array<std::atomic<timed_wait*>, 64>;
 
 void grant_all(counter& waits, int count, std::uint64_t seed) {
-  random_engine random{seed};
+  detail::random_engine random{seed};
   for (int left = count; left > 0;) {
     if (timed_wait* taken = waits[random.below(64)].exchange(nullptr)) {
       taken->grant();
@@ -93,11 +93,11 @@ TEST_CASE("faults 16, 20: a deadline and a grant from another thread race; each 
   counter waits{};
   flowing_stand s;
   std::thread granting([&] { grant_all(waits, rounds, seed); });
-  random_engine random{seed + 1};
+  detail::random_engine random{seed + 1};
   const auto turn = [&] {
     if (s.waker.take()) s.wheel.reclaim();
     if (random.below(2) == 0) s.time.advance(duration{random.below(8)});
-    s.wheel.advance(random.below(4) == 0 ? 3 : timer_wheel::unlimited);
+    s.wheel.advance(random.below(4) == 0 ? 3 : detail::timer_wheel::unlimited);
   };
   for (int begun = 0; begun < rounds;) {
     auto& place = waits[random.below(64)];
@@ -108,7 +108,7 @@ TEST_CASE("faults 16, 20: a deadline and a grant from another thread race; each 
       const bool from_now = kind != 1 && random.below(2) == 0;
       const time_point due = from_now ? time_point::max() : deadline_after(s.time.now(), kind == 1 ? duration{} : time);
       auto* wait = new timed_wait(s.wheel, due, from_now ? time : duration::max(), counts);
-      if (kind == 1) s.wheel.advance(timer_wheel::unlimited);
+      if (kind == 1) s.wheel.advance(detail::timer_wheel::unlimited);
       place.store(wait);
       ++begun;
     }

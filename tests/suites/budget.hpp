@@ -1,6 +1,6 @@
-// The budget of operations that are possible at once (core/budget.hpp), for every kind whose coroutines take turns
-// on an executor. What is always possible is an `endless<S>`: wait() gives an operation, over() says what has become of
-// all that was taken: whether nothing was lost.
+// The budget of operations that are possible at once (core/detail/budget.hpp), for every kind whose coroutines take
+// turns on an executor. What is always possible is an `endless<S>`: wait() gives an operation, over() says what has
+// become of all that was taken: whether nothing was lost.
 #pragma once
 #include <hocket/core/or_throw.hpp>
 #include <hocket/core/yield.hpp>
@@ -257,7 +257,7 @@ TEST_CASE_TEMPLATE("what ignores a cancel is possible also when the budget is us
   Kind world;
   auto shielded = [&]() -> typename Kind::body {
     for (int i = 0; i < 3 * budget; ++i) {
-      auto got = co_await source.wait().ignoring(hocket::verdict::cancelled);
+      auto got = co_await source.wait().ignoring(hocket::stop_level::cancel);
       REQUIRE(got.has_value());
     }
   };

@@ -182,7 +182,7 @@ struct endless_turns : endless {  // of work that nobody does
 };
 struct endless_stop : endless {
   hocket::stop_source stop;
-  endless_stop() { stop.request(hocket::verdict::cancelled); }
+  endless_stop() { stop.request(hocket::stop_level::cancel); }
   auto wait() { return hocket::stopped(stop); }
 };
 struct endless_short_sleeps : endless {

@@ -12,12 +12,12 @@
 //
 // An actor says limited(wait) of each of its waits, and got() when it has what it came for. `world` is declared last.
 //
-// Each play is acted again with actors whose budget is used up at each of their waits (core/operation.hpp): what is
-// possible at once goes through the queue then, and what was stopped before takes nothing. There the stroke comes, too,
-// from a coroutine among the actors, which lets the others run a few times before: so it hits one that stands in the
-// queue and has what it took.
+// Each play is acted again with actors whose budget is used up at each of their waits (core/detail/operation.hpp): what
+// is possible at once goes through the queue then, and what was stopped before takes nothing. There the stroke comes,
+// too, from a coroutine among the actors, which lets the others run a few times before: so it hits one that stands in
+// the queue and has what it took.
 #pragma once
-#include <hocket/core/current.hpp>
+#include <hocket/core/detail/current.hpp>
 #include <hocket/core/yield.hpp>
 #include <hocket/sync/event.hpp>
 #include <hocket/time/within.hpp>
@@ -56,7 +56,7 @@ class stage {
 
   template <class Wait>
   auto limited(int actor, Wait wait) const {
-    if (who_.budget_used_up) hocket::this_thread().spent = 255;
+    if (who_.budget_used_up) hocket::detail::this_thread().spent = 255;
     const bool hit = who_.fate == stroke::time_out && actor == who_.victim;
     return within(hit ? hocket::duration(limit) : hocket::duration(std::chrono::hours(1)), std::move(wait));
   }

@@ -2,7 +2,7 @@
 // suites (world.hpp). How many workers it has is chosen when the program runs: HOCKET_TEST_WORKERS, 4 if it is not set.
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/core/strength.hpp>
+#include <hocket/core/detail/strength.hpp>
 #include <hocket/runtime/runtime.hpp>
 
 #include "suites/started.hpp"
@@ -39,10 +39,10 @@ class on_a_runtime {
     CHECK(rt_.live() == 0);
   }
   void settle() {
-    hocket::runtime_look::wait_until_asleep(rt_);
+    hocket::detail::runtime_look::wait_until_asleep(rt_);
     while (auto next = next_to_do()) {
       next();
-      hocket::runtime_look::wait_until_asleep(rt_);
+      hocket::detail::runtime_look::wait_until_asleep(rt_);
     }
   }
   // Any thread. What has not begun is stopped as soon as it has.

@@ -4,10 +4,10 @@
 #pragma once
 #include <hocket/core/awaitable.hpp>
 #include <hocket/core/context.hpp>
-#include <hocket/core/current.hpp>
+#include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/strength.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/stop.hpp>
-#include <hocket/core/strength.hpp>
 
 #include "suites/world.hpp"
 #include "support/hand_timers.hpp"
@@ -30,7 +30,7 @@ class staged_threads {
   using blocks_threads = void;
 
   ~staged_threads() {
-    for (auto& one : all_) one->stop.request(hocket::verdict::killed);
+    for (auto& one : all_) one->stop.request(hocket::stop_level::kill);
     settle();
     for (auto& one : all_) CHECK(one->how != fate::running);
     for (auto& one : all_) one->thread.join();
@@ -57,8 +57,8 @@ class staged_threads {
       turn_.wait(guard, [this] { return on_stage_ == nullptr; });
     }
   }
-  void cancel(int id) { at(id).stop.request(hocket::verdict::cancelled); }
-  void kill(int id) { at(id).stop.request(hocket::verdict::killed); }
+  void cancel(int id) { at(id).stop.request(hocket::stop_level::cancel); }
+  void kill(int id) { at(id).stop.request(hocket::stop_level::kill); }
   void pass(hocket::duration time) {
     timers_.pass(time);
     settle();
@@ -69,7 +69,7 @@ class staged_threads {
   // Waits in the calling thread, which is one of this kind.
   template <class A>
   static decltype(auto) await(A&& a) {
-    auto&& awaiter = hocket::get_awaiter(std::forward<A>(a));
+    auto&& awaiter = hocket::detail::get_awaiter(std::forward<A>(a));
     if (!awaiter.await_ready()) one_thread::current()->suspend(awaiter);
     return awaiter.await_resume();
   }
@@ -87,7 +87,7 @@ class staged_threads {
     void run(Call& call) {
       current() = this;
       world_.wait_for_turn(*this);
-      hocket::this_thread().ctx = ctx_.get();
+      hocket::detail::this_thread().ctx = ctx_.get();
       try {
         call().get();
         how = fate::ended;
@@ -100,7 +100,7 @@ class staged_threads {
     void suspend(W& awaiter) {
       bool suspended = false;
       {
-        hocket::running_scope running({this}, ctx_.get());
+        hocket::detail::running_scope running({this}, ctx_.get());
         suspended = awaiter.await_suspend(std::coroutine_handle<>{});
       }
       while (suspended) {
@@ -109,8 +109,8 @@ class staged_threads {
         suspended = run_posted();
       }
     }
-    void post(hocket::runnable& work) noexcept override { world_.ready(*this, &work); }
-    hocket::timer_service* timers() noexcept override { return &world_.timers_; }
+    void post(hocket::detail::runnable& work) noexcept override { world_.ready(*this, &work); }
+    hocket::detail::timer_service* timers() noexcept override { return &world_.timers_; }
 
     std::thread thread;
     hocket::stop_source stop;
@@ -119,9 +119,9 @@ class staged_threads {
    private:
     // What was posted for this turn: a task that is waited for, or (false) the thread itself.
     bool run_posted() {
-      hocket::runnable* work = world_.take_posted();
+      hocket::detail::runnable* work = world_.take_posted();
       if (!work->handle) return false;
-      hocket::running_scope running({this}, ctx_.get());
+      hocket::detail::running_scope running({this}, ctx_.get());
       work->handle.resume();
       return true;
     }
@@ -129,11 +129,11 @@ class staged_threads {
     hocket::context_ptr ctx_ = hocket::context::child_of(hocket::context::root(), {.stop = &stop});
   };
 
-  void ready(one_thread& who, hocket::runnable* posted = nullptr) {
+  void ready(one_thread& who, hocket::detail::runnable* posted = nullptr) {
     std::lock_guard guard(mutex_);
     ready_.emplace_back(&who, posted);
   }
-  hocket::runnable* take_posted() {
+  hocket::detail::runnable* take_posted() {
     std::lock_guard guard(mutex_);
     return posted_;
   }
@@ -151,8 +151,8 @@ class staged_threads {
   hand_timers timers_;
   std::mutex mutex_;
   std::condition_variable turn_;
-  std::deque<std::pair<one_thread*, hocket::runnable*>> ready_;  // whose turn it is, and what it runs then
-  hocket::runnable* posted_ = nullptr;                           // of the turn that it is
+  std::deque<std::pair<one_thread*, hocket::detail::runnable*>> ready_;  // whose turn it is, and what it runs then
+  hocket::detail::runnable* posted_ = nullptr;                           // of the turn that it is
   one_thread* on_stage_ = nullptr;
   std::vector<std::unique_ptr<one_thread>> all_;
 };

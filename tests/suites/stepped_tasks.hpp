@@ -1,8 +1,8 @@
 // Tasks on an executor that is stepped by hand: a kind for the suites (world.hpp).
 #pragma once
 #include <hocket/core/context.hpp>
+#include <hocket/core/detail/strength.hpp>
 #include <hocket/core/stop.hpp>
-#include <hocket/core/strength.hpp>
 #include <hocket/coro/task.hpp>
 
 #include "suites/world.hpp"
@@ -20,7 +20,7 @@ class stepped_tasks {
   using strength = hocket::strength::shared;
 
   ~stepped_tasks() {
-    for (auto& one : all_) one->stop.request(hocket::verdict::killed);
+    for (auto& one : all_) one->stop.request(hocket::stop_level::kill);
     settle();
     for (auto& one : all_) CHECK(one->how != fate::running);
     CHECK(timers_.empty());
@@ -38,8 +38,8 @@ class stepped_tasks {
     return static_cast<int>(all_.size()) - 1;
   }
   void settle() { on_.run(); }
-  void cancel(int id) { at(id).stop.request(hocket::verdict::cancelled); }
-  void kill(int id) { at(id).stop.request(hocket::verdict::killed); }
+  void cancel(int id) { at(id).stop.request(hocket::stop_level::cancel); }
+  void kill(int id) { at(id).stop.request(hocket::stop_level::kill); }
   void pass(hocket::duration time) {
     timers_.pass(time);
     settle();

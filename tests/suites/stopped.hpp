@@ -16,7 +16,7 @@
 namespace hocket_test {
 
 TEST_CASE_TEMPLATE("a stop lets through all who wait for it, and who comes later", Kind, HOCKET_SUITE_KINDS) {
-  for (hocket::verdict strength : {hocket::verdict::cancelled, hocket::verdict::killed}) {
+  for (hocket::stop_level level : {hocket::stop_level::cancel, hocket::stop_level::kill}) {
     hocket::stop_source quit;
     std::atomic<int> told{0};
     Kind world;
@@ -27,7 +27,7 @@ TEST_CASE_TEMPLATE("a stop lets through all who wait for it, and who comes later
     for (int i = 0; i < 3; ++i) world.start(wait);
     world.settle();
     CHECK(told == 0);
-    CHECK(quit.request(strength));
+    CHECK(quit.request(level));
     world.settle();
     CHECK(told == 3);
     world.start(wait);
@@ -38,7 +38,7 @@ TEST_CASE_TEMPLATE("a stop lets through all who wait for it, and who comes later
 
 TEST_CASE_TEMPLATE("a stop of the source above is a stop", Kind, HOCKET_SUITE_KINDS) {
   hocket::stop_source above, below;
-  hocket::stop_link link(above, below);
+  hocket::detail::stop_link link(above, below);
   bool told = false;
   Kind world;
   auto wait = [&]() -> typename Kind::body {

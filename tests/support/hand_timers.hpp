@@ -1,27 +1,27 @@
 // Timers that are moved by hand.
 #pragma once
-#include <hocket/base/list.hpp>
-#include <hocket/base/mutex.hpp>
-#include <hocket/core/timer.hpp>
+#include <hocket/base/detail/list.hpp>
+#include <hocket/base/detail/mutex.hpp>
+#include <hocket/core/detail/timer.hpp>
 
 namespace hocket_test {
 
-class hand_timers final : public hocket::timer_service {
+class hand_timers final : public hocket::detail::timer_service {
  public:
   explicit hand_timers(hocket::time_point start = hocket::time_point(std::chrono::hours(1))) noexcept : now_(start) {}
   hocket::time_point now() const noexcept override { return now_; }
-  void attach(hocket::timer_node& node) noexcept override {
-    hocket::locked guard(mutex_);
+  void attach(hocket::detail::timer_node& node) noexcept override {
+    hocket::primitive::locked guard(mutex_);
     nodes_.push_back(node);
   }
-  bool detach(hocket::timer_node& node) noexcept override {
-    hocket::locked guard(mutex_);
+  bool detach(hocket::detail::timer_node& node) noexcept override {
+    hocket::primitive::locked guard(mutex_);
     if (!node.linked()) return false;
     nodes_.erase(node);
     return true;
   }
   bool empty() noexcept {
-    hocket::locked guard(mutex_);
+    hocket::primitive::locked guard(mutex_);
     return nodes_.empty();
   }
   // Lets time pass and fires what is due.
@@ -32,14 +32,14 @@ class hand_timers final : public hocket::timer_service {
   // Fires what is due at `when`, on the caller's thread; how many. The time stays.
   int fire_due(hocket::time_point when) noexcept {
     int fired = 0;
-    for (; hocket::timer_node* due = pop_due(when); ++fired) due->fire(*due);
+    for (; hocket::detail::timer_node* due = pop_due(when); ++fired) due->fire(*due, hocket::detail::timer_call::due);
     return fired;
   }
 
  private:
-  hocket::timer_node* pop_due(hocket::time_point when) noexcept {
-    hocket::locked guard(mutex_);
-    for (hocket::timer_node& node : nodes_) {
+  hocket::detail::timer_node* pop_due(hocket::time_point when) noexcept {
+    hocket::primitive::locked guard(mutex_);
+    for (hocket::detail::timer_node& node : nodes_) {
       if (node.when > when) continue;
       nodes_.erase(node);
       return &node;
@@ -47,8 +47,8 @@ class hand_timers final : public hocket::timer_service {
     return nullptr;
   }
 
-  hocket::thread_mutex mutex_;
-  hocket::list<hocket::timer_node> nodes_;
+  hocket::primitive::thread_mutex mutex_;
+  hocket::detail::list<hocket::detail::timer_node> nodes_;
   hocket::time_point now_;
 };
 

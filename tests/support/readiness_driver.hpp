@@ -8,11 +8,11 @@
 // free then is dropped.
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/base/mutex.hpp>
-#include <hocket/core/current.hpp>
-#include <hocket/core/driver_maker.hpp>
+#include <hocket/base/detail/mutex.hpp>
+#include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/operation.hpp>
+#include <hocket/core/driver.hpp>
 #include <hocket/core/executor.hpp>
-#include <hocket/core/operation.hpp>
 #include <hocket/runtime/descriptor_parker.hpp>
 
 #include <algorithm>
@@ -31,7 +31,7 @@
 
 namespace hocket_test {
 
-class readiness_driver final : public hocket::driver, public hocket::wait_source {
+class readiness_driver final : public hocket::driver, public hocket::primitive::wait_source {
  public:
   static constexpr std::size_t most_events = 8;  // that are collected at once
 
@@ -44,7 +44,8 @@ class readiness_driver final : public hocket::driver, public hocket::wait_source
   }
   ~readiness_driver() override {
     expect_owner();
-    if (waiting() != 0) hocket::fatal("a driver was destroyed while somebody waits at it", "end the waits before");
+    if (waiting() != 0)
+      hocket::detail::fatal("a driver was destroyed while somebody waits at it", "end the waits before");
     ::close(bell_);
     ::close(epoll_);
   }
@@ -68,7 +69,7 @@ class readiness_driver final : public hocket::driver, public hocket::wait_source
   }
   void wake() noexcept override {
     const std::uint64_t one = 1;
-    if (::write(bell_, &one, sizeof one) < 0) hocket::fatal("a driver cannot be woken", "none");
+    if (::write(bell_, &one, sizeof one) < 0) hocket::detail::fatal("a driver cannot be woken", "none");
   }
   void poll() noexcept override {
     expect_owner();
@@ -87,7 +88,7 @@ class readiness_driver final : public hocket::driver, public hocket::wait_source
   }
   bool sleeps() const noexcept { return asleep_until_.load() != awake; }
   std::size_t waiting() noexcept {
-    hocket::locked guard(mutex_);
+    hocket::primitive::locked guard(mutex_);
     std::size_t count = 0;
     for (const seat& one : seats_) count += one.who != nullptr;
     return count;
@@ -107,9 +108,9 @@ class readiness_driver final : public hocket::driver, public hocket::wait_source
     int error = 0;
 
     bool try_now() noexcept { return false; }
-    void begin(hocket::suspension& wait, hocket::waiter& entry) noexcept {
+    void begin(hocket::primitive::suspension& wait, hocket::primitive::waiter& entry) noexcept {
       hocket::driver* here = hocket::current_executor()->io_driver();
-      if (!here) hocket::fatal("a wait for a descriptor where there is no driver", "give the loop one");
+      if (!here) hocket::detail::fatal("a wait for a descriptor where there is no driver", "give the loop one");
       static_cast<readiness_driver*>(here)->begin(*this, wait, entry);
     }
     hocket::result<void> take() noexcept {
@@ -119,32 +120,33 @@ class readiness_driver final : public hocket::driver, public hocket::wait_source
   };
 
   const char* what() const noexcept override { return "a descriptor"; }
-  bool detach(hocket::waiter& entry) noexcept override {
-    hocket::locked guard(mutex_);
+  bool detach(hocket::primitive::waiter& entry) noexcept override {
+    hocket::primitive::locked guard(mutex_);
     for (seat& one : seats_) {
       if (one.who == &entry) return leave(one), true;
     }
     return false;
   }
-  void pass_on(hocket::waiter&) noexcept override {}
+  void pass_on(hocket::primitive::waiter&) noexcept override {}
 
  private:
   struct seat {
-    hocket::waiter* who = nullptr;
+    hocket::primitive::waiter* who = nullptr;
     int fd = -1;
   };
   static constexpr std::uint64_t the_bell = ~std::uint64_t{0};
   static constexpr hocket::duration::rep awake = -1;
 
   void expect_owner() const noexcept {
-    if (std::this_thread::get_id() != owner_) hocket::fatal("a driver was used by another thread", "none");
+    if (std::this_thread::get_id() != owner_) hocket::detail::fatal("a driver was used by another thread", "none");
   }
 
-  void begin(reading& what, hocket::suspension& wait, hocket::waiter& entry) noexcept {
-    hocket::locked guard(mutex_);
+  void begin(reading& what, hocket::primitive::suspension& wait, hocket::primitive::waiter& entry) noexcept {
+    hocket::primitive::locked guard(mutex_);
     std::size_t place = 0;
     while (place < seats_.size() && seats_[place].who) ++place;
-    if (place == seats_.size()) hocket::fatal("a test waits for more descriptors than its driver has seats", "less");
+    if (place == seats_.size())
+      hocket::detail::fatal("a test waits for more descriptors than its driver has seats", "less");
     seat& free = seats_[place];
     epoll_event event{};
     event.events = EPOLLIN | EPOLLONESHOT;
@@ -158,14 +160,14 @@ class readiness_driver final : public hocket::driver, public hocket::wait_source
     free.who = &entry;
     free.fd = what.fd;
   }
-  hocket::waiter* leave(seat& one) noexcept {
+  hocket::primitive::waiter* leave(seat& one) noexcept {
     ::epoll_ctl(epoll_, EPOLL_CTL_DEL, one.fd, nullptr);
     return std::exchange(one.who, nullptr);
   }
   void tell(std::size_t event) noexcept {
-    hocket::grant told;
+    hocket::primitive::grant told;
     {
-      hocket::locked guard(mutex_);
+      hocket::primitive::locked guard(mutex_);
       seat& one = seats_[event];
       if (one.who) told = one.who->claim();
       if (told) leave(one);
@@ -182,7 +184,7 @@ class readiness_driver final : public hocket::driver, public hocket::wait_source
     const std::size_t room = most_events - collected_;
     if (room == 0) return wait_for_bell(limit);
     const int got = ::epoll_wait(epoll_, events_.data() + collected_, static_cast<int>(room), limit);
-    if (got < 0 && errno != EINTR) hocket::fatal("epoll_wait failed", "none");
+    if (got < 0 && errno != EINTR) hocket::detail::fatal("epoll_wait failed", "none");
     for (std::size_t i = collected_, end = i + static_cast<std::size_t>(std::max(got, 0)); i < end; ++i) {
       if (events_[i].data.u64 != the_bell) events_[collected_++] = events_[i];
     }
@@ -199,7 +201,7 @@ class readiness_driver final : public hocket::driver, public hocket::wait_source
   std::size_t collected_ = 0;
   std::atomic<unsigned> parks_{0}, polls_{0};
   std::atomic<hocket::duration::rep> asleep_until_{awake};
-  hocket::thread_mutex mutex_;
+  hocket::primitive::thread_mutex mutex_;
   std::array<seat, 256> seats_;
 };
 
@@ -210,7 +212,7 @@ class readiness_drivers final : public hocket::driver_maker {
 
   std::unique_ptr<hocket::driver> make(std::size_t worker) override {
     auto made = std::make_unique<readiness_driver>(turns_);
-    if (worker != made_.size()) hocket::fatal("the drivers of a runtime are made out of order", "none");
+    if (worker != made_.size()) hocket::detail::fatal("the drivers of a runtime are made out of order", "none");
     made_.push_back(made.get());
     return made;
   }
@@ -223,9 +225,9 @@ class readiness_drivers final : public hocket::driver_maker {
   std::vector<readiness_driver*> made_;
 };
 
-inline hocket::operation<readiness_driver::reading> readable(int fd,
-                                                             hocket::source_place at = hocket::this_place()) noexcept {
-  return hocket::operation(readiness_driver::reading{fd}, at);
+inline hocket::primitive::operation<readiness_driver::reading> readable(
+    int fd, hocket::call_site at = hocket::this_call_site()) noexcept {
+  return hocket::primitive::operation(readiness_driver::reading{fd}, at);
 }
 
 }  // namespace hocket_test

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 struct runtime_look {
   // Whether all workers slept, with nothing to do, at some moment of this call.
@@ -42,4 +42,4 @@ struct runtime_look {
   static worker& at(const runtime& rt, std::size_t index) { return *rt.state_->workers[index]; }
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -21,7 +21,7 @@ WORDS = {
                     "conditional compilation lives in platform folders"),
     "machine": (r"\b(?:__x86_64__|__aarch64__|__riscv\w*|__linux__|__unix__|__GNUC__|__clang__|__GLIBC__|"
                 r"__SANITIZE_\w+|__has_feature|_WIN32|__APPLE__|__CET__|__AVX\w*)\b", "what the machine is, a platform folder says"),
-    "std-atomic": (r"\bstd::atomic\w*", "hocket::atomic and hocket::fence, so that the model checker sees it"),
+    "std-atomic": (r"\bstd::atomic\w*", "primitive::atomic and primitive::fence, so that the model checker sees it"),
     "print": (r"\b(?:f|v|vf|d)?printf\s*\(|\bf?puts\s*\(|\bperror\s*\(|\bstd::c(?:out|err|log)\b|"
               r"\bSTD(?:OUT|ERR)_FILENO\b|\bstd(?:out|err)\b", "nothing prints but base/fatal: use notice()"),
 }

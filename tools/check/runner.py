@@ -11,7 +11,7 @@ from .tools import Unavailable
 from .tree import Tree
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-RULES = ("layers", "cycles", "restricted", "size", "orderings", "public_includes", "workplace", "sleeps", "executables",
+RULES = ("layers", "cycles", "restricted", "size", "orderings", "public_includes", "doors", "collisions", "workplace", "sleeps", "executables",
          "formatting", "spelling", "headers", "weight")
 
 

@@ -30,7 +30,7 @@ def cpp_functions(code):
     depth, function = 0, None
     for match in re.finditer(r"[{}]", code):
         if match.group() == "{":
-            head = re.sub(r"(?m)^\s*#.*$", "", head_before(code, match.start()))
+            head = re.sub(r"(?m)^\s*#.*$|\[\[.*?\]\]", "", head_before(code, match.start()))
             if function is None and "(" in head and not NO_FUNCTION.search(head):
                 name = NAME.search(head)
                 first = code.count("\n", 0, match.start() - len(head.lstrip())) + 1

@@ -36,6 +36,16 @@ def long_function(lines):
     return "void f() {\n" + "  g();\n" * (lines - 2) + "}\n"
 
 
+def public(text, space="", path="core/a.hpp"):
+    """A header whose names are in hocket, or in a namespace below it."""
+    within = f"hocket::inline HOCKET_ABI{'::' + space if space else ''}"
+    return {f"include/hocket/{path}": f"{ONCE}namespace {within} {{\n{text}}}  // namespace {within}\n"}
+
+
+def page(*rows):
+    return {"docs/headers.md": "".join(f"| `{path}` | {', '.join(f'`{name}`' for name in names)} | x |\n" for path, *names in rows)}
+
+
 PROGRAMS = {"dev": "#!/usr/bin/env python3\n", ".ci/run": "#!/usr/bin/env bash\n"}
 ORDER = "// ORDER: release, pairs with the load in take()\n"
 
@@ -98,6 +108,23 @@ SAMPLES = {
         [header("base", "#include <iostream>\n"), header("base", "#include <functional>\n"),
          {"include/hocket/base/a.hpp": "int n;\n"}, {**header("base", "#include <base/b.hpp>\n"), "src/base/b.hpp": ""},
          {**header("base", '#include "b.hpp"\n'), **header("base", "", "b")}]),
+    "doors": (
+        [{**public("// A.\nstruct a {};\n"), **page(("core/a.hpp", "a"))},
+         {**public("// Gives one.\ndetail::of f(int n);\nstruct later;\n"), **page(("core/a.hpp", "f"))},
+         {**public("struct a {};\n", "detail"), **page(("core/a.hpp",))},
+         {**public("struct a {};\n", "detail", "core/detail/a.hpp")},
+         {**public("// A.\nstruct a {};\n", "", "core/detail/a.hpp"), **public("struct b {};\n", "detail"),
+          **page(("core/a.hpp", "a"))}],
+        [public("// A.\nstruct a {};\n"), {**public("// A.\nstruct a {};\n"), **page(("core/a.hpp",))},
+         {**public("struct a {};\n"), **page(("core/a.hpp", "a"))},
+         {**public("// A.\nstruct a {};\n"), **page(("core/a.hpp", "a", "gone"))}, page(("core/gone.hpp",)),
+         {**public("// Gives one.\ndetail::f_adaptor f(int n);\n"), **page(("core/a.hpp",))},
+         public("// A.\nstruct a {};\n", "", "core/detail/a.hpp"),
+         {**public("".join(f"// N.\nstruct a{n} {{}};\n" for n in range(11)), "primitive"),
+          **page(("core/a.hpp", *(f"primitive::a{n}" for n in range(11))))}]),
+    "collisions": (
+        [page(("core/a.hpp", "channel"))],
+        [page(("core/a.hpp", "clock")), page(("core/a.hpp", "errno"))]),
     "workplace": (
         [source("// see docs/a.md and build/lab/report.json\n"), source('auto p = "/usr/include";\n')],
         [source("// see /home" + "/jo/notes\n"), source("// https://reg" + "istry.example.org/x\n"),

@@ -28,7 +28,7 @@ FOLDER = "tests/mutants"
 CASE_SECONDS = 40  # after which a test case ends its program and says its name (tests/support/deadline.cpp)
 PROGRAM_SECONDS = 60
 FIELDS = ("target", "test", "why")
-SOURCES = ("src/", "include/", "ext/")
+SOURCES = ("src/", "include/", "ext/", "examples/")
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
   hocket-list               every live coroutine of every loop: what loop::dump tells, and a number
   hocket-bt [-all] WHICH    one backtrace from where it is suspended outward: its tasks, its own stack, whoever joins it
-  hocket-bt-record RECORD   the backtrace of a parked stack, from its record (context/switch.hpp)
+  hocket-bt-record RECORD   the backtrace of a parked stack, from its record (context/detail/switch.hpp)
   hocket-core FILE          generate-core-file that does not lose the stacks of fibers
 
 WHICH is a number or an address of hocket-list, a name, or an expression: a join_handle or a coroutine<...> object.

@@ -130,5 +130,5 @@ TEST_CASE("on a copied stack a buffer must not be a local") {
     });
     other.poll();
   };
-  if (!machine::fibers_are_threads) expect_fatal(reads_into_local, "copied");  // a thread's locals stay
+  if (!detail::machine::fibers_are_threads) expect_fatal(reads_into_local, "copied");  // a thread's locals stay
 }

@@ -1,10 +1,11 @@
-// The clock seam: whatever in hocket asks for the time asks a `clock`, so that a test or a simulation can own time.
+// The clock seam: whatever in hocket asks for the time asks a `clock_source`, so that a test or a simulation can own
+// time.
 //
 // Time points are those of std::chrono::steady_clock, in nanoseconds; they never go back. All arithmetic on user
 // supplied durations goes through `deadline_after`, which saturates: `duration::max()` is "never", not "in the past".
 #pragma once
-#include <hocket/base/atomic.hpp>
-#include <hocket/base/time_point.hpp>
+#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/detail/time_point.hpp>
 #include <cstdint>
 #include <limits>
 #include <ratio>
@@ -12,7 +13,7 @@
 
 namespace hocket::inline HOCKET_ABI {
 
-class clock {
+class clock_source {
  public:
   // Never less than what an earlier call returned. Any thread may call it.
   virtual time_point now() const noexcept = 0;
@@ -22,14 +23,14 @@ class clock {
   virtual bool flows() const noexcept { return false; }
 
  protected:
-  ~clock() = default;
+  ~clock_source() = default;
 };
 
 // The machine's monotonic clock. It lives for ever.
-const clock& steady_clock() noexcept;
+const clock_source& steady_clock() noexcept;
 
 // A clock that moves only when told. Any thread may read or move it.
-class manual_clock final : public clock {
+class manual_clock final : public clock_source {
  public:
   explicit manual_clock(time_point start = time_point{}) noexcept : now_(start.time_since_epoch().count()) {}
 
@@ -42,7 +43,7 @@ class manual_clock final : public clock {
   void set(time_point to) noexcept;
 
  private:
-  atomic<std::int64_t> now_;
+  primitive::atomic<std::int64_t> now_;
 };
 
 namespace detail {
@@ -74,8 +75,6 @@ constexpr duration scaled_real(Real nanoseconds) noexcept {
   return duration{whole + (static_cast<Real>(whole) < nanoseconds ? 1 : 0)};
 }
 
-}  // namespace detail
-
 // Any duration in nanoseconds: rounded up, so that a wait never ends early, and saturated at duration::min() and
 // duration::max(). A NaN counts as zero.
 template <class Rep, class Period>
@@ -85,19 +84,20 @@ constexpr duration to_nanoseconds(std::chrono::duration<Rep, Period> time) noexc
   const Rep count = time.count();
   if constexpr (std::is_floating_point_v<Rep>) {
     using real = std::common_type_t<Rep, double>;
-    return detail::scaled_real(static_cast<real>(count) * static_cast<real>(scale::num) /
-                               static_cast<real>(scale::den));
+    return scaled_real(static_cast<real>(count) * static_cast<real>(scale::num) / static_cast<real>(scale::den));
   } else {
     using wide = std::conditional_t<std::is_signed_v<Rep>, std::int64_t, std::uint64_t>;
-    return detail::scaled<scale::num, scale::den>(static_cast<wide>(count));
+    return scaled<scale::num, scale::den>(static_cast<wide>(count));
   }
 }
+
+}  // namespace detail
 
 // The instant `after` later than `now`, at earliest time_point::min() and at latest time_point::max() ("never").
 // A negative `after` gives an instant in the past: a wait until then ends at once.
 template <class Rep, class Period>
 constexpr time_point deadline_after(time_point now, std::chrono::duration<Rep, Period> after) noexcept {
-  const duration delta = to_nanoseconds(after);
+  const duration delta = detail::to_nanoseconds(after);
   std::int64_t sum = 0;
   if (__builtin_add_overflow(static_cast<std::int64_t>(now.time_since_epoch().count()),
                              static_cast<std::int64_t>(delta.count()), &sum)) {

@@ -1,6 +1,6 @@
 // The errors that are hocket's own; and from an expected failure to an exception, for callers that prefer one.
 #pragma once
-#include <hocket/base/platform/config.hpp>
+#include <hocket/base/detail/platform/config.hpp>
 #include <system_error>
 #include <type_traits>
 
@@ -9,8 +9,11 @@ namespace hocket::inline HOCKET_ABI {
 // What no std::errc says by itself. Each equals the std::errc that comes closest, too.
 enum class errc {
   closed = 1,  // the channel was closed; equals std::errc::broken_pipe
+  killed = 2,  // the coroutine was killed, and the wait reports it; equals std::errc::operation_canceled
 };
+// "hocket", for std::error_code(value, error_category()).
 const std::error_category& error_category() noexcept;
+// Makes an errc a std::error_code, without being called by name.
 inline std::error_code make_error_code(errc error) noexcept { return {static_cast<int>(error), error_category()}; }
 
 // Thrown when a wait was cancelled. It does not derive from std::exception: a handler that logs and swallows
@@ -21,8 +24,10 @@ class cancelled {
   std::error_code code() const noexcept { return std::make_error_code(std::errc::operation_canceled); }
 };
 
+namespace detail {
 // Throws `cancelled` if `error` equals std::errc::operation_canceled, otherwise std::system_error of `error`.
 [[noreturn]] void throw_error(std::error_code error);
+}  // namespace detail
 
 }  // namespace hocket::inline HOCKET_ABI
 

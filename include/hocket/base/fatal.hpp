@@ -4,7 +4,7 @@
 // is not reported as a result: `fatal` calls the installed handler with what happened and how to repair it, then
 // aborts. The default handler writes one line to standard error; it allocates nothing and takes no lock.
 #pragma once
-#include <hocket/base/platform/config.hpp>
+#include <hocket/base/detail/platform/config.hpp>
 #include <source_location>
 #include <type_traits>
 
@@ -31,6 +31,7 @@ template <class Handler, class Given>
 inline constexpr bool is_no_handler =
     !std::is_convertible_v<Handler, void (*)(Given) noexcept> && std::is_invocable_v<Handler&, Given>;
 }  // namespace detail
+
 template <class Handler>
   requires detail::is_no_handler<Handler, const fatal_error&>
 fatal_handler on_fatal(Handler&&) noexcept {
@@ -39,6 +40,8 @@ fatal_handler on_fatal(Handler&&) noexcept {
       "hocket: a fatal handler is noexcept and captures nothing: on_fatal([](const fatal_error& e) noexcept {...})");
   return nullptr;
 }
+
+namespace detail {
 
 // Reports a programming error and aborts.
 [[noreturn, gnu::cold]] void fatal(const char* what, const char* remedy, const char* subject = nullptr,
@@ -62,6 +65,8 @@ constexpr void debug_expects(bool holds, const char* what, const char* remedy, c
   }
 }
 
+}  // namespace detail
+
 // Notices: conditions that are handled but that an operator may want to see (a fallback taken, a limit met). The
 // default sink drops them: the library itself never prints. `text` is valid during the call only.
 using notice_handler = void (*)(const char* text) noexcept;
@@ -74,6 +79,9 @@ notice_handler on_notice(Handler&&) noexcept {
       "hocket: a notice handler is noexcept and captures nothing: on_notice([](const char* text) noexcept {...})");
   return nullptr;
 }
+
+namespace detail {
 void notice(const char* text) noexcept;
+}  // namespace detail
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -1,10 +1,12 @@
 // The randomness seam: whatever in hocket needs chance takes a seed from `random_seed`, so that a simulation can
 // replay it. Not for secrets.
 #pragma once
-#include <hocket/base/atomic.hpp>
+#include <hocket/base/detail/atomic.hpp>
 #include <cstdint>
 
 namespace hocket::inline HOCKET_ABI {
+
+namespace detail {
 
 // One step of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014, with the
 // constants of https://prng.di.unimi.it/splitmix64.c): advances `state`, returns 64 well mixed bits.
@@ -64,20 +66,22 @@ class random_engine {
 // A fresh seed: from the kernel (getrandom), or from the source that was installed. Any thread may call it.
 std::uint64_t random_seed() noexcept;
 
+}  // namespace detail
+
 // Replaces the source of seeds for the whole process; null restores the kernel's. Returns the previous one, null for
 // the kernel's. The source may be called from any thread.
 using seed_source = std::uint64_t (*)() noexcept;
 seed_source replace_seed_source(seed_source source) noexcept;
 
+namespace detail {
 // Another number after each replace_seed_source(), never 0 (it is odd): who keeps numbers that a seed has led to takes
 // a new seed when it has changed, so that a simulation is replayed whatever was done before. Any thread.
-namespace detail {
 extern constinit atomic<std::uint32_t> seed_generation_word;
-}
 inline std::uint32_t seed_generation() noexcept {
   // ORDER: acquire, pairs with the fetch_add in replace_seed_source(): the seed that is taken then is of the new
   // source.
-  return detail::seed_generation_word.load(std::memory_order_acquire);
+  return seed_generation_word.load(std::memory_order_acquire);
 }
+}  // namespace detail
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -26,8 +26,8 @@ class failure {
   // An error code of 0 says success: such a failure is a programming error.
   explicit failure(std::error_code error, std::source_location where = std::source_location::current()) noexcept
       : error_(error) {
-    expects(static_cast<bool>(error), "a failure was made of an error code that means success",
-            "return the value, or an error code that is not 0", nullptr, where);
+    detail::expects(static_cast<bool>(error), "a failure was made of an error code that means success",
+                    "return the value, or an error code that is not 0", nullptr, where);
   }
   template <class Enum>
     requires(std::is_error_code_enum_v<Enum> || std::is_same_v<Enum, std::errc>)
@@ -139,7 +139,7 @@ class [[nodiscard]] result {
   constexpr decltype(auto) value() const&& { return storage::get(thrown(std::move(*this)).storage_); }
 
   std::error_code error() const noexcept {
-    expects(!has_value(), "error() of a result that holds a value", "ask has_value() first");
+    detail::expects(!has_value(), "error() of a result that holds a value", "ask has_value() first");
     return storage_.error();
   }
 
@@ -250,9 +250,9 @@ class [[nodiscard]] result {
 
   template <class Self>
   static constexpr Self&& sure(Self&& self) noexcept {
-    if constexpr (misuse_checks) {
+    if constexpr (detail::misuse_checks) {
       if (!self.has_value()) [[unlikely]] {
-        fatal("the value of a failed result was used", "test the result first, or use value() or value_or()");
+        detail::fatal("the value of a failed result was used", "test the result first, or use value() or value_or()");
       }
     }
     return static_cast<Self&&>(self);
@@ -260,7 +260,7 @@ class [[nodiscard]] result {
   template <class Self>
   static constexpr Self&& thrown(Self&& self) {
     if (!self.has_value()) [[unlikely]]
-      throw_error(self.storage_.error());
+      detail::throw_error(self.storage_.error());
     return static_cast<Self&&>(self);
   }
 

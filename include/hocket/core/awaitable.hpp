@@ -1,6 +1,6 @@
 // The concepts behind `co_await x` and `await(x)`.
 #pragma once
-#include <hocket/base/platform/config.hpp>
+#include <hocket/base/detail/platform/config.hpp>
 #include <concepts>
 #include <coroutine>
 #include <utility>
@@ -8,13 +8,13 @@
 namespace hocket::inline HOCKET_ABI {
 
 namespace detail {
+
 template <class T>
 inline constexpr bool is_plain_answer = std::same_as<T, void> || std::same_as<T, bool>;
 template <class T>
 inline constexpr bool is_suspend_result = is_plain_answer<T>;
 template <class Promise>
 inline constexpr bool is_suspend_result<std::coroutine_handle<Promise>> = true;
-}  // namespace detail
 
 // What the language calls after `operator co_await`. await_suspend must accept the erased handle: hocket's wakers
 // know no promise types.
@@ -22,7 +22,7 @@ template <class A>
 concept awaiter = requires(A& a, std::coroutine_handle<> handle) {
   { a.await_ready() } -> std::convertible_to<bool>;
   a.await_resume();
-  requires detail::is_suspend_result<decltype(a.await_suspend(handle))>;
+  requires is_suspend_result<decltype(a.await_suspend(handle))>;
 };
 
 template <class A>
@@ -41,19 +41,28 @@ decltype(auto) get_awaiter(A&& a) {
 template <class A>
 using awaiter_of = decltype(get_awaiter(std::declval<A>()));
 
+}  // namespace detail
+
+// Something that `co_await` and await() take.
 template <class A>
 concept awaitable = requires(A&& a) {
-  requires requires(std::remove_reference_t<awaiter_of<A>>& w) {
+  requires requires(std::remove_reference_t<detail::awaiter_of<A>>& w) {
     { w.await_ready() } -> std::convertible_to<bool>;
     w.await_resume();
   };
 };
 
+// Base of the library's awaitables whose own namespace is another: so await(x), select(x, y) and within(1s, x) find the
+// functions of hocket without `hocket::`. Two objects of one type cannot have one address, hence a base for each class.
+template <class Self>
+struct awaitable_base {};
+
+namespace detail {
+
 // Whether a callable that returns T starts a task when it is spawned; any other starts a fiber.
 template <class T>
 inline constexpr bool is_task = false;
 
-namespace detail {
 // What a call gives that is only there for its message: it can be awaited, and becomes anything, so that no other
 // message follows.
 struct misused {
@@ -65,10 +74,9 @@ struct misused {
   void await_suspend(std::coroutine_handle<>) const noexcept {}
   misused await_resume() const noexcept { return {}; }
 };
-}  // namespace detail
 
 // Base of hocket's own awaiters: they wake through runnables, so that no bridge is needed between them and a scheduler.
-struct own_awaiter {};
+struct own_awaiter : awaitable_base<own_awaiter> {};
 
 // The same for those that run a coroutine, which may know addresses of whoever awaits it: its arguments, say.
 struct body_awaiter : own_awaiter {};
@@ -85,9 +93,7 @@ concept leaves_result = !std::is_rvalue_reference_v<W> && requires(std::remove_r
   { w.leave_result() } noexcept -> std::same_as<bool>;
 };
 
-namespace detail {
-
-// An awaitable of ours that has another awaiter for tasks (core/wait_room.hpp), and adaptors of such.
+// An awaitable of ours that has another awaiter for tasks (core/detail/wait_room.hpp), and adaptors of such.
 template <class A>
 concept has_awaiter_in_task = requires(A&& a) { std::forward<A>(a).await_in_task(); };
 
@@ -149,7 +155,8 @@ void give_up_awaitable(std::remove_reference_t<A>& what) noexcept {
 
 }  // namespace detail
 
+// What awaiting it gives.
 template <class A>
-using await_result_t = decltype(std::declval<std::remove_reference_t<awaiter_of<A>>&>().await_resume());
+using await_result_t = decltype(std::declval<std::remove_reference_t<detail::awaiter_of<A>>&>().await_resume());
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -11,9 +11,9 @@
 // levels it is the lock itself: not a byte or an instruction more.
 //
 // It is fatal whether the coroutine would have to wait or not: that is a matter of timing, and in every build an
-// operation that is possible at once goes through the queue all the same if the budget is used up (core/operation.hpp).
-// What never waits may be called under a lock: try_lock(), try_receive(), try_select(), unlock(), notify_one(). So may
-// a task be awaited: it is a call, and what it awaits is looked at.
+// operation that is possible at once goes through the queue all the same if the budget is used up
+// (core/detail/operation.hpp). What never waits may be called under a lock: try_lock(), try_receive(), try_select(),
+// unlock(), notify_one(). So may a task be awaited: it is a call, and what it awaits is looked at.
 //
 // What it does not see: a plain thread that waits (it blocks, and nobody else is in its way), shared ownership, foreign
 // awaitables that do not suspend, and raw coroutines that yield, whose owner knows what it does. A lock that is to be
@@ -79,7 +79,7 @@ class checked_lock {
 
  private:
   Mutex mutex_;
-  [[no_unique_address]] std::conditional_t<debug_checks, detail::lock_record, detail::no_lock_record> record_;
+  [[no_unique_address]] std::conditional_t<detail::debug_checks, detail::lock_record, detail::no_lock_record> record_;
 };
 
 }  // namespace hocket::inline HOCKET_ABI

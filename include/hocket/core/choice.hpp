@@ -80,7 +80,8 @@ class [[nodiscard]] choice {
   }
   template <std::size_t I>
   type<I>& checked() noexcept {
-    expects(index_ == I, "the value of another operation than the one that was chosen was used", "ask index() first");
+    detail::expects(index_ == I, "the value of another operation than the one that was chosen was used",
+                    "ask index() first");
     return stored<I>();
   }
   void take(choice& other) {

@@ -1,23 +1,28 @@
-// The surroundings of a coroutine: what it inherits from the one that started it.
+// The context of a coroutine: what it inherits from the one that started it.
 //
 // Every coroutine carries one context pointer. An awaited child shares its parent's; a spawned coroutine shares its
 // spawner's, or gets a context of its own when an option overrides something. Contexts are counted, because a spawned
 // coroutine may outlive its spawner; but that of a spawned coroutine does not count its parent, which is its target's
 // and so outlives its run: afterwards parent() is not to be asked. The stop source is not owned: the scope or handle
 // that owns it outlives the coroutines under it. Contexts are immutable after their construction, but for two: a block
-// of code in a fiber that wants other surroundings changes the fiber's own; and the context of a block that has ended
-// becomes as the one around it (core/context_block.hpp).
+// of code in a fiber that wants another context changes the fiber's own; and the context of a block that has ended
+// becomes as the one around it (core/detail/context_block.hpp).
 #pragma once
-#include <hocket/base/atomic.hpp>
 #include <hocket/base/clock.hpp>
-#include <hocket/core/context_binding.hpp>
+#include <hocket/base/detail/atomic.hpp>
+#include <hocket/core/detail/context_binding.hpp>
+#include <hocket/core/detail/current.hpp>
 #include <source_location>
 #include <utility>
 
 namespace hocket::inline HOCKET_ABI {
 
 class context;
+
+namespace detail {
 class scheduled;
+}  // namespace detail
+
 class stop_source;
 
 // Owns one reference.
@@ -52,7 +57,7 @@ struct context_options {
 struct inheritance {
   stop_source* stop = nullptr;
   time_point deadline = time_point::max();
-  binding_ptr bindings;
+  detail::binding_ptr bindings;
 };
 
 class context {
@@ -77,21 +82,21 @@ class context {
   context* parent() const noexcept { return parent_; }
   stop_source* stop() const noexcept { return given_.stop; }
   time_point deadline() const noexcept { return given_.deadline; }
-  const binding_ptr& bindings() const noexcept { return given_.bindings; }
+  const detail::binding_ptr& bindings() const noexcept { return given_.bindings; }
   const char* name() const noexcept { return name_; }                        // the nearest name upward; never null
   const std::source_location& spawned() const noexcept { return spawned_; }  // line 0: not told
 
   // The nearest scheduled coroutine upward: the one that this context, or a context around it, was made for. Null
   // where no spawn has led to. Linear in the number of groups (when_all) in between.
-  scheduled* coroutine() const noexcept;
+  detail::scheduled* coroutine() const noexcept;
 
   // The same, if what runs under this context is all that runs of it. Null for the children of a when_all, which run
   // beside each other: what they wait for, hold and unwind is not to be told of the coroutine as a whole.
-  scheduled* strand() const noexcept { return strand_; }
+  detail::scheduled* strand() const noexcept { return strand_; }
 
   // The address of coroutine(), for a thread that looks at `other` from outside: it may be given up meanwhile, or may
   // be gone, so the answer is to be compared only. Null: there is none, or the system does not let the process look
-  // (base/copy_memory.hpp).
+  // (base/detail/copy_memory.hpp).
   static const void* coroutine_of(const context* other) noexcept;
 
   // The nearest context upward, or this, that was not made for a block of code (child_with), which is a part of what
@@ -125,8 +130,8 @@ class context {
   // without one to its parent. `maker`: the code that makes it, whose bindings it has.
   using disposer = void (*)(context& self) noexcept;
   context(context& parent, const context_options& options, const context& maker, std::source_location spawned,
-          scheduled* strand, disposer dispose) noexcept;
-  context(context* parent, inheritance given, std::source_location spawned, scheduled* strand,
+          detail::scheduled* strand, disposer dispose) noexcept;
+  context(context* parent, inheritance given, std::source_location spawned, detail::scheduled* strand,
           disposer dispose) noexcept;
   ~context() = default;
 
@@ -146,17 +151,17 @@ class context {
   inheritance given_;
   const char* const name_;
   const std::source_location spawned_;
-  scheduled* const strand_;
+  detail::scheduled* const strand_;
   bool forks_ = false;
   bool block_ = false;
   bool of_many_ = false;
   bool counts_parent_ = false;
-  atomic<std::uint32_t> references_{1};
+  primitive::atomic<std::uint32_t> references_{1};
   const disposer dispose_;
 };
 
 inline context::context(context& parent, const context_options& options, const context& maker,
-                        std::source_location spawned, scheduled* strand, disposer dispose) noexcept
+                        std::source_location spawned, detail::scheduled* strand, disposer dispose) noexcept
     : parent_(&parent),
       given_{options.stop ? options.stop : parent.stop(),
              options.deadline < parent.deadline() ? options.deadline : parent.deadline(), maker.bindings()},
@@ -164,5 +169,11 @@ inline context::context(context& parent, const context_options& options, const c
       spawned_(spawned),
       strand_(strand),
       dispose_(dispose) {}
+
+// The running coroutine's context, also while an awaiter's await_suspend runs; never null.
+inline context& current_context() noexcept {
+  context* const own = detail::this_thread().ctx;
+  return own ? *own : context::root();
+}
 
 }  // namespace hocket::inline HOCKET_ABI

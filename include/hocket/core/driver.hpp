@@ -10,7 +10,7 @@
 //      posted, and what was begun and not yet handed to the system is handed over
 //   3. fires the timers that are due: data that has come in time beats the deadline, however late both are seen
 //   4. resumes what is ready, so many coroutines at most
-//   5. nothing was ready: announces that it sleeps (core/inbox.hpp)
+//   5. nothing was ready: announces that it sleeps (core/detail/inbox.hpp)
 //   6. park(): waits until something is ready, a wake() came or `until` has come; grants and posts nothing
 //   7. takes the announcement back; goes to 1
 //
@@ -34,12 +34,13 @@
 //   - park() may return for no reason. The owner has a turn and comes back.
 //   - park(time_point::min()) does not sleep; an `until` in the past the same.
 //   - poll() does not block, and is finite: it may leave the rest of a large number for the next one. It runs no
-//     foreign code; to grant waiters (core/suspension.hpp) is what it is for, be they of this owner or of another.
+//     foreign code; to grant waiters (core/detail/suspension.hpp) is what it is for, be they of this owner or of
+//     another.
 //   - both run on the owner's thread, outside of coroutines; poll() in its seat (current_executor() is the owner).
 //   - wake() is any thread's. Whoever needs the owner awake (for a post, a stop, a dump, its end) wakes one that sleeps
 //     in a driver as one that sleeps on a futex.
 //
-// What is waited for is the driver's: operations that it offers (core/operation.hpp) find it by
+// What is waited for is the driver's: operations that it offers (core/detail/operation.hpp) find it by
 // current_executor()->io_driver() in begin(), on the owner's thread. Such a wait ends like any other, by a stop or a
 // deadline on any thread, also when its coroutine has moved to another worker since: so wait_source::detach() is called
 // on any thread, at any time, and what was collected for a wait that is over must not reach it, nor another one at the
@@ -57,6 +58,7 @@
 // fork(). What a driver has of the system is the same object on both sides. A loop with a driver must not be run by a
 // child, and a runtime is not used there anyway.
 #pragma once
+#include <hocket/base/detail/platform/unique_ptr.hpp>
 #include <hocket/core/parker.hpp>
 
 namespace hocket::inline HOCKET_ABI {
@@ -82,6 +84,8 @@ class driver : public parker {
   const std::uint32_t turns_;
 };
 
+namespace detail {
+
 // When a driver is to be polled: the owner's part.
 class poll_schedule {
  public:
@@ -106,6 +110,19 @@ class poll_schedule {
 
   driver* driver_;
   std::uint32_t turns_left_ = 1;
+};
+
+}  // namespace detail
+
+// Makes the drivers of a runtime's workers. Used while the runtime is constructed.
+class driver_maker {
+ public:
+  // On the thread of that worker, which will use it: what belongs to a thread may be made here. One at a time, in the
+  // order of the workers. Not null. What it throws comes out of the runtime's constructor.
+  virtual std::unique_ptr<driver> make(std::size_t worker) = 0;
+
+ protected:
+  ~driver_maker() = default;
 };
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -1,13 +1,22 @@
-// Where coroutines run: the one interface that primitives know of a scheduler.
+// Where coroutines run: the one interface that primitives know of a scheduler. loop and runtime are executors; programs
+// refer to them by it and do not derive from it.
 #pragma once
-#include <hocket/core/runnable.hpp>
+#include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/runnable.hpp>
 
 namespace hocket::inline HOCKET_ABI {
 
 class driver;
+
+namespace detail {
 class registry;
+}  // namespace detail
+
 class spawn_target;
+
+namespace detail {
 class timer_service;
+}  // namespace detail
 
 // Protocol. post() hands over a runnable whose coroutine is suspended and which is in no other queue; the executor
 // resumes `handle` exactly once, later, from its own loop, never inside post() (nobody resumes inline). Until then
@@ -15,21 +24,21 @@ class timer_service;
 class executor {
  public:
   // Any thread. Never allocates, never throws, never runs foreign code.
-  virtual void post(runnable& work) noexcept = 0;
+  virtual void post(detail::runnable& work) noexcept = 0;
 
   // The same for several; not for none.
-  virtual void post_all(const runnables& works) noexcept {
+  virtual void post_all(const detail::runnables& works) noexcept {
     for (std::size_t i = 0; i < works.size(); ++i) post(works[i]);
   }
 
   // The timers of this executor, for deadlines of waits that begin on it; null if it has none.
-  virtual timer_service* timers() noexcept { return nullptr; }
+  virtual detail::timer_service* timers() noexcept { return nullptr; }
 
   // Of a pool of several threads, on one of them: more is ready there than that one is about to run.
   virtual void offer() noexcept {}
 
   // Where the scheduled coroutines that run here are listed; null if they are not. On its own thread only.
-  virtual registry* coroutines() noexcept { return nullptr; }
+  virtual detail::registry* coroutines() noexcept { return nullptr; }
 
   // What its thread waits for I/O by; null if it has none. On its own thread only.
   virtual driver* io_driver() noexcept { return nullptr; }
@@ -41,9 +50,14 @@ class executor {
   ~executor() = default;
 };
 
+// The executor that runs the calling code; null on a plain thread.
+inline executor* current_executor() noexcept { return detail::this_thread().seat.running_on; }
+
+namespace detail {
 // Posts `work` to its home: straight into its run queue where that is this thread's own, or a share of it.
 void post(runnable& work) noexcept;
 // The same for several whose home is `home`; not for none.
 void post_all(executor& home, const runnables& works) noexcept;
+}  // namespace detail
 
 }  // namespace hocket::inline HOCKET_ABI

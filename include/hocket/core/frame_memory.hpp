@@ -28,7 +28,7 @@
 // TSan every frame goes to the heap, so that the use of a destroyed frame is found.
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/core/current.hpp>
+#include <hocket/core/detail/current.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -42,6 +42,7 @@ struct frame_memory_statistics {
   std::size_t held = 0;      // bytes that the calling thread keeps now
   std::size_t shared = 0;    // bytes that the depot keeps now, for all threads
 };
+// Any thread; of the calling one.
 frame_memory_statistics frame_memory_usage() noexcept;
 
 // Gives every frame that the calling thread and the depot keep back to the heap. Returns the number of bytes.
@@ -57,7 +58,9 @@ std::size_t frame_memory_limit(std::size_t bytes) noexcept;
 // the same clock. duration::max(): nothing is. Any thread. The clock must live until another clock is set: any
 // thread that frees frames may read it.
 inline constexpr duration default_frame_memory_decay = std::chrono::seconds(10);
-void frame_memory_decay(duration period, const clock& time = steady_clock()) noexcept;
+void frame_memory_decay(duration period, const clock_source& time = steady_clock()) noexcept;
+
+namespace detail {
 
 // For promise types: what their operator new and operator delete call. `bytes` must be the same in both.
 void* allocate_frame(std::size_t bytes);
@@ -65,8 +68,6 @@ void release_frame(void* frame, std::size_t bytes) noexcept;
 
 // What every frame is aligned to.
 inline constexpr std::size_t frame_alignment = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
-
-namespace detail {
 
 // Whether memory of frames is aligned for a T. A reference refers to whatever.
 template <class T>
@@ -115,8 +116,6 @@ inline frame_bins* own_frames() noexcept {
 // release_frame(), out of line.
 [[gnu::noinline]] void release_frame_by_call(void* frame, std::size_t bytes) noexcept;
 
-}  // namespace detail
-
 // `thread` is the caller's own.
 inline void* allocate_frame(std::size_t bytes, thread_state& thread) {
   using namespace detail;
@@ -154,5 +153,7 @@ inline void release_frame(void* memory, std::size_t bytes) noexcept {
   --bin.room;
   bin.first = ::new (memory) kept_frame{bin.first};
 }
+
+}  // namespace detail
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -15,8 +15,8 @@
 // that drops the handle if the coroutine has ended. Only a handle that is dropped because of another exception gives it
 // up in silence. Move-only, owned by one thread at a time; the coroutine may run on another.
 #pragma once
-#include <hocket/core/operation.hpp>
-#include <hocket/core/scheduled.hpp>
+#include <hocket/core/detail/operation.hpp>
+#include <hocket/core/detail/scheduled.hpp>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -32,8 +32,8 @@ struct joined<result<T>> {
   using type = T;
 };
 
-// Throws what left the coroutine; gives the error when there is neither that nor a value.
-std::error_code check_joined(scheduled& of);
+// Of a coroutine that gave no value: throws what left it, or gives the error.
+std::error_code error_of_joined(scheduled& of);
 
 template <class T>
 class join_operation {
@@ -43,9 +43,12 @@ class join_operation {
 
   explicit join_operation(scheduled_result<T>& of) noexcept : of_(&of) {}
   bool try_now() noexcept { return of_->ended(); }
-  void begin(suspension& wait, waiter& entry) noexcept { of_->join(wait, entry); }
+  bool begin(suspension& wait, waiter& entry) noexcept { return of_->join(wait, entry); }
+  wait_source& source() const noexcept { return of_->as_source(); }
   result<value_type> take() {
-    if (std::error_code error = check_joined(*of_)) return failure(error);
+    of_->take_result();
+    if (of_->how() != end_kind::value) [[unlikely]]
+      return failure(error_of_joined(*of_));
     if constexpr (std::is_void_v<T>) return {};
     else return of_->result();
   }
@@ -62,7 +65,8 @@ class join_handle {
   using value_type = T;
 
   join_handle() noexcept = default;
-  explicit join_handle(scheduled_result<T>& of) noexcept : of_(&of) {}  // takes the object's reference, with the run
+  explicit join_handle(detail::scheduled_result<T>& of) noexcept
+      : of_(&of) {}  // takes the object's reference, with the run
   join_handle(join_handle&& other) noexcept : of_(std::exchange(other.of_, nullptr)) {}
   join_handle& operator=(join_handle&& other) noexcept {
     join_handle old(std::move(other));
@@ -81,18 +85,19 @@ class join_handle {
   bool done() const noexcept { return checked().ended(); }
 
   // Any thread. Asks the coroutine to stop: its present and later waits end with operation_canceled.
-  void cancel() const noexcept { checked().request(verdict::cancelled); }
+  void cancel() const noexcept { checked().request(stop_level::cancel); }
 
-  // Any thread. Ends the coroutine: its present wait, or the next one, unwinds it. Await the handle to know it gone.
-  void kill() const noexcept { checked().request(verdict::killed); }
+  // Any thread. Ends the coroutine: its present wait, or the next one, unwinds it,
+  // unless that reports the kill (docs/waits.md). Await the handle to know it gone.
+  void kill() const noexcept { checked().request(stop_level::kill); }
 
   // The wait for the end as an operation, to be timed or selected.
-  [[nodiscard]] operation<detail::join_operation<T>> join(source_place at = this_place()) {
-    return operation<detail::join_operation<T>>(std::in_place, at, checked());
+  [[nodiscard]] primitive::operation<detail::join_operation<T>> join(call_site at = this_call_site()) {
+    return primitive::operation<detail::join_operation<T>>(std::in_place, at, checked());
   }
 
   template <class Room>
-  class awaiter : public own_awaiter {
+  class awaiter : public detail::own_awaiter {
    public:
     explicit awaiter(join_handle& of) : what_(of.join({})) {}
     bool await_ready() noexcept { return wait_.await_ready(); }
@@ -103,24 +108,24 @@ class join_handle {
       if constexpr (detail::is_result<T>) {
         return joined;
       } else {
-        if (!joined) throw_error(joined.error());
+        if (!joined) detail::throw_error(joined.error());
         if constexpr (!std::is_void_v<T>) return std::forward<T>(*joined);
       }
     }
 
    private:
-    operation<detail::join_operation<T>> what_;
-    wait<detail::join_operation<T>, plain_terms, Room> wait_{std::move(what_).template wait_in<Room>()};
+    primitive::operation<detail::join_operation<T>> what_;
+    detail::wait<detail::join_operation<T>, detail::no_options, Room> wait_{std::move(what_).template wait_in<Room>()};
   };
   awaiter<detail::own_room<1>> operator co_await() { return awaiter<detail::own_room<1>>(*this); }
   awaiter<detail::shared_room> await_in_task() { return awaiter<detail::shared_room>(*this); }
 
  private:
-  scheduled_result<T>& checked() const noexcept {
-    expects(of_ != nullptr, "an empty join_handle was used", "it was moved from, or never came from a spawn");
+  detail::scheduled_result<T>& checked() const noexcept {
+    detail::expects(of_ != nullptr, "an empty join_handle was used", "it was moved from, or never came from a spawn");
     return *of_;
   }
-  scheduled_result<T>* of_ = nullptr;
+  detail::scheduled_result<T>* of_ = nullptr;
 };
 
 }  // namespace hocket::inline HOCKET_ABI

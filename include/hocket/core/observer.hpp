@@ -3,12 +3,15 @@
 // At most one observer is installed in a process. While there is none, an event costs one acquiring load and a branch,
 // and the raw switch costs nothing: only creation, scheduled suspension, wake-up and destruction are events.
 #pragma once
-#include <hocket/base/atomic.hpp>
+#include <hocket/base/detail/atomic.hpp>
 #include <source_location>
 
 namespace hocket::inline HOCKET_ABI {
 
+namespace detail {
 struct coroutine_header;
+}  // namespace detail
+
 class context;
 
 // Called on the thread where the event happens, possibly on several threads at once. A callback must neither throw
@@ -32,13 +35,15 @@ class observer {
 observer* install_observer(observer* watcher) noexcept;
 
 namespace detail {
+
 extern atomic<observer*> observer_slot;
-}
 
 // The installed observer or null. For authors of coroutine kinds and executors.
 inline observer* installed_observer() noexcept {
   // ORDER: acquire, pairs with the exchange in install_observer(): the observer's own state is visible.
-  return detail::observer_slot.load(std::memory_order_acquire);
+  return observer_slot.load(std::memory_order_acquire);
 }
+
+}  // namespace detail
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -7,7 +7,7 @@
 #pragma once
 #include <hocket/base/error.hpp>
 #include <hocket/core/awaitable.hpp>
-#include <hocket/core/operation.hpp>
+#include <hocket/core/detail/operation.hpp>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -29,32 +29,33 @@ class unwrapping : public adapted_awaiter<A, Where> {
   }
 };
 
-}  // namespace detail
+template <class A>
+concept awaitable_result = awaitable<A> && is_result<std::remove_cvref_t<await_result_t<A>>>;
 
 template <class A>
-concept awaitable_result = awaitable<A> && detail::is_result<std::remove_cvref_t<await_result_t<A>>>;
-
-template <class A>
-class [[nodiscard("an operation does nothing until it is awaited")]] or_throw_adaptor {
+class [[nodiscard("an operation does nothing until it is awaited")]] or_throw_adaptor
+    : public awaitable_base<or_throw_adaptor<A>> {
  public:
   explicit or_throw_adaptor(A&& a) : awaited_(std::forward<A>(a)) {}
   const std::remove_reference_t<A>& awaited() const noexcept { return awaited_; }
   static constexpr bool can_be_discarded = true;
-  void discard() && noexcept { detail::give_up_awaitable<A>(awaited_); }
-  detail::unwrapping<A&&> operator co_await() && { return detail::unwrapping<A&&>(std::forward<A>(awaited_)); }
-  detail::unwrapping<A&&, detail::in_task> await_in_task() &&
-    requires(detail::has_awaiter_in_task<A>)
+  void discard() && noexcept { give_up_awaitable<A>(awaited_); }
+  unwrapping<A&&> operator co_await() && { return unwrapping<A&&>(std::forward<A>(awaited_)); }
+  unwrapping<A&&, in_task> await_in_task() &&
+    requires(has_awaiter_in_task<A>)
   {
-    return detail::unwrapping<A&&, detail::in_task>(std::forward<A>(awaited_));
+    return unwrapping<A&&, in_task>(std::forward<A>(awaited_));
   }
 
  private:
   A awaited_;  // a reference if `A` is one
 };
 
-template <awaitable_result A>
-or_throw_adaptor<A> or_throw(A&& a) {
-  return or_throw_adaptor<A>(std::forward<A>(a));
+}  // namespace detail
+
+template <detail::awaitable_result A>
+detail::or_throw_adaptor<A> or_throw(A&& a) {
+  return detail::or_throw_adaptor<A>(std::forward<A>(a));
 }
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -4,13 +4,14 @@
 // Wakes are not counted: any number of them before a park() make that one return at once, and no later one. One that
 // comes while nobody is parked is kept.
 #pragma once
-#include <hocket/base/atomic.hpp>
-#include <hocket/base/time_point.hpp>
+#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/detail/time_point.hpp>
 
 namespace hocket::inline HOCKET_ABI {
 
 class driver;
 
+// How the thread of a loop or a worker sleeps, and is woken.
 class parker {
  public:
   // One thread, always the same. True: a wake() came, and is taken. False: none did; `until` has come, or the parker
@@ -40,7 +41,7 @@ class futex_parker final : public parker {
   void wake() noexcept override;
 
  private:
-  atomic<std::uint32_t> woken_{0};
+  primitive::atomic<std::uint32_t> woken_{0};
 };
 
 }  // namespace hocket::inline HOCKET_ABI

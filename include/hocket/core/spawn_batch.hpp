@@ -21,7 +21,7 @@
 // The target outlives it. A spawn in a batch throws what spawn() does, and then adds nothing to it; flush() throws
 // nothing. A batch takes 1 KiB where it stands, on a stack or in a frame, and no other memory.
 #pragma once
-#include <hocket/core/spawn.hpp>
+#include <hocket/core/detail/spawn.hpp>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -33,7 +33,7 @@ class spawn_batch {
 
   // Of the target of the running coroutine, as spawn() without a target.
   spawn_batch() noexcept : target_(detail::current_target()) {}
-  template <spawnable_on Where>
+  template <detail::spawnable_on Where>
   explicit spawn_batch(Where& where) noexcept : target_(detail::target_of(where)) {}
   spawn_batch(const spawn_batch&) = delete;
   spawn_batch& operator=(const spawn_batch&) = delete;
@@ -53,12 +53,12 @@ class spawn_batch {
   collecting_place place(const spawn_options& options) noexcept;
 
  private:
-  void collect(scheduled& made, std::coroutine_handle<> start) noexcept;
-  void refuse(const runnables& all, std::error_code why) noexcept;
+  void collect(detail::scheduled& made, std::coroutine_handle<> start) noexcept;
+  void refuse(const detail::runnables& all, std::error_code why) noexcept;
 
   spawn_target& target_;
   std::size_t size_ = 0;
-  runnable* collected_[most];
+  detail::runnable* collected_[most];
 };
 
 // It enrols when the batch is flushed, and may be refused then.
@@ -66,11 +66,11 @@ class spawn_batch::collecting_place : public detail::direct_place {
  public:
   collecting_place(spawn_batch& batch, const spawn_options& options) noexcept
       : direct_place(batch.target_, options), batch_(batch) {}
-  [[nodiscard]] bool admit(scheduled&) noexcept { return true; }
-  [[gnu::always_inline]] void accept(scheduled& made, std::coroutine_handle<> start) noexcept {
+  [[nodiscard]] bool admit(detail::scheduled&) noexcept { return true; }
+  [[gnu::always_inline]] void accept(detail::scheduled& made, std::coroutine_handle<> start) noexcept {
     batch_.collect(made, start);
   }
-  void take_back(scheduled&) noexcept {}
+  void take_back(detail::scheduled&) noexcept {}
 
  private:
   spawn_batch& batch_;

@@ -3,10 +3,11 @@
 // The life of a spawned coroutine as its target sees it:
 //   1. enroll(): on the spawning thread, for one or for several. An error refuses them all (a limit, a shut-down);
 //      nothing has been started.
-//   2. home() runs it, under a context below surroundings(), which it does not count: they are there until it has left.
+//   2. home() runs it, under a context below parent_context(), which it does not count: they are there until it has
+//   left.
 //   3. leave(): on the thread that ended it, after its result is stored and its joiner woken; the target does not hear
 //      of it any more. A target is joined when as many have left as were enrolled; it lives that long,
-//      and so does the stop source of its surroundings.
+//      and so does the stop source of its parent_context().
 // An exception that no handle can receive any more goes to on_unhandled(), a function without state, because the last
 // handle may outlive the target.
 #pragma once
@@ -26,10 +27,11 @@ class executor;
 // and of the context only its name and the place of the spawn may be used. Must not throw.
 using unhandled_handler = void (*)(std::exception_ptr error, const context& ctx) noexcept;
 
+// Where coroutines are spawned; see above.
 class spawn_target {
  public:
   virtual executor& home() noexcept = 0;
-  virtual context& surroundings() noexcept = 0;
+  virtual context& parent_context() noexcept = 0;
   [[nodiscard]] virtual std::error_code enroll(std::size_t count) noexcept = 0;
   // The same for children of a scope below this target: a part of what is there already, which a target that takes
   // nothing new may still let go on.
@@ -52,10 +54,12 @@ class spawn_target {
 // coroutine and the exception.
 [[noreturn]] void abort_on_unhandled(std::exception_ptr error, const context& ctx) noexcept;
 
+namespace detail {
 // A *where*: the target itself or an object that leads to one.
 template <class W>
 concept spawnable_on = requires(W& where) {
   { where.as_spawn_target() } -> std::convertible_to<spawn_target&>;
 } || std::derived_from<W, spawn_target>;
+}  // namespace detail
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -4,10 +4,10 @@
 // fatal error. Meanwhile the thread runs what is posted to it: a task that is waited for runs here.
 #pragma once
 #include <hocket/core/context.hpp>
-#include <hocket/core/current.hpp>
-#include <hocket/core/frame.hpp>
-#include <hocket/core/operation.hpp>
-#include <hocket/core/thread_executor.hpp>
+#include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/frame.hpp>
+#include <hocket/core/detail/operation.hpp>
+#include <hocket/core/detail/thread_executor.hpp>
 #include <exception>
 
 namespace hocket::inline HOCKET_ABI {
@@ -117,10 +117,6 @@ void block_thread(W& awaiter) {
   }
 }
 
-}  // namespace detail
-
-namespace detail {
-
 // What sync_wait returns: an rvalue reference becomes a value, since its source may be gone.
 template <class R>
 struct sync_result {
@@ -138,9 +134,9 @@ struct sync_result<R&&> {
 template <class A>
   requires awaitable<A>
 typename detail::sync_result<await_result_t<A>>::type sync_wait(A&& a) {
-  expects(current_executor() == nullptr, "sync_wait was called by a coroutine",
-          "it would block the worker that must finish the wait: use co_await (or await in a fiber)");
-  auto&& awaiter = get_awaiter(std::forward<A>(a));
+  detail::expects(current_executor() == nullptr, "sync_wait was called by a coroutine",
+                  "it would block the worker that must finish the wait: use co_await (or await in a fiber)");
+  auto&& awaiter = detail::get_awaiter(std::forward<A>(a));
   if (!awaiter.await_ready()) detail::block_thread(awaiter);
   return awaiter.await_resume();
 }

@@ -29,8 +29,8 @@
 //
 // Frames come from frame memory, or from an allocator (frame_allocation.hpp). A value takes no memory.
 #pragma once
+#include <hocket/coro/detail/frame_allocation.hpp>
 #include <hocket/coro/detail/task_promise.hpp>
-#include <hocket/coro/frame_allocation.hpp>
 #include <concepts>
 
 namespace hocket::inline HOCKET_ABI {
@@ -165,7 +165,7 @@ class [[nodiscard]] async_generator {
   }
   ~async_generator() {
     if (!body_) return;
-    if constexpr (debug_checks) detail::expect_idle(body_.promise());
+    if constexpr (detail::debug_checks) detail::expect_idle(body_.promise());
     body_.destroy();
   }
 
@@ -174,7 +174,7 @@ class [[nodiscard]] async_generator {
 
   // Asks for the next value when it is awaited: a pointer to it, null at the end. Throws what the body throws.
   detail::next_value<T&&> next() noexcept {
-    expects(static_cast<bool>(body_), "next() of an async_generator that was moved from", "ask the new one");
+    detail::expects(static_cast<bool>(body_), "next() of an async_generator that was moved from", "ask the new one");
     return detail::next_value<T&&>(body_.promise());
   }
 

@@ -88,15 +88,15 @@ class context_local {
 
   // What the running code has; null if nothing is bound. Valid while that code runs.
   const T* get() const noexcept {
-    for (const context_binding* at = current_context().bindings().get(); at; at = at->outer())
+    for (const detail::context_binding* at = current_context().bindings().get(); at; at = at->outer())
       if (at->key() == this) return std::addressof(static_cast<const detail::bound_value<T>*>(at)->value);
     return nullptr;
   }
   // The same, where a value must be bound; fatal if not.
   const T& operator*() const noexcept {
     const T* bound = get();
-    expects(bound != nullptr, "a context_local was used to which nothing is bound",
-            "bind a value with with(), around this code, or ask get()", current_context().name());
+    detail::expects(bound != nullptr, "a context_local was used to which nothing is bound",
+                    "bind a value with with(), around this code, or ask get()", current_context().name());
     return *bound;
   }
   const T* operator->() const noexcept { return &**this; }
@@ -116,7 +116,7 @@ class context_local {
   template <detail::calls F>
     requires(!detail::calls_awaitable<F>)
   decltype(auto) with(T value, F&& body) const {
-    context_block block(detail::with_binding(current_context(), this, std::move(value)));
+    detail::context_block block(detail::with_binding(current_context(), this, std::move(value)));
     return std::forward<F>(body)();
   }
 };

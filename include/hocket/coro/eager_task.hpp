@@ -49,13 +49,13 @@
 // freed by the owner alone, after `over`; the body touches nothing of it after its exchange but the continuation that
 // it posts, and the owner cannot run before that is posted.
 #pragma once
-#include <hocket/core/wait_here.hpp>
+#include <hocket/core/detail/wait_here.hpp>
 #include <hocket/coro/detail/eager_promise.hpp>
 
 namespace hocket::inline HOCKET_ABI {
 
 template <class T = void>
-class [[nodiscard]] eager_task : public own_awaiter {
+class [[nodiscard]] eager_task : public detail::own_awaiter {
   static_assert(std::is_void_v<T> || std::is_reference_v<T> || (std::is_object_v<T> && !std::is_array_v<T>),
                 "eager_task<T>: T is an object type, a reference or void");
   static_assert(!std::is_object_v<T> || std::is_move_constructible_v<T>,
@@ -92,15 +92,15 @@ class [[nodiscard]] eager_task : public own_awaiter {
 
   // It is its own awaiter, as a task is. The following is called by co_await.
   bool await_ready() const noexcept {
-    debug_expects(!checked().state.awaited(), "an eager task is awaited by two at once",
-                  "await it in one place, and hand its result to the other");
-    expect_no_lock_to_await();
+    detail::debug_expects(!checked().state.awaited(), "an eager task is awaited by two at once",
+                          "await it in one place, and hand its result to the other");
+    detail::expect_no_lock_to_await();
     return ready();
   }
   template <class Promise>
   bool await_suspend(std::coroutine_handle<Promise> owner) noexcept {
     auto& promise = body_.promise();
-    if constexpr (!has_header<Promise>) promise.flags = 0;
+    if constexpr (!detail::has_header<Promise>) promise.flags = 0;
     waited_ = promise.state.wait(promise, owner);
     return waited_;
   }
@@ -135,8 +135,8 @@ class [[nodiscard]] eager_task : public own_awaiter {
   explicit eager_task(handle_type body) noexcept : body_(body) {}
 
   detail::eager_promise<T>& checked() const noexcept {
-    expects(static_cast<bool>(body_), "an empty eager_task was used",
-            "it was moved from or awaited before: call the coroutine function again, or keep its result");
+    detail::expects(static_cast<bool>(body_), "an empty eager_task was used",
+                    "it was moved from or awaited before: call the coroutine function again, or keep its result");
     return body_.promise();
   }
   void destroy() noexcept {
@@ -160,7 +160,7 @@ class [[nodiscard]] eager_task : public own_awaiter {
     auto& promise = body_.promise();
     if (!promise.state.ended()) [[unlikely]]
       join();
-    if (promise.failed() && !leaving_by_failure()) [[unlikely]]
+    if (promise.failed() && !detail::leaving_by_failure()) [[unlikely]]
       detail::give_up_error(promise, promise.take_error());
     destroy();
   }

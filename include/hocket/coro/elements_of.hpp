@@ -10,7 +10,7 @@
 // frame. It is std::ranges::elements_of with constructors (g++ 12 destroys aggregates twice in a co_yield), and without
 // an allocator.
 #pragma once
-#include <hocket/base/platform/config.hpp>
+#include <hocket/base/detail/platform/config.hpp>
 
 namespace hocket::inline HOCKET_ABI {
 

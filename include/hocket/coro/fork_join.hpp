@@ -69,8 +69,8 @@ class fork_awaiter : public own_awaiter, protected fork_group {
   [[gnu::always_inline]] std::coroutine_handle<> begin(const std::coroutine_handle<>* children, std::size_t count,
                                                        std::coroutine_handle<Promise> parent) {
     if constexpr (std::is_void_v<Promise>) return begin_group(children, count, parent, nullptr, false);
-    else if constexpr (std::is_base_of_v<roaming_header, Promise>)
-      return begin_roaming(children, count, parent, parent.promise());
+    else if constexpr (std::is_base_of_v<migratable_header, Promise>)
+      return begin_migratable(children, count, parent, parent.promise());
     else if constexpr (has_header<Promise>) return begin_group(children, count, parent, &parent.promise(), true);
     else return begin_group(children, count, parent, nullptr, false);
   }
@@ -207,7 +207,7 @@ template <std::integral Index, class F>
 task<> parallel_for(Index first, Index last, F body, Index grain = 64) {
   if (first >= last) co_return;
   if (grain < 1) grain = 1;
-  if constexpr (is_task<std::invoke_result_t<F&, Index>>) {
+  if constexpr (detail::is_task<std::invoke_result_t<F&, Index>>) {
     auto whole = detail::fork_range(first, last, grain, body);
     co_await std::move(whole);
   } else {

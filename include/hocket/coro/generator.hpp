@@ -62,14 +62,14 @@ class [[nodiscard]] generator {
     reference operator*() const
         noexcept(std::is_reference_v<reference> || std::is_nothrow_copy_constructible_v<reference>) {
       auto& promise = leaf_.promise();
-      debug_expects(promise.has_value(), "the value of a generator at its end was used",
-                    "compare the iterator with end() first");
+      detail::debug_expects(promise.has_value(), "the value of a generator at its end was used",
+                            "compare the iterator with end() first");
       return static_cast<reference>(promise.value());
     }
     // Throws what the body throws.
     iterator& operator++() {
-      expects(leaf_.promise().has_value(), "a generator was resumed at its end, or from inside itself",
-              "compare the iterator with end() before ++; never advance a generator in its own body");
+      detail::expects(leaf_.promise().has_value(), "a generator was resumed at its end, or from inside itself",
+                      "compare the iterator with end() before ++; never advance a generator in its own body");
       next();
       return *this;
     }
@@ -107,11 +107,11 @@ class [[nodiscard]] generator {
 
   // Runs the body to its first value. Once only.
   [[nodiscard]] iterator begin() {
-    expects(static_cast<bool>(body_), "begin() of a generator that was moved from", "iterate over the new one");
+    detail::expects(static_cast<bool>(body_), "begin() of a generator that was moved from", "iterate over the new one");
     auto& promise = body_.promise();
-    expects(!(promise.flags & header_flag::started), "begin() was called twice on a generator",
-            "a generator is a single pass: keep the iterator, or call the coroutine function again");
-    promise.flags |= header_flag::started;
+    detail::expects(!(promise.flags & detail::header_flag::started), "begin() was called twice on a generator",
+                    "a generator is a single pass: keep the iterator, or call the coroutine function again");
+    promise.flags |= detail::header_flag::started;
     return iterator(body_);
   }
   [[nodiscard]] std::default_sentinel_t end() const noexcept { return std::default_sentinel; }
@@ -126,12 +126,10 @@ class [[nodiscard]] generator {
 };
 
 namespace detail {
-
 template <class Yielded, class Range>
 generator<Yielded> each_of(Range& range) {
   for (auto&& one : range) co_yield std::forward<decltype(one)>(one);
 }
-
 }  // namespace detail
 
 }  // namespace hocket::inline HOCKET_ABI

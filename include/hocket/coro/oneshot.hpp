@@ -26,10 +26,10 @@
 // So of the two ends the one that finds the other gone frees the state. A sender that has found a waiter may grant it:
 // that wait cannot end, nor its receiver be destroyed, before the sender has let it go.
 #pragma once
+#include <hocket/core/detail/operation.hpp>
+#include <hocket/core/detail/return_slot.hpp>
+#include <hocket/core/detail/strength.hpp>
 #include <hocket/core/frame_memory.hpp>
-#include <hocket/core/operation.hpp>
-#include <hocket/core/return_slot.hpp>
-#include <hocket/core/strength.hpp>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -210,7 +210,7 @@ class [[nodiscard]] oneshot_sender {
 
  private:
   detail::oneshot_state<T, Strength>& checked() const noexcept {
-    expects(state_ != nullptr, "an empty oneshot_sender was used", "it was moved from, or has sent its value");
+    detail::expects(state_ != nullptr, "an empty oneshot_sender was used", "it was moved from, or has sent its value");
     return *state_;
   }
   detail::oneshot_state<T, Strength>* state_ = nullptr;
@@ -242,13 +242,13 @@ class [[nodiscard]] oneshot_receiver {
   bool ready() const noexcept { return checked().ended(); }
 
   // Waits for the value: result<T>, also if T is a result itself. broken_pipe: none will come.
-  [[nodiscard]] operation<receiving> receive(source_place at = this_place()) noexcept {
-    return operation<receiving>(std::in_place, at, checked());
+  [[nodiscard]] primitive::operation<receiving> receive(call_site at = this_call_site()) noexcept {
+    return primitive::operation<receiving>(std::in_place, at, checked());
   }
 
  private:
   detail::oneshot_state<T, Strength>& checked() const noexcept {
-    expects(state_ != nullptr, "an empty oneshot_receiver was used", "it was moved from");
+    detail::expects(state_ != nullptr, "an empty oneshot_receiver was used", "it was moved from");
     return *state_;
   }
   detail::oneshot_state<T, Strength>* state_ = nullptr;
@@ -261,7 +261,7 @@ class oneshot_receiver<T, Strength>::receiving {
   static constexpr bool keeps_result = true;
   explicit receiving(detail::oneshot_state<T, Strength>& state) noexcept : state_(&state) {}
   bool try_now() noexcept { return state_->ended(); }
-  void begin(suspension& wait, waiter& entry) noexcept { state_->begin(wait, entry); }
+  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { state_->begin(wait, entry); }
   result<value_type> take() { return state_->take(); }
 
  private:
@@ -282,7 +282,7 @@ template <class T = void>
   return {oneshot_sender<T>(state), oneshot_receiver<T>(state)};
 }
 
-// For two coroutines of one thread; see core/strength.hpp.
+// For two coroutines of one thread; see core/detail/strength.hpp.
 namespace unsync {
 template <class T = void>
 [[nodiscard]] oneshot<T, strength::unsync> make_oneshot() {

@@ -106,40 +106,46 @@ class returning_result : public own_awaiter {
   R&& of_;
 };
 
-}  // namespace detail
-
 template <class A>
 class [[nodiscard("an operation does nothing until it is awaited")]] or_return_adaptor {
  public:
   explicit or_return_adaptor(A&& a) : awaited_(std::forward<A>(a)) {}
   const std::remove_reference_t<A>& awaited() const noexcept { return awaited_; }
   static constexpr bool can_be_discarded = true;
-  void discard() && noexcept { detail::give_up_awaitable<A>(awaited_); }
-  detail::returning<A&&> operator co_await() && { return detail::returning<A&&>(std::forward<A>(awaited_)); }
+  void discard() && noexcept { give_up_awaitable<A>(awaited_); }
+  returning<A&&> operator co_await() && { return returning<A&&>(std::forward<A>(awaited_)); }
 
  private:
   A awaited_;  // a reference if `A` is one
 };
 
+}  // namespace detail
+
 // The task ends with the error of `a`, or goes on with its value.
-template <awaitable_result A>
-or_return_adaptor<A> or_return(A&& a) {
-  return or_return_adaptor<A>(std::forward<A>(a));
+template <detail::awaitable_result A>
+detail::or_return_adaptor<A> or_return(A&& a) {
+  return detail::or_return_adaptor<A>(std::forward<A>(a));
 }
+
+namespace detail {
+
 template <class R>
-  requires detail::is_result<std::remove_cvref_t<R>>
+  requires is_result<std::remove_cvref_t<R>>
 class [[nodiscard("nothing is looked at until it is awaited")]] or_return_result {
  public:
   explicit or_return_result(R&& of) : of_(std::forward<R>(of)) {}
-  detail::returning_result<R> operator co_await() && { return detail::returning_result<R>(std::forward<R>(of_)); }
+  returning_result<R> operator co_await() && { return returning_result<R>(std::forward<R>(of_)); }
 
  private:
   R of_;  // a reference if `R` is one
 };
+
+}  // namespace detail
+
 template <class R>
   requires detail::is_result<std::remove_cvref_t<R>>
-or_return_result<R> or_return(R&& of) {
-  return or_return_result<R>(std::forward<R>(of));
+detail::or_return_result<R> or_return(R&& of) {
+  return detail::or_return_result<R>(std::forward<R>(of));
 }
 
 }  // namespace hocket::inline HOCKET_ABI

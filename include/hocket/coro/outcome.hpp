@@ -2,8 +2,8 @@
 //
 //   for (auto& o : co_await when_all_settled(std::move(requests))) {
 //     if (o) use(*o);                                     // it gave a value
-//     else if (o.how() == settled::error) log(o.error()); // it gave a result<T> that is an error
-//     else if (o.how() == settled::exception) ...         // o.rethrow()
+//     else if (o.how() == end_kind::error) log(o.error()); // it gave a result<T> that is an error
+//     else if (o.how() == end_kind::exception) ...         // o.rethrow()
 //   }
 //
 // T is what the awaitable gives, and for one that gives result<U> it is U: void, a reference or an object type. A
@@ -12,22 +12,13 @@
 #pragma once
 #include <hocket/base/error.hpp>
 #include <hocket/base/result.hpp>
+#include <hocket/core/detail/end_kind.hpp>
 #include <exception>
 #include <new>
 #include <type_traits>
 #include <utility>
 
 namespace hocket::inline HOCKET_ABI {
-
-enum class settled : std::uint8_t {
-  none,       // it has not ended; nobody ever sees that of a group that was awaited
-  value,      //
-  error,      // other than the next but one
-  exception,  // other than `cancelled`
-  timed_out,  // std::errc::timed_out
-  cancelled,  // while it waited, or before it began
-  killed      // the coroutine that awaited the group was killed
-};
 
 template <class T>
 class [[nodiscard]] outcome {
@@ -49,8 +40,8 @@ class [[nodiscard]] outcome {
   }
   ~outcome() { reset(); }
 
-  settled how() const noexcept { return how_; }
-  explicit operator bool() const noexcept { return how_ == settled::value; }
+  end_kind how() const noexcept { return how_; }
+  explicit operator bool() const noexcept { return how_ == end_kind::value; }
 
   // The value; fatal if there is none.
   reference operator*() & noexcept {
@@ -74,14 +65,14 @@ class [[nodiscard]] outcome {
   // Why there is no value, as an error code: operation_canceled for one that was cancelled or killed; no error for a
   // value, and for an exception.
   std::error_code error() const noexcept {
-    if (how_ == settled::error || how_ == settled::timed_out) return error_;
-    if (how_ == settled::cancelled || how_ == settled::killed)
+    if (how_ == end_kind::error || how_ == end_kind::timed_out) return error_;
+    if (how_ == end_kind::cancelled || how_ == end_kind::killed)
       return std::make_error_code(std::errc::operation_canceled);
     return {};
   }
 
   // The exception; null for every other end.
-  std::exception_ptr exception() const noexcept { return how_ == settled::exception ? exception_ : nullptr; }
+  std::exception_ptr exception() const noexcept { return how_ == end_kind::exception ? exception_ : nullptr; }
 
   // The value, or throws: the exception, or what or_throw would make of the error.
   reference value() & {
@@ -101,44 +92,45 @@ class [[nodiscard]] outcome {
   // --- for whoever settles it, once
   template <class... U>
   void set_value(U&&... value) noexcept(std::is_nothrow_constructible_v<stored, U...>) {
-    if constexpr (std::is_reference_v<T>) ::new (place()) stored((std::addressof(value), ...));
-    else if constexpr (!empty) ::new (place()) stored(std::forward<U>(value)...);
-    how_ = settled::value;
+    if constexpr (std::is_reference_v<T>) ::new (room()) stored((std::addressof(value), ...));
+    else if constexpr (!empty) ::new (room()) stored(std::forward<U>(value)...);
+    how_ = end_kind::value;
   }
   void set_error(std::error_code error) noexcept {
     if (error == std::errc::operation_canceled) return set_cancelled();
     ::new (static_cast<void*>(std::addressof(error_))) std::error_code(error);
-    how_ = error == std::errc::timed_out ? settled::timed_out : settled::error;
+    how_ = error == std::errc::timed_out ? end_kind::timed_out : end_kind::error;
   }
   void set_exception(std::exception_ptr exception) noexcept {
     ::new (static_cast<void*>(std::addressof(exception_))) std::exception_ptr(std::move(exception));
-    how_ = settled::exception;
+    how_ = end_kind::exception;
   }
-  void set_cancelled() noexcept { how_ = settled::cancelled; }
-  void set_killed() noexcept { how_ = settled::killed; }
+  void set_cancelled() noexcept { how_ = end_kind::cancelled; }
+  void set_killed() noexcept { how_ = end_kind::killed; }
 
  private:
-  void* place() noexcept { return const_cast<void*>(static_cast<const void*>(std::addressof(value_))); }
+  void* room() noexcept { return const_cast<void*>(static_cast<const void*>(std::addressof(value_))); }
   void check_value() const noexcept {
-    expects(how_ == settled::value, "the value of an outcome that has none was used", "ask `if (outcome)` first");
+    detail::expects(how_ == end_kind::value, "the value of an outcome that has none was used",
+                    "ask `if (outcome)` first");
   }
   void throw_if_none() const {
-    if (how_ == settled::exception) std::rethrow_exception(exception_);
-    if (how_ != settled::value) throw_error(error());
+    if (how_ == end_kind::exception) std::rethrow_exception(exception_);
+    if (how_ != end_kind::value) detail::throw_error(error());
   }
-  bool has_error() const noexcept { return how_ == settled::error || how_ == settled::timed_out; }
+  bool has_error() const noexcept { return how_ == end_kind::error || how_ == end_kind::timed_out; }
   void take(outcome& other) {
-    if (other.how_ == settled::value) ::new (place()) stored(std::move(other.value_));
+    if (other.how_ == end_kind::value) ::new (room()) stored(std::move(other.value_));
     else if (other.has_error()) ::new (static_cast<void*>(std::addressof(error_))) std::error_code(other.error_);
-    else if (other.how_ == settled::exception)
+    else if (other.how_ == end_kind::exception)
       ::new (static_cast<void*>(std::addressof(exception_))) std::exception_ptr(other.exception_);
     how_ = other.how_;
   }
   void reset() noexcept {
-    if (how_ == settled::value) value_.~stored();
+    if (how_ == end_kind::value) value_.~stored();
     else if (has_error()) error_.~error_code();
-    else if (how_ == settled::exception) exception_.~exception_ptr();
-    how_ = settled::none;
+    else if (how_ == end_kind::exception) exception_.~exception_ptr();
+    how_ = end_kind::none;
   }
 
   union {
@@ -146,16 +138,18 @@ class [[nodiscard]] outcome {
     std::error_code error_;
     std::exception_ptr exception_;
   };
-  settled how_ = settled::none;
+  end_kind how_ = end_kind::none;
 };
 
+namespace detail {
 // What when_any of a range and when_some give: which one has ended, counted from 0, and how. `none`, and a value of
-// which nothing is known (settled::none): there was none.
+// which nothing is known (end_kind::none): there was none.
 template <class T>
 struct first_of {
   static constexpr std::size_t none = ~std::size_t{0};
   std::size_t index = none;
   outcome<T> value;
 };
+}  // namespace detail
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -23,11 +23,11 @@
 // A scope belongs to the code that made it. Its children may spawn on it, too, and any thread that knows that a child
 // runs meanwhile.
 #pragma once
-#include <hocket/core/operation.hpp>
-#include <hocket/core/return_slot.hpp>
+#include <hocket/core/detail/operation.hpp>
+#include <hocket/core/detail/return_slot.hpp>
+#include <hocket/core/detail/stack_pin.hpp>
+#include <hocket/core/detail/stop_link.hpp>
 #include <hocket/core/spawn_target.hpp>
-#include <hocket/core/stack_pin.hpp>
-#include <hocket/core/stop_link.hpp>
 #include <hocket/coro/task.hpp>
 #include <optional>
 
@@ -35,14 +35,15 @@ namespace hocket::inline HOCKET_ABI {
 
 namespace detail {
 class scoped_end;
-}
+}  // namespace detail
 
+// What may be said of a scope.
 struct scope_options {
   const char* name = nullptr;         // of children that have none of their own; must outlive their handles
   duration within = duration::max();  // a deadline for every wait of every child, counted from now
 };
 
-class scope final : public spawn_target, private wait_source {
+class scope final : public spawn_target, private primitive::wait_source {
  public:
   explicit scope(const scope_options& options = {}, std::source_location at = std::source_location::current());
   explicit scope(spawn_target& on, const scope_options& options = {},
@@ -54,8 +55,8 @@ class scope final : public spawn_target, private wait_source {
   // Any thread that knows the scope to be there when it calls: because a child runs, say. Asks every child to stop, or
   // unwinds every child; present and future ones. All children may end by it: join() and the destructor wait until it
   // has returned.
-  void cancel() noexcept { request(verdict::cancelled); }
-  void kill() noexcept { request(verdict::killed); }
+  void cancel() noexcept { request(stop_level::cancel); }
+  void kill() noexcept { request(stop_level::kill); }
 
   // Children that have not ended; a cancel() or kill() under way counts as one. Any thread.
   std::size_t size() const noexcept;
@@ -67,7 +68,7 @@ class scope final : public spawn_target, private wait_source {
     static constexpr bool uninterruptible = true;
     explicit join_operation(scope& of) noexcept : of_(&of) {}
     bool try_now() noexcept { return of_->size() == 0; }
-    void begin(suspension& wait, waiter& entry) noexcept { of_->begin_join(wait, entry); }
+    void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { of_->begin_join(wait, entry); }
     result<void> take() noexcept { return {}; }
 
    private:
@@ -76,12 +77,12 @@ class scope final : public spawn_target, private wait_source {
 
  public:
   // Waits until no child is left; see above. The scope may be used again afterwards.
-  [[nodiscard]] limited_operation<join_operation> join(source_place at = this_place()) noexcept {
-    return operation<join_operation>(std::in_place, at, *this).ignoring(verdict::killed);
+  [[nodiscard]] detail::limited_operation<join_operation> join(call_site at = this_call_site()) noexcept {
+    return primitive::operation<join_operation>(std::in_place, at, *this).ignoring(stop_level::kill);
   }
 
   executor& home() noexcept override { return home_; }
-  context& surroundings() noexcept override { return *context_; }
+  context& parent_context() noexcept override { return *context_; }
   std::error_code enroll(std::size_t count) noexcept override;
   void leave() noexcept override;
   unhandled_handler on_unhandled() const noexcept override;
@@ -89,29 +90,29 @@ class scope final : public spawn_target, private wait_source {
 
  private:
   scope(executor& home, spawn_target* above, const scope_options& options, std::source_location at);
-  void begin_join(suspension& wait, waiter& entry) noexcept;
-  void request(verdict strength) noexcept;
+  void begin_join(primitive::suspension& wait, primitive::waiter& entry) noexcept;
+  void request(stop_level level) noexcept;
   void give_up(std::size_t share) noexcept;
   void leave_joined() noexcept;
   friend class detail::scoped_end;
   void fail() noexcept;  // an exception ends it
   const char* what() const noexcept override { return "the children of a scope"; }
-  bool detach(waiter&) noexcept override { return false; }  // nothing else ends a join
-  void pass_on(waiter&) noexcept override {}
+  bool detach(primitive::waiter&) noexcept override { return false; }  // nothing else ends a join
+  void pass_on(primitive::waiter&) noexcept override {}
 
-  const stack_pin pin_{this, "a scope"};
+  const detail::stack_pin pin_{this, "a scope"};
   executor& home_;
   spawn_target* const above_;  // counts the children, too, and handles what nobody receives; null: there is none
   const int exceptions_;       // in flight when it was made
   stop_source stop_;
   context_ptr context_;
-  std::optional<stop_link> link_;         // to what stops the code that made it
-  std::optional<stop_link> target_link_;  // and to what stops the target, where that is another
-  atomic<bool> failing_{false};
-  waiter* joiner_ = nullptr;  // written before the scope's own share of count_ is given up
+  std::optional<detail::stop_link> link_;         // to what stops the code that made it
+  std::optional<detail::stop_link> target_link_;  // and to what stops the target, where that is another
+  primitive::atomic<bool> failing_{false};
+  primitive::waiter* joiner_ = nullptr;  // written before the scope's own share of count_ is given up
   static constexpr std::size_t own = ~(~std::size_t{0} >> 1);
   // Children, requests under way, and while nobody joins the scope's own share: the top bit.
-  atomic<std::size_t> count_{own};
+  primitive::atomic<std::size_t> count_{own};
 };
 
 namespace detail {
@@ -141,7 +142,7 @@ using scoped_task = std::invoke_result_t<F&, scope&>;
 // Runs `body(scope&)`, which returns a task, and then waits for the children. `body` is a named callable: it outlives
 // the call, and g++ 11 and 12 destroy the captures of a temporary one twice.
 template <class F>
-  requires is_task<detail::scoped_task<F>>
+  requires detail::is_task<detail::scoped_task<F>>
 detail::scoped_task<F> in_scope(F& body) {
   using T = typename detail::scoped_task<F>::value_type;
   scope children;
@@ -155,7 +156,7 @@ detail::scoped_task<F> in_scope(F& body) {
     static_cast<void>(co_await children.join());
     end.rethrow();
   } else {
-    return_slot<T> value;
+    detail::return_slot<T> value;
     try {
       value.set_value(co_await body(children));
     } catch (...) {

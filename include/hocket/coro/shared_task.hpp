@@ -25,7 +25,7 @@
 //            awaiting gives operation_canceled, as it does when the loop does not take it any more.
 //
 // A plain thread that comes first has no executor that others could rely on. So it runs the body itself, in wait() or
-// co_await, to its end, whatever the terms of its wait; use start() to have it run elsewhere. On an executor that is
+// co_await, to its end, whatever the options of its wait; use start() to have it run elsewhere. On an executor that is
 // not a loop nobody counts the body: the executor must outlive it.
 //
 // An exception that nobody has received when the last handle is dropped goes to on_unhandled, as with join_handle.
@@ -39,8 +39,9 @@
 //   over      how() and the result    final; read without the mutex
 //
 //   wait    1. looks: over, take; 2. under the mutex looks again; not over: into the line; 3. launches if it was idle.
-//   body    1. writes the result; 2. ends its run (core/scheduled.hpp): from there on it is known whether an exception
-//           was there; 3. under the mutex: over, and takes the whole line out; 4. grants each, which posts it.
+//   body    1. writes the result; 2. ends its run (core/detail/scheduled.hpp): from there on it is known whether
+//           there was an exception; 3. under the mutex: over, and takes the whole line out; 4. grants each, which posts
+//           it.
 // Lost wake-up: a waiter enters the line under the same mutex under which the word becomes `over`.
 //
 // Who frees the frame. The run lies in it, and is counted like any scheduled coroutine: one reference for the body
@@ -48,8 +49,8 @@
 // never began, the last handle does. So a waiter that was granted may drop the last handle while others are still to
 // be granted.
 #pragma once
-#include <hocket/core/operation.hpp>
-#include <hocket/core/spawn.hpp>
+#include <hocket/core/detail/operation.hpp>
+#include <hocket/core/detail/spawn.hpp>
 #include <hocket/coro/detail/shared_promise.hpp>
 
 namespace hocket::inline HOCKET_ABI {
@@ -88,7 +89,7 @@ class [[nodiscard]] shared_task {
   bool ready() const noexcept { return checked().state.ended(); }
 
   // Any thread. Starts the body on a target (a loop, a scope) or an executor, unless it was started before.
-  template <spawnable_on Where>
+  template <detail::spawnable_on Where>
   void start(Where& where) const noexcept {
     checked().state.start(detail::target_of(where));
   }
@@ -101,7 +102,7 @@ class [[nodiscard]] shared_task {
     static constexpr bool keeps_result = true;
     explicit waiting(detail::shared_promise<T>& of) noexcept : of_(&of) {}
     bool try_now() noexcept { return of_->state.try_now(); }
-    void begin(suspension& wait, waiter& entry) noexcept { of_->state.begin(wait, entry); }
+    void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { of_->state.begin(wait, entry); }
     result<value_type> take() {
       if (std::error_code error = of_->state.check()) return failure(error);
       if constexpr (std::is_void_v<T>) return {};
@@ -114,13 +115,13 @@ class [[nodiscard]] shared_task {
 
  public:
   // Waits for the end: result<const T&>, result<T> for a reference or void. Throws what left the body.
-  [[nodiscard]] operation<waiting> wait(source_place at = this_place()) const& {
-    return operation<waiting>(std::in_place, at, checked());
+  [[nodiscard]] primitive::operation<waiting> wait(call_site at = this_call_site()) const& {
+    return primitive::operation<waiting>(std::in_place, at, checked());
   }
-  void wait(source_place at = this_place()) && = delete;  // the result lies in the frame
+  void wait(call_site at = this_call_site()) && = delete;  // the result lies in the frame
 
   template <class Room>
-  class awaiter : public own_awaiter {
+  class awaiter : public detail::own_awaiter {
    public:
     explicit awaiter(const shared_task& of) : what_(of.wait({})) {}
     bool await_ready() noexcept { return wait_.await_ready(); }
@@ -128,13 +129,13 @@ class [[nodiscard]] shared_task {
     bool leave_result() noexcept { return wait_.leave_result(); }
     typename waiting::value_type await_resume() {
       auto got = wait_.await_resume();
-      if (!got) throw_error(got.error());
+      if (!got) detail::throw_error(got.error());
       if constexpr (!std::is_void_v<T>) return *got;
     }
 
    private:
-    operation<waiting> what_;
-    hocket::wait<waiting, plain_terms, Room> wait_{std::move(what_).template wait_in<Room>()};
+    primitive::operation<waiting> what_;
+    hocket::detail::wait<waiting, detail::no_options, Room> wait_{std::move(what_).template wait_in<Room>()};
   };
   awaiter<detail::own_room<1>> operator co_await() const& { return awaiter<detail::own_room<1>>(*this); }
   awaiter<detail::shared_room> await_in_task() const& { return awaiter<detail::shared_room>(*this); }
@@ -145,7 +146,8 @@ class [[nodiscard]] shared_task {
   explicit shared_task(detail::shared_promise<T>& of) noexcept : of_(&of) {}
 
   detail::shared_promise<T>& checked() const noexcept {
-    expects(of_ != nullptr, "an empty shared_task was used", "it was moved from, or never came from a coroutine");
+    detail::expects(of_ != nullptr, "an empty shared_task was used",
+                    "it was moved from, or never came from a coroutine");
     return *of_;
   }
   detail::shared_promise<T>* of_ = nullptr;

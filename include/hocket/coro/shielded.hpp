@@ -14,12 +14,12 @@
 // results and exceptions are handed on.
 //
 // An eager_task that is begun inside must end inside; so must what an async_generator keeps over its co_yield (a scope,
-// an eager task) if its next() is shielded. On a copied stack it is fatal (core/stack_pin.hpp).
+// an eager task) if its next() is shielded. On a copied stack it is fatal (core/detail/stack_pin.hpp).
 // Cost: of a task, a frame and a context; of a callable in a fiber, some stores, and a mutex twice. Code that is not
 // shielded pays nothing.
 #pragma once
-#include <hocket/core/context_block.hpp>
-#include <hocket/core/spawn.hpp>
+#include <hocket/core/detail/context_block.hpp>
+#include <hocket/core/detail/spawn.hpp>
 #include <hocket/coro/detail/kept_awaitable.hpp>
 #include <hocket/coro/task.hpp>
 
@@ -75,8 +75,8 @@ template <detail::calls_awaitable F>
 template <detail::calls F>
   requires(!detail::calls_awaitable<F>)
 decltype(auto) shielded(F&& body) {
-  stop_shield shield(current_context());
-  context_block block(shield.given());
+  detail::stop_shield shield(current_context());
+  detail::context_block block(shield.given());
   return std::forward<F>(body)();
 }
 

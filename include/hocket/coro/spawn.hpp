@@ -1,6 +1,6 @@
 // spawn for callables that return a task.
 #pragma once
-#include <hocket/core/spawn.hpp>
+#include <hocket/core/detail/spawn.hpp>
 #include <hocket/coro/detail/awaited_call.hpp>
 #include <hocket/coro/detail/stand_in.hpp>
 #include <hocket/coro/task.hpp>

@@ -28,22 +28,24 @@
 #pragma once
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/awaitable.hpp>
+#include <hocket/coro/detail/frame_allocation.hpp>
 #include <hocket/coro/detail/kept_error.hpp>
 #include <hocket/coro/detail/propagating.hpp>
 #include <hocket/coro/detail/task_promise.hpp>
-#include <hocket/coro/frame_allocation.hpp>
 
 namespace hocket::inline HOCKET_ABI {
 
 namespace detail {
 class fork_awaiter;
-}
+}  // namespace detail
 
 template <class T>
 class task;
 
+namespace detail {
 template <class T>
 inline constexpr bool is_task<task<T>> = true;
+}  // namespace detail
 
 template <class T = void>
 class [[nodiscard]] task {
@@ -72,7 +74,7 @@ class [[nodiscard]] task {
   }
   ~task() {
     if (!body_) return;
-    if constexpr (debug_checks) detail::expect_droppable(body_.promise());
+    if constexpr (detail::debug_checks) detail::expect_droppable(body_.promise());
     body_.destroy();
   }
 
@@ -97,10 +99,10 @@ class [[nodiscard]] task {
   // word. The following is called by co_await.
   bool await_ready() const noexcept {
     // One that failed has a body that says the same (detail/kept_error.hpp).
-    expects(debug_checks ? static_cast<bool>(*this) : static_cast<bool>(body_), detail::task_awaited_again,
-            detail::task_runs_once);
-    debug_expects(!body_.promise().awaited(), "a task is awaited by two coroutines at once",
-                  "await it in one of them, and hand its result to the other");
+    detail::expects(detail::debug_checks ? static_cast<bool>(*this) : static_cast<bool>(body_),
+                    detail::task_awaited_again, detail::task_runs_once);
+    detail::debug_expects(!body_.promise().awaited(), "a task is awaited by two coroutines at once",
+                          "await it in one of them, and hand its result to the other");
     return false;
   }
   // A parent whose promise has a header hands its chain on to the child: its context and its budget. A fiber passes
@@ -172,7 +174,7 @@ class [[nodiscard]] task {
     if (!keeper) return promise.error();
     detail::early_destruction leaving(promise.ended_early());
     destroy();
-    body_ = with_header<detail::task_promise<T>>(keeper);
+    body_ = detail::with_header<detail::task_promise<T>>(keeper);
     return *error;
   }
 

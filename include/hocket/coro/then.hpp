@@ -88,23 +88,20 @@ task<T> then_await(kept_awaitable<A> what, F f) {
   }
 }
 
-}  // namespace detail
-
 template <class A, class F>
-class [[nodiscard("an operation does nothing until it is awaited")]] then_adaptor {
+class [[nodiscard("an operation does nothing until it is awaited")]] then_adaptor
+    : public awaitable_base<then_adaptor<A, F>> {
  public:
   template <class G>
   then_adaptor(A&& a, G&& f) : awaited_(std::forward<A>(a)), f_(std::forward<G>(f)) {}
   const std::remove_reference_t<A>& awaited() const noexcept { return awaited_; }
   static constexpr bool can_be_discarded = true;
-  void discard() && noexcept { detail::give_up_awaitable<A>(awaited_); }
-  detail::continuing<A&&, F> operator co_await() && {
-    return detail::continuing<A&&, F>(std::forward<A>(awaited_), f_);
-  }
-  detail::continuing<A&&, F, detail::in_task> await_in_task() &&
-    requires(detail::has_awaiter_in_task<A>)
+  void discard() && noexcept { give_up_awaitable<A>(awaited_); }
+  continuing<A&&, F> operator co_await() && { return continuing<A&&, F>(std::forward<A>(awaited_), f_); }
+  continuing<A&&, F, in_task> await_in_task() &&
+    requires(has_awaiter_in_task<A>)
   {
-    return detail::continuing<A&&, F, detail::in_task>(std::forward<A>(awaited_), f_);
+    return continuing<A&&, F, in_task>(std::forward<A>(awaited_), f_);
   }
 
  private:
@@ -112,10 +109,12 @@ class [[nodiscard("an operation does nothing until it is awaited")]] then_adapto
   F f_;
 };
 
+}  // namespace detail
+
 template <awaitable A, class F>
   requires detail::continues<std::decay_t<F>, A>
-[[nodiscard]] then_adaptor<A, std::decay_t<F>> then(A&& a, F&& f) {
-  return then_adaptor<A, std::decay_t<F>>(std::forward<A>(a), std::forward<F>(f));
+[[nodiscard]] detail::then_adaptor<A, std::decay_t<F>> then(A&& a, F&& f) {
+  return detail::then_adaptor<A, std::decay_t<F>>(std::forward<A>(a), std::forward<F>(f));
 }
 template <awaitable A, class F>
   requires detail::continues_awaiting<std::decay_t<F>, A>

@@ -159,12 +159,12 @@ struct all_outcomes {
 template <class... A>
   requires detail::pack_of_awaitables<A...>
 [[nodiscard]] auto when_all(A&&... given) {
-  return detail::when_awaitable<detail::all_values<false>, std::tuple<A...>>(detail::when_group::at_failure,
-                                                                             wait_terms(), std::forward<A>(given)...);
+  return detail::when_awaitable<detail::all_values<false>, std::tuple<A...>>(
+      detail::when_group::at_failure, detail::wait_options(), std::forward<A>(given)...);
 }
 template <detail::range_of_awaitables R>
-[[nodiscard]] auto when_all(R&& range, source_place at = this_place()) {
-  return detail::when_awaitable<detail::all_values<false>, R>(detail::when_group::at_failure, wait_terms(at),
+[[nodiscard]] auto when_all(R&& range, call_site at = this_call_site()) {
+  return detail::when_awaitable<detail::all_values<false>, R>(detail::when_group::at_failure, detail::wait_options(at),
                                                               std::forward<R>(range));
 }
 
@@ -172,12 +172,12 @@ template <detail::range_of_awaitables R>
 template <class... A>
   requires detail::pack_of_awaitables<A...>
 [[nodiscard]] auto when_all_settled(A&&... given) {
-  return detail::when_awaitable<detail::all_outcomes, std::tuple<A...>>(detail::when_group::never, wait_terms(),
-                                                                        std::forward<A>(given)...);
+  return detail::when_awaitable<detail::all_outcomes, std::tuple<A...>>(
+      detail::when_group::never, detail::wait_options(), std::forward<A>(given)...);
 }
 template <detail::range_of_awaitables R>
-[[nodiscard]] auto when_all_settled(R&& range, source_place at = this_place()) {
-  return detail::when_awaitable<detail::all_outcomes, R>(detail::when_group::never, wait_terms(at),
+[[nodiscard]] auto when_all_settled(R&& range, call_site at = this_call_site()) {
+  return detail::when_awaitable<detail::all_outcomes, R>(detail::when_group::never, detail::wait_options(at),
                                                          std::forward<R>(range));
 }
 

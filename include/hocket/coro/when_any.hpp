@@ -83,13 +83,14 @@ struct any_first {
 template <class... A>
   requires detail::pack_of_awaitables<A...>
 [[nodiscard]] auto when_any(A&&... given) {
-  return detail::when_awaitable<detail::any_choice, std::tuple<A...>>(1, wait_terms(), std::forward<A>(given)...);
+  return detail::when_awaitable<detail::any_choice, std::tuple<A...>>(1, detail::wait_options(),
+                                                                      std::forward<A>(given)...);
 }
 
 // Of an empty range at once first_of<T>::none, with no value.
 template <detail::range_of_awaitables R>
-[[nodiscard]] auto when_any(R&& range, source_place at = this_place()) {
-  return detail::when_awaitable<detail::any_first, R>(1, wait_terms(at), std::forward<R>(range));
+[[nodiscard]] auto when_any(R&& range, call_site at = this_call_site()) {
+  return detail::when_awaitable<detail::any_first, R>(1, detail::wait_options(at), std::forward<R>(range));
 }
 
 // Refuses everything else, with a message.

@@ -41,12 +41,12 @@ struct some_firsts {
 template <class... A>
   requires detail::pack_of_awaitables<A...>
 [[nodiscard]] auto when_some(std::size_t enough, A&&... given) {
-  return detail::when_awaitable<detail::some_firsts, std::tuple<A...>>(detail::at_most_all(enough), wait_terms(),
-                                                                       std::forward<A>(given)...);
+  return detail::when_awaitable<detail::some_firsts, std::tuple<A...>>(
+      detail::at_most_all(enough), detail::wait_options(), std::forward<A>(given)...);
 }
 template <detail::range_of_awaitables R>
-[[nodiscard]] auto when_some(std::size_t enough, R&& range, source_place at = this_place()) {
-  return detail::when_awaitable<detail::some_firsts, R>(detail::at_most_all(enough), wait_terms(at),
+[[nodiscard]] auto when_some(std::size_t enough, R&& range, call_site at = this_call_site()) {
+  return detail::when_awaitable<detail::some_firsts, R>(detail::at_most_all(enough), detail::wait_options(at),
                                                         std::forward<R>(range));
 }
 

@@ -8,17 +8,17 @@
 // and the message tells what to do.
 //
 // What is awaited may be anything that C++20 can await: hocket's operations and tasks, and foreign awaitables whose
-// await_suspend takes a std::coroutine_handle<> (core/foreign_wait.hpp).
+// await_suspend takes a std::coroutine_handle<> (core/detail/foreign_wait.hpp).
 // await returns what `co_await x` would, and throws what it would; but an rvalue reference becomes a value, since what
 // it refers to may be gone. In a task `await` is fatal where it has to wait, and at check level `debug` always.
 #pragma once
-#include <hocket/context/switch.hpp>
-#include <hocket/core/foreign_wait.hpp>
+#include <hocket/context/detail/switch.hpp>
+#include <hocket/core/detail/foreign_wait.hpp>
 #include <hocket/core/frame_memory.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/core/yield.hpp>
-#include <hocket/fiber/round_trip.hpp>
-#include <hocket/fiber/scheduled_fiber.hpp>
+#include <hocket/fiber/detail/round_trip.hpp>
+#include <hocket/fiber/detail/scheduled_fiber.hpp>
 #include <bit>
 
 namespace hocket::inline HOCKET_ABI {
@@ -45,10 +45,9 @@ inline control_block* awaiting_fiber(control_block* running = running_fiber()) n
   return running;
 }
 
-// The budget is used up (core/budget.hpp): the running fiber goes through its executor's queue. Gives what its next
-// wait is to be ended by; unwinds the fiber if it was killed. Other callers go on, and so does a wait that ignores a
-// kill.
-[[gnu::cold, gnu::noinline]] verdict pause_fiber(verdict ignore, duration::rep until);
+// The budget is used up (core/detail/budget.hpp): the running fiber goes through its executor's queue. Gives what its
+// next wait is to be ended by. Other callers go on, and so does a wait that ignores a kill.
+[[gnu::cold, gnu::noinline]] wait_end pause_fiber(stop_level ignore, duration::rep until);
 
 // Calls await_suspend and maps its answer as park_request has it.
 template <class W>
@@ -101,20 +100,23 @@ yield_way prepare_yield() noexcept;
 }
 
 // The same for a fiber that yields.
-[[gnu::always_inline]] inline waited park_yielding(const yield_way& way) {
+[[gnu::always_inline]] inline void park_for_yield(const yield_way& way) {
   control_block& own = *way.own;
   [[maybe_unused]] switch_annotation* const annotation = annotation_of(own);
   if constexpr (switch_annotation::active) annotation->before_yield();
   machine::arrival back = machine::switch_to_in_caller(way.to, empty_message(own));
   if constexpr (switch_annotation::active) annotation->after_yield();
   note_arrival(own, back);
-  auto& self = static_cast<scheduled&>(*own.header.ctx);
+}
+[[gnu::always_inline]] inline waited park_yielding(const yield_way& way) {
+  park_for_yield(way);
+  auto& self = static_cast<scheduled&>(*way.own->header.ctx);
   if (self.may_be_stopped()) [[unlikely]]
     return look_at_stop(this_thread().ctx);
   return {};
 }
 
-// How a fiber waits where it cannot say await (core/wait_here.hpp).
+// How a fiber waits where it cannot say await (core/detail/wait_here.hpp).
 bool suspend_this_stack(void* awaiter, bool (*suspend)(void* awaiter, std::coroutine_handle<> who) noexcept) noexcept;
 
 [[gnu::noinline, gnu::cold]] void rethrow(park_request& request);
@@ -192,10 +194,10 @@ struct told_to_others {
   bool all = false;
 };
 
-template <class Op, class Terms>
-told_to_others told_by(const operation<Op, Terms>& what) noexcept {
+template <class Op, class Options>
+told_to_others told_by(const operation<Op, Options>& what) noexcept {
   static_assert(std::has_unique_object_representations_v<Op> || alignof(Op) > sizeof(void*),
-                "hocket: an operation that a fiber waits for has no padding: see op_flag in core/operation.hpp");
+                "hocket: an operation that a fiber waits for has no padding: see op_flag in core/detail/operation.hpp");
   return {&what.op(), sizeof(Op)};
 }
 template <class A>
@@ -252,10 +254,10 @@ template <class A>
 template <class Op>
 class fiber_wait : public park_request {
  public:
-  fiber_wait(control_block& fiber, Op op, const wait_terms& terms) noexcept
+  fiber_wait(control_block& fiber, Op op, const wait_options& options) noexcept
       : park_request{nullptr, &fiber_wait::commit_wait},
         fiber_(fiber),
-        what_(op, terms),
+        what_(op, options),
         awaiter_(std::move(what_).operator co_await()) {
     if (stack_moves(&fiber)) [[unlikely]]
       stay_.begin(fiber, told_by(what_));
@@ -270,20 +272,20 @@ class fiber_wait : public park_request {
 
   control_block& fiber_;
   limited_operation<Op> what_;
-  wait<Op, wait_terms> awaiter_;
+  wait<Op, wait_options> awaiter_;
   stay_for_wait stay_;
 };
 
-// How an operation is tried and handed on: one of a word in a register, without its terms; a larger one where it was
+// How an operation is tried and handed on: one of a word in a register, without its options; a larger one where it was
 // made, since a copy of words that were just written costs more than they do.
 template <class Op>
 using tried = std::conditional_t<sizeof(Op) <= sizeof(std::uintptr_t), Op, Op&>;
 
-// Null: the caller is no fiber, or there is no memory. The terms come one by one: as one object they would be put
+// Null: the caller is no fiber, or there is no memory. The options come one by one: as one object they would be put
 // together in memory before every try.
 template <class Op>
-[[gnu::noinline]] fiber_wait<Op>* begin_wait(tried<Op> op, duration::rep until, duration::rep within, verdict ignore,
-                                             source_place at) {
+[[gnu::noinline]] fiber_wait<Op>* begin_wait(tried<Op> op, duration::rep until, duration::rep within, stop_level ignore,
+                                             call_site at) {
   static_assert(alignof(fiber_wait<Op>) <= 16);
   thread_state& here = this_thread();
   control_block* const fiber = awaiting_fiber(running_fiber(here));
@@ -314,7 +316,7 @@ template <class Op>
 // The same where begin_wait() could not: on a plain thread, or on the stack of the caller.
 template <class Op>
 [[gnu::noinline, gnu::cold]] given_by_t<Op> await_in_place(tried<Op> op, duration::rep until, duration::rep within,
-                                                           verdict ignore, source_place at) {
+                                                           stop_level ignore, call_site at) {
   limited_operation<Op> what(op, {time_point(duration(until)), duration(within), ignore, at});
   auto awaiter = std::move(what).operator co_await();
   suspend_on(awaiting_fiber(), awaiter);
@@ -326,18 +328,18 @@ template <class Op>
 template <class A>
   requires awaitable<A>
 [[gnu::always_inline]] inline typename detail::sync_result<await_result_t<A>>::type await(A&& a) {
-  control_block* fiber = detail::running_fiber();
+  detail::control_block* fiber = detail::running_fiber();
   if (detail::stack_moves(fiber)) [[unlikely]]
     return detail::await_apart<A>(*fiber, std::forward<A>(a));
-  if constexpr (!is_task<std::remove_cvref_t<A>>) {
-    if (!detail::is_scheduled(fiber)) detail::refill_budget(this_thread());  // it cannot pause
+  if constexpr (!detail::is_task<std::remove_cvref_t<A>>) {
+    if (!detail::is_scheduled(fiber)) detail::refill_budget(detail::this_thread());  // it cannot pause
   }
-  if constexpr (foreign_awaitable<A>) {
-    foreign_wait<A> awaiter(std::forward<A>(a));
+  if constexpr (detail::foreign_awaitable<A>) {
+    detail::foreign_wait<A> awaiter(std::forward<A>(a));
     if (!awaiter.await_ready()) detail::suspend_here(fiber, awaiter);
     return awaiter.await_resume();
   } else {
-    auto&& awaiter = get_awaiter(std::forward<A>(a));
+    auto&& awaiter = detail::get_awaiter(std::forward<A>(a));
     if (!awaiter.await_ready()) detail::suspend_here(fiber, awaiter);
     return awaiter.await_resume();
   }
@@ -345,28 +347,28 @@ template <class A>
 
 // The same for an operation. Most are possible at once: what a wait needs is made, out of line, only where there is
 // one.
-template <class Op, class Terms>
-[[gnu::always_inline]] inline detail::given_by_t<Op> await(operation<Op, Terms>&& what) {
-  if constexpr (debug_checks) static_cast<void>(detail::awaiting_fiber());
-  const wait_terms terms(what.terms());
-  expect_no_lock_to_await(terms.at);
+template <class Op, class Options>
+[[gnu::always_inline]] inline detail::given_by_t<Op> await(primitive::operation<Op, Options>&& what) {
+  if constexpr (detail::debug_checks) static_cast<void>(detail::awaiting_fiber());
+  const detail::wait_options options(what.options());
+  detail::expect_no_lock_to_await(options.at);
   Op&& where_it_is = std::move(what).unwrap();
   detail::tried<Op> op = where_it_is;
   if (detail::spend_budget<detail::price_of<Op>>()) [[unlikely]] {
-    const verdict ended = detail::pause_fiber(terms.ignore, terms.until.time_since_epoch().count());
-    if (ended != verdict::idle) return failure_of(ended);
+    const detail::wait_end ended = detail::pause_fiber(options.ignore, options.until.time_since_epoch().count());
+    if (ended != detail::wait_end::none) return detail::failure_of_wait<Op>(ended);
   }
   if (op.try_now()) [[likely]]
     return op.take();
-  const duration::rep until = terms.until.time_since_epoch().count(), within = terms.within.count();
-  detail::fiber_wait<Op>* const begun = detail::begin_wait<Op>(op, until, within, terms.ignore, terms.at);
+  const duration::rep until = options.until.time_since_epoch().count(), within = options.within.count();
+  detail::fiber_wait<Op>* const begun = detail::begin_wait<Op>(op, until, within, options.ignore, options.at);
   // What a call gave is moved out of a place of its own: else g++ keeps the result of try_now() in memory, too. Where
   // that is in memory anyway, so may this be.
   if (!begun) [[unlikely]] {
-    auto ended = detail::await_in_place<Op>(op, until, within, terms.ignore, terms.at);
+    auto ended = detail::await_in_place<Op>(op, until, within, options.ignore, options.at);
     return detail::given_by_t<Op>(std::move(ended));
   }
-  detail::park_fiber(begun->fiber(), static_cast<park_request*>(begun));
+  detail::park_fiber(begun->fiber(), static_cast<detail::park_request*>(begun));
   if constexpr (sizeof(Op) > sizeof(std::uintptr_t)) {
     return detail::end_wait(begun);
   } else {
@@ -379,7 +381,7 @@ template <class Op, class Terms>
 [[gnu::always_inline]] inline waited await(yield&&) {
   if (detail::yield_way way = detail::prepare_yield(); way.own) [[likely]]
     return detail::park_yielding(way);
-  control_block* fiber = detail::running_fiber();
+  detail::control_block* fiber = detail::running_fiber();
   if (detail::stack_moves(fiber)) return detail::await_apart(*fiber, yield{});
   auto pause = yield{}.operator co_await();
   detail::suspend_here(fiber, pause);

@@ -16,16 +16,16 @@
 // Costs two switches of stacks and whatever the stack takes. Nothing is allocated, except by a thread that had to do
 // with no fiber before: for that it may throw bad_alloc. No two calls at once on one stack.
 #pragma once
-#include <hocket/core/return_slot.hpp>
+#include <hocket/core/detail/return_slot.hpp>
 #include <hocket/stack/stack_pool.hpp>
 #include <type_traits>
 #include <utility>
 
 namespace hocket::inline HOCKET_ABI {
 
-class scheduled;
-
 namespace detail {
+
+class scheduled;
 
 // Runs `run(body)` on `stack`; throws what it threw.
 void call_on(const stack_ref& stack, void (*run)(void* body), void* body);
@@ -40,7 +40,7 @@ class stay_here {
 
  private:
   scheduled* self_;
-  bool roamed_;
+  bool migrated_;
 };
 
 // A stack of the thread's pool of big ones, for one call. Throws std::system_error if there is none.
@@ -67,7 +67,7 @@ std::invoke_result_t<F, Args...> call_on_stack(const stack_ref& stack, F&& f, Ar
   using R = std::invoke_result_t<F, Args...>;
   static_assert(!std::is_rvalue_reference_v<R>,
                 "hocket: call_on_stack: f returns a value, an lvalue reference or void");
-  return_slot<R> result;
+  detail::return_slot<R> result;
   auto body = [&] {
     if constexpr (std::is_void_v<R>) {
       std::forward<F>(f)(std::forward<Args>(args)...);

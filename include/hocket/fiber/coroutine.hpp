@@ -28,16 +28,17 @@
 // Errors: the constructor throws std::system_error when no stack can be had, or what moving the callable throws.
 // Resuming a coroutine that is empty, finished, running or another thread's is a programming error: fatal.
 #pragma once
-#include <hocket/base/prefetch.hpp>
-#include <hocket/core/return_slot.hpp>
-#include <hocket/fiber/fiber_life.hpp>
-#include <hocket/fiber/round_trip.hpp>
+#include <hocket/base/detail/prefetch.hpp>
+#include <hocket/core/detail/return_slot.hpp>
+#include <hocket/fiber/detail/fiber_life.hpp>
+#include <hocket/fiber/detail/round_trip.hpp>
 #include <concepts>
 #include <new>
 #include <utility>
 
 namespace hocket::inline HOCKET_ABI {
 
+// What a coroutine is at: coroutine::status().
 enum class coroutine_status : std::uint8_t {
   empty,      // no coroutine: default-constructed or moved from
   unstarted,  // never resumed
@@ -47,6 +48,7 @@ enum class coroutine_status : std::uint8_t {
   finished
 };
 
+// What may be said of a coroutine when it is made.
 struct coroutine_options {
   const char* name = "coroutine";  // for messages and debuggers; must outlive the coroutine (a literal does)
   stack_pool* pool = nullptr;      // of the calling thread; null: the thread's default pool of 64 KiB stacks
@@ -56,6 +58,8 @@ struct coroutine_options {
 
 namespace detail {
 
+template <class Out, class In, class F>
+class fiber_body;
 class packing_batch;
 
 // A value under way is a pointer to it on the stack that sends; the receiver moves it out.
@@ -101,8 +105,8 @@ class coroutine_self {
 
  private:
   template <class, class, class>
-  friend class fiber_body;
-  coroutine_self(fiber_record& record, void* resumer) noexcept
+  friend class detail::fiber_body;
+  coroutine_self(detail::fiber_record& record, void* resumer) noexcept
       : block_(*record.block), record_(record), resumer_(resumer) {}
 
   [[gnu::always_inline]] In exchange(void* out) {
@@ -110,10 +114,12 @@ class coroutine_self {
     return detail::incoming<In>(in);
   }
 
-  control_block& block_;
-  fiber_record& record_;
+  detail::control_block& block_;
+  detail::fiber_record& record_;
   void* resumer_;  // its record: where the next yield goes
 };
+
+namespace detail {
 
 // Where the result and the callable of a coroutine lie: below its record, in this order downward.
 template <class Out>
@@ -142,7 +148,7 @@ class fiber_body {
     record.block->header.flags |= header_flag::started;
     coroutine_self<Out, In> self(record, from);
     run(record, self, transfer);
-    detail::finish(record, self.resumer_);
+    finish(record, self.resumer_);
   }
 
   static void drop(fiber_record& record) noexcept {
@@ -165,10 +171,10 @@ class fiber_body {
     held body = take(record);
     try {
       call(record, body, self, transfer);
-      detail::check_unwound(record);
-    } catch (const detail::forced_unwind&) {
+      check_unwound(record);
+    } catch (const forced_unwind&) {
     } catch (...) {
-      detail::check_unwound(record);
+      check_unwound(record);
       record.error = std::current_exception();
     }
     if constexpr (!in_frame) body.~F();  // on its own stack, like a local of the body; its destructor does not throw
@@ -186,11 +192,10 @@ class fiber_body {
   }
   static decltype(auto) invoke(F& body, coroutine_self<Out, In>& self, [[maybe_unused]] void* transfer) {
     if constexpr (std::is_void_v<In>) return body(self);
-    else return body(self, detail::incoming<In>(transfer));
+    else return body(self, incoming<In>(transfer));
   }
 };
 
-namespace detail {
 template <class Signature>
 struct coroutine_types;  // write coroutine<Out(In)> or coroutine<Out()>
 template <class O>
@@ -203,6 +208,7 @@ struct coroutine_types<O(I)> {
   using out = O;
   using in = I;
 };
+
 }  // namespace detail
 
 template <class Signature>
@@ -212,18 +218,18 @@ class coroutine;
 class [[nodiscard]] any_coroutine {
  public:
   any_coroutine(any_coroutine&& other) noexcept
-      : block_(std::exchange(other.block_, &vacant_block)), record_(std::exchange(other.record_, nullptr)) {}
+      : block_(std::exchange(other.block_, &detail::vacant_block)), record_(std::exchange(other.record_, nullptr)) {}
   ~any_coroutine() { reset(); }
 
   // Destroys the coroutine now: unwinds it if it is suspended. Fatal if it is running, or has resumed the caller.
   void reset() noexcept;
 
-  explicit operator bool() const noexcept { return block_ != &vacant_block; }
+  explicit operator bool() const noexcept { return block_ != &detail::vacant_block; }
   bool done() const noexcept { return *this && block_->finished(); }
   coroutine_status status() const noexcept;
 
-  const char* name() const noexcept { return record_ ? fiber_record::of(*block_).name : ""; }
-  void* user_data() const noexcept { return record_ ? fiber_record::of(*block_).user_data : nullptr; }
+  const char* name() const noexcept { return record_ ? detail::fiber_record::of(*block_).name : ""; }
+  void* user_data() const noexcept { return record_ ? detail::fiber_record::of(*block_).user_data : nullptr; }
   void set_user_data(void* data) noexcept;  // fatal when empty
 
   // The deepest use of its stack so far, in bytes (fiber/stack_use.hpp); 0 when empty. Any state, its own thread.
@@ -231,8 +237,8 @@ class [[nodiscard]] any_coroutine {
 
   // For an owner of many that knows whom it resumes next: asks for the memory of a coroutine that is resumed some ten
   // others later, so that this resume does not wait for it (measured with 30,000: two fifths of the time). There is no
-  // need for it where they are resumed in the order in which they were made, or the reverse (fiber/resume_order.hpp).
-  // Any state, even empty; its own thread. Changes nothing.
+  // need for it where they are resumed in the order in which they were made, or the reverse
+  // (fiber/detail/resume_order.hpp). Any state, even empty; its own thread. Changes nothing.
   //
   //   for (std::size_t i = 0; i < order.size(); ++i) {
   //     if (i + 8 < order.size()) all[order[i + 8]].prefetch();
@@ -241,8 +247,8 @@ class [[nodiscard]] any_coroutine {
   void prefetch() const noexcept {
     const auto* parked = static_cast<const std::byte*>(block_->record);
     if (!parked) return;
-    hocket::prefetch(parked);
-    hocket::prefetch(parked + 64);
+    hocket::detail::prefetch(parked);
+    hocket::detail::prefetch(parked + 64);
   }
 
   // For hibernate().
@@ -258,8 +264,8 @@ class [[nodiscard]] any_coroutine {
     return *this;
   }
 
-  control_block* block_ = &vacant_block;
-  fiber_record* record_ = nullptr;  // where it is while the fiber is not packed
+  detail::control_block* block_ = &detail::vacant_block;
+  detail::fiber_record* record_ = nullptr;  // where it is while the fiber is not packed
 };
 
 template <class Signature>
@@ -282,12 +288,13 @@ class [[nodiscard]] coroutine : public any_coroutine {
   coroutine(stack_pool& pool, F&& body) : coroutine(coroutine_options{.pool = &pool}, std::forward<F>(body)) {}
   template <class F>
   coroutine(const coroutine_options& options, F&& body) {
-    using body_type = fiber_body<Out, In, std::decay_t<F>>;
-    fiber_record& record = detail::begin_fiber(options.pool, options.name, options.user_data, body_type::footprint);
+    using body_type = detail::fiber_body<Out, In, std::decay_t<F>>;
+    detail::fiber_record& record =
+        detail::begin_fiber(options.pool, options.name, options.user_data, body_type::footprint);
     detail::unless_armed guard{record};
     if (options.own_floating_point) detail::begin_own_floating_point(record);
     ::new (static_cast<void*>(body_type::place(record))) std::decay_t<F>(std::forward<F>(body));
-    ::new (static_cast<void*>(&result_below<Out>(record))) return_slot<Out>;
+    ::new (static_cast<void*>(&detail::result_below<Out>(record))) detail::return_slot<Out>;
     record.drop_body = &body_type::drop;
     detail::arm_fiber(record, body_type::place(record), &body_type::entry);
     guard.armed = true;
@@ -314,23 +321,23 @@ class [[nodiscard]] coroutine : public any_coroutine {
     requires std::is_void_v<In>
   {
     record_ = nullptr;
-    return detail::release_fiber(*std::exchange(block_, &vacant_block));
+    return detail::release_fiber(*std::exchange(block_, &detail::vacant_block));
   }
 
  private:
   // One round trip. This object may be moved while the body runs (the body made a vector grow that holds it), so it is
   // not touched after the switch.
   [[gnu::always_inline]] Out exchange(void* in) {
-    control_block& block = *block_;
+    detail::control_block& block = *block_;
     void* out = detail::resume_by_owner(block, in);
     if (!out) [[unlikely]]
       return take_result(block);
     return detail::incoming<Out>(out);
   }
-  [[gnu::noinline]] static Out take_result(control_block& block) {
-    fiber_record& record = fiber_record::of(block);
+  [[gnu::noinline]] static Out take_result(detail::control_block& block) {
+    detail::fiber_record& record = detail::fiber_record::of(block);
     detail::rethrow_error(record);
-    return result_below<Out>(record).take();
+    return detail::result_below<Out>(record).take();
   }
 };
 

@@ -7,10 +7,12 @@
 // destroyed. Code that runs in no fiber has the thread's own value. Finding a value takes time linear in how many
 // fiber-locals this fiber uses. The fiber_local itself must outlive the fibers that used it.
 #pragma once
-#include <hocket/base/platform/config.hpp>
+#include <hocket/base/detail/platform/config.hpp>
 #include <cstdint>
 
 namespace hocket::inline HOCKET_ABI {
+
+namespace detail {
 
 // One value of one fiber; the list of a fiber begins with the one that was made last.
 struct fiber_local_node {
@@ -19,10 +21,10 @@ struct fiber_local_node {
   void (*destroy)(fiber_local_node* self) noexcept;
 };
 
-namespace detail {
 // The list of the running fiber, or of the thread outside of fibers. Throws bad_alloc.
 fiber_local_node*& current_fiber_locals();
 void destroy_fiber_locals(fiber_local_node*& first) noexcept;
+
 }  // namespace detail
 
 template <class T>
@@ -34,8 +36,8 @@ class fiber_local {
 
   // The running fiber's value. The reference stays valid until the fiber ends.
   T& get() {
-    fiber_local_node*& first = detail::current_fiber_locals();
-    for (fiber_local_node* at = first; at; at = at->next)
+    detail::fiber_local_node*& first = detail::current_fiber_locals();
+    for (detail::fiber_local_node* at = first; at; at = at->next)
       if (at->key == this) return static_cast<node*>(at)->value;
     node* made = new node{{nullptr, this, &node::drop}, T{}};
     made->next = first;  // only now: T{} may have used other fiber-locals
@@ -46,9 +48,9 @@ class fiber_local {
   T* operator->() { return &get(); }
 
  private:
-  struct node : fiber_local_node {
+  struct node : detail::fiber_local_node {
     T value;
-    static void drop(fiber_local_node* self) noexcept { delete static_cast<node*>(self); }
+    static void drop(detail::fiber_local_node* self) noexcept { delete static_cast<node*>(self); }
   };
 };
 

@@ -24,7 +24,7 @@
 // copied are left alone. On the back end `thread` nothing hibernates.
 #pragma once
 #include <hocket/fiber/coroutine.hpp>
-#include <hocket/fiber/packing.hpp>
+#include <hocket/fiber/detail/packing.hpp>
 #include <concepts>
 
 namespace hocket::inline HOCKET_ABI {
@@ -36,6 +36,7 @@ struct hibernation_statistics {
   std::uint64_t packings = 0;   // since the thread began
   std::uint64_t wakings = 0;    // of those, how many came back
 };
+// Any thread; of the calling one.
 hibernation_statistics hibernation_usage() noexcept;
 
 // Hibernates every fiber of the calling thread that was spawned with `hibernate_after`, waits now and can be packed.

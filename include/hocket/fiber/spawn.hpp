@@ -15,8 +15,8 @@
 // is of the kind stack_kind::own, and does not hibernate: anything else is fatal. Its yield goes through the worker,
 // and takes twice as long (22 ns against 11); elsewhere than on a runtime nothing changes.
 #pragma once
-#include <hocket/core/spawn.hpp>
-#include <hocket/fiber/scheduled_fiber.hpp>
+#include <hocket/core/detail/spawn.hpp>
+#include <hocket/fiber/detail/scheduled_fiber.hpp>
 
 namespace hocket::inline HOCKET_ABI::detail {
 

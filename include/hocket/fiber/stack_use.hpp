@@ -5,7 +5,7 @@
 //     run(everything_that_the_service_does);
 //     log(fiber_stack_statistics().high_water);   // bytes, of the deepest fiber of this thread
 //
-// What counts as used, and what measuring costs: stack/high_water.hpp.
+// What counts as used, and what measuring costs: stack/detail/high_water.hpp.
 #pragma once
 #include <hocket/stack/stack_pool.hpp>
 

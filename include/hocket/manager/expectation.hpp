@@ -8,7 +8,7 @@
 //
 // Awaiting gives the reply once, as result<T>; T is an object type or void, move-only included. timed_out: its deadline
 // came first. operation_canceled: it, its group or the manager was cancelled; or the wait itself was. broken_pipe: it
-// was taken before. What else fail() was told. A wait that was cancelled, timed out by terms of its own or lost a
+// was taken before. What else fail() was told. A wait that was cancelled, timed out by a deadline of its own or lost a
 // select leaves the reply, which the next wait gives.
 //
 // A reply belongs to whoever holds the expectation: when that is destroyed, its id is forgotten, and a reply that comes
@@ -55,10 +55,10 @@ class [[nodiscard]] expectation {
   bool ready() const noexcept { return reply_.ready(); }
 
   // The wait as an operation, to be timed or selected: result<T>.
-  [[nodiscard]] receiving wait(source_place at = this_place()) noexcept { return reply_.receive(at); }
+  [[nodiscard]] receiving wait(call_site at = this_call_site()) noexcept { return reply_.receive(at); }
 
   template <class Room>
-  class awaiter : public own_awaiter {
+  class awaiter : public detail::own_awaiter {
    public:
     explicit awaiter(receiving what) noexcept : what_(std::move(what)) {}
     bool await_ready() noexcept { return wait_.await_ready(); }

@@ -1,6 +1,6 @@
 // The number of a managed coroutine or of an expected reply, and of what it belongs to.
 #pragma once
-#include <hocket/base/platform/config.hpp>
+#include <hocket/base/detail/platform/config.hpp>
 #include <concepts>
 #include <cstdint>
 #include <type_traits>

@@ -3,7 +3,7 @@
 //   task_manager tm(lp);                                              // or a runtime
 //   auto h = spawn(tm, {.name = "login", .within = 3s, .group = player}, login, std::ref(tm), session);
 //   tm.set_deadline(h.id(), 10s);   tm.cancel(h.id());   tm.kill_group(player);
-//   auto how = co_await tm.wait(id);           // result<settled>: how the coroutine of that id has ended
+//   auto how = co_await tm.wait(id);           // result<end_kind>: how the coroutine of that id has ended
 //   auto name = then(std::move(h), name_of);   // the handle is one like any other: awaited, joined, a child of
 //   when_all
 //
@@ -18,7 +18,7 @@
 //
 // Stopping. cancel() asks: the waits of the coroutine end with operation_canceled, but for those that are shielded.
 // kill() unwinds it, shielded or not. A deadline that passes cancels it, too, but its waits end with timed_out, and it
-// with settled::timed_out: what came first counts. It can be set, moved and taken away as long as it has not passed. A
+// with end_kind::timed_out: what came first counts. It can be set, moved and taken away as long as it has not passed. A
 // group is all work that was given one number: a player's, a connection's, a tenant's. What was stopped before it began
 // does not begin (killed), or finds its first wait cancelled; what stops itself goes on to its next wait.
 //
@@ -50,9 +50,9 @@
 // Complexity. By id, and setting a deadline: O(1). A group: O(its members). for_each and counts: O(places).
 #pragma once
 #include <hocket/base/result.hpp>
-#include <hocket/core/operation.hpp>
-#include <hocket/core/spawn.hpp>
-#include <hocket/core/stop_link.hpp>
+#include <hocket/core/detail/operation.hpp>
+#include <hocket/core/detail/spawn.hpp>
+#include <hocket/core/detail/stop_link.hpp>
 #include <hocket/coro/outcome.hpp>
 #include <hocket/manager/expectation.hpp>
 #include <iterator>
@@ -60,10 +60,11 @@
 
 namespace hocket::inline HOCKET_ABI {
 
+// What may be said of a manager.
 struct manager_options {
   const char* name = "task manager";         // of its coroutines that have no name of their own; outlives them
   std::size_t limit = 0xffff'ffff;           // how many coroutines and expected replies there may be
-  const clock* time = nullptr;               // whose deadlines pass in tick(); null: those of the executor. Outlives it
+  const clock_source* time = nullptr;        // whose deadlines pass in tick(); null: those of the executor. Outlives it
   unhandled_handler on_unhandled = nullptr;  // null: as the target does for which it is made
 };
 
@@ -91,13 +92,13 @@ struct expect_options {
 // What is known of an id, at the moment it was looked at.
 struct task_info {
   task_id id = task_id::none;
-  bool expected = false;  // a reply; else a coroutine
-  coroutine_kind kind{};  // of a coroutine: task or fiber
-  const char* name = "";  // of a coroutine
+  bool expected = false;          // a reply; else a coroutine
+  detail::coroutine_kind kind{};  // of a coroutine: task or fiber
+  const char* name = "";          // of a coroutine
   task_group group{};
   void* data = nullptr;
   time_point deadline = time_point::max();
-  verdict asked = verdict::idle;  // by the manager: idle, cancelled, timed_out, killed
+  end_kind asked = end_kind::none;  // by the manager: none, cancelled, timed_out, killed
   std::source_location spawned{};
 };
 
@@ -149,12 +150,12 @@ class managed_wait {
 
 class managed_end : public managed_wait {
  public:
-  using value_type = settled;
+  using value_type = end_kind;
   managed_end(manager_core& core, task_id id) noexcept : managed_wait(core), id_(id) {}
   static constexpr bool try_now() noexcept { return false; }
   void begin(suspension& wait, waiter& entry) noexcept;
-  result<settled> take() noexcept {
-    if (how_ == settled::none) return failure(failed_);
+  result<end_kind> take() noexcept {
+    if (how_ == end_kind::none) return failure(failed_);
     return how_;
   }
 
@@ -162,7 +163,7 @@ class managed_end : public managed_wait {
   friend struct managed_entry;
   task_id id_;
   std::errc failed_ = std::errc::no_such_process;  // it could not be started, say
-  settled how_ = settled::none;
+  end_kind how_ = end_kind::none;
   std::uint8_t no_padding_[3] = {};
 };
 
@@ -185,7 +186,7 @@ class managed_join : public managed_wait {
 
 class task_manager {
  public:
-  template <spawnable_on Where>
+  template <detail::spawnable_on Where>
   explicit task_manager(Where& where, const manager_options& options = {},
                         std::source_location at = std::source_location::current())
       : task_manager(at, detail::target_of(where), options) {}
@@ -211,7 +212,7 @@ class task_manager {
 
   // Waits for the end of a coroutine, and says how it ended. For any number of waiters. no_such_process, too, if it
   // could not be started after all.
-  [[nodiscard]] operation<detail::managed_end> wait(task_id id, source_place at = this_place()) noexcept;
+  [[nodiscard]] primitive::operation<detail::managed_end> wait(task_id id, call_site at = this_call_site()) noexcept;
 
   // That of the running coroutine, if it was spawned on this manager; else `none`.
   task_id current() const noexcept;
@@ -268,7 +269,7 @@ class task_manager {
   void close() noexcept;
 
   // Waits until nothing is left: size() is 0. By a coroutine of the manager: resource_deadlock_would_occur.
-  [[nodiscard]] operation<detail::managed_join> join(source_place at = this_place()) noexcept;
+  [[nodiscard]] primitive::operation<detail::managed_join> join(call_site at = this_call_site()) noexcept;
 
   // --- for spawn()
   using placed_with = task_options;
@@ -277,11 +278,11 @@ class task_manager {
 
  private:
   task_manager(std::source_location at, spawn_target& on, const manager_options& options);
-  void stop_all(verdict strength) noexcept;
+  void stop_all(stop_level level) noexcept;
   std::size_t list_from(std::uint64_t& place, task_info* into, std::size_t room) const noexcept;
 
   detail::manager_ptr core_;
-  std::optional<stop_link> link_;  // to what stops the target
+  std::optional<detail::stop_link> link_;  // to what stops the target
 };
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -23,9 +23,9 @@
 //
 // Cost: two changes of threads (some 10 to 50 us, by the system), no allocation beyond what the callable needs.
 #pragma once
-#include <hocket/core/operation.hpp>
-#include <hocket/core/return_slot.hpp>
-#include <hocket/core/spawn.hpp>
+#include <hocket/core/detail/operation.hpp>
+#include <hocket/core/detail/return_slot.hpp>
+#include <hocket/core/detail/spawn.hpp>
 #include <hocket/runtime/blocking_pool.hpp>
 
 namespace hocket::inline HOCKET_ABI {
@@ -62,7 +62,7 @@ class blocking_operation {
 
 // Awaited once, where it was made or moved to.
 template <class F, class... Args>
-class [[nodiscard]] blocking_call {
+class [[nodiscard]] blocking_call : public awaitable_base<blocking_call<F, Args...>> {
   using returned = typename spawned_call<F, Args...>::returned;
   static_assert(!is_task<returned>, "hocket: a callable that returns a task does not block: await the task itself");
 
@@ -84,7 +84,7 @@ class [[nodiscard]] blocking_call {
     explicit awaiter(blocking_call& of)
         : blocking_job{&awaiter::run_call},
           call_(of.call_),
-          what_(blocking_operation(of.what_.op().pool(), this), of.what_.terms()),
+          what_(blocking_operation(of.what_.op().pool(), this), of.what_.options()),
           wait_(std::move(what_).operator co_await()) {
       std::move(of.what_).discard();
     }
@@ -120,7 +120,7 @@ class [[nodiscard]] blocking_call {
     spawned_call<F, Args...>& call_;
     return_slot<returned> slot_;
     limited_operation<blocking_operation> what_;
-    wait<blocking_operation, wait_terms> wait_;
+    wait<blocking_operation, wait_options> wait_;
   };
   awaiter operator co_await() && { return awaiter(*this); }
 

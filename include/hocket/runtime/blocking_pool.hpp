@@ -9,9 +9,9 @@
 //           --the pool is destroyed--> over: refused
 //
 // A thread takes a call out of the line under the mutex; from then on detach() finds it gone, so an ending wait keeps
-// the call's hold, and with it the memory of the coroutine (core/claim.hpp). The thread then asks whether the wait is
-// still undecided: claim_popped() decides it. Not: the call does not run. So of a cancellation and the beginning of the
-// call exactly one comes first, and who comes second does nothing.
+// the call's hold, and with it the memory of the coroutine (core/detail/claim.hpp). The thread then asks whether the
+// wait is still undecided: claim_popped() decides it. Not: the call does not run. So of a cancellation and the
+// beginning of the call exactly one comes first, and who comes second does nothing.
 //
 // The line may outlive its pool: whoever ends a wait looks there for its call, also while the pool refuses that. So the
 // line is the wait_source, and each wait has a share in it until it is over.
@@ -30,8 +30,8 @@
 // Threads: every member function, any thread.
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/base/mutex.hpp>
-#include <hocket/core/suspension.hpp>
+#include <hocket/base/detail/mutex.hpp>
+#include <hocket/core/detail/suspension.hpp>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -40,6 +40,7 @@ struct blocking_job;
 class blocking_operation;
 }  // namespace detail
 
+// What may be said of a pool.
 struct blocking_pool_options {
   std::size_t threads = 64;                  // at most; at least 1
   std::size_t queue = 10'000;                // calls that stand in line at most; 0: none but those that run at once
@@ -77,7 +78,7 @@ class blocking_pool final {
 
   bool is_copy_in_child() const noexcept;
   void expect_threads() const noexcept;
-  state* enqueue(suspension& wait, waiter& entry, detail::blocking_job& job) noexcept;
+  state* enqueue(primitive::suspension& wait, primitive::waiter& entry, detail::blocking_job& job) noexcept;
   static void let_go(state* of) noexcept;
   std::error_code make_room() noexcept;
   bool wake_thread() noexcept;

@@ -9,8 +9,8 @@
 // fire the timers that are due, resume the coroutines that are ready and those that become so meanwhile. A turn resumes
 // at most 64, so that neither timers nor other threads starve beside busy coroutines.
 // With nothing to do, run() and run_for() park until something is posted or a timer is due. Before it parks, and now
-// and then beside that, the thread's house is kept (core/housekeeping.hpp): stacks that were not needed for a while are
-// given back.
+// and then beside that, the thread's house is kept (core/detail/housekeeping.hpp): stacks that were not needed for a
+// while are given back.
 //
 // Threads. post(), spawn(), stop() and the handles: any thread. Everything else: one thread at a time, "its" thread
 // while it runs; it may be another later, but not while a fiber has begun and not ended: a fiber stays on its thread
@@ -35,35 +35,36 @@
 //   }
 //
 // No wake-up is lost: what is posted after the turn's look at the inbox is either there in step 1, which says so, or
-// sees the announcement and wakes (core/inbox.hpp). Whatever has ended step 2, a spurious event or the host's own, the
-// steps that follow are the same, and it makes no difference whether the host watches by level or by edge. Whoever
-// waits without step 1 is not woken; whoever leaves step 3 out has it done by step 5.
+// sees the announcement and wakes (core/detail/inbox.hpp). Whatever has ended step 2, a spurious event or the host's
+// own, the steps that follow are the same, and it makes no difference whether the host watches by level or by edge.
+// Whoever waits without step 1 is not woken; whoever leaves step 3 out has it done by step 5.
 //
 // The parker may be a driver. Then step 1 polls it, and so does step 5, whatever the number of turns between; if it has
 // a descriptor of its own that says when it is to be polled, the host watches that one.
 //
-// Destroying a loop kills the coroutines that are left (they unwind, core/unwind.hpp) and runs them to their end. At
-// check level `debug` a notice (on_notice) tells before of each that waits in a circle of them. Spawns are refused from
-// then on. A coroutine that waits for a foreign awaitable cannot be killed: that is fatal, naming it.
+// Destroying a loop kills the coroutines that are left (they unwind, core/detail/unwind.hpp) and runs them to their
+// end. At check level `debug` a notice (on_notice) tells before of each that waits in a circle of them. Spawns are
+// refused from then on. A coroutine that waits for a foreign awaitable cannot be killed: that is fatal, naming it.
 #pragma once
+#include <hocket/core/detail/inbox.hpp>
+#include <hocket/core/detail/registry.hpp>
+#include <hocket/core/detail/run_queue.hpp>
 #include <hocket/core/driver.hpp>
-#include <hocket/core/inbox.hpp>
 #include <hocket/core/join_handle.hpp>
-#include <hocket/core/registry.hpp>
-#include <hocket/core/run_queue.hpp>
 #include <hocket/core/spawn_target.hpp>
-#include <hocket/time/timer_wheel.hpp>
+#include <hocket/time/detail/timer_wheel.hpp>
 
 namespace hocket::inline HOCKET_ABI {
 
+// What may be said of a loop.
 struct loop_options {
-  const char* name = "loop";    // of its coroutines that have no name of their own; outlives the loop
-  const clock* time = nullptr;  // null: the machine's monotonic clock
-  parker* park = nullptr;       // outlives the loop; may be a driver. Null: a futex (with a clock of one's own: none)
+  const char* name = "loop";           // of its coroutines that have no name of their own; outlives the loop
+  const clock_source* time = nullptr;  // null: the machine's monotonic clock
+  parker* park = nullptr;  // outlives the loop; may be a driver. Null: a futex (with a clock of one's own: none)
   unhandled_handler on_unhandled = nullptr;  // null: abort, naming the coroutine
 };
 
-class loop final : public executor, public spawn_target, private timer_waker {
+class loop final : public executor, public spawn_target, private detail::timer_waker {
  public:
   explicit loop(const loop_options& options = {});
   loop(const loop&) = delete;
@@ -76,8 +77,8 @@ class loop final : public executor, public spawn_target, private timer_waker {
   // Runs until `done()` of the handle, or stop().
   template <class T>
   void run_until(const join_handle<T>& handle) {
-    expects(&handle.home() == this, "a loop was run until a coroutine of another one ends",
-            "nothing would wake this one: run the loop that it was spawned on");
+    detail::expects(&handle.home() == this, "a loop was run until a coroutine of another one ends",
+                    "nothing would wake this one: run the loop that it was spawned on");
     run_while([](const void* of) noexcept { return !static_cast<const join_handle<T>*>(of)->done(); }, &handle);
   }
 
@@ -109,10 +110,10 @@ class loop final : public executor, public spawn_target, private timer_waker {
   void stop() noexcept;
 
   // Cancels every coroutine of the loop. Any thread.
-  void cancel_all() noexcept { stop_.request(verdict::cancelled); }
+  void cancel_all() noexcept { stop_.request(stop_level::cancel); }
 
   // Kills them: for a host whose turns they need to end, before it destroys the loop. Any thread.
-  void kill_all() noexcept { stop_.request(verdict::killed); }
+  void kill_all() noexcept { stop_.request(stop_level::kill); }
 
   // Coroutines that were spawned on it and have not ended. Any thread.
   std::size_t live() const noexcept;
@@ -139,14 +140,14 @@ class loop final : public executor, public spawn_target, private timer_waker {
   void dump(int fd) noexcept;
 
   // executor, spawn_target
-  void post(runnable& work) noexcept override;
-  void post_all(const runnables& works) noexcept override;
-  timer_service* timers() noexcept override { return &wheel_; }
+  void post(detail::runnable& work) noexcept override;
+  void post_all(const detail::runnables& works) noexcept override;
+  detail::timer_service* timers() noexcept override { return &wheel_; }
   driver* io_driver() noexcept override { return polls_.polled(); }
-  registry* coroutines() noexcept override { return &coroutines_; }
+  detail::registry* coroutines() noexcept override { return &coroutines_; }
   spawn_target* target() noexcept override { return this; }
   executor& home() noexcept override { return *this; }
-  context& surroundings() noexcept override { return *context_; }
+  context& parent_context() noexcept override { return *context_; }
   std::error_code enroll(std::size_t count) noexcept override;
   void leave() noexcept override;
   unhandled_handler on_unhandled() const noexcept override { return unhandled_; }
@@ -163,27 +164,30 @@ class loop final : public executor, public spawn_target, private timer_waker {
   void take_posted() noexcept;
   [[nodiscard]] bool rest(time_point until) noexcept;
   void end_all() noexcept;
+  void add_live(std::size_t number) noexcept;
   void notice_circles() noexcept;
   void wake() noexcept override;  // timer_waker
 
-  const clock& clock_;
+  const clock_source& clock_;
   futex_parker futex_;
   const bool sleeps_;
   bool due_ = false;
   bool asleep_ = false;  // begin_sleep() was called, and end_sleep() was not
   std::uint32_t turns_ = 0;
-  inbox inbox_;
-  poll_schedule polls_;
-  run_queue ready_;
-  timer_wheel wheel_;
-  runnable reclaim_{};  // posted by wake(); known by its address
-  registry coroutines_;
+  detail::inbox inbox_;
+  detail::poll_schedule polls_;
+  detail::run_queue ready_;
+  detail::timer_wheel wheel_;
+  detail::runnable reclaim_{};  // posted by wake(); known by its address
+  detail::registry coroutines_;
   stop_source stop_;
   context_ptr context_;
   const unhandled_handler unhandled_;
-  atomic<std::size_t> live_{0};
-  atomic<bool> stopping_{false};
-  atomic<bool> closing_{false};
+  // How many coroutines there are: the sum. What this thread has spawned and ended, and what others have.
+  primitive::atomic<std::size_t> live_here_{0};
+  primitive::atomic<std::size_t> live_of_others_{0};
+  primitive::atomic<bool> stopping_{false};
+  primitive::atomic<bool> closing_{false};
 };
 
 // Never sleeps: moves the clock to the next timer instead. For tests and simulations on one thread; it spins where only
@@ -196,7 +200,7 @@ class simulated_parker final : public parker {
 
  private:
   manual_clock& time_;
-  atomic<std::uint32_t> woken_{0};
+  primitive::atomic<std::uint32_t> woken_{0};
 };
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -4,7 +4,7 @@
 //
 // Returns the value that f returned, or throws what left it. Coroutines that f spawned and did not join are killed.
 #pragma once
-#include <hocket/core/spawn.hpp>
+#include <hocket/core/detail/spawn.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/runtime/loop.hpp>
 

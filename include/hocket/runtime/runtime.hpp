@@ -27,10 +27,11 @@
 // goes on where it waited.
 //
 // Ending. shutdown() ends it in order: refuse, drain, cancel, kill, each with its time, and tells what is left.
-// Destroying a runtime refuses further spawns, kills what is left (it unwinds, core/unwind.hpp), waits until it has
-// ended, and joins the threads. At check level `debug` a notice (on_notice) tells before of each coroutine that waits
-// in a circle of them, which is looked for like in dump(). Not from one of its own coroutines, or in a blocking call of
-// one: that is fatal. A coroutine that waits for a foreign awaitable cannot be killed: the destructor waits for it.
+// Destroying a runtime refuses further spawns, kills what is left (it unwinds, core/detail/unwind.hpp), waits until it
+// has ended, and joins the threads. At check level `debug` a notice (on_notice) tells before of each coroutine that
+// waits in a circle of them, which is looked for like in dump(). Not from one of its own coroutines, or in a blocking
+// call of one: that is fatal. A coroutine that waits for a foreign awaitable cannot be killed: the destructor waits for
+// it.
 //
 // fork(). A child has a runtime's memory and none of its threads. Using it there is fatal (for a coroutine that forked,
 // at the latest when its worker has nothing more to run); destroying it there does nothing (its memory is the child's
@@ -45,7 +46,7 @@
 // Threads: every member function, any thread.
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/base/platform/unique_ptr.hpp>
+#include <hocket/base/detail/platform/unique_ptr.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/spawn_target.hpp>
 
@@ -60,6 +61,7 @@ struct stall {
   duration held;
   std::source_location spawned;
 };
+// Hears of a stall, on a thread of its own, once for each. Must not throw.
 using stall_handler = void (*)(const stall& of) noexcept;
 
 // Writes a line to the standard error.
@@ -70,10 +72,11 @@ class driver_maker;
 // Called on a worker's own thread, with its number. What it throws is fatal.
 using worker_hook = void (*)(std::size_t worker);
 
+// What may be said of a runtime.
 struct runtime_options {
   std::size_t workers = 0;  // 0: one for each CPU of the process's affinity mask, or fewer by its CPU quota (cgroup)
   const char* name = "runtime";              // of its threads and unnamed coroutines; a literal
-  const clock* time = nullptr;               // null: the machine's monotonic clock; outlives the runtime
+  const clock_source* time = nullptr;        // null: the machine's monotonic clock; outlives the runtime
   unhandled_handler on_unhandled = nullptr;  // null: abort, naming the coroutine
 
   // A coroutine that holds its worker for so long is told of, once for each time. That takes a thread, which looks at
@@ -86,7 +89,7 @@ struct runtime_options {
   // handler that was there is called, too; ours stays installed when the runtime is gone. 0: none.
   int dump_on_signal = 0;
 
-  // Gives each worker a driver (core/driver_maker.hpp), which its thread makes, uses and destroys: between the two
+  // Gives each worker a driver (core/driver.hpp), which its thread makes, uses and destroys: between the two
   // hooks. The maker is not used once the constructor has returned. Null: workers sleep on a futex.
   driver_maker* drivers = nullptr;
 
@@ -124,8 +127,11 @@ struct runtime_counts {
 };
 
 namespace detail {
+class stall_detector;
+class worker;
 class worker_at;
-}
+struct runtime_look;
+}  // namespace detail
 
 class runtime final : public executor, public spawn_target {
  public:
@@ -174,14 +180,14 @@ class runtime final : public executor, public spawn_target {
   void clock_moved() noexcept;
 
   // executor, spawn_target
-  void post(runnable& work) noexcept override;
-  void post_all(const runnables& works) noexcept override;
-  timer_service* timers() noexcept override;
+  void post(detail::runnable& work) noexcept override;
+  void post_all(const detail::runnables& works) noexcept override;
+  detail::timer_service* timers() noexcept override;
   driver* io_driver() noexcept override;
   void offer() noexcept override;
   spawn_target* target() noexcept override { return this; }
   executor& home() noexcept override { return *this; }
-  context& surroundings() noexcept override;
+  context& parent_context() noexcept override;
   std::error_code enroll(std::size_t count) noexcept override;
   std::error_code enroll_children(std::size_t count) noexcept override;
   void leave() noexcept override;
@@ -189,10 +195,10 @@ class runtime final : public executor, public spawn_target {
   bool runs_by_itself() const noexcept override { return true; }
 
  private:
-  friend class worker;
+  friend class detail::worker;
   friend class detail::worker_at;
-  friend class stall_detector;
-  friend struct runtime_look;  // of the tests
+  friend class detail::stall_detector;
+  friend struct detail::runtime_look;  // of the tests
   struct state;
   bool is_copy_in_child() const noexcept;
   void expect_threads() const noexcept;

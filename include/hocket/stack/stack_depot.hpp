@@ -24,7 +24,7 @@
 //
 // The working set. warm_'s lowest value in a period of decay is what nobody needed: at the end of the period that many
 // are given back, less what shall be kept. keep_house() looks whether a period is over; so does every exchange. Loops
-// call it before they sleep (core/housekeeping.hpp).
+// call it before they sleep (core/detail/housekeeping.hpp).
 //
 // The limit. The depot counts what it has lent, which is exact where one pool uses it. Where several do and the limit
 // is so near that what they may keep free could reach it, the depot is *crowded*: pools keep nothing, every acquire and
@@ -44,17 +44,21 @@
 //
 // What the lock protects is grouped so below. A pool's magazines and run are its thread's alone.
 #pragma once
-#include <hocket/base/atomic.hpp>
-#include <hocket/base/list.hpp>
-#include <hocket/base/mutex.hpp>
+#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/detail/list.hpp>
+#include <hocket/base/detail/mutex.hpp>
 #include <hocket/base/result.hpp>
 #include <hocket/stack/stack_options.hpp>
 
 namespace hocket::inline HOCKET_ABI {
 
 class stack_depot;
-class stack_slab;
 
+namespace detail {
+class stack_slab;
+}  // namespace detail
+
+// What stack_depot::statistics() tells. Numbers of stacks, but for bytes.
 struct depot_statistics {
   std::size_t lent;   // at pools: acquired, or kept free by them
   std::size_t peak;   // the most that were lent at once
@@ -71,6 +75,8 @@ struct depot_statistics {
   std::size_t trimmed;    // stacks whose pages were given back
 };
 
+namespace detail {
+
 // Somebody who wants a stack and cannot have one now. Its owner keeps it until it has been woken or withdrawn.
 class stack_waiter {
  public:
@@ -82,16 +88,14 @@ class stack_waiter {
   stack_waiter& operator=(const stack_waiter&) = delete;
 
  private:
-  friend class stack_depot;
+  friend class hocket::stack_depot;
   const wake_function wake_;
   // Guarded by the depot's lock.
   stack_waiter* next_ = nullptr;
   stack_waiter* previous_ = nullptr;
   bool in_line_ = false;
-  detail::free_stack given_{};
+  free_stack given_{};
 };
-
-namespace detail {
 
 struct pool_stock;
 
@@ -127,6 +131,7 @@ struct pool_stock : list_node {
 
 }  // namespace detail
 
+// The stacks of one size; see above. Any thread.
 class stack_depot {
  public:
   static constexpr std::size_t minimum_size = 4 * 1024;
@@ -175,9 +180,9 @@ class stack_depot {
     std::error_code error{};  // failed: not for the limit
   };
   // In line behind those who wait already.
-  enlisted wait(stack_waiter& waiter) noexcept;
+  enlisted wait(detail::stack_waiter& waiter) noexcept;
   // True: it is out of the line, and will not be woken. False: it was popped, and wake() has been or is being called.
-  [[nodiscard]] bool withdraw(stack_waiter& waiter) noexcept;
+  [[nodiscard]] bool withdraw(detail::stack_waiter& waiter) noexcept;
 
   // Gives back now what is free: the pages of every free stack, and slabs that are wholly free. What pools keep free
   // they keep (stack_pool::trim). Returns how many stacks it was. Linear in the number of free stacks.
@@ -187,7 +192,7 @@ class stack_depot {
   // duration::max() if nothing will be.
   duration keep_house() noexcept;
 
-  bool keeps_time_by(const clock& time) const noexcept;
+  bool keeps_time_by(const clock_source& time) const noexcept;
 
   depot_statistics statistics() const noexcept;
 
@@ -206,7 +211,7 @@ class stack_depot {
 
  private:
   friend class stack_pool;
-  friend class stack_slab;
+  friend class detail::stack_slab;
   using magazine = detail::magazine;
   using free_stack = detail::free_stack;
 
@@ -247,23 +252,23 @@ class stack_depot {
   std::size_t warm() const noexcept;
   free_stack pop_warm() noexcept;
   void push_warm(free_stack stack) noexcept;
-  void note_room(stack_slab& slab) noexcept;
+  void note_room(detail::stack_slab& slab) noexcept;
   void renew_crowded() noexcept;
   void renew(detail::pool_stock& stock) noexcept;
 
   // Those who are to be woken stand in a list, until the lock is free.
-  stack_waiter* serve() noexcept;
-  void push_waiter(stack_waiter& waiter) noexcept;
-  void erase_waiter(stack_waiter& waiter) noexcept;
-  void wake(stack_waiter* served) const noexcept;
+  detail::stack_waiter* serve() noexcept;
+  void push_waiter(detail::stack_waiter& waiter) noexcept;
+  void erase_waiter(detail::stack_waiter& waiter) noexcept;
+  void wake(detail::stack_waiter* served) const noexcept;
 
   // --- giving back (depot_trim.cpp)
   struct batch;
-  void tick() noexcept;                      // under the lock
-  void end_period(time_point now) noexcept;  // under the lock
-  void condemn(std::size_t keep) noexcept;   // under the lock
-  void pick(batch& what) noexcept;           // under the lock
-  void drop(stack_slab& slab) noexcept;      // under the lock
+  void tick() noexcept;                          // under the lock
+  void end_period(time_point now) noexcept;      // under the lock
+  void condemn(std::size_t keep) noexcept;       // under the lock
+  void pick(batch& what) noexcept;               // under the lock
+  void drop(detail::stack_slab& slab) noexcept;  // under the lock
   void give_back(std::size_t batches) noexcept;
   std::size_t floor() const noexcept;
   std::size_t estimate_committed() const noexcept;
@@ -275,27 +280,27 @@ class stack_depot {
   std::size_t run_size_;  // most stacks of a run
 
   // Written under the lock, and looked at without it.
-  atomic<std::size_t> warm_{0};
-  atomic<const clock*> time_{nullptr};
-  atomic<duration::rep> decay_{0};
-  atomic<bool> may_wait_{false};
-  atomic<bool> work_{false};  // something may be there to be given back
+  primitive::atomic<std::size_t> warm_{0};
+  primitive::atomic<const clock_source*> time_{nullptr};
+  primitive::atomic<duration::rep> decay_{0};
+  primitive::atomic<bool> may_wait_{false};
+  primitive::atomic<bool> work_{false};  // something may be there to be given back
 
   // Guarded by mutex_.
-  mutable thread_mutex mutex_;
+  mutable primitive::thread_mutex mutex_;
   stack_options options_;
   std::size_t limit_ = 0;
-  stack_slab* oldest_ = nullptr;
-  stack_slab* newest_ = nullptr;
-  stack_slab* with_room_ = nullptr;  // no older one has a free stack; null: none at all has
+  detail::stack_slab* oldest_ = nullptr;
+  detail::stack_slab* newest_ = nullptr;
+  detail::stack_slab* with_room_ = nullptr;  // no older one has a free stack; null: none at all has
   magazine* full_ = nullptr;
   magazine* empty_ = nullptr;
   magazine* filling_ = nullptr;  // single stacks; null before the first slab
   std::size_t magazines_ = 0;    // without those that pools brought along
-  list<detail::pool_stock> pools_;
+  detail::list<detail::pool_stock> pools_;
   std::size_t pool_count_ = 0;
-  stack_waiter* first_waiter_ = nullptr;
-  stack_waiter* last_waiter_ = nullptr;
+  detail::stack_waiter* first_waiter_ = nullptr;
+  detail::stack_waiter* last_waiter_ = nullptr;
   bool crowded_ = false;
   std::size_t total_ = 0;      // stacks of all slabs
   std::size_t under_way_ = 0;  // in no state: pages being dropped

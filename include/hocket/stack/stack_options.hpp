@@ -27,14 +27,13 @@
 // coroutines with -fstack-clash-protection. On riscv64, where g++ before 15 and clang before 20 take that option and do
 // nothing, a guard is 64 KiB.
 #pragma once
-#include <hocket/base/time_point.hpp>
+#include <hocket/base/detail/time_point.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 namespace hocket::inline HOCKET_ABI {
 
-class clock;
+class clock_source;
 
 enum class guard : std::uint8_t {
   required,   // a guard page or an error
@@ -42,12 +41,13 @@ enum class guard : std::uint8_t {
   canary      // no guard page: a canary
 };
 
+// How the stacks of a depot lie in memory.
 enum class stack_layout : std::uint8_t {
   guarded,  // each with its guard, as `protection` says, and small pages
   dense,    // for very many small ones: nothing between them, a canary each (`protection` does not count), huge pages
             // where the system gives them
   copied    // some hundred share one, which is guarded: the frames of all but one are saved elsewhere
-            // (fiber/packing.hpp). For the coroutines of one thread
+            // (fiber/detail/packing.hpp). For the coroutines of one thread
 };
 
 // What a depot does that has lent as many stacks as it may.
@@ -56,6 +56,7 @@ enum class at_limit : std::uint8_t {
   wait    // a spawned fiber waits, unbegun, until a stack comes back; for others it is the error
 };
 
+// What may be said of a depot, or of a pool with a depot of its own.
 struct stack_options {
   std::size_t stack_size = 64 * 1024;  // usable bytes, rounded up to a class; with stack_layout::dense all bytes
   std::size_t limit = 0;               // most stacks alive at once; 0: as many as memory allows
@@ -63,11 +64,11 @@ struct stack_options {
   stack_layout layout = stack_layout::guarded;
   std::size_t limit_bytes = 0;  // the same in bytes of stack_size; 0: no limit. The lower of the two counts
   at_limit when_full = at_limit::error;
-  bool measure = false;        // of a pool's own depot: stack_statistics::high_water (stack/high_water.hpp)
+  bool measure = false;        // of a pool's own depot: stack_statistics::high_water (stack/detail/high_water.hpp)
   std::size_t keep = 64;       // free stacks that decay leaves warm; or
   std::size_t keep_bytes = 0;  // so many bytes of stack_size, if that is more
   duration decay = std::chrono::seconds(1);  // what was not needed for so long is given back; max(): never
-  const clock* time = nullptr;               // by which; null: the machine's monotonic clock. Outlives the depot
+  const clock_source* time = nullptr;        // by which; null: the machine's monotonic clock. Outlives the depot
 };
 
 // One acquired stack. [low, top) is usable; top is 64-byte aligned. `cell` is 64 bytes of the owner's own.
@@ -80,22 +81,20 @@ struct stack_ref {
   std::size_t size() const noexcept { return static_cast<std::size_t>(top - low); }
 };
 
+namespace detail {
+
 // The sixteen bytes at the low end of a stack without a guard page.
 inline constexpr std::size_t canary_size = 16;
-namespace detail {
 inline constexpr std::uint64_t canary_words[2] = {0x9a3c5e7fb1d20846u, 0x46820d1bf7e5c3a9u};
 static_assert(sizeof canary_words == canary_size);
-}  // namespace detail
 
 void write_canary(std::byte* low) noexcept;
 // In line: it is asked at each switch to such a stack.
 inline bool canary_intact(const std::byte* low) noexcept {
   std::uint64_t found[2];
-  std::memcpy(found, low - canary_size, canary_size);
-  return found[0] == detail::canary_words[0] && found[1] == detail::canary_words[1];
+  __builtin_memcpy(found, low - canary_size, canary_size);
+  return found[0] == canary_words[0] && found[1] == canary_words[1];
 }
-
-namespace detail {
 
 // A free stack as magazines hold it: two words. The rest follows from them and the depot's constants, which takes less
 // than to load it.
@@ -134,4 +133,5 @@ struct stack_geometry {
 };
 
 }  // namespace detail
+
 }  // namespace hocket::inline HOCKET_ABI

@@ -6,13 +6,14 @@
 // A pool belongs to one thread and is not synchronised; any number of them may be on one depot. A stack may be released
 // on another pool of the same depot than it was acquired on.
 #pragma once
+#include <hocket/base/detail/platform/poison.hpp>
+#include <hocket/base/detail/prefetch.hpp>
 #include <hocket/base/fatal.hpp>
-#include <hocket/base/platform/poison.hpp>
-#include <hocket/base/prefetch.hpp>
 #include <hocket/stack/stack_depot.hpp>
 
 namespace hocket::inline HOCKET_ABI {
 
+// What stack_pool::statistics() tells. Numbers of stacks, but for bytes.
 struct stack_statistics {
   std::ptrdiff_t live;     // acquired here less released here; below 0 if more came from other pools of the depot
   std::ptrdiff_t peak;     // the most of it
@@ -25,6 +26,7 @@ struct stack_statistics {
   std::size_t high_water;  // deepest use of a stack that came back here, in bytes; 0 unless the pool measures
 };
 
+// One thread's access to the stacks of a depot, its own or one that is shared. Of that thread alone.
 class stack_pool {
  public:
   static constexpr std::size_t minimum_size = stack_depot::minimum_size;
@@ -71,7 +73,7 @@ class stack_pool {
   static stack_ref stack_of(void* cell) noexcept { return stack_depot::stack_of(cell); }
   static std::byte* top_of(void* cell) noexcept { return stack_depot::top_of(cell); }
 
-  // From now on, every stack that comes back is measured (stack/high_water.hpp).
+  // From now on, every stack that comes back is measured (stack/detail/high_water.hpp).
   void measure_use(bool on) noexcept { measures_ = on; }
 
   // Whether its stacks are copied ones (stack_layout::copied).
@@ -128,7 +130,7 @@ inline result<stack_ref> stack_pool::acquire() noexcept {
 
 inline stack_ref stack_pool::pop() noexcept {
   stack_ref stack = geometry_.stack(*--end_);
-  if (!geometry_.shared) unpoison_memory(stack.low, stack.size());
+  if (!geometry_.shared) detail::unpoison_memory(stack.low, stack.size());
   if (end_ - begin_ >= ahead) prefetch(end_[-ahead]);
   ++warm_;
   count_acquired();
@@ -136,10 +138,10 @@ inline stack_ref stack_pool::pop() noexcept {
 }
 
 inline void stack_pool::prefetch(const free_stack& later) noexcept {
-  hocket::prefetch(reinterpret_cast<void*>(later.cell));
-  hocket::prefetch(later.top - 64);
-  hocket::prefetch(later.top - 128);
-  hocket::prefetch(later.top - 192);
+  hocket::detail::prefetch(reinterpret_cast<void*>(later.cell));
+  hocket::detail::prefetch(later.top - 64);
+  hocket::detail::prefetch(later.top - 128);
+  hocket::detail::prefetch(later.top - 192);
 }
 
 inline void stack_pool::count_acquired() noexcept {
@@ -147,8 +149,8 @@ inline void stack_pool::count_acquired() noexcept {
 }
 
 inline void stack_pool::release(const stack_ref& stack) noexcept {
-  debug_expects(&stack_depot::of(stack.cell) == &depot_, "a stack was released to a pool of another depot",
-                "release it to the pool that acquire() was called on, or to another one of the same depot");
+  detail::debug_expects(&stack_depot::of(stack.cell) == &depot_, "a stack was released to a pool of another depot",
+                        "release it to the pool that acquire() was called on, or to another one of the same depot");
   if (measures_) [[unlikely]]
     measure(stack);
   // ORDER: relaxed, pairs with nothing: who does not see yet that the depot is crowded does at the next release, or
@@ -159,8 +161,8 @@ inline void stack_pool::release(const stack_ref& stack) noexcept {
 }
 
 inline void stack_pool::push(const stack_ref& stack) noexcept {
-  if (stack.canary && !geometry_.shared) write_canary(stack.low);  // whoever ruined it is not the next owner
-  if (!geometry_.shared) poison_memory(stack.low, stack.size());   // nobody's: a stray access is found
+  if (stack.canary && !geometry_.shared) detail::write_canary(stack.low);  // whoever ruined it is not the next owner
+  if (!geometry_.shared) detail::poison_memory(stack.low, stack.size());   // nobody's: a stray access is found
   *end_++ = {reinterpret_cast<std::uintptr_t>(stack.cell) | static_cast<std::uintptr_t>(stack.canary), stack.top};
   --live_;
 }

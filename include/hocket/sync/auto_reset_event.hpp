@@ -14,7 +14,7 @@
 //
 // For a condition that stays true use event; to count what was set, a semaphore.
 #pragma once
-#include <hocket/core/operation.hpp>
+#include <hocket/core/detail/operation.hpp>
 #include <hocket/sync/detail/baton.hpp>
 
 namespace hocket::inline HOCKET_ABI {
@@ -27,9 +27,9 @@ class basic_auto_reset_event final : private detail::baton<Strength> {
  public:
   explicit basic_auto_reset_event(bool set = false) noexcept : base(set ? base::here : base::away) {}
   ~basic_auto_reset_event() {
-    if constexpr (debug_checks && !under_model)
-      expects(this->is_deserted(), "an auto-reset event was destroyed while somebody waits for it",
-              "let it outlive the waits: set it for each, or cancel those who wait, first");
+    if constexpr (detail::debug_checks && !detail::under_model)
+      detail::expects(this->is_deserted(), "an auto-reset event was destroyed while somebody waits for it",
+                      "let it outlive the waits: set it for each, or cancel those who wait, first");
   }
 
   void set() noexcept { this->put(); }
@@ -38,8 +38,8 @@ class basic_auto_reset_event final : private detail::baton<Strength> {
   [[nodiscard]] bool try_wait() noexcept { return this->try_take(); }
 
   // Waits for the event and consumes it: result<void>.
-  [[nodiscard]] operation<waiting> wait(source_place at = this_place()) noexcept {
-    return operation<waiting>(std::in_place, at, *this);
+  [[nodiscard]] primitive::operation<waiting> wait(call_site at = this_call_site()) noexcept {
+    return primitive::operation<waiting>(std::in_place, at, *this);
   }
 
  private:
@@ -52,7 +52,7 @@ class basic_auto_reset_event<Strength>::waiting {
   using value_type = void;
   explicit waiting(basic_auto_reset_event& what) noexcept : event_(&what) {}
   bool try_now() noexcept { return event_->look_and_take(); }
-  void begin(suspension& wait, waiter& entry) noexcept { event_->begin(wait, entry); }
+  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { event_->begin(wait, entry); }
   result<void> take() noexcept { return {}; }
 
  private:

@@ -25,23 +25,23 @@
 // while somebody waits (at check level `debug`). A party that arrives twice in a phase without waiting cannot be found:
 // it counts for another. The barrier outlives every arrival; whoever returns from it last may destroy it. Each arrival
 // takes an inner mutex for a few operations, the last one for a few for each who waits; it wakes them outside of it.
-// unsync::barrier is for one thread; see core/strength.hpp.
+// unsync::barrier is for one thread; see core/detail/strength.hpp.
 //
 // How. All is guarded by the inner mutex. A wait that is under way stands in the line, and counts as one arrival; so a
 // wait that leaves the line takes one back. The phase ends at the arrival that makes them as many as the parties: it
 // marks every linked waiter as passed, claims the waits under the mutex, and posts the grants after it. If a stop ended
-// a wait before, the wait finds the mark (has_it() in core/operation.hpp), and its detach() undoes no arrival. No
-// coroutine resumes before the mutex is unlocked, so a resumed coroutine may destroy the barrier.
+// a wait before, the wait finds the mark (has_it() in core/detail/operation.hpp), and its detach() undoes no arrival.
+// No coroutine resumes before the mutex is unlocked, so a resumed coroutine may destroy the barrier.
 #pragma once
-#include <hocket/core/operation.hpp>
-#include <hocket/core/strength.hpp>
-#include <hocket/core/wait_line.hpp>
+#include <hocket/core/detail/operation.hpp>
+#include <hocket/core/detail/strength.hpp>
+#include <hocket/core/detail/wait_line.hpp>
 #include <cstddef>
 
 namespace hocket::inline HOCKET_ABI {
 
 template <class Strength>
-class basic_barrier final : private wait_source {
+class basic_barrier final : private primitive::wait_source {
   class arriving;
 
  public:
@@ -53,20 +53,20 @@ class basic_barrier final : private wait_source {
   };
 
   explicit basic_barrier(std::size_t parties) noexcept : parties_(parties) {
-    expects(parties > 0, "a barrier was made for no party", "say how many will arrive in each phase");
-    expects(parties <= max, "a barrier was made for more parties than it can count",
-            "a negative number, perhaps? The limit is barrier::max");
+    detail::expects(parties > 0, "a barrier was made for no party", "say how many will arrive in each phase");
+    detail::expects(parties <= max, "a barrier was made for more parties than it can count",
+                    "a negative number, perhaps? The limit is barrier::max");
   }
   basic_barrier(const basic_barrier&) = delete;
   basic_barrier& operator=(const basic_barrier&) = delete;
   ~basic_barrier() {
-    debug_expects(line_.empty(), "a barrier was destroyed while somebody waits at it",
-                  "let it outlive the waits: let the phase end, or cancel those who wait, first");
+    detail::debug_expects(line_.empty(), "a barrier was destroyed while somebody waits at it",
+                          "let it outlive the waits: let the phase end, or cancel those who wait, first");
   }
 
   // Arrives when it is awaited, and waits for the end of the phase: result<arrival>.
-  [[nodiscard]] operation<arriving> arrive_and_wait(source_place at = this_place()) noexcept {
-    return operation<arriving>(std::in_place, at, *this);
+  [[nodiscard]] primitive::operation<arriving> arrive_and_wait(call_site at = this_call_site()) noexcept {
+    return primitive::operation<arriving>(std::in_place, at, *this);
   }
 
   // Any thread. Arrives and does not wait.
@@ -77,20 +77,20 @@ class basic_barrier final : private wait_source {
 
  private:
   arrival come(bool drops) noexcept;
-  void begin(suspension& wait, waiter& entry, arriving& request) noexcept;
+  void begin(primitive::suspension& wait, primitive::waiter& entry, arriving& request) noexcept;
   void expect_party() const noexcept;
-  void end_phase(grants& passed) noexcept;
-  static arriving& request_of(waiter& entry) noexcept { return *static_cast<arriving*>(entry.resource); }
+  void end_phase(primitive::grants& passed) noexcept;
+  static arriving& request_of(primitive::waiter& entry) noexcept { return *static_cast<arriving*>(entry.resource); }
 
   const char* what() const noexcept override { return "a barrier"; }
-  bool detach(waiter& entry) noexcept override;
-  void pass_on(waiter&) noexcept override {}
+  bool detach(primitive::waiter& entry) noexcept override;
+  void pass_on(primitive::waiter&) noexcept override {}
 
   typename Strength::mutex mutex_;
   // Guarded by mutex_.
   std::size_t parties_;
-  std::size_t arrived_ = 0;  // in this phase; fewer than the parties
-  wait_line line_;           // those of them who wait
+  std::size_t arrived_ = 0;    // in this phase; fewer than the parties
+  primitive::wait_line line_;  // those of them who wait
 };
 
 template <class Strength>
@@ -99,15 +99,15 @@ class basic_barrier<Strength>::arriving {
   using value_type = arrival;
   explicit arriving(basic_barrier& at) noexcept : at_(&at) {}
   static constexpr bool try_now() noexcept { return false; }  // begin() arrives, in one step with getting in line
-  void begin(suspension& wait, waiter& entry) noexcept { at_->begin(wait, entry, *this); }
+  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { at_->begin(wait, entry, *this); }
   bool has_it() const noexcept { return passed_; }
   result<arrival> take() noexcept { return arrival{last_}; }
 
  private:
   friend class basic_barrier;
   basic_barrier* at_;
-  op_flag passed_;  // the phase ended after the arrival
-  op_flag last_;
+  detail::op_flag passed_;  // the phase ended after the arrival
+  detail::op_flag last_;
 };
 
 extern template class basic_barrier<strength::shared>;

@@ -40,7 +40,7 @@
 //
 // How: detail/publication.hpp. Item n stands in place n modulo the number of places.
 #pragma once
-#include <hocket/core/operation.hpp>
+#include <hocket/core/detail/operation.hpp>
 #include <hocket/sync/detail/item_ring.hpp>
 #include <hocket/sync/detail/own_pointer.hpp>
 #include <hocket/sync/detail/publication.hpp>
@@ -56,7 +56,7 @@ std::size_t lagged_by(std::error_code error) noexcept;
 
 namespace detail {
 std::error_code lag_of(std::uint64_t lost) noexcept;
-}
+}  // namespace detail
 
 template <class Strength, class T>
 class basic_broadcast final : private detail::publication<Strength> {
@@ -134,20 +134,21 @@ class basic_broadcast<Strength, T>::receiver {
 
  public:
   explicit receiver(basic_broadcast& from) noexcept : from_(&from) {
-    locked guard(from.mutex_);
+    primitive::locked guard(from.mutex_);
     next_ = from.published();
   }
 
   // Waits for an item.
-  [[nodiscard]] operation<receiving> receive(source_place at = this_place()) noexcept {
-    return operation<receiving>(std::in_place, at, *this);
+  [[nodiscard]] primitive::operation<receiving> receive(call_site at = this_call_site()) noexcept {
+    return primitive::operation<receiving>(std::in_place, at, *this);
   }
   // Waits for an item, and copies as many as there are, and as there is room for in `room`. Assigns to that. Without
   // room it gives 0 at once.
-  [[nodiscard]] operation<receiving_batch> receive_batch(std::span<T> room, source_place at = this_place()) noexcept {
+  [[nodiscard]] primitive::operation<receiving_batch> receive_batch(std::span<T> room,
+                                                                    call_site at = this_call_site()) noexcept {
     static_assert(std::is_nothrow_move_assignable_v<T>,
                   "hocket: receive_batch() assigns to the objects of the span, without exceptions: use receive()");
-    return operation<receiving_batch>(std::in_place, at, *this, room);
+    return primitive::operation<receiving_batch>(std::in_place, at, *this, room);
   }
   // Never suspends. std::errc::resource_unavailable_try_again: there is none.
   result<T> try_receive() {
@@ -159,14 +160,14 @@ class basic_broadcast<Strength, T>::receiver {
   std::uint64_t lost() const noexcept { return lost_; }
   // How many items are there for it now, those not counted that are lost already. A hint, outdated at once.
   std::size_t size() const noexcept {
-    locked guard(from_->mutex_);
+    primitive::locked guard(from_->mutex_);
     const std::uint64_t behind = from_->published() - next_;
     return behind < from_->capacity() ? static_cast<std::size_t>(behind) : from_->capacity();
   }
 
  private:
   result<T> take() {
-    locked guard(from_->mutex_);
+    primitive::locked guard(from_->mutex_);
     if (const std::error_code error = why_none()) return failure(error);
     result<T> got(std::in_place, std::as_const(*from_->place_of(next_)));
     ++next_;
@@ -190,7 +191,7 @@ class basic_broadcast<Strength, T>::receiver {
   }
   // None at all if the copy of one throws, or, unless it is the first part, if there is something else to be told.
   std::error_code take_part(detail::taken_items<T>& part, std::size_t most, bool first) {
-    locked guard(from_->mutex_);
+    primitive::locked guard(from_->mutex_);
     if (!first && lost_before(from_->published()) != 0) return {};
     if (const std::error_code error = first ? why_none() : std::error_code()) return error;
     if (part.most < most) most = part.most;
@@ -210,7 +211,8 @@ class basic_broadcast<Strength, T>::receiver {
       return detail::lag_of(lost);
     }
     if (next_ != sent) return {};
-    expects(from_->is_closed(), "two coroutines received by one receiver of a broadcast", "give each a copy of it");
+    detail::expects(from_->is_closed(), "two coroutines received by one receiver of a broadcast",
+                    "give each a copy of it");
     return from_->why();
   }
   std::uint64_t lost_before(std::uint64_t sent) const noexcept {
@@ -230,8 +232,10 @@ class basic_broadcast<Strength, T>::receiver::receiving {
   static constexpr bool keeps_result = true;
   explicit receiving(receiver& of) noexcept : receiver_(&of) {}
   bool try_now() noexcept { return of().from_->has_news(of().next_); }
-  bool begin(suspension& wait, waiter& entry) noexcept { return of().from_->begin(wait, entry, of().next_); }
-  wait_source& source() noexcept { return *of().from_; }
+  bool begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
+    return of().from_->begin(wait, entry, of().next_);
+  }
+  primitive::wait_source& source() noexcept { return *of().from_; }
   result<T> take() { return of().take(); }
 
  private:
@@ -246,8 +250,10 @@ class basic_broadcast<Strength, T>::receiver::receiving_batch {
   static constexpr bool keeps_result = true;
   receiving_batch(receiver& of, std::span<T> room) noexcept : receiver_(&of), room_(room.data()), count_(room.size()) {}
   bool try_now() noexcept { return count_ == 0 || of().from_->has_news(of().next_); }
-  bool begin(suspension& wait, waiter& entry) noexcept { return of().from_->begin(wait, entry, of().next_); }
-  wait_source& source() noexcept { return *of().from_; }
+  bool begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
+    return of().from_->begin(wait, entry, of().next_);
+  }
+  primitive::wait_source& source() noexcept { return *of().from_; }
   result<std::size_t> take() {
     if (count_ == 0) return count_;
     return of().take_some(room_.get(), count_);

@@ -48,11 +48,11 @@
 //
 // Who is granted is decided under the mutex, by its claim: then it is certain that the wait is not ended by others, and
 // that its memory stays valid until the grant is posted, so the item can be moved. The grant is posted after the mutex
-// is unlocked (core/grant.hpp). A wait that cannot be granted is skipped: so a wait that is ended at the head of a line
-// never holds up those behind it. A wait that ends otherwise takes itself out of line under the mutex, and so does not
-// see its item moved after that.
+// is unlocked (core/detail/grant.hpp). A wait that cannot be granted is skipped: so a wait that is ended at the head of
+// a line never holds up those behind it. A wait that ends otherwise takes itself out of line under the mutex, and so
+// does not see its item moved after that.
 #pragma once
-#include <hocket/core/operation.hpp>
+#include <hocket/core/detail/operation.hpp>
 #include <hocket/sync/detail/channel_exchange.hpp>
 #include <hocket/sync/detail/places.hpp>
 #include <hocket/sync/detail/sent_item.hpp>
@@ -85,19 +85,19 @@ class basic_channel final : private detail::channel_exchange<Strength, T> {
   explicit basic_channel(unbounded_t) noexcept : base(base::no_limit) {}
 
   // Waits until a receiver has the item, or a place. `item` must stay until the wait is over.
-  [[nodiscard]] operation<sending<T&&>> send(T&& item, source_place at = this_place()) noexcept {
-    return operation<sending<T&&>>(std::in_place, at, *this, std::move(item));
+  [[nodiscard]] primitive::operation<sending<T&&>> send(T&& item, call_site at = this_call_site()) noexcept {
+    return primitive::operation<sending<T&&>>(std::in_place, at, *this, std::move(item));
   }
-  [[nodiscard]] operation<sending<const T&>> send(const T& item, source_place at = this_place()) noexcept {
+  [[nodiscard]] primitive::operation<sending<const T&>> send(const T& item, call_site at = this_call_site()) noexcept {
     static_assert(
         std::is_nothrow_copy_constructible_v<T>,
         "hocket: an item that cannot be copied without exceptions: say send(std::move(item)), or send(T(item))");
-    return operation<sending<const T&>>(std::in_place, at, *this, item);
+    return primitive::operation<sending<const T&>>(std::in_place, at, *this, item);
   }
 
   // Waits for an item.
-  [[nodiscard]] operation<receiving> receive(source_place at = this_place()) noexcept {
-    return operation<receiving>(std::in_place, at, *this);
+  [[nodiscard]] primitive::operation<receiving> receive(call_site at = this_call_site()) noexcept {
+    return primitive::operation<receiving>(std::in_place, at, *this);
   }
 
   // Never suspend. std::errc::resource_unavailable_try_again: it is full, or empty. An item that was not sent is
@@ -117,14 +117,16 @@ class basic_channel final : private detail::channel_exchange<Strength, T> {
 
   // Waits until the first item of `items` is sent, and sends more of them if that can be done at once. Moves from
   // those.
-  [[nodiscard]] operation<sending_batch> send_batch(std::span<T> items, source_place at = this_place()) noexcept {
-    return operation<sending_batch>(std::in_place, at, *this, items);
+  [[nodiscard]] primitive::operation<sending_batch> send_batch(std::span<T> items,
+                                                               call_site at = this_call_site()) noexcept {
+    return primitive::operation<sending_batch>(std::in_place, at, *this, items);
   }
   // Waits for one item, and takes as many as there are, and as there is room for in `room`. Assigns to that.
-  [[nodiscard]] operation<receiving_batch> receive_batch(std::span<T> room, source_place at = this_place()) noexcept {
+  [[nodiscard]] primitive::operation<receiving_batch> receive_batch(std::span<T> room,
+                                                                    call_site at = this_call_site()) noexcept {
     static_assert(std::is_nothrow_move_assignable_v<T>,
                   "hocket: receive_batch() assigns to the objects of the span, without exceptions: use receive()");
-    return operation<receiving_batch>(std::in_place, at, *this, room);
+    return primitive::operation<receiving_batch>(std::in_place, at, *this, room);
   }
 
   // False: it was closed before, and nothing changes.
@@ -154,10 +156,10 @@ class basic_channel<Strength, T>::sending {
   using value_type = void;
   sending(basic_channel& to, U&& item) noexcept : to_(&to), item_(std::forward<U>(item)) {}
   bool try_now() noexcept { return to_->send_now(item_.slot, item_.get()); }
-  bool begin(suspension& wait, waiter& entry) noexcept {
+  bool begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
     return to_->begin_send(wait, entry, item_.slot, item_.get(), [this] { item_.keep(); });
   }
-  wait_source& source() const noexcept { return *to_; }
+  primitive::wait_source& source() const noexcept { return *to_; }
   result<void> take() noexcept {
     if (item_.slot.failed()) [[unlikely]]
       return failure(item_.slot.error());
@@ -190,8 +192,10 @@ class basic_channel<Strength, T>::receiving {
   using value_type = T;
   explicit receiving(basic_channel& from) noexcept : from_(&from) {}
   bool try_now() noexcept { return from_->receive_now(slot_); }
-  bool begin(suspension& wait, waiter& entry) noexcept { return from_->begin_receive(wait, entry, slot_); }
-  wait_source& source() const noexcept { return *from_; }
+  bool begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
+    return from_->begin_receive(wait, entry, slot_);
+  }
+  primitive::wait_source& source() const noexcept { return *from_; }
   result<T> take() noexcept {
     if (slot_.failed()) [[unlikely]]
       return failure(slot_.error());
@@ -216,12 +220,12 @@ class basic_channel<Strength, T>::sending_batch {
     sent_ = to_->send_some(first_.slot, items_.get(), count_);
     return sent_ != 0 || first_.slot.failed();
   }
-  bool begin(suspension& wait, waiter& entry) noexcept {
+  bool begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
     waited_ = true;
     first_.refer_to(*items_.get());
     return to_->begin_send(wait, entry, first_.slot, first_.get(), [this] { first_.keep(); });
   }
-  wait_source& source() const noexcept { return *to_; }
+  primitive::wait_source& source() const noexcept { return *to_; }
   result<std::size_t> take() noexcept {
     if (sent_ == 0 && first_.slot.failed()) return failure(first_.slot.error());
     if (waited_) sent_ = 1 + to_->send_some(first_.slot, items_.get() + 1, count_ - 1);
@@ -235,7 +239,7 @@ class basic_channel<Strength, T>::sending_batch {
   detail::own_pointer<T> items_;
   std::size_t count_;
   std::size_t sent_ = 0;
-  op_flag waited_;
+  detail::op_flag waited_;
   detail::moved_item<T> first_;
 };
 
@@ -250,11 +254,11 @@ class basic_channel<Strength, T>::receiving_batch {
     got_ = from_->receive_some(first_, room_.get(), count_);
     return got_ != 0 || first_.failed();
   }
-  bool begin(suspension& wait, waiter& entry) noexcept {
+  bool begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
     waited_ = true;
     return from_->begin_receive(wait, entry, first_);
   }
-  wait_source& source() const noexcept { return *from_; }
+  primitive::wait_source& source() const noexcept { return *from_; }
   result<std::size_t> take() noexcept {
     if (got_ == 0 && first_.failed()) return failure(first_.error());
     if (!waited_) return got_;
@@ -268,7 +272,7 @@ class basic_channel<Strength, T>::receiving_batch {
   detail::own_pointer<T> room_;
   std::size_t count_;
   std::size_t got_ = 0;
-  op_flag waited_;
+  detail::op_flag waited_;
   detail::channel_slot<T> first_{true};
 };
 

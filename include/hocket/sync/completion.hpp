@@ -42,12 +42,13 @@
 // makes the outcome, and then sets the event that everybody waits for (sync/detail/event_core.hpp); reset() takes the
 // outcome away, clears the event, and then goes to the next round; from a round that nobody has it goes there at once.
 #pragma once
-#include <hocket/core/operation.hpp>
+#include <hocket/core/detail/operation.hpp>
 #include <hocket/sync/detail/event_core.hpp>
 #include <optional>
 
 namespace hocket::inline HOCKET_ABI {
 
+// The hooks of a completion that has none.
 struct no_hooks {};
 
 namespace detail {
@@ -75,8 +76,8 @@ class basic_completion final : private detail::event_core<Strength> {
   basic_completion() = default;
   explicit basic_completion(Hooks hooks) : hooks_(std::move(hooks)) {}
   ~basic_completion() {
-    expects(Strength::last(waits_) == 0, "a completion was destroyed while somebody waits for it",
-            "let it outlive the waits: complete it, and let those who wait go on first");
+    detail::expects(Strength::last(waits_) == 0, "a completion was destroyed while somebody waits for it",
+                    "let it outlive the waits: complete it, and let those who wait go on first");
   }
 
   // Any thread. Gives the value to all who wait. False: it was complete already, and the value is destroyed. If moving
@@ -113,10 +114,10 @@ class basic_completion final : private detail::event_core<Strength> {
       // ORDER: relaxed, pairs with nothing: nobody has left anything in this round.
       if (round_.compare_exchange_strong(round, round + 2, std::memory_order_relaxed, std::memory_order_relaxed))
         return;
-      cpu_relax();
+      detail::cpu_relax();
     }
-    expects(seen(), "a completion was reset while somebody who was woken has not taken the value",
-            "who waits alone resets it after its wait; where several wait, ask seen() first");
+    detail::expects(seen(), "a completion was reset while somebody who was woken has not taken the value",
+                    "who waits alone resets it after its wait; where several wait, ask seen() first");
     outcome_.reset();
     base::reset();
     // ORDER: release, pairs with the compare-exchange in claim(): the outcome is gone, and the event cleared.
@@ -124,10 +125,10 @@ class basic_completion final : private detail::event_core<Strength> {
   }
 
   // Waits until it is complete: result<const T&>, or result<void>.
-  [[nodiscard]] operation<waiting> wait(source_place at = this_place()) noexcept {
+  [[nodiscard]] primitive::operation<waiting> wait(call_site at = this_call_site()) noexcept {
     static_assert(std::is_same_v<Hooks, no_hooks> || tells_suspend || tells_resume,
                   "hocket: the hooks of a completion have on_suspend(completion&), on_resume(completion&), or both");
-    return operation<waiting>(std::in_place, at, *this);
+    return primitive::operation<waiting>(std::in_place, at, *this);
   }
 
   Hooks& hooks() noexcept { return hooks_; }
@@ -162,7 +163,7 @@ class basic_completion final : private detail::event_core<Strength> {
     return true;
   }
 
-  void begin_wait(suspension& wait, waiter& entry) noexcept {
+  void begin_wait(primitive::suspension& wait, primitive::waiter& entry) noexcept {
     // ORDER: relaxed, pairs with nothing: the line's mutex and the event order it before a reset of this round.
     waits_.fetch_add(1, std::memory_order_relaxed);
     base::begin(wait, entry);
@@ -189,7 +190,7 @@ class basic_completion<Strength, T, Hooks>::waiting {
 
   explicit waiting(basic_completion& of) noexcept : of_(&of) {}
   bool try_now() noexcept { return of_->ready(); }
-  void begin(suspension& wait, waiter& entry) noexcept {
+  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
     stands_ = true;
     of_->begin_wait(wait, entry);
   }
@@ -205,7 +206,7 @@ class basic_completion<Strength, T, Hooks>::waiting {
 
  private:
   basic_completion* of_;
-  op_flag stands_;  // it has suspended
+  detail::op_flag stands_;  // it has suspended
 };
 
 // Completes one round, or makes it fail by its end. Move-only; empty when it has completed, or was moved from.
@@ -245,7 +246,7 @@ class [[nodiscard]] basic_completion<Strength, T, Hooks>::completer {
 
   template <class... Args>
   bool finish(Args&&... args) {
-    expects(of_ != nullptr, "an empty completer was used", "it was moved from, or has completed already");
+    detail::expects(of_ != nullptr, "an empty completer was used", "it was moved from, or has completed already");
     const bool first = of_->settle(round_, std::forward<Args>(args)...);
     of_ = nullptr;
     return first;

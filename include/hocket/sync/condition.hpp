@@ -26,7 +26,7 @@
 // and destroying a condition for which somebody waits are fatal (the first and the last at check level `debug`).
 // notify_one() takes O(1), notify_all() O(n), each wait is woken once. unsync::condition goes with unsync::mutex.
 #pragma once
-#include <hocket/core/operation.hpp>
+#include <hocket/core/detail/operation.hpp>
 #include <hocket/sync/detail/condition_core.hpp>
 #include <hocket/sync/mutex.hpp>
 
@@ -46,10 +46,10 @@ class basic_condition final : private detail::condition_core<Strength> {
   using base::notify_one;
 
   // Waits to be notified: result<void>. The guard stays with the caller.
-  [[nodiscard]] operation<waiting> wait(guard& held, source_place at = this_place()) noexcept {
-    expects(held.mutex_ != nullptr, "a condition was waited for without its mutex",
-            "lock the mutex, and pass the guard", nullptr, location_of(at));
-    return operation<waiting>(std::in_place, at, *this, *held.mutex_);
+  [[nodiscard]] primitive::operation<waiting> wait(guard& held, call_site at = this_call_site()) noexcept {
+    detail::expects(held.mutex_ != nullptr, "a condition was waited for without its mutex",
+                    "lock the mutex, and pass the guard", nullptr, detail::location_of(at));
+    return primitive::operation<waiting>(std::in_place, at, *this, *held.mutex_);
   }
 
  private:
@@ -63,9 +63,9 @@ class basic_condition<Strength>::waiting {
   static constexpr bool relocks = true;
   waiting(basic_condition& what, basic_mutex<Strength>& held) noexcept : condition_(&what), mutex_(&held) {}
   static constexpr bool try_now() noexcept { return false; }
-  void begin(suspension& wait, waiter& entry) noexcept {
-    debug_expects(!mutex_->is_here(), "a condition was waited for without its mutex",
-                  "the mutex was unlocked between wait() and its await: await it where you ask for it");
+  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
+    detail::debug_expects(!mutex_->is_here(), "a condition was waited for without its mutex",
+                          "the mutex was unlocked between wait() and its await: await it where you ask for it");
     request_.lock = mutex_;
     condition_->get_in_line(wait, entry, request_);
     mutex_->unlock();

@@ -11,7 +11,7 @@
 // may destroy the event, if nobody else waits or will set it; destroying one for which somebody waits is fatal at check
 // level `debug`.
 #pragma once
-#include <hocket/core/operation.hpp>
+#include <hocket/core/detail/operation.hpp>
 #include <hocket/sync/detail/event_core.hpp>
 
 namespace hocket::inline HOCKET_ABI {
@@ -24,9 +24,9 @@ class basic_event final : private detail::event_core<Strength> {
  public:
   explicit basic_event(bool from_start = false) noexcept : base(from_start) {}
   ~basic_event() {
-    if constexpr (debug_checks && !under_model)
-      expects(this->is_deserted(), "an event was destroyed while somebody waits for it",
-              "let it outlive the waits: set it, or cancel those who wait, first");
+    if constexpr (detail::debug_checks && !detail::under_model)
+      detail::expects(this->is_deserted(), "an event was destroyed while somebody waits for it",
+                      "let it outlive the waits: set it, or cancel those who wait, first");
   }
 
   using base::is_set;
@@ -34,8 +34,8 @@ class basic_event final : private detail::event_core<Strength> {
   using base::set;
 
   // Waits until it is set: result<void>.
-  [[nodiscard]] operation<waiting> wait(source_place at = this_place()) noexcept {
-    return operation<waiting>(std::in_place, at, *this);
+  [[nodiscard]] primitive::operation<waiting> wait(call_site at = this_call_site()) noexcept {
+    return primitive::operation<waiting>(std::in_place, at, *this);
   }
 
  private:
@@ -48,7 +48,7 @@ class basic_event<Strength>::waiting {
   using value_type = void;
   explicit waiting(basic_event& what) noexcept : event_(&what) {}
   bool try_now() noexcept { return event_->is_set(); }
-  void begin(suspension& wait, waiter& entry) noexcept { event_->begin(wait, entry); }
+  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { event_->begin(wait, entry); }
   result<void> take() noexcept { return {}; }
 
  private:

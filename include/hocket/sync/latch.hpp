@@ -16,12 +16,12 @@
 // another one is chosen.
 //
 // Counting below zero is fatal, and so is a latch destroyed while somebody waits (at check level `debug`). A latch
-// is used once; for phase after phase use a barrier. unsync::latch is for one thread; see core/strength.hpp.
+// is used once; for phase after phase use a barrier. unsync::latch is for one thread; see core/detail/strength.hpp.
 //
 // How. The counts are read-modify-writes of one word, so the last one is ordered after all others; it alone sets the
 // event (sync/detail/event_core.hpp), and touches nothing after that.
 #pragma once
-#include <hocket/core/operation.hpp>
+#include <hocket/core/detail/operation.hpp>
 #include <hocket/sync/detail/event_core.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -38,13 +38,13 @@ class basic_latch final : private detail::event_core<Strength> {
   static constexpr std::size_t max = static_cast<std::size_t>(-1) >> 1;
 
   explicit basic_latch(std::size_t count) noexcept : base(count == 0), left_(count) {
-    expects(count <= max, "a latch was to count more than it can",
-            "a negative number, perhaps? The limit is latch::max");
+    detail::expects(count <= max, "a latch was to count more than it can",
+                    "a negative number, perhaps? The limit is latch::max");
   }
   ~basic_latch() {
-    if constexpr (debug_checks && !under_model)
-      expects(this->is_deserted(), "a latch was destroyed while somebody waits for it",
-              "let it outlive the waits: count it down, and let those who wait go on first");
+    if constexpr (detail::debug_checks && !detail::under_model)
+      detail::expects(this->is_deserted(), "a latch was destroyed while somebody waits for it",
+                      "let it outlive the waits: count it down, and let those who wait go on first");
   }
 
   // Any thread. Opens the latch if nothing is left to count.
@@ -54,12 +54,13 @@ class basic_latch final : private detail::event_core<Strength> {
   bool is_ready() const noexcept { return this->is_set(); }
 
   // Waits until it is open: result<void>.
-  [[nodiscard]] operation<waiting> wait(source_place at = this_place()) noexcept {
-    return operation<waiting>(std::in_place, at, *this);
+  [[nodiscard]] primitive::operation<waiting> wait(call_site at = this_call_site()) noexcept {
+    return primitive::operation<waiting>(std::in_place, at, *this);
   }
   // Counts down when it is awaited, then waits: result<void>.
-  [[nodiscard]] operation<arriving> arrive_and_wait(std::size_t n = 1, source_place at = this_place()) noexcept {
-    return operation<arriving>(std::in_place, at, *this, n);
+  [[nodiscard]] primitive::operation<arriving> arrive_and_wait(std::size_t n = 1,
+                                                               call_site at = this_call_site()) noexcept {
+    return primitive::operation<arriving>(std::in_place, at, *this, n);
   }
 
  private:
@@ -68,8 +69,9 @@ class basic_latch final : private detail::event_core<Strength> {
     // ORDER: acquire and release, pairs with itself: the last one sees what was done before the others, and the event
     // makes that visible to those who wait.
     const std::size_t before = left_.fetch_sub(n, std::memory_order_acq_rel);
-    expects(n <= before, "a latch was counted down below zero",
-            "begin it with as many as will count down, and let each do so once; for several rounds use a barrier");
+    detail::expects(
+        n <= before, "a latch was counted down below zero",
+        "begin it with as many as will count down, and let each do so once; for several rounds use a barrier");
     if (before != n) return false;
     this->set();
     return true;
@@ -86,7 +88,7 @@ class basic_latch<Strength>::waiting {
   using value_type = void;
   explicit waiting(basic_latch& what) noexcept : latch_(&what) {}
   bool try_now() noexcept { return latch_->is_ready(); }
-  void begin(suspension& wait, waiter& entry) noexcept { latch_->begin(wait, entry); }
+  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { latch_->begin(wait, entry); }
   result<void> take() noexcept { return {}; }
 
  private:
@@ -101,7 +103,7 @@ class basic_latch<Strength>::arriving {
   static constexpr std::uint8_t price = 0;
   arriving(basic_latch& what, std::size_t n) noexcept : latch_(&what), count_(n) {}
   bool try_now() noexcept { return latch_->arrive(count_) || latch_->is_ready(); }
-  void begin(suspension& wait, waiter& entry) noexcept { latch_->begin(wait, entry); }
+  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { latch_->begin(wait, entry); }
   result<void> take() noexcept { return {}; }
 
  private:

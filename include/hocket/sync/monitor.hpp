@@ -27,7 +27,7 @@
 // none. unsync::monitor is for the coroutines of one thread. (C. A. R. Hoare, Monitors, 1974; the waiting is Mesa's:
 // look again after every wait.)
 #pragma once
-#include <hocket/core/operation.hpp>
+#include <hocket/core/detail/operation.hpp>
 #include <hocket/sync/detail/condition_core.hpp>
 #include <hocket/sync/detail/holder.hpp>
 #include <utility>
@@ -45,22 +45,23 @@ class basic_monitor final : private detail::baton<Strength> {
 
   basic_monitor() noexcept : base(base::here) {}
   ~basic_monitor() {
-    debug_expects(this->was_here(), "a monitor was destroyed while somebody is in it", "let its guards end first");
+    detail::debug_expects(this->was_here(), "a monitor was destroyed while somebody is in it",
+                          "let its guards end first");
   }
 
   // Waits for the monitor, unless the caller is in it: result<guard>.
-  [[nodiscard]] operation<entering> enter(source_place at = this_place()) noexcept {
-    return operation<entering>(std::in_place, at, *this);
+  [[nodiscard]] primitive::operation<entering> enter(call_site at = this_call_site()) noexcept {
+    return primitive::operation<entering>(std::in_place, at, *this);
   }
 
   // Never suspends. The guard is empty (false) if somebody else is in it.
   [[nodiscard]] guard try_enter() noexcept { return enter_now() ? guard(*this) : guard(); }
 
   // Waits to be notified: result<void>. By the owner; `in` is one of its guards.
-  [[nodiscard]] operation<waiting> wait(const guard& in, source_place at = this_place()) noexcept {
-    expects(in.monitor_ == this && is_mine(), "a coroutine waits for a monitor that it is not in",
-            "enter it, and pass the guard that this gave", nullptr, location_of(at));
-    return operation<waiting>(std::in_place, at, *this);
+  [[nodiscard]] primitive::operation<waiting> wait(const guard& in, call_site at = this_call_site()) noexcept {
+    detail::expects(in.monitor_ == this && is_mine(), "a coroutine waits for a monitor that it is not in",
+                    "enter it, and pass the guard that this gave", nullptr, detail::location_of(at));
+    return primitive::operation<waiting>(std::in_place, at, *this);
   }
 
   // Any thread. See condition.
@@ -96,8 +97,8 @@ class basic_monitor final : private detail::baton<Strength> {
     depth_ = 1;
   }
   void leave() noexcept {
-    expects(is_mine(), "a monitor was left by one who is not in it",
-            "a guard ends in the coroutine that entered: do not hand it on");
+    detail::expects(is_mine(), "a monitor was left by one who is not in it",
+                    "a guard ends in the coroutine that entered: do not hand it on");
     if (--depth_ == 0) leave_altogether();
   }
   void leave_altogether() noexcept {
@@ -132,7 +133,7 @@ class [[nodiscard]] basic_monitor<Strength>::guard {
 
   // Earlier than the end of the guard, which is empty then.
   void leave() noexcept {
-    expects(monitor_ != nullptr, "an empty guard of a monitor was left", "it was moved from, or left before");
+    detail::expects(monitor_ != nullptr, "an empty guard of a monitor was left", "it was moved from, or left before");
     std::exchange(monitor_, nullptr)->leave();
   }
 
@@ -148,7 +149,7 @@ class basic_monitor<Strength>::entering {
   using value_type = guard;
   explicit entering(basic_monitor& in) noexcept : monitor_(&in) {}
   bool try_now() noexcept { return (entered_ = monitor_->enter_now()); }
-  void begin(suspension& wait, waiter& entry) noexcept { monitor_->base::begin(wait, entry); }
+  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { monitor_->base::begin(wait, entry); }
   result<guard> take() noexcept {
     if (!entered_) monitor_->begin_ownership();
     return guard(*monitor_);
@@ -156,7 +157,7 @@ class basic_monitor<Strength>::entering {
 
  private:
   basic_monitor* monitor_;
-  op_flag entered_;
+  detail::op_flag entered_;
 };
 
 template <class Strength>
@@ -166,9 +167,10 @@ class basic_monitor<Strength>::waiting {
   static constexpr bool relocks = true;
   explicit waiting(basic_monitor& in) noexcept : monitor_(&in) {}
   static constexpr bool try_now() noexcept { return false; }
-  void begin(suspension& wait, waiter& entry) noexcept {
-    debug_expects(monitor_->is_mine(), "a coroutine waits for a monitor that it is not in",
-                  "it was left between wait() and its await, or that is in another coroutine: await it where you ask");
+  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
+    detail::debug_expects(
+        monitor_->is_mine(), "a coroutine waits for a monitor that it is not in",
+        "it was left between wait() and its await, or that is in another coroutine: await it where you ask");
     owner_ = detail::current_owner();
     depth_ = monitor_->depth_;
     request_.lock = monitor_;

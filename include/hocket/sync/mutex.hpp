@@ -21,9 +21,9 @@
 // generator or a raw coroutine locks for whoever resumes it. It may be held over a suspension; for a plain std::mutex
 // that would be an error. A mutex must not be destroyed while it is held (fatal at check level `debug`).
 //
-// unsync::mutex is for the coroutines of one thread; see core/strength.hpp.
+// unsync::mutex is for the coroutines of one thread; see core/detail/strength.hpp.
 #pragma once
-#include <hocket/core/operation.hpp>
+#include <hocket/core/detail/operation.hpp>
 #include <hocket/sync/detail/baton.hpp>
 #include <hocket/sync/detail/holder.hpp>
 #include <utility>
@@ -43,12 +43,12 @@ class basic_mutex final : private detail::baton<Strength> {
 
   basic_mutex() noexcept : base(base::here) {}
   ~basic_mutex() {
-    debug_expects(this->was_here(), "a mutex was destroyed while it is held", "let its guards end first");
+    detail::debug_expects(this->was_here(), "a mutex was destroyed while it is held", "let its guards end first");
   }
 
   // Waits for the mutex: result<guard>.
-  [[nodiscard]] operation<locking> lock(source_place at = this_place()) noexcept {
-    return operation<locking>(std::in_place, at, *this);
+  [[nodiscard]] primitive::operation<locking> lock(call_site at = this_call_site()) noexcept {
+    return primitive::operation<locking>(std::in_place, at, *this);
   }
 
   // Never suspends. The guard is empty (false) if somebody has the mutex.
@@ -66,7 +66,7 @@ class basic_mutex final : private detail::baton<Strength> {
     holder_.give_back("a coroutine unlocked a mutex that another one has locked");
     this->put_back();
   }
-  void begin(suspension& wait, waiter& entry) noexcept {
+  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
     holder_.expect_not_mine("a coroutine locked a mutex that it holds",
                             "a mutex is not recursive: unlock it first, or pass the guard down");
     base::begin(wait, entry);
@@ -97,7 +97,7 @@ class [[nodiscard]] basic_mutex<Strength>::guard {
 
   // Any thread, by the coroutine that has locked it. Earlier than the end of the guard, which is empty then.
   void unlock() noexcept {
-    expects(mutex_ != nullptr, "an empty mutex guard was unlocked", "it was moved from, or unlocked before");
+    detail::expects(mutex_ != nullptr, "an empty mutex guard was unlocked", "it was moved from, or unlocked before");
     std::exchange(mutex_, nullptr)->unlock();
   }
 
@@ -114,7 +114,7 @@ class basic_mutex<Strength>::locking {
   using value_type = guard;
   explicit locking(basic_mutex& mutex) noexcept : mutex_(&mutex) {}
   bool try_now() noexcept { return mutex_->try_take(); }
-  void begin(suspension& wait, waiter& entry) noexcept { mutex_->begin(wait, entry); }
+  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { mutex_->begin(wait, entry); }
   result<guard> take() noexcept { return mutex_->taken(); }
 
  private:

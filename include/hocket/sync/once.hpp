@@ -18,7 +18,7 @@
 // A wait for the turn can be cancelled and timed out. The once outlives its turns and the waits for them. At check
 // level `debug` these are fatal: a once that is destroyed while somebody has the turn, a coroutine that enters what it
 // has the turn of, and one that ends the turn of another (see mutex). unsync::once is for one thread; see
-// core/strength.hpp.
+// core/detail/strength.hpp.
 //
 // How. The turn is a baton (sync/detail/baton.hpp); beside it stands a word that says whether the work is done. done()
 // sets that word, and then hands the baton over until nobody waits. From then on the baton is nobody's: whoever comes
@@ -26,7 +26,7 @@
 // early, and got in line after done() had gone through it, finds the baton there; and everybody whom one of these hides
 // is woken by that one.
 #pragma once
-#include <hocket/core/operation.hpp>
+#include <hocket/core/detail/operation.hpp>
 #include <hocket/sync/detail/baton.hpp>
 #include <hocket/sync/detail/holder.hpp>
 #include <utility>
@@ -43,8 +43,8 @@ class basic_once final : private detail::baton<Strength> {
 
   basic_once() noexcept : base(base::here) {}
   ~basic_once() {
-    debug_expects(this->was_here(), "a once was destroyed while somebody has its turn, or waits for it",
-                  "let it outlive those who enter: let their turns end first");
+    detail::debug_expects(this->was_here(), "a once was destroyed while somebody has its turn, or waits for it",
+                          "let it outlive those who enter: let their turns end first");
   }
 
   // Any thread. Whether the work is done, and what was done is visible. False may be outdated at once.
@@ -54,8 +54,8 @@ class basic_once final : private detail::baton<Strength> {
   }
 
   // Waits for the turn, or until the work is done: result<turn>.
-  [[nodiscard]] operation<entering> enter(source_place at = this_place()) noexcept {
-    return operation<entering>(std::in_place, at, *this);
+  [[nodiscard]] primitive::operation<entering> enter(call_site at = this_call_site()) noexcept {
+    return primitive::operation<entering>(std::in_place, at, *this);
   }
 
  private:
@@ -80,7 +80,7 @@ class basic_once final : private detail::baton<Strength> {
     holder_.give_back(not_mine);
     this->put_back();
   }
-  void begin(suspension& wait, waiter& entry) noexcept {
+  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
     holder_.expect_not_mine("a coroutine entered a once whose turn it has",
                             "what is done once must not need itself: finish the turn first, or pass it down");
     base::begin(wait, entry);
@@ -115,7 +115,7 @@ class [[nodiscard]] basic_once<Strength>::turn {
   // Any thread, by the coroutine whose turn it is. The work is done: all who wait go on, and all who come. The turn is
   // empty then.
   void done() noexcept {
-    expects(of_ != nullptr, "an empty turn was said to be done", "look at it first: another has done the work");
+    detail::expects(of_ != nullptr, "an empty turn was said to be done", "look at it first: another has done the work");
     std::exchange(of_, nullptr)->finish();
   }
 
@@ -134,12 +134,12 @@ class basic_once<Strength>::entering {
     was_done_ = of_->is_done();
     return was_done_ || of_->look_and_take();
   }
-  void begin(suspension& wait, waiter& entry) noexcept { of_->begin(wait, entry); }
+  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { of_->begin(wait, entry); }
   result<turn> take() noexcept { return was_done_ ? turn() : of_->taken(); }
 
  private:
   basic_once* of_;
-  op_flag was_done_;  // found before anything else
+  detail::op_flag was_done_;  // found before anything else
 };
 
 extern template class basic_once<strength::shared>;

@@ -20,21 +20,21 @@
 // none is starved by the others, however often they are possible. (Not all with the same probability: of four whose
 // first two are possible the second one is chosen in one of four cases.) A select that waits is granted by what comes
 // first. select_in_order() begins with the first one, always: for a stop, or news that come before work. Where chance
-// comes from, and how it is replayed: core/chance.hpp.
+// comes from, and how it is replayed: core/detail/chance.hpp.
 //
 // Two operations that send the same object are fatal if one of them moves it away when it begins to wait, as the send
 // of a channel does with an rvalue, unless that is small and trivially copyable.
 //
-// Terms of the operations hold for the select as a whole: the earliest deadline, the strongest shield.
+// Options of the operations hold for the select as a whole: the earliest deadline, the strongest shield.
 //
 // How. All operations share one suspension; each has a waiter of its own in its own primitive. First each is tried,
 // then each gets in line, in the order given; one that has become possible meanwhile takes it, if the suspension says
 // that no other was granted (take_now). Once the wait is decided, no more get in line. Whoever ends the wait takes the
 // other waiters back: suspension.hpp and claim.hpp tell how that can race with grants.
 #pragma once
-#include <hocket/core/chance.hpp>
 #include <hocket/core/choice.hpp>
-#include <hocket/core/operation.hpp>
+#include <hocket/core/detail/chance.hpp>
+#include <hocket/core/detail/operation.hpp>
 #include <initializer_list>
 
 namespace hocket::inline HOCKET_ABI {
@@ -46,8 +46,8 @@ inline constexpr bool is_operation = false;
 template <class T>
   requires std::is_reference_v<T>
 inline constexpr bool is_operation<T> = is_operation<std::remove_cvref_t<T>>;
-template <class Op, class Terms>
-inline constexpr bool is_operation<operation<Op, Terms>> = true;
+template <class Op, class Options>
+inline constexpr bool is_operation<operation<Op, Options>> = true;
 
 // Wrong arguments of a select. A program's own function of the same name is left alone.
 template <class T>
@@ -76,6 +76,7 @@ class selecting {
   using value_type = choice<typename Ops::value_type...>;
   static constexpr std::size_t waiters = sizeof...(Ops);
   static constexpr bool keeps_result = (detail::keeps_result<Ops> && ...);
+  static constexpr bool reports_kill = (detail::reports_kill<Ops> || ...);
   static constexpr std::uint8_t price = (has_lock_again<Ops> || ...) ? 0 : 1;  // no pause that would hold the lock
   static_assert((is_interruptible<Ops> && ...), "hocket: a scope's join cannot be given up for another wait");
   static_assert(
@@ -163,32 +164,33 @@ class selecting {
   std::size_t chosen_ = 0;
 };
 
-// The terms of operations together.
-inline plain_terms strictest(const plain_terms& first, const plain_terms&) noexcept { return first; }
-inline wait_terms strictest(wait_terms terms, const wait_terms& other) noexcept {
-  return terms.limit(other.until).limit(other.within).shield(other.ignore);
+// The options of operations together.
+inline no_options strictest(const no_options& first, const no_options&) noexcept { return first; }
+inline wait_options strictest(wait_options options, const wait_options& other) noexcept {
+  return options.limit(other.until).limit(other.within).shield(other.ignore);
 }
 
-template <class... Terms>
-using terms_together =
-    std::conditional_t<std::conjunction_v<std::is_same<Terms, plain_terms>...>, plain_terms, wait_terms>;
+template <class... Options>
+using options_together =
+    std::conditional_t<std::conjunction_v<std::is_same<Options, no_options>...>, no_options, wait_options>;
 
-template <search Search, class First, class... Rest, class FirstTerms, class... RestTerms>
-auto select_by(operation<First, FirstTerms>&& first, operation<Rest, RestTerms>&&... rest) noexcept {
-  using select_terms = terms_together<FirstTerms, RestTerms...>;
-  select_terms terms = first.terms();
-  ((terms = strictest(terms, rest.terms())), ...);
+template <search Search, class First, class... Rest, class FirstOptions, class... RestOptions>
+auto select_by(operation<First, FirstOptions>&& first, operation<Rest, RestOptions>&&... rest) noexcept {
+  using select_options = options_together<FirstOptions, RestOptions...>;
+  select_options options = first.options();
+  ((options = strictest(options, rest.options())), ...);
   using select_operation = selecting<Search, First, Rest...>;
-  return operation<select_operation, select_terms>(std::in_place, terms, std::move(first).unwrap(),
-                                                   std::move(rest).unwrap()...);
+  return operation<select_operation, select_options>(std::in_place, options, std::move(first).unwrap(),
+                                                     std::move(rest).unwrap()...);
 }
 
 }  // namespace detail
 
 // Waits for the first of the operations: result<choice<T...>>, where T is what each gives. If several are possible at
 // once, each of them has its chance.
-template <wait_operation First, class FirstTerms, wait_operation... Rest, class... RestTerms>
-[[nodiscard]] auto select(operation<First, FirstTerms> first, operation<Rest, RestTerms>... rest) noexcept {
+template <primitive::wait_operation First, class FirstOptions, primitive::wait_operation... Rest, class... RestOptions>
+[[nodiscard]] auto select(primitive::operation<First, FirstOptions> first,
+                          primitive::operation<Rest, RestOptions>... rest) noexcept {
   return detail::select_by<detail::search::fair>(std::move(first), std::move(rest)...);
 }
 
@@ -203,21 +205,40 @@ auto select(Given&&...) noexcept {
 }
 
 // The same; if several are possible at once, the one that was given first is chosen, always.
-template <wait_operation First, class FirstTerms, wait_operation... Rest, class... RestTerms>
-[[nodiscard]] auto select_in_order(operation<First, FirstTerms> first, operation<Rest, RestTerms>... rest) noexcept {
+template <primitive::wait_operation First, class FirstOptions, primitive::wait_operation... Rest, class... RestOptions>
+[[nodiscard]] auto select_in_order(primitive::operation<First, FirstOptions> first,
+                                   primitive::operation<Rest, RestOptions>... rest) noexcept {
   return detail::select_by<detail::search::in_order>(std::move(first), std::move(rest)...);
+}
+
+template <class... Given>
+  requires detail::meant_for_select<Given...>
+auto select_in_order(Given&&...) noexcept {
+  static_assert(sizeof...(Given) == 0,
+                "hocket: select_in_order takes operations: h.join() for a join_handle, e.wait() for an event; spawn a "
+                "task first");
+  return detail::misused();
 }
 
 // Never suspends: carries one of the operations out that is possible at once, each of those with its chance. If none
 // is, std::errc::resource_unavailable_try_again, and nothing has happened. (A channel that is closed is possible at
 // once: the operation has failed.) From any code, in no coroutine, too. No clock and no stop of the context is looked
-// at: terms of the operations say nothing here, and a sleep is possible only if it is for no time.
-template <wait_operation First, class FirstTerms, wait_operation... Rest, class... RestTerms>
+// at: options of the operations say nothing here, and a sleep is possible only if it is for no time.
+template <primitive::wait_operation First, class FirstOptions, primitive::wait_operation... Rest, class... RestOptions>
 [[nodiscard]] result<choice<typename First::value_type, typename Rest::value_type...>> try_select(
-    operation<First, FirstTerms> first, operation<Rest, RestTerms>... rest) {
+    primitive::operation<First, FirstOptions> first, primitive::operation<Rest, RestOptions>... rest) {
   detail::selecting<detail::search::fair, First, Rest...> all(std::move(first).unwrap(), std::move(rest).unwrap()...);
   if (!all.try_now()) return failure(std::errc::resource_unavailable_try_again);
   return all.take();
+}
+
+template <class... Given>
+  requires detail::meant_for_select<Given...>
+auto try_select(Given&&...) {
+  static_assert(
+      sizeof...(Given) == 0,
+      "hocket: try_select takes operations: h.join() for a join_handle, e.wait() for an event; spawn a task first");
+  return detail::misused();
 }
 
 }  // namespace hocket::inline HOCKET_ABI

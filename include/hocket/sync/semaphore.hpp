@@ -22,7 +22,7 @@
 //
 // How: sync/detail/permit_line.hpp.
 #pragma once
-#include <hocket/core/operation.hpp>
+#include <hocket/core/detail/operation.hpp>
 #include <hocket/sync/detail/permit_line.hpp>
 #include <cstddef>
 #include <utility>
@@ -42,14 +42,14 @@ class basic_semaphore final : private detail::permit_line<Strength> {
   // With so many permits that are free.
   explicit basic_semaphore(std::size_t free) noexcept : base(free) {}
   ~basic_semaphore() {
-    if constexpr (debug_checks && !under_model)
-      expects(this->is_deserted(), "a semaphore was destroyed while somebody waits for permits",
-              "let it outlive the waits: release permits, or cancel those who wait, first");
+    if constexpr (detail::debug_checks && !detail::under_model)
+      detail::expects(this->is_deserted(), "a semaphore was destroyed while somebody waits for permits",
+                      "let it outlive the waits: release permits, or cancel those who wait, first");
   }
 
   // Waits for `n` permits: result<permits>.
-  [[nodiscard]] operation<acquiring> acquire(std::size_t n = 1, source_place at = this_place()) noexcept {
-    return operation<acquiring>(std::in_place, at, *this, n);
+  [[nodiscard]] primitive::operation<acquiring> acquire(std::size_t n = 1, call_site at = this_call_site()) noexcept {
+    return primitive::operation<acquiring>(std::in_place, at, *this, n);
   }
 
   // Never suspends. Empty (false) if there are fewer, or somebody waits.
@@ -65,7 +65,7 @@ class basic_semaphore final : private detail::permit_line<Strength> {
 
  private:
   const char* what() const noexcept override { return "a semaphore"; }
-  wait_source::tally counted() const noexcept override { return {"with", this->last_free(), "permit"}; }
+  primitive::wait_source::tally counted() const noexcept override { return {"with", this->last_free(), "permit"}; }
 };
 
 // Acquired permits. Move-only; gives them back when it is destroyed.
@@ -105,8 +105,10 @@ class basic_semaphore<Strength>::acquiring {
   using value_type = permits;
   acquiring(basic_semaphore& from, std::size_t n) noexcept : from_(&from), request_{n} {}
   bool try_now() noexcept { return from_->try_take(request_.wanted); }
-  bool begin(suspension& wait, waiter& entry) noexcept { return from_->begin(wait, entry, request_); }
-  wait_source& source() const noexcept { return *from_; }
+  bool begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
+    return from_->begin(wait, entry, request_);
+  }
+  primitive::wait_source& source() const noexcept { return *from_; }
   result<permits> take() noexcept { return permits(*from_, request_.wanted); }
 
  private:

@@ -24,11 +24,11 @@
 // destroyed while it is held (fatal at check level `debug`).
 //
 // All readers write to one word: where they hold it for but a moment, on many threads, a mutex costs no more.
-// unsync::shared_mutex is for the coroutines of one thread; see core/strength.hpp.
+// unsync::shared_mutex is for the coroutines of one thread; see core/detail/strength.hpp.
 //
 // How. It is a line of those who wait for permits (sync/detail/permit_line.hpp): a reader takes one, a writer all.
 #pragma once
-#include <hocket/core/operation.hpp>
+#include <hocket/core/detail/operation.hpp>
 #include <hocket/sync/detail/holder.hpp>
 #include <hocket/sync/detail/permit_line.hpp>
 #include <utility>
@@ -50,17 +50,18 @@ class basic_shared_mutex final : private detail::permit_line<Strength> {
 
   basic_shared_mutex() noexcept : base(base::most) {}
   ~basic_shared_mutex() {
-    if constexpr (debug_checks && !under_model)
-      expects(this->has_all(base::most), "a shared mutex was destroyed while it is held", "let its guards end first");
+    if constexpr (detail::debug_checks && !detail::under_model)
+      detail::expects(this->has_all(base::most), "a shared mutex was destroyed while it is held",
+                      "let its guards end first");
   }
 
   // Waits for the mutex, for writing: result<guard>.
-  [[nodiscard]] operation<locking<use::writing>> lock(source_place at = this_place()) noexcept {
-    return operation<locking<use::writing>>(std::in_place, at, *this);
+  [[nodiscard]] primitive::operation<locking<use::writing>> lock(call_site at = this_call_site()) noexcept {
+    return primitive::operation<locking<use::writing>>(std::in_place, at, *this);
   }
   // For reading: result<shared_guard>.
-  [[nodiscard]] operation<locking<use::reading>> lock_shared(source_place at = this_place()) noexcept {
-    return operation<locking<use::reading>>(std::in_place, at, *this);
+  [[nodiscard]] primitive::operation<locking<use::reading>> lock_shared(call_site at = this_call_site()) noexcept {
+    return primitive::operation<locking<use::reading>>(std::in_place, at, *this);
   }
 
   // Never suspends. The guard is empty (false) if somebody has the mutex.
@@ -88,7 +89,7 @@ class basic_shared_mutex final : private detail::permit_line<Strength> {
       holder_.give_back("a coroutine unlocked a shared mutex that another one has locked for writing");
     this->give(permits(Use));
   }
-  bool begin(suspension& wait, waiter& entry, typename base::request& wish) noexcept {
+  bool begin(primitive::suspension& wait, primitive::waiter& entry, typename base::request& wish) noexcept {
     holder_.expect_not_mine("a coroutine locked a shared mutex that it has locked for writing",
                             "a shared mutex is not recursive: unlock it first, or pass the guard down");
     return base::begin(wait, entry, wish);
@@ -96,10 +97,11 @@ class basic_shared_mutex final : private detail::permit_line<Strength> {
 
   const char* what() const noexcept override { return "a shared mutex"; }
   const void* holder() const noexcept override { return holder_.who(); }
-  wait_source::tally counted() const noexcept override {
+  primitive::wait_source::tally counted() const noexcept override {
     const std::size_t free = this->last_free();
     if (free == 0) return {"held by", 1, "writer"};
-    return free == base::most ? wait_source::tally{} : wait_source::tally{"held by", base::most - free, "reader"};
+    return free == base::most ? primitive::wait_source::tally{}
+                              : primitive::wait_source::tally{"held by", base::most - free, "reader"};
   }
 
   [[no_unique_address]] detail::holder<Strength> holder_;  // the writer
@@ -125,8 +127,8 @@ class [[nodiscard]] basic_shared_mutex<Strength>::held {
 
   // Any thread, by the coroutine that has locked it. Earlier than the end of the guard, which is empty then.
   void unlock() noexcept {
-    expects(mutex_ != nullptr, "an empty guard of a shared mutex was unlocked",
-            "it was moved from, or unlocked before");
+    detail::expects(mutex_ != nullptr, "an empty guard of a shared mutex was unlocked",
+                    "it was moved from, or unlocked before");
     std::exchange(mutex_, nullptr)->template unlock<Use>();
   }
 
@@ -143,8 +145,10 @@ class basic_shared_mutex<Strength>::locking {
   using value_type = held<Use>;
   explicit locking(basic_shared_mutex& of) noexcept : mutex_(&of), wish_{permits(Use)} {}
   bool try_now() noexcept { return mutex_->template try_now<Use>(); }
-  bool begin(suspension& wait, waiter& entry) noexcept { return mutex_->begin(wait, entry, wish_); }
-  wait_source& source() const noexcept { return *mutex_; }
+  bool begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
+    return mutex_->begin(wait, entry, wish_);
+  }
+  primitive::wait_source& source() const noexcept { return *mutex_; }
   result<held<Use>> take() noexcept { return mutex_->template taken<Use>(); }
 
  private:

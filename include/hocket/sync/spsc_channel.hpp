@@ -38,7 +38,7 @@
 //
 // How: detail/spsc_core.hpp.
 #pragma once
-#include <hocket/core/operation.hpp>
+#include <hocket/core/detail/operation.hpp>
 #include <hocket/sync/detail/item_ring.hpp>
 #include <hocket/sync/detail/own_pointer.hpp>
 #include <hocket/sync/detail/spsc_core.hpp>
@@ -71,19 +71,19 @@ class basic_spsc_channel final : private detail::spsc_core<Strength> {
   }
 
   // Waits for a place. `item` must stay until the wait is over.
-  [[nodiscard]] operation<sending<T&&>> send(T&& item, source_place at = this_place()) noexcept {
-    return operation<sending<T&&>>(std::in_place, at, *this, std::move(item));
+  [[nodiscard]] primitive::operation<sending<T&&>> send(T&& item, call_site at = this_call_site()) noexcept {
+    return primitive::operation<sending<T&&>>(std::in_place, at, *this, std::move(item));
   }
-  [[nodiscard]] operation<sending<const T&>> send(const T& item, source_place at = this_place()) noexcept {
+  [[nodiscard]] primitive::operation<sending<const T&>> send(const T& item, call_site at = this_call_site()) noexcept {
     static_assert(
         std::is_nothrow_copy_constructible_v<T>,
         "hocket: an item that cannot be copied without exceptions: say send(std::move(item)), or send(T(item))");
-    return operation<sending<const T&>>(std::in_place, at, *this, item);
+    return primitive::operation<sending<const T&>>(std::in_place, at, *this, item);
   }
 
   // Waits for an item.
-  [[nodiscard]] operation<receiving> receive(source_place at = this_place()) noexcept {
-    return operation<receiving>(std::in_place, at, *this);
+  [[nodiscard]] primitive::operation<receiving> receive(call_site at = this_call_site()) noexcept {
+    return primitive::operation<receiving>(std::in_place, at, *this);
   }
 
   // Never suspend. std::errc::resource_unavailable_try_again: it is full, or empty. An item that was not sent is
@@ -101,14 +101,16 @@ class basic_spsc_channel final : private detail::spsc_core<Strength> {
   }
 
   // Waits for a place, and sends as many items as there are places. Moves from those.
-  [[nodiscard]] operation<sending_batch> send_batch(std::span<T> items, source_place at = this_place()) noexcept {
-    return operation<sending_batch>(std::in_place, at, *this, items);
+  [[nodiscard]] primitive::operation<sending_batch> send_batch(std::span<T> items,
+                                                               call_site at = this_call_site()) noexcept {
+    return primitive::operation<sending_batch>(std::in_place, at, *this, items);
   }
   // Waits for an item, and takes as many as there are, and as there is room for in `room`. Assigns to that.
-  [[nodiscard]] operation<receiving_batch> receive_batch(std::span<T> room, source_place at = this_place()) noexcept {
+  [[nodiscard]] primitive::operation<receiving_batch> receive_batch(std::span<T> room,
+                                                                    call_site at = this_call_site()) noexcept {
     static_assert(std::is_nothrow_move_assignable_v<T>,
                   "hocket: receive_batch() assigns to the objects of the span, without exceptions: use receive()");
-    return operation<receiving_batch>(std::in_place, at, *this, room);
+    return primitive::operation<receiving_batch>(std::in_place, at, *this, room);
   }
 
   // False: it was closed before, and nothing changes.
@@ -133,7 +135,7 @@ class basic_spsc_channel final : private detail::spsc_core<Strength> {
     const alone here(this->sending_, base::two_senders);
     if (this->is_closed()) return failure(this->why());
     const std::size_t room = this->room(n);
-    expects(room != 0, base::two_senders, "a spsc_channel has one of each at a time: say channel<T>");
+    detail::expects(room != 0, base::two_senders, "a spsc_channel has one of each at a time: say channel<T>");
     if (n > room) n = room;
     const std::size_t first = this->place_in();
     std::size_t place = first;
@@ -172,8 +174,8 @@ class basic_spsc_channel final : private detail::spsc_core<Strength> {
   }
   std::size_t expect_items(std::size_t wanted) noexcept {
     const std::size_t n = this->items_or_end(wanted);
-    expects(n != 0 || this->is_closed(), base::two_receivers,
-            "a spsc_channel has one of each at a time: say channel<T>");
+    detail::expects(n != 0 || this->is_closed(), base::two_receivers,
+                    "a spsc_channel has one of each at a time: say channel<T>");
     return n;
   }
   result<T> pull() noexcept {
@@ -211,8 +213,8 @@ class basic_spsc_channel<Strength, T>::sending {
   using value_type = void;
   sending(basic_spsc_channel& to, U&& what) noexcept : to_(&to), item_(kept(what)) {}
   bool try_now() noexcept { return to_->can_send(); }
-  bool begin(suspension& wait, waiter& entry) noexcept { return to_->begin_send(wait, entry); }
-  wait_source& source() const noexcept { return *to_; }
+  bool begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { return to_->begin_send(wait, entry); }
+  primitive::wait_source& source() const noexcept { return *to_; }
   result<void> take() noexcept {
     if constexpr (detail::is_small_item<T>) return to_->push(std::move(item_.item()));
     else return to_->push(static_cast<U>(*item_.get()));
@@ -244,8 +246,10 @@ class basic_spsc_channel<Strength, T>::receiving {
   static constexpr bool keeps_result = true;
   explicit receiving(basic_spsc_channel& from) noexcept : from_(&from) {}
   bool try_now() noexcept { return from_->can_receive(); }
-  bool begin(suspension& wait, waiter& entry) noexcept { return from_->begin_receive(wait, entry); }
-  wait_source& source() const noexcept { return *from_; }
+  bool begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
+    return from_->begin_receive(wait, entry);
+  }
+  primitive::wait_source& source() const noexcept { return *from_; }
   result<T> take() noexcept { return from_->pull(); }
 
  private:
@@ -259,8 +263,8 @@ class basic_spsc_channel<Strength, T>::sending_batch {
   sending_batch(basic_spsc_channel& to, std::span<T> items) noexcept
       : to_(&to), items_(items.data()), count_(items.size()) {}
   bool try_now() noexcept { return count_ == 0 || to_->can_send(); }
-  bool begin(suspension& wait, waiter& entry) noexcept { return to_->begin_send(wait, entry); }
-  wait_source& source() const noexcept { return *to_; }
+  bool begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { return to_->begin_send(wait, entry); }
+  primitive::wait_source& source() const noexcept { return *to_; }
   result<std::size_t> take() noexcept {
     if (count_ == 0) return count_;
     return to_->push_some(count_, [this](std::size_t i) -> T&& { return std::move(items_.get()[i]); });
@@ -281,8 +285,10 @@ class basic_spsc_channel<Strength, T>::receiving_batch {
   receiving_batch(basic_spsc_channel& from, std::span<T> room) noexcept
       : from_(&from), room_(room.data()), count_(room.size()) {}
   bool try_now() noexcept { return count_ == 0 || from_->can_receive(); }
-  bool begin(suspension& wait, waiter& entry) noexcept { return from_->begin_receive(wait, entry); }
-  wait_source& source() const noexcept { return *from_; }
+  bool begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
+    return from_->begin_receive(wait, entry);
+  }
+  primitive::wait_source& source() const noexcept { return *from_; }
   result<std::size_t> take() noexcept {
     if (count_ == 0) return count_;
     return from_->pull_some(room_.get(), count_);

@@ -21,8 +21,8 @@
 //                                 the hold that keeps its memory
 //   it was requested meanwhile    attach() says so, and nobody else has the node: the waiter is granted here
 #pragma once
-#include <hocket/base/waited.hpp>
-#include <hocket/core/operation.hpp>
+#include <hocket/base/detail/waited.hpp>
+#include <hocket/core/detail/operation.hpp>
 #include <hocket/core/stop.hpp>
 #include <new>
 
@@ -38,7 +38,7 @@ class stop_watch final : public wait_source, private stop_node {
   void begin(suspension& wait, waiter& entry) noexcept;
 
  private:
-  static void notice(stop_node& self, verdict strength) noexcept;
+  static void notice(stop_node& self, stop_level level) noexcept;
   const char* what() const noexcept override { return "a stop"; }
   [[nodiscard]] bool detach(waiter& entry) noexcept override;
   void pass_on(waiter&) noexcept override {}
@@ -52,7 +52,7 @@ class waiting_for_stop {
   using value_type = void;
   static constexpr bool may_be_ignored = true;
   explicit waiting_for_stop(stop_source& of) noexcept : source_(&of) {}
-  bool try_now() noexcept { return source_->requested() != verdict::idle; }
+  bool try_now() noexcept { return source_->requested() != stop_level::none; }
   void begin(suspension& wait, waiter& entry) noexcept {
     ::new (static_cast<void*>(room_)) stop_watch(*source_);
     std::launder(reinterpret_cast<stop_watch*>(room_))->begin(wait, entry);
@@ -67,9 +67,9 @@ class waiting_for_stop {
 
 }  // namespace detail
 
-[[nodiscard]] inline operation<detail::waiting_for_stop> stopped(stop_source& of,
-                                                                 source_place at = this_place()) noexcept {
-  return operation<detail::waiting_for_stop>(std::in_place, at, of);
+[[nodiscard]] inline primitive::operation<detail::waiting_for_stop> stopped(stop_source& of,
+                                                                            call_site at = this_call_site()) noexcept {
+  return primitive::operation<detail::waiting_for_stop>(std::in_place, at, of);
 }
 
 }  // namespace hocket::inline HOCKET_ABI

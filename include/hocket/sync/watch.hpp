@@ -30,7 +30,7 @@
 //
 // How: detail/publication.hpp.
 #pragma once
-#include <hocket/core/operation.hpp>
+#include <hocket/core/detail/operation.hpp>
 #include <hocket/sync/detail/own_pointer.hpp>
 #include <hocket/sync/detail/publication.hpp>
 #include <utility>
@@ -59,7 +59,7 @@ class basic_watch final : private detail::publication<Strength> {
   }
   // The latest value. What the copy throws.
   T get() const {
-    locked guard(this->mutex_);
+    primitive::locked guard(this->mutex_);
     return value_;
   }
 
@@ -87,8 +87,8 @@ class basic_watch<Strength, T>::receiver {
   explicit receiver(basic_watch& from) noexcept : from_(&from) {}
 
   // Waits for a value that it has not seen.
-  [[nodiscard]] operation<receiving> receive(source_place at = this_place()) noexcept {
-    return operation<receiving>(std::in_place, at, *this);
+  [[nodiscard]] primitive::operation<receiving> receive(call_site at = this_call_site()) noexcept {
+    return primitive::operation<receiving>(std::in_place, at, *this);
   }
   // Never suspends. std::errc::resource_unavailable_try_again: it has seen the latest.
   result<T> try_receive() {
@@ -98,10 +98,11 @@ class basic_watch<Strength, T>::receiver {
 
  private:
   result<T> take() {
-    locked guard(from_->mutex_);
+    primitive::locked guard(from_->mutex_);
     const std::uint64_t latest = from_->published();
     if (seen_ == latest) {
-      expects(from_->is_closed(), "two coroutines received by one receiver of a watch", "give each a copy of it");
+      detail::expects(from_->is_closed(), "two coroutines received by one receiver of a watch",
+                      "give each a copy of it");
       return failure(from_->why());
     }
     result<T> got(std::in_place, std::as_const(from_->value_));
@@ -120,8 +121,10 @@ class basic_watch<Strength, T>::receiver::receiving {
   static constexpr bool keeps_result = true;
   explicit receiving(receiver& of) noexcept : receiver_(&of) {}
   bool try_now() noexcept { return of().from_->has_news(of().seen_); }
-  bool begin(suspension& wait, waiter& entry) noexcept { return of().from_->begin(wait, entry, of().seen_); }
-  wait_source& source() noexcept { return *of().from_; }
+  bool begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
+    return of().from_->begin(wait, entry, of().seen_);
+  }
+  primitive::wait_source& source() noexcept { return *of().from_; }
   result<T> take() { return of().take(); }
 
  private:

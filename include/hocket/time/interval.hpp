@@ -52,17 +52,17 @@ class interval {
   // A period that is too long for the clock never ticks.
   template <class Rep, class Period>
   explicit interval(std::chrono::duration<Rep, Period> period, missed_ticks missed = missed_ticks::skip) noexcept
-      : interval(to_nanoseconds(period), missed, false, {}) {}
+      : interval(detail::to_nanoseconds(period), missed, false, {}) {}
 
   // With the first tick at `first`.
   template <class Clock, class Duration, class Rep, class Period>
   interval(std::chrono::time_point<Clock, Duration> first, std::chrono::duration<Rep, Period> period,
            missed_ticks missed = missed_ticks::skip) noexcept
-      : interval(to_nanoseconds(period), missed, true, detail::steady_time(first)) {}
+      : interval(detail::to_nanoseconds(period), missed, true, detail::steady_time(first)) {}
 
   // Waits for the next tick: result<void>.
-  [[nodiscard]] operation<detail::ticking> tick(source_place at = this_place()) noexcept {
-    return operation<detail::ticking>(std::in_place, at, *this);
+  [[nodiscard]] primitive::operation<detail::ticking> tick(call_site at = this_call_site()) noexcept {
+    return primitive::operation<detail::ticking>(std::in_place, at, *this);
   }
 
   duration period() const noexcept { return period_; }

@@ -28,9 +28,9 @@
 //   by others          rings, and grant() finds the wait decided, and drops the hold that keeps the alarm's memory
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/base/waited.hpp>
-#include <hocket/core/operation.hpp>
-#include <hocket/core/timer.hpp>
+#include <hocket/base/detail/waited.hpp>
+#include <hocket/core/detail/operation.hpp>
+#include <hocket/core/detail/timer.hpp>
 #include <cstddef>
 
 namespace hocket::inline HOCKET_ABI {
@@ -53,7 +53,7 @@ class alarm final : public wait_source, private timer_node {
   time_point rang() const noexcept { return when; }
 
  private:
-  static void ring(timer_node& self) noexcept;
+  static void ring(timer_node& self, timer_call) noexcept;
   const char* what() const noexcept override { return what_; }
   [[nodiscard]] bool detach(waiter& entry) noexcept override;
   void pass_on(waiter&) noexcept override {}
@@ -111,28 +111,31 @@ constexpr time_point steady_time(std::chrono::time_point<Clock, Duration> at) no
 }  // namespace detail
 
 template <class Rep, class Period>
-[[nodiscard]] operation<detail::sleeping> sleep_for(std::chrono::duration<Rep, Period> time,
-                                                    source_place at = this_place()) noexcept {
-  return operation<detail::sleeping>(std::in_place, at, time_point::min(), to_nanoseconds(time), duration::zero());
+[[nodiscard]] primitive::operation<detail::sleeping> sleep_for(std::chrono::duration<Rep, Period> time,
+                                                               call_site at = this_call_site()) noexcept {
+  return primitive::operation<detail::sleeping>(std::in_place, at, time_point::min(), detail::to_nanoseconds(time),
+                                                duration::zero());
 }
 template <class Rep, class Period, class OtherRep, class OtherPeriod>
-[[nodiscard]] operation<detail::sleeping> sleep_for(std::chrono::duration<Rep, Period> time,
-                                                    std::chrono::duration<OtherRep, OtherPeriod> slack,
-                                                    source_place at = this_place()) noexcept {
-  return operation<detail::sleeping>(std::in_place, at, time_point::min(), to_nanoseconds(time), to_nanoseconds(slack));
+[[nodiscard]] primitive::operation<detail::sleeping> sleep_for(std::chrono::duration<Rep, Period> time,
+                                                               std::chrono::duration<OtherRep, OtherPeriod> slack,
+                                                               call_site at = this_call_site()) noexcept {
+  return primitive::operation<detail::sleeping>(std::in_place, at, time_point::min(), detail::to_nanoseconds(time),
+                                                detail::to_nanoseconds(slack));
 }
 
 template <class Clock, class Duration>
-[[nodiscard]] operation<detail::sleeping> sleep_until(std::chrono::time_point<Clock, Duration> time,
-                                                      source_place at = this_place()) noexcept {
-  return operation<detail::sleeping>(std::in_place, at, detail::steady_time(time), duration::min(), duration::zero());
+[[nodiscard]] primitive::operation<detail::sleeping> sleep_until(std::chrono::time_point<Clock, Duration> time,
+                                                                 call_site at = this_call_site()) noexcept {
+  return primitive::operation<detail::sleeping>(std::in_place, at, detail::steady_time(time), duration::min(),
+                                                duration::zero());
 }
 template <class Clock, class Duration, class Rep, class Period>
-[[nodiscard]] operation<detail::sleeping> sleep_until(std::chrono::time_point<Clock, Duration> time,
-                                                      std::chrono::duration<Rep, Period> slack,
-                                                      source_place at = this_place()) noexcept {
-  return operation<detail::sleeping>(std::in_place, at, detail::steady_time(time), duration::min(),
-                                     to_nanoseconds(slack));
+[[nodiscard]] primitive::operation<detail::sleeping> sleep_until(std::chrono::time_point<Clock, Duration> time,
+                                                                 std::chrono::duration<Rep, Period> slack,
+                                                                 call_site at = this_call_site()) noexcept {
+  return primitive::operation<detail::sleeping>(std::in_place, at, detail::steady_time(time), duration::min(),
+                                                detail::to_nanoseconds(slack));
 }
 
 }  // namespace hocket::inline HOCKET_ABI

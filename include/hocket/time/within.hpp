@@ -19,8 +19,8 @@
 // returns T or result<T>. Timing out a join leaves the coroutine running, and its handle as it was.
 #pragma once
 #include <hocket/base/clock.hpp>
+#include <hocket/core/detail/operation.hpp>
 #include <hocket/core/join_handle.hpp>
-#include <hocket/core/operation.hpp>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -54,38 +54,38 @@ concept can_be_timed = !std::is_lvalue_reference_v<A> && requires(A&& a, duratio
   std::move(a).until(deadline);
 };
 
+template <class Time>
+concept wait_limit = is_duration<Time> || is_time_point<Time>;
+
 }  // namespace detail
 
-template <class Time>
-concept wait_limit = detail::is_duration<Time> || detail::is_time_point<Time>;
-
 // The operation under this deadline, too.
-template <wait_limit Time, wait_operation Op, class Terms>
-[[nodiscard]] limited_operation<Op> within(Time limit, operation<Op, Terms>&& op) noexcept {
-  static_assert(is_interruptible<Op>,
+template <detail::wait_limit Time, primitive::wait_operation Op, class Options>
+[[nodiscard]] detail::limited_operation<Op> within(Time limit, primitive::operation<Op, Options>&& op) noexcept {
+  static_assert(detail::is_interruptible<Op>,
                 "hocket: this wait (a scope's join) cannot be ended by a deadline: give one to the "
                 "scope, whose children then end");
   return detail::timed(limit, std::move(op));
 }
 
 // The join of a coroutine. The handle must outlive the wait.
-template <wait_limit Time, class T>
-[[nodiscard]] auto within(Time limit, join_handle<T>& handle, source_place at = this_place()) {
+template <detail::wait_limit Time, class T>
+[[nodiscard]] auto within(Time limit, join_handle<T>& handle, call_site at = this_call_site()) {
   return detail::timed(limit, handle.join(at));
 }
-template <wait_limit Time, class T>
-[[nodiscard]] auto within(Time limit, join_handle<T>&& handle, source_place at = this_place()) {
+template <detail::wait_limit Time, class T>
+[[nodiscard]] auto within(Time limit, join_handle<T>&& handle, call_site at = this_call_site()) {
   return detail::timed(limit, handle.join(at));
 }
 
 // A group (coro/when_all.hpp): the deadline is one of all that its children wait for, and what it gives is a result.
-template <wait_limit Time, detail::can_be_timed A>
+template <detail::wait_limit Time, detail::can_be_timed A>
 [[nodiscard]] auto within(Time limit, A&& group) {
   return detail::timed(limit, std::move(group));
 }
 
 // What has no deadline of its own: a task, a foreign awaitable.
-template <wait_limit Time, class A>
+template <detail::wait_limit Time, class A>
   requires(!detail::can_be_timed<A>)
 void within(Time, A&&) {
   static_assert(

@@ -1,11 +1,11 @@
 // hocket's machine switch alone.
-#include <hocket/context/switch.hpp>
+#include <hocket/context/detail/switch.hpp>
 
 #include "routine.hpp"
 
 namespace {
 
-namespace machine = hocket::machine;
+namespace machine = hocket::detail::machine;
 
 void other(void* count, void* from, void*) {
   for (;;) {

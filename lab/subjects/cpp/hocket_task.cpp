@@ -58,7 +58,7 @@ class tasks {
   tasks(std::size_t n, std::size_t) : tasks_{n} {}
 
   void create(std::size_t i, lab::line& mine) {
-    auto* t = ::new (static_cast<void*>(&tasks_[i])) started{hocket::get_awaiter(body(mine)), {}};
+    auto* t = ::new (static_cast<void*>(&tasks_[i])) started{hocket::detail::get_awaiter(body(mine)), {}};
     t->handle = t->result.await_suspend(std::noop_coroutine());
   }
   void resume(std::size_t i) { tasks_[i].handle.resume(); }
@@ -73,7 +73,7 @@ class tasks {
 
  private:
   struct started {
-    std::remove_reference_t<hocket::awaiter_of<task<void>>> result;
+    std::remove_reference_t<hocket::detail::awaiter_of<task<void>>> result;
     std::coroutine_handle<> handle;
   };
   lab::slots<started> tasks_;

@@ -1,10 +1,10 @@
 // Linux: process_vm_readv.
-#include <hocket/base/copy_memory.hpp>
+#include <hocket/base/detail/copy_memory.hpp>
 
 #include <sys/uio.h>
 #include <unistd.h>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 bool copy_memory(void* to, const void* from, std::size_t size) noexcept {
   const iovec here{to, size};
@@ -12,4 +12,4 @@ bool copy_memory(void* to, const void* from, std::size_t size) noexcept {
   return ::process_vm_readv(::getpid(), &here, 1, &there, 1, 0) == static_cast<ssize_t>(size);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

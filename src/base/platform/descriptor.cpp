@@ -4,7 +4,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 bool write_all(int fd, const char* text, std::size_t size) noexcept {
   while (size != 0) {
@@ -22,4 +22,4 @@ bool write_all(int fd, const char* text, std::size_t size) noexcept {
   return true;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,13 +1,14 @@
 #include "base/platform/entropy.hpp"
 
-#include <hocket/base/atomic.hpp>
+#include <hocket/base/detail/atomic.hpp>
 #include <hocket/base/random.hpp>
 
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
+
 namespace {
 
 // For a kernel or a container that refuses getrandom, or an early boot in which it would block: seeds are no secrets,
@@ -31,4 +32,4 @@ std::uint64_t kernel_entropy() noexcept {
   return improvised();
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

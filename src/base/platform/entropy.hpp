@@ -1,11 +1,11 @@
 // Where seeds come from on this system.
 #pragma once
-#include <hocket/base/platform/config.hpp>
+#include <hocket/base/detail/platform/config.hpp>
 #include <cstdint>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 // 64 bits that differ between calls and between processes. Never blocks for long, never fails.
 std::uint64_t kernel_entropy() noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

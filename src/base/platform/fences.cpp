@@ -1,9 +1,9 @@
 // The heavy half of an asymmetric fence: Linux's membarrier(2), which interrupts each processor that runs a thread of
 // this process, and so puts a full fence into it. Another kernel, or a sandbox that forbids the call: both halves are
 // full fences.
-#include <hocket/base/atomic.hpp>
+#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/detail/forks.hpp>
 #include <hocket/base/fatal.hpp>
-#include <hocket/base/forks.hpp>
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -12,9 +12,9 @@
 #include <linux/membarrier.h>
 #endif
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
-constinit atomic<bool> detail::fences_are_asymmetric = false;
+constinit atomic<bool> fences_are_asymmetric = false;
 
 namespace {
 
@@ -36,10 +36,10 @@ void fence_all_threads() noexcept {}
 
 void prepare_asymmetric_fences() noexcept {
   static const bool prepared = [] {
-    static_cast<void>(forks_so_far());  // from here on a child is noticed (base/sleepers.hpp)
+    static_cast<void>(forks_so_far());  // from here on a child is noticed (base/detail/sleepers.hpp)
     // ORDER: relaxed, pairs with the loads in light_fence() and heavy_fence(): a light half that reads false is a whole
     // fence, and each heavy half comes after this in its own thread.
-    detail::fences_are_asymmetric.store(register_process(), std::memory_order_relaxed);
+    fences_are_asymmetric.store(register_process(), std::memory_order_relaxed);
     return true;
   }();
   static_cast<void>(prepared);
@@ -49,7 +49,7 @@ void heavy_fence() noexcept {
   // ORDER: forbids that the load behind it moves up before the store in front of it, in this thread.
   fence(std::memory_order_seq_cst);
   // ORDER: relaxed, pairs with the store in prepare_asymmetric_fences(): see there.
-  if (detail::fences_are_asymmetric.load(std::memory_order_relaxed)) fence_all_threads();
+  if (fences_are_asymmetric.load(std::memory_order_relaxed)) fence_all_threads();
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

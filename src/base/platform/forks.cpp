@@ -1,10 +1,11 @@
-#include <hocket/base/atomic.hpp>
-#include <hocket/base/forks.hpp>
-#include <hocket/base/sleepers.hpp>
+#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/detail/forks.hpp>
+#include <hocket/base/detail/sleepers.hpp>
 
 #include <pthread.h>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
+
 namespace {
 
 constinit atomic<std::uint32_t> forks{0};
@@ -12,7 +13,7 @@ constinit atomic<std::uint32_t> forks{0};
 void begin_child() noexcept {
   // ORDER: relaxed, pairs with nothing: there is one thread in a child.
   forks.fetch_add(1, std::memory_order_relaxed);
-  detail::forget_sleepers();
+  forget_sleepers();
 }
 
 bool watch_forks() noexcept { return ::pthread_atfork(nullptr, nullptr, begin_child) == 0; }
@@ -26,4 +27,4 @@ std::uint32_t forks_so_far() noexcept {
   return forks.load(std::memory_order_relaxed);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,5 +1,5 @@
 // Linux futexes: the one way in which hocket blocks a thread. And the hint for the moments in which it spins.
-#include <hocket/base/atomic.hpp>
+#include <hocket/base/detail/atomic.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -9,7 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
+
 namespace {
 
 static_assert(sizeof(atomic<std::uint32_t>) == 4, "a futex word is the atomic's own four bytes");
@@ -63,4 +64,4 @@ bool futex_wait_until(const atomic<std::uint32_t>& word, std::uint32_t expected,
 void futex_wake_one(const atomic<std::uint32_t>& word) noexcept { futex(word, FUTEX_WAKE_PRIVATE, 1); }
 void futex_wake_all(const atomic<std::uint32_t>& word) noexcept { futex(word, FUTEX_WAKE_PRIVATE, INT_MAX); }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,6 +1,6 @@
 // The entry stubs behind a fiber's handle, aarch64: what a control block's first two words point to.
 // Entered as resume(frame) and destroy(frame), frame in x0; they leave by a tail jump, so they need no frame.
-// How a fiber is resumed tells what it is: raw, scheduled on one thread, or one that roams. hocket_start_resume stands
+// How a fiber is resumed tells what it is: raw, scheduled on one thread, or one that migrates. hocket_start_resume stands
 // in the two words of a scheduled fiber that has no stack yet.
 // hint #34 is `bti c`: they are called, or jumped to from x16 or x17, as compilers do when they mean a call.
 
@@ -19,7 +19,7 @@
         .text
         entry_stub hocket_raw_resume, hocket_resume_raw
         entry_stub hocket_scheduled_resume, hocket_resume_scheduled
-        entry_stub hocket_roaming_resume, hocket_resume_roaming
+        entry_stub hocket_migratable_resume, hocket_resume_migratable
         entry_stub hocket_frame_destroy, hocket_destroy_fiber
         entry_stub hocket_start_resume, hocket_start_fiber
 

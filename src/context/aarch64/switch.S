@@ -1,4 +1,4 @@
-// The out-of-line switch and the entry of a fresh stack, aarch64 AAPCS64. The record is context/aarch64/machine.hpp's.
+// The out-of-line switch and the entry of a fresh stack, aarch64 AAPCS64. The record is context/detail/aarch64/machine.hpp's.
 //
 // hocket_switch(x0 = the record to go on at, x1 = transfer) returns x0 = the other's record, x1 = its transfer.
 // At every landing x0 and x1 hold these two, whichever form was used on the other side.

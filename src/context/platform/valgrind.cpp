@@ -1,4 +1,4 @@
-#include <hocket/context/valgrind.hpp>
+#include <hocket/context/detail/valgrind.hpp>
 
 #if __has_include(<valgrind/valgrind.h>)
 #pragma GCC diagnostic ignored "-Wold-style-cast"
@@ -9,7 +9,7 @@
 
 // The header says NVALGRIND, too, for a machine that Valgrind does not run on.
 #if defined(RUNNING_ON_VALGRIND) && !defined(NVALGRIND)
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 const bool under_valgrind = [] { return RUNNING_ON_VALGRIND != 0; }();
 const bool under_memcheck = [] {
@@ -20,7 +20,7 @@ unsigned announce_stack(const void* low, const void* high) noexcept { return VAL
 void forget_stack(unsigned id) noexcept { VALGRIND_STACK_DEREGISTER(id); }
 void allow_stack_access(const void* low, std::size_t size) noexcept { VALGRIND_MAKE_MEM_UNDEFINED(low, size); }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail
 #else
 namespace hocket::inline HOCKET_ABI {
 

@@ -1,5 +1,5 @@
 // The out-of-line switch and the entry of a fresh stack, riscv64, calling convention LP64D. The record is
-// context/riscv64/machine.hpp's.
+// context/detail/riscv64/machine.hpp's.
 //
 // hocket_switch(a0 = the record to go on at, a1 = transfer) returns a0 = the other's record, a1 = its transfer.
 // At every landing a0 and a1 hold these two, whichever form was used on the other side.

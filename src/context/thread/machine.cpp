@@ -1,8 +1,8 @@
 // How fibers are made of threads.
 //
 // Of the threads that have switched to one another exactly one runs; the others sleep, each in switch_to(), each with a
-// record on its own stack: a baton that it waits for, and room for what it will be told. To switch is to write into the
-// other's record, to give its baton, and to take one's own.
+// record on its own stack: a go_ahead that it waits for, and room for what it will be told. To switch is to write into
+// the other's record, to give its go_ahead, and to take one's own.
 //
 // A fresh stack's record says what to run. Its thread is made at the first switch to it and waits for nothing: what was
 // never started has cost no thread. The thread has a stack of its own, as large as the given one and more.
@@ -11,12 +11,12 @@
 // which are given up as the contract has it. The other joins it before it goes on: then destructors of thread_local
 // objects have run, no thread is ever left behind, and still only one runs at a time.
 //
-// The logical thread goes from hand to hand with the baton (base/logical_thread.hpp).
+// The logical thread goes from hand to hand with the go_ahead (base/detail/logical_thread.hpp).
+#include <hocket/base/detail/logical_thread.hpp>
 #include <hocket/base/fatal.hpp>
-#include <hocket/base/logical_thread.hpp>
-#include <hocket/context/switch.hpp>
+#include <hocket/context/detail/switch.hpp>
 
-#include "context/thread/baton.hpp"
+#include "context/thread/go_ahead.hpp"
 
 #include <climits>
 #include <csetjmp>
@@ -27,13 +27,13 @@
 #include <type_traits>
 #include <unistd.h>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 namespace machine {
 namespace {
 
-// Written by whoever switches to it, before the baton is given.
+// Written by whoever switches to it, before the go_ahead is given.
 struct record {
-  baton turn{};
+  go_ahead turn{};
   arrival words{};
   logical_thread* thread = nullptr;
   bool ends = false;  // the thread that switched here: to be joined
@@ -124,4 +124,4 @@ void leave(void* to, void* transfer) noexcept {
 const void* thread_id() noexcept { return &this_logical_thread(); }
 
 }  // namespace machine
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,4 +1,4 @@
-#include <hocket/context/switch.hpp>
+#include <hocket/context/detail/switch.hpp>
 
 #include <cstdint>
 #include <cstdlib>
@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <ucontext.h>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 namespace machine {
 namespace {
 
@@ -70,4 +70,4 @@ const void* thread_id() noexcept {
 }
 
 }  // namespace machine
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

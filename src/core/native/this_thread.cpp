@@ -1,8 +1,8 @@
 // A thread's own state, where code on any stack runs on the thread itself.
-#include <hocket/base/atomic.hpp>
-#include <hocket/core/current.hpp>
+#include <hocket/base/detail/atomic.hpp>
+#include <hocket/core/detail/current.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 // Constant-initialised and trivially destructible: valid from the thread's first instruction to its last, so that a
 // coroutine may be destroyed during thread exit and static destruction.
@@ -71,4 +71,4 @@ exit_hook_scope::~exit_hook_scope() {
   in_scope = false;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

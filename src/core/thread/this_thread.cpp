@@ -1,11 +1,12 @@
-// A thread's state, where a fiber runs on a thread of its own: that of the logical thread (base/logical_thread.hpp).
-#include <hocket/base/logical_thread.hpp>
-#include <hocket/core/current.hpp>
+// A thread's state, where a fiber runs on a thread of its own: that of the logical thread
+// (base/detail/logical_thread.hpp).
+#include <hocket/base/detail/logical_thread.hpp>
+#include <hocket/core/detail/current.hpp>
 
 #include <new>
 #include <type_traits>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 namespace {
 
 struct carried_state {
@@ -41,4 +42,4 @@ bool at_thread_exit(thread_exit_hook& hook) noexcept {
 exit_hook_scope::exit_hook_scope() noexcept = default;
 exit_hook_scope::~exit_hook_scope() { run_hooks(); }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

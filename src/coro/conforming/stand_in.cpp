@@ -1,6 +1,6 @@
 // Conforming mode: a stand-in's frame is a real coroutine, which ends when it has been resumed.
+#include <hocket/coro/detail/frame_allocation.hpp>
 #include <hocket/coro/detail/stand_in.hpp>
-#include <hocket/coro/frame_allocation.hpp>
 
 #include <exception>
 
@@ -8,8 +8,8 @@ namespace hocket::inline HOCKET_ABI::detail {
 namespace {
 
 struct stand_in_proxy {
-  struct promise_type : roaming_header, recycled_frame {
-    explicit promise_type(stand_in& of) noexcept : roaming_header(of.header), frame(of) {}
+  struct promise_type : migratable_header, recycled_frame {
+    explicit promise_type(stand_in& of) noexcept : migratable_header(of.header), frame(of) {}
     // Frees its frame first: what goes on may destroy the stand-in, and this one belongs to nobody.
     struct end {
       static bool await_ready() noexcept { return false; }
@@ -37,10 +37,10 @@ stand_in_proxy resumed_once(stand_in&) { co_return; }
 
 }  // namespace
 
-std::coroutine_handle<roaming_header> open(stand_in& frame) {
-  return with_header<roaming_header>(resumed_once(frame).handle);
+std::coroutine_handle<migratable_header> open(stand_in& frame) {
+  return with_header<migratable_header>(resumed_once(frame).handle);
 }
 
-void close(std::coroutine_handle<roaming_header> handle) noexcept { handle.destroy(); }
+void close(std::coroutine_handle<migratable_header> handle) noexcept { handle.destroy(); }
 
 }  // namespace hocket::inline HOCKET_ABI::detail

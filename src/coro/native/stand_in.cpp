@@ -23,11 +23,11 @@ void (*volatile destroy_entry)(void*) = &destroy_stand_in;
 
 static_assert(offsetof(stand_in, header) == 2 * sizeof(void*), "a frame begins like a compiler's");
 
-std::coroutine_handle<roaming_header> open(stand_in& frame) {
+std::coroutine_handle<migratable_header> open(stand_in& frame) {
   frame.head = {resume_entry, destroy_entry};
-  return with_header<roaming_header>(handle_of(frame.head));
+  return with_header<migratable_header>(handle_of(frame.head));
 }
 
-void close(std::coroutine_handle<roaming_header>) noexcept {}
+void close(std::coroutine_handle<migratable_header>) noexcept {}
 
 }  // namespace hocket::inline HOCKET_ABI::detail

@@ -2,16 +2,16 @@
 // It proves that nothing else depends on the layout of a compiler's frames.
 #include "fiber/entry.hpp"
 
-#include <hocket/fiber/fiber_life.hpp>
-#include <hocket/fiber/round_trip.hpp>
-#include <hocket/fiber/scheduled_fiber.hpp>
+#include <hocket/fiber/detail/fiber_life.hpp>
+#include <hocket/fiber/detail/round_trip.hpp>
+#include <hocket/fiber/detail/scheduled_fiber.hpp>
 
+#include "fiber/migration.hpp"
 #include "fiber/resume_scheduled.hpp"
-#include "fiber/roaming.hpp"
 
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 namespace {
 
 void unreachable(void*) { fatal("a fiber's control block was used as a frame", "this is an error of the library"); }
@@ -21,7 +21,7 @@ struct owned_fiber {
   explicit owned_fiber(control_block* of) noexcept : block(of) {}
   owned_fiber(owned_fiber&& other) noexcept : block(std::exchange(other.block, nullptr)) {}
   ~owned_fiber() {
-    if (block) detail::destroy_fiber(*block);
+    if (block) destroy_fiber(*block);
   }
 };
 
@@ -39,12 +39,12 @@ struct proxy {
 proxy run(owned_fiber fiber) {
   control_block& block = *fiber.block;
   for (;;) {
-    if (!block.record || block.thread().id != machine::thread_id()) detail::report_bad_resume(block);
-    detail::enter(block, block.thread(), detail::empty_message(block));
+    if (!block.record || block.thread().id != machine::thread_id()) report_bad_resume(block);
+    enter(block, block.thread(), empty_message(block));
     if (block.finished()) break;
     co_await std::suspend_always{};
   }
-  detail::rethrow_error(fiber_record::of(block));
+  rethrow_error(fiber_record::of(block));
 }
 
 // A scheduled fiber's whole life as a coroutine. It frees itself: nobody holds its handle when it has ended.
@@ -83,7 +83,7 @@ struct wait_unbegun {
   void await_resume() const noexcept {}
 };
 
-// Where one that roams cannot go on.
+// Where one that migrates cannot go on.
 struct go_on_later {
   scheduled_fiber& fiber;
   bool await_ready() const noexcept { return false; }
@@ -96,9 +96,9 @@ scheduled_proxy run_scheduled(scheduled_fiber& fiber) {
   preparation made = fiber.prepare();
   for (; made == preparation::waits; made = fiber.prepare()) co_await wait_unbegun{fiber};
   if (made == preparation::done) {
-    while (void* sent = detail::resume_scheduled(*fiber.block()).request) {
+    while (void* sent = resume_scheduled(*fiber.block()).request) {
       co_await commit_parked{*static_cast<park_request*>(sent)};
-      while (fiber.roams() && !detail::bring_here(*fiber.block())) co_await go_on_later{fiber};
+      while (fiber.migrates() && !bring_here(*fiber.block())) co_await go_on_later{fiber};
     }
   }
   fiber.conclude();
@@ -110,11 +110,11 @@ std::coroutine_handle<> scheduled_fiber::start_handle() { return run_scheduled(*
 
 constinit const frame_head raw_entry_points{&unreachable, &unreachable};
 constinit const frame_head scheduled_entry_points{&unreachable, &unreachable};
-constinit const frame_head roaming_entry_points{&unreachable, &unreachable};
+constinit const frame_head migratable_entry_points{&unreachable, &unreachable};
 
-std::coroutine_handle<> detail::release_fiber(control_block& block) {
+std::coroutine_handle<> release_fiber(control_block& block) {
   if (!block.record) report_bad_resume(block);
   return run(owned_fiber(&block)).handle;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,30 +1,30 @@
 // Native mode: the control block's own address is the handle.
 #include "fiber/entry.hpp"
 
-#include <hocket/fiber/fiber_life.hpp>
-#include <hocket/fiber/round_trip.hpp>
-#include <hocket/fiber/scheduled_fiber.hpp>
+#include <hocket/fiber/detail/fiber_life.hpp>
+#include <hocket/fiber/detail/round_trip.hpp>
+#include <hocket/fiber/detail/scheduled_fiber.hpp>
 
+#include "fiber/migration.hpp"
 #include "fiber/resume_scheduled.hpp"
-#include "fiber/roaming.hpp"
 
 // context/<architecture>/frame_stubs.S: entered through the frame's first two words, tail-jump to the functions below.
 // They must be assembly: a compiler that sees a C++ body there may call it under its private convention.
 extern "C" {
 void hocket_raw_resume(void* frame);
 void hocket_scheduled_resume(void* frame);
-void hocket_roaming_resume(void* frame);
+void hocket_migratable_resume(void* frame);
 void hocket_frame_destroy(void* frame);
 void hocket_start_resume(void* frame);
 }
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 constinit const frame_head raw_entry_points{&hocket_raw_resume, &hocket_frame_destroy};
 constinit const frame_head scheduled_entry_points{&hocket_scheduled_resume, &hocket_frame_destroy};
-constinit const frame_head roaming_entry_points{&hocket_roaming_resume, &hocket_frame_destroy};
+constinit const frame_head migratable_entry_points{&hocket_migratable_resume, &hocket_frame_destroy};
 
-std::coroutine_handle<> detail::release_fiber(control_block& block) {
+std::coroutine_handle<> release_fiber(control_block& block) {
   if (!block.record) report_bad_resume(block);
   return handle_of(block.head);
 }
@@ -38,7 +38,7 @@ namespace {
 
 // The worker's part of a scheduled fiber's life, from where it is resumed to where it parks for good.
 void run(control_block& first) noexcept {
-  auto [block, sent] = detail::resume_scheduled(first);
+  auto [block, sent] = resume_scheduled(first);
   if (sent == block) [[likely]]
     return;
   while (sent) {
@@ -47,7 +47,7 @@ void run(control_block& first) noexcept {
     std::coroutine_handle<> next = request.commit(request, with_header(own));
     if (!next) return;
     if (next != own) return next.resume();  // as a task transfers to the one that it awaits
-    auto [parked, again] = detail::resume_scheduled(*block);
+    auto [parked, again] = resume_scheduled(*block);
     if (again == parked) return;
     block = parked;
     sent = again;
@@ -56,10 +56,11 @@ void run(control_block& first) noexcept {
 }
 
 }  // namespace
-}  // namespace hocket::inline HOCKET_ABI
+
+}  // namespace hocket::inline HOCKET_ABI::detail
 
 extern "C" void hocket_start_fiber(void* frame) noexcept {
-  using namespace hocket;
+  using namespace hocket::detail;
   start_frame& start = *static_cast<start_frame*>(frame);
   using preparation = scheduled_fiber::preparation;
   preparation made = start.fiber->prepare();
@@ -72,26 +73,26 @@ extern "C" void hocket_start_fiber(void* frame) noexcept {
 }
 
 extern "C" void hocket_resume_raw(void* frame) {
-  using namespace hocket;
+  using namespace hocket::detail;
   auto& block = *static_cast<control_block*>(frame);
-  if (!block.record || block.thread().id != machine::thread_id()) detail::report_bad_resume(block);
-  detail::enter(block, block.thread(), detail::empty_message(block));
-  if (block.finished()) detail::rethrow_error(fiber_record::of(block));
+  if (!block.record || block.thread().id != machine::thread_id()) report_bad_resume(block);
+  enter(block, block.thread(), empty_message(block));
+  if (block.finished()) rethrow_error(fiber_record::of(block));
 }
 
 extern "C" void hocket_resume_scheduled(void* frame) noexcept {
-  using namespace hocket;
+  using namespace hocket::detail;
   run(*static_cast<control_block*>(frame));
 }
 
-extern "C" void hocket_resume_roaming(void* frame) noexcept {
-  using namespace hocket;
+extern "C" void hocket_resume_migratable(void* frame) noexcept {
+  using namespace hocket::detail;
   auto& block = *static_cast<control_block*>(frame);
-  if (detail::bring_here(block)) run(block);
+  if (bring_here(block)) run(block);
   else scheduled_fiber::of(block).activity().post_again(handle_of(block.head));
 }
 
 extern "C" void hocket_destroy_fiber(void* frame) noexcept {
-  using namespace hocket;
-  detail::destroy_fiber(*static_cast<control_block*>(frame));
+  using namespace hocket::detail;
+  destroy_fiber(*static_cast<control_block*>(frame));
 }

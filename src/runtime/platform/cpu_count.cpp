@@ -9,7 +9,8 @@
 #include <string>
 #include <vector>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
+
 namespace {
 
 // The mask may be larger than cpu_set_t: the call says so.
@@ -93,4 +94,4 @@ std::size_t usable_cpus() noexcept {
   }
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

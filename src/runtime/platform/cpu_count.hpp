@@ -1,10 +1,10 @@
 // How many CPUs the process may use.
 #pragma once
-#include <hocket/base/platform/config.hpp>
+#include <hocket/base/detail/platform/config.hpp>
 #include <cstddef>
 #include <string>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 // Those of its affinity mask, or as many as its CPU quota (cgroup v2 or v1) pays for, rounded up; at least one.
 std::size_t usable_cpus() noexcept;
@@ -13,4 +13,4 @@ std::size_t usable_cpus() noexcept;
 // it. `root` has the folders proc and sys; empty: the machine's own.
 std::size_t cpus_of_quota(const std::string& root);
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

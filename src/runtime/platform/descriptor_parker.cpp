@@ -13,6 +13,9 @@
 #include <unistd.h>
 
 namespace hocket::inline HOCKET_ABI {
+
+using namespace detail;
+
 namespace {
 
 using std::chrono::days;

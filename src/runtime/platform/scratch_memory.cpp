@@ -1,10 +1,10 @@
-#include <hocket/base/platform/config.hpp>
+#include <hocket/base/detail/platform/config.hpp>
 
 #include "runtime/platform/scratch_memory.hpp"
 
 #include <sys/mman.h>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 scratch_memory::scratch_memory(std::size_t bytes) noexcept : bytes_(bytes), start_(nullptr) {
   if (bytes == 0) return;
@@ -16,4 +16,4 @@ scratch_memory::~scratch_memory() {
   if (start_) ::munmap(start_, bytes_);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

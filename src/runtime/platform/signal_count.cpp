@@ -1,13 +1,14 @@
 #include "runtime/platform/signal_count.hpp"
 
-#include <hocket/base/mutex.hpp>
+#include <hocket/base/detail/mutex.hpp>
 
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <system_error>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
+
 namespace {
 
 struct handled {
@@ -55,4 +56,4 @@ signal_count& signal_count::of(int signal) {
   return one.count;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,8 +1,8 @@
 // How often the process got a signal, for threads that wait for the next one.
 #pragma once
-#include <hocket/base/atomic.hpp>
+#include <hocket/base/detail/atomic.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 class signal_count {
  public:
@@ -36,4 +36,4 @@ class signal_count {
   atomic<std::uint32_t> word_{0};
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,11 +1,11 @@
 // What the system's tools show of a thread.
 #pragma once
-#include <hocket/base/platform/config.hpp>
+#include <hocket/base/detail/platform/config.hpp>
 #include <cstddef>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 // "name-index", the name cut off if the system has no room for it.
 void name_this_thread(const char* name, std::size_t index) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -2,9 +2,9 @@
 //
 // Written before the handler is installed, and read by it: `before` and `told`. So a fault that comes while another
 // thread installs the handler finds them whole.
-#include <hocket/stack/fault.hpp>
+#include <hocket/stack/detail/fault.hpp>
 
-#include <hocket/base/atomic.hpp>
+#include <hocket/base/detail/atomic.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -13,7 +13,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
+
 namespace {
 
 constexpr int watched[] = {SIGSEGV, SIGBUS};
@@ -145,4 +146,4 @@ void signal_stack::remove() noexcept {
   memory_ = nullptr;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,5 +1,5 @@
 // Linux: guards, as markers or by mprotect.
-#include <hocket/base/atomic.hpp>
+#include <hocket/base/detail/atomic.hpp>
 
 #include "stack/platform/advice.hpp"
 
@@ -10,7 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
+
 namespace {
 
 // Where compilers make no frame touch each of its pages (-fstack-clash-protection does nothing for riscv64 in g++ up to
@@ -140,4 +141,4 @@ void refuse_guard_markers() noexcept {
   known.store(markers::refused, std::memory_order_relaxed);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,7 +1,7 @@
 // Linux: mmap and madvise.
 #include "stack/memory.hpp"
 
-#include <hocket/base/atomic.hpp>
+#include <hocket/base/detail/atomic.hpp>
 
 #include "stack/platform/advice.hpp"
 
@@ -15,7 +15,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
+
 namespace {
 
 constexpr int pidfd_self = -10001;  // Linux 6.15, as a thread group; the C library's headers are older
@@ -117,4 +118,4 @@ void refuse_vectored_advice() noexcept {
   vectored().store(false, std::memory_order_relaxed);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

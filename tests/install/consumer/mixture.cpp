@@ -1,4 +1,4 @@
 // Compiled in another configuration than the library: must not link.
 #include <hocket/base/fatal.hpp>
 
-int main() { hocket::notice("mixed"); }
+int main() { hocket::detail::notice("mixed"); }

@@ -1,6 +1,6 @@
 // The threads' mutex under every schedule: the library's own file, found by another path than the stand-in that the
 // other models use. Under the model a thread does not look for a while before it sleeps.
-#include <base/mutex.hpp>
+#include <base/detail/mutex.hpp>
 
 #include <optional>
 
@@ -8,12 +8,12 @@
 
 namespace {
 
-using hocket::atomic;
-using hocket::thread_mutex;
 using hocket::model::bug;
 using hocket::model::execution;
 using hocket::model::require;
 using hocket::model::var;
+using hocket::primitive::atomic;
+using hocket::primitive::thread_mutex;
 namespace model = hocket::model;
 
 // The table of one execution: all of its mutexes share a count. `others`: so many sleep for another mutex meanwhile.
@@ -131,21 +131,21 @@ class weakened {
     if (sleepers.load(std::memory_order_relaxed) != 0) return unlock_beside_sleepers();
     word_.store(0, release);
     if constexpr (Left == without::look_behind_store) return;
-    if constexpr (Left != without::light_half) hocket::light_fence();
-    if (sleepers.load(std::memory_order_relaxed) != 0) hocket::futex_wake_one(word_);
+    if constexpr (Left != without::light_half) hocket::detail::light_fence();
+    if (sleepers.load(std::memory_order_relaxed) != 0) hocket::detail::futex_wake_one(word_);
   }
 
  private:
   void sleep() {
     auto& sleepers = hocket::detail::sleepers_near(this);
     sleepers.fetch_add(1, std::memory_order_relaxed);
-    if constexpr (Left != without::heavy_half) hocket::heavy_fence();
+    if constexpr (Left != without::heavy_half) hocket::detail::heavy_fence();
     if constexpr (Left == without::early_count) sleepers.fetch_sub(1, std::memory_order_relaxed);
     if constexpr (Left == without::clearing_mark) {
       std::uint32_t seen = 0;
-      while (((seen = word_.fetch_or(1, sleepers_acquire)) & 1) != 0) hocket::futex_wait(word_, seen);
+      while (((seen = word_.fetch_or(1, sleepers_acquire)) & 1) != 0) hocket::detail::futex_wait(word_, seen);
     } else {
-      while ((word_.exchange(1, sleepers_acquire) & 1) != 0) hocket::futex_wait(word_, 1);
+      while ((word_.exchange(1, sleepers_acquire) & 1) != 0) hocket::detail::futex_wait(word_, 1);
     }
     if constexpr (Left != without::early_count) sleepers.fetch_sub(1, std::memory_order_relaxed);
   }
@@ -153,7 +153,7 @@ class weakened {
     std::uint32_t seen = 3;
     if (word_.compare_exchange_strong(seen, 2, mark_release, std::memory_order_relaxed)) return;
     word_.store(2, mark_release);
-    hocket::futex_wake_one(word_);
+    hocket::detail::futex_wake_one(word_);
   }
   atomic<std::uint32_t> word_{0};
 };
@@ -165,14 +165,14 @@ class counting_inside {
     std::uint32_t seen = 0;
     if (word_.compare_exchange_strong(seen, 1, std::memory_order_acquire, std::memory_order_relaxed)) return;
     sleepers_.fetch_add(1, std::memory_order_relaxed);
-    hocket::heavy_fence();
-    while (word_.exchange(1, std::memory_order_acquire) != 0) hocket::futex_wait(word_, 1);
+    hocket::detail::heavy_fence();
+    while (word_.exchange(1, std::memory_order_acquire) != 0) hocket::detail::futex_wait(word_, 1);
     sleepers_.fetch_sub(1, std::memory_order_relaxed);
   }
   void unlock() {
     word_.store(0, std::memory_order_release);
-    hocket::light_fence();
-    if (sleepers_.load(std::memory_order_relaxed) != 0) hocket::futex_wake_one(word_);
+    hocket::detail::light_fence();
+    if (sleepers_.load(std::memory_order_relaxed) != 0) hocket::detail::futex_wake_one(word_);
   }
 
  private:

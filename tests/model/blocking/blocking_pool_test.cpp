@@ -17,18 +17,18 @@
 
 namespace {
 
-using hocket::atomic;
 using hocket::blocking_pool;
 using hocket::blocking_pool_options;
 using hocket::duration;
-using hocket::operation;
 using hocket::stop_source;
-using hocket::system_threads;
 using hocket::detail::blocking_job;
 using hocket::detail::blocking_operation;
+using hocket::detail::system_threads;
 using hocket::model::execution;
 using hocket::model::require;
 using hocket::model::var;
+using hocket::primitive::atomic;
+using hocket::primitive::operation;
 using hocket_test::kept;
 using hocket_test::one_wait;
 using hocket_test::place;
@@ -100,13 +100,13 @@ void destroyed_beside_a_call(execution& run) {
     work.input = 1;
     one_wait<blocking_operation> wait(here, work.on(*pool));
     begun.store(1, std::memory_order_release);
-    hocket::futex_wake_one(begun);
+    hocket::detail::futex_wake_one(begun);
     const auto got = wait.end();
     require(work.runs == (got ? 1 : 0), "a call that was refused ran, or one that was not did not");
     require(got || got.error() == std::errc::operation_canceled);
   });
   run.thread("destroys", [&] {
-    while (begun.load(std::memory_order_acquire) == 0) hocket::futex_wait(begun, 0);
+    while (begun.load(std::memory_order_acquire) == 0) hocket::detail::futex_wait(begun, 0);
     pool.free();
     system.end();
   });

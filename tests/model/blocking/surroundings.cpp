@@ -1,14 +1,14 @@
 // The system calls of a blocking_pool: under the model they do nothing.
-#include <hocket/base/forks.hpp>
-#include <hocket/core/current.hpp>
+#include <hocket/base/detail/forks.hpp>
+#include <hocket/core/detail/current.hpp>
 
 #include "runtime/platform/thread_name.hpp"
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 void name_this_thread(const char*, std::size_t) noexcept {}
 std::uint32_t forks_so_far() noexcept { return 0; }
 exit_hook_scope::exit_hook_scope() noexcept = default;
 exit_hook_scope::~exit_hook_scope() = default;
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

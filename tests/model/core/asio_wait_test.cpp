@@ -2,7 +2,7 @@
 // the emission that it causes. The coroutine goes on once, when the other two have let go; then its memory is gone.
 #include <hocket/asio/detail/wait.hpp>
 #include <hocket/core/context.hpp>
-#include <hocket/core/current.hpp>
+#include <hocket/core/detail/current.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/stop.hpp>
 
@@ -12,18 +12,18 @@
 
 namespace {
 
-using hocket::atomic;
 using hocket::context;
 using hocket::executor;
-using hocket::runnable;
 using hocket::stop_source;
-using hocket::verdict;
-using hocket::waiter;
 using hocket::detail::asio_wait;
+using hocket::detail::runnable;
+using hocket::detail::wait_end;
 using hocket::model::bug;
 using hocket::model::execution;
 using hocket::model::require;
 using hocket::model::var;
+using hocket::primitive::atomic;
+using hocket::primitive::waiter;
 using hocket_test::kept;
 namespace model = hocket::model;
 
@@ -31,10 +31,10 @@ class one_home final : public executor {
  public:
   void post(runnable&) noexcept override {
     require(posted_.fetch_add(1, std::memory_order_release) == 0, "posted twice");
-    hocket::futex_wake_one(posted_);
+    hocket::detail::futex_wake_one(posted_);
   }
   void sleep() {
-    while (posted_.load(std::memory_order_acquire) == 0) hocket::futex_wait(posted_, 0);
+    while (posted_.load(std::memory_order_acquire) == 0) hocket::detail::futex_wait(posted_, 0);
   }
 
  private:
@@ -64,8 +64,8 @@ class operation final : public asio_wait {
     entry_.enlist(wait_, *this);
   }
   bool commit() noexcept { return wait_.commit(); }
-  verdict finish() {
-    const verdict got = wait_.finish();
+  wait_end finish() {
+    const wait_end got = wait_.finish();
     require(buffer_ == 1, "it goes on before the operation has completed");
     return got;
   }
@@ -106,24 +106,24 @@ void completed_beside_a_stop(execution& run) {
   kept<operation<Wrong>> what(posted);
   atomic<std::uint32_t> begun{0, "begun"};
   run.thread("coroutine", [&] {
-    hocket::this_thread().seat.running_on = &home;
-    hocket::this_thread().ctx = ctx.get();
+    hocket::detail::this_thread().seat.running_on = &home;
+    hocket::detail::this_thread().ctx = ctx.get();
     what->arm();
     begun.store(1, std::memory_order_release);
-    hocket::futex_wake_one(begun);
+    hocket::detail::futex_wake_one(begun);
     const bool suspended = what->commit();
     if (posted.take()) what->emit();
     if (suspended) home.sleep();
-    const verdict got = what->finish();
-    require(got == verdict::granted || got == verdict::cancelled);
+    const wait_end got = what->finish();
+    require(got == wait_end::granted || got == wait_end::cancelled);
     what.free();
   });
   run.thread("handler", [&, at = &*what] {
-    while (begun.load(std::memory_order_acquire) == 0) hocket::futex_wait(begun, 0);
+    while (begun.load(std::memory_order_acquire) == 0) hocket::detail::futex_wait(begun, 0);
     at->complete();
   });
   run.thread("stop", [&, at = &*what] {
-    stop.request(verdict::cancelled);
+    stop.request(hocket::stop_level::cancel);
     if (posted.take()) at->emit();
   });
   run.join();

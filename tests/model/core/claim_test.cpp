@@ -1,5 +1,5 @@
 // The claim word under every schedule: one winner, no early reader of the registrations, one last holder.
-#include <hocket/core/claim.hpp>
+#include <hocket/core/detail/claim.hpp>
 
 #include "sync/waits.hpp"
 #include "verdict.hpp"
@@ -8,9 +8,10 @@
 
 namespace {
 
-using hocket::claim;
-using hocket::settlement;
-using hocket::verdict;
+using hocket::detail::claim;
+using hocket::detail::claim_state;
+using hocket::detail::settlement;
+using hocket::detail::wait_end;
 using hocket::model::execution;
 using hocket::model::require;
 using hocket::model::var;
@@ -33,7 +34,7 @@ void finish(wait& w, std::uint32_t holds) {
   w.posted = true;
 }
 
-void source_ends(wait& w, int me, verdict how) {
+void source_ends(wait& w, int me, wait_end how) {
   w.sources[me].lock();
   w.sources[me].unlock();
   auto result = w.word.settle(how);
@@ -49,15 +50,15 @@ void two_sources_race(execution& run) {
   w.word.hold();
   w.word.hold();
   for (auto& source : w.sources) source.unlock();
-  run.thread("grants", [&] { source_ends(w, 0, verdict::granted); });
-  run.thread("cancels", [&] { source_ends(w, 1, verdict::cancelled); });
+  run.thread("grants", [&] { source_ends(w, 0, wait_end::granted); });
+  run.thread("cancels", [&] { source_ends(w, 1, wait_end::cancelled); });
   run.thread("registers", [&] {
     w.registration = 2;
     if (!w.word.commit()) finish(w, 1);
   });
   run.join();
   require(w.posted, "nobody was the last");
-  require(w.word.outcome() == verdict::granted || w.word.outcome() == verdict::cancelled);
+  require(w.word.state() == claim_state::granted || w.word.state() == claim_state::cancelled);
   require(!w.word.held());
 }
 
@@ -78,11 +79,11 @@ void grant_alone(lone_wait& w, bool careless) {
   w.sources[0].lock();
   w.sources[0].unlock();
   const std::uint32_t holds = w.word.holds();
-  if (holds != 2) return source_ends(w, 0, verdict::granted);
+  if (holds != 2) return source_ends(w, 0, wait_end::granted);
   require(w.registration == 2, "who is told of the holds sees all registrations");
-  if (!w.take_stop() && !careless) return source_ends(w, 0, verdict::granted);
+  if (!w.take_stop() && !careless) return source_ends(w, 0, wait_end::granted);
   w.touched[0] = 1;
-  w.word.end(verdict::granted);
+  w.word.end(wait_end::granted);
   for (auto& by : w.touched) (void)by.read();
   w.posted = true;
 }
@@ -99,7 +100,7 @@ void grant_beside_a_stop(execution& run) {
   w.sources[1].unlock();
   run.thread("grants", [&] { grant_alone(w, careless); });
   run.thread("stops", [&] {
-    if (w.take_stop()) source_ends(w, 1, verdict::cancelled);
+    if (w.take_stop()) source_ends(w, 1, wait_end::cancelled);
   });
   run.thread("registers", [&] {
     w.registration = 2;
@@ -107,7 +108,7 @@ void grant_beside_a_stop(execution& run) {
   });
   run.join();
   require(w.posted, "nobody was the last");
-  require(w.word.outcome() == verdict::granted || w.word.outcome() == verdict::cancelled);
+  require(w.word.state() == claim_state::granted || w.word.state() == claim_state::cancelled);
   require(!w.word.held());
 }
 
@@ -134,11 +135,11 @@ void two_selects_meet(execution& run) {
   run.thread("from one", [&] { meet(one, other); });
   run.thread("from other", [&] { meet(other, one); });
   bool cancelled = false;
-  run.thread("cancels one", [&] { cancelled = one.settle(verdict::cancelled) != settlement::lost; });
+  run.thread("cancels one", [&] { cancelled = one.settle(wait_end::cancelled) != settlement::lost; });
   run.join();
   require(meetings == (cancelled ? 0 : 1), "they meet once, unless one was cancelled");
-  require(one.outcome() == (cancelled ? verdict::cancelled : verdict::granted));
-  require(other.outcome() == (cancelled ? verdict::armed : verdict::granted));
+  require(one.state() == (cancelled ? claim_state::cancelled : claim_state::granted));
+  require(other.state() == (cancelled ? claim_state::armed : claim_state::granted));
 }
 
 }  // namespace

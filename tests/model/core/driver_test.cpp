@@ -1,8 +1,8 @@
 // An owner that sleeps in a driver (core/driver.hpp), under every schedule: what others post and what comes from
 // outside is seen, whichever of the two ends the sleep, and nobody touches the inbox or the driver after the owner
 // knows all.
+#include <hocket/core/detail/inbox.hpp>
 #include <hocket/core/driver.hpp>
-#include <hocket/core/inbox.hpp>
 
 #include "core/kept.hpp"
 #include "verdict.hpp"
@@ -11,16 +11,16 @@
 
 namespace {
 
-using hocket::atomic;
 using hocket::driver;
-using hocket::inbox;
-using hocket::poll_schedule;
-using hocket::runnable;
 using hocket::time_point;
+using hocket::detail::inbox;
+using hocket::detail::poll_schedule;
+using hocket::detail::runnable;
 using hocket::model::bug;
 using hocket::model::execution;
 using hocket::model::require;
 using hocket::model::var;
+using hocket::primitive::atomic;
 using hocket_test::kept;
 namespace model = hocket::model;
 
@@ -46,7 +46,7 @@ class device final : public driver {
         return true;
       }
       if (fresh != 0 || (Wrong == mistake::returns_for_what_it_had && collected_ != 0)) return false;
-      if (!hocket::futex_wait_until(told_, seen, until)) return false;
+      if (!hocket::detail::futex_wait_until(told_, seen, until)) return false;
     }
   }
   void wake() noexcept override { add(1); }
@@ -61,7 +61,7 @@ class device final : public driver {
   static constexpr std::uint32_t woken_by = 16;
   void add(std::uint32_t what) noexcept {
     told_.fetch_add(what, std::memory_order_release);
-    hocket::futex_wake_one(told_);
+    hocket::detail::futex_wake_one(told_);
   }
   atomic<std::uint32_t> told_{0, "told"};
   std::uint32_t answered_ = 0, known_ = 0, collected_ = 0;

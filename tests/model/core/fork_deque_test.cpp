@@ -1,7 +1,7 @@
 // What a worker has forked, under every schedule: each entry is begun once, by its owner or by a thief, and with all
 // that was written before it was pushed. Every ordering and both fences are weakened in turn, in the deque itself: then
 // that must fail.
-#include <hocket/core/fork_deque.hpp>
+#include <hocket/core/detail/fork_deque.hpp>
 
 #include "verdict.hpp"
 
@@ -11,14 +11,14 @@
 
 namespace {
 
-using hocket::atomic;
-using hocket::demand;
-using hocket::fork_deque;
-using hocket::fork_entry;
+using hocket::detail::demand;
+using hocket::detail::fork_deque;
+using hocket::detail::fork_entry;
 using hocket::model::bug;
 using hocket::model::execution;
 using hocket::model::require;
 using hocket::model::var;
+using hocket::primitive::atomic;
 
 struct fork : fork_entry {
   var<int> payload{0, "payload"};

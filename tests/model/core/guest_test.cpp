@@ -1,21 +1,21 @@
 // A loop that is the guest of another one, under every schedule: the host's wait ends when something has come, watched
 // by level or by edge, and nobody touches the inbox or the parker after the owner knows all.
-#include <hocket/core/inbox.hpp>
+#include <hocket/core/detail/inbox.hpp>
 
 #include "core/kept.hpp"
 #include "verdict.hpp"
 
 namespace {
 
-using hocket::atomic;
-using hocket::inbox;
 using hocket::parker;
-using hocket::runnable;
 using hocket::time_point;
+using hocket::detail::inbox;
+using hocket::detail::runnable;
 using hocket::model::bug;
 using hocket::model::execution;
 using hocket::model::require;
 using hocket::model::var;
+using hocket::primitive::atomic;
 using hocket_test::kept;
 namespace model = hocket::model;
 
@@ -35,7 +35,7 @@ class bell final : public parker {
   }
   void wake() noexcept override {
     rung_.fetch_add(1, std::memory_order_release);
-    hocket::futex_wake_one(rung_);
+    hocket::detail::futex_wake_one(rung_);
   }
   // The host's wait, which reads nothing. An edge is told once.
   void wait_by_level(time_point until) noexcept { rung_after(answered_, until); }
@@ -47,7 +47,7 @@ class bell final : public parker {
  private:
   bool rung_after(std::uint32_t known, time_point until) noexcept {
     while (rung_.load(std::memory_order_acquire) == known) {
-      if (!hocket::futex_wait_until(rung_, known, until)) return false;
+      if (!hocket::detail::futex_wait_until(rung_, known, until)) return false;
     }
     return true;
   }

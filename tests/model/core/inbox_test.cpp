@@ -1,6 +1,6 @@
 // The inbox of a thread under every schedule: what is posted arrives, a nudge is not overlooked, a sleep that ends by
 // the clock leaves no wake behind, and nobody touches the inbox or the parker after the owner knows all.
-#include <hocket/core/inbox.hpp>
+#include <hocket/core/detail/inbox.hpp>
 
 #include "core/kept.hpp"
 #include "verdict.hpp"
@@ -12,17 +12,17 @@
 
 namespace {
 
-using hocket::atomic;
 using hocket::futex_parker;
-using hocket::inbox;
 using hocket::parker;
-using hocket::runnable;
-using hocket::runnables;
 using hocket::time_point;
+using hocket::detail::inbox;
+using hocket::detail::runnable;
+using hocket::detail::runnables;
 using hocket::model::bug;
 using hocket::model::execution;
 using hocket::model::require;
 using hocket::model::var;
+using hocket::primitive::atomic;
 using hocket_test::kept;
 namespace model = hocket::model;
 

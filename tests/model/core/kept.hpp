@@ -5,7 +5,7 @@
 // middle, and the library's destructors would abort, rightly, because a wait is under way: what was not destroyed by
 // then never is.
 #pragma once
-#include <hocket/model/explore.hpp>
+#include <hocket/model/detail/explore.hpp>
 
 #include <memory>
 #include <new>

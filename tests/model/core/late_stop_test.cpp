@@ -1,21 +1,22 @@
 // Stop sources that are linked late, under every schedule: what is requested above reaches whoever attaches himself,
 // however late; and after the end of the coroutine nobody goes up any more.
-#include <hocket/core/stop_link.hpp>
+#include <hocket/core/detail/stop_link.hpp>
 
 #include "core/kept.hpp"
 #include "verdict.hpp"
 
 namespace {
 
-using hocket::atomic;
-using hocket::late_stop_source;
-using hocket::stop_node;
+using hocket::stop_level;
 using hocket::stop_source;
-using hocket::verdict;
+using hocket::detail::heeds;
+using hocket::detail::late_stop_source;
+using hocket::detail::stop_node;
 using hocket::model::bug;
 using hocket::model::execution;
 using hocket::model::require;
 using hocket::model::var;
+using hocket::primitive::atomic;
 using hocket_test::kept;
 namespace model = hocket::model;
 
@@ -23,23 +24,23 @@ namespace model = hocket::model;
 class a_wait : stop_node {
  public:
   a_wait() noexcept {
-    fire = [](stop_node& self, verdict how) noexcept { static_cast<a_wait&>(self).heard(how); };
+    fire = [](stop_node& self, stop_level how) noexcept { static_cast<a_wait&>(self).heard(how); };
   }
-  // What ended it; `above` was known before.
+  // What ended it.
   template <class Source>
-  verdict on(Source& source, verdict above = verdict::idle) {
-    const verdict missed = source.attach(*this, above);
-    if (missed != verdict::idle) return missed;
-    while (strength_.load(std::memory_order_acquire) == 0) hocket::futex_wait(strength_, 0);
-    return verdict(strength_.load(std::memory_order_relaxed));
+  stop_level on(Source& source, heeds weakest = heeds::cancel) {
+    const stop_level missed = source.attach(*this, weakest);
+    if (missed != stop_level::none) return missed;
+    while (strength_.load(std::memory_order_acquire) == 0) hocket::detail::futex_wait(strength_, 0);
+    return stop_level(strength_.load(std::memory_order_relaxed));
   }
 
  private:
-  void heard(verdict how) {
+  void heard(stop_level how) {
     strength_.store(std::uint32_t(how), std::memory_order_release);
-    hocket::futex_wake_all(strength_);
+    hocket::detail::futex_wake_all(strength_);
   }
-  atomic<std::uint32_t> strength_{0, "strength"};
+  atomic<std::uint32_t> strength_{0, "level"};
 };
 
 // What a coroutine has of stops until its end; its parent may be gone then.
@@ -57,7 +58,7 @@ void waits_beside_a_request(execution& run) {
   coroutine one;
   var<int> reason{0, "reason"};
   run.thread("coroutine", [&] {
-    require(a_wait().on(*one.own) == verdict::cancelled);
+    require(a_wait().on(*one.own) == stop_level::cancel);
     require(reason == 1, "what led to the request is visible below");
   });
   run.thread("stops", [&] {
@@ -74,7 +75,7 @@ void times_out_beside_a_cancel(execution& run) {
   coroutine one;
   bool cancelled = false, timed_out = false;
   run.thread("coroutine", [&] {
-    require(a_wait().on(*one.own) == verdict::cancelled);
+    require(a_wait().on(*one.own) == stop_level::cancel);
     require(one.own->timed_out() == one.parent->timed_out(), "a link hands on another reason");
   });
   run.thread("cancels", [&] { cancelled = one.parent->request(); });
@@ -90,7 +91,7 @@ void times_out_beside_a_cancel(execution& run) {
 void timed_out_here(execution& run) {
   coroutine one;
   run.thread("coroutine", [&] {
-    require(a_wait().on(*one.own) == verdict::cancelled);
+    require(a_wait().on(*one.own) == stop_level::cancel);
     require(one.own->timed_out(), "a time-out is taken for a cancel");
   });
   run.thread("times out", [&] { require(one.own->request_time_out()); });
@@ -106,13 +107,13 @@ void asks_beside_a_request(execution& run) {
   kept<late_stop_source> own(&*parent);
   var<int> reason{0, "reason"};
   run.thread("coroutine", [&] {
-    if (own->killed_so_far() || own->requested() != verdict::idle) require(reason == 1);
+    if (own->killed_so_far() || own->requested() != stop_level::none) require(reason == 1);
     own->leave();
     own.free();
   });
   run.thread("stops", [&] {
     reason = 1;
-    require(parent->request(verdict::killed));
+    require(parent->request(stop_level::kill));
   });
   run.join();
   parent.free();
@@ -121,8 +122,8 @@ void asks_beside_a_request(execution& run) {
 // Two parts of one coroutine, on two threads, wait first at the same time.
 void two_parts_wait(execution& run) {
   coroutine one;
-  run.thread("a part", [&] { require(a_wait().on(*one.own) == verdict::cancelled); });
-  run.thread("a fork", [&] { require(a_wait().on(*one.own) == verdict::cancelled); });
+  run.thread("a part", [&] { require(a_wait().on(*one.own) == stop_level::cancel); });
+  run.thread("a fork", [&] { require(a_wait().on(*one.own) == stop_level::cancel); });
   run.thread("stops", [&] { require(one.parent->request()); });
   run.join();
   one.end();
@@ -133,25 +134,25 @@ void two_parts_wait(execution& run) {
 void cancelled_here_killed_above(execution& run) {
   coroutine one;
   run.thread("coroutine", [&] {
-    require(a_wait().on(*one.own) >= verdict::cancelled);
-    require(a_wait().on(*one.own, verdict::cancelled) == verdict::killed);
+    require(a_wait().on(*one.own) >= stop_level::cancel);
+    require(a_wait().on(*one.own, heeds::kill) == stop_level::kill);
   });
   run.thread("cancels", [&] { one.own->request(); });
-  run.thread("kills", [&] { require(one.parent->request(verdict::killed)); });
+  run.thread("kills", [&] { require(one.parent->request(stop_level::kill)); });
   run.join();
   one.end();
   one.own.free();
 }
 
 // The handle may ask at any time. The parent is gone after the end.
-template <verdict strength>
+template <stop_level level>
 void asked_at_its_end(execution& run) {
   coroutine one;
   run.thread("coroutine", [&] { one.end(); });
-  run.thread("handle", [&] { one.own->request(strength); });
+  run.thread("handle", [&] { one.own->request(level); });
   run.join();
-  const verdict told = one.own->requested();
-  require(told == verdict::idle || told == strength);
+  const stop_level told = one.own->requested();
+  require(told == stop_level::none || told == level);
   one.own.free();
 }
 
@@ -160,7 +161,7 @@ void asked_at_its_end(execution& run) {
 void looked_at_beside_its_end(execution& run) {
   coroutine one;
   run.thread("coroutine", [&] { one.end(); });
-  run.thread("looks", [&] { require(one.own->requested() == verdict::idle); });
+  run.thread("looks", [&] { require(one.own->requested() == stop_level::none); });
   run.join();
   one.own.free();
 }
@@ -169,9 +170,9 @@ void looked_at_beside_its_end(execution& run) {
 class forgetful : public stop_source {
  public:
   explicit forgetful(stop_source* above) noexcept : above_(*above) {}
-  verdict attach(stop_node& node, verdict above = verdict::idle) {
-    if (const verdict told = above_.requested(); told > above) return told;
-    return stop_source::attach(node, above);
+  stop_level attach(stop_node& node, heeds weakest = heeds::cancel) {
+    if (const stop_level told = above_.requested(); told > ignored_by(weakest)) return told;
+    return stop_source::attach(node, weakest);
   }
   void leave() noexcept {}
 
@@ -182,7 +183,7 @@ class forgetful : public stop_source {
 void forgetful_beside_a_request(execution& run) {
   kept<stop_source> parent;
   kept<forgetful> own(&*parent);
-  run.thread("coroutine", [&] { require(a_wait().on(*own) == verdict::cancelled); });
+  run.thread("coroutine", [&] { require(a_wait().on(*own) == stop_level::cancel); });
   run.thread("stops", [&] { parent->request(); });
   run.join();
 }
@@ -212,8 +213,8 @@ TEST_CASE("a cancellation by the handle leaves the kill from above a way") {
 }
 
 TEST_CASE("a request at the end of the coroutine does not lead to what was above it") {
-  ::verdict::none(bounds, asked_at_its_end<hocket::verdict::cancelled>);
-  ::verdict::none(bounds, asked_at_its_end<hocket::verdict::killed>);
+  ::verdict::none(bounds, asked_at_its_end<hocket::stop_level::cancel>);
+  ::verdict::none(bounds, asked_at_its_end<hocket::stop_level::kill>);
 }
 
 TEST_CASE("a look by another thread beside the end of the coroutine does not lead to what was above it") {

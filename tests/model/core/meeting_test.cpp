@@ -1,14 +1,15 @@
 // Two selects that meet while each can be ended by somebody else: both are granted or none, and who meets the claim
 // that is reserved for a moment is not told that it lost when in the end nobody won.
-#include <hocket/core/claim.hpp>
+#include <hocket/core/detail/claim.hpp>
 
 #include "verdict.hpp"
 
 namespace {
 
-using hocket::claim;
-using hocket::settlement;
-using hocket::verdict;
+using hocket::detail::claim;
+using hocket::detail::claim_state;
+using hocket::detail::settlement;
+using hocket::detail::wait_end;
 using hocket::model::execution;
 using hocket::model::require;
 using hocket::model::var;
@@ -34,13 +35,13 @@ void a_meeting_beside_a_grant(execution& run) {
   two_claims w;
   bool met = false, cancelled = false, granted = false;
   run.thread("meets", [&] { met = won(claim::settle_both(w.high, w.low).one); });
-  run.thread("cancels high", [&] { cancelled = won(w.high.settle(verdict::cancelled)); });
-  run.thread("grants low", [&] { granted = won(w.low.settle(verdict::granted)); });
+  run.thread("cancels high", [&] { cancelled = won(w.high.settle(wait_end::cancelled)); });
+  run.thread("grants low", [&] { granted = won(w.low.settle(wait_end::granted)); });
   run.join();
-  require(w.low.outcome() == verdict::granted, "the first claim was lost to everybody");
+  require(w.low.state() == claim_state::granted, "the first claim was lost to everybody");
   require(met != granted, "two won, or nobody");
   require(met != cancelled || (granted && !met), "the second claim was neither met nor cancelled");
-  require(w.high.outcome() == (met ? verdict::granted : cancelled ? verdict::cancelled : verdict::armed));
+  require(w.high.state() == (met ? claim_state::granted : cancelled ? claim_state::cancelled : claim_state::armed));
 }
 
 // Three claims in a ring, each party meets two neighbours: the order of addresses makes the waits for `reserved` end.
@@ -65,7 +66,7 @@ void a_ring_of_meetings(execution& run) {
   run.join();
   require(meetings == 1, "of three who share claims in pairs, exactly one pair meets");
   int granted = 0;
-  for (claim& one : ring) granted += one.outcome() == verdict::granted;
+  for (claim& one : ring) granted += one.state() == claim_state::granted;
   require(granted == 2);
 }
 

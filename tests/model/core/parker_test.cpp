@@ -6,13 +6,13 @@
 
 namespace {
 
-using hocket::atomic;
 using hocket::futex_parker;
 using hocket::time_point;
 using hocket::model::bug;
 using hocket::model::execution;
 using hocket::model::require;
 using hocket::model::var;
+using hocket::primitive::atomic;
 using hocket_test::kept;
 namespace model = hocket::model;
 
@@ -60,12 +60,12 @@ void woken_and_gone(execution& run) {
 struct storing_parker {
   atomic<std::uint32_t> woken{0};
   bool park(time_point) noexcept {
-    while (woken.exchange(0, std::memory_order_acquire) == 0) hocket::futex_wait(woken, 0);
+    while (woken.exchange(0, std::memory_order_acquire) == 0) hocket::detail::futex_wait(woken, 0);
     return true;
   }
   void wake() noexcept {
     woken.store(1, std::memory_order_release);
-    hocket::futex_wake_one(woken);
+    hocket::detail::futex_wake_one(woken);
   }
 };
 
@@ -73,12 +73,12 @@ struct storing_parker {
 struct resetting_parker {
   atomic<std::uint32_t> woken{0};
   bool park(time_point) noexcept {
-    while (woken.load(std::memory_order_acquire) == 0) hocket::futex_wait(woken, 0);
+    while (woken.load(std::memory_order_acquire) == 0) hocket::detail::futex_wait(woken, 0);
     woken.store(0, std::memory_order_relaxed);
     return true;
   }
   void wake() noexcept {
-    if (woken.exchange(1, std::memory_order_release) == 0) hocket::futex_wake_one(woken);
+    if (woken.exchange(1, std::memory_order_release) == 0) hocket::detail::futex_wake_one(woken);
   }
 };
 

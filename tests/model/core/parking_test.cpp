@@ -3,19 +3,19 @@
 // fences each can miss the other, and the work stays in the queue for ever. (tokio#525, #1788.)
 //
 // Written with the library's own names, as the schedulers will write it.
-#include <hocket/base/atomic.hpp>
+#include <hocket/base/detail/atomic.hpp>
 
 #include "verdict.hpp"
 
 namespace {
 
-using hocket::atomic;
-using hocket::fence;
-using hocket::futex_wait;
-using hocket::futex_wake_one;
+using hocket::detail::futex_wait;
+using hocket::detail::futex_wake_one;
 using hocket::model::bug;
 using hocket::model::execution;
 using hocket::model::require;
+using hocket::primitive::atomic;
+using hocket::primitive::fence;
 using order = std::memory_order;
 
 struct worker {

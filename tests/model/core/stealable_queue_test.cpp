@@ -1,8 +1,8 @@
 // The queue of a worker from which others steal, under every schedule: each entry is taken once, by one thread, and
 // with all that was written before it was pushed. Every ordering and both fences are weakened in turn, in the queue
 // itself: then that must fail.
-#include <hocket/core/frame.hpp>
-#include <hocket/core/stealable_queue.hpp>
+#include <hocket/core/detail/frame.hpp>
+#include <hocket/core/detail/stealable_queue.hpp>
 
 #include "verdict.hpp"
 
@@ -10,19 +10,19 @@
 
 namespace {
 
-using hocket::atomic;
-using hocket::demand;
-using hocket::stealable_queue;
+using hocket::detail::demand;
+using hocket::detail::stealable_queue;
 using hocket::model::execution;
 using hocket::model::require;
 using hocket::model::var;
+using hocket::primitive::atomic;
 
 struct job {
-  hocket::frame_head head{};
+  hocket::detail::frame_head head{};
   var<int> payload{0, "payload"};
   var<int> runs{0, "runs"};
 
-  std::coroutine_handle<> handle() noexcept { return hocket::handle_of(head); }
+  std::coroutine_handle<> handle() noexcept { return hocket::detail::handle_of(head); }
 };
 
 template <std::size_t N>

@@ -1,6 +1,6 @@
 // Links between stop sources under every schedule: a request reaches what is linked, whenever it is linked; and a link
 // that is destroyed meanwhile leaves nobody behind who goes on to the child.
-#include <hocket/core/stop_link.hpp>
+#include <hocket/core/detail/stop_link.hpp>
 
 #include "core/kept.hpp"
 #include "verdict.hpp"
@@ -9,42 +9,42 @@
 
 namespace {
 
-using hocket::atomic;
-using hocket::stop_link;
-using hocket::stop_node;
+using hocket::stop_level;
 using hocket::stop_source;
-using hocket::verdict;
+using hocket::detail::stop_link;
+using hocket::detail::stop_node;
 using hocket::model::bug;
 using hocket::model::execution;
 using hocket::model::require;
 using hocket::model::var;
+using hocket::primitive::atomic;
 using hocket_test::kept;
 namespace model = hocket::model;
 
-// The strengths that have reached a node which attaches itself again, as the waits of one coroutine do.
+// The levels that have reached a node which attaches itself again, as the waits of one coroutine do.
 struct listener : stop_node {
   explicit listener(stop_source& at) noexcept : source(at) {
-    fire = [](stop_node& self, verdict how) noexcept { static_cast<listener&>(self).heard(how); };
+    fire = [](stop_node& self, stop_level how) noexcept { static_cast<listener&>(self).heard(how); };
   }
   void listen() {
-    auto so_far = verdict(strength.load(std::memory_order_relaxed));
-    if (so_far == verdict::killed) return;
-    verdict missed = source.attach(*this, so_far);
-    if (missed != verdict::idle) heard(missed);
+    auto so_far = stop_level(level.load(std::memory_order_relaxed));
+    if (so_far == stop_level::kill) return;
+    stop_level missed = source.attach(*this, hocket::detail::heeds(so_far));
+    if (missed != stop_level::none) heard(missed);
   }
-  void heard(verdict how) {
-    strength.store(std::uint32_t(how), std::memory_order_release);
-    hocket::futex_wake_all(strength);
+  void heard(stop_level how) {
+    level.store(std::uint32_t(how), std::memory_order_release);
+    hocket::detail::futex_wake_all(level);
   }
-  void wait_for(verdict how) {
-    auto enough = [&](std::uint32_t seen) { return verdict(seen) >= how; };
-    for (auto seen = strength.load(std::memory_order_acquire); !enough(seen);) {
-      hocket::futex_wait(strength, seen);
-      seen = strength.load(std::memory_order_acquire);
+  void wait_for(stop_level how) {
+    auto enough = [&](std::uint32_t seen) { return stop_level(seen) >= how; };
+    for (auto seen = level.load(std::memory_order_acquire); !enough(seen);) {
+      hocket::detail::futex_wait(level, seen);
+      seen = level.load(std::memory_order_acquire);
     }
   }
   stop_source& source;
-  atomic<std::uint32_t> strength{0, "strength"};
+  atomic<std::uint32_t> level{0, "level"};
 };
 
 // A child that is linked while its parent is stopped always hears of it.
@@ -55,7 +55,7 @@ void linked_beside_a_request(execution& run) {
     listener ear(child);
     ear.listen();
     stop_link link(parent, child);
-    ear.wait_for(verdict::cancelled);
+    ear.wait_for(stop_level::cancel);
   });
   run.thread("stops", [&] { parent.request(); });
   run.join();
@@ -85,7 +85,7 @@ void unlinked_beside_two(execution& run) {
     child.free();
   });
   run.thread("cancels", [&] { parent.request(); });
-  run.thread("kills", [&] { require(parent.request(verdict::killed)); });
+  run.thread("kills", [&] { require(parent.request(stop_level::kill)); });
   run.join();
 }
 
@@ -96,14 +96,14 @@ void cancelled_then_killed(execution& run) {
     stop_source child;
     listener ear(child);
     stop_link link(parent, child);
-    for (verdict how : {verdict::cancelled, verdict::killed}) {
+    for (stop_level how : {stop_level::cancel, stop_level::kill}) {
       ear.listen();
       ear.wait_for(how);
     }
   });
   run.thread("stops", [&] {
     require(parent.request());
-    require(parent.request(verdict::killed));
+    require(parent.request(stop_level::kill));
   });
   run.join();
 }
@@ -115,7 +115,7 @@ void a_chain(execution& run) {
   kept<stop_link> upper(top, *middle), lower(*middle, *last);
   var<int> reason{0, "reason"};
   run.thread("ends", [&] {
-    if (last->requested() != verdict::idle) require(reason == 1, "what led to the request is visible below");
+    if (last->requested() != stop_level::none) require(reason == 1, "what led to the request is visible below");
     lower.free();
     last.free();
     upper.free();
@@ -137,15 +137,15 @@ void from_both_ends(execution& run) {
     run.thread("stops the child", [&] { child.request(); });
     run.join();
   }
-  require(child.requested() == verdict::cancelled);
+  require(child.requested() == stop_level::cancel);
 }
 
 // Without counting who has borrowed it: it leaves when nobody can find it any more, which is too early.
 class hasty_link : stop_node {
  public:
   hasty_link(stop_source& parent, stop_source& child) noexcept : parent_(parent), child_(child) {
-    fire = [](stop_node& self, verdict how) noexcept { static_cast<hasty_link&>(self).child_.request(how); };
-    if (parent.attach(*this) != verdict::idle) child.request();
+    fire = [](stop_node& self, stop_level how) noexcept { static_cast<hasty_link&>(self).child_.request(how); };
+    if (parent.attach(*this) != stop_level::none) child.request();
   }
   ~hasty_link() { (void)parent_.detach(*this); }
 

@@ -10,17 +10,18 @@
 
 namespace {
 
-using hocket::atomic;
-using hocket::list;
-using hocket::locked;
-using hocket::stop_node;
+using hocket::stop_level;
 using hocket::stop_source;
-using hocket::thread_mutex;
-using hocket::verdict;
+using hocket::detail::heeds;
+using hocket::detail::list;
+using hocket::detail::stop_node;
 using hocket::model::bug;
 using hocket::model::execution;
 using hocket::model::require;
 using hocket::model::var;
+using hocket::primitive::atomic;
+using hocket::primitive::locked;
+using hocket::primitive::thread_mutex;
 using hocket_test::kept;
 namespace model = hocket::model;
 
@@ -28,19 +29,19 @@ namespace model = hocket::model;
 struct mortal : stop_node {
   var<int> life{0, "life"};
   atomic<std::uint32_t> let_go{0, "let_go"};
-  verdict strength = verdict::idle;
+  stop_level level = stop_level::none;
 
   mortal() noexcept {
-    fire = [](stop_node& self, verdict how) noexcept {
+    fire = [](stop_node& self, stop_level how) noexcept {
       auto& it = static_cast<mortal&>(self);
       it.life = 1;
-      it.strength = how;
+      it.level = how;
       it.let_go.store(1, std::memory_order_release);
-      hocket::futex_wake_one(it.let_go);
+      hocket::detail::futex_wake_one(it.let_go);
     };
   }
   void wait() {
-    while (let_go.load(std::memory_order_acquire) == 0) hocket::futex_wait(let_go, 0);
+    while (let_go.load(std::memory_order_acquire) == 0) hocket::detail::futex_wait(let_go, 0);
   }
 };
 
@@ -48,9 +49,9 @@ struct mortal : stop_node {
 template <class Source>
 void operate(Source& stop, bool ends_by_itself) {
   kept<mortal> node;
-  if (stop.attach(*node) == verdict::idle && !(ends_by_itself && stop.detach(*node))) {
+  if (stop.attach(*node) == stop_level::none && !(ends_by_itself && stop.detach(*node))) {
     node->wait();
-    require(node->strength == verdict::cancelled || node->strength == verdict::killed);
+    require(node->level == stop_level::cancel || node->level == stop_level::kill);
   }
   node.free();
 }
@@ -58,11 +59,12 @@ void operate(Source& stop, bool ends_by_itself) {
 // One that only a kill ends.
 void operate_shielded(stop_source& stop, bool ends_by_itself) {
   kept<mortal> node;
-  verdict refused = stop.attach(*node, verdict::cancelled);
-  require(refused == verdict::idle || refused == verdict::killed, "what is below `above` does not refuse");
-  if (refused == verdict::idle && !(ends_by_itself && stop.detach(*node))) {
+  stop_level refused = stop.attach(*node, heeds::kill);
+  require(refused == stop_level::none || refused == stop_level::kill,
+          "a stop that the node ignores does not refuse it");
+  if (refused == stop_level::none && !(ends_by_itself && stop.detach(*node))) {
     node->wait();
-    require(node->strength == verdict::killed, "a cancellation reached a shielded node");
+    require(node->level == stop_level::kill, "a cancellation reached a shielded node");
   }
   node.free();
 }
@@ -91,9 +93,9 @@ void cancelled_and_killed(execution& run) {
   int accepted = 0;
   run.thread("waits", [&] { operate(stop, false); });
   run.thread("cancels", [&] { accepted += stop.request(); });
-  run.thread("kills", [&] { require(stop.request(verdict::killed)); });
+  run.thread("kills", [&] { require(stop.request(stop_level::kill)); });
   run.join();
-  require(stop.requested() == verdict::killed);
+  require(stop.requested() == stop_level::kill);
   require(accepted <= 1);
 }
 
@@ -104,7 +106,7 @@ void a_shield(execution& run, bool ends_by_itself) {
   run.thread("open", [&] { operate(stop, false); });
   run.thread("cancels and kills", [&] {
     require(stop.request());
-    require(stop.request(verdict::killed));
+    require(stop.request(stop_level::kill));
   });
   run.join();
 }
@@ -113,7 +115,7 @@ void a_shield_between_two(execution& run) {
   stop_source stop;
   run.thread("shielded", [&] { operate_shielded(stop, false); });
   run.thread("cancels", [&] { stop.request(); });
-  run.thread("kills", [&] { require(stop.request(verdict::killed)); });
+  run.thread("kills", [&] { require(stop.request(stop_level::kill)); });
   run.join();
 }
 
@@ -135,7 +137,7 @@ void a_node_publishes(execution& run) {
   mortal node;
   run.thread("waits", [&] {
     node.life = 7;
-    if (stop.attach(node) == verdict::idle) node.wait();
+    if (stop.attach(node) == stop_level::none) node.wait();
   });
   run.thread("stops", [&] { stop.request(); });
   run.join();
@@ -150,7 +152,7 @@ void a_request_publishes(execution& run) {
     stop.request();
   });
   run.thread("asks", [&] {
-    if (stop.requested() != verdict::idle) require(reason == 1);
+    if (stop.requested() != stop_level::none) require(reason == 1);
   });
   run.join();
 }
@@ -164,7 +166,7 @@ void asked_by_attach(execution& run) {
   });
   run.thread("asks", [&] {
     kept<mortal> node;
-    if (stop.attach(*node) != verdict::idle) require(reason == 1);
+    if (stop.attach(*node) != stop_level::none) require(reason == 1);
     else if (!stop.detach(*node)) node->wait();
     node.free();
   });
@@ -190,13 +192,13 @@ class two_word_source {
  public:
   bool request() noexcept {
     strength_.store(1, std::memory_order_release);
-    if (stop_node* node = slot_.exchange(nullptr, std::memory_order_acq_rel)) node->fire(*node, verdict::cancelled);
+    if (stop_node* node = slot_.exchange(nullptr, std::memory_order_acq_rel)) node->fire(*node, stop_level::cancel);
     return true;
   }
-  verdict attach(stop_node& node) noexcept {
+  stop_level attach(stop_node& node) noexcept {
     slot_.store(&node, std::memory_order_release);
-    if (strength_.load(std::memory_order_acquire) == 0 || !detach(node)) return verdict::idle;
-    return verdict::cancelled;
+    if (strength_.load(std::memory_order_acquire) == 0 || !detach(node)) return stop_level::none;
+    return stop_level::cancel;
   }
   bool detach(stop_node& node) noexcept {
     stop_node* mine = &node;
@@ -219,17 +221,17 @@ class hasty_source {
       locked guard(mutex_);
       strength_.store(1, std::memory_order_release);
     }
-    while (stop_node* node = pop()) node->fire(*node, verdict::cancelled);
+    while (stop_node* node = pop()) node->fire(*node, stop_level::cancel);
     return true;
   }
-  verdict attach(stop_node& node) noexcept {
-    if (strength_.load(std::memory_order_acquire) != 0) return verdict::cancelled;
+  stop_level attach(stop_node& node) noexcept {
+    if (strength_.load(std::memory_order_acquire) != 0) return stop_level::cancel;
     locked guard(mutex_);
     if (Wrong != mistake::looks_before_locking && strength_.load(std::memory_order_acquire) != 0) {
-      return verdict::cancelled;
+      return stop_level::cancel;
     }
     nodes_.push_back(node);
-    return verdict::idle;
+    return stop_level::none;
   }
   bool detach(stop_node& node) noexcept {
     locked guard(mutex_);

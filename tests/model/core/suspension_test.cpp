@@ -8,7 +8,7 @@
 namespace {
 
 using namespace hocket_test;
-using hocket::verdict;
+using hocket::detail::wait_end;
 using hocket::model::bug;
 using ::verdict::unneeded_in;
 namespace model = hocket::model;
@@ -18,7 +18,7 @@ void granted_or_killed(execution& run) {
   kept<whole_wait<Source>> t(false);
   t->start(run);
   run.thread("grants", [&] { t->source.release(); });
-  run.thread("kills", [&] { t->stop.request(verdict::killed); });
+  run.thread("kills", [&] { t->stop.request(hocket::stop_level::kill); });
   run.join();
   t->check();
   t.free();
@@ -28,7 +28,7 @@ void granted_or_killed_or_late(execution& run) {
   kept<whole_wait<permit_source>> t(true);
   t->start(run);
   run.thread("grants", [&] { t->source.release(); });
-  run.thread("kills", [&] { t->stop.request(verdict::killed); });
+  run.thread("kills", [&] { t->stop.request(hocket::stop_level::kill); });
   run.thread("rings", [&] { t->alarm.ring(); });
   run.join();
   t->check();
@@ -42,7 +42,7 @@ void granted_in_time(execution& run) {
   kept<whole_wait<permit_source>> t(true);
   t->start(run);
   run.thread("grants", [&] {
-    hocket::running_scope on({AtHome ? &t->home : nullptr}, nullptr);
+    hocket::detail::running_scope on({AtHome ? &t->home : nullptr}, nullptr);
     t->source.release();
   });
   run.thread("rings", [&] { t->alarm.ring(); });
@@ -58,25 +58,25 @@ void two_waiters(execution& run) {
   auto mortal = context::child_of(context::root(), under(&stop, false));
   auto patient = context::child_of(context::root(), {});
   one_home homes[2];
-  verdict got[2] = {};
+  wait_end got[2] = {};
   run.thread("mortal", [&] { got[0] = wait_once(source, homes[0], *mortal); });
   run.thread("patient", [&] { got[1] = wait_once(source, homes[1], *patient); });
   run.thread("grants and kills", [&] {
     source.release();
-    stop.request(verdict::killed);
+    stop.request(hocket::stop_level::kill);
     source.release();
   });
   run.join();
-  require(got[1] == verdict::granted, "the permit stuck with one who was killed");
-  require(got[0] == verdict::granted || got[0] == verdict::killed);
-  require(source.free() == (got[0] == verdict::granted ? 0 : 1));
+  require(got[1] == wait_end::granted, "the permit stuck with one who was killed");
+  require(got[0] == wait_end::granted || got[0] == wait_end::killed);
+  require(source.free() == (got[0] == wait_end::granted ? 0 : 1));
 }
 
 // --- a select on two sources
 
 struct select_awaiter {
-  suspension wait;
-  waiter entries[2];
+  hocket::primitive::suspension wait;
+  hocket::primitive::waiter entries[2];
 };
 
 struct two_sources {
@@ -87,13 +87,13 @@ struct two_sources {
 
   void select() {
     kept<select_awaiter> self;
-    hocket::this_thread().seat.running_on = &home;
-    hocket::this_thread().ctx = ctx.get();
+    hocket::detail::this_thread().seat.running_on = &home;
+    hocket::detail::this_thread().ctx = ctx.get();
     self->wait.arm({});
     for (int i = 0; i < 2 && !self->wait.decided(); ++i) sources[i].take_or_list(self->wait, self->entries[i]);
     if (self->wait.commit()) home.sleep();
-    require(self->wait.finish() == verdict::granted);
-    index = waiter::granted_of(self->entries);
+    require(self->wait.finish() == wait_end::granted);
+    index = hocket::primitive::waiter::granted_of(self->entries);
     self.free();
   }
 };
@@ -116,12 +116,12 @@ void select_from_two(execution& run) {
 // --- the mistakes that a primitive's author can make
 
 struct looks_without_the_lock : permit_source {
-  bool take_or_list(suspension& wait, waiter& entry) noexcept override {
+  bool take_or_list(hocket::primitive::suspension& wait, hocket::primitive::waiter& entry) noexcept override {
     {
-      locked guard(mutex_);
+      hocket::primitive::locked guard(mutex_);
       if (free_ > 0 && wait.take_now(entry, *this)) return --free_, true;
     }
-    locked guard(mutex_);
+    hocket::primitive::locked guard(mutex_);
     entry.enlist(wait, *this);
     waiting_.push_back(entry);
     return false;
@@ -130,7 +130,7 @@ struct looks_without_the_lock : permit_source {
 
 struct touches_after_the_grant : permit_source {
   void release() noexcept override {
-    while (waiter* first = pop_or_keep()) {
+    while (hocket::primitive::waiter* first = pop_or_keep()) {
       first->claim_popped().post();
       if (!first->claim()) return;
     }
@@ -140,10 +140,10 @@ struct touches_after_the_grant : permit_source {
 // Works on memory of the wait between the two steps of a grant.
 struct works_for_it : permit_source {
   void release() noexcept override {
-    while (waiter* first = pop_or_keep()) {
-      hocket::grant won = first->claim_popped();
+    while (hocket::primitive::waiter* first = pop_or_keep()) {
+      hocket::primitive::grant won = first->claim_popped();
       if (!won) continue;
-      waiter& told = won.keep(*this);
+      hocket::primitive::waiter& told = won.keep(*this);
       require(!told.claim(), "granted, and ended by others");
       told.kept().post();
       return;
@@ -153,10 +153,10 @@ struct works_for_it : permit_source {
 
 struct works_after_the_last_step : permit_source {
   void release() noexcept override {
-    while (waiter* first = pop_or_keep()) {
-      hocket::grant won = first->claim_popped();
+    while (hocket::primitive::waiter* first = pop_or_keep()) {
+      hocket::primitive::grant won = first->claim_popped();
       if (!won) continue;
-      waiter& told = won.keep(*this);
+      hocket::primitive::waiter& told = won.keep(*this);
       told.kept().post();
       require(!told.claim());
       return;
@@ -166,15 +166,15 @@ struct works_after_the_last_step : permit_source {
 
 struct keeps_no_lost_permit : permit_source {
   void release() noexcept override {
-    if (waiter* first = pop_or_keep()) first->claim_popped().post();
+    if (hocket::primitive::waiter* first = pop_or_keep()) first->claim_popped().post();
   }
 };
 
 // Like a source that links without a lock.
 struct pops_first : permit_source {
   void release() noexcept override {
-    while (waiter* first = pop_or_keep()) {
-      hocket::grant won = first->claim_popped();
+    while (hocket::primitive::waiter* first = pop_or_keep()) {
+      hocket::primitive::grant won = first->claim_popped();
       const bool taken = static_cast<bool>(won);
       won.post();
       if (taken) return;
@@ -184,15 +184,15 @@ struct pops_first : permit_source {
 
 struct claims_outside_of_the_lock : permit_source {
   void release() noexcept override {
-    waiter* first = nullptr;
+    hocket::primitive::waiter* first = nullptr;
     {
-      locked guard(mutex_);
+      hocket::primitive::locked guard(mutex_);
       if (waiting_.empty()) return static_cast<void>(++free_);
       first = &waiting_.front();
     }
-    hocket::grant won = first->claim();
+    hocket::primitive::grant won = first->claim();
     {
-      locked guard(mutex_);
+      hocket::primitive::locked guard(mutex_);
       if (won) waiting_.erase(*first);
       else ++free_;
     }
@@ -201,7 +201,7 @@ struct claims_outside_of_the_lock : permit_source {
 };
 
 struct detaches_what_was_popped : pops_first {
-  bool detach(waiter& entry) noexcept override {
+  bool detach(hocket::primitive::waiter& entry) noexcept override {
     (void)permit_source::detach(entry);
     return true;
   }

@@ -1,8 +1,8 @@
 // The executor of a plain thread, and the mutex of threads: nothing posted is lost, and nothing is touched too late.
-#include <hocket/base/mutex.hpp>
+#include <hocket/base/detail/mutex.hpp>
 #include <hocket/core/context.hpp>
-#include <hocket/core/current.hpp>
-#include <hocket/core/thread_executor.hpp>
+#include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/thread_executor.hpp>
 
 #include "core/kept.hpp"
 #include "unit/core/permit_source.hpp"
@@ -15,13 +15,13 @@
 namespace {
 
 using hocket::context;
-using hocket::runnable;
-using hocket::thread_executor;
-using hocket::thread_mutex;
 using hocket::time_point;
+using hocket::detail::runnable;
+using hocket::detail::thread_executor;
 using hocket::model::execution;
 using hocket::model::require;
 using hocket::model::var;
+using hocket::primitive::thread_mutex;
 using hocket_test::kept;
 using hocket_test::permit_source;
 namespace model = hocket::model;
@@ -65,11 +65,11 @@ auto granted_beside_the_deadline(time_point deadline) {
   return [=](execution& run) {
     permit_source source;
     auto ctx = context::child_of(context::root(), {.deadline = deadline});
-    auto got = hocket::verdict::idle;
+    auto got = hocket::detail::wait_end::none;
     run.thread("waits", [&] {
       kept<timed_wait> self(source);
       {
-        hocket::running_scope running({&self->home}, ctx.get());
+        hocket::detail::running_scope running({&self->home}, ctx.get());
         if (self->permit.await_suspend({})) require(!self->home.take()->next, "posted twice");
         got = self->permit.await_resume();
       }
@@ -77,8 +77,9 @@ auto granted_beside_the_deadline(time_point deadline) {
     });
     run.thread("grants", [&] { source.release(); });
     run.join();
-    require(got == hocket::verdict::granted || (got == hocket::verdict::timed_out && deadline == over));
-    require(source.free() == (got == hocket::verdict::granted ? 0 : 1), "a permit was lost, or made");
+    require(got == hocket::detail::wait_end::granted ||
+            (got == hocket::detail::wait_end::timed_out && deadline == over));
+    require(source.free() == (got == hocket::detail::wait_end::granted ? 0 : 1), "a permit was lost, or made");
     require(!source.has_waiters());
   };
 }

@@ -2,10 +2,10 @@
 // watches.
 #pragma once
 #include <hocket/core/context.hpp>
-#include <hocket/core/current.hpp>
+#include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/suspension.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/stop.hpp>
-#include <hocket/core/suspension.hpp>
 
 #include "core/kept.hpp"
 #include "unit/core/permit_source.hpp"
@@ -13,20 +13,20 @@
 
 namespace hocket_test {
 
-using hocket::atomic;
 using hocket::context;
 using hocket::executor;
-using hocket::locked;
-using hocket::runnable;
 using hocket::stop_source;
-using hocket::suspension;
-using hocket::timer_node;
-using hocket::timer_service;
-using hocket::verdict;
-using hocket::waiter;
+using hocket::detail::runnable;
+using hocket::detail::timer_node;
+using hocket::detail::timer_service;
+using hocket::detail::wait_end;
 using hocket::model::execution;
 using hocket::model::require;
 using hocket::model::var;
+using hocket::primitive::atomic;
+using hocket::primitive::locked;
+using hocket::primitive::suspension;
+using hocket::primitive::waiter;
 
 // One alarm, which fires when ring() is called, and notices a detach that is not ordered after the registration.
 class one_alarm final : public timer_service {
@@ -50,11 +50,11 @@ class one_alarm final : public timer_service {
       locked guard(mutex_);
       due = std::exchange(node_, nullptr);
     }
-    if (due) due->fire(*due);
+    if (due) due->fire(*due, hocket::detail::timer_call::due);
   }
 
  private:
-  hocket::thread_mutex mutex_;
+  hocket::primitive::thread_mutex mutex_;
   timer_node* node_ = nullptr;
   var<int> registration_{0, "registration of the alarm"};
 };
@@ -66,11 +66,11 @@ class one_home final : public executor {
   void post(runnable&) noexcept override {
     // A plain store would hide a second post.
     if (posted_.fetch_add(1, std::memory_order_release) != 0) twice_ = true;
-    hocket::futex_wake_one(posted_);
+    hocket::detail::futex_wake_one(posted_);
   }
   timer_service* timers() noexcept override { return timers_; }
   void sleep() {
-    while (posted_.load(std::memory_order_acquire) == 0) hocket::futex_wait(posted_, 0);
+    while (posted_.load(std::memory_order_acquire) == 0) hocket::detail::futex_wait(posted_, 0);
   }
   bool posted() const { return posted_.load(std::memory_order_relaxed) != 0; }
   bool twice() const noexcept { return twice_; }
@@ -110,15 +110,15 @@ inline hocket::context_options under(stop_source* stop, bool deadline) {
 
 // Waits once for a permit, as acquisition does for a coroutine; frees the awaiter as soon as it may.
 template <class Source>
-verdict wait_once(Source& source, one_home& home, context& ctx) {
+wait_end wait_once(Source& source, one_home& home, context& ctx) {
   kept<awaiter> self;
-  hocket::this_thread().seat.running_on = &home;
-  hocket::this_thread().ctx = &ctx;
+  hocket::detail::this_thread().seat.running_on = &home;
+  hocket::detail::this_thread().ctx = &ctx;
   self->wait.arm({});
   source.take_or_list(self->wait, self->entry);
   if (self->wait.commit()) home.sleep();
   else require(!home.posted(), "posted, and gone straight on");
-  verdict got = self->wait.finish();
+  wait_end got = self->wait.finish();
   self.free();
   return got;
 }
@@ -130,7 +130,7 @@ struct whole_wait {
   one_home home{&alarm};
   hocket::context_ptr ctx;
   Source source;
-  verdict got = verdict::idle;
+  wait_end got = wait_end::none;
 
   explicit whole_wait(bool deadline) : ctx(context::child_of(context::root(), under(&stop, deadline))) {}
   void start(execution& run) {
@@ -138,9 +138,9 @@ struct whole_wait {
   }
   void check() {
     require(!home.twice(), "posted twice");
-    require(source.free() == (got == verdict::granted ? 0 : 1), "a permit was lost, or made");
+    require(source.free() == (got == wait_end::granted ? 0 : 1), "a permit was lost, or made");
     require(!source.has_waiters());
-    require(got == verdict::granted || got == verdict::killed || got == verdict::timed_out);
+    require(got == wait_end::granted || got == wait_end::killed || got == wait_end::timed_out);
   }
 };
 

@@ -13,7 +13,6 @@
 namespace {
 
 using hocket::duration;
-using hocket::operation;
 using hocket::stop_source;
 using hocket::task_id;
 using hocket::time_point;
@@ -21,6 +20,7 @@ using hocket::detail::managed_join;
 using hocket::model::execution;
 using hocket::model::require;
 using hocket::model::var;
+using hocket::primitive::operation;
 using hocket_test::kept;
 using hocket_test::place;
 using hocket_test::reply;
@@ -36,7 +36,7 @@ struct timed_stage : stage {
   reply first, second;
 
   void promise_at_home(reply& what, duration within) {
-    hocket::running_scope here({&*loop}, nullptr);
+    hocket::detail::running_scope here({&*loop}, nullptr);
     what.promise(inside, within);
   }
   // When the threads are done: the keeper has the deadline of what is still there, and nothing else.
@@ -67,7 +67,7 @@ void beside_rest(execution& run) {
   timed_stage t;
   t.promise_at_home(t.first, early);
   run.thread("loop", [&] {
-    hocket::running_scope here({&*t.loop}, nullptr);
+    hocket::detail::running_scope here({&*t.loop}, nullptr);
     if (AtHome) t.first.complete(t.inside);
     t.loop->poll();
   });

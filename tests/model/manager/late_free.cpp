@@ -1,6 +1,6 @@
 // The inside of a task manager frees itself. Its memory stays until the next execution (core/kept.hpp), so the checker
 // finds a late use. Only the inside asks for more than the default alignment: that tells it from other allocations.
-#include <hocket/model/explore.hpp>
+#include <hocket/model/detail/explore.hpp>
 
 #include "manager/stage.hpp"
 

@@ -14,16 +14,16 @@
 namespace {
 
 using hocket::duration;
-using hocket::operation;
-using hocket::settled;
+using hocket::end_kind;
+using hocket::stop_level;
 using hocket::stop_source;
 using hocket::task_group;
 using hocket::task_id;
 using hocket::time_point;
-using hocket::verdict;
 using hocket::detail::managed_end;
 using hocket::model::execution;
 using hocket::model::require;
+using hocket::primitive::operation;
 using hocket_test::kept;
 using hocket_test::place;
 using hocket_test::reply;
@@ -49,7 +49,7 @@ void ended_by_three(execution& run) {
   reply only;
   only.promise(t.inside, ticked_stage::now);
   run.thread("completes", [&] { only.complete(t.inside); });
-  run.thread("cancels", [&] { static_cast<void>(t.inside.stop(only.id, verdict::cancelled)); });
+  run.thread("cancels", [&] { static_cast<void>(t.inside.stop(only.id, stop_level::cancel)); });
   run.thread("ticks", [&] { static_cast<void>(t.inside.expire()); });
   run.join();
   require(only.ends == 1, "a reply ended twice, or never");
@@ -88,7 +88,7 @@ void promised_beside_a_stop(execution& run) {
   stage t;
   reply only;
   run.thread("promises", [&] { only.promise(t.inside); });
-  run.thread("stops all", [&] { t.inside.stop_all(verdict::cancelled); });
+  run.thread("stops all", [&] { t.inside.stop_all(stop_level::cancel); });
   run.join();
   require(only.ends == 1, "a reply was overlooked, and waits for ever");
   t.end();
@@ -101,13 +101,13 @@ void stopped_beside_the_end(execution& run) {
   spawned one(t.inside);
   run.thread("ends", [&] { one.body->end(); });
   run.thread("cancels", [&] {
-    const std::error_code why = t.inside.stop(one.id, verdict::cancelled);
+    const std::error_code why = t.inside.stop(one.id, stop_level::cancel);
     require(!why || why == std::errc::no_such_process);
   });
-  run.thread("stops all", [&] { t.inside.stop_all(verdict::killed); });
+  run.thread("stops all", [&] { t.inside.stop_all(stop_level::kill); });
   run.join();
   require(t.inside.counts().returned == 1 && t.inside.counts().live == 0);
-  require(t.inside.stop(one.id, verdict::killed) == std::errc::no_such_process);
+  require(t.inside.stop(one.id, stop_level::kill) == std::errc::no_such_process);
   t.end();
 }
 
@@ -116,10 +116,10 @@ void spawned_beside_a_stop(execution& run) {
   std::optional<spawned> one;  // its memory is given up by the last of both
   run.thread("spawns", [&] {
     one.emplace(t.inside);
-    while (one->body->requested() == verdict::idle) model::pause();
+    while (one->body->requested() == stop_level::none) model::pause();
     one->body->end();
   });
-  run.thread("stops all", [&] { t.inside.stop_all(verdict::cancelled); });
+  run.thread("stops all", [&] { t.inside.stop_all(stop_level::cancel); });
   run.join();
   t.end();
 }
@@ -143,7 +143,7 @@ void told_of_the_end(execution& run) {
   run.thread("cancels", [&] { stop->request(); });
   run.thread("waits", [&] {
     const auto how = wait_at(mortal, operation<managed_end>(std::in_place, {}, t.inside, one.id));
-    if (how) require(*how == settled::value);
+    if (how) require(*how == end_kind::value);
     else require(how.error() == std::errc::operation_canceled || how.error() == std::errc::no_such_process);
     t.inside.let_go();
   });
@@ -178,7 +178,7 @@ void group_beside_its_members(execution& run) {
   second.promise(t.inside, duration::max(), team);
   run.thread("ends", [&] { first.complete(t.inside); });
   run.thread("begins", [&] { third.promise(t.inside, duration::max(), team); });
-  run.thread("stops the group", [&] { static_cast<void>(t.inside.stop_group(team, verdict::cancelled)); });
+  run.thread("stops the group", [&] { static_cast<void>(t.inside.stop_group(team, stop_level::cancel)); });
   run.join();
   require(first.ends == 1 && second.ends == 1, "a member was overlooked, or ended twice");
   third.complete(t.inside);  // if it came after the stop

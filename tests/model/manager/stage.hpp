@@ -1,12 +1,12 @@
 // The surroundings of a task manager in a model test: a loop that the test runs, and a clock that stands still. Also
 // promises and coroutines, which the test begins and ends by hand.
 #pragma once
-#include <hocket/core/current.hpp>
+#include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/scheduled.hpp>
 #include <hocket/core/executor.hpp>
-#include <hocket/core/scheduled.hpp>
 #include <hocket/core/spawn_target.hpp>
 #include <hocket/manager/task_manager.hpp>
-#include <hocket/time/timer_wheel.hpp>
+#include <hocket/time/detail/timer_wheel.hpp>
 #include <manager/manager_core.hpp>
 
 #include "sync/waits.hpp"
@@ -18,21 +18,21 @@ using hocket::model::require;
 // Whether the inside of a manager was freed in this execution. Defined in late_free.cpp.
 bool was_freed(const void* inside) noexcept;
 
-struct still_clock final : hocket::clock {
+struct still_clock final : hocket::clock_source {
   hocket::time_point now() const noexcept override { return at; }
   hocket::time_point at{};
 };
 
 // The loop: an executor, its timers and its count of enrolled coroutines.
-class small_loop final : public hocket::executor, public hocket::spawn_target, public hocket::timer_waker {
+class small_loop final : public hocket::executor, public hocket::spawn_target, public hocket::detail::timer_waker {
  public:
   // executor: of the keeper. The coroutines of a test have no frames.
-  void post(hocket::runnable& work) noexcept override {
+  void post(hocket::detail::runnable& work) noexcept override {
     if (!work.handle) return;
     work_ = &work;
     inbox_.fetch_or(posted, std::memory_order_release);
   }
-  hocket::timer_service* timers() noexcept override { return &wheel; }
+  hocket::detail::timer_service* timers() noexcept override { return &wheel; }
   // timer_waker
   void wake() noexcept override {
     reminder_ = 1;  // as the push to an inbox writes it
@@ -40,7 +40,7 @@ class small_loop final : public hocket::executor, public hocket::spawn_target, p
   }
   // spawn_target
   hocket::executor& home() noexcept override { return *this; }
-  hocket::context& surroundings() noexcept override { return hocket::context::root(); }
+  hocket::context& parent_context() noexcept override { return hocket::context::root(); }
   std::error_code enroll(std::size_t count) noexcept override {
     enrolled.fetch_add(static_cast<int>(count), std::memory_order_relaxed);
     return {};
@@ -57,20 +57,20 @@ class small_loop final : public hocket::executor, public hocket::spawn_target, p
       wheel.reclaim();
     }
     if (what & posted) {
-      hocket::runnable* work = work_;
+      hocket::detail::runnable* work = work_;
       work->handle.resume();
     }
     return what != 0;
   }
 
   still_clock time;
-  hocket::timer_wheel wheel{time, *this, *this};
-  hocket::atomic<int> enrolled{0, "enrolled"};
+  hocket::detail::timer_wheel wheel{time, *this, *this};
+  hocket::primitive::atomic<int> enrolled{0, "enrolled"};
 
  private:
   static constexpr std::uint32_t posted = 1, reminded = 2;
-  hocket::atomic<std::uint32_t> inbox_{0, "inbox"};
-  hocket::model::var<hocket::runnable*> work_{nullptr, "work"};
+  hocket::primitive::atomic<std::uint32_t> inbox_{0, "inbox"};
+  hocket::model::var<hocket::detail::runnable*> work_{nullptr, "work"};
   hocket::model::var<int> reminder_{0, "reminder"};
 };
 
@@ -98,11 +98,11 @@ struct reply {
 };
 
 // A managed coroutine without a handle. The test ends it on a thread of its own, as a body would.
-class managed final : public hocket::scheduled {
+class managed final : public hocket::detail::scheduled {
  public:
   managed(kept<managed>& own, hocket::spawn_target& target)
-      : scheduled(target, hocket::coroutine_kind::task, {.at = {}},
-                  [](hocket::context& self) noexcept { static_cast<managed&>(self).own_.free(); }),
+      : hocket::detail::scheduled(target, hocket::detail::coroutine_kind::task, {.at = {}},
+                                  [](hocket::context& self) noexcept { static_cast<managed&>(self).own_.free(); }),
         own_(own) {}
   void end() noexcept {
     succeed();
@@ -147,12 +147,12 @@ struct stage {
 
   // On the loop's thread.
   void poll(int times) {
-    hocket::running_scope here({&*loop}, nullptr);
+    hocket::detail::running_scope here({&*loop}, nullptr);
     while (times-- > 0) loop->poll();
   }
   // When the threads are done.
   void settle() {
-    hocket::running_scope here({&*loop}, nullptr);
+    hocket::detail::running_scope here({&*loop}, nullptr);
     while (loop->poll()) continue;
   }
   void expect_rest() {

@@ -7,14 +7,14 @@
 
 namespace {
 
-using hocket::atomic;
-using hocket::injection;
-using hocket::runnable;
-using hocket::runnables;
+using hocket::detail::injection;
+using hocket::detail::runnable;
+using hocket::detail::runnables;
 using hocket::model::bug;
 using hocket::model::execution;
 using hocket::model::require;
 using hocket::model::var;
+using hocket::primitive::atomic;
 namespace model = hocket::model;
 
 struct work : runnable {

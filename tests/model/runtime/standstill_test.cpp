@@ -1,14 +1,14 @@
 // A standstill under every schedule: whoever asked reads what a worker wrote, and changes it, without a race; the
 // worker goes on afterwards; and one that came too late for one phase is not taken to stand for the next.
-#include <hocket/core/inbox.hpp>
+#include <hocket/core/detail/inbox.hpp>
 
 #include "runtime/standstill.hpp"
 #include "verdict.hpp"
 
 namespace {
 
-using hocket::standstill;
 using hocket::time_point;
+using hocket::detail::standstill;
 using hocket::model::bug;
 using hocket::model::execution;
 using hocket::model::require;
@@ -59,8 +59,8 @@ void asked_before_it_sleeps(execution& run) {
   standstill still;
   standstill::mark mark{0, "mark"};
   hocket::futex_parker bed;
-  hocket::inbox in{bed};
-  hocket::atomic<bool> over{false};
+  hocket::detail::inbox in{bed};
+  hocket::primitive::atomic<bool> over{false};
   run.thread("works", [&] {
     for (;;) {
       still.halt(mark);

@@ -1,9 +1,9 @@
 // The workers of a pool, the posters and the searches, as the runtime compiles them, under every schedule: no work
 // waits beside a worker that sleeps and could take it. What the variants of it lose is in tests/mutants; the fences and
 // the orderings are weakened here.
-#include <hocket/core/current.hpp>
+#include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/frame.hpp>
 #include <hocket/core/executor.hpp>
-#include <hocket/core/frame.hpp>
 
 #include "core/kept.hpp"
 #include "runtime/worker_core.hpp"
@@ -21,9 +21,9 @@ using hocket::model::var;
 namespace model = hocket::model;
 
 // One that any worker may run, once.
-struct job : runnable {
+struct job : detail::runnable {
   explicit job(executor& pool) noexcept {
-    handle = handle_of(head);
+    handle = detail::handle_of(head);
     home = &pool;
   }
   void run() {
@@ -31,7 +31,7 @@ struct job : runnable {
     runs = runs + 1;
   }
 
-  frame_head head{};
+  detail::frame_head head{};
   var<int> payload{0, "payload"};
   var<int> runs{0, "runs"};
 };
@@ -39,12 +39,12 @@ struct job : runnable {
 class pool_under_test;
 
 // The loop of a worker, without what it does besides.
-class test_worker : public worker_core {
+class test_worker : public detail::worker_core {
  public:
   explicit test_worker(pool_under_test& pool) noexcept;
   // Of an execution in which a bug was found.
   ~test_worker() {
-    while (roaming_.pop()) {
+    while (stealable_.pop()) {
     }
     while (forks_.pop()) {
     }
@@ -54,33 +54,33 @@ class test_worker : public worker_core {
   // Is a worker that runs a coroutine.
   template <class Body>
   void be_busy(Body body);
-  fork_deque& forks() noexcept { return forks_; }
+  detail::fork_deque& forks() noexcept { return forks_; }
 
  private:
   pool_under_test& pool_;
 };
 
-class pool_under_test final : public executor, public pool_core {
+class pool_under_test final : public executor, public detail::pool_core {
  public:
-  pool_under_test(std::size_t threads, std::size_t count) : pool_core(threads), left_(count) {
+  pool_under_test(std::size_t threads, std::size_t count) : detail::pool_core(threads), left_(count) {
     jobs.reserve(count);
     for (std::size_t i = 0; i < count; ++i) jobs.push_back(std::make_unique<job>(*this));
     for (std::size_t i = 0; i < threads; ++i) workers.push_back(std::make_unique<test_worker>(*this));
   }
-  void post(runnable& work) noexcept override {
-    inject([&](injection& line) noexcept { line.post(work); });
+  void post(detail::runnable& work) noexcept override {
+    inject([&](detail::injection& line) noexcept { line.post(work); });
   }
   void offer() noexcept override { wake_one(); }
 
   // What is posted to it, by whichever thread.
   void bring(std::size_t i) {
     jobs[i]->payload = 1;
-    hocket::post(*jobs[i]);
+    hocket::detail::post(*jobs[i]);
   }
   void bring_both() {
-    runnable* const both[] = {&*jobs[0], &*jobs[1]};
+    detail::runnable* const both[] = {&*jobs[0], &*jobs[1]};
     for (auto& one : jobs) one->payload = 1;
-    hocket::post_all(*this, {both, 2});
+    hocket::detail::post_all(*this, {both, 2});
   }
   void ran(std::coroutine_handle<> work) {
     for (auto& one : jobs) {
@@ -101,10 +101,10 @@ class pool_under_test final : public executor, public pool_core {
   std::vector<std::unique_ptr<test_worker>> workers;
 
  private:
-  atomic<std::size_t> left_;
+  primitive::atomic<std::size_t> left_;
 };
 
-test_worker::test_worker(pool_under_test& pool) noexcept : worker_core(pool), pool_(pool) {}
+test_worker::test_worker(pool_under_test& pool) noexcept : detail::worker_core(pool), pool_(pool) {}
 
 // `comes_back`: from the first run of jobs that it has found; else somebody must come for what is brought later.
 void test_worker::work(bool comes_back) {
@@ -114,7 +114,7 @@ void test_worker::work(bool comes_back) {
     if (has_ready()) {
       share();
       bool any = false;  // a thief may have been faster
-      while (const std::coroutine_handle<> next = roaming_.pop()) {
+      while (const std::coroutine_handle<> next = stealable_.pop()) {
         any = true;
         pool_.ran(next);
       }
@@ -131,7 +131,7 @@ void test_worker::work(bool comes_back) {
 
 template <class Body>
 void test_worker::be_busy(Body body) {
-  running_scope running({nullptr, nullptr, &pool_, &roaming_, &forks_}, nullptr);
+  detail::running_scope running({nullptr, nullptr, &pool_, &stealable_, &forks_}, nullptr);
   body();
 }
 
@@ -154,12 +154,12 @@ void too_much_for_one(execution& run) {
              [&] { pool.workers[0]->be_busy([&] { AtOnce ? pool.bring_both() : (pool.bring(0), pool.bring(1)); }); });
   run.thread("idle", [&] { pool.workers[1]->work(false); });
   run.join();
-  require(pool.workers[0]->roaming().in_reach() == 1);
+  require(pool.workers[0]->stealable().in_reach() == 1);
 }
 
-struct begun_fork : fork_entry {
+struct begun_fork : detail::fork_entry {
   explicit begun_fork(pool_under_test& of) : pool(of) { begin = &begun; }
-  static std::coroutine_handle<> begun(fork_entry& self) noexcept {
+  static std::coroutine_handle<> begun(detail::fork_entry& self) noexcept {
     static_cast<begun_fork&>(self).pool.ended();
     return {};
   }

@@ -1,10 +1,11 @@
-// Under the model nobody spends the budget (core/budget.hpp), so that an execution can be repeated: nobody pauses.
-#include <hocket/core/budget.hpp>
+// Under the model nobody spends the budget (core/detail/budget.hpp), so that an execution can be repeated: nobody
+// pauses.
+#include <hocket/core/detail/budget.hpp>
 
 namespace hocket::inline HOCKET_ABI::detail {
 
 bool can_pause() noexcept { return false; }
-verdict ended_already(verdict, time_point) noexcept { return verdict::idle; }
+wait_end ended_already(stop_level, time_point) noexcept { return wait_end::none; }
 bool pause_task(void*, begin_after_pause) noexcept { return false; }
 
 }  // namespace hocket::inline HOCKET_ABI::detail

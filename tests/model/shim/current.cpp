@@ -1,13 +1,13 @@
 // src/core/current.cpp as seen by library sources under the model: the threads of a model test are one real thread, so
 // what is `thread_local` in the library is here an array with a place for each of them, empty in every execution.
-#include <hocket/core/chance.hpp>
-#include <hocket/core/current.hpp>
-#include <hocket/model/explore.hpp>
+#include <hocket/core/detail/chance.hpp>
+#include <hocket/core/detail/current.hpp>
+#include <hocket/model/detail/explore.hpp>
 
 #include <array>
 #include <exception>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 thread_state& this_thread() noexcept {
   static std::array<thread_state, 16> states;
@@ -20,10 +20,10 @@ thread_state& this_thread() noexcept {
 }
 
 // No chance in an execution that is to be repeated; and not the same for all threads.
-std::uint32_t detail::first_chance_below(std::uint32_t bound) noexcept {
+std::uint32_t first_chance_below(std::uint32_t bound) noexcept {
   return static_cast<std::uint32_t>(model::thread_index()) % bound;
 }
 
 bool leaving_by_failure() noexcept { return std::uncaught_exceptions() > 0 || this_thread().early_ends != 0; }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -9,7 +9,7 @@
 //   an entry                        belongs to one slab at a time
 //
 // Not asked: a search that meets a slab as it is unmapped. The header allows that for a handler that ends the process.
-#include <hocket/stack/fault.hpp>
+#include <hocket/stack/detail/fault.hpp>
 
 #include "core/kept.hpp"
 #include "stack/slab_table.hpp"
@@ -20,13 +20,13 @@
 
 namespace {
 
-using hocket::cell_at;
 using hocket::guard;
-using hocket::slab_at;
 using hocket::stack_depot;
 using hocket::stack_layout;
 using hocket::stack_ref;
-using hocket::stack_slab;
+using hocket::detail::cell_at;
+using hocket::detail::slab_at;
+using hocket::detail::stack_slab;
 using hocket::model::execution;
 using hocket::model::require;
 using hocket_test::system_memory;

@@ -21,14 +21,14 @@
 
 namespace {
 
-using hocket::atomic;
 using hocket::stack_depot;
 using hocket::stack_options;
 using hocket::stack_pool;
 using hocket::stack_ref;
-using hocket::stack_waiter;
+using hocket::detail::stack_waiter;
 using hocket::model::execution;
 using hocket::model::require;
+using hocket::primitive::atomic;
 using hocket_test::kept;
 using hocket_test::system_memory;
 namespace model = hocket::model;
@@ -79,10 +79,10 @@ struct sleeper : stack_waiter {
     auto& one = static_cast<sleeper&>(self);
     one.stack = stack;
     one.served.store(1, std::memory_order_release);
-    hocket::futex_wake_one(one.served);
+    hocket::detail::futex_wake_one(one.served);
   }
   stack_ref sleep() {
-    while (served.load(std::memory_order_acquire) == 0) hocket::futex_wait(served, 0);
+    while (served.load(std::memory_order_acquire) == 0) hocket::detail::futex_wait(served, 0);
     return stack;
   }
 
@@ -185,13 +185,13 @@ void waited_for_beside_a_pool(execution& run) {
   run.thread("releases, and sleeps", [&] {
     t.memory.use(*lent);
     pool->release(*lent);
-    while (in_line.load(std::memory_order_relaxed) == 0) hocket::futex_wait(in_line, 0);
+    while (in_line.load(std::memory_order_relaxed) == 0) hocket::detail::futex_wait(in_line, 0);
     pool->share();
   });
   run.thread("waits", [&] {
     require(t.depot->wait(self).how == stack_depot::enlisting::waits);
     in_line.store(1, std::memory_order_relaxed);
-    hocket::futex_wake_one(in_line);
+    hocket::detail::futex_wake_one(in_line);
     t.use_and_release(self.sleep());
   });
   run.join();

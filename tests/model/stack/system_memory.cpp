@@ -1,6 +1,6 @@
 #include "stack/system_memory.hpp"
 
-#include <hocket/base/platform/poison.hpp>
+#include <hocket/base/detail/platform/poison.hpp>
 #include <hocket/stack/stack_pool.hpp>
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace hocket_test {
 namespace {
 
-using hocket::stack_slab;
+using hocket::detail::stack_slab;
 
 constexpr std::size_t most_slabs = 3;
 alignas(stack_slab::alignment) constinit std::array<std::byte, most_slabs * stack_slab::alignment> arena{};
@@ -19,7 +19,7 @@ std::size_t offset_of(const std::byte* at) noexcept { return static_cast<std::si
 
 std::byte* system_memory::first_stack() noexcept { return arena.data() + 2 * page; }
 
-void system_memory::touch(hocket::memory_range range) {
+void system_memory::touch(hocket::detail::memory_range range) {
   static_assert(slabs == most_slabs);
   const std::size_t first = offset_of(range.first), end = first + range.size;
   for (std::size_t at = first / page * page; at < end; at += page)
@@ -31,7 +31,8 @@ std::byte* system_memory::reserve(std::size_t size) {
   for (std::size_t i = 0; i < slabs; ++i) {
     if (taken[i].exchange(true, std::memory_order_acquire)) continue;
     std::byte* const memory = arena.data() + i * stack_slab::alignment;
-    hocket::unpoison_memory(memory, stack_slab::alignment);  // an execution that was given up may have left it so
+    hocket::detail::unpoison_memory(memory,
+                                    stack_slab::alignment);  // an execution that was given up may have left it so
     std::fill_n(memory, size, std::byte{});
     return memory;
   }
@@ -46,6 +47,8 @@ void system_memory::give_back(std::byte* memory, std::size_t size) {
 }  // namespace hocket_test
 
 namespace hocket::inline HOCKET_ABI {
+
+namespace detail {
 
 using hocket_test::system_memory;
 
@@ -69,6 +72,8 @@ std::error_code discard_pages(const memory_range* ranges, std::size_t count) noe
 
 guard_report guard_pages(const memory_range*, std::size_t count) noexcept { return {count, 0, {}}; }
 void forget_guards(std::size_t) noexcept {}
+
+}  // namespace detail
 
 // No pool of these tests measures its stacks.
 void stack_pool::measure(const stack_ref&) noexcept {}

@@ -29,7 +29,7 @@ class system_memory {
   void use(const hocket::stack_ref& stack) { touch({stack.low, stack.size()}); }
 
   // By the system.
-  void touch(hocket::memory_range range);
+  void touch(hocket::detail::memory_range range);
   std::byte* reserve(std::size_t size);
   void give_back(std::byte* memory, std::size_t size);
 

@@ -26,16 +26,16 @@ struct deaf : Op {
   void has_it() = delete;
 };
 template <class Op>
-hocket::operation<deaf<Op>> make_deaf(hocket::operation<Op> op) {
-  return hocket::operation<deaf<Op>>(deaf<Op>(std::move(op).unwrap()));
+hocket::primitive::operation<deaf<Op>> make_deaf(hocket::primitive::operation<Op> op) {
+  return hocket::primitive::operation<deaf<Op>>(deaf<Op>(std::move(op).unwrap()));
 }
 
 template <class Strength, std::size_t parties>
 struct meeting {
   hocket::basic_barrier<Strength> barrier{parties};
   var<int> come[parties];
-  hocket::atomic<int> lasts{0, "lasts"};
-  hocket::atomic<int> left{static_cast<int>(parties), "left"};
+  hocket::primitive::atomic<int> lasts{0, "lasts"};
+  hocket::primitive::atomic<int> left{static_cast<int>(parties), "left"};
 };
 
 // Each sees in each phase that all have come; the one who returns last frees the barrier.

@@ -1,5 +1,5 @@
-// The bridge to foreign awaitables (core/bridge.hpp) under every schedule, as foreign_wait (core/foreign_wait.hpp) uses
-// it.
+// The bridge to foreign awaitables (core/detail/bridge.hpp) under every schedule, as foreign_wait
+// (core/detail/foreign_wait.hpp) uses it.
 //
 // - A resume on another thread may come before await_suspend has returned, or later: the coroutine goes on once, sees
 //   what the other thread did, and may destroy the bridge at once. The resume touches nothing of it after the post.
@@ -8,7 +8,7 @@
 //
 // All orderings of bridge.cpp are relaxed: the post alone publishes what the resuming thread did.
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/foreign_wait.hpp>
+#include <hocket/core/detail/foreign_wait.hpp>
 
 #include "sync/waits.hpp"
 
@@ -17,7 +17,7 @@
 namespace {
 
 using hocket::context;
-using hocket::foreign_wait;
+using hocket::detail::foreign_wait;
 using hocket::model::execution;
 using hocket::model::require;
 using hocket::model::var;
@@ -43,7 +43,7 @@ struct foreign {
   }
 
   const bool suspends;
-  hocket::atomic<void*> given{nullptr, "given"};
+  hocket::primitive::atomic<void*> given{nullptr, "given"};
   var<int> value{0, "value"};
 };
 using wait_for_foreign = foreign_wait<foreign&>;
@@ -53,13 +53,13 @@ void resumed_by_another_thread(execution& run) {
   foreign what{true};
   run.thread("waits", [&] {
     where.enter();
-    context* const own = hocket::this_thread().ctx;
+    context* const own = hocket::detail::this_thread().ctx;
     kept<wait_for_foreign> wait(what);
     require(wait->await_suspend({}));
-    hocket::this_thread().ctx = nullptr;  // others ran meanwhile
+    hocket::detail::this_thread().ctx = nullptr;  // others ran meanwhile
     where.sleep();
     require(wait->await_resume() == 7);
-    require(hocket::this_thread().ctx == own, "it goes on under a context that is not its own");
+    require(hocket::detail::this_thread().ctx == own, "it goes on under a context that is not its own");
     wait.free();
     where.expect_sane();
   });

@@ -154,8 +154,8 @@ struct two_places {
   alignas(16) std::byte memory[2][2048];
 };
 template <class Op>
-auto wait_in(std::byte* memory, place& where, hocket::operation<Op> op) {
-  using wait = hocket::wait<Op>;
+auto wait_in(std::byte* memory, place& where, hocket::primitive::operation<Op> op) {
+  using wait = hocket::detail::wait<Op>;
   static_assert(sizeof(wait) <= sizeof(two_places) / 2);
   static_cast<void>(std::move(op).unwrap());  // it is awaited, by hand
   where.enter();

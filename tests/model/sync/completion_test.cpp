@@ -148,8 +148,8 @@ void abandoned(execution& run) {
 }
 
 template <class T>
-struct lazy_word : hocket::atomic<T> {
-  using hocket::atomic<T>::atomic;
+struct lazy_word : hocket::primitive::atomic<T> {
+  using hocket::primitive::atomic<T>::atomic;
   bool compare_exchange_strong(T& seen, T value, std::memory_order won, std::memory_order lost) {
     if (this->load(lost) != seen) return false;
     this->exchange(value, won);

@@ -125,7 +125,9 @@ struct locking {
   using value_type = void;
   bare_lock* lock;
   bool try_now() noexcept { return lock->try_take(); }
-  void begin(hocket::suspension& wait, hocket::waiter& entry) noexcept { lock->begin(wait, entry); }
+  void begin(hocket::primitive::suspension& wait, hocket::primitive::waiter& entry) noexcept {
+    lock->begin(wait, entry);
+  }
   hocket::result<void> take() noexcept { return {}; }
 };
 struct bare_condition final : hocket::detail::condition_core<strength::shared> {
@@ -140,7 +142,7 @@ struct waiting {
   bare_lock* lock;
   bare_condition::request request{nullptr};
   static bool try_now() noexcept { return false; }
-  void begin(hocket::suspension& wait, hocket::waiter& entry) noexcept {
+  void begin(hocket::primitive::suspension& wait, hocket::primitive::waiter& entry) noexcept {
     request.lock = lock;
     if (Hasty) lock->put_back();
     condition->get_in_line(wait, entry, request);
@@ -159,15 +161,15 @@ void give_up_and_wait(execution& run) {
   kept<all> shared;
   place places[2];
   run.thread("waits", [&] {
-    (void)wait_at(places[0], hocket::operation(locking{&shared->lock}));
+    (void)wait_at(places[0], hocket::primitive::operation(locking{&shared->lock}));
     while (shared->ready == 0) {
       waiting<Hasty> wait{&shared->changed, &shared->lock};
-      (void)wait_at(places[0], hocket::operation(wait));
+      (void)wait_at(places[0], hocket::primitive::operation(wait));
     }
     shared->lock.put_back();
   });
   run.thread("makes", [&] {
-    (void)wait_at(places[1], hocket::operation(locking{&shared->lock}));
+    (void)wait_at(places[1], hocket::primitive::operation(locking{&shared->lock}));
     shared->ready = 1;
     shared->lock.put_back();
     shared->changed.notify_one();

@@ -15,7 +15,7 @@ using ::verdict::unneeded_in;
 namespace model = hocket::model;
 
 // Frame and result, which the owner frees.
-struct body_frame : hocket::coroutine_header {
+struct body_frame : hocket::detail::coroutine_header {
   body_frame() { ctx = &hocket::context::root(); }
   eager_state state;
   var<int> result{0, "result"};
@@ -49,10 +49,10 @@ void ends_in_its_first_run(execution& run) {
   kept<body_frame> frame;
   model::atomic<int> moved{0, "moved"};
   run.thread("caller", [&] {
-    hocket::this_thread().eager = &frame->state;
+    hocket::detail::this_thread().eager = &frame->state;
     frame->result = 7;
     frame->state.end(*frame);
-    hocket::this_thread().eager = nullptr;
+    hocket::detail::this_thread().eager = nullptr;
     moved.store(1, std::memory_order_relaxed);
   });
   run.thread("owner", [&] {

@@ -51,7 +51,7 @@ void wait_and_free(execution& run) {
 template <class Strength>
 void reset_and_look(execution& run) {
   kept<hocket::basic_event<Strength>> made(true);
-  hocket::atomic<int> work{0, "work"};
+  hocket::primitive::atomic<int> work{0, "work"};
   place where;
   run.thread("makes", [&] {
     work.store(1, std::memory_order_relaxed);
@@ -159,11 +159,11 @@ struct unlocked : strength::shared {
   static void drain(mutex&) noexcept {}
 };
 template <class T>
-struct lazy_word : hocket::atomic<T> {
-  using hocket::atomic<T>::atomic;
+struct lazy_word : hocket::primitive::atomic<T> {
+  using hocket::primitive::atomic<T>::atomic;
   bool compare_exchange_weak(T& seen, T value, std::memory_order won, std::memory_order lost) {
     if (seen == value && this->load(std::memory_order_relaxed) == seen) return true;
-    return hocket::atomic<T>::compare_exchange_weak(seen, value, won, lost);
+    return hocket::primitive::atomic<T>::compare_exchange_weak(seen, value, won, lost);
   }
 };
 struct lazy : strength::shared {

@@ -15,9 +15,9 @@ using hocket::model::require;
 using hocket::model::var;
 
 // A parent that goes on wherever its children end.
-struct roaming_root {
-  struct promise_type : roaming_header {
-    roaming_root get_return_object() noexcept { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
+struct migratable_root {
+  struct promise_type : detail::migratable_header {
+    migratable_root get_return_object() noexcept { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
     std::suspend_always initial_suspend() noexcept { return {}; }
     std::suspend_always final_suspend() noexcept { return {}; }
     void return_void() noexcept {}
@@ -28,13 +28,14 @@ struct roaming_root {
 
 // Nothing is posted: the budget is never used up.
 struct idle_executor final : executor {
-  void post(runnable&) noexcept override { model::fail("something was posted"); }
+  void post(detail::runnable&) noexcept override { model::fail("something was posted"); }
 };
 
 struct site {
   idle_executor on[3];
-  atomic<demand> wanted{demand::none};
-  fork_deque deques[3] = {fork_deque(wanted, 2), fork_deque(wanted, 2), fork_deque(wanted, 2)};
+  primitive::atomic<detail::demand> wanted{detail::demand::none};
+  detail::fork_deque deques[3] = {detail::fork_deque(wanted, 2), detail::fork_deque(wanted, 2),
+                                  detail::fork_deque(wanted, 2)};
   var<int> ran[3];
   var<int> sum{0, "sum"};
   var<int> ends{0, "ends"};
@@ -52,17 +53,17 @@ task<int> child(site& at, std::size_t index) {
   co_return static_cast<int>(index) + 1;
 }
 
-roaming_root parent_of_two(site& at) {
+migratable_root parent_of_two(site& at) {
   auto [a, b] = co_await fork_join(child(at, 0), child(at, 1));
   at.sum = a + b;
   at.ends = at.ends + 1;
 }
-roaming_root parent_of_three(site& at) {
+migratable_root parent_of_three(site& at) {
   auto [a, b, c] = co_await fork_join(child(at, 0), child(at, 1), child(at, 2));
   at.sum = a + b + c;
   at.ends = at.ends + 1;
 }
-roaming_root parent_of_nested(site& at) {
+migratable_root parent_of_nested(site& at) {
   auto inner = [](site& where) -> task<int> {
     auto [a, b] = co_await fork_join(child(where, 0), child(where, 1));
     co_return a + b;
@@ -73,27 +74,27 @@ roaming_root parent_of_nested(site& at) {
 }
 
 // What is left in a worker's own deque it begins itself.
-void drain(fork_deque& own) {
-  while (fork_entry* rest = own.pop()) rest->begin(*rest).resume();
+void drain(detail::fork_deque& own) {
+  while (detail::fork_entry* rest = own.pop()) rest->begin(*rest).resume();
 }
 
 template <std::size_t Children, std::size_t Thieves>
-auto forked_by(roaming_root (*parent)(site&)) {
+auto forked_by(migratable_root (*parent)(site&)) {
   return [=](execution& run) {
     site at;
     const context_ptr ctx = context::child_of_forks(context::root());
-    const roaming_root root = parent(at);
+    const migratable_root root = parent(at);
     root.handle.promise().ctx = ctx.get();
-    root.handle.promise().budget = transfer_budget;
+    root.handle.promise().budget = detail::transfer_budget;
     run.thread("owner", [&] {
-      running_scope running({&at.on[0], nullptr, nullptr, nullptr, &at.deques[0]}, ctx.get());
+      detail::running_scope running({&at.on[0], nullptr, nullptr, nullptr, &at.deques[0]}, ctx.get());
       root.handle.resume();
       drain(at.deques[0]);
     });
     for (std::size_t i = 1; i <= Thieves; ++i) {
       run.thread("thief", [&, i] {
-        running_scope running({&at.on[i], nullptr, nullptr, nullptr, &at.deques[i]}, nullptr);
-        if (fork_entry* rest = at.deques[0].steal()) rest->begin(*rest).resume();
+        detail::running_scope running({&at.on[i], nullptr, nullptr, nullptr, &at.deques[i]}, nullptr);
+        if (detail::fork_entry* rest = at.deques[0].steal()) rest->begin(*rest).resume();
         drain(at.deques[i]);
       });
     }
@@ -108,7 +109,7 @@ auto forked_by(roaming_root (*parent)(site&)) {
 // One theft: a branch ends, and the holder joins.
 template <std::memory_order Order>
 void split_counter(execution& run) {
-  atomic<std::int32_t> balance{0, "balance"};
+  primitive::atomic<std::int32_t> balance{0, "balance"};
   var<int> by_branch{0, "by branch"};
   var<int> by_holder{0, "by holder"};
   var<int> resumed{0, "resumed"};

@@ -1,4 +1,4 @@
-// The join word of a scheduled coroutine (core/scheduled.hpp) under every schedule: the end meets a join that is
+// The join word of a scheduled coroutine (core/detail/scheduled.hpp) under every schedule: the end meets a join that is
 // cancelled, and a handle that is dropped. The result is received once, an exception by the handle or by on_unhandled.
 #include <hocket/core/join_handle.hpp>
 
@@ -25,10 +25,10 @@ var<int>* cause = nullptr;  // of the exception
 
 struct one_target final : hocket::spawn_target {
   struct nowhere final : hocket::executor {
-    void post(hocket::runnable&) noexcept override {}
+    void post(hocket::detail::runnable&) noexcept override {}
   };
   hocket::executor& home() noexcept override { return home_; }
-  hocket::context& surroundings() noexcept override { return hocket::context::root(); }
+  hocket::context& parent_context() noexcept override { return hocket::context::root(); }
   std::error_code enroll(std::size_t) noexcept override { return {}; }
   void leave() noexcept override {}
   hocket::unhandled_handler on_unhandled() const noexcept override {
@@ -43,13 +43,14 @@ struct one_target final : hocket::spawn_target {
 };
 
 // What spawn allocates, ended by hand.
-class one_spawned final : public hocket::scheduled_result<int> {
+class one_spawned final : public hocket::detail::scheduled_result<int> {
  public:
   explicit one_spawned(one_target& on)
-      : scheduled_result(on, hocket::coroutine_kind::task, {.at = {}}, [](hocket::context& self) noexcept {
-          ++disposed;
-          static_cast<one_spawned&>(self).own_->free();
-        }) {
+      : hocket::detail::scheduled_result<int>(on, hocket::detail::coroutine_kind::task, {.at = {}},
+                                              [](hocket::context& self) noexcept {
+                                                ++disposed;
+                                                static_cast<one_spawned&>(self).own_->free();
+                                              }) {
     require(enroll());
     launch({});
   }
@@ -122,6 +123,20 @@ void cancelled_and_joined_again(execution& run) {
   require(disposed == 1);
 }
 
+// Nobody but the stop ends the wait: the coroutine goes on.
+void cancelled_alone(execution& run) {
+  stage on;
+  kept<stop_source> stop;
+  place mortal(&*stop);
+  run.thread("joins", [&] { require(!wait_at(mortal, on.handle->join()).has_value()); });
+  run.thread("cancels", [&] { stop->request(); });
+  run.join();
+  stop.free();
+  on.coroutine->end_with(7);
+  on.handle.free();
+  require(disposed == 1);
+}
+
 void dropped(execution& run) {
   stage on;
   var<int> work{0, "work"};
@@ -166,6 +181,10 @@ TEST_CASE("a join gives the result, and shows what the coroutine did") { ::verdi
 
 TEST_CASE("a join that is cancelled as the coroutine ends can be repeated") {
   ::verdict::none(bounds, cancelled_and_joined_again);
+}
+
+TEST_CASE("a join that is cancelled ends, although the coroutine does not") {
+  ::verdict::none(bounds, cancelled_alone);
 }
 
 TEST_CASE("an exception of a coroutine whose handle is dropped is told once") { ::verdict::none(bounds, dropped); }

@@ -70,9 +70,9 @@ void arrive_beside_a_cancel(execution& run) {
 
 // Counts that order nothing.
 template <class T>
-struct loose_word : hocket::atomic<T> {
-  using hocket::atomic<T>::atomic;
-  T fetch_sub(T n, std::memory_order) { return hocket::atomic<T>::fetch_sub(n, std::memory_order_relaxed); }
+struct loose_word : hocket::primitive::atomic<T> {
+  using hocket::primitive::atomic<T>::atomic;
+  T fetch_sub(T n, std::memory_order) { return hocket::primitive::atomic<T>::fetch_sub(n, std::memory_order_relaxed); }
 };
 struct loose : strength::shared {
   template <class T>
@@ -81,8 +81,8 @@ struct loose : strength::shared {
 
 // Counts in two steps.
 template <class T>
-struct torn_word : hocket::atomic<T> {
-  using hocket::atomic<T>::atomic;
+struct torn_word : hocket::primitive::atomic<T> {
+  using hocket::primitive::atomic<T>::atomic;
   T fetch_sub(T n, std::memory_order) {
     const T before = this->load(std::memory_order_acquire);
     this->store(before - n, std::memory_order_release);

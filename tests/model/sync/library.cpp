@@ -4,14 +4,14 @@
 
 #include "core/kept.hpp"
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
-void* detail::allocate_frame_slowly(frame_bins*, std::size_t bytes) {
+void* allocate_frame_slowly(frame_bins*, std::size_t bytes) {
   (void)hocket_test::detail::graveyard::get();
   return ::operator new(bytes);
 }
-void detail::release_frame_slowly(frame_bins*, void* frame, std::size_t) noexcept {
+void release_frame_slowly(frame_bins*, void* frame, std::size_t) noexcept {
   hocket_test::detail::graveyard::get().destroyed.push_back(frame);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -133,15 +133,15 @@ struct with_word : strength::shared {
 
 // Who leaves does not take his name away.
 template <class T>
-struct named_word : hocket::atomic<T> {
-  using hocket::atomic<T>::atomic;
+struct named_word : hocket::primitive::atomic<T> {
+  using hocket::primitive::atomic<T>::atomic;
   void store(T value, std::memory_order how) {
-    if (value) hocket::atomic<T>::store(value, how);
+    if (value) hocket::primitive::atomic<T>::store(value, how);
   }
 };
 
 // Who leaves takes his name away when he has given the monitor up: the word of the baton sees to that.
-struct late_name : hocket::atomic<const void*> {
+struct late_name : hocket::primitive::atomic<const void*> {
   explicit late_name(const void* value) : atomic(value) { waiting = nullptr; }
   void store(const void* value, std::memory_order how) {
     if (value) atomic::store(value, how);
@@ -150,11 +150,11 @@ struct late_name : hocket::atomic<const void*> {
   static inline late_name* waiting = nullptr;
 };
 template <class T>
-struct late_word : hocket::atomic<T> {
-  using hocket::atomic<T>::atomic;
+struct late_word : hocket::primitive::atomic<T> {
+  using hocket::primitive::atomic<T>::atomic;
   T fetch_sub(T value, std::memory_order how) {
     late_name* const name = std::exchange(late_name::waiting, nullptr);
-    const T seen = hocket::atomic<T>::fetch_sub(value, how);
+    const T seen = hocket::primitive::atomic<T>::fetch_sub(value, how);
     if (name) name->atomic::store(nullptr, std::memory_order_relaxed);
     return seen;
   }
@@ -166,10 +166,10 @@ struct late_word<const void*> : late_name {
 
 // Who goes on after a wait does not say that it is him: the name that was there first does not come back.
 template <class T>
-struct anonymous_word : hocket::atomic<T> {
-  using hocket::atomic<T>::atomic;
+struct anonymous_word : hocket::primitive::atomic<T> {
+  using hocket::primitive::atomic<T>::atomic;
   void store(T value, std::memory_order how) {
-    hocket::atomic<T>::store(value == first_ ? T() : value, how);
+    hocket::primitive::atomic<T>::store(value == first_ ? T() : value, how);
     if (!first_) first_ = value;
   }
 

@@ -163,7 +163,7 @@ void second_beside_a_cancel(execution& run) {
 template <class Strength>
 void work_for_one(execution& run) {
   kept<hocket::basic_auto_reset_event<Strength>> made;
-  hocket::atomic<int> work[2]{{0, "work 0"}, {0, "work 1"}};
+  hocket::primitive::atomic<int> work[2]{{0, "work 0"}, {0, "work 1"}};
   place where;
   for (int i = 0; i < 2; ++i) {
     run.thread(i == 0 ? "makes 0" : "makes 1", [&, i] {
@@ -224,11 +224,11 @@ struct unlocked : strength::shared {
 
 // A set() that leaves an event alone which is set already.
 template <class T>
-struct lazy_word : hocket::atomic<T> {
-  using hocket::atomic<T>::atomic;
+struct lazy_word : hocket::primitive::atomic<T> {
+  using hocket::primitive::atomic<T>::atomic;
   bool compare_exchange_weak(T& seen, T value, std::memory_order won, std::memory_order lost) {
     if (seen == value && this->load(std::memory_order_relaxed) == seen) return true;
-    return hocket::atomic<T>::compare_exchange_weak(seen, value, won, lost);
+    return hocket::primitive::atomic<T>::compare_exchange_weak(seen, value, won, lost);
   }
 };
 struct lazy : strength::shared {
@@ -242,8 +242,8 @@ struct lazy : strength::shared {
 
 // A mutex that is put back in two steps.
 template <class T>
-struct split_word : hocket::atomic<T> {
-  using hocket::atomic<T>::atomic;
+struct split_word : hocket::primitive::atomic<T> {
+  using hocket::primitive::atomic<T>::atomic;
   T fetch_sub(T value, std::memory_order how) {
     const T seen = this->load(std::memory_order_relaxed);
     this->store(seen - value, how);

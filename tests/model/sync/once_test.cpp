@@ -104,9 +104,9 @@ void done_before_three(execution& run) {
 
 // Whether it is done is read without any order.
 template <class T>
-struct loose_word : hocket::atomic<T> {
-  using hocket::atomic<T>::atomic;
-  T load(std::memory_order) const { return hocket::atomic<T>::load(std::memory_order_relaxed); }
+struct loose_word : hocket::primitive::atomic<T> {
+  using hocket::primitive::atomic<T>::atomic;
+  T load(std::memory_order) const { return hocket::primitive::atomic<T>::load(std::memory_order_relaxed); }
 };
 struct loose : strength::shared {
   template <class T>
@@ -118,12 +118,12 @@ struct loose : strength::shared {
 };
 // done() does not say so to those who come.
 template <class T>
-struct silent_word : hocket::atomic<T> {
-  using hocket::atomic<T>::atomic;
+struct silent_word : hocket::primitive::atomic<T> {
+  using hocket::primitive::atomic<T>::atomic;
   T exchange(T value, std::memory_order how) {
     if constexpr (std::is_same_v<T, bool>)
       return this->load(how == std::memory_order_release ? std::memory_order_relaxed : how);
-    else return hocket::atomic<T>::exchange(value, how);
+    else return hocket::primitive::atomic<T>::exchange(value, how);
   }
 };
 struct silent : strength::shared {

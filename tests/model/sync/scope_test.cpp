@@ -93,7 +93,7 @@ template <class F>
 void ended_by_another_thread(execution& run, F cancels) {
   stage on;
   hocket::event never;
-  place inside(on.all->surroundings().stop());
+  place inside(on.all->parent_context().stop());
   on.enroll();
   run.thread("child", [&] {
     require(wait_at(inside, never.wait()).error() == std::errc::operation_canceled);
@@ -114,7 +114,7 @@ void cancelled_by_another_thread(execution& run) {
 
 // The same without a share of the count: the scope may be gone before all is told.
 void stopped_without_a_share(execution& run) {
-  ended_by_another_thread(run, [](scope& all) { all.surroundings().stop()->request(hocket::verdict::cancelled); });
+  ended_by_another_thread(run, [](scope& all) { all.parent_context().stop()->request(hocket::stop_level::cancel); });
 }
 
 // Two requests beside each other, one of them a kill, and a scope that has no child and is used again.

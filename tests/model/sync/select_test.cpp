@@ -11,11 +11,11 @@ namespace {
 
 using hocket::result;
 using hocket::stop_source;
-using hocket::suspension;
-using hocket::waiter;
 using hocket::model::bug;
 using hocket::model::execution;
 using hocket::model::require;
+using hocket::primitive::suspension;
+using hocket::primitive::waiter;
 using hocket_test::kept;
 using hocket_test::permit_source;
 using hocket_test::place;
@@ -75,7 +75,7 @@ template <mistake Made>
 struct source : permit_source {
   using permit_source::permit_source;
   bool take_or_list(suspension& wait, waiter& entry) noexcept override {
-    hocket::locked guard(mutex_);
+    hocket::primitive::locked guard(mutex_);
     if (free_ > 0) {
       bool taken = wait.take_now(entry, *this);
       if (taken || Made == mistake::does_not_ask) --free_;
@@ -97,7 +97,7 @@ struct source : permit_source {
     result<void> take() noexcept { return {}; }
     source* from;
   };
-  hocket::operation<acquiring> get() { return hocket::operation<acquiring>(acquiring{this}); }
+  hocket::primitive::operation<acquiring> get() { return hocket::primitive::operation<acquiring>(acquiring{this}); }
 };
 
 template <mistake Made, bool both = true>

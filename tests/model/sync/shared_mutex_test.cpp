@@ -151,10 +151,10 @@ struct unlocked : strength::shared {
 };
 // Unlocking orders nothing.
 template <class T>
-struct loose_word : hocket::atomic<T> {
-  using hocket::atomic<T>::atomic;
+struct loose_word : hocket::primitive::atomic<T> {
+  using hocket::primitive::atomic<T>::atomic;
   bool compare_exchange_weak(T& seen, T value, std::memory_order won, std::memory_order lost) {
-    return hocket::atomic<T>::compare_exchange_weak(
+    return hocket::primitive::atomic<T>::compare_exchange_weak(
         seen, value, won == std::memory_order_release ? std::memory_order_relaxed : won, lost);
   }
 };

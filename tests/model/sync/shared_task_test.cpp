@@ -18,16 +18,16 @@ using ::verdict::unneeded_in;
 namespace model = hocket::model;
 
 // A frame made by hand: what is queued is ended by the thread that plays its executor.
-struct hand_frame : hocket::frame_head, hocket::coroutine_header {
-  hand_frame() noexcept : hocket::frame_head{&none, &destroyed} {}
+struct hand_frame : hocket::detail::frame_head, hocket::detail::coroutine_header {
+  hand_frame() noexcept : hocket::detail::frame_head{&none, &destroyed} {}
   static void none(void*) {}
   static void destroyed(void* frame) {
-    auto& self = *static_cast<hand_frame*>(static_cast<hocket::frame_head*>(frame));
+    auto& self = *static_cast<hand_frame*>(static_cast<hocket::detail::frame_head*>(frame));
     ++self.freed;
     self.value = 0;
     self.state.free();
   }
-  std::coroutine_handle<> handle() noexcept { return hocket::handle_of(*this); }
+  std::coroutine_handle<> handle() noexcept { return hocket::detail::handle_of(*this); }
 
   var<int> value{0, "value"};
   int freed = 0;
@@ -37,18 +37,18 @@ struct hand_frame : hocket::frame_head, hocket::coroutine_header {
 // Where the body runs: whoever is posted here first is the body.
 class stage_executor final : public hocket::executor {
  public:
-  void post(hocket::runnable&) noexcept override {
+  void post(hocket::detail::runnable&) noexcept override {
     ++launches;
     posted_.store(1, std::memory_order_release);
-    hocket::futex_wake_one(posted_);
+    hocket::detail::futex_wake_one(posted_);
   }
   void wait_for_body() {
-    while (posted_.load(std::memory_order_acquire) == 0) hocket::futex_wait(posted_, 0);
+    while (posted_.load(std::memory_order_acquire) == 0) hocket::detail::futex_wait(posted_, 0);
   }
   int launches = 0;
 
  private:
-  hocket::atomic<std::uint32_t> posted_{0, "posted"};
+  hocket::primitive::atomic<std::uint32_t> posted_{0, "posted"};
 };
 
 // The wait of a handle, as shared_task has it.
@@ -57,7 +57,9 @@ class hand_wait {
   using value_type = int;
   explicit hand_wait(hand_frame& of) noexcept : of_(&of) {}
   bool try_now() noexcept { return of_->state->try_now(); }
-  void begin(hocket::suspension& wait, hocket::waiter& entry) noexcept { of_->state->begin(wait, entry); }
+  void begin(hocket::primitive::suspension& wait, hocket::primitive::waiter& entry) noexcept {
+    of_->state->begin(wait, entry);
+  }
   hocket::result<int> take() {
     if (std::error_code error = of_->state->check()) return hocket::failure(error);
     return static_cast<int>(of_->value);
@@ -71,11 +73,11 @@ struct stage {
   hand_frame frame;
   stage_executor on;
 
-  hocket::operation<hand_wait> wait() { return hocket::operation<hand_wait>(hand_wait(frame)); }
+  hocket::primitive::operation<hand_wait> wait() { return hocket::primitive::operation<hand_wait>(hand_wait(frame)); }
   // What the body does from its first resume to its end.
   void body() {
     on.wait_for_body();
-    hocket::this_thread().seat.running_on = &on;
+    hocket::detail::this_thread().seat.running_on = &on;
     frame.state->enter();
     frame.value = 7;
     frame.state->succeed();
@@ -130,7 +132,7 @@ void dropped_unawaited(execution& run) {
 // The thread that runs a body leaves when all have left who were spawned by it.
 void all_leave(execution& run) {
   struct told final : hocket::executor {
-    void post(hocket::runnable&) noexcept override { require(one == 1 && other == 1); }
+    void post(hocket::detail::runnable&) noexcept override { require(one == 1 && other == 1); }
     var<int> one{0, "one"}, other{0, "other"};
   } here;
   hocket::detail::lone_target target(here);

@@ -183,11 +183,11 @@ struct unlocked : strength::shared {
 
 // A count is written, and the notes are read, without the order between the two.
 template <class T>
-class unfenced_word : public hocket::atomic<T> {
+class unfenced_word : public hocket::primitive::atomic<T> {
  public:
-  using hocket::atomic<T>::atomic;
+  using hocket::primitive::atomic<T>::atomic;
   void store(T value, std::memory_order asked) noexcept {
-    hocket::atomic<T>::store(value, asked == std::memory_order_seq_cst ? std::memory_order_release : asked);
+    hocket::primitive::atomic<T>::store(value, asked == std::memory_order_seq_cst ? std::memory_order_release : asked);
   }
 };
 struct unfenced : strength::shared {

@@ -10,13 +10,13 @@ namespace {
 
 using hocket::result;
 using hocket::stop_source;
-using hocket::suspension;
-using hocket::wait_source;
-using hocket::waiter;
 using hocket::model::bug;
 using hocket::model::execution;
 using hocket::model::require;
 using hocket::model::var;
+using hocket::primitive::suspension;
+using hocket::primitive::wait_source;
+using hocket::primitive::waiter;
 using hocket_test::kept;
 using hocket_test::place;
 using hocket_test::wait_at;
@@ -63,7 +63,7 @@ void selected_beside_an_event(execution& run) {
   run.thread("selects", [&] {
     auto got = wait_at(where, select(hocket::stopped(*quit), set->wait()));
     require(got.has_value());
-    require(got->index() == 1 ? set->is_set() : quit->requested() == hocket::verdict::cancelled);
+    require(got->index() == 1 ? set->is_set() : quit->requested() == hocket::stop_level::cancel);
   });
   run.thread("requests", [&] { quit->request(); });
   run.thread("sets", [&] { set->set(); });
@@ -76,15 +76,15 @@ void selected_beside_an_event(execution& run) {
 enum class mistake { none, does_not_ask, keeps_the_hold };
 
 template <mistake Made>
-struct watch final : wait_source, hocket::stop_node {
+struct watch final : wait_source, hocket::detail::stop_node {
   explicit watch(stop_source& of) : source(of) {}
   void begin(suspension& wait, waiter& entry) noexcept {
-    fire = [](stop_node& self, hocket::verdict) noexcept {
+    fire = [](hocket::detail::stop_node& self, hocket::stop_level) noexcept {
       if (Made != mistake::keeps_the_hold) static_cast<watch&>(self).entry_->claim_popped().post();
     };
     entry_ = &entry;
     entry.enlist(wait, *this);
-    const bool late = source.attach(*this) != hocket::verdict::idle;
+    const bool late = source.attach(*this) != hocket::stop_level::none;
     if (late && Made != mistake::does_not_ask) entry.claim_popped().post();
   }
   const char* what() const noexcept override { return "a broken watch"; }
@@ -108,8 +108,9 @@ void requested_beside_the_wait(execution& run) {
   kept<stop_source> quit;
   kept<watch<Made>> by(*quit);
   place where;
-  run.thread("waits",
-             [&] { require(wait_at(where, hocket::operation<watching<Made>>(watching<Made>{&*by})).has_value()); });
+  run.thread("waits", [&] {
+    require(wait_at(where, hocket::primitive::operation<watching<Made>>(watching<Made>{&*by})).has_value());
+  });
   run.thread("requests", [&] { quit->request(); });
   run.join();
   by.free();

@@ -1,9 +1,9 @@
 // Threads that wait for operations, under the model checker.
 #pragma once
 #include <hocket/core/context.hpp>
-#include <hocket/core/current.hpp>
+#include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/operation.hpp>
 #include <hocket/core/executor.hpp>
-#include <hocket/core/operation.hpp>
 #include <hocket/core/stop.hpp>
 
 #include "core/kept.hpp"
@@ -17,18 +17,18 @@ class place final : public hocket::executor {
   explicit place(hocket::stop_source* stop = nullptr)
       : ctx_(hocket::context::child_of(hocket::context::root(), {.stop = stop})) {}
 
-  void post(hocket::runnable&) noexcept override {
+  void post(hocket::detail::runnable&) noexcept override {
     // A plain store would hide a second post.
     if (posts_.fetch_add(1, std::memory_order_release) != taken_) twice_ = true;
-    hocket::futex_wake_one(posts_);
+    hocket::detail::futex_wake_one(posts_);
   }
   void enter() {
-    hocket::this_thread().seat.running_on = this;
-    hocket::this_thread().ctx = ctx_.get();
+    hocket::detail::this_thread().seat.running_on = this;
+    hocket::detail::this_thread().ctx = ctx_.get();
   }
   // Until the post of the wait under way.
   void sleep() {
-    while (posts_.load(std::memory_order_acquire) == taken_) hocket::futex_wait(posts_, taken_);
+    while (posts_.load(std::memory_order_acquire) == taken_) hocket::detail::futex_wait(posts_, taken_);
     ++taken_;
   }
   void expect_no_post() const {
@@ -40,15 +40,15 @@ class place final : public hocket::executor {
   hocket::context_ptr ctx_;
   bool twice_ = false;
   std::uint32_t taken_ = 0;  // of the thread that waits here
-  hocket::atomic<std::uint32_t> posts_{0, "posts"};
+  hocket::primitive::atomic<std::uint32_t> posts_{0, "posts"};
 };
 
 // One wait: begun where it is constructed, ended by end(), which may be on another thread of the model. Its memory is
 // given up as soon as a coroutine's would be.
-template <class Op, class Terms = hocket::plain_terms>
+template <class Op, class Options = hocket::detail::no_options>
 class one_wait {
  public:
-  one_wait(place& where, hocket::operation<Op, Terms> op) : where_(where), op_(std::move(op)), wait_(op_) {
+  one_wait(place& where, hocket::primitive::operation<Op, Options> op) : where_(where), op_(std::move(op)), wait_(op_) {
     static_cast<void>(std::move(op_).unwrap());  // it is awaited, by hand
     where_.enter();
     if (!wait_->await_ready()) suspended_ = wait_->await_suspend({});
@@ -65,15 +65,15 @@ class one_wait {
 
  private:
   place& where_;
-  hocket::operation<Op, Terms> op_;
-  kept<hocket::wait<Op, Terms>> wait_;
+  hocket::primitive::operation<Op, Options> op_;
+  kept<hocket::detail::wait<Op, Options>> wait_;
   bool suspended_ = false;
 };
 
 // Waits in the calling thread.
-template <class Op, class Terms>
-auto wait_at(place& where, hocket::operation<Op, Terms> op) {
-  return one_wait<Op, Terms>(where, std::move(op)).end();
+template <class Op, class Options>
+auto wait_at(place& where, hocket::primitive::operation<Op, Options> op) {
+  return one_wait<Op, Options>(where, std::move(op)).end();
 }
 
 }  // namespace hocket_test

@@ -19,8 +19,8 @@
 
 namespace {
 
+using hocket::end_kind;
 using hocket::event;
-using hocket::settled;
 using hocket::stop_source;
 using hocket::detail::when_frame;
 using hocket::detail::when_group;
@@ -51,7 +51,7 @@ class family final : public when_group {
   using when_group::go_on;
 
  private:
-  hocket::atomic<bool> begun_{false, "begun"};
+  hocket::primitive::atomic<bool> begun_{false, "begun"};
 };
 
 struct child {
@@ -68,7 +68,7 @@ struct stage {
 
   explicit stage(std::size_t enough, stop_source* above = nullptr) : where(above), group(enough) {}
 
-  void end(std::size_t i, settled how) {
+  void end(std::size_t i, end_kind how) {
     group->await_begin();
     child& one = children[i];
     one.wanted = group->wants(one.frame);
@@ -79,7 +79,7 @@ struct stage {
   void end_when_decided(std::size_t i) {
     group->await_begin();
     while (!group->decided()) model::pause();
-    end(i, settled::cancelled);
+    end(i, end_kind::cancelled);
   }
   // The parent. `look` is what it does with the group before it destroys that.
   template <class F>
@@ -97,16 +97,16 @@ struct stage {
 
 void all_of_two(execution& run) {
   stage<2> on(when_group::never);
-  run.thread("first", [&] { on.end(0, settled::value); });
-  run.thread("second", [&] { on.end(1, settled::value); });
+  run.thread("first", [&] { on.end(0, end_kind::value); });
+  run.thread("second", [&] { on.end(1, end_kind::value); });
   run.thread("parent", [&] { on.wait([&] { require(!on.group->decided(), "nothing decides it"); }); });
   run.join();
 }
 
 void one_of_two(execution& run) {
   stage<2> on(1);
-  run.thread("first", [&] { on.end(0, settled::value); });
-  run.thread("second", [&] { on.end(1, settled::value); });
+  run.thread("first", [&] { on.end(0, end_kind::value); });
+  run.thread("second", [&] { on.end(1, end_kind::value); });
   run.thread("parent", [&] {
     on.wait([&] {
       const auto& [first, second] = on.children;
@@ -119,8 +119,8 @@ void one_of_two(execution& run) {
 
 void two_of_two(execution& run) {
   stage<2> on(2);
-  run.thread("first", [&] { on.end(0, settled::value); });
-  run.thread("second", [&] { on.end(1, settled::value); });
+  run.thread("first", [&] { on.end(0, end_kind::value); });
+  run.thread("second", [&] { on.end(1, end_kind::value); });
   run.thread("parent", [&] {
     on.wait([&] {
       const auto& [first, second] = on.children;
@@ -133,8 +133,8 @@ void two_of_two(execution& run) {
 
 void two_fail(execution& run) {
   stage<2> on(when_group::at_failure);
-  run.thread("first", [&] { on.end(0, settled::error); });
-  run.thread("second", [&] { on.end(1, settled::exception); });
+  run.thread("first", [&] { on.end(0, end_kind::error); });
+  run.thread("second", [&] { on.end(1, end_kind::exception); });
   run.thread("parent", [&] {
     on.wait([&] {
       const when_frame* const failed = on.group->first_failure();
@@ -154,7 +154,7 @@ void stopped_from_outside(execution& run) {
   stage<2> on(when_group::never, &*stop);
   run.thread("requests", [&] { stop->request(); });
   run.thread("child", [&] {
-    on.end(0, settled::value);
+    on.end(0, end_kind::value);
     on.end_when_decided(1);
   });
   run.thread("parent", [&] { on.wait([] {}); });
@@ -169,16 +169,16 @@ class hands final : public hocket::executor {
  public:
   explicit hands(stop_source* above = nullptr) : parent_(above) {}
 
-  void post(hocket::runnable& work) noexcept override {
+  void post(hocket::detail::runnable& work) noexcept override {
     if (!work.handle) return parent_.post(work);
     posted_[model::thread_index()].push_back(&work);
   }
   void drain() {
     auto& mine = posted_[model::thread_index()];
     while (!mine.empty()) {
-      hocket::runnable* const work = mine.back();
+      hocket::detail::runnable* const work = mine.back();
       mine.pop_back();
-      hocket::running_scope here({this}, nullptr);
+      hocket::detail::running_scope here({this}, nullptr);
       work->handle.resume();
     }
   }
@@ -187,7 +187,7 @@ class hands final : public hocket::executor {
   template <class Awaiter>
   auto wait_for(Awaiter& group) {
     parent_.enter();
-    hocket::this_thread().seat.running_on = this;
+    hocket::detail::this_thread().seat.running_on = this;
     const bool suspends = group.await_suspend({});
     drain();
     if (suspends) parent_.sleep();
@@ -198,7 +198,7 @@ class hands final : public hocket::executor {
 
  private:
   place parent_;
-  std::vector<hocket::runnable*> posted_[4];  // of each thread
+  std::vector<hocket::detail::runnable*> posted_[4];  // of each thread
 };
 
 // The awaiter, where it may be destroyed at once.

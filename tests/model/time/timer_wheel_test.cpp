@@ -1,9 +1,9 @@
 // The protocol between a timer wheel's owner and the threads that detach, under every schedule: a wait with a deadline
 // ends once, by its grant or by its timer; its memory is free when the last holder says so, and so is the wheel, as
 // soon as its last wait is over. Both are freed at once, so a late touch is a use after destruction.
-#include <hocket/core/current.hpp>
+#include <hocket/core/detail/current.hpp>
 #include <hocket/core/executor.hpp>
-#include <hocket/time/timer_wheel.hpp>
+#include <hocket/time/detail/timer_wheel.hpp>
 
 #include "core/kept.hpp"
 #include "verdict.hpp"
@@ -14,20 +14,21 @@
 
 namespace {
 
-using hocket::atomic;
 using hocket::duration;
 using hocket::time_point;
-using hocket::timer_node;
-using hocket::timer_wheel;
+using hocket::detail::timer_call;
+using hocket::detail::timer_node;
+using hocket::detail::timer_wheel;
 using hocket::model::bug;
 using hocket::model::execution;
 using hocket::model::require;
 using hocket::model::var;
+using hocket::primitive::atomic;
 using hocket_test::kept;
 namespace model = hocket::model;
 
 // The owner's alone, as the time of a turn is. It flows, so a wait for a time from now gets its time in the next turn.
-struct stepped_clock final : hocket::clock {
+struct stepped_clock final : hocket::clock_source {
   time_point now() const noexcept override { return present; }
   bool flows() const noexcept override { return true; }
   time_point present{};
@@ -35,17 +36,17 @@ struct stepped_clock final : hocket::clock {
 
 // As much of a loop as the wheel sees: an executor that sleeps until something was posted, and a runnable of its own
 // that it posts to itself in wake(). What was posted is a bit each; a wait is over when its coroutine is posted.
-class small_loop final : public hocket::executor, public hocket::timer_waker {
+class small_loop final : public hocket::executor, public hocket::detail::timer_waker {
  public:
   static constexpr std::uint32_t reminder = 1;
 
   stepped_clock time;
   timer_wheel wheel{time, *this, *this};
 
-  void post(hocket::runnable&) noexcept override {}
+  void post(hocket::detail::runnable&) noexcept override {}
   void post(std::uint32_t what) noexcept {
     inbox_.fetch_or(what, std::memory_order_release);
-    hocket::futex_wake_one(inbox_);
+    hocket::detail::futex_wake_one(inbox_);
   }
   void wake() noexcept override {
     reminder_link_ = 1;  // as the push to an inbox writes it
@@ -54,7 +55,7 @@ class small_loop final : public hocket::executor, public hocket::timer_waker {
   // What came; reclaims if it was asked to. Sleeps if nothing came.
   std::uint32_t take() {
     std::uint32_t what = 0;
-    while ((what = inbox_.exchange(0, std::memory_order_acquire)) == 0) hocket::futex_wait(inbox_, 0);
+    while ((what = inbox_.exchange(0, std::memory_order_acquire)) == 0) hocket::detail::futex_wait(inbox_, 0);
     if (what & reminder) {
       require(reminder_link_ == 1, "reminded twice");
       reminder_link_ = 0;
@@ -74,7 +75,7 @@ class timed_wait : timer_node {
  public:
   timed_wait(small_loop& loop, std::uint32_t number, std::int64_t due) : loop_(loop), number_(number) {
     when = time_point{duration{due}};
-    fire = [](timer_node& self) noexcept {
+    fire = [](timer_node& self, timer_call) noexcept {
       auto& it = static_cast<timed_wait&>(self);
       require(!std::exchange(it.fired_, true), "fired twice");
       it.life_ = 1;
@@ -133,10 +134,10 @@ struct stage {
   // Begins the waits, turns the wheel at `then`, frees each wait when it is posted, and the loop when the last one was.
   // Waits from now are given their time by a turn at the start, while they may be granted already.
   void own(std::int64_t then, bool reclaims_unasked, from begin) {
-    hocket::running_scope running({&*loop}, nullptr);
+    hocket::detail::running_scope running({&*loop}, nullptr);
     for (auto& wait : waits) begin == from::now ? wait->begin_from_now() : wait->begin();
     begun.store(1, std::memory_order_release);
-    hocket::futex_wake_all(begun);
+    hocket::detail::futex_wake_all(begun);
     if (begin == from::now) loop->wheel.advance();
     loop->time.present = time_point{duration{then}};
     loop->wheel.advance();
@@ -154,7 +155,7 @@ struct stage {
     loop.free();
   }
   void wait_until_begun() {
-    while (begun.load(std::memory_order_acquire) == 0) hocket::futex_wait(begun, 0);
+    while (begun.load(std::memory_order_acquire) == 0) hocket::detail::futex_wait(begun, 0);
   }
 };
 

@@ -1,4 +1,4 @@
 // In a shared library, beside the cases of fault 29.
 #include "regress/library/library.hpp"
 
-hocket::thread_state* hocket_test::found_by_library() noexcept { return &hocket::this_thread(); }
+hocket::detail::thread_state* hocket_test::found_by_library() noexcept { return &hocket::detail::this_thread(); }

@@ -1,9 +1,9 @@
 #pragma once
-#include <hocket/core/current.hpp>
+#include <hocket/core/detail/current.hpp>
 
 namespace hocket_test {
 
 // The state of the calling thread, as the shared library finds it.
-hocket::thread_state* found_by_library() noexcept;
+hocket::detail::thread_state* found_by_library() noexcept;
 
 }  // namespace hocket_test

@@ -6,12 +6,12 @@
 #include <thread>
 
 TEST_CASE("a shared library finds the state of a thread that the program finds") {
-  hocket::thread_state* const here = hocket_test::found_by_library();
-  CHECK(here == &hocket::this_thread());
-  hocket::thread_state *theirs = nullptr, *ours = nullptr;
+  hocket::detail::thread_state* const here = hocket_test::found_by_library();
+  CHECK(here == &hocket::detail::this_thread());
+  hocket::detail::thread_state *theirs = nullptr, *ours = nullptr;
   std::thread([&] {
     theirs = hocket_test::found_by_library();
-    ours = &hocket::this_thread();
+    ours = &hocket::detail::this_thread();
   }).join();
   CHECK(theirs == ours);
   CHECK(theirs != here);

@@ -1,5 +1,5 @@
 // FAULT 27, the neighbours: faults that are nobody's overflow, handlers that were there before, and the switch.
-#include <hocket/context/switch.hpp>
+#include <hocket/context/detail/switch.hpp>
 #include <hocket/fiber/coroutine.hpp>
 #include <hocket/fiber/overflow_report.hpp>
 
@@ -43,10 +43,10 @@ void open_page(int, siginfo_t* info, void*) {
 }
 
 // Threads of the operating system report nothing.
-const doctest::skip on_fibers(machine::fibers_are_threads);
+const doctest::skip on_fibers(detail::machine::fibers_are_threads);
 
 // Memcheck counts the fault itself as an error, and its leak check, when such a child exits, reads the guard page.
-const doctest::skip outside_valgrind(machine::fibers_are_threads || hocket_test::runs_in_valgrind());
+const doctest::skip outside_valgrind(detail::machine::fibers_are_threads || hocket_test::runs_in_valgrind());
 
 }  // namespace
 

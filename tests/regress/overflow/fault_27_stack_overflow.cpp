@@ -1,7 +1,7 @@
 // FAULT 27: a stack that overflows in silence (minicoro#19, openssl#6017, marl#43, wasmfxtime#26, tarantool#2411). A
 // recursion, and one frame that would jump over the guard page, end with a message that names the coroutine, whatever
 // handled the signal before. Each case runs in a child; the parent makes no fiber, so that nothing is installed yet.
-#include <hocket/context/switch.hpp>
+#include <hocket/context/detail/switch.hpp>
 #include <hocket/core/yield.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/call_on_stack.hpp>
@@ -47,7 +47,7 @@ unsigned long number_after(const std::string& report, const char* words) {
 }
 
 // Threads of the operating system report nothing.
-const doctest::skip on_fibers(machine::fibers_are_threads);
+const doctest::skip on_fibers(detail::machine::fibers_are_threads);
 
 }  // namespace
 
@@ -109,7 +109,7 @@ TEST_CASE("fault 27: a coroutine on a stack that it shares with others" * on_fib
 
 TEST_CASE("fault 27: guards that mprotect made" * on_fibers) {
   const child_end end = die([] {
-    refuse_guard_markers();
+    detail::refuse_guard_markers();
     run_raw(recur);
   });
   CHECK(end.how == segmentation_fault);

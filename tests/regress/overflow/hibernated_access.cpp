@@ -1,7 +1,7 @@
 // A pointer to a variable of a fiber that hibernates, used by others: the access faults, and the report says whose it
 // is.
-#include <hocket/base/platform/poison.hpp>
-#include <hocket/context/switch.hpp>
+#include <hocket/base/detail/platform/poison.hpp>
+#include <hocket/context/detail/switch.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/hibernate.hpp>
 #include <hocket/fiber/spawn.hpp>
@@ -31,7 +31,7 @@ void with_hibernated(void (*use)(std::uintptr_t variable)) {
   std::uintptr_t variable = 0;
   spawn(lp, {.name = "sleeper", .hibernate_after = std::chrono::hours(1)}, [&] {
     volatile char own = 1;
-    variable = reinterpret_cast<std::uintptr_t>(place_on_stack(const_cast<const char*>(&own)));
+    variable = reinterpret_cast<std::uintptr_t>(detail::stack_address(const_cast<const char*>(&own)));
     static_cast<void>(await(never.wait()));
     static_cast<void>(own);
   });
@@ -41,7 +41,7 @@ void with_hibernated(void (*use)(std::uintptr_t variable)) {
   use(variable);
 }
 
-bool nothing_faults() { return machine::fibers_are_threads || !guards_are_markers(); }
+bool nothing_faults() { return detail::machine::fibers_are_threads || !detail::guards_are_markers(); }
 
 }  // namespace
 

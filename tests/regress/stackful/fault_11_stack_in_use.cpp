@@ -26,7 +26,7 @@ constexpr std::size_t stack_size = 64 * 1024;
 bool is_near(std::uintptr_t a, std::uintptr_t b) { return (a > b ? a - b : b - a) < stack_size; }
 
 // One of hocket's own kind: it gets the fiber's own handle.
-class where_it_commits : public own_awaiter {
+class where_it_commits : public detail::own_awaiter {
  public:
   static bool await_ready() noexcept { return false; }
   bool await_suspend(std::coroutine_handle<>) noexcept {
@@ -39,7 +39,7 @@ class where_it_commits : public own_awaiter {
   std::uintptr_t at_ = 0;
 };
 
-class keep_handle : public own_awaiter {
+class keep_handle : public detail::own_awaiter {
  public:
   explicit keep_handle(std::coroutine_handle<>& to) noexcept : to_(to) {}
   static bool await_ready() noexcept { return false; }

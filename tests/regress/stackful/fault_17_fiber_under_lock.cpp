@@ -25,7 +25,7 @@ void deep_inside(event& never) {
 }  // namespace
 
 TEST_CASE("FAULT 17: a fiber that waits under a checked lock of its caller is fatal, and names both" *
-          doctest::skip(!debug_checks)) {
+          doctest::skip(!detail::debug_checks)) {
   const auto end = end_of_child([] {
     lock_type lock("inventory");
     event never;
@@ -41,7 +41,7 @@ TEST_CASE("FAULT 17: a fiber that waits under a checked lock of its caller is fa
   CHECK_MESSAGE(end.errors.find("careless") != end.errors.npos, end.errors);
 }
 
-TEST_CASE("FAULT 17: so is a fiber's await of what is possible at once" * doctest::skip(!debug_checks)) {
+TEST_CASE("FAULT 17: so is a fiber's await of what is possible at once" * doctest::skip(!detail::debug_checks)) {
   expect_fatal(
       [] {
         lock_type lock;
@@ -56,7 +56,7 @@ TEST_CASE("FAULT 17: so is a fiber's await of what is possible at once" * doctes
       "a coroutine waited while its thread holds the lock");
 }
 
-TEST_CASE("FAULT 17: so is a fiber's yield" * doctest::skip(!debug_checks)) {
+TEST_CASE("FAULT 17: so is a fiber's yield" * doctest::skip(!detail::debug_checks)) {
   expect_fatal(
       [] {
         lock_type lock;

@@ -14,7 +14,7 @@
 using namespace hocket;
 
 TEST_CASE("fault 18: eight fibers on two threads send and receive without end") {
-  constexpr int each = sanitizer == sanitizer_kind::plain && !conforming_mode ? 50'000 : 2'000;
+  constexpr int each = detail::sanitizer == detail::sanitizer_kind::plain && !detail::conforming_mode ? 50'000 : 2'000;
   for (const std::size_t places : {0u, 1u, 8u}) {
     runtime rt({.workers = 2});
     channel<int> c(places);
@@ -41,7 +41,7 @@ TEST_CASE("fault 18: eight fibers on two threads send and receive without end") 
 }
 
 TEST_CASE("fault 18: pairs of fibers on two threads send and receive one to one without end") {
-  constexpr int each = sanitizer == sanitizer_kind::plain && !conforming_mode ? 50'000 : 2'000;
+  constexpr int each = detail::sanitizer == detail::sanitizer_kind::plain && !detail::conforming_mode ? 50'000 : 2'000;
   for (const std::size_t places : {1u, 8u}) {
     runtime rt({.workers = 2});
     std::vector<std::unique_ptr<spsc_channel<int>>> pairs;

@@ -1,6 +1,6 @@
 // FAULT 30: a yield inside catch mixes up the exceptions of two coroutines (silk#98, boost.context#302, userver#1247,
 // rethinkdb#153): the ABI keeps them per thread.
-#include <hocket/context/exception_globals.hpp>
+#include <hocket/context/detail/exception_globals.hpp>
 #include <hocket/fiber/coroutine.hpp>
 
 #include <doctest/doctest.h>
@@ -44,7 +44,7 @@ TEST_CASE("fault 30: two coroutines that suspend inside catch keep their own exc
   auto a = handler("a"), b = handler("b");
   CHECK(a.resume() == "a");
   CHECK(b.resume() == "b");
-  CHECK(current_exception_globals().empty());
+  CHECK(detail::current_exception_globals().empty());
   CHECK(a.resume() == "int 7");
   CHECK(b.resume() == "int 7");
   CHECK(a.resume() == "a uncaught 0");
@@ -62,7 +62,7 @@ TEST_CASE("fault 30: the resumer's own exception is not seen by the coroutine an
     CHECK(a.resume() == "a uncaught 0");
     CHECK(rethrown() == "resumer");
   }
-  CHECK(current_exception_globals().empty());
+  CHECK(detail::current_exception_globals().empty());
 }
 
 TEST_CASE("fault 30: a coroutine resumed by a destructor during unwinding sees no exception in flight") {
@@ -107,5 +107,5 @@ TEST_CASE("fault 30: destroyed while suspended in catch, the exception is freed 
     CHECK(alive == 1);
   }
   CHECK(alive == 0);
-  CHECK(current_exception_globals().empty());
+  CHECK(detail::current_exception_globals().empty());
 }

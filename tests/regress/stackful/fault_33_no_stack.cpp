@@ -1,7 +1,7 @@
 // Fault 33: a stack cannot be had. Address space, the pool's limit, the mappings for guards, a size beyond reason: the
 // constructor throws or the handle of the spawn has the error, nothing crashes, nothing is leaked, and the next works.
-#include <hocket/context/platform/annotation.hpp>
-#include <hocket/context/switch.hpp>
+#include <hocket/context/detail/platform/annotation.hpp>
+#include <hocket/context/detail/switch.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/coroutine.hpp>
 #include <hocket/fiber/spawn.hpp>
@@ -98,7 +98,7 @@ void without_address_space() {
 
 // One pool has all the guards that the process may have: who needs another one has no stack.
 void without_mappings() {
-  refuse_guard_markers();
+  detail::refuse_guard_markers();
   const spawn_options of_no_other_case{.stack_size = std::size_t{4} << 20};
   loop lp;
   {
@@ -131,7 +131,7 @@ void without_mappings() {
 
 // Sanitizers reserve terabytes: an address space limit would end the process.
 TEST_CASE("fault 33: no address space for a stack" *
-          doctest::skip(sanitizer != sanitizer_kind::plain || machine::fibers_are_threads)) {
+          doctest::skip(detail::sanitizer != detail::sanitizer_kind::plain || detail::machine::fibers_are_threads)) {
   in_child(&without_address_space);
 }
 

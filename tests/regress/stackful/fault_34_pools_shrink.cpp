@@ -1,7 +1,7 @@
 // Fault 34: pools that never shrink. A process has 1,000 fibers; after a burst of 100,000 fibers and five seconds (of
 // the loop's clock) the memory of the process is less than one and a half times what it was before.
-#include <hocket/context/platform/annotation.hpp>
-#include <hocket/context/switch.hpp>
+#include <hocket/context/detail/platform/annotation.hpp>
+#include <hocket/context/detail/switch.hpp>
 #include <hocket/core/frame_memory.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/fiber/await.hpp>
@@ -47,7 +47,7 @@ void idle(loop& lp, duration time) {
 }
 
 void burst_and_idle(bool markers) {
-  if (!markers) refuse_guard_markers();  // then most of the burst has canaries
+  if (!markers) detail::refuse_guard_markers();  // then most of the burst has canaries
   manual_clock time;
   simulated_parker parker(time);
   stack_depot::shared().tune({.protection = guard::preferred, .time = &time});  // 100,000 of mprotect cannot be had
@@ -81,11 +81,11 @@ void burst_and_idle(bool markers) {
 
 }  // namespace
 
-TEST_CASE("fault 34: stacks of a burst are given back" * doctest::skip(sanitizer != sanitizer_kind::plain ||
-                                                                       machine::fibers_are_threads ||
-                                                                       hocket_test::runs_in_valgrind())) {
+TEST_CASE("fault 34: stacks of a burst are given back" *
+          doctest::skip(detail::sanitizer != detail::sanitizer_kind::plain || detail::machine::fibers_are_threads ||
+                        hocket_test::runs_in_valgrind())) {
   for (const bool markers : {true, false}) {
-    if (!markers && !guards_are_markers()) continue;  // that was the first round
+    if (!markers && !detail::guards_are_markers()) continue;  // that was the first round
     auto end = hocket_test::end_of_child([markers] { burst_and_idle(markers); });
     CHECK_MESSAGE(end.how == "the body returned", end.errors);
     MESSAGE(end.errors);

@@ -1,7 +1,7 @@
 // FAULT 35: floating-point control words and the rounding mode leak over switches. With own_floating_point they go with
 // the fiber; without it they are the thread's, and stay.
-#include <hocket/context/switch.hpp>
-#include <hocket/context/valgrind.hpp>
+#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/detail/valgrind.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/coroutine.hpp>
 #include <hocket/fiber/spawn.hpp>
@@ -27,7 +27,7 @@ struct tidy {
 constexpr coroutine_options own{.own_floating_point = true};
 
 // Valgrind knows the rounding mode alone.
-bool has_flags() { return !under_valgrind; }
+bool has_flags() { return !detail::under_valgrind; }
 
 }  // namespace
 
@@ -108,7 +108,7 @@ TEST_CASE("fault 35: nested coroutines, each with its own") {
 
 TEST_CASE("fault 35: fibers that yield and wait, with and without one, in every neighbourhood") {
   tidy up;
-  if (machine::keeps_rounding_mode) return;  // then the others have one, too
+  if (detail::machine::keeps_rounding_mode) return;  // then the others have one, too
   loop lp;
   auto_reset_event bell;
   constexpr int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
@@ -177,7 +177,7 @@ TEST_CASE("fault 35: it is there in destructors that unwinding runs, in handlers
 }
 
 TEST_CASE("fault 35: without the option the environment is the thread's and stays over switches" *
-          doctest::skip(machine::keeps_rounding_mode)) {
+          doctest::skip(detail::machine::keeps_rounding_mode)) {
   tidy up;
   coroutine<void()> c([](auto& self) {
     std::fesetround(FE_UPWARD);

@@ -41,7 +41,7 @@ void destroy_runtime(std::size_t workers, moment when) {
   {
     hocket::runtime rt({.workers = workers, .time = &clock});
     handles = spawn_fibers_in_every_state(rt, in, when == moment::while_woken ? busy::yes : busy::no);
-    if (when == moment::when_all_wait) runtime_look::wait_until_asleep(rt);
+    if (when == moment::when_all_wait) detail::runtime_look::wait_until_asleep(rt);
     if (when == moment::while_woken)
       waker = std::thread([&in] {
         in.never.set();

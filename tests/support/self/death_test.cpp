@@ -8,7 +8,7 @@
 using hocket_test::run_in_child;
 
 TEST_CASE("a fatal error in the child is an abort with its message") {
-  hocket_test::expect_fatal([] { hocket::fatal("the bridge is out", "take the ferry"); }, "the bridge is out");
+  hocket_test::expect_fatal([] { hocket::detail::fatal("the bridge is out", "take the ferry"); }, "the bridge is out");
 }
 
 TEST_CASE("the body sees its captures, and the parent none of its effects") {
@@ -16,7 +16,7 @@ TEST_CASE("the body sees its captures, and the parent none of its effects") {
   hocket_test::expect_fatal(
       [&] {
         value = 2;
-        hocket::fatal(value == 2 ? "captured" : "not captured", "none");
+        hocket::detail::fatal(value == 2 ? "captured" : "not captured", "none");
       },
       "captured");
   CHECK(value == 1);
@@ -49,7 +49,7 @@ TEST_CASE("a check that fails in the child ends it, one that holds does not") {
 
 TEST_CASE("an installed handler does not reach the child") {
   hocket::on_fatal([](const hocket::fatal_error&) noexcept {});
-  hocket_test::expect_fatal([] { hocket::fatal("default again", "none"); }, "default again");
+  hocket_test::expect_fatal([] { hocket::detail::fatal("default again", "none"); }, "default again");
   hocket::on_fatal(nullptr);
 }
 

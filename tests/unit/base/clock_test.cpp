@@ -21,7 +21,7 @@ TEST_CASE("the machine's clock never goes back") {
 
 TEST_CASE("a manual clock moves only when told") {
   manual_clock time{time_point{5s}};
-  const hocket::clock& seam = time;
+  const hocket::clock_source& seam = time;
   CHECK(seam.now() == time_point{5s});
   time.advance(3ms);
   CHECK(seam.now() == time_point{5s + 3ms});
@@ -32,7 +32,7 @@ TEST_CASE("a manual clock moves only when told") {
 }
 
 TEST_CASE("a manual clock that goes back is a programming error") {
-  if (!misuse_checks) return;
+  if (!detail::misuse_checks) return;
   expect_fatal(
       [] {
         manual_clock t;

@@ -10,26 +10,27 @@ using namespace hocket;
 using hocket_test::expect_fatal;
 
 TEST_CASE("a fatal error says what, how to repair it, who and where, then aborts") {
-  expect_fatal([] { fatal("what happened", "what to do"); }, "hocket: what happened");
-  expect_fatal([] { fatal("what happened", "what to do"); }, "remedy: what to do");
-  expect_fatal([] { fatal("what happened", "what to do", "login"); }, "[coroutine login]");
-  expect_fatal([] { fatal("what happened", "what to do"); }, "fatal_test.cpp");
+  expect_fatal([] { detail::fatal("what happened", "what to do"); }, "hocket: what happened");
+  expect_fatal([] { detail::fatal("what happened", "what to do"); }, "remedy: what to do");
+  expect_fatal([] { detail::fatal("what happened", "what to do", "login"); }, "[coroutine login]");
+  expect_fatal([] { detail::fatal("what happened", "what to do"); }, "fatal_test.cpp");
 }
 
 TEST_CASE("a message longer than the line is cut, not lost") {
   static const std::string text(5000, 'x');
-  auto end = hocket_test::run_in_child([](void*) { fatal(text.c_str(), "unseen"); }, nullptr);
+  auto end = hocket_test::run_in_child([](void*) { detail::fatal(text.c_str(), "unseen"); }, nullptr);
   CHECK(end.aborted);
   CHECK(end.errors.starts_with("hocket: xxxx"));
   CHECK(end.errors.size() < text.size());
 }
 
 TEST_CASE("expects passes what holds and reports what does not") {
-  expects(true, "never", "never");
-  debug_expects(true, "never", "never");
-  if (misuse_checks) expect_fatal([] { expects(false, "broken", "mend it"); }, "mend it");
-  if (debug_checks) expect_fatal([] { debug_expects(false, "broken inside", "report it"); }, "report it");
-  if (!debug_checks) debug_expects(false, "not checked", "at this level");
+  detail::expects(true, "never", "never");
+  detail::debug_expects(true, "never", "never");
+  if (detail::misuse_checks) expect_fatal([] { detail::expects(false, "broken", "mend it"); }, "mend it");
+  if (detail::debug_checks)
+    expect_fatal([] { detail::debug_expects(false, "broken inside", "report it"); }, "report it");
+  if (!detail::debug_checks) detail::debug_expects(false, "not checked", "at this level");
 }
 
 TEST_CASE("an installed handler is told; if it returns the process aborts all the same") {
@@ -41,7 +42,7 @@ TEST_CASE("an installed handler is told; if it returns the process aborts all th
   expect_fatal(
       [=] {
         on_fatal(handler);
-        fatal("what", "repair");
+        detail::fatal("what", "repair");
       },
       "the handler was told");
   CHECK((on_fatal(nullptr) == nullptr));
@@ -50,11 +51,11 @@ TEST_CASE("an installed handler is told; if it returns the process aborts all th
 TEST_CASE("notices go to the installed sink only") {
   static int told;
   told = 0;
-  notice("dropped");
+  detail::notice("dropped");
   CHECK((on_notice([](const char*) noexcept { ++told; }) == nullptr));
-  notice("taken");
+  detail::notice("taken");
   CHECK(told == 1);
   CHECK((on_notice(nullptr) != nullptr));
-  notice("dropped again");
+  detail::notice("dropped again");
   CHECK(told == 1);
 }

@@ -1,4 +1,4 @@
-#include <hocket/base/list.hpp>
+#include <hocket/base/detail/list.hpp>
 
 #include "support/death.hpp"
 
@@ -10,12 +10,12 @@ using hocket_test::expect_fatal;
 
 namespace {
 
-struct item : list_node {
+struct item : detail::list_node {
   explicit item(int n) : number(n) {}
   int number;
 };
 
-std::vector<int> numbers(list<item>& items) {
+std::vector<int> numbers(detail::list<item>& items) {
   std::vector<int> out;
   for (auto& one : items) out.push_back(one.number);
   return out;
@@ -25,7 +25,7 @@ std::vector<int> numbers(list<item>& items) {
 
 TEST_CASE("a list keeps its order, from both ends") {
   item a{1}, b{2}, c{3}, d{4};
-  list<item> items;
+  detail::list<item> items;
   CHECK(items.empty());
   items.push_back(b);
   items.push_back(d);
@@ -47,9 +47,9 @@ TEST_CASE("a list keeps its order, from both ends") {
 
 TEST_CASE("an element leaves without its list at hand, and may come again") {
   item a{1}, b{2}, c{3};
-  list<item> items;
+  detail::list<item> items;
   for (auto* one : {&a, &b, &c}) items.push_back(*one);
-  list<item>::erase(b);
+  detail::list<item>::erase(b);
   CHECK(numbers(items) == std::vector<int>{1, 3});
   items.push_back(b);
   CHECK(numbers(items) == std::vector<int>{1, 3, 2});
@@ -58,7 +58,7 @@ TEST_CASE("an element leaves without its list at hand, and may come again") {
 
 TEST_CASE("splice moves everything and empties the source") {
   item a{1}, b{2}, c{3};
-  list<item> one, two, none;
+  detail::list<item> one, two, none;
   one.push_back(a);
   two.push_back(b);
   two.push_back(c);
@@ -67,7 +67,7 @@ TEST_CASE("splice moves everything and empties the source") {
   one.splice_back(one);
   CHECK(two.empty());
   CHECK(numbers(one) == std::vector<int>{1, 2, 3});
-  list<item> moved{std::move(one)};
+  detail::list<item> moved{std::move(one)};
   CHECK(numbers(moved) == std::vector<int>{1, 2, 3});
   CHECK(one.empty());
   moved.clear();
@@ -75,7 +75,7 @@ TEST_CASE("splice moves everything and empties the source") {
 
 TEST_CASE("a copy of an element is in no list") {
   item a{1};
-  list<item> items;
+  detail::list<item> items;
   items.push_back(a);
   item copy = a;
   CHECK_FALSE(copy.linked());
@@ -83,11 +83,11 @@ TEST_CASE("a copy of an element is in no list") {
 }
 
 TEST_CASE("breaking a list's rules is found at level debug") {
-  if (!debug_checks) return;
+  if (!detail::debug_checks) return;
   expect_fatal(
       [] {
         item a{1};
-        list<item> x, y;
+        detail::list<item> x, y;
         x.push_back(a);
         y.push_back(a);
       },
@@ -95,18 +95,18 @@ TEST_CASE("breaking a list's rules is found at level debug") {
   expect_fatal(
       [] {
         item a{1};
-        list<item>::erase(a);
+        detail::list<item>::erase(a);
       },
       "ask linked() first");
   expect_fatal(
       [] {
-        list<item> x;
+        detail::list<item> x;
         x.pop_front();
       },
       "ask empty() first");
   expect_fatal(
       [] {
-        list<item> x;
+        detail::list<item> x;
         {
           item a{1};
           x.push_back(a);
@@ -117,10 +117,10 @@ TEST_CASE("breaking a list's rules is found at level debug") {
       [] {
         item a{1};
         {
-          list<item> x;
+          detail::list<item> x;
           x.push_back(a);
         }
-        list<item>::erase(a);
+        detail::list<item>::erase(a);
       },
       "clear() it");
 }

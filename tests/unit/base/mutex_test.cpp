@@ -1,4 +1,4 @@
-#include <hocket/base/mutex.hpp>
+#include <hocket/base/detail/mutex.hpp>
 
 #include "support/death.hpp"
 
@@ -8,10 +8,10 @@
 
 using namespace hocket;
 
-static_assert(sizeof(thread_mutex) == 4, "as promised");
+static_assert(sizeof(primitive::thread_mutex) == 4, "as promised");
 
 TEST_CASE("a mutex can be locked again after its unlock") {
-  thread_mutex mutex;
+  primitive::thread_mutex mutex;
   for (int round = 0; round < 3; ++round) {
     mutex.lock();
     mutex.unlock();
@@ -21,13 +21,13 @@ TEST_CASE("a mutex can be locked again after its unlock") {
 
 TEST_CASE("threads that contend exclude each other and none sleeps for ever") {
   constexpr int threads = 4, each = 20'000;
-  thread_mutex mutex;
+  primitive::thread_mutex mutex;
   int count = 0;  // TSan sees it if the mutex orders nothing
   std::vector<std::thread> all;
   for (int t = 0; t < threads; ++t) {
     all.emplace_back([&] {
       for (int i = 0; i < each; ++i) {
-        locked guard(mutex);
+        primitive::locked guard(mutex);
         ++count;
       }
     });
@@ -37,23 +37,23 @@ TEST_CASE("threads that contend exclude each other and none sleeps for ever") {
 }
 
 TEST_CASE("a guard unlocks also when an exception leaves its scope") {
-  thread_mutex mutex;
+  primitive::thread_mutex mutex;
   try {
-    locked guard(mutex);
+    primitive::locked guard(mutex);
     throw 1;
   } catch (int) {
   }
-  locked again(mutex);
+  primitive::locked again(mutex);
   CHECK(true);  // not blocked
 }
 
 TEST_CASE("a waiting thread gets the mutex when its holder lets go, and sees what was done under it") {
   for (int round = 0; round < 500; ++round) {
-    thread_mutex mutex;
+    primitive::thread_mutex mutex;
     int value = 0;
     mutex.lock();
     std::thread waiting([&] {
-      locked guard(mutex);
+      primitive::locked guard(mutex);
       value = value * 2;
     });
     value = 21;
@@ -64,7 +64,7 @@ TEST_CASE("a waiting thread gets the mutex when its holder lets go, and sees wha
 }
 
 TEST_CASE("a mutex that is held is not taken by try_lock(), a free one is") {
-  thread_mutex mutex;
+  primitive::thread_mutex mutex;
   CHECK(mutex.try_lock());
   CHECK_FALSE(mutex.try_lock());
   mutex.unlock();
@@ -73,8 +73,8 @@ TEST_CASE("a mutex that is held is not taken by try_lock(), a free one is") {
 }
 
 TEST_CASE("in the child of a fork nobody is counted as a sleeper") {
-  prepare_asymmetric_fences();
-  thread_mutex mutex;
+  detail::prepare_asymmetric_fences();
+  primitive::thread_mutex mutex;
   detail::sleepers_near(&mutex).fetch_add(1);
   const auto end = hocket_test::end_of_child([&] { CHECK(detail::sleepers_near(&mutex) == 0); });
   CHECK(end.how == "the body returned");

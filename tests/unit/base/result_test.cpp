@@ -171,7 +171,7 @@ TEST_CASE("a result converts where its value does") {
 }
 
 TEST_CASE("the wrong side of a result is a programming error") {
-  if (!misuse_checks) return;
+  if (!detail::misuse_checks) return;
   expect_fatal(
       [] {
         result<int> r = std::errc::io_error;

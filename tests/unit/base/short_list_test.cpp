@@ -1,4 +1,4 @@
-#include <hocket/base/short_list.hpp>
+#include <hocket/base/detail/short_list.hpp>
 
 #include <doctest/doctest.h>
 #include <vector>
@@ -7,12 +7,12 @@ using namespace hocket;
 
 namespace {
 
-struct item : list_node {
+struct item : detail::list_node {
   explicit item(int n) : number(n) {}
   int number;
 };
 
-std::vector<int> drained(short_list<item>& of) {
+std::vector<int> drained(detail::short_list<item>& of) {
   std::vector<int> all;
   while (!of.empty()) all.push_back(of.pop_front().number);
   return all;
@@ -22,7 +22,7 @@ std::vector<int> drained(short_list<item>& of) {
 
 TEST_CASE("a short list gives its elements in the order in which they came") {
   item one(1), two(2), three(3);
-  short_list<item> all;
+  detail::short_list<item> all;
   CHECK(all.empty());
   for (item* each : {&one, &two, &three}) all.push_back(*each);
   CHECK(all.begins_with(one));
@@ -35,7 +35,7 @@ TEST_CASE("any element of a short list can be erased") {
   for (int gone : {0, 1, 2}) {
     CAPTURE(gone);
     item items[] = {item(0), item(1), item(2)};
-    short_list<item> all;
+    detail::short_list<item> all;
     for (item& each : items) all.push_back(each);
     all.erase(items[gone]);
     CHECK_FALSE(items[gone].linked());
@@ -48,7 +48,7 @@ TEST_CASE("any element of a short list can be erased") {
 
 TEST_CASE("an element that begins no list can be erased by either") {
   item one(1), two(2), other(3);
-  short_list<item> all, others;
+  detail::short_list<item> all, others;
   all.push_back(one);
   all.push_back(two);
   others.push_back(other);
@@ -59,7 +59,7 @@ TEST_CASE("an element that begins no list can be erased by either") {
 
 TEST_CASE("an erased element can be linked again") {
   item one(1);
-  short_list<item> all;
+  detail::short_list<item> all;
   for (int i = 0; i < 2; ++i) {
     all.push_back(one);
     all.erase(one);

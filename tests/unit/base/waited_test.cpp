@@ -1,4 +1,4 @@
-#include <hocket/base/waited.hpp>
+#include <hocket/base/detail/waited.hpp>
 
 #include "support/death.hpp"
 

@@ -1,7 +1,7 @@
 // A stack, and the little that a fiber needs on top of the switch.
 #pragma once
-#include <hocket/context/platform/annotation.hpp>
-#include <hocket/context/switch.hpp>
+#include <hocket/context/detail/platform/annotation.hpp>
+#include <hocket/context/detail/switch.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace hocket_test {
 
-namespace machine = hocket::machine;
+namespace machine = hocket::detail::machine;
 
 // Memory for a stack, with a top that is aligned.
 class stack_memory {
@@ -78,7 +78,7 @@ class strand {
   body run_;
   void* record_ = nullptr;
   void* resumer_ = nullptr;
-  hocket::switch_annotation annotation_;
+  hocket::detail::switch_annotation annotation_;
 };
 
 }  // namespace hocket_test

@@ -1,6 +1,6 @@
-// The conformance test of the porting contract (context/switch.hpp): what a back end must pass to be one.
-#include <hocket/context/exception_globals.hpp>
-#include <hocket/context/switch.hpp>
+// The conformance test of the porting contract (context/detail/switch.hpp): what a back end must pass to be one.
+#include <hocket/context/detail/exception_globals.hpp>
+#include <hocket/context/detail/switch.hpp>
 
 #include "unit/context/strand.hpp"
 
@@ -44,7 +44,8 @@ TEST_CASE("the body runs on its own stack, aligned as a call leaves it") {
   });
   void* local = s.step();
   // Under ASan's use-after-return detection the local may be on a fake stack: then only the alignment is checked.
-  if (sanitizer == sanitizer_kind::plain) CHECK(s.on_stack(local) != machine::fibers_are_threads);
+  if (detail::sanitizer == detail::sanitizer_kind::plain)
+    CHECK(s.on_stack(local) != detail::machine::fibers_are_threads);
   CHECK(s.frame_misalignment == 0);
   s.step();
 }
@@ -69,22 +70,23 @@ TEST_CASE("a stack is as large as it was said to be") {
 }
 
 TEST_CASE("a stack leaves to one that was never started, which goes back to where the first one came from" *
-          doctest::skip(sanitizer != sanitizer_kind::plain)) {  // no annotation speaks of three stacks
+          doctest::skip(detail::sanitizer != detail::sanitizer_kind::plain)) {  // no annotation speaks of three stacks
   static void* origin;
   static void* got;
   struct body {
     static void first(void* next, void* from, void* transfer) {
       origin = from;
-      machine::leave(next, transfer);
+      detail::machine::leave(next, transfer);
     }
     static void second(void*, void* from, void* transfer) {
       got = transfer;
-      machine::leave(origin, from);
+      detail::machine::leave(origin, from);
     }
   };
   stack_memory one(65536), other(65536);
   int word = 0;
-  machine::arrival back = machine::switch_to(one.prepare(&body::first, other.prepare(&body::second, nullptr)), &word);
+  detail::machine::arrival back =
+      detail::machine::switch_to(one.prepare(&body::first, other.prepare(&body::second, nullptr)), &word);
   CHECK(got == &word);
   CHECK(back.from == nullptr);
   CHECK(back.transfer == nullptr);
@@ -161,22 +163,22 @@ TEST_CASE("what the other side has written is read after a switch, and what this
       for (void* back = from;;) {
         seen = shared;
         shared = 2;
-        machine::arrival next = machine::switch_to(back, nullptr);
+        detail::machine::arrival next = detail::machine::switch_to(back, nullptr);
         back = next.from;
-        if (next.transfer) machine::leave(back, nullptr);
+        if (next.transfer) detail::machine::leave(back, nullptr);
       }
     }
   };
-  if (sanitizer != sanitizer_kind::plain) return;  // they are not told of this stack
+  if (detail::sanitizer != detail::sanitizer_kind::plain) return;  // they are not told of this stack
   void* record = memory.prepare(&body::run, nullptr);
   int read[2];
   for (int& value : read) {
     shared = 1;
-    record = machine::switch_to(record, nullptr).from;
+    record = detail::machine::switch_to(record, nullptr).from;
     value = shared + 10 * seen;
     shared = 3;
   }
-  machine::switch_to(record, &record);
+  detail::machine::switch_to(record, &record);
   CHECK(read[0] == 12);
   CHECK(read[1] == 12);
 }
@@ -186,20 +188,21 @@ TEST_CASE("what the other side has written is read after a switch, and what this
 [[gnu::noinline]] static std::uint64_t leaf_with_data(void*& record, std::uint64_t seed) {
   volatile std::uint64_t kept[12];
   for (unsigned i = 0; i < 12; ++i) kept[i] = seed * (i + 1);
-  record = machine::switch_to(record, nullptr).from;
+  record = detail::machine::switch_to(record, nullptr).from;
   std::uint64_t sum = 0;
   for (unsigned i = 0; i < 12; ++i) sum += kept[i];
   return sum;
 }
 
-TEST_CASE("the red zone of a leaf that switches is untouched" * doctest::skip(sanitizer != sanitizer_kind::plain)) {
+TEST_CASE("the red zone of a leaf that switches is untouched" *
+          doctest::skip(detail::sanitizer != detail::sanitizer_kind::plain)) {
   static constexpr std::uint64_t rounds = 100;
   static std::uint64_t inner;
   struct body {
     static void run(void*, void* from, void*) {
       void* back = from;
       for (std::uint64_t i = 1; i < rounds; ++i) inner = leaf_with_data(back, 5);
-      machine::leave(back, nullptr);
+      detail::machine::leave(back, nullptr);
     }
   };
   stack_memory memory(65536);
@@ -277,7 +280,8 @@ TEST_CASE("a walk of the frames ends at the first one of the stack") {
 }
 
 TEST_CASE("a stack starts on one thread and goes on on another" *
-          doctest::skip(sanitizer == sanitizer_kind::tsan)) {  // the strand's annotations belong to one thread
+          doctest::skip(detail::sanitizer ==
+                        detail::sanitizer_kind::tsan)) {  // the strand's annotations belong to one thread
   strand s([](strand& self) {
     self.yield();
     self.yield();
@@ -289,15 +293,15 @@ TEST_CASE("a stack starts on one thread and goes on on another" *
 }
 
 TEST_CASE("a thread's id is its own and does not change") {
-  const void* here = machine::thread_id();
+  const void* here = detail::machine::thread_id();
   const void* there = nullptr;
-  std::thread([&] { there = machine::thread_id(); }).join();
-  CHECK(here == machine::thread_id());
+  std::thread([&] { there = detail::machine::thread_id(); }).join();
+  CHECK(here == detail::machine::thread_id());
   CHECK(here != there);
 }
 
 TEST_CASE("the rounding mode stays where it was set: with the thread, or with the stack") {
-  constexpr int outside = machine::keeps_rounding_mode ? FE_TONEAREST : FE_UPWARD;
+  constexpr int outside = detail::machine::keeps_rounding_mode ? FE_TONEAREST : FE_UPWARD;
   static int inside = 0;
   strand s([](strand& self) {
     std::fesetround(FE_UPWARD);
@@ -313,9 +317,9 @@ TEST_CASE("the rounding mode stays where it was set: with the thread, or with th
 }
 
 TEST_CASE("the exception globals are this thread's and empty outside of handlers" *
-          doctest::skip(machine::fibers_are_threads)) {  // there is nothing to move there
-  exception_globals& mine = current_exception_globals();
-  CHECK(&mine == &current_exception_globals());
+          doctest::skip(detail::machine::fibers_are_threads)) {  // there is nothing to move there
+  detail::exception_globals& mine = detail::current_exception_globals();
+  CHECK(&mine == &detail::current_exception_globals());
   CHECK(mine.empty());
   try {
     throw 1;
@@ -324,7 +328,7 @@ TEST_CASE("the exception globals are this thread's and empty outside of handlers
   }
   CHECK(mine.empty());
   struct probe {
-    exception_globals& globals;
+    detail::exception_globals& globals;
     bool& seen;
     ~probe() { seen = !globals.empty() && globals.uncaught == 1; }
   };

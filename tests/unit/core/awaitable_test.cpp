@@ -33,13 +33,13 @@ struct no_ready {
   void await_resume();
 };
 
-static_assert(awaiter<awaiter_with<void>> && awaiter<awaiter_with<bool>>);
-static_assert(awaiter<awaiter_with<std::coroutine_handle<>>>);
-static_assert(awaiter<awaiter_with<std::coroutine_handle<promise_of_others>>>);
-static_assert(!awaiter<awaiter_with<int>>, "await_suspend gives void, bool or a handle");
-static_assert(!awaiter<picky>, "a waker knows no promise types");
-static_assert(!awaiter<no_ready> && !awaiter<int>);
-static_assert(awaiter<std::suspend_always> && awaiter<std::suspend_never>);
+static_assert(detail::awaiter<awaiter_with<void>> && detail::awaiter<awaiter_with<bool>>);
+static_assert(detail::awaiter<awaiter_with<std::coroutine_handle<>>>);
+static_assert(detail::awaiter<awaiter_with<std::coroutine_handle<promise_of_others>>>);
+static_assert(!detail::awaiter<awaiter_with<int>>, "await_suspend gives void, bool or a handle");
+static_assert(!detail::awaiter<picky>, "a waker knows no promise types");
+static_assert(!detail::awaiter<no_ready> && !detail::awaiter<int>);
+static_assert(detail::awaiter<std::suspend_always> && detail::awaiter<std::suspend_never>);
 
 static_assert(awaitable<awaiter_with<void>> && awaitable<awaiter_with<void>&>);
 static_assert(awaitable<member_operator> && awaitable<member_operator&> && awaitable<free_operator>);
@@ -56,6 +56,6 @@ static_assert(std::same_as<await_result_t<free_operator>, char>);
 
 TEST_CASE("an awaiter without operators is its own awaiter") {
   std::suspend_always it;
-  auto&& same = get_awaiter(it);
+  auto&& same = detail::get_awaiter(it);
   CHECK(&same == &it);
 }

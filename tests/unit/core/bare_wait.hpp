@@ -9,11 +9,11 @@ namespace hocket_test {
 
 // A registration of a wait without a coroutine: what is posted is its runnable.
 struct bare_wait {
-  hocket::suspension wait;
-  hocket::waiter entry;
+  hocket::primitive::suspension wait;
+  hocket::primitive::waiter entry;
 
   void list_at(permit_source& source, stepped_executor& on, hocket::context* ctx = nullptr) {
-    hocket::running_scope running({&on}, ctx);
+    hocket::detail::running_scope running({&on}, ctx);
     wait.arm({});
     REQUIRE_FALSE(source.take_or_list(wait, entry));
   }

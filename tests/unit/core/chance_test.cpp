@@ -1,5 +1,5 @@
 #include <hocket/base/random.hpp>
-#include <hocket/core/chance.hpp>
+#include <hocket/core/detail/chance.hpp>
 
 #include <array>
 #include <doctest/doctest.h>
@@ -15,7 +15,7 @@ std::uint64_t always_43() noexcept { return 43; }
 
 std::vector<std::uint32_t> draw(std::uint32_t bound) {
   std::vector<std::uint32_t> numbers;
-  for (int i = 0; i < 1000; ++i) numbers.push_back(chance_below(bound));
+  for (int i = 0; i < 1000; ++i) numbers.push_back(detail::chance_below(bound));
   return numbers;
 }
 std::vector<std::uint32_t> draw_after(seed_source source, std::uint32_t bound) {

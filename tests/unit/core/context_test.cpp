@@ -1,5 +1,5 @@
 #include <hocket/core/context.hpp>
-#include <hocket/core/current.hpp>
+#include <hocket/core/detail/current.hpp>
 #include <hocket/core/stop.hpp>
 
 #include <cstdint>

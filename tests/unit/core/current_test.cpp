@@ -1,5 +1,5 @@
 #include <hocket/core/context.hpp>
-#include <hocket/core/current.hpp>
+#include <hocket/core/detail/current.hpp>
 #include <hocket/core/executor.hpp>
 
 #include <doctest/doctest.h>
@@ -11,7 +11,7 @@ using namespace hocket;
 namespace {
 
 struct no_executor final : executor {
-  void post(runnable&) noexcept override {}
+  void post(detail::runnable&) noexcept override {}
 };
 
 std::vector<int>& exits() {
@@ -19,10 +19,11 @@ std::vector<int>& exits() {
   return numbers;
 }
 
-struct numbered_hook : thread_exit_hook {
+struct numbered_hook : detail::thread_exit_hook {
   explicit numbered_hook(int n)
-      : thread_exit_hook{
-            [](thread_exit_hook& self) noexcept { exits().push_back(static_cast<numbered_hook&>(self).number); }},
+      : detail::thread_exit_hook{[](detail::thread_exit_hook& self) noexcept {
+          exits().push_back(static_cast<numbered_hook&>(self).number);
+        }},
         number(n) {}
   int number;
 };
@@ -34,11 +35,11 @@ TEST_CASE("a plain thread has no executor, and scopes nest") {
   auto ctx = context::child_of(context::root(), {.name = "scoped"});
   CHECK(current_executor() == nullptr);
   {
-    running_scope one({&outer}, ctx.get());
+    detail::running_scope one({&outer}, ctx.get());
     CHECK(current_executor() == &outer);
     CHECK(&current_context() == ctx.get());
     {
-      running_scope two({&inner}, nullptr);
+      detail::running_scope two({&inner}, nullptr);
       CHECK(current_executor() == &inner);
       CHECK(&current_context() == &context::root());
     }
@@ -51,23 +52,23 @@ TEST_CASE("a plain thread has no executor, and scopes nest") {
 TEST_CASE("each thread has a state of its own, empty at first") {
   no_executor here;
   int value = 0;
-  running_scope running({&here}, nullptr);
-  current_slot(thread_slot::frame_memory) = &value;
+  detail::running_scope running({&here}, nullptr);
+  detail::current_slot(detail::thread_slot::frame_memory) = &value;
   std::thread([&] {
     CHECK(current_executor() == nullptr);
-    for (std::size_t i = 0; i < thread_slot_count; ++i) CHECK(this_thread().slots[i] == nullptr);
+    for (std::size_t i = 0; i < detail::thread_slot_count; ++i) CHECK(detail::this_thread().slots[i] == nullptr);
   }).join();
-  CHECK(slot_of(this_thread(), thread_slot::frame_memory) == &value);
-  current_slot(thread_slot::frame_memory) = nullptr;
+  CHECK(detail::slot_of(detail::this_thread(), detail::thread_slot::frame_memory) == &value);
+  detail::current_slot(detail::thread_slot::frame_memory) = nullptr;
 }
 
 TEST_CASE("exit hooks run when their thread ends, the last one first, each once") {
   numbered_hook first(1), second(2), third(3);
   exits().clear();
   std::thread([&] {
-    CHECK(at_thread_exit(first));
-    CHECK(at_thread_exit(second));
-    CHECK(at_thread_exit(third));
+    CHECK(detail::at_thread_exit(first));
+    CHECK(detail::at_thread_exit(second));
+    CHECK(detail::at_thread_exit(third));
     CHECK(exits().empty());
   }).join();
   CHECK(exits() == std::vector{3, 2, 1});
@@ -78,28 +79,28 @@ TEST_CASE("exit hooks of a scope run at its end; those that come later when the 
   exits().clear();
   std::thread([&] {
     {
-      exit_hook_scope ending;
-      CHECK(at_thread_exit(before));
-      CHECK(at_thread_exit(within));
+      detail::exit_hook_scope ending;
+      CHECK(detail::at_thread_exit(before));
+      CHECK(detail::at_thread_exit(within));
       CHECK(exits().empty());
     }
     CHECK(exits() == std::vector{2, 1});
-    CHECK(at_thread_exit(later));
+    CHECK(detail::at_thread_exit(later));
   }).join();
   CHECK(exits() == std::vector{2, 1, 3});
 }
 
 TEST_CASE("an exit hook still finds its thread's state") {
-  struct probe : thread_exit_hook {
+  struct probe : detail::thread_exit_hook {
     void* found = nullptr;
   } hook;
-  hook.run = [](thread_exit_hook& self) noexcept {
-    static_cast<probe&>(self).found = current_slot(thread_slot::fiber);
+  hook.run = [](detail::thread_exit_hook& self) noexcept {
+    static_cast<probe&>(self).found = detail::current_slot(detail::thread_slot::fiber);
   };
   int pool = 0;
   std::thread([&] {
-    current_slot(thread_slot::fiber) = &pool;
-    CHECK(at_thread_exit(hook));
+    detail::current_slot(detail::thread_slot::fiber) = &pool;
+    CHECK(detail::at_thread_exit(hook));
   }).join();
   CHECK(hook.found == &pool);
 }

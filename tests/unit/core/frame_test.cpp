@@ -1,4 +1,4 @@
-#include <hocket/core/frame.hpp>
+#include <hocket/core/detail/frame.hpp>
 
 #include "unit/core/script.hpp"
 
@@ -12,29 +12,30 @@ namespace {
 script idle() { co_return; }
 
 struct hand_made {
-  frame_head head;
-  coroutine_header header;
+  detail::frame_head head;
+  detail::coroutine_header header;
   int resumed = 0;
   bool destroyed = false;
 };
 
-struct over_aligned : coroutine_header {
+struct over_aligned : detail::coroutine_header {
   alignas(64) char line[64];
 };
 struct headless {};
 
-static_assert(has_header<script::promise_type>);
-static_assert(!has_header<headless>);
-static_assert(!has_header<over_aligned>, "the compiler would put such a promise elsewhere");
-static_assert(sizeof(coroutine_header) + sizeof(frame_head) <= 64, "head and header share a cache line");
+static_assert(detail::has_header<script::promise_type>);
+static_assert(!detail::has_header<headless>);
+static_assert(!detail::has_header<over_aligned>, "the compiler would put such a promise elsewhere");
+static_assert(sizeof(detail::coroutine_header) + sizeof(detail::frame_head) <= 64,
+              "head and header share a cache line");
 
 }  // namespace
 
 TEST_CASE("header_of finds the header in the frame of a coroutine, by the erased handle") {
   auto body = idle();
   std::coroutine_handle<> erased = body.handle();
-  CHECK(&header_of(erased) == static_cast<coroutine_header*>(&body.handle().promise()));
-  CHECK(header_of(erased).kind == coroutine_kind::root);
+  CHECK(&detail::header_of(erased) == static_cast<detail::coroutine_header*>(&body.handle().promise()));
+  CHECK(detail::header_of(erased).kind == detail::coroutine_kind::root);
 }
 
 TEST_CASE("a hand-made frame behaves as a coroutine: resume, done, destroy, header") {
@@ -44,10 +45,10 @@ TEST_CASE("a hand-made frame behaves as a coroutine: resume, done, destroy, head
     if (++it.resumed == 2) it.head.resume = nullptr;
   };
   frame.head.destroy = [](void* self) { static_cast<hand_made*>(self)->destroyed = true; };
-  frame.header.kind = coroutine_kind::fiber;
-  auto handle = handle_of(frame.head);
+  frame.header.kind = detail::coroutine_kind::fiber;
+  auto handle = detail::handle_of(frame.head);
   CHECK(handle.address() == &frame);
-  CHECK(&header_of(handle) == &frame.header);
+  CHECK(&detail::header_of(handle) == &frame.header);
   CHECK_FALSE(handle.done());
   handle.resume();
   CHECK_FALSE(handle.done());
@@ -61,7 +62,7 @@ TEST_CASE("a hand-made frame behaves as a coroutine: resume, done, destroy, head
 TEST_CASE("a coroutine's frame begins with resume and destroy, and resume is null when it is done") {
   stepped_executor on;
   auto body = idle();
-  auto& head = *static_cast<frame_head*>(body.handle().address());
+  auto& head = *static_cast<detail::frame_head*>(body.handle().address());
   CHECK(bool(head.resume));
   CHECK(bool(head.destroy));
   body.start(on);

@@ -1,7 +1,7 @@
 // Grants, and waits that are committed before they are listed. Sequential: the races are in tests/model.
 #include <hocket/core/context.hpp>
-#include <hocket/core/operation.hpp>
-#include <hocket/core/wait_line.hpp>
+#include <hocket/core/detail/operation.hpp>
+#include <hocket/core/detail/wait_line.hpp>
 
 #include "support/death.hpp"
 #include "unit/core/bare_wait.hpp"
@@ -19,13 +19,13 @@ namespace {
 // What happens between the commit of a wait and the look at its source.
 enum class between { nothing, stop, permit };
 
-struct late_source final : wait_source {
+struct late_source final : primitive::wait_source {
   const char* what() const noexcept override { return "a late source"; }
-  bool detach(waiter& entry) noexcept override { return line.take_out(entry); }
-  void pass_on(waiter&) noexcept override {}
+  bool detach(primitive::waiter& entry) noexcept override { return line.take_out(entry); }
+  void pass_on(primitive::waiter&) noexcept override {}
   void wake() noexcept { line.claim_first().post(); }
 
-  wait_line line;
+  primitive::wait_line line;
   stop_source stop;
   between comes = between::nothing;
 };
@@ -33,21 +33,21 @@ struct late_source final : wait_source {
 struct listing_last {
   using value_type = void;
   static constexpr bool try_now() noexcept { return false; }
-  bool begin(suspension& wait, waiter& entry) noexcept {
+  bool begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
     if (at->comes == between::stop) at->stop.request();
     if (wait.decided()) return false;
     if (at->comes == between::nothing) return at->line.enlist(wait, *at, entry);
     CHECK(wait.take_now(entry, *at));
     return false;
   }
-  wait_source& source() const noexcept { return *at; }
+  primitive::wait_source& source() const noexcept { return *at; }
   static result<void> take() noexcept { return {}; }
 
   late_source* at;
 };
 
 script wait_for(late_source& source, std::optional<std::error_code>& got) {
-  const result<void> ended = co_await operation<listing_last>(listing_last{&source});
+  const result<void> ended = co_await primitive::operation<listing_last>(listing_last{&source});
   got = ended ? std::error_code{} : ended.error();
 }
 
@@ -63,15 +63,15 @@ TEST_CASE("a grant is posted once, later, in the order of its list, or by anothe
     one->list_at(source, on);
     REQUIRE(one->wait.commit());
   }
-  grants several;
-  grant none;
+  primitive::grants several;
+  primitive::grant none;
   several.add(std::move(none));
   CHECK(several.empty());
   for (int i = 0; i < 2; ++i) several.add(source.pop()->claim_popped());
   CHECK(first.wait.decided());
   CHECK(on.posts() == 0);
-  grant kept = source.pop()->claim_popped();
-  waiter& stands_for_it = kept.keep(source);
+  primitive::grant kept = source.pop()->claim_popped();
+  primitive::waiter& stands_for_it = kept.keep(source);
   CHECK_FALSE(kept);
   CHECK(&stands_for_it == &third.entry);
   CHECK(third.wait.awaited() == &source);
@@ -81,7 +81,7 @@ TEST_CASE("a grant is posted once, later, in the order of its list, or by anothe
   CHECK(on.posts() == 2);
   stands_for_it.kept().post();
   CHECK(on.posts() == 3);
-  for (bare_wait* one : {&first, &second, &third}) CHECK(one->wait.finish() == verdict::granted);
+  for (bare_wait* one : {&first, &second, &third}) CHECK(one->wait.finish() == detail::wait_end::granted);
 }
 
 TEST_CASE("a grant that is dropped is fatal") {
@@ -93,12 +93,12 @@ TEST_CASE("a grant that is dropped is fatal") {
     REQUIRE(w.wait.commit());
     how(source.pop()->claim_popped());
   };
-  expect_fatal([&] { drop([](grant one) { CHECK(one); }); }, "a grant was dropped");
-  expect_fatal([&] { drop([](grant one) { one = grant(); }); }, "a grant was dropped");
+  expect_fatal([&] { drop([](primitive::grant one) { CHECK(one); }); }, "a grant was dropped");
+  expect_fatal([&] { drop([](primitive::grant one) { one = primitive::grant(); }); }, "a grant was dropped");
   expect_fatal(
       [&] {
-        drop([](grant one) {
-          grants several;
+        drop([](primitive::grant one) {
+          primitive::grants several;
           several.add(std::move(one));
         });
       },

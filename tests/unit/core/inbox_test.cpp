@@ -1,4 +1,4 @@
-#include <hocket/core/inbox.hpp>
+#include <hocket/core/detail/inbox.hpp>
 
 #include <doctest/doctest.h>
 #include <functional>
@@ -33,25 +33,25 @@ class scripted_parker final : public parker {
 
 struct room {
   scripted_parker bed;
-  inbox in{bed};
+  detail::inbox in{bed};
 
-  std::vector<runnable*> take() {
-    std::vector<runnable*> out;
-    for (runnable* work = in.take(); work; work = work->next) out.push_back(work);
+  std::vector<detail::runnable*> take() {
+    std::vector<detail::runnable*> out;
+    for (detail::runnable* work = in.take(); work; work = work->next) out.push_back(work);
     return out;
   }
 };
 
-using taken = std::vector<runnable*>;
+using taken = std::vector<detail::runnable*>;
 constexpr time_point later = time_point{} + std::chrono::seconds(1);
 
 }  // namespace
 
 TEST_CASE("what is posted is taken, first posted first, and once") {
   room r;
-  runnable a, b, c;
+  detail::runnable a, b, c;
   CHECK(r.in.take() == nullptr);
-  for (runnable* work : {&a, &b, &c}) r.in.post(*work);
+  for (detail::runnable* work : {&a, &b, &c}) r.in.post(*work);
   CHECK(r.take() == taken{&a, &b, &c});
   CHECK(r.in.take() == nullptr);
   r.in.post(b);
@@ -61,7 +61,7 @@ TEST_CASE("what is posted is taken, first posted first, and once") {
 
 TEST_CASE("a post or a nudge that came before makes the next sleep return without parking") {
   room r;
-  runnable a;
+  detail::runnable a;
   r.in.post(a);
   r.in.sleep(later);
   CHECK(r.take() == taken{&a});
@@ -79,7 +79,7 @@ TEST_CASE("a post or a nudge that came before makes the next sleep return withou
 
 TEST_CASE("a nudge beside a post takes nothing away") {
   room r;
-  runnable a, b;
+  detail::runnable a, b;
   r.in.nudge();
   r.in.post(a);
   r.in.nudge();
@@ -91,7 +91,7 @@ TEST_CASE("a nudge beside a post takes nothing away") {
 
 TEST_CASE("a sleeping owner is woken once, by the first of those who come") {
   room r;
-  runnable a, b;
+  detail::runnable a, b;
   r.bed.meanwhile = [&] {
     r.in.post(a);
     r.in.post(b);
@@ -109,7 +109,7 @@ TEST_CASE("a sleeping owner is woken once, by the first of those who come") {
 
 TEST_CASE("after a time-out nobody owes a wake, and the next post makes none") {
   room r;
-  runnable a;
+  detail::runnable a;
   r.in.sleep(later);
   r.in.post(a);
   CHECK(r.bed.wakes == 0);
@@ -118,7 +118,7 @@ TEST_CASE("after a time-out nobody owes a wake, and the next post makes none") {
 
 TEST_CASE("a time-out as somebody comes waits for his wake") {
   room r;
-  runnable a;
+  detail::runnable a;
   for (bool nudged : {false, true}) {
     r.bed.parks = 0;
     r.bed.sleepless = true;
@@ -137,8 +137,8 @@ TEST_CASE("a time-out as somebody comes waits for his wake") {
 TEST_CASE("posts and nudges of many threads reach an owner that sleeps with and without a limit") {
   constexpr int threads = 3, each = 3'000;
   futex_parker bed;
-  inbox in(bed);
-  std::vector<std::vector<runnable>> work(threads, std::vector<runnable>(each));
+  detail::inbox in(bed);
+  std::vector<std::vector<detail::runnable>> work(threads, std::vector<detail::runnable>(each));
   std::vector<std::thread> posters;
   for (auto& own : work) {
     posters.emplace_back([&] {
@@ -150,7 +150,7 @@ TEST_CASE("posts and nudges of many threads reach an owner that sleeps with and 
   }
   int total = 0;
   for (int turn = 0; total < threads * each; ++turn) {
-    for (runnable* one = in.take(); one; one = one->next) ++total;
+    for (detail::runnable* one = in.take(); one; one = one->next) ++total;
     if (total < threads * each) in.sleep(turn % 2 == 0 ? time_point{} : time_point::max());
   }
   for (auto& poster : posters) poster.join();

@@ -3,14 +3,14 @@
 // It serves the tests of the protocol itself, sequential, under stress and under the model checker; it is the pattern
 // of what every primitive does, without anything that is its own.
 #pragma once
-#include <hocket/base/mutex.hpp>
-#include <hocket/core/wait_line.hpp>
+#include <hocket/base/detail/mutex.hpp>
+#include <hocket/core/detail/wait_line.hpp>
 
 #include <coroutine>
 
 namespace hocket_test {
 
-class permit_source : public hocket::wait_source {
+class permit_source : public hocket::primitive::wait_source {
  public:
   class acquisition;
   class choice;
@@ -18,14 +18,14 @@ class permit_source : public hocket::wait_source {
   explicit permit_source(int permits = 0) noexcept : free_(permits) {}
   virtual ~permit_source() = default;
 
-  // Waits for a permit. Gives the verdict of the wait: `granted` means that the caller has it.
+  // Waits for a permit. Gives the wait_end of the wait: `granted` means that the caller has it.
   [[nodiscard]] acquisition acquire() noexcept;
 
   // Gives a permit to the first waiter whose wait can still be granted, else keeps it.
   virtual void release() noexcept {
-    hocket::grant first;
+    hocket::primitive::grant first;
     {
-      hocket::locked guard(mutex_);
+      hocket::primitive::locked guard(mutex_);
       first = waiting_.claim_first();
       if (!first) ++free_;
     }
@@ -33,8 +33,8 @@ class permit_source : public hocket::wait_source {
   }
 
   // Under one lock: takes a permit (true; unless the wait was granted by another source), or registers `entry` (false).
-  virtual bool take_or_list(hocket::suspension& wait, hocket::waiter& entry) noexcept {
-    hocket::locked guard(mutex_);
+  virtual bool take_or_list(hocket::primitive::suspension& wait, hocket::primitive::waiter& entry) noexcept {
+    hocket::primitive::locked guard(mutex_);
     if (free_ > 0) {
       if (wait.take_now(entry, *this)) --free_;
       return true;
@@ -44,42 +44,42 @@ class permit_source : public hocket::wait_source {
   }
 
   const char* what() const noexcept override { return "permits"; }
-  bool detach(hocket::waiter& entry) noexcept override {
-    hocket::locked guard(mutex_);
+  bool detach(hocket::primitive::waiter& entry) noexcept override {
+    hocket::primitive::locked guard(mutex_);
     return waiting_.take_out(entry);
   }
-  void pass_on(hocket::waiter&) noexcept override {
+  void pass_on(hocket::primitive::waiter&) noexcept override {
     ++passed_on;
     release();
   }
 
   int free() noexcept {
-    hocket::locked guard(mutex_);
+    hocket::primitive::locked guard(mutex_);
     return free_;
   }
   bool has_waiters() noexcept {
-    hocket::locked guard(mutex_);
+    hocket::primitive::locked guard(mutex_);
     return !waiting_.empty();
   }
 
   int passed_on = 0;  // how often a granted permit came back unconsumed; for tests of one thread
 
   // For tests that pop a waiter by hand and claim it afterwards.
-  hocket::waiter* pop() noexcept {
-    hocket::locked guard(mutex_);
+  hocket::primitive::waiter* pop() noexcept {
+    hocket::primitive::locked guard(mutex_);
     return waiting_.empty() ? nullptr : &waiting_.pop_front();
   }
 
  protected:
-  hocket::waiter* pop_or_keep() noexcept {
-    hocket::locked guard(mutex_);
+  hocket::primitive::waiter* pop_or_keep() noexcept {
+    hocket::primitive::locked guard(mutex_);
     if (!waiting_.empty()) return &waiting_.pop_front();
     ++free_;
     return nullptr;
   }
 
-  hocket::thread_mutex mutex_;
-  hocket::wait_line waiting_;
+  hocket::primitive::thread_mutex mutex_;
+  hocket::primitive::wait_line waiting_;
   int free_;
 };
 
@@ -94,12 +94,12 @@ class permit_source::acquisition {
     source_.take_or_list(wait_, entry_);
     return wait_.commit();
   }
-  hocket::verdict await_resume() noexcept { return wait_.finish(); }
+  hocket::detail::wait_end await_resume() noexcept { return wait_.finish(); }
 
  private:
   permit_source& source_;
-  hocket::suspension wait_;
-  hocket::waiter entry_;
+  hocket::primitive::suspension wait_;
+  hocket::primitive::waiter entry_;
 };
 
 inline permit_source::acquisition permit_source::acquire() noexcept { return acquisition(*this); }
@@ -108,7 +108,7 @@ inline permit_source::acquisition permit_source::acquire() noexcept { return acq
 class permit_source::choice {
  public:
   struct result {
-    hocket::verdict how;
+    hocket::detail::wait_end how;
     std::size_t index;
   };
 
@@ -121,14 +121,14 @@ class permit_source::choice {
     return wait_.commit();
   }
   result await_resume() noexcept {
-    const hocket::verdict how = wait_.finish();
-    return {how, how == hocket::verdict::granted ? hocket::waiter::granted_of(entries_) : 0};
+    const hocket::detail::wait_end how = wait_.finish();
+    return {how, how == hocket::detail::wait_end::granted ? hocket::primitive::waiter::granted_of(entries_) : 0};
   }
 
  private:
   permit_source* sources_[2];
-  hocket::suspension wait_;
-  hocket::waiter entries_[2];
+  hocket::primitive::suspension wait_;
+  hocket::primitive::waiter entries_[2];
 };
 
 }  // namespace hocket_test

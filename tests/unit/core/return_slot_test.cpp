@@ -1,4 +1,4 @@
-#include <hocket/core/return_slot.hpp>
+#include <hocket/core/detail/return_slot.hpp>
 
 #include <doctest/doctest.h>
 #include <memory>
@@ -27,7 +27,7 @@ std::exception_ptr an_error() { return std::make_exception_ptr(std::runtime_erro
 }  // namespace
 
 TEST_CASE("a slot is empty until a value or an exception is put into it") {
-  return_slot<int> with_value, with_error;
+  detail::return_slot<int> with_value, with_error;
   CHECK(with_value.empty());
   with_value.set_value(3);
   CHECK_FALSE(with_value.empty());
@@ -42,7 +42,7 @@ TEST_CASE("a slot is empty until a value or an exception is put into it") {
 TEST_CASE("values are converted, moved out, and destroyed once") {
   counted::live = 0;
   {
-    return_slot<counted> slot;
+    detail::return_slot<counted> slot;
     slot.set_value(7);
     CHECK(counted::live == 1);
     CHECK(slot.take().number == 7);
@@ -50,16 +50,16 @@ TEST_CASE("values are converted, moved out, and destroyed once") {
   }
   CHECK(counted::live == 0);
   {
-    return_slot<counted> slot;
+    detail::return_slot<counted> slot;
     slot.set_value(counted(8));
     slot.set_exception(an_error());
     CHECK(counted::live == 0);
     CHECK(slot.failed());
   }
-  return_slot<std::string> text;
+  detail::return_slot<std::string> text;
   text.set_value("converted");
   CHECK(text.take() == "converted");
-  return_slot<std::unique_ptr<int>> only;
+  detail::return_slot<std::unique_ptr<int>> only;
   only.set_value(std::make_unique<int>(1));
   CHECK(*only.take() == 1);
 }
@@ -70,39 +70,39 @@ TEST_CASE("what a call returns is constructed in the slot, and is taken where it
     immovable(immovable&&) = delete;
     int number;
   };
-  return_slot<immovable> slot;
+  detail::return_slot<immovable> slot;
   slot.set_value_from([] { return immovable(4); });
   immovable&& there = slot.get();
   CHECK(there.number == 4);
   CHECK(&there == &static_cast<const immovable&>(slot.get()));
 
-  return_slot<int> broken;
+  detail::return_slot<int> broken;
   CHECK_THROWS_AS(broken.set_value_from([]() -> int { throw std::runtime_error("failed"); }), std::runtime_error);
   CHECK(broken.empty());
   broken.set_exception(an_error());
   CHECK_THROWS_WITH_AS(broken.get(), "failed", std::runtime_error);
 
   int apart = 5;
-  return_slot<int&> lvalue;
+  detail::return_slot<int&> lvalue;
   lvalue.set_value_from([&]() -> int& { return apart; });
   CHECK(&lvalue.get() == &apart);
-  return_slot<int&&> rvalue;
+  detail::return_slot<int&&> rvalue;
   rvalue.set_value_from([&]() -> int&& { return std::move(apart); });
   CHECK(&static_cast<const int&>(rvalue.get()) == &apart);
 }
 
 TEST_CASE("a reference stays the same object") {
   int there = 5;
-  return_slot<int&> slot;
+  detail::return_slot<int&> slot;
   slot.set_value(there);
   CHECK(&slot.take() == &there);
-  return_slot<int&&> rvalue;
+  detail::return_slot<int&&> rvalue;
   rvalue.set_value(std::move(there));
   CHECK(&static_cast<const int&>(rvalue.take()) == &there);
 }
 
 TEST_CASE("a slot for nothing is done or failed") {
-  return_slot<void> done, broken;
+  detail::return_slot<void> done, broken;
   CHECK(done.empty());
   done.set_value();
   CHECK_FALSE(done.empty());
@@ -113,7 +113,7 @@ TEST_CASE("a slot for nothing is done or failed") {
 }
 
 TEST_CASE("a value whose construction throws leaves the slot as it was") {
-  return_slot<fails_to_move> slot;
+  detail::return_slot<fails_to_move> slot;
   CHECK_THROWS_AS(slot.set_value(fails_to_move{}), std::runtime_error);
   CHECK(slot.empty());
   slot.set_exception(an_error());

@@ -1,4 +1,4 @@
-#include <hocket/core/run_queue.hpp>
+#include <hocket/core/detail/run_queue.hpp>
 
 #include <array>
 #include <coroutine>
@@ -16,7 +16,7 @@ struct handles {
   std::coroutine_handle<> operator[](std::size_t i) { return std::coroutine_handle<>::from_address(&places[i]); }
 };
 
-std::coroutine_handle<> take(run_queue& queue) {
+std::coroutine_handle<> take(detail::run_queue& queue) {
   REQUIRE(queue.has_next());
   return queue.pop();
 }
@@ -25,8 +25,8 @@ std::coroutine_handle<> take(run_queue& queue) {
 
 TEST_CASE("a run queue is first in, first out, without an array") {
   handles all;
-  std::array<runnable, 10> works{};
-  run_queue queue;
+  std::array<detail::runnable, 10> works{};
+  detail::run_queue queue;
   CHECK(queue.empty());
   for (std::size_t i = 0; i < works.size(); ++i) {
     works[i].handle = all[i];
@@ -41,9 +41,9 @@ TEST_CASE("a run queue is first in, first out, without an array") {
 
 TEST_CASE("what does not fit into the array stands behind it, and what comes then behind that") {
   handles all;
-  std::array<runnable, 3> works{};
+  std::array<detail::runnable, 3> works{};
   for (std::size_t i = 0; i < works.size(); ++i) works[i].handle = all[room + i];
-  run_queue queue;
+  detail::run_queue queue;
   queue.reserve(room);
   for (std::size_t i = 0; i < room; ++i) REQUIRE(queue.try_push(all[i]));
   queue.push(works[0]);
@@ -59,8 +59,8 @@ TEST_CASE("what does not fit into the array stands behind it, and what comes the
 
 TEST_CASE("an array that grows takes in what stood behind it") {
   handles all;
-  std::array<runnable, 4> works{};
-  run_queue queue;
+  std::array<detail::runnable, 4> works{};
+  detail::run_queue queue;
   for (std::size_t i = 0; i < works.size(); ++i) {
     works[i].handle = all[i];
     queue.push(works[i]);
@@ -73,7 +73,7 @@ TEST_CASE("an array that grows takes in what stood behind it") {
 
 TEST_CASE("peek looks as far ahead as the array goes") {
   handles all;
-  run_queue queue;
+  detail::run_queue queue;
   CHECK_FALSE(queue.peek(0));
   queue.reserve(room);
   for (std::size_t round = 0; round < room; ++round) {  // around the end of the array
@@ -83,7 +83,7 @@ TEST_CASE("peek looks as far ahead as the array goes") {
     CHECK_FALSE(queue.peek(3));
     for (std::size_t i = 0; i < 3; ++i) CHECK(take(queue) == all[i]);
   }
-  runnable beyond{nullptr, all[room], nullptr};
+  detail::runnable beyond{nullptr, all[room], nullptr};
   for (std::size_t i = 0; i < room; ++i) REQUIRE(queue.try_push(all[i]));
   CHECK_FALSE(queue.try_push(all[room]));
   queue.push(beyond);
@@ -94,7 +94,7 @@ TEST_CASE("peek looks as far ahead as the array goes") {
 
 TEST_CASE("try_exchange pushes and pops in one, in a full array, too, but not past what stands behind it") {
   handles all;
-  run_queue queue;
+  detail::run_queue queue;
   queue.reserve(room);
   REQUIRE(queue.try_push(all[0]));
   CHECK(queue.try_exchange(all[1]));
@@ -103,7 +103,7 @@ TEST_CASE("try_exchange pushes and pops in one, in a full array, too, but not pa
   for (std::size_t i = 0; i < room; ++i) REQUIRE(queue.try_push(all[i]));
   CHECK(queue.try_exchange(all[room]));
   CHECK(queue.size() == room);
-  runnable beyond{nullptr, all[room + 1], nullptr};
+  detail::runnable beyond{nullptr, all[room + 1], nullptr};
   queue.push(beyond);
   CHECK_FALSE(queue.try_exchange(all[room + 2]));
   for (std::size_t i = 1; i <= room + 1; ++i) CHECK(take(queue) == all[i]);
@@ -112,7 +112,7 @@ TEST_CASE("try_exchange pushes and pops in one, in a full array, too, but not pa
 
 TEST_CASE("a full array has room again for as many as were popped, however often") {
   handles all;
-  run_queue queue;
+  detail::run_queue queue;
   queue.reserve(room);
   std::size_t pushed = 0, popped = 0;
   const auto expect_next = [&] { CHECK(take(queue) == all[popped++]); };
@@ -130,7 +130,7 @@ TEST_CASE("a full array has room again for as many as were popped, however often
 
 TEST_CASE("a queue is large when it was made for many") {
   handles all;
-  run_queue queue;
+  detail::run_queue queue;
   CHECK_FALSE(queue.is_large());
   queue.reserve(1024);
   CHECK_FALSE(queue.is_large());

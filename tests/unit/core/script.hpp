@@ -1,13 +1,13 @@
 // What tests of core run on: a coroutine that does nothing by itself, an executor that is stepped by hand, and timers
 // that fire when told.
 #pragma once
-#include <hocket/base/mutex.hpp>
+#include <hocket/base/detail/mutex.hpp>
 #include <hocket/core/context.hpp>
-#include <hocket/core/current.hpp>
+#include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/frame.hpp>
+#include <hocket/core/detail/operation.hpp>
+#include <hocket/core/detail/timer.hpp>
 #include <hocket/core/executor.hpp>
-#include <hocket/core/frame.hpp>
-#include <hocket/core/operation.hpp>
-#include <hocket/core/timer.hpp>
 
 #include "support/hand_timers.hpp"
 
@@ -19,24 +19,24 @@ namespace hocket_test {
 // A queue of which the test takes one coroutine at a time. Any thread may post.
 class stepped_executor final : public hocket::executor {
  public:
-  // The budget of operations begins anew (core/budget.hpp): no test depends on those before it.
-  explicit stepped_executor(hocket::timer_service* timers = nullptr) noexcept : timers_(timers) {
-    hocket::detail::refill_budget(hocket::this_thread());
+  // The budget of operations begins anew (core/detail/budget.hpp): no test depends on those before it.
+  explicit stepped_executor(hocket::detail::timer_service* timers = nullptr) noexcept : timers_(timers) {
+    hocket::detail::refill_budget(hocket::detail::this_thread());
   }
 
-  void post(hocket::runnable& work) noexcept override {
-    hocket::locked guard(mutex_);
+  void post(hocket::detail::runnable& work) noexcept override {
+    hocket::primitive::locked guard(mutex_);
     work.next = nullptr;
     *last_ = &work;
     last_ = &work.next;
     ++posts_;
   }
-  hocket::timer_service* timers() noexcept override { return timers_; }
+  hocket::detail::timer_service* timers() noexcept override { return timers_; }
 
   // Takes the first without running it; null if there is none.
-  hocket::runnable* take() noexcept {
-    hocket::locked guard(mutex_);
-    hocket::runnable* work = first_;
+  hocket::detail::runnable* take() noexcept {
+    hocket::primitive::locked guard(mutex_);
+    hocket::detail::runnable* work = first_;
     if (!work) return nullptr;
     first_ = work->next;
     if (!first_) last_ = &first_;
@@ -44,10 +44,10 @@ class stepped_executor final : public hocket::executor {
   }
   // Resumes the first, which must be a coroutine of hocket's, under its own context.
   bool step() {
-    hocket::runnable* work = take();
+    hocket::detail::runnable* work = take();
     if (!work) return false;
     std::coroutine_handle<> handle = work->handle;
-    hocket::running_scope running({this}, hocket::header_of(handle).ctx);
+    hocket::detail::running_scope running({this}, hocket::detail::header_of(handle).ctx);
     handle.resume();
     return true;
   }
@@ -56,25 +56,25 @@ class stepped_executor final : public hocket::executor {
     }
   }
   int posts() noexcept {
-    hocket::locked guard(mutex_);
+    hocket::primitive::locked guard(mutex_);
     return posts_;
   }
 
  private:
-  hocket::timer_service* const timers_;
-  hocket::thread_mutex mutex_;
-  hocket::runnable* first_ = nullptr;
-  hocket::runnable** last_ = &first_;
+  hocket::detail::timer_service* const timers_;
+  hocket::primitive::thread_mutex mutex_;
+  hocket::detail::runnable* first_ = nullptr;
+  hocket::detail::runnable** last_ = &first_;
   int posts_ = 0;
 };
 
 // A coroutine that a test starts, steps and destroys. An exception leaves through the resume.
 class script {
  public:
-  struct promise_type : hocket::coroutine_header {
-    hocket::runnable start;
+  struct promise_type : hocket::detail::coroutine_header {
+    hocket::detail::runnable start;
 
-    promise_type() noexcept { kind = hocket::coroutine_kind::root; }
+    promise_type() noexcept { kind = hocket::detail::coroutine_kind::root; }
     script get_return_object() noexcept { return script(handle_type::from_promise(*this)); }
     std::suspend_always initial_suspend() noexcept { return {}; }
     std::suspend_always final_suspend() noexcept { return {}; }

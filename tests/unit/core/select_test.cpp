@@ -1,8 +1,8 @@
 // Waits with several registrations, and two waits that must be granted together.
 #include <hocket/core/choice.hpp>
 #include <hocket/core/context.hpp>
+#include <hocket/core/detail/suspension.hpp>
 #include <hocket/core/stop.hpp>
-#include <hocket/core/suspension.hpp>
 
 #include "unit/core/bare_wait.hpp"
 #include "unit/core/permit_source.hpp"
@@ -38,7 +38,7 @@ TEST_CASE("a select is granted once, tells by which registration, and leaves the
     sources[1 - index].release();
     on.run();
     REQUIRE(got);
-    CHECK(got->how == verdict::granted);
+    CHECK(got->how == detail::wait_end::granted);
     CHECK(got->index == index);
     CHECK(sources[index].free() == 0);
     CHECK(sources[1 - index].free() == 1);
@@ -54,7 +54,7 @@ TEST_CASE("a select whose second source has a permit takes it and leaves the fir
   selecting.start(on);
   on.run();
   REQUIRE(got);
-  CHECK(got->how == verdict::granted);
+  CHECK(got->how == detail::wait_end::granted);
   CHECK(got->index == 1);
   CHECK_FALSE(zero.has_waiters());
   CHECK(one.free() == 0);
@@ -82,11 +82,11 @@ TEST_CASE("two waits that meet are granted together") {
     stepped_executor on;
     permit_source left, right;
     bare_wait sender, receiver;
-    waiter at_right;
+    primitive::waiter at_right;
     receiver.list_at(right, on);
     if (committed) REQUIRE(receiver.wait.commit());
     sender.list_at(left, on);
-    grant met = sender.wait.meet(at_right, right, receiver.entry);
+    primitive::grant met = sender.wait.meet(at_right, right, receiver.entry);
     REQUIRE(met);
     static_cast<void>(right.pop());
     CHECK(on.posts() == 0);
@@ -95,8 +95,8 @@ TEST_CASE("two waits that meet are granted together") {
     if (!committed) CHECK_FALSE(receiver.wait.commit());
     CHECK_FALSE(sender.wait.commit());
     CHECK_FALSE(left.has_waiters());
-    CHECK(sender.wait.finish() == verdict::granted);
-    CHECK(receiver.wait.finish() == verdict::granted);
+    CHECK(sender.wait.finish() == detail::wait_end::granted);
+    CHECK(receiver.wait.finish() == detail::wait_end::granted);
   }
 }
 
@@ -104,7 +104,7 @@ TEST_CASE("two waits of which one is decided are not granted: the other one wait
   stepped_executor on;
   permit_source left, right;
   bare_wait sender, receiver;
-  waiter at_right;
+  primitive::waiter at_right;
   receiver.list_at(right, on);
   REQUIRE(receiver.wait.commit());
   sender.list_at(left, on);
@@ -116,8 +116,8 @@ TEST_CASE("two waits of which one is decided are not granted: the other one wait
   CHECK_FALSE(sender.wait.commit());
   right.release();
   CHECK(on.posts() == 1);
-  CHECK(sender.wait.finish() == verdict::granted);
-  CHECK(receiver.wait.finish() == verdict::granted);
+  CHECK(sender.wait.finish() == detail::wait_end::granted);
+  CHECK(receiver.wait.finish() == detail::wait_end::granted);
 }
 
 TEST_CASE("a choice takes the value of a choice with another index") {

@@ -1,5 +1,5 @@
 // What may stand as the `where` of a spawn.
-#include <hocket/core/spawn.hpp>
+#include <hocket/core/detail/spawn.hpp>
 #include <hocket/core/spawn_target.hpp>
 
 #include "support/death.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 struct target final : spawn_target {
   executor& home() noexcept override { return on; }
-  context& surroundings() noexcept override { return context::root(); }
+  context& parent_context() noexcept override { return context::root(); }
   std::error_code enroll(std::size_t count) noexcept override {
     if (closed) return std::make_error_code(std::errc::operation_canceled);
     members += static_cast<int>(count);
@@ -35,8 +35,8 @@ struct leads_elsewhere {
   int as_spawn_target() { return 0; }
 };
 
-static_assert(spawnable_on<target> && spawnable_on<leads_to_one>);
-static_assert(!spawnable_on<leads_elsewhere> && !spawnable_on<int> && !spawnable_on<context>);
+static_assert(detail::spawnable_on<target> && detail::spawnable_on<leads_to_one>);
+static_assert(!detail::spawnable_on<leads_elsewhere> && !detail::spawnable_on<int> && !detail::spawnable_on<context>);
 
 }  // namespace
 

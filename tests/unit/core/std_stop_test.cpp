@@ -13,25 +13,25 @@ TEST_CASE("a stop of the standard's cancels, at once or later, and not after the
   {
     stop_bridge gone(theirs.get_token(), left);
   }
-  CHECK(ours.requested() == verdict::idle);
+  CHECK(ours.requested() == stop_level::none);
   theirs.request_stop();
-  CHECK(ours.requested() == verdict::cancelled);
-  CHECK(left.requested() == verdict::idle);
+  CHECK(ours.requested() == stop_level::cancel);
+  CHECK(left.requested() == stop_level::none);
   stop_bridge second(theirs.get_token(), late);
-  CHECK(late.requested() == verdict::cancelled);
+  CHECK(late.requested() == stop_level::cancel);
 }
 
 TEST_CASE("a token without a source cancels nothing") {
   stop_source ours;
   stop_bridge bridge(std::stop_token{}, ours);
-  CHECK(ours.requested() == verdict::idle);
+  CHECK(ours.requested() == stop_level::none);
 }
 
 TEST_CASE("a jthread's stop ends a wait of hocket's") {
   std::jthread worker([](std::stop_token token) {
     stop_source ours;
     stop_bridge bridge(std::move(token), ours);
-    while (ours.requested() == verdict::idle) std::this_thread::yield();
+    while (ours.requested() == stop_level::none) std::this_thread::yield();
   });
   worker.request_stop();
   worker.join();

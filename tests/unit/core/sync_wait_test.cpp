@@ -160,7 +160,7 @@ TEST_CASE("the result is destroyed as often as it is made, and the exception is 
 
 TEST_CASE("the awaitable runs under the caller's context and an executor of the call") {
   auto ctx = context::child_of(context::root(), {.name = "caller"});
-  running_scope running({nullptr}, ctx.get());
+  detail::running_scope running({nullptr}, ctx.get());
   auto [seen, on] = sync_wait(asks_context{});
   CHECK(seen == ctx.get());
   CHECK(on != nullptr);

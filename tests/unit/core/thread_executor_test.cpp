@@ -1,4 +1,4 @@
-#include <hocket/core/thread_executor.hpp>
+#include <hocket/core/detail/thread_executor.hpp>
 
 #include "unit/core/script.hpp"
 
@@ -21,25 +21,25 @@ script note_executor(executor*& seen) {
   co_return;
 }
 
-std::vector<runnable*> taken(thread_executor& from) {
-  std::vector<runnable*> out;
-  for (runnable* work = from.take(); work; work = work->next) out.push_back(work);
+std::vector<detail::runnable*> taken(detail::thread_executor& from) {
+  std::vector<detail::runnable*> out;
+  for (detail::runnable* work = from.take(); work; work = work->next) out.push_back(work);
   return out;
 }
 
 }  // namespace
 
 TEST_CASE("what is posted is taken at once, first posted first") {
-  thread_executor here;
-  runnable a, b, c;
-  for (runnable* work : {&a, &b, &c}) here.post(*work);
-  CHECK(taken(here) == std::vector<runnable*>{&a, &b, &c});
+  detail::thread_executor here;
+  detail::runnable a, b, c;
+  for (detail::runnable* work : {&a, &b, &c}) here.post(*work);
+  CHECK(taken(here) == std::vector<detail::runnable*>{&a, &b, &c});
   here.post(b);
-  CHECK(taken(here) == std::vector<runnable*>{&b});
+  CHECK(taken(here) == std::vector<detail::runnable*>{&b});
 }
 
 TEST_CASE("coroutines run in the order of their posting, under this executor, until the signal") {
-  thread_executor here;
+  detail::thread_executor here;
   std::vector<int> log;
   executor* seen = nullptr;
   auto first = note(log, 1);
@@ -48,7 +48,7 @@ TEST_CASE("coroutines run in the order of their posting, under this executor, un
   first.start(here);
   second.start(here);
   third.start(here);
-  runnable signal{};
+  detail::runnable signal{};
   here.post(signal);
   here.run_until_signal();
   CHECK(log == std::vector{1, 2});
@@ -57,11 +57,11 @@ TEST_CASE("coroutines run in the order of their posting, under this executor, un
 }
 
 TEST_CASE("what was posted before the signal was seen is not forgotten") {
-  thread_executor here;
+  detail::thread_executor here;
   std::vector<int> log;
   auto before = note(log, 1);
   auto after = note(log, 2);
-  runnable signal{};
+  detail::runnable signal{};
   before.start(here);
   here.post(signal);
   after.start(here);
@@ -70,10 +70,10 @@ TEST_CASE("what was posted before the signal was seen is not forgotten") {
 }
 
 TEST_CASE("a coroutine that posts itself again runs after those that wait already") {
-  thread_executor here;
+  detail::thread_executor here;
   struct again {
     executor& to;
-    runnable entry{};
+    detail::runnable entry{};
     bool await_ready() const noexcept { return false; }
     void await_suspend(std::coroutine_handle<> handle) noexcept {
       entry = {nullptr, handle, &to};
@@ -82,7 +82,7 @@ TEST_CASE("a coroutine that posts itself again runs after those that wait alread
     void await_resume() const noexcept {}
   };
   std::vector<int> log;
-  runnable signal{};
+  detail::runnable signal{};
   auto polite = [&](int n) -> script {
     for (int round = 0; round < 3; ++round) {
       log.push_back(n);
@@ -99,42 +99,42 @@ TEST_CASE("a coroutine that posts itself again runs after those that wait alread
 }
 
 TEST_CASE("a thread that waits fires its timers, and what they post ends the wait") {
-  struct posting : timer_node {
-    posting(thread_executor& home, runnable& work, time_point due) noexcept : home_(home), work_(work) {
+  struct posting : detail::timer_node {
+    posting(detail::thread_executor& home, detail::runnable& work, time_point due) noexcept : home_(home), work_(work) {
       when = due;
-      fire = [](timer_node& self) noexcept {
+      fire = [](detail::timer_node& self, detail::timer_call) noexcept {
         auto& it = static_cast<posting&>(self);
         it.home_.post(it.work_);
       };
     }
-    thread_executor& home_;
-    runnable& work_;
+    detail::thread_executor& home_;
+    detail::runnable& work_;
   };
-  thread_executor here;
-  runnable a, b, c;
+  detail::thread_executor here;
+  detail::runnable a, b, c;
   const time_point soon = deadline_after(here.timers()->now(), std::chrono::microseconds(200));
   posting late(here, b, soon), past(here, a, time_point{}), never(here, c, time_point::max() - duration(1));
   for (posting* one : {&late, &past, &never}) here.timers()->attach(*one);
-  std::vector<runnable*> order;
+  std::vector<detail::runnable*> order;
   while (order.size() < 2) {
-    for (runnable* one : taken(here)) order.push_back(one);
+    for (detail::runnable* one : taken(here)) order.push_back(one);
   }
-  CHECK(order == std::vector<runnable*>{&a, &b});
+  CHECK(order == std::vector<detail::runnable*>{&a, &b});
   CHECK(here.timers()->now() >= soon);
   CHECK(here.timers()->detach(never));
 }
 
 TEST_CASE("fault 09: a thread that is kept busy does not starve its timers") {
-  thread_executor here;
+  detail::thread_executor here;
   bool fired = false;
-  struct flag : timer_node {
+  struct flag : detail::timer_node {
     bool* to;
   } alarm;
   alarm.to = &fired;
-  alarm.fire = [](timer_node& self) noexcept { *static_cast<flag&>(self).to = true; };
+  alarm.fire = [](detail::timer_node& self, detail::timer_call) noexcept { *static_cast<flag&>(self).to = true; };
   alarm.when = deadline_after(here.timers()->now(), std::chrono::microseconds(200));
   here.timers()->attach(alarm);
-  runnable busy;
+  detail::runnable busy;
   while (!fired) {
     here.post(busy);
     CHECK(here.take() == &busy);
@@ -144,9 +144,9 @@ TEST_CASE("fault 09: a thread that is kept busy does not starve its timers") {
 
 TEST_CASE("a sleeping thread is woken by posts from others, and each runs once") {
   constexpr int threads = 4, each = 2'000;
-  thread_executor here;
+  detail::thread_executor here;
   std::vector<int> counts(threads, 0);
-  std::vector<std::vector<runnable>> work(threads, std::vector<runnable>(each));
+  std::vector<std::vector<detail::runnable>> work(threads, std::vector<detail::runnable>(each));
   std::vector<std::thread> posters;
   for (auto& own : work) {
     posters.emplace_back([&here, &own] {
@@ -156,7 +156,7 @@ TEST_CASE("a sleeping thread is woken by posts from others, and each runs once")
   std::vector<std::size_t> next(threads, 0);
   bool in_order = true;
   for (int total = 0; total < threads * each;) {
-    for (runnable* one = here.take(); one; one = one->next, ++total) {
+    for (detail::runnable* one = here.take(); one; one = one->next, ++total) {
       for (std::size_t t = 0; t < work.size(); ++t) {
         auto& own = work[t];
         if (one < own.data() || one >= own.data() + each) continue;

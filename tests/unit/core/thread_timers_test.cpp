@@ -1,4 +1,4 @@
-#include <hocket/core/thread_timers.hpp>
+#include <hocket/core/detail/thread_timers.hpp>
 
 #include <doctest/doctest.h>
 #include <vector>
@@ -9,10 +9,10 @@ namespace {
 
 constexpr time_point at(int seconds) { return time_point{} + std::chrono::seconds(seconds); }
 
-struct reminder : timer_node {
+struct reminder : detail::timer_node {
   reminder(std::vector<int>& log, int name, time_point due) noexcept : log_(log), name_(name) {
     when = due;
-    fire = [](timer_node& self) noexcept {
+    fire = [](detail::timer_node& self, detail::timer_call) noexcept {
       auto& it = static_cast<reminder&>(self);
       it.log_.push_back(it.name_);
     };
@@ -24,7 +24,7 @@ struct reminder : timer_node {
 }  // namespace
 
 TEST_CASE("timers fire at their time, the earliest first, equal ones in the order of attaching") {
-  thread_timers timers;
+  detail::thread_timers timers;
   std::vector<int> log;
   reminder c(log, 3, at(30)), a(log, 1, at(10)), b(log, 2, at(20)), also_b(log, 22, at(20));
   CHECK(timers.earliest() == time_point::max());
@@ -41,7 +41,7 @@ TEST_CASE("timers fire at their time, the earliest first, equal ones in the orde
 }
 
 TEST_CASE("a detached timer does not fire, and may be attached again; one that has fired is not detached") {
-  thread_timers timers;
+  detail::thread_timers timers;
   std::vector<int> log;
   reminder a(log, 1, at(10)), b(log, 2, at(20));
   timers.attach(a);
@@ -57,21 +57,21 @@ TEST_CASE("a detached timer does not fire, and may be attached again; one that h
 }
 
 TEST_CASE("a timer that fires may detach another that is due, and attach itself anew for the next turn") {
-  struct meddler : timer_node {
-    meddler(thread_timers& t, reminder& o) noexcept : timers(t), other(o) {
+  struct meddler : detail::timer_node {
+    meddler(detail::thread_timers& t, reminder& o) noexcept : timers(t), other(o) {
       when = at(1);
-      fire = [](timer_node& self) noexcept {
+      fire = [](detail::timer_node& self, detail::timer_call) noexcept {
         auto& it = static_cast<meddler&>(self);
         it.detached += it.timers.detach(it.other);
         ++it.fired;
         it.timers.attach(it);
       };
     }
-    thread_timers& timers;
+    detail::thread_timers& timers;
     reminder& other;
     int detached = 0, fired = 0;
   };
-  thread_timers timers;
+  detail::thread_timers timers;
   std::vector<int> log;
   reminder other(log, 1, at(2));
   meddler first(timers, other);
@@ -88,7 +88,7 @@ TEST_CASE("a timer that fires may detach another that is due, and attach itself 
 }
 
 TEST_CASE("fault 21: timers at both ends of the clock") {
-  thread_timers timers;
+  detail::thread_timers timers;
   std::vector<int> log;
   reminder never(log, 3, time_point::max()), ever(log, 1, time_point::min()), zero(log, 2, time_point{});
   for (reminder* one : {&never, &ever, &zero}) timers.attach(*one);
@@ -102,7 +102,7 @@ TEST_CASE("fault 21: timers at both ends of the clock") {
 }
 
 TEST_CASE("the clock of a thread is the machine's") {
-  thread_timers timers;
+  detail::thread_timers timers;
   const time_point before = steady_clock().now(), present = timers.now();
   CHECK(before <= present);
   CHECK(present <= steady_clock().now());

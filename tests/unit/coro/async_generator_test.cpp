@@ -34,7 +34,7 @@ async_generator<int> fails_after(int n) {
 }
 
 // Never ends.
-struct stuck : own_awaiter {
+struct stuck : detail::own_awaiter {
   static bool await_ready() noexcept { return false; }
   static void await_suspend(std::coroutine_handle<>) noexcept {}
   static void await_resume() noexcept {}
@@ -45,7 +45,7 @@ static_assert(std::is_nothrow_move_constructible_v<async_generator<int>>);
 static_assert(std::is_same_v<await_result_t<decltype(count(0).next())>, int*>);
 static_assert(std::is_same_v<async_generator<const std::string&>::pointer, const std::string*>);
 static_assert(std::is_same_v<async_generator<const std::string&>::value_type, std::string>);
-static_assert(has_header<async_generator<int>::promise_type>);
+static_assert(detail::has_header<async_generator<int>::promise_type>);
 
 }  // namespace
 
@@ -145,7 +145,7 @@ TEST_CASE("the exception of an async_generator is the object that the body threw
 
 TEST_CASE("a long run of values goes through the queue now and then") {
   queue_executor queue;
-  const int many = 100 * static_cast<int>(transfer_budget);
+  const int many = 100 * static_cast<int>(detail::transfer_budget);
   std::optional<int> got;
   auto reads = [&]() -> foreign {
     co_await hop_to(queue);
@@ -188,7 +188,7 @@ TEST_CASE("a chain that is driven by hand is destroyed with its async_generator,
 }
 
 TEST_CASE("misuse of an async_generator aborts and names the remedy") {
-  if (!misuse_checks) return;
+  if (!detail::misuse_checks) return;
   expect_fatal(
       [] {
         auto g = count(1);
@@ -221,7 +221,7 @@ TEST_CASE("misuse of an async_generator aborts and names the remedy") {
         (void)sync_wait(g.next());
       },
       "while a next() is under way");
-  if (!debug_checks) return;
+  if (!detail::debug_checks) return;
   expect_fatal(
       [] {
         queue_executor queue;
@@ -236,7 +236,7 @@ TEST_CASE("misuse of an async_generator aborts and names the remedy") {
         };
         auto reader = read();
         queue.run();
-        running_scope running({&queue}, this_thread().ctx);
+        detail::running_scope running({&queue}, detail::this_thread().ctx);
         g.reset();
       },
       "destroyed while a next() is under way");

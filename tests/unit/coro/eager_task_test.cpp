@@ -22,9 +22,9 @@ using namespace hocket_test;
 namespace {
 
 static_assert(!std::is_copy_constructible_v<eager_task<int>> && std::is_nothrow_move_constructible_v<eager_task<int>>);
-static_assert(awaitable<eager_task<int>> && awaitable<eager_task<int>&> && trusted_awaiter<eager_task<int>>);
+static_assert(awaitable<eager_task<int>> && awaitable<eager_task<int>&> && detail::trusted_awaiter<eager_task<int>>);
 static_assert(std::is_same_v<await_result_t<eager_task<int&>>, int&>);
-static_assert(has_header<eager_task<int>::promise_type> && !is_task<eager_task<int>>);
+static_assert(detail::has_header<eager_task<int>::promise_type> && !detail::is_task<eager_task<int>>);
 
 eager_task<int> twice_at_once(int n) { co_return 2 * n; }
 task<int> lazily(int n) { co_return n; }
@@ -32,7 +32,7 @@ task<int> lazily(int n) { co_return n; }
 // Receives one value, and adds to it.
 eager_task<int> plus_later(oneshot_receiver<int> from, int n) {
   auto got = co_await from.receive();
-  if (!got) throw_error(got.error());
+  if (!got) detail::throw_error(got.error());
   co_return *got + n;
 }
 
@@ -193,7 +193,7 @@ TEST_CASE("an eager body runs under its caller's context, and leaves that as it 
   };
   auto outer = [&]() -> foreign {
     co_await hop_to(queue);
-    this_thread().ctx = own.get();
+    detail::this_thread().ctx = own.get();
     auto t = body();
     CHECK(&current_context() == own.get());
     co_await std::move(t);
@@ -207,7 +207,7 @@ TEST_CASE("an eager body runs under its caller's context, and leaves that as it 
   CHECK(root.done());
   CHECK(error == std::errc::operation_canceled);
   CHECK(seen == "callercaller");
-  this_thread().ctx = nullptr;
+  detail::this_thread().ctx = nullptr;
 }
 
 TEST_CASE("a killed body that somebody else awaits tells that it was cancelled") {
@@ -218,13 +218,13 @@ TEST_CASE("a killed body that somebody else awaits tells that it was cancelled")
   eager_task<int> t;
   auto caller = [&]() -> foreign {
     co_await hop_to(queue);
-    this_thread().ctx = own.get();
+    detail::this_thread().ctx = own.get();
     t = plus_later(std::move(ends.receiver), 1);
-    this_thread().ctx = nullptr;
+    detail::this_thread().ctx = nullptr;
   };
   auto root = caller();
   queue.run();
-  stop.request(verdict::killed);
+  stop.request(stop_level::kill);
   queue.run();
   CHECK(t.ready());
   CHECK_THROWS_AS(sync_wait(std::move(t)), cancelled);
@@ -310,7 +310,7 @@ TEST_CASE("the frame of an eager task comes from the allocator that it is given"
 }
 
 TEST_CASE("misuse of an eager task aborts and names the remedy") {
-  if (!misuse_checks) return;
+  if (!detail::misuse_checks) return;
   expect_fatal(
       [] {
         auto t = twice_at_once(1);

@@ -247,7 +247,7 @@ TEST_CASE("a long run of nested generators, one after the other, keeps the stack
 }
 
 TEST_CASE("misuse of elements_of aborts and names the remedy") {
-  if (!misuse_checks) return;
+  if (!detail::misuse_checks) return;
   expect_fatal(
       [] {
         auto inner = down_and_up(1);

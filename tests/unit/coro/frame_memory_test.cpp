@@ -1,6 +1,6 @@
 #include <hocket/core/frame_memory.hpp>
 
-#include <hocket/core/housekeeping.hpp>
+#include <hocket/core/detail/housekeeping.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/task.hpp>
 
@@ -39,10 +39,10 @@ struct some_frames {
   std::size_t bytes;
   std::vector<void*> frames;
   some_frames(std::size_t size, int n) : bytes(size) {
-    for (int i = 0; i < n; ++i) frames.push_back(allocate_frame(bytes));
+    for (int i = 0; i < n; ++i) frames.push_back(detail::allocate_frame(bytes));
   }
   ~some_frames() {
-    for (void* f : frames) release_frame(f, bytes);
+    for (void* f : frames) detail::release_frame(f, bytes);
   }
 };
 
@@ -68,26 +68,26 @@ TEST_CASE("a loop of awaits takes one frame from the heap") {
 TEST_CASE("frames come back last in, first out, within their size class") {
   if (!detail::recycles_frames) return;
   fresh start;
-  void* a = allocate_frame(100);
-  void* b = allocate_frame(128);
-  void* c = allocate_frame(129);
-  release_frame(a, 100);
-  release_frame(b, 128);
-  release_frame(c, 129);
+  void* a = detail::allocate_frame(100);
+  void* b = detail::allocate_frame(128);
+  void* c = detail::allocate_frame(129);
+  detail::release_frame(a, 100);
+  detail::release_frame(b, 128);
+  detail::release_frame(c, 129);
   CHECK(frame_memory_usage().held == 128 + 128 + 192);
-  CHECK(allocate_frame(65) == b);
-  CHECK(allocate_frame(127) == a);
-  CHECK(allocate_frame(150) == c);
+  CHECK(detail::allocate_frame(65) == b);
+  CHECK(detail::allocate_frame(127) == a);
+  CHECK(detail::allocate_frame(150) == c);
   CHECK(frame_memory_usage().held == 0);
-  release_frame(b, 65);
-  release_frame(a, 127);
-  release_frame(c, 150);
+  detail::release_frame(b, 65);
+  detail::release_frame(a, 127);
+  detail::release_frame(c, 150);
 }
 
 TEST_CASE("larger frames than the classes go to the heap") {
   fresh start;
-  void* big = allocate_frame(detail::frame_step * detail::frame_classes + 1);
-  release_frame(big, detail::frame_step * detail::frame_classes + 1);
+  void* big = detail::allocate_frame(detail::frame_step * detail::frame_classes + 1);
+  detail::release_frame(big, detail::frame_step * detail::frame_classes + 1);
   CHECK(frame_memory_usage().held == 0);
 }
 
@@ -128,7 +128,7 @@ TEST_CASE("the depot keeps what the last period used, and gives the rest of a st
   constexpr std::size_t used = 1000 * 2048;
   for (int i = 0; i < 1000 && frame_memory_usage().shared > used; ++i) {
     time.advance(100ms);
-    static_cast<void>(keep_house(time));
+    static_cast<void>(detail::keep_house(time));
     some_frames again(2048, 1000);
   }
   CHECK(time.now() < time_point(20s));
@@ -136,7 +136,7 @@ TEST_CASE("the depot keeps what the last period used, and gives the rest of a st
   const auto misses = frame_memory_usage().misses;
   for (int i = 0; i < 100; ++i) {
     time.advance(100ms);
-    static_cast<void>(keep_house(time));
+    static_cast<void>(detail::keep_house(time));
     some_frames again(2048, 1000);
   }
   CHECK(frame_memory_usage().misses == misses);
@@ -168,7 +168,7 @@ TEST_CASE("a limit that is set holds at every moment, also for a storm") {
   std::size_t most = 0;
   some_frames all(512, 10'000);
   for (void* frame : std::exchange(all.frames, {})) {
-    release_frame(frame, 512);
+    detail::release_frame(frame, 512);
     most = std::max(most, frame_memory_usage().shared);
   }
   CHECK(most == limit);
@@ -223,14 +223,14 @@ TEST_CASE("what was not needed for a period is given back, a megabyte at a time"
   const std::size_t burst = frame_memory_usage().shared;
   CHECK(burst > 9'000'000);
   CHECK(frame_memory_usage().held > 0);
-  time_point due = keep_house(time);
+  time_point due = detail::keep_house(time);
   CHECK(due == time_point(1s));
   int portions = 0;
   while (due != time_point::max() && portions < 100) {
     const std::size_t before = frame_memory_usage().shared;
     portions += due == time.now();
     time.set(due);
-    due = keep_house(time);
+    due = detail::keep_house(time);
     CHECK(frame_memory_usage().shared + (1 << 20) >= before);
   }
   CHECK(portions >= 8);
@@ -250,7 +250,7 @@ TEST_CASE("what is needed in each period stays") {
   const auto misses = frame_memory_usage().misses;
   for (int i = 0; i < 20; ++i) {
     time.advance(400ms);
-    CHECK(keep_house(time) > time.now());
+    CHECK(detail::keep_house(time) > time.now());
     some_frames again(256, 1000);
   }
   CHECK(frame_memory_usage().misses == misses);
@@ -267,7 +267,7 @@ TEST_CASE("frames decay by the clock that was named, or never") {
   auto keep_often = [&](manual_clock& by) {
     for (int i = 0; i < 5; ++i) {
       by.advance(1h);
-      CHECK(keep_house(by) == time_point::max());
+      CHECK(detail::keep_house(by) == time_point::max());
     }
   };
   frame_memory_decay(1s, time);
@@ -281,10 +281,10 @@ TEST_CASE("frames decay by the clock that was named, or never") {
 TEST_CASE("a frame stays with the thread that frees it, and goes when that ends") {
   if (!detail::recycles_frames) return;
   fresh start;
-  void* travels = allocate_frame(300);
+  void* travels = detail::allocate_frame(300);
   std::size_t held_there = 0;
   std::thread([&] {
-    release_frame(travels, 300);
+    detail::release_frame(travels, 300);
     held_there = frame_memory_usage().held;
   }).join();
   CHECK(held_there == 320);
@@ -315,17 +315,18 @@ TEST_CASE("many threads exchange frames by the depot, which decays, each frame b
     threads.emplace_back([id] {
       std::vector<std::uintptr_t*> mine;
       for (int round = 0; round < 200; ++round) {
-        for (int i = 0; i < 300; ++i) *mine.emplace_back(static_cast<std::uintptr_t*>(allocate_frame(128))) = id;
+        for (int i = 0; i < 300; ++i)
+          *mine.emplace_back(static_cast<std::uintptr_t*>(detail::allocate_frame(128))) = id;
         for (std::uintptr_t* frame : mine) {
           if (*frame != id) std::abort();
-          release_frame(frame, 128);
+          detail::release_frame(frame, 128);
         }
         mine.clear();
       }
     });
   for (int i = 0; i < 1000; ++i) {
     time.advance(1ms);
-    static_cast<void>(keep_house(time));
+    static_cast<void>(detail::keep_house(time));
   }
   for (std::thread& one : threads) one.join();
 }
@@ -335,15 +336,15 @@ TEST_CASE("a thread uses frames to its very end") {
     void* frame = nullptr;
     ~late() {
       if (!frame) return;
-      release_frame(frame, 200);
-      release_frame(allocate_frame(200), 200);
+      detail::release_frame(frame, 200);
+      detail::release_frame(detail::allocate_frame(200), 200);
       CHECK(frame_memory_usage().held == 0);
     }
   };
   std::thread([] {
     static thread_local late first;  // made before the frame memory, so destroyed after it
     first.frame = nullptr;
-    first.frame = allocate_frame(200);
+    first.frame = detail::allocate_frame(200);
     some_frames kept(200, 5);
   }).join();
 }

@@ -41,7 +41,7 @@ static_assert(std::is_same_v<std::ranges::range_reference_t<generator<const int&
 static_assert(
     std::is_same_v<std::ranges::range_reference_t<generator<std::string_view, std::string>>, std::string_view>);
 static_assert(std::is_same_v<std::ranges::range_value_t<generator<std::string_view, std::string>>, std::string>);
-static_assert(has_header<generator<int>::promise_type>);
+static_assert(detail::has_header<generator<int>::promise_type>);
 
 std::vector<int> all(generator<int> g) {
   std::vector<int> out;
@@ -212,7 +212,7 @@ TEST_CASE("a generator destroyed while suspended destroys its locals") {
 }
 
 TEST_CASE("misuse of a generator aborts and names the remedy") {
-  if (!misuse_checks) return;
+  if (!detail::misuse_checks) return;
   expect_fatal(
       [] {
         auto g = count(2);
@@ -261,7 +261,7 @@ TEST_CASE("misuse of a generator aborts and names the remedy") {
         (void)self->begin();
       },
       "destroyed while it runs");
-  if (!debug_checks) return;
+  if (!detail::debug_checks) return;
   expect_fatal(
       [] {
         auto g = count(0);

@@ -1,7 +1,7 @@
 // An executor for tests: a queue that the test itself empties, in one thread, and counts.
 #pragma once
 #include <hocket/core/awaitable.hpp>
-#include <hocket/core/current.hpp>
+#include <hocket/core/detail/current.hpp>
 #include <hocket/core/executor.hpp>
 
 #include <atomic>
@@ -11,14 +11,14 @@ namespace hocket_test {
 
 class queue_executor final : public hocket::executor {
  public:
-  void post(hocket::runnable& work) noexcept override {
+  void post(hocket::detail::runnable& work) noexcept override {
     ++posts;
     queue_.push_back(&work);
   }
 
   // Resumes what is posted until nothing is left.
   void run() {
-    hocket::running_scope running({this}, hocket::this_thread().ctx);
+    hocket::detail::running_scope running({this}, hocket::detail::this_thread().ctx);
     while (!queue_.empty()) {
       auto handle = queue_.front()->handle;
       queue_.pop_front();
@@ -30,11 +30,11 @@ class queue_executor final : public hocket::executor {
   int posts = 0;
 
  private:
-  std::deque<hocket::runnable*> queue_;
+  std::deque<hocket::detail::runnable*> queue_;
 };
 
 // Suspends and goes on where `to` runs.
-class hop_to : public hocket::own_awaiter {
+class hop_to : public hocket::detail::own_awaiter {
  public:
   explicit hop_to(hocket::executor& to) : to_(&to) {}
   bool await_ready() const noexcept { return false; }
@@ -46,7 +46,7 @@ class hop_to : public hocket::own_awaiter {
 
  private:
   hocket::executor* to_;
-  hocket::runnable entry_{};
+  hocket::detail::runnable entry_{};
 };
 
 // A coroutine that is not hocket's: no header, no executor. It starts at once; its owner destroys it, at any point.

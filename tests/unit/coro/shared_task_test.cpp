@@ -27,7 +27,7 @@ static_assert(awaitable<shared_task<int>&> && awaitable<const shared_task<int>&>
 static_assert(std::is_same_v<await_result_t<shared_task<int>&>, const int&>);
 static_assert(std::is_same_v<await_result_t<shared_task<int&>&>, int&>);
 static_assert(std::is_void_v<await_result_t<shared_task<>&>>);
-static_assert(has_header<shared_task<int>::promise_type>);
+static_assert(detail::has_header<shared_task<int>::promise_type>);
 
 shared_task<std::string> shared_text(int& runs) {
   ++runs;
@@ -37,7 +37,7 @@ shared_task<std::string> shared_text(int& runs) {
 // Receives one value, and adds to it.
 shared_task<int> plus_once(oneshot_receiver<int> from, int n, counted = {}) {
   auto got = co_await from.receive();
-  if (!got) throw_error(got.error());
+  if (!got) detail::throw_error(got.error());
   co_return *got + n;
 }
 
@@ -147,14 +147,14 @@ TEST_CASE("a wait that gives up leaves the body running, for the others and for 
   int got = 0;
   auto first = [&]() -> foreign {
     co_await hop_to(queue);
-    this_thread().ctx = mortal.get();
+    detail::this_thread().ctx = mortal.get();
     auto r = co_await t.wait();
     error = r.error();
-    this_thread().ctx = nullptr;
+    detail::this_thread().ctx = nullptr;
   };
   auto second = [&]() -> foreign {
     co_await hop_to(queue);
-    this_thread().ctx = nullptr;
+    detail::this_thread().ctx = nullptr;
     got = co_await t;
   };
   auto one = first(), two = second();
@@ -241,7 +241,7 @@ TEST_CASE("a target that refuses the body is told to those who await it") {
   struct closed final : spawn_target {
     queue_executor queue;
     executor& home() noexcept override { return queue; }
-    context& surroundings() noexcept override { return context::root(); }
+    context& parent_context() noexcept override { return context::root(); }
     std::error_code enroll(std::size_t) noexcept override {
       return std::make_error_code(std::errc::connection_refused);
     }
@@ -269,7 +269,7 @@ TEST_CASE("the frame of a shared task comes from the allocator that it is given"
 }
 
 TEST_CASE("misuse of a shared task aborts and names the remedy") {
-  if (!misuse_checks) return;
+  if (!detail::misuse_checks) return;
   expect_fatal([] { (void)shared_task<int>().ready(); }, "an empty shared_task was used");
   expect_fatal(
       [] {

@@ -21,7 +21,7 @@ task<> fails() {
 
 TEST_CASE("a long run of awaits goes through the queue now and then, in both directions") {
   queue_executor queue;
-  const auto per_trip = static_cast<int>(transfer_budget);
+  const auto per_trip = static_cast<int>(detail::transfer_budget);
 
   auto loop = [](int n) -> task<> {
     for (int i = 0; i < n; ++i) co_await nothing();

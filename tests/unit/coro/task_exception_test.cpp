@@ -85,7 +85,7 @@ task<int> fails_beside(std::shared_ptr<int>) {
 }  // namespace
 
 TEST_CASE("the unwinder does not stop between the tasks that an exception passes") {
-  if (sanitizer != sanitizer_kind::plain) return;  // ThreadSanitizer makes every function stop it
+  if (detail::sanitizer != detail::sanitizer_kind::plain) return;  // ThreadSanitizer makes every function stop it
   int destroyed = 0;
   CHECK(resumes_of_ninety([&](int levels) { owners(levels, destroyed); }) == 90);
   CHECK(resumes_of_ninety([](int levels) { sync_wait(deep<void>(levels)); }) == 0);
@@ -153,7 +153,7 @@ TEST_CASE("an exception that was kept by the handler is the one that the task th
 }
 
 TEST_CASE("a task that failed is not awaited again") {
-  if (!misuse_checks) return;
+  if (!detail::misuse_checks) return;
   expect_fatal(
       [] {
         auto t = fails_beside(nullptr);

@@ -28,13 +28,13 @@ task<int> fails() {
 
 static_assert(!std::is_copy_constructible_v<task<int>> && std::is_nothrow_move_constructible_v<task<int>>);
 static_assert(awaitable<task<int>> && awaitable<task<int>&>);
-static_assert(awaiter<task<int>>, "a fiber awaits a task through its erased handle");
+static_assert(detail::awaiter<task<int>>, "a fiber awaits a task through its erased handle");
 static_assert(std::is_same_v<await_result_t<task<int&>>, int&>);
-static_assert(has_header<task<int>::promise_type>);
+static_assert(detail::has_header<task<int>::promise_type>);
 
 // What an awaiter sees of the coroutine that awaits it.
-struct ask_header : own_awaiter {
-  coroutine_header* seen = nullptr;
+struct ask_header : detail::own_awaiter {
+  detail::coroutine_header* seen = nullptr;
   std::coroutine_handle<> asker;
   bool await_ready() const noexcept { return false; }
   template <class Promise>
@@ -43,7 +43,7 @@ struct ask_header : own_awaiter {
     asker = handle;
     return false;
   }
-  coroutine_header* await_resume() const noexcept { return seen; }
+  detail::coroutine_header* await_resume() const noexcept { return seen; }
 };
 
 struct throws_on_move {
@@ -178,10 +178,10 @@ TEST_CASE("a child shares the context of its parent, and its header names who aw
   auto child = []() -> task<std::vector<void*>> {
     ask_header ask;
     auto* mine = co_await ask;
-    auto& theirs = header_of(mine->continuation.handle);
-    CHECK(mine->kind == coroutine_kind::task);
+    auto& theirs = detail::header_of(mine->continuation.handle);
+    CHECK(mine->kind == detail::coroutine_kind::task);
     CHECK(mine->ctx == theirs.ctx);
-    CHECK(&header_of(ask.asker) == mine);
+    CHECK(&detail::header_of(ask.asker) == mine);
     co_return {mine->continuation.handle.address(), theirs.continuation.handle.address()};
   };
   auto parent = [&]() -> task<> {
@@ -190,10 +190,10 @@ TEST_CASE("a child shares the context of its parent, and its header names who aw
     auto chain = co_await child();
     CHECK(chain[0] == ask.asker.address());
     CHECK(chain[1] == mine->continuation.handle.address());
-    CHECK(header_of(mine->continuation.handle).kind == coroutine_kind::root);
+    CHECK(detail::header_of(mine->continuation.handle).kind == detail::coroutine_kind::root);
   };
   auto own = context::child_of(context::root(), {.name = "test"});
-  running_scope running({nullptr}, own.get());
+  detail::running_scope running({nullptr}, own.get());
   sync_wait(parent());
 }
 
@@ -225,14 +225,14 @@ TEST_CASE("a parent goes on where its child ended; the root of a sync_wait at ho
 }
 
 TEST_CASE("a task that ends on another thread wakes the thread that waits for it") {
-  struct on_new_thread : own_awaiter {
+  struct on_new_thread : detail::own_awaiter {
     std::thread* slot;
     bool await_ready() const noexcept { return false; }
     void await_suspend(std::coroutine_handle<> handle) {
       std::thread* const into = slot;  // the new thread may end the coroutine, and with it this awaiter, at once
       *into = std::thread([handle] {
         queue_executor there;
-        running_scope running({&there}, nullptr);
+        detail::running_scope running({&there}, nullptr);
         handle.resume();
       });
     }
@@ -277,11 +277,11 @@ TEST_CASE("a task starts below an erased handle, as a fiber awaits it, and below
   CHECK(parent.done());
   CHECK(one.await_resume() == 4);
 
-  std::coroutine_handle<coroutine_header> above;
+  std::coroutine_handle<detail::coroutine_header> above;
   auto keep = [&]() -> task<> {
     ask_header ask;
     co_await ask;
-    above = std::coroutine_handle<coroutine_header>::from_promise(*ask.seen);
+    above = std::coroutine_handle<detail::coroutine_header>::from_promise(*ask.seen);
     co_await pause_at(at);
   };
   auto drive = [&]() -> foreign { co_await keep(); };
@@ -322,7 +322,7 @@ TEST_CASE("a task that an exception keeps from being awaited is dropped in silen
 }
 
 TEST_CASE("misuse of a task aborts and names the remedy") {
-  if (!misuse_checks) return;
+  if (!detail::misuse_checks) return;
   expect_fatal(
       [] {
         task<int> t;
@@ -347,7 +347,7 @@ TEST_CASE("misuse of a task aborts and names the remedy") {
 }
 
 TEST_CASE("level debug finds forgotten, doubly awaited and queued tasks") {
-  if (!debug_checks) return;
+  if (!detail::debug_checks) return;
   expect_fatal([] { auto t = half(2); }, "destroyed without being awaited");
   expect_fatal(
       [] {
@@ -379,11 +379,11 @@ TEST_CASE("level debug finds forgotten, doubly awaited and queued tasks") {
           co_await loop();
         };
         struct once final : executor {
-          runnable* last = nullptr;
-          void post(runnable& work) noexcept override { last = &work; }
+          detail::runnable* last = nullptr;
+          void post(detail::runnable& work) noexcept override { last = &work; }
         } stops;
         auto r = root();
-        running_scope running({&stops}, nullptr);
+        detail::running_scope running({&stops}, nullptr);
         r.body.resume();  // comes back when the budget is spent, with something in `stops`
       },
       "stands in a run queue");

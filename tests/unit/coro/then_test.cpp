@@ -83,6 +83,7 @@ TEST_CASE("a continuation that is discarded discards what it would have awaited"
   CHECK(counted::live == 0);
 }
 
-TEST_CASE("a continuation that is forgotten is found, as the task in it would be" * doctest::skip(!debug_checks)) {
+TEST_CASE("a continuation that is forgotten is found, as the task in it would be" *
+          doctest::skip(!detail::debug_checks)) {
   expect_fatal([] { static_cast<void>(then(one({}), [](int) {})); }, "destroyed without being awaited");
 }

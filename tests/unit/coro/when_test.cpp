@@ -164,8 +164,8 @@ TEST_CASE("the first of none is none, and the first none of many are none, of wh
   auto body = [&]() -> task<> {
     std::vector<task<int>> nothing, many;
     auto first = co_await when_any(std::move(nothing));
-    CHECK(first.index == first_of<int>::none);
-    CHECK(first.value.how() == settled::none);
+    CHECK(first.index == detail::first_of<int>::none);
+    CHECK(first.value.how() == end_kind::none);
     many.push_back(begins());
     many.push_back(begins());
     auto firsts = co_await when_some(0, std::move(many));
@@ -198,8 +198,8 @@ TEST_CASE("what a loser throws is told by a notice, unless it throws because it 
     while (stopped) stopped = co_await yield();
     if (how == 0) throw std::runtime_error("the disk is full");
     if (how == 1) throw 7;
-    if (how == 2) throw_error(stopped.error());
-    throw_error(std::make_error_code(std::errc::timed_out));
+    if (how == 2) detail::throw_error(stopped.error());
+    detail::throw_error(std::make_error_code(std::errc::timed_out));
   };
   auto body = [&]() -> task<int> {
     auto first = co_await when_any(wins(), loses(0), loses(1), loses(2), loses(3));
@@ -253,13 +253,13 @@ TEST_CASE("an outcome tells how something ended") {
   late.set_error(std::make_error_code(std::errc::timed_out));
   cancelled_by_error.set_error(std::make_error_code(std::errc::operation_canceled));
   thrown.set_exception(std::make_exception_ptr(std::string("x")));
-  CHECK(none.how() == settled::none);
+  CHECK(none.how() == end_kind::none);
   CHECK(value);
   CHECK(*value == 3);
   CHECK_FALSE(error);
   CHECK(error.error() == std::errc::io_error);
-  CHECK(late.how() == settled::timed_out);
-  CHECK(cancelled_by_error.how() == settled::cancelled);
+  CHECK(late.how() == end_kind::timed_out);
+  CHECK(cancelled_by_error.how() == end_kind::cancelled);
   CHECK_THROWS_AS(std::move(cancelled_by_error).value(), cancelled);
   CHECK_THROWS_AS(std::move(error).value(), std::system_error);
   CHECK_THROWS_AS(std::move(thrown).value(), std::string);
@@ -275,6 +275,6 @@ TEST_CASE("an outcome tells how something ended") {
   moved.value() += '.';
   CHECK(moved->size() == 38);
   moved = outcome<std::string>();
-  CHECK(moved.how() == settled::none);
+  CHECK(moved.how() == end_kind::none);
   expect_fatal([&] { static_cast<void>(*moved); }, "the value of an outcome that has none");
 }

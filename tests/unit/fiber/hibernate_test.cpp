@@ -1,5 +1,5 @@
 // Hibernation of raw coroutines: what they keep, what is given back, and what is left alone.
-#include <hocket/context/switch.hpp>
+#include <hocket/context/detail/switch.hpp>
 #include <hocket/fiber/call_on_stack.hpp>
 #include <hocket/fiber/coroutine.hpp>
 #include <hocket/fiber/hibernate.hpp>
@@ -23,7 +23,7 @@ using namespace hocket_test;
 
 namespace {
 
-constexpr bool works = !machine::fibers_are_threads;
+constexpr bool works = !detail::machine::fibers_are_threads;
 
 // Yields the address of a variable on its stack, then checks that everything is where it was.
 int remember(coroutine<std::byte*()>::self& self, int seed) {
@@ -88,7 +88,7 @@ TEST_CASE("a coroutine that hibernates finds everything where it was") {
   if (!works) return;
   CHECK(hibernation_usage().packed == before.packed + 1);
   CHECK(hibernation_usage().image_bytes > before.image_bytes + 200);
-  CHECK(hibernation_usage().image_bytes < before.image_bytes + 4096 + 2 * machine::kept_below_record);
+  CHECK(hibernation_usage().image_bytes < before.image_bytes + 4096 + 2 * detail::machine::kept_below_record);
   CHECK(one.status() == coroutine_status::suspended);
   CHECK_FALSE(one.done());
   CHECK(std::string(one.name()) == "rememberer");

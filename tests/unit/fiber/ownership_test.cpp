@@ -94,7 +94,7 @@ struct resumed_late {
 }  // namespace
 
 TEST_CASE("a thread whose fibers' state is gone already still resumes a coroutine of its own") {
-  if (machine::fibers_are_threads) return;
+  if (detail::machine::fibers_are_threads) return;
   int last = 0;
   std::thread([&] {
     static thread_local resumed_late late;  // made before the state of the fibers, so destroyed after it

@@ -1,5 +1,5 @@
-// More coroutines than it takes for the memory of later ones to be asked for (fiber/resume_order.hpp): what was guessed
-// changes nothing, whatever the order, and whatever state the neighbours are in.
+// More coroutines than it takes for the memory of later ones to be asked for (fiber/detail/resume_order.hpp): what was
+// guessed changes nothing, whatever the order, and whatever state the neighbours are in.
 #include <hocket/base/random.hpp>
 #include <hocket/fiber/coroutine.hpp>
 
@@ -52,7 +52,7 @@ std::vector<std::size_t> backwards() {
 }
 std::vector<std::size_t> anyhow() {
   std::vector<std::size_t> order = forwards();
-  std::shuffle(order.begin(), order.end(), random_engine(7));
+  std::shuffle(order.begin(), order.end(), detail::random_engine(7));
   return order;
 }
 

@@ -1,4 +1,4 @@
-#include <hocket/context/switch.hpp>
+#include <hocket/context/detail/switch.hpp>
 #include <hocket/fiber/call_on_stack.hpp>
 #include <hocket/fiber/coroutine.hpp>
 #include <hocket/fiber/stack_use.hpp>
@@ -21,12 +21,13 @@ volatile std::size_t first = 0;  // an index that the compiler does not know: it
 }
 
 bool about(std::size_t bytes, std::size_t kilobytes) {
-  const std::size_t slack = sanitizer == sanitizer_kind::plain ? 2 : 2 + kilobytes;  // what sanitizers add to a frame
+  const std::size_t slack =
+      detail::sanitizer == detail::sanitizer_kind::plain ? 2 : 2 + kilobytes;  // what sanitizers add to a frame
   return bytes >= kilobytes * kilobyte && bytes <= kilobytes * kilobyte * 5 / 4 + slack * 2 * kilobyte;
 }
 
 // Where fibers are threads, their frames are not on our stacks.
-const doctest::skip on_fibers(machine::fibers_are_threads);
+const doctest::skip on_fibers(detail::machine::fibers_are_threads);
 
 }  // namespace
 

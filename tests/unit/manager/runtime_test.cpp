@@ -63,7 +63,7 @@ task<> speak_last(task_manager& tm, task_id reply, shared_trace& t, std::atomic<
 
 task<> wait_for(task_manager& tm, task_id id, std::atomic<int>& told) {
   auto how = co_await tm.wait(id);
-  if (how ? *how == settled::killed : how.error() == std::errc::operation_canceled) ++told;
+  if (how ? *how == end_kind::killed : how.error() == std::errc::operation_canceled) ++told;
 }
 
 task<> leave_manager(runtime& rt, shared_trace& t) {
@@ -147,7 +147,7 @@ TEST_CASE("coroutines use their manager as they unwind at its end") {
       replies.push_back(tm.expect<int>({.group = i % 2}));
       spawn(tm, speak_last, std::ref(tm), replies.back().id(), std::ref(t), std::ref(completed));
     }
-    runtime_look::wait_until_asleep(rt);
+    detail::runtime_look::wait_until_asleep(rt);
     CHECK(t.begun == 20);
   }
   CHECK(t.gone == 20);
@@ -198,7 +198,7 @@ TEST_CASE("waits for an id may be cancelled at the moment at which its manager e
     auto one = spawn(*tm, stand, std::ref(t));
     std::vector<join_handle<>> waiting;
     for (int i = 0; i < waiters; ++i) waiting.push_back(spawn(rt, wait_for, std::ref(*tm), one.id(), std::ref(told)));
-    runtime_look::wait_until_asleep(rt);
+    detail::runtime_look::wait_until_asleep(rt);
     std::thread cancels([&] {
       for (auto& each : waiting) each.cancel();
     });

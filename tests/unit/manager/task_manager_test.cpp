@@ -15,7 +15,7 @@
 namespace hocket_test {
 
 struct managed_tasks {
-  static constexpr coroutine_kind kind = coroutine_kind::task;
+  static constexpr detail::coroutine_kind kind = detail::coroutine_kind::task;
 
   static task<> stand(trace& t) {
     leaving here(t);

@@ -43,7 +43,7 @@ class front final : public spawn_target {
  public:
   explicit front(loop& of) noexcept : of_(of) {}
   executor& home() noexcept override { return of_.home(); }
-  context& surroundings() noexcept override { return of_.surroundings(); }
+  context& parent_context() noexcept override { return of_.parent_context(); }
   std::error_code enroll(std::size_t count) noexcept override {
     if (before_refusal) {
       before_refusal();
@@ -65,7 +65,7 @@ class front final : public spawn_target {
 class timeless final : public spawn_target {
  public:
   executor& home() noexcept override { return queue_; }
-  context& surroundings() noexcept override { return context::root(); }
+  context& parent_context() noexcept override { return context::root(); }
   std::error_code enroll(std::size_t) noexcept override { return {}; }
   void leave() noexcept override {}
   unhandled_handler on_unhandled() const noexcept override { return &abort_on_unhandled; }
@@ -107,7 +107,7 @@ TEST_CASE("a deadline that passes before the spawn is through cancels the corout
   });
   auto h = spawn(tm, {.within = 1s}, std::move(call));
   REQUIRE(tm.find(h.id()));
-  CHECK(tm.find(h.id())->asked == verdict::timed_out);
+  CHECK(tm.find(h.id())->asked == end_kind::timed_out);
   w.run();
   CHECK(h.done());
   CHECK(w.t.begun == 1);
@@ -175,7 +175,7 @@ TEST_CASE("what was cancelled before its deadline has passed was cancelled") {
   CHECK_FALSE(h.done());
   cleaned_up.set();
   w.run();
-  CHECK(waiter.how == settled::cancelled);
+  CHECK(waiter.how == end_kind::cancelled);
   CHECK(sync_wait(h.join()).error() == std::errc::operation_canceled);
 }
 
@@ -253,7 +253,7 @@ TEST_CASE("a dump names the managed coroutine whose end is waited for, and gives
   CHECK(seen["free one"].awaited == with_id("the end of a managed coroutine \"awaited one\"", h.id()));
   w.t.gate.set();
   w.run();
-  CHECK(waiter.how == settled::value);
+  CHECK(waiter.how == end_kind::value);
 }
 
 TEST_CASE("a runtime's dump gives the ids of managed coroutines, too, even if its workers do not stand still") {
@@ -267,7 +267,7 @@ TEST_CASE("a runtime's dump gives the ids of managed coroutines, too, even if it
     while (!go) std::this_thread::yield();
     co_return;
   };
-  runtime_look::wait_until_asleep(rt);
+  detail::runtime_look::wait_until_asleep(rt);
   auto holds_worker = spawn(tm, hold);
   while (!runs) std::this_thread::yield();
   CHECK(holds(dump_text(rt), "\n" + with_id("waits", h.id()) + "  "));

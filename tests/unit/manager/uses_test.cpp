@@ -68,7 +68,7 @@ TEST_CASE("a place whose uses are used up is used no more, and no other place is
       CHECK(seen.insert(id).second);
     }
     CHECK(table.blocks.size() == 1);
-    CHECK(worn.state == detail::place_state::free);
+    CHECK(worn.state == detail::entry_state::free);
     all.end_all();
   }
   for (const task_id id : seen) CHECK_FALSE(all.tm.find(id));

@@ -21,16 +21,16 @@ using namespace hocket_test;
 namespace {
 
 // A source that grants nothing, and that is asked by whoever has ended a wait.
-class slow_source final : public wait_source {
+class slow_source final : public primitive::wait_source {
  public:
   const char* what() const noexcept override { return "a slow source"; }
-  bool detach(waiter&) noexcept override {
+  bool detach(primitive::waiter&) noexcept override {
     asked = true;
     asked.notify_all();
     go.wait(false);
     return true;
   }
-  void pass_on(waiter&) noexcept override {}
+  void pass_on(primitive::waiter&) noexcept override {}
 
   std::atomic<bool> asked{false}, go{false};
 };
@@ -41,7 +41,7 @@ struct call_beside {
   static constexpr std::size_t waiters = 2;
 
   static bool try_now() noexcept { return false; }
-  void begin(suspension& wait, waiter& entry) noexcept {
+  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
     call.begin(wait, entry);
     (&entry)[1].enlist(wait, *beside);
   }
@@ -57,7 +57,7 @@ struct call_once_taken {
   using value_type = void;
 
   static bool try_now() noexcept { return false; }
-  void begin(suspension& wait, waiter& entry) noexcept {
+  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
     call.begin(wait, entry);
     while (call.pool().statistics().queued != 0) std::this_thread::yield();
   }
@@ -90,7 +90,7 @@ TEST_CASE("a pool may be gone before whoever cancels a call of it has done with 
     CHECK(done.has_value());
   };
   auto wait = [&]() -> task<std::error_code> {
-    auto done = co_await operation(call_beside{detail::blocking_operation(*pool, &job), &beside});
+    auto done = co_await primitive::operation(call_beside{detail::blocking_operation(*pool, &job), &beside});
     co_return done ? std::error_code{} : done.error();
   };
   spawn(lp, hold);
@@ -149,7 +149,7 @@ TEST_CASE("a call of a coroutine that was stopped before never runs") {
   auto body = [&]() -> task<std::error_code> {
     if (kill) self.kill();
     else self.cancel();
-    auto done = co_await operation(call_once_taken{detail::blocking_operation(pool, &job)});
+    auto done = co_await primitive::operation(call_once_taken{detail::blocking_operation(pool, &job)});
     co_return done ? std::error_code{} : done.error();
   };
   SUBCASE("cancelled") { kill = false; }

@@ -1,5 +1,5 @@
-// The budget of operations that are possible at once (core/budget.hpp), beside the suite (suites/budget.hpp): kinds
-// of operation that cannot be awaited again and again, and code that spends it and goes on.
+// The budget of operations that are possible at once (core/detail/budget.hpp), beside the suite (suites/budget.hpp):
+// kinds of operation that cannot be awaited again and again, and code that spends it and goes on.
 #include <hocket/core/or_throw.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/core/yield.hpp>
@@ -101,7 +101,7 @@ TEST_CASE("who has to wait now and then never goes through the queue for the bud
     }
   };
   loop lp;
-  detail::refill_budget(this_thread());
+  detail::refill_budget(detail::this_thread());
   spawn(lp, works);
   spawn(lp, other);
   lp.run();
@@ -181,7 +181,7 @@ TEST_CASE("a time point of the wait's own ends a loop over what is possible, a d
       auto seen = co_await within(0ms, is_set.wait());
       CHECK(seen.has_value());
     }
-    detail::refill_budget(this_thread());
+    detail::refill_budget(detail::this_thread());
     for (;; ++awaited) {
       auto seen = co_await within(passed, is_set.wait());
       if (!seen) {
@@ -222,7 +222,7 @@ struct dear {
   using value_type = void;
   static constexpr std::uint8_t price = 16;
   bool try_now() noexcept { return true; }
-  void begin(suspension&, waiter&) noexcept {}
+  void begin(primitive::suspension&, primitive::waiter&) noexcept {}
   result<void> take() noexcept { return {}; }
 };
 
@@ -232,7 +232,7 @@ TEST_CASE("an operation spends the price that it states") {
   loop lp;
   int awaited = 0, awaited_before = more_than_budget;
   auto loops = [&]() -> task<> {
-    for (; awaited < more_than_budget; ++awaited) co_await or_throw(operation<dear>(dear{}));
+    for (; awaited < more_than_budget; ++awaited) co_await or_throw(primitive::operation<dear>(dear{}));
   };
   auto other = [&]() -> task<> {
     awaited_before = awaited;

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::size_t few_turns = 4 * turn_size;  // in yields of a coroutine that is ready alone
+constexpr std::size_t few_turns = 4 * detail::turn_size;  // in yields of a coroutine that is ready alone
 
 // Is ready until something is about to happen, and then as long as it may take. Gives whether it has.
 task<bool> yields(std::atomic<bool>& runs, const std::atomic<bool>& about_to, const std::atomic<bool>& has_happened) {

@@ -36,7 +36,7 @@ class files_of_a_machine {
     write("sys/fs/cgroup/cpu" + group + "/cpu.cfs_quota_us", quota + "\n");
     write("sys/fs/cgroup/cpu" + group + "/cpu.cfs_period_us", period + "\n");
   }
-  std::size_t cpus() const { return hocket::cpus_of_quota(root_.string()); }
+  std::size_t cpus() const { return hocket::detail::cpus_of_quota(root_.string()); }
 
  private:
   void write(const std::string& file, const std::string& text) const {
@@ -55,7 +55,7 @@ TEST_CASE("a process has no more CPUs than its affinity mask") {
     CPU_SET(static_cast<std::size_t>(::sched_getcpu()), &mask);
     if (::sched_setaffinity(0, sizeof mask, &mask) != 0) std::fputs("no mask", stderr);
     const hocket::runtime rt;
-    std::fprintf(stderr, "%zu CPUs, %zu workers", hocket::usable_cpus(), rt.workers());
+    std::fprintf(stderr, "%zu CPUs, %zu workers", hocket::detail::usable_cpus(), rt.workers());
   });
   CHECK(end.errors == "1 CPUs, 1 workers");
 }

@@ -105,7 +105,7 @@ TEST_CASE("a task that waits: what for, and where") {
   const dump_row& guest = seen["guest"];
   CHECK(guest.kind == "task");
   CHECK(guest.state == "waiting");
-  CHECK(guest.awaited == "gate " + address_of(static_cast<wait_source*>(&at)));
+  CHECK(guest.awaited == "gate " + address_of(static_cast<primitive::wait_source*>(&at)));
   CHECK(ends_with(guest.suspended, place(__FILE__, line_of_pass)));
   at.open();
 }
@@ -276,14 +276,14 @@ TEST_CASE("a descriptor that cannot be written is ignored, and errno left alone"
 // --- the live registry
 
 TEST_CASE("every loop stands in the list of the process from its beginning to its end") {
-  registry* before = live_registries.first;
+  detail::registry* before = detail::live_registries.first;
   {
     loop older({.name = "older"});
-    CHECK(live_registries.first == older.coroutines());
+    CHECK(detail::live_registries.first == older.coroutines());
     std::optional<loop> newer(std::in_place, loop_options{.name = "newer"});
-    CHECK(std::string(live_registries.first->name()) == "newer");
+    CHECK(std::string(detail::live_registries.first->name()) == "newer");
     newer.reset();
-    CHECK(std::string(live_registries.first->name()) == "older");
+    CHECK(std::string(detail::live_registries.first->name()) == "older");
   }
-  CHECK(live_registries.first == before);
+  CHECK(detail::live_registries.first == before);
 }

@@ -298,7 +298,7 @@ TEST_CASE("a coroutine that ends by a cancellation is no error") {
   loop lp;
   gate shut;
   auto give_up = [&]() -> task<> {
-    if (auto passed = co_await shut.pass(); !passed) throw_error(passed.error());
+    if (auto passed = co_await shut.pass(); !passed) detail::throw_error(passed.error());
   };
   spawn(lp, give_up).cancel();
   lp.run();

@@ -46,7 +46,7 @@ TEST_CASE("in a child of a coroutine that forked, its worker does not go on") {
           if (child == 0) co_return;
           int status = 0;
           ::waitpid(child, &status, 0);
-          if (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT) fatal("the child has aborted", "none");
+          if (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT) detail::fatal("the child has aborted", "none");
         };
         sync_wait(spawn(rt, body));
       },
@@ -74,7 +74,7 @@ TEST_CASE("in a child, destroying a runtime and a pool of its parent does nothin
         rt.reset();
         pool.reset();
         lp.run();
-        if (sync_wait(std::move(waits)) == 42) fatal("the end of the child", "none");
+        if (sync_wait(std::move(waits)) == 42) detail::fatal("the end of the child", "none");
       },
       "the end of the child");
   lp.run();

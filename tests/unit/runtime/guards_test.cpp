@@ -47,7 +47,7 @@ constexpr auto unlock = [](auto& held) { held.unlock(); };
 
 }  // namespace
 
-TEST_CASE("who unlocks what another coroutine has locked is fatal" * doctest::skip(!debug_checks)) {
+TEST_CASE("who unlocks what another coroutine has locked is fatal" * doctest::skip(!detail::debug_checks)) {
   const std::string message = "a coroutine unlocked a mutex that another one has locked [coroutine other]";
   expect_fatal([] { take_and_end<mutex>(lock, unlock); }, message);
   expect_fatal([] { take_and_end<mutex>(lock, drop); }, message);
@@ -57,7 +57,7 @@ TEST_CASE("who unlocks what another coroutine has locked is fatal" * doctest::sk
                "a coroutine unlocked a shared mutex that another one has locked for writing [coroutine other]");
 }
 
-TEST_CASE("who ends the turn of another coroutine is fatal" * doctest::skip(!debug_checks)) {
+TEST_CASE("who ends the turn of another coroutine is fatal" * doctest::skip(!detail::debug_checks)) {
   const std::string message = "a coroutine ended a turn of a once that another one has [coroutine other]";
   expect_fatal([] { take_and_end<once>(enter, [](once::turn& held) { held.done(); }); }, message);
   expect_fatal([] { take_and_end<once>(enter, drop); }, message);

@@ -107,7 +107,7 @@ TEST_CASE("a signal that was ignored, as one with three arguments too, is only d
     REQUIRE(::sigaction(SIGUSR2, &before, nullptr) == 0);
     hocket::runtime rt({.workers = 1, .dump_on_signal = SIGUSR2});
     std::raise(SIGUSR2);
-    fatal("the end of the test", "none");
+    detail::fatal("the end of the test", "none");
   };
   expect_fatal(ignored_with_flag, "the end of the test");
 }

@@ -324,7 +324,7 @@ TEST_CASE("a loop is not run by its own coroutine") {
 }
 
 TEST_CASE("an operation that nobody awaits is fatal at level debug") {
-  if constexpr (debug_checks) {
+  if constexpr (detail::debug_checks) {
     auto forget = [] {
       gate shut;
       static_cast<void>(shut.pass());

@@ -77,7 +77,7 @@ TEST_CASE("a task that moves to another worker while it is in a monitor, or wait
   hocket::runtime rt({.workers = 2});
   auto owner = spawn(rt, own, std::ref(what), rounds, std::ref(moved), std::ref(entered));
   for (int i = 0; i < 2 * rounds; ++i) {
-    runtime_look::wait_until_asleep(rt);
+    detail::runtime_look::wait_until_asleep(rt);
     auto one = spawn(rt, push, std::ref(what)), other = spawn(rt, push, std::ref(what));
     sync_wait(one);
     sync_wait(other);

@@ -341,7 +341,7 @@ TEST_CASE("in a child, destroying a runtime with drivers of its parent does noth
   expect_fatal(
       [&] {
         rt.reset();
-        fatal("the end of the child", "none");
+        detail::fatal("the end of the child", "none");
       },
       "the end of the child");
   CHECK(sync_wait(spawn(*rt, twice, 4)) == 8);

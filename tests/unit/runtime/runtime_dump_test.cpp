@@ -105,7 +105,7 @@ TEST_CASE("workers that are about to fall asleep stand still, too") {
   constexpr int times = 5000;
   hocket::runtime rt({.workers = 2});
   auto ask = [&] {
-    for (int i = 0; i < times; ++i) runtime_look::stand_still(rt);
+    for (int i = 0; i < times; ++i) detail::runtime_look::stand_still(rt);
   };
   std::thread other(ask);
   ask();
@@ -239,7 +239,7 @@ TEST_CASE("what may run on one worker only, and the frames that it keeps, are co
   CHECK(rows_with(text, " 8 bound, ") == 1);
   over = true;
   sync_wait(std::move(end));
-  runtime_look::wait_until_asleep(rt);
+  detail::runtime_look::wait_until_asleep(rt);
   CHECK(rt.counts(0).bound == 0);
   if (detail::recycles_frames) CHECK(rt.counts(0).frames > 0);
 }

@@ -75,7 +75,7 @@ TEST_CASE("what is spawned from outside and from inside runs, and gives its resu
 
 TEST_CASE("a runtime without a number has a worker for each CPU that it may use") {
   hocket::runtime rt;
-  CHECK(rt.workers() == usable_cpus());  // cpu_count_test.cpp
+  CHECK(rt.workers() == detail::usable_cpus());  // cpu_count_test.cpp
 }
 
 TEST_CASE("more workers than a runtime can have are refused") {

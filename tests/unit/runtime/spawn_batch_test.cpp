@@ -320,7 +320,7 @@ TEST_CASE("another thread may await what is flushed later") {
 }
 
 TEST_CASE("whoever awaits what stands in his own batch is told so") {
-  if (!debug_checks) return;
+  if (!detail::debug_checks) return;
   expect_fatal(
       [] {
         hocket::runtime rt({.workers = 1});

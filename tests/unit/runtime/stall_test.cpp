@@ -57,7 +57,7 @@ TEST_CASE("fault 8: a coroutine that does not let go is named, also where there 
 }
 
 TEST_CASE("a stall is told of once, when it has lasted for the limit, and again when the worker came back in between") {
-  stall_sight seen;
+  detail::stall_sight seen;
   const context* const running = &context::root();
   time_point now{};
   const auto look = [&](std::size_t turns, const context* at) { return seen.look(turns, at, now += 10ms, 25ms); };
@@ -76,12 +76,12 @@ TEST_CASE("a stall is told of once, when it has lasted for the limit, and again 
 
 TEST_CASE("a worker that nothing runs on is not stalled, nor is one whose coroutines let go, however long it takes") {
   hocket::runtime rt({.workers = 1});
-  const worker& only = runtime_look::at(rt, 0);
+  const detail::worker& only = detail::runtime_look::at(rt, 0);
   std::atomic<bool> over{false};
-  stall_sight seen;
+  detail::stall_sight seen;
   time_point now{};
   const auto look = [&] { return seen.look(only.turns(), only.running(), now += 2h, 1h); };
-  runtime_look::wait_until_asleep(rt);
+  detail::runtime_look::wait_until_asleep(rt);
   for (int i = 0; i < 10; ++i) CHECK(look() == 0s);
   auto yields = [&]() -> task<> {
     while (!over) co_await yield();

@@ -117,11 +117,11 @@ TEST_CASE("a runtime's dump says so when all of its workers have nothing") {
   hocket::runtime rt({.workers = 2});
   spawn(rt, wait_for, std::ref(bell));
   spawn(rt, wait_for, std::ref(bell));
-  runtime_look::wait_until_asleep(rt);
+  detail::runtime_look::wait_until_asleep(rt);
   for (int i = 0; i < tries && !holds(text, still(2)); ++i) text = dump_text(rt);
   CHECK(holds(text, still(2)));
   auto sleeps = spawn(rt, []() -> task<> { [[maybe_unused]] auto slept = co_await sleep_for(1h); });
-  runtime_look::wait_until_asleep(rt);
+  detail::runtime_look::wait_until_asleep(rt);
   CHECK_FALSE(holds(dump_text(rt), "nothing here"));
   bell.set();
 }
@@ -134,7 +134,7 @@ TEST_CASE("a shutdown tells of a circle before a cancellation breaks it, and of 
     hocket::runtime rt({.workers = 2, .name = "shop"});
     stuck.begin(rt);
     spawn(rt, {.name = "idle"}, wait_for, std::ref(never));
-    runtime_look::wait_until_asleep(rt);
+    detail::runtime_look::wait_until_asleep(rt);
     const memory_file report;
     CHECK(rt.shutdown({.cancel = 1h, .report = report.fd}).cancelled == 3);
     text = report.text();
@@ -151,7 +151,7 @@ TEST_CASE("a shutdown tells of a circle before a cancellation breaks it, and of 
   CHECK(report.text() == "");
 }
 
-TEST_CASE("the end of a loop tells of its circles" * doctest::skip(!debug_checks)) {
+TEST_CASE("the end of a loop tells of its circles" * doctest::skip(!detail::debug_checks)) {
   notices heard;
   event never;
   circle stuck;
@@ -169,13 +169,13 @@ TEST_CASE("the end of a loop tells of its circles" * doctest::skip(!debug_checks
   CHECK_FALSE(holds(heard.text, "beside"));
 }
 
-TEST_CASE("the end of a runtime tells of its circles" * doctest::skip(!debug_checks)) {
+TEST_CASE("the end of a runtime tells of its circles" * doctest::skip(!detail::debug_checks)) {
   notices heard;
   for (int i = 0; i < tries && heard.text.empty(); ++i) {
     circle stuck;
     hocket::runtime rt({.workers = 2, .name = "shop"});
     stuck.begin(rt);
-    runtime_look::wait_until_asleep(rt);
+    detail::runtime_look::wait_until_asleep(rt);
   }
   CHECK(holds(heard.text,
               "deadlock at the end of runtime \"shop\": \"one\" waits for the end of a coroutine, which "

@@ -30,16 +30,16 @@ using namespace std::chrono_literals;
 namespace {
 
 // AddressSanitizer: each wait has a room of its own, so that a use of it after the wait is found.
-constexpr bool shares = sanitizer != sanitizer_kind::asan;
+constexpr bool shares = detail::sanitizer != detail::sanitizer_kind::asan;
 
 // Where the coroutines that are looked at wait. A look comes when nothing else is ready.
 struct rooms_seen {
   std::set<const void*> rooms;
-  std::vector<scheduled*> watched;
+  std::vector<detail::scheduled*> watched;
 
   void watch() { watched.push_back(current_context().coroutine()); }
   void look() {
-    for (scheduled* one : watched)
+    for (detail::scheduled* one : watched)
       if (one->waiting_for()) rooms.insert(one->waiting_for());
   }
 };

@@ -52,14 +52,14 @@ TEST_CASE("a task that is spawned at a worker begins there, from another thread 
   }
 }
 
-TEST_CASE("a task that begins at a worker roams afterwards") {
+TEST_CASE("a task that begins at a worker migrates afterwards") {
   runtime rt(numbered(2));
-  auto roams = [](runtime& on) -> task<bool> {
+  auto migrates = [](runtime& on) -> task<bool> {
     const context& self = current_context();
-    co_return self.strand() && self.strand()->roams() && &self.strand()->home() == &on;
+    co_return self.strand() && self.strand()->migrates() && &self.strand()->home() == &on;
   };
   detail::worker_at second(rt, 1);
-  CHECK(sync_wait(spawn(second, roams, std::ref(rt))));
+  CHECK(sync_wait(spawn(second, migrates, std::ref(rt))));
 }
 
 TEST_CASE("a runtime that was shut down refuses a spawn at a worker") {

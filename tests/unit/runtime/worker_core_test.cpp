@@ -11,15 +11,15 @@ using namespace hocket;
 
 namespace {
 
-class stepped_worker : public worker_core {
+class stepped_worker : public detail::worker_core {
  public:
-  using worker_core::find_work;
-  using worker_core::has_ready;
-  using worker_core::share;
-  using worker_core::take_injected;
-  using worker_core::worker_core;
+  using detail::worker_core::find_work;
+  using detail::worker_core::has_ready;
+  using detail::worker_core::share;
+  using detail::worker_core::take_injected;
+  using detail::worker_core::worker_core;
   ~stepped_worker() {
-    while (roaming_.pop()) {
+    while (stealable_.pop()) {
     }
     while (ready_.has_next()) ready_.pop();
     while (forks_.pop()) {
@@ -28,14 +28,14 @@ class stepped_worker : public worker_core {
 
   // Ready here: what may be stolen, and what stays.
   void bring(std::size_t count) {
-    for (; count != 0; --count) REQUIRE(roaming_.try_push(std::noop_coroutine()));
+    for (; count != 0; --count) REQUIRE(stealable_.try_push(std::noop_coroutine()));
   }
   void bring_what_stays(std::size_t count) {
     ready_.reserve(count);
     for (; count != 0; --count) REQUIRE(ready_.try_push(std::noop_coroutine()));
   }
-  void fork(fork_entry& entry) { REQUIRE(forks_.push(entry)); }
-  std::size_t size() const noexcept { return roaming_.size(); }
+  void fork(detail::fork_entry& entry) { REQUIRE(forks_.push(entry)); }
+  std::size_t size() const noexcept { return stealable_.size(); }
   void make_a_turn() noexcept { turns_.add(1); }
   std::size_t thefts() const noexcept { return stolen_.get(); }
   // A sleep that is over at once. Whether it came to that. `meanwhile`: when the others take it for asleep.
@@ -53,15 +53,15 @@ class stepped_worker : public worker_core {
 };
 
 // So many workers, none of which does anything by itself.
-struct stepped_pool : pool_core {
-  explicit stepped_pool(std::size_t count) : pool_core(count) {
+struct stepped_pool : detail::pool_core {
+  explicit stepped_pool(std::size_t count) : detail::pool_core(count) {
     for (std::size_t i = 0; i < count; ++i) workers.push_back(std::make_unique<stepped_worker>(*this));
-    for (runnable& one : work_) one.handle = std::noop_coroutine();
+    for (detail::runnable& one : work_) one.handle = std::noop_coroutine();
   }
   stepped_worker& operator[](std::size_t i) noexcept { return *workers[i]; }
   // From outside.
   void post(std::size_t count) {
-    inject([&](injection& line) noexcept {
+    inject([&](detail::injection& line) noexcept {
       for (; count != 0; --count) line.post(work_[posted_++]);
     });
   }
@@ -71,7 +71,7 @@ struct stepped_pool : pool_core {
   std::vector<std::unique_ptr<stepped_worker>> workers;
 
  private:
-  std::array<runnable, 8> work_{};
+  std::array<detail::runnable, 8> work_{};
   std::size_t posted_ = 0;
   std::array<bool, 8> watches_{};
 };
@@ -103,7 +103,7 @@ TEST_CASE("a search takes half of what another worker has, and leaves a lone ent
 
 TEST_CASE("a search takes what was posted to the pool, and forks when there is nothing else") {
   stepped_pool pool(2);
-  fork_entry fork;
+  detail::fork_entry fork;
   pool[1].fork(fork);
   pool.post(2);
   const auto posted = pool[0].find_work();

@@ -1,4 +1,4 @@
-#include <hocket/stack/fault.hpp>
+#include <hocket/stack/detail/fault.hpp>
 #include <hocket/stack/stack_depot.hpp>
 
 #include <atomic>
@@ -12,38 +12,39 @@ namespace {
 
 constexpr std::uintptr_t low = 0x7000'0000'0000, page = 4096, kilobyte = 1024;
 
-stack_fault judge(std::uintptr_t address, std::uintptr_t stack_pointer) {
-  return judge_fault({address, stack_pointer}, reinterpret_cast<const std::byte*>(low));
+detail::stack_fault judge(std::uintptr_t address, std::uintptr_t stack_pointer) {
+  return detail::judge_fault({address, stack_pointer}, reinterpret_cast<const std::byte*>(low));
 }
 
 }  // namespace
 
 TEST_CASE("a fault in the guard page where the stack pointer is, is an overflow") {
-  CHECK(judge(low - 8, low) == stack_fault::overflow);                  // a call or a push
-  CHECK(judge(low - 100, low + 16) == stack_fault::overflow);           // the red zone of a leaf
-  CHECK(judge(low - page, low - page) == stack_fault::overflow);        // the probe of a large frame
-  CHECK(judge(low - 8, low - 40 * kilobyte) == stack_fault::overflow);  // the upper end of one that was not probed
-  CHECK(judge(low - 8, 0) == stack_fault::overflow);                    // a machine whose stack pointer is not known
+  CHECK(judge(low - 8, low) == detail::stack_fault::overflow);            // a call or a push
+  CHECK(judge(low - 100, low + 16) == detail::stack_fault::overflow);     // the red zone of a leaf
+  CHECK(judge(low - page, low - page) == detail::stack_fault::overflow);  // the probe of a large frame
+  CHECK(judge(low - 8, low - 40 * kilobyte) ==
+        detail::stack_fault::overflow);                       // the upper end of one that was not probed
+  CHECK(judge(low - 8, 0) == detail::stack_fault::overflow);  // a machine whose stack pointer is not known
 }
 
 TEST_CASE("a fault beyond the guard page is one if the stack pointer has jumped over it, too") {
-  CHECK(judge(low - 30 * kilobyte, low - 40 * kilobyte) == stack_fault::overflow);
-  CHECK(judge(low - 30 * kilobyte, 0) == stack_fault::foreign);
-  CHECK(judge(low - 30 * kilobyte, low + 100) == stack_fault::foreign);
-  CHECK(judge(low - 900 * kilobyte, low - 40 * kilobyte) == stack_fault::foreign);          // far below its frame
-  CHECK(judge(low - 8 * kilobyte, low - 8 * kilobyte * kilobyte) == stack_fault::foreign);  // on another stack
+  CHECK(judge(low - 30 * kilobyte, low - 40 * kilobyte) == detail::stack_fault::overflow);
+  CHECK(judge(low - 30 * kilobyte, 0) == detail::stack_fault::foreign);
+  CHECK(judge(low - 30 * kilobyte, low + 100) == detail::stack_fault::foreign);
+  CHECK(judge(low - 900 * kilobyte, low - 40 * kilobyte) == detail::stack_fault::foreign);  // far below its frame
+  CHECK(judge(low - 8 * kilobyte, low - 8 * kilobyte * kilobyte) == detail::stack_fault::foreign);  // on another stack
 }
 
 TEST_CASE("a fault in the guard page of a stack that has room is a stray access") {
-  CHECK(judge(low - 8, low + kilobyte) == stack_fault::stray);
-  CHECK(judge(low - page, low + 60 * kilobyte) == stack_fault::stray);
+  CHECK(judge(low - 8, low + kilobyte) == detail::stack_fault::stray);
+  CHECK(judge(low - page, low + 60 * kilobyte) == detail::stack_fault::stray);
 }
 
 TEST_CASE("any other fault has nothing to do with the stack") {
-  CHECK(judge(0, low + kilobyte) == stack_fault::foreign);
-  CHECK(judge(low, low) == stack_fault::foreign);
-  CHECK(judge(low + kilobyte, low + kilobyte) == stack_fault::foreign);
-  CHECK(judge(low - page - 1, low + kilobyte) == stack_fault::foreign);
+  CHECK(judge(0, low + kilobyte) == detail::stack_fault::foreign);
+  CHECK(judge(low, low) == detail::stack_fault::foreign);
+  CHECK(judge(low + kilobyte, low + kilobyte) == detail::stack_fault::foreign);
+  CHECK(judge(low - page - 1, low + kilobyte) == detail::stack_fault::foreign);
 }
 
 // For ThreadSanitizer: the search takes no lock of the depot.
@@ -59,7 +60,7 @@ TEST_CASE("a search for the owner of a stack races with no thread that lends oth
     over.store(true, std::memory_order_relaxed);
   });
   bool found = true;
-  do found = found && cell_at(reinterpret_cast<std::uintptr_t>(own->low)) == own->cell;
+  do found = found && detail::cell_at(reinterpret_cast<std::uintptr_t>(own->low)) == own->cell;
   while (!over.load(std::memory_order_relaxed));
   other.join();
   CHECK(found);

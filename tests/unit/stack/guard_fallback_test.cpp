@@ -46,7 +46,7 @@ void check_in_child(void (*body)()) {
 }
 
 void preferred_goes_on() {
-  refuse_guard_markers();
+  detail::refuse_guard_markers();
   stack_pool pool({.stack_size = 4096, .protection = guard::preferred});
   std::vector<stack_ref> stacks;
   require(acquire_many(pool, stacks) == many);
@@ -54,7 +54,7 @@ void preferred_goes_on() {
   for (const stack_ref& stack : stacks) {
     without += stack.canary;
     require(stack_pool::stack_of(stack.cell).canary == stack.canary);
-    require(!stack.canary || canary_intact(stack.low));
+    require(!stack.canary || detail::canary_intact(stack.low));
   }
   require(without > 0 && without < many);
   const std::size_t made = pool.statistics().unguarded;  // at most a run more
@@ -66,7 +66,7 @@ void preferred_goes_on() {
 }
 
 void required_ends_with_an_error() {
-  refuse_guard_markers();
+  detail::refuse_guard_markers();
   std::size_t first = 0;
   for (int round = 0; round < 2; ++round) {  // the guards of a destroyed pool do not count any more
     stack_pool pool({.stack_size = 4096});
@@ -82,20 +82,21 @@ void required_ends_with_an_error() {
 
 // What is guarded is said, and what is not: the mappings that guards may take are counted.
 void the_seam_counts_mappings() {
-  refuse_guard_markers();
-  const std::size_t size = 2 * many * page_size();
+  detail::refuse_guard_markers();
+  const std::size_t size = 2 * many * detail::page_size();
   std::size_t first = 0;
   for (int round = 0; round < 2; ++round) {
-    std::byte* memory = reserve_memory(size, page_size()).value();
-    std::vector<memory_range> ranges;
-    for (std::size_t i = 0; i < many; ++i) ranges.push_back({memory + 2 * i * page_size(), page_size()});
-    guard_report report = guard_pages(ranges.data(), many);
+    std::byte* memory = detail::reserve_memory(size, detail::page_size()).value();
+    std::vector<detail::memory_range> ranges;
+    for (std::size_t i = 0; i < many; ++i)
+      ranges.push_back({memory + 2 * i * detail::page_size(), detail::page_size()});
+    detail::guard_report report = detail::guard_pages(ranges.data(), many);
     require(report.error == std::errc::not_enough_memory && report.guarded == report.split);
     require(report.guarded > 1000 && report.guarded < many);
     require(round == 0 || report.guarded == first);
     first = report.guarded;
-    return_memory(memory, size);
-    forget_guards(report.split);
+    detail::return_memory(memory, size);
+    detail::forget_guards(report.split);
   }
 }
 
@@ -118,7 +119,7 @@ TEST_CASE("a released stack gets its canary back: its next owner is not blamed")
   stack_ref stack = pool.acquire().value();
   stack.low[-1] = std::byte{0};
   pool.release(stack);
-  CHECK(canary_intact(pool.acquire().value().low));
+  CHECK(detail::canary_intact(pool.acquire().value().low));
   pool.release(stack);
 }
 

@@ -1,4 +1,4 @@
-#include <hocket/stack/high_water.hpp>
+#include <hocket/stack/detail/high_water.hpp>
 
 #include "stack/memory.hpp"
 #include "support/kernel_copies.hpp"
@@ -16,7 +16,7 @@ struct one_stack {
   ~one_stack() { pool.release(stack); }
 
   void use(std::size_t bytes) { *static_cast<volatile std::byte*>(stack.top - bytes) = std::byte{1}; }
-  std::size_t mark() const { return high_water_of(stack); }
+  std::size_t mark() const { return detail::high_water_of(stack); }
 };
 
 }  // namespace
@@ -27,7 +27,7 @@ TEST_CASE("a mark is never too low, whether or not the kernel lets the words be 
   for (std::size_t bytes : {std::size_t{8}, std::size_t{50'000}}) {
     one.use(bytes);
     CHECK(one.mark() >= bytes);
-    CHECK(one.mark() < bytes + 2 * page_size());
+    CHECK(one.mark() < bytes + 2 * detail::page_size());
   }
 }
 
@@ -61,11 +61,11 @@ TEST_CASE("a pool that measures has the deepest use of the stacks that came back
       one_stack one{pool};
       CHECK(one.mark() == 0);
       one.use(bytes);
-      CHECK((!one.stack.canary || canary_intact(one.stack.low)));
+      CHECK((!one.stack.canary || detail::canary_intact(one.stack.low)));
     }
     CHECK(pool.statistics().high_water == 30'000);
     one_stack again{pool};
-    CHECK((!again.stack.canary || canary_intact(again.stack.low)));
+    CHECK((!again.stack.canary || detail::canary_intact(again.stack.low)));
     CHECK(again.mark() == 0);
   }
 }

@@ -27,33 +27,35 @@ bool readable(const std::byte* at) {
 
 // So many pages, all written, of which every other one is in `ranges`.
 struct pages {
-  explicit pages(std::size_t count) : size(2 * count * page_size()), memory(reserve_memory(size, page_size()).value()) {
+  explicit pages(std::size_t count)
+      : size(2 * count * detail::page_size()), memory(detail::reserve_memory(size, detail::page_size()).value()) {
     std::memset(memory, 0x5a, size);
-    for (std::size_t i = 0; i < count; ++i) ranges.push_back({memory + 2 * i * page_size(), page_size()});
+    for (std::size_t i = 0; i < count; ++i)
+      ranges.push_back({memory + 2 * i * detail::page_size(), detail::page_size()});
   }
-  ~pages() { return_memory(memory, size); }
+  ~pages() { detail::return_memory(memory, size); }
   std::size_t count() const { return ranges.size(); }
-  const std::byte* between(std::size_t i) const { return ranges[i].first + page_size(); }
+  const std::byte* between(std::size_t i) const { return ranges[i].first + detail::page_size(); }
 
   std::size_t size;
   std::byte* memory;
-  std::vector<memory_range> ranges;
+  std::vector<detail::memory_range> ranges;
 };
 
 constexpr std::size_t many = 150;  // more than go into one call
 
 void check_guards() {
   pages some(many);
-  guard_report report = guard_pages(some.ranges.data(), many);
+  detail::guard_report report = detail::guard_pages(some.ranges.data(), many);
   CHECK_FALSE(report.error);
   CHECK(report.guarded == many);
-  CHECK(report.split == (guards_are_markers() ? 0 : many));
+  CHECK(report.split == (detail::guards_are_markers() ? 0 : many));
   for (std::size_t i = 0; i < many; ++i) {
     CHECK_FALSE(readable(some.ranges[i].first));
-    CHECK_FALSE(readable(some.ranges[i].first + page_size() - 1));
+    CHECK_FALSE(readable(some.ranges[i].first + detail::page_size() - 1));
     CHECK(readable(some.between(i)));
   }
-  CHECK_FALSE(unguard_pages(some.ranges.data(), many, report.split));
+  CHECK_FALSE(detail::unguard_pages(some.ranges.data(), many, report.split));
   for (std::size_t i = 0; i < many; ++i) {
     CHECK(some.ranges[i].first[0] == std::byte{0});  // the guard dropped what was there
     CHECK(*some.between(i) == std::byte{0x5a});
@@ -62,7 +64,7 @@ void check_guards() {
 
 void check_dropping() {
   pages some(many);
-  CHECK_FALSE(discard_pages(some.ranges.data(), many));
+  CHECK_FALSE(detail::discard_pages(some.ranges.data(), many));
   for (std::size_t i = 0; i < many; ++i) {
     CHECK(some.ranges[i].first[0] == std::byte{0});
     CHECK(*some.between(i) == std::byte{0x5a});
@@ -81,17 +83,17 @@ TEST_CASE("dropped pages are zero, their neighbours are not") { check_dropping()
 TEST_CASE("guarded pages fault, and are zero when the guard is gone; their neighbours never notice") { check_guards(); }
 
 TEST_CASE("nothing to do is done at once") {
-  CHECK_FALSE(discard_pages(nullptr, 0));
-  CHECK(guard_pages(nullptr, 0).guarded == 0);
-  CHECK_FALSE(unguard_pages(nullptr, 0));
+  CHECK_FALSE(detail::discard_pages(nullptr, 0));
+  CHECK(detail::guard_pages(nullptr, 0).guarded == 0);
+  CHECK_FALSE(detail::unguard_pages(nullptr, 0));
 }
 
 TEST_CASE("a guard stays when the pages around it are dropped") {
   pages some(2);
-  REQUIRE_FALSE(guard_pages(some.ranges.data(), 1).error);
-  const memory_range all{some.memory, some.size};
-  if (guards_are_markers()) {
-    CHECK_FALSE(discard_pages(&all, 1));
+  REQUIRE_FALSE(detail::guard_pages(some.ranges.data(), 1).error);
+  const detail::memory_range all{some.memory, some.size};
+  if (detail::guards_are_markers()) {
+    CHECK_FALSE(detail::discard_pages(&all, 1));
     CHECK_FALSE(readable(some.ranges[0].first));
     CHECK(*some.between(0) == std::byte{0});
   }
@@ -99,27 +101,27 @@ TEST_CASE("a guard stays when the pages around it are dropped") {
 
 TEST_CASE("a range of several pages is guarded and unguarded as one, again and again") {
   pages some(4);
-  const memory_range all{some.memory, some.size};
+  const detail::memory_range all{some.memory, some.size};
   for (int round = 0; round < 3; ++round) {
-    guard_report report = guard_pages(&all, 1);
+    detail::guard_report report = detail::guard_pages(&all, 1);
     REQUIRE_FALSE(report.error);
-    for (std::size_t at = 0; at < some.size; at += page_size()) CHECK_FALSE(readable(some.memory + at));
-    REQUIRE_FALSE(unguard_pages(&all, 1, report.split));
+    for (std::size_t at = 0; at < some.size; at += detail::page_size()) CHECK_FALSE(readable(some.memory + at));
+    REQUIRE_FALSE(detail::unguard_pages(&all, 1, report.split));
     std::memset(some.memory, 1, some.size);
   }
 }
 
 TEST_CASE("a kernel that takes one range at a time, and one without markers, do the same") {
   in_child([] {
-    refuse_vectored_advice();
+    detail::refuse_vectored_advice();
     check_guards();
     check_dropping();
-    refuse_guard_markers();
+    detail::refuse_guard_markers();
     check_guards();
   });
 }
 
 TEST_CASE("an emulator that says yes and guards nothing is found out") {
-  CHECK_FALSE(guard_trial_finds([](memory_range) noexcept { return true; }));
-  CHECK_FALSE(guard_trial_finds([](memory_range) noexcept { return false; }));
+  CHECK_FALSE(detail::guard_trial_finds([](detail::memory_range) noexcept { return true; }));
+  CHECK_FALSE(detail::guard_trial_finds([](detail::memory_range) noexcept { return false; }));
 }

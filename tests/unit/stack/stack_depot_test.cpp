@@ -27,9 +27,9 @@ void touch(const std::vector<stack_ref>& stacks) {
   for (const stack_ref& stack : stacks) stack.top[-1] = std::byte{1};
 }
 
-struct line_end : stack_waiter {
-  line_end() : stack_waiter(&line_end::on_stack) {}
-  static void on_stack(stack_waiter& self, const stack_ref& stack) noexcept {
+struct line_end : detail::stack_waiter {
+  line_end() : detail::stack_waiter(&line_end::on_stack) {}
+  static void on_stack(detail::stack_waiter& self, const stack_ref& stack) noexcept {
     auto& one = static_cast<line_end&>(self);
     one.stack = stack;
     ++one.woken;
@@ -317,7 +317,7 @@ TEST_CASE("guards outlive the pages that are given back") {
   stack_ref again = pool.acquire().value();
   CHECK(again.cell == stacks[1].cell);
   CHECK_FALSE(again.canary);
-  CHECK(resident_bytes({again.low, 16384}) == 0);
+  CHECK(detail::resident_bytes({again.low, 16384}) == 0);
   hocket_test::child_end end = hocket_test::run_in_child(
       [](void* at) {
         std::signal(SIGSEGV, SIG_DFL);

@@ -1,4 +1,4 @@
-#include <hocket/context/platform/annotation.hpp>
+#include <hocket/context/detail/platform/annotation.hpp>
 #include <hocket/stack/stack_pool.hpp>
 
 #include "stack/memory.hpp"
@@ -152,8 +152,8 @@ TEST_CASE("from one guarded stack to the next it is an odd number of pages, in e
       for (const stack_ref& stack : stacks)
         ends.insert(reinterpret_cast<std::uintptr_t>(stack.top + 4095) / 4096 * 4096);
       for (auto end = ends.begin(), next = std::next(end); next != ends.end(); ++end, ++next) {
-        CHECK((*next - *end) % page_size() == 0);
-        CHECK((*next - *end) / page_size() % 2 == 1);
+        CHECK((*next - *end) % detail::page_size() == 0);
+        CHECK((*next - *end) / detail::page_size() % 2 == 1);
       }
       CHECK(ends.size() == stacks.size());
       release(pool, stacks);
@@ -165,17 +165,18 @@ TEST_CASE("a canary stands where a guard page is not wanted, and tells of one by
   stack_pool pool({.stack_size = 16384, .protection = guard::canary});
   stack_ref stack = pool.acquire().value();
   CHECK(stack.canary);
-  CHECK(canary_intact(stack.low));
+  CHECK(detail::canary_intact(stack.low));
   std::memset(stack.low, 0xff, stack.size());
-  CHECK(canary_intact(stack.low));
+  CHECK(detail::canary_intact(stack.low));
   stack.low[-1] = std::byte{0};
-  CHECK_FALSE(canary_intact(stack.low));
-  write_canary(stack.low);
+  CHECK_FALSE(detail::canary_intact(stack.low));
+  detail::write_canary(stack.low);
   pool.release(stack);
 }
 
 // Sanitizers reserve terabytes: an address space limit would end the process.
-TEST_CASE("no address space is an error, not a crash" * doctest::skip(sanitizer != sanitizer_kind::plain)) {
+TEST_CASE("no address space is an error, not a crash" *
+          doctest::skip(detail::sanitizer != detail::sanitizer_kind::plain)) {
   constexpr int not_limited = 2;
   pid_t child = fork();
   if (child == 0) {

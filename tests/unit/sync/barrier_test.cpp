@@ -36,7 +36,7 @@ TEST_CASE("an arrival at a barrier that has no parties left is fatal") {
 }
 
 TEST_CASE("a barrier that is destroyed while somebody waits is fatal") {
-  if (!debug_checks) return;
+  if (!detail::debug_checks) return;
   auto destroy = [] {
     stepped_executor on;
     auto all = std::make_unique<barrier>(2);

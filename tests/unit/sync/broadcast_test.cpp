@@ -81,7 +81,7 @@ TEST_CASE("two coroutines that receive by one receiver are fatal when the second
 }
 
 TEST_CASE("a broadcast that is destroyed while somebody waits is fatal") {
-  if (!debug_checks) return;
+  if (!detail::debug_checks) return;
   auto destroy = [] {
     stepped_executor on;
     auto b = std::make_unique<broadcast<int>>(1);
@@ -121,7 +121,7 @@ TEST_CASE("what is left in a broadcast ends with it") {
 }
 
 TEST_CASE("beside other threads each item of a broadcast is received, told lost, or left") {
-  constexpr int items = sanitizer == sanitizer_kind::plain ? 50'000 : 5'000;
+  constexpr int items = detail::sanitizer == detail::sanitizer_kind::plain ? 50'000 : 5'000;
   for (std::size_t places : {1u, 4u, 1024u}) {
     broadcast<int> b(places);
     std::atomic<int> here{0};
@@ -148,7 +148,7 @@ TEST_CASE("beside other threads each item of a broadcast is received, told lost,
 }
 
 TEST_CASE("beside other threads each item of a batch is received in order, told lost, or left") {
-  constexpr int batches = sanitizer == sanitizer_kind::plain ? 20'000 : 2'000;
+  constexpr int batches = detail::sanitizer == detail::sanitizer_kind::plain ? 20'000 : 2'000;
   for (std::size_t places : {1u, 5u, 1024u}) {
     broadcast<int> b(places);
     std::atomic<int> here{0};
@@ -187,7 +187,7 @@ TEST_CASE("beside other threads each item of a batch is received in order, told 
 }
 
 TEST_CASE("beside other threads who watches sees values in order, and the last one") {
-  constexpr int values = sanitizer == sanitizer_kind::plain ? 50'000 : 5'000;
+  constexpr int values = detail::sanitizer == detail::sanitizer_kind::plain ? 50'000 : 5'000;
   watch<int> w(0);
   std::vector<std::thread> receivers;
   for (int i = 0; i < 3; ++i) {

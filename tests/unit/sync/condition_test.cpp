@@ -12,7 +12,7 @@ using namespace hocket;
 using namespace hocket_test;
 
 TEST_CASE("a wait for a condition that is awaited when the mutex was unlocked is fatal") {
-  if (!debug_checks) return;
+  if (!detail::debug_checks) return;
   auto late = [] {
     mutex m;
     condition bell;
@@ -25,7 +25,7 @@ TEST_CASE("a wait for a condition that is awaited when the mutex was unlocked is
 }
 
 TEST_CASE("a wait in a monitor that is awaited when it was left is fatal") {
-  if (!debug_checks) return;
+  if (!detail::debug_checks) return;
   auto late = [] {
     monitor m;
     auto in = m.try_enter();

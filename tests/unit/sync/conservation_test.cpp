@@ -226,7 +226,7 @@ TEST_CASE("faults 12, 16: in every order of a send and ends, the value is receiv
     begin();
     for (char letter : letters) {
       switch (letter) {
-        case 'C': all.back()->stop.request(verdict::cancelled); break;
+        case 'C': all.back()->stop.request(stop_level::cancel); break;
         case 'D':
           if (on.take()) all.back()->run.destroy();
           break;

@@ -30,7 +30,7 @@ script wait_for(Begin begin) {
 // One or two wait for what `begin` begins to wait for.
 template <class Primitive, class Begin>
 void expect_fatal_end(Primitive& of, Begin begin, const std::string& message) {
-  if (!debug_checks) return;
+  if (!detail::debug_checks) return;
   for (int waiting : {1, 2}) {
     CAPTURE(waiting);
     expect_fatal(
@@ -105,7 +105,7 @@ TEST_CASE("a monitor that is destroyed while somebody waits in it is fatal") {
 }
 
 TEST_CASE("a mutex, a shared mutex and a monitor that are destroyed while somebody has them are fatal") {
-  if (!debug_checks) return;
+  if (!detail::debug_checks) return;
   expect_fatal(
       [] {
         std::optional<mutex> one(std::in_place);

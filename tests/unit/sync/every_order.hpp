@@ -7,7 +7,7 @@
 // who returned with it, or is there for the next; and nobody is left waiting for what is there.
 #pragma once
 #include <hocket/core/context.hpp>
-#include <hocket/core/operation.hpp>
+#include <hocket/core/detail/operation.hpp>
 #include <hocket/core/stop.hpp>
 
 #include "unit/core/script.hpp"
@@ -28,22 +28,22 @@ inline constexpr time_point due = time_point{} + std::chrono::seconds(1);
 // A queue out of which a coroutine can be taken again, to be destroyed.
 class open_queue final : public executor {
  public:
-  // The budget of operations begins anew (core/budget.hpp): no play depends on those before it.
-  explicit open_queue(hand_timers& timers) : timers_(timers) { hocket::detail::refill_budget(this_thread()); }
+  // The budget of operations begins anew (core/detail/budget.hpp): no play depends on those before it.
+  explicit open_queue(hand_timers& timers) : timers_(timers) { hocket::detail::refill_budget(detail::this_thread()); }
 
-  void post(runnable& work) noexcept override {
+  void post(detail::runnable& work) noexcept override {
     twice |= std::find(queue_.begin(), queue_.end(), &work) != queue_.end();
     queue_.push_back(&work);
   }
-  timer_service* timers() noexcept override { return &timers_; }
-  runnable* take() {
+  detail::timer_service* timers() noexcept override { return &timers_; }
+  detail::runnable* take() {
     if (queue_.empty()) return nullptr;
-    runnable* first = queue_.front();
+    detail::runnable* first = queue_.front();
     queue_.pop_front();
     return first;
   }
   bool step() {
-    runnable* work = take();
+    detail::runnable* work = take();
     if (work) resume(*work);
     return work != nullptr;
   }
@@ -53,7 +53,7 @@ class open_queue final : public executor {
   }
   // The one who came last, before all others.
   void step_last() {
-    runnable* work = queue_.back();
+    detail::runnable* work = queue_.back();
     queue_.pop_back();
     resume(*work);
   }
@@ -61,12 +61,12 @@ class open_queue final : public executor {
   bool twice = false;
 
  private:
-  void resume(runnable& work) {
+  void resume(detail::runnable& work) {
     auto handle = work.handle;
-    running_scope running({this}, header_of(handle).ctx);
+    detail::running_scope running({this}, detail::header_of(handle).ctx);
     handle.resume();
   }
-  std::deque<runnable*> queue_;
+  std::deque<detail::runnable*> queue_;
   hand_timers& timers_;
 };
 
@@ -113,9 +113,9 @@ class scene {
   void act(char letter) {
     switch (letter) {
       case 'G': source.grant(); break;
-      case 'C': all_[0]->stop.request(verdict::cancelled); break;
+      case 'C': all_[0]->stop.request(stop_level::cancel); break;
       case 'T': timers_.fire_due(due); break;
-      case 'K': all_[2]->stop.request(verdict::killed); break;
+      case 'K': all_[2]->stop.request(stop_level::kill); break;
       case 'S': on_.step(); break;
       case 'D': destroy_next(); break;
       case 'N': begin(time_point::max()); break;
@@ -126,7 +126,7 @@ class scene {
   void end() {
     on_.run();
     source.check(static_cast<int>(std::count_if(all_.begin(), all_.end(), [](auto& one) { return waits(*one); })));
-    for (auto& one : all_) one->stop.request(verdict::cancelled);
+    for (auto& one : all_) one->stop.request(stop_level::cancel);
     on_.run();
     for (auto& one : all_) CHECK(ended_once(*one));
     CHECK(timers_.empty());
@@ -144,7 +144,7 @@ class scene {
     on_.step_last();
   }
   void destroy_next() {
-    runnable* next = on_.take();
+    detail::runnable* next = on_.take();
     if (!next) return;
     const std::coroutine_handle<> who = next->handle;  // it lies in the frame
     for (auto& one : all_) {

@@ -34,7 +34,7 @@ TEST_CASE("a latch that is to count more than it can is fatal") {
 }
 
 TEST_CASE("a latch that is destroyed while somebody waits is fatal") {
-  if (!debug_checks) return;
+  if (!detail::debug_checks) return;
   for (int waiters : {1, 2}) {
     auto destroy = [&] {
       stepped_executor on;

@@ -43,7 +43,7 @@ TEST_CASE("an empty turn that is said to be done is fatal") {
 }
 
 TEST_CASE("a once that is destroyed while somebody has its turn is fatal") {
-  if (!debug_checks) return;
+  if (!detail::debug_checks) return;
   auto destroy = [] {
     auto all = std::make_unique<once>();
     auto turn = sync_wait(all->enter());

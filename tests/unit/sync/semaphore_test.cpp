@@ -17,12 +17,12 @@ using namespace hocket_test;
 namespace {
 
 // A source that lets a wait go only when it is told to.
-struct slow_source final : wait_source {
-  waiter* kept = nullptr;
+struct slow_source final : primitive::wait_source {
+  primitive::waiter* kept = nullptr;
 
   const char* what() const noexcept override { return "a slow source"; }
-  bool detach(waiter&) noexcept override { return false; }
-  void pass_on(waiter&) noexcept override {}
+  bool detach(primitive::waiter&) noexcept override { return false; }
+  void pass_on(primitive::waiter&) noexcept override {}
 };
 
 // Whoever waits so makes the semaphore free: then what stands behind it in a select finds it so.
@@ -32,7 +32,7 @@ struct release_and_wait {
   semaphore* free;
 
   static constexpr bool try_now() noexcept { return false; }
-  void begin(suspension& wait, waiter& entry) noexcept {
+  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
     entry.enlist(wait, *at);
     at->kept = &entry;
     free->release();
@@ -42,7 +42,7 @@ struct release_and_wait {
 
 script take_permit(slow_source& slow, semaphore& permits) {
   [[maybe_unused]] auto got =
-      co_await select(operation<release_and_wait>(release_and_wait{&slow, &permits}), permits.acquire());
+      co_await select(primitive::operation<release_and_wait>(release_and_wait{&slow, &permits}), permits.acquire());
 }
 
 script take_some(semaphore& from, std::size_t n, int& had) {
@@ -140,7 +140,7 @@ TEST_CASE("a release beyond what a semaphore can count is fatal, also while some
 }
 
 TEST_CASE("the end of one wait lets any number of selects go, one by the other") {
-  constexpr int many = sanitizer == sanitizer_kind::plain ? 100'000 : 20'000;
+  constexpr int many = detail::sanitizer == detail::sanitizer_kind::plain ? 100'000 : 20'000;
   stepped_executor on;
   semaphore one(0), other(0);
   int had = 0;

@@ -106,7 +106,7 @@ TEST_CASE("a second sender, or receiver, of a spsc_channel at the same time is f
 }
 
 TEST_CASE("one that sends or receives while another one waits to do it is fatal") {
-  if (!debug_checks) return;
+  if (!detail::debug_checks) return;
   auto beside = [](bool send) {
     stepped_executor on;
     spsc_channel<int> c(1);
@@ -142,7 +142,7 @@ TEST_CASE("a select that would send one object by a spsc_channel and a channel i
 
 TEST_CASE("a spsc_channel without a place is fatal, and so is one that is destroyed while somebody waits") {
   expect_fatal([] { spsc_channel<int> none(0); }, "a ring without a place was made");
-  if (!debug_checks) return;
+  if (!detail::debug_checks) return;
   auto destroy = [] {
     stepped_executor on;
     auto c = std::make_unique<spsc_channel<int>>(1);
@@ -184,7 +184,7 @@ TEST_CASE("what is left in a spsc_channel ends with it, and items need not be as
 }
 
 TEST_CASE("items go from thread to thread in order and none is lost, one by one and in batches") {
-  constexpr int items = sanitizer == sanitizer_kind::plain ? 100'000 : 10'000;
+  constexpr int items = detail::sanitizer == detail::sanitizer_kind::plain ? 100'000 : 10'000;
   for (std::size_t places : {1u, 2u, 7u, 256u}) {
     for (bool batches : {false, true}) {
       const early_end end = between_threads(places, items, batches);
@@ -196,7 +196,7 @@ TEST_CASE("items go from thread to thread in order and none is lost, one by one 
 }
 
 TEST_CASE("fault 19: an item that is sent beside a close is received, or not sent") {
-  constexpr int rounds = sanitizer == sanitizer_kind::plain ? 300 : 30;
+  constexpr int rounds = detail::sanitizer == detail::sanitizer_kind::plain ? 300 : 30;
   for (int round = 0; round < rounds; ++round) {
     for (bool batches : {false, true}) {
       const early_end end = between_threads(static_cast<std::size_t>(1 + round % 4), 10'000, batches, 1 + round * 7);

@@ -1,9 +1,9 @@
 // Sleeps and intervals where the clock is the machine's, on the timer wheel, and from other threads. What they mean for
 // each kind is in tests/suites/sleep.hpp.
 #include <hocket/core/sync_wait.hpp>
+#include <hocket/time/detail/timer_wheel.hpp>
 #include <hocket/time/interval.hpp>
 #include <hocket/time/sleep.hpp>
-#include <hocket/time/timer_wheel.hpp>
 #include <hocket/time/within.hpp>
 
 #include "support/death.hpp"
@@ -23,16 +23,16 @@ struct wheel_home final : executor {
   manual_clock time{at(1'000'000'000)};
   noted_waker waker;
   stepped_executor ready;
-  timer_wheel wheel{time, *this, waker};
+  detail::timer_wheel wheel{time, *this, waker};
 
-  void post(runnable& work) noexcept override { ready.post(work); }
-  timer_service* timers() noexcept override { return &wheel; }
+  void post(detail::runnable& work) noexcept override { ready.post(work); }
+  detail::timer_service* timers() noexcept override { return &wheel; }
   void step() {
-    running_scope running({this}, nullptr);
+    detail::running_scope running({this}, nullptr);
     if (waker.take()) wheel.reclaim();
     wheel.advance();
-    while (runnable* work = ready.take()) {
-      this_thread().ctx = header_of(work->handle).ctx;
+    while (detail::runnable* work = ready.take()) {
+      detail::this_thread().ctx = detail::header_of(work->handle).ctx;
       work->handle.resume();
     }
   }
@@ -72,7 +72,7 @@ TEST_CASE("sleeps of one slack need one turn of the wheel") {
   for (script& one : all) one.start(home);
   home.step();
   {
-    running_scope running({&home}, nullptr);
+    detail::running_scope running({&home}, nullptr);
     CHECK(home.wheel.size() == 3);
     CHECK(home.wheel.next_expiry() == at(1'010'000'000));
   }
@@ -88,12 +88,12 @@ TEST_CASE("a sleep that is ended from another thread lets go of its timer on its
   script one = sleep_once(1h, 0s, error);
   one.start(home, ctx.get());
   home.step();
-  stop.request(verdict::cancelled);  // from outside of the home, which is what another thread is
+  stop.request(stop_level::cancel);  // from outside of the home, which is what another thread is
   CHECK_FALSE(one.done());
   home.step();
   CHECK(one.done());
   CHECK(error == std::errc::operation_canceled);
-  running_scope running({&home}, nullptr);
+  detail::running_scope running({&home}, nullptr);
   CHECK(home.wheel.empty());
 }
 

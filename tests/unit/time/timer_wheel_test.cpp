@@ -111,14 +111,14 @@ TEST_CASE("a timer that is attached by a fire never fires in the same turn, and 
 TEST_CASE("a timer that attaches itself again and again, always in the past, holds no turn up") {
   wheel_stand s;
   int turns = 0;
-  struct restless : timer_node {
-    timer_wheel* wheel;
+  struct restless : detail::timer_node {
+    detail::timer_wheel* wheel;
     int* fires;
   } node;
   node.wheel = &s.wheel;
   node.fires = &turns;
   node.when = time_point::min();
-  node.fire = [](timer_node& self) noexcept {
+  node.fire = [](detail::timer_node& self, detail::timer_call) noexcept {
     auto& it = static_cast<restless&>(self);
     if (++*it.fires < 1000) it.wheel->attach(it);
   };
@@ -134,13 +134,13 @@ TEST_CASE("a fire may detach others: of the same time, of the same turn and late
   test_timer same(at(10)), next(at(11)), far(at(1'000'000));
   int out = 0;
   acting_timer first(at(10), [&] {
-    for (timer_node* node :
-         {static_cast<timer_node*>(&same), static_cast<timer_node*>(&next), static_cast<timer_node*>(&far)}) {
+    for (detail::timer_node* node : {static_cast<detail::timer_node*>(&same), static_cast<detail::timer_node*>(&next),
+                                     static_cast<detail::timer_node*>(&far)}) {
       out += s.wheel.detach(*node);
     }
   });
-  for (timer_node* node : {static_cast<timer_node*>(&first), static_cast<timer_node*>(&same),
-                           static_cast<timer_node*>(&next), static_cast<timer_node*>(&far)}) {
+  for (detail::timer_node* node : {static_cast<detail::timer_node*>(&first), static_cast<detail::timer_node*>(&same),
+                                   static_cast<detail::timer_node*>(&next), static_cast<detail::timer_node*>(&far)}) {
     s.wheel.attach(*node);
   }
   CHECK_FALSE(s.turn_at(at(2'000'000)));
@@ -241,28 +241,28 @@ TEST_CASE("the next expiry of a crowd is not after its first timer, and each tur
 }
 
 TEST_CASE("a wheel without timers does not ask the clock") {
-  struct asked_clock final : hocket::clock {
+  struct asked_clock final : hocket::clock_source {
     mutable int asked = 0;
     time_point now() const noexcept override { return ++asked, time_point{}; }
   } time;
   still_home home;
   noted_waker waker;
-  timer_wheel wheel(time, home, waker);
-  running_scope running({&home}, nullptr);
+  detail::timer_wheel wheel(time, home, waker);
+  detail::running_scope running({&home}, nullptr);
   const int before = time.asked;
   CHECK_FALSE(wheel.advance());
   CHECK(time.asked == before);
 }
 
 TEST_CASE("a clock that goes back, against its promise, counts for as late as it has been, and breaks nothing") {
-  struct broken_clock final : hocket::clock {
+  struct broken_clock final : hocket::clock_source {
     time_point present{};
     time_point now() const noexcept override { return present; }
   } time;
   still_home home;
   noted_waker waker;
-  timer_wheel wheel(time, home, waker);
-  running_scope running({&home}, nullptr);
+  detail::timer_wheel wheel(time, home, waker);
+  detail::running_scope running({&home}, nullptr);
   test_timer far(at(5000)), near(at(1010)), late(at(900));
   wheel.attach(far);
   time.present = at(1000);
@@ -293,7 +293,7 @@ TEST_CASE("a wheel tells how many of its timers have fired, and how late the lat
   CHECK(s.wheel.fired() == 2);
   CHECK(s.wheel.latest() == 30ns);
   std::deque<test_timer> crowd;
-  for (std::size_t i = 0; i < 2 * timer_wheel::crowd; ++i) s.wheel.attach(crowd.emplace_back(at(5000)));
+  for (std::size_t i = 0; i < 2 * detail::timer_wheel::crowd; ++i) s.wheel.attach(crowd.emplace_back(at(5000)));
   s.turn_at(at(5007));
   CHECK(s.wheel.fired() == 2 + crowd.size());
   CHECK(s.wheel.latest() == 30ns);
@@ -314,7 +314,7 @@ TEST_CASE("a wheel tells the time of its clock") {
 }
 
 TEST_CASE("misuse of a wheel is fatal") {
-  if constexpr (misuse_checks) {
+  if constexpr (detail::misuse_checks) {
     expect_fatal(
         [] {
           test_timer a(at(10));
@@ -323,17 +323,17 @@ TEST_CASE("misuse of a wheel is fatal") {
         },
         "a timer_wheel was destroyed while timers are attached");
   }
-  if constexpr (debug_checks) {
+  if constexpr (detail::debug_checks) {
     wheel_stand s;
     test_timer a(at(10));
     s.wheel.attach(a);
     expect_fatal([&] { s.wheel.attach(a); }, "a timer was attached twice");
-    running_scope outside({nullptr}, nullptr);
+    detail::running_scope outside({nullptr}, nullptr);
     test_timer b(at(10));
     expect_fatal([&] { s.wheel.attach(b); }, "a timer was attached from outside");
     expect_fatal([&] { s.wheel.advance(); }, "a timer_wheel was turned from outside");
     expect_fatal([&] { s.wheel.reclaim(); }, "a timer_wheel was asked to reclaim from outside");
-    running_scope inside({&s.home}, nullptr);
+    detail::running_scope inside({&s.home}, nullptr);
     CHECK(s.wheel.detach(a));
   }
 }

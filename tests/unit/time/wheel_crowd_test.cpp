@@ -13,13 +13,13 @@ namespace {
 
 constexpr std::size_t million = 1'000'000;
 
-struct counted : timer_node {
+struct counted : detail::timer_node {
   inline static std::size_t fired = 0;
   inline static time_point latest{};
   inline static bool in_order = true;
 
   counted() {
-    fire = [](timer_node& self) noexcept {
+    fire = [](detail::timer_node& self, detail::timer_call) noexcept {
       ++fired;
       if (self.when < latest) in_order = false;
       latest = self.when;
@@ -38,7 +38,7 @@ TEST_CASE("a million timers are attached and cancelled") {
   counted::reset();
   wheel_stand s;
   auto all = std::make_unique<counted[]>(million);
-  random_engine random{1};
+  detail::random_engine random{1};
   for (std::size_t i = 0; i < million; ++i) {
     all[i].when = at(static_cast<std::int64_t>(random() >> random.below(64) >> 1));
     s.wheel.attach(all[i]);
@@ -56,7 +56,7 @@ TEST_CASE("a million timers of the next minute expire, each once, in order") {
   counted::reset();
   wheel_stand s;
   auto all = std::make_unique<counted[]>(million);
-  random_engine random{2};
+  detail::random_engine random{2};
   for (std::size_t i = 0; i < million; ++i) {
     all[i].when = at(static_cast<std::int64_t>(random() % 60'000'000'000u));
     s.wheel.attach(all[i]);

@@ -191,6 +191,6 @@ TEST_CASE("timers know the thread that they fire on") {
   std::thread([&] { there = s.wheel.fire_here(); }).join();
   CHECK_FALSE(there);
   still_home elsewhere;
-  running_scope outside({&elsewhere}, nullptr);
+  detail::running_scope outside({&elsewhere}, nullptr);
   CHECK_FALSE(s.wheel.fire_here());
 }

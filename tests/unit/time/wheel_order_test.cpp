@@ -18,7 +18,7 @@ using namespace hocket_test;
 namespace {
 
 // Tells when the wheel has asked: that moves its horizon.
-class watched_clock final : public hocket::clock {
+class watched_clock final : public hocket::clock_source {
  public:
   explicit watched_clock(time_point start) : now_(start), horizon_(start) {}
   time_point now() const noexcept override { return horizon_ = now_; }
@@ -52,7 +52,7 @@ class trial {
       case 3: detach_one(); break;
       case 4: time_.advance(duration{some_distance()}); break;
       case 5: turn(random_.below(20)); break;
-      default: turn(timer_wheel::unlimited); break;
+      default: turn(detail::timer_wheel::unlimited); break;
     }
     check_next();
   }
@@ -60,7 +60,7 @@ class trial {
     while (!expected_.empty() && expected_.begin()->first != time_point::max()) {
       const auto next = wheel_.next_expiry();
       if (next > time_.present()) time_.advance(next - time_.present());
-      turn(timer_wheel::unlimited);
+      turn(detail::timer_wheel::unlimited);
     }
     CHECK(wheel_.size() == expected_.size());
   }
@@ -69,11 +69,11 @@ class trial {
   int wrong = 0;
 
  private:
-  struct timer : timer_node {
+  struct timer : detail::timer_node {
     trial* all = nullptr;
     std::multimap<time_point, timer*>::iterator place;
     timer() {
-      fire = [](timer_node& self) noexcept {
+      fire = [](detail::timer_node& self, detail::timer_call) noexcept {
         auto& it = static_cast<timer&>(self);
         it.all->on_fire(it);
       };
@@ -130,7 +130,7 @@ class trial {
     const bool due = !expected_.empty() && expected_.begin()->first <= time_.horizon();
     CHECK(in_turn_ <= at_most);
     CHECK((more || !due));
-    if (at_most == timer_wheel::unlimited) CHECK(more == due);
+    if (at_most == detail::timer_wheel::unlimited) CHECK(more == due);
   }
   void on_fire(timer& it) noexcept {
     ++fired;
@@ -147,15 +147,16 @@ class trial {
     CHECK(wheel_.empty() == expected_.empty());
     if (expected_.empty()) return;
     CHECK(next <= std::max(expected_.begin()->first, time_.horizon()));
-    if (expected_.size() <= timer_wheel::crowd && next > time_.horizon()) CHECK(next == expected_.begin()->first);
+    if (expected_.size() <= detail::timer_wheel::crowd && next > time_.horizon())
+      CHECK(next == expected_.begin()->first);
   }
 
-  random_engine random_;
+  detail::random_engine random_;
   watched_clock time_;
   still_home home_;
   noted_waker waker_;
-  timer_wheel wheel_;
-  running_scope running_{{&home_}, nullptr};
+  detail::timer_wheel wheel_;
+  detail::running_scope running_{{&home_}, nullptr};
   std::unique_ptr<timer> pool_[100];
   std::vector<timer*> idle_;
   std::multimap<time_point, timer*> expected_;

@@ -1,9 +1,9 @@
 // A timer wheel on a stand: a clock that is moved by hand, a home that runs nothing, and timers that note what happened
 // to them. The thread that builds a stand is the owner of its wheel.
 #pragma once
-#include <hocket/core/current.hpp>
+#include <hocket/core/detail/current.hpp>
 #include <hocket/core/executor.hpp>
-#include <hocket/time/timer_wheel.hpp>
+#include <hocket/time/detail/timer_wheel.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -16,11 +16,11 @@ constexpr hocket::time_point at(std::int64_t ns) { return hocket::time_point{hoc
 
 class still_home final : public hocket::executor {
  public:
-  void post(hocket::runnable&) noexcept override {}
+  void post(hocket::detail::runnable&) noexcept override {}
 };
 
 // Notes that the wheel has called, for its owner to look at.
-class noted_waker final : public hocket::timer_waker {
+class noted_waker final : public hocket::detail::timer_waker {
  public:
   void wake() noexcept override { calls_.fetch_add(1); }
   // Whether it was called since it was asked last.
@@ -36,7 +36,7 @@ class noted_waker final : public hocket::timer_waker {
 };
 
 // A clock that seems to go on by itself: the wheel cannot know when somebody moves it. Counts how often it is asked.
-class flowing_clock final : public hocket::clock {
+class flowing_clock final : public hocket::clock_source {
  public:
   explicit flowing_clock(hocket::time_point start) noexcept : time_(start) {}
   hocket::time_point now() const noexcept override { return ++asked, time_.now(); }
@@ -54,13 +54,13 @@ struct basic_wheel_stand {
   Clock time;
   still_home home;
   noted_waker waker;
-  hocket::timer_wheel wheel;
-  hocket::running_scope running{{&home}, nullptr};
+  hocket::detail::timer_wheel wheel;
+  hocket::detail::running_scope running{{&home}, nullptr};
 
   explicit basic_wheel_stand(hocket::time_point start = {}) : time(start), wheel(time, home, waker) {}
 
   // A turn at that time.
-  bool turn_at(hocket::time_point to, std::size_t at_most = hocket::timer_wheel::unlimited) {
+  bool turn_at(hocket::time_point to, std::size_t at_most = hocket::detail::timer_wheel::unlimited) {
     time.set(to);
     return wheel.advance(at_most);
   }
@@ -69,16 +69,18 @@ using wheel_stand = basic_wheel_stand<hocket::manual_clock>;
 using flowing_stand = basic_wheel_stand<flowing_clock>;
 
 // A timer that counts its fires and writes its number to a log.
-struct test_timer : hocket::timer_node {
+struct test_timer : hocket::detail::timer_node {
   int number = 0;
   int fired = 0;
   std::vector<int>* log = nullptr;
+  hocket::detail::timer_call why{};  // of the last fire
 
   explicit test_timer(hocket::time_point due = {}, int n = 0, std::vector<int>* to = nullptr) : number(n), log(to) {
     when = due;
-    fire = [](hocket::timer_node& self) noexcept {
+    fire = [](hocket::detail::timer_node& self, hocket::detail::timer_call call) noexcept {
       auto& it = static_cast<test_timer&>(self);
       ++it.fired;
+      it.why = call;
       if (it.log) it.log->push_back(it.number);
     };
   }
@@ -86,12 +88,14 @@ struct test_timer : hocket::timer_node {
 
 // A timer that does something when it fires.
 template <class Function>
-struct acting_timer : hocket::timer_node {
+struct acting_timer : hocket::detail::timer_node {
   Function act;
 
   acting_timer(hocket::time_point due, Function f) : act(f) {
     when = due;
-    fire = [](hocket::timer_node& self) noexcept { static_cast<acting_timer&>(self).act(); };
+    fire = [](hocket::detail::timer_node& self, hocket::detail::timer_call) noexcept {
+      static_cast<acting_timer&>(self).act();
+    };
   }
 };
 

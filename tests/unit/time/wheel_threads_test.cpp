@@ -12,7 +12,7 @@ using namespace hocket_test;
 namespace {
 
 // Detaches on a thread that is not the owner's.
-bool detach_elsewhere(timer_wheel& wheel, timer_node& node) {
+bool detach_elsewhere(detail::timer_wheel& wheel, detail::timer_node& node) {
   bool out = true;
   std::thread other([&] { out = wheel.detach(node); });
   other.join();
@@ -31,6 +31,7 @@ TEST_CASE("what another thread detaches fires when it is reclaimed, before its t
   CHECK(s.wheel.size() == 1);
   s.wheel.reclaim();
   CHECK(a.fired == 1);
+  CHECK(a.why == detail::timer_call::given_back);
   CHECK(s.wheel.empty());
   test_timer later(at(1'000'000));
   s.wheel.attach(later);
@@ -38,6 +39,7 @@ TEST_CASE("what another thread detaches fires when it is reclaimed, before its t
   CHECK_FALSE(s.turn_at(at(1'000'000)));
   CHECK(a.fired == 1);
   CHECK(later.fired == 1);
+  CHECK(later.why == detail::timer_call::due);
 }
 
 TEST_CASE("what another thread detaches and was due before it is reclaimed fires once, when it is reclaimed") {
@@ -49,8 +51,10 @@ TEST_CASE("what another thread detaches and was due before it is reclaimed fires
   s.turn_at(at(10));
   CHECK(a.fired == 0);
   CHECK(b.fired == 1);
+  CHECK(b.why == detail::timer_call::due);
   s.wheel.reclaim();
   CHECK(a.fired == 1);
+  CHECK(a.why == detail::timer_call::given_back);
   CHECK(s.wheel.empty());
 }
 
@@ -88,7 +92,7 @@ TEST_CASE("the owner's thread counts as another one while it runs on another exe
   s.wheel.attach(a);
   {
     still_home elsewhere;
-    running_scope outside({&elsewhere}, nullptr);
+    detail::running_scope outside({&elsewhere}, nullptr);
     CHECK_FALSE(s.wheel.detach(a));
   }
   CHECK(s.waker.take());
@@ -102,7 +106,7 @@ TEST_CASE("a wheel may move to another thread between turns") {
   s.wheel.attach(a);
   s.wheel.attach(b);
   std::thread other([&] {
-    running_scope running({&s.home}, nullptr);
+    detail::running_scope running({&s.home}, nullptr);
     s.turn_at(at(10));
     CHECK(s.wheel.detach(b));
     b.when = at(15);

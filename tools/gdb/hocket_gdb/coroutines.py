@@ -1,4 +1,4 @@
-"""The live registry (core/registry.hpp): the loops of the process and their coroutines."""
+"""The live registry (core/detail/registry.hpp): the loops of the process and their coroutines."""
 import re
 
 import gdb
@@ -7,8 +7,8 @@ from .memory import source_location, symbol_at, word
 from .objects import Object
 
 DROPPED = 2  # scheduled::joiner_: this and less is no waiter
-RESERVED = 2  # verdict: beyond it a wait is decided
-VERDICT_MASK = 0xF
+RESERVED = 2  # claim_state: beyond it a wait is decided
+STATE_MASK = 0xF
 UNJOINED = 1 << 63  # scope::own
 
 
@@ -26,9 +26,9 @@ class Library:
         return Object(self.type(name), address)
 
     def loops(self):
-        at = word(int(gdb.parse_and_eval(f"&'{self.prefix}live_registries'")))
+        at = word(int(gdb.parse_and_eval(f"&'{self.prefix}detail::live_registries'")))
         while at:
-            registry = self.at("registry", at)
+            registry = self.at("detail::registry", at)
             yield Loop(self, registry)
             at = registry["next_"].word()
 
@@ -36,13 +36,13 @@ class Library:
 def libraries():
     """Those that the program has. More than one only if differently configured ones were loaded."""
     listed = gdb.execute("info variables -q ::live_registries$", to_string=True)
-    prefixes = sorted(set(re.findall(r"(hocket::\w+::)live_registries\b", listed)))
+    prefixes = sorted(set(re.findall(r"(hocket::\w+::)detail::live_registries\b", listed)))
     if not prefixes:
         raise gdb.GdbError("this program has no hocket runtime, or no symbols")
     found = [Library(prefix) for prefix in prefixes]
     try:
         for library in found:
-            library.type("registry")
+            library.type("detail::registry")
     except gdb.error as error:
         raise gdb.GdbError(f"hocket was built without debug information ({error}): build it with -g") from error
     return found
@@ -57,15 +57,15 @@ class Loop:
 
     def coroutines(self):
         root = self.registry["members_"]["root_"]
-        links = self.library.at("scheduled", 0)["next_"].address - root["next_"].address + root.address
+        links = self.library.at("detail::scheduled", 0)["next_"].address - root["next_"].address + root.address
         node = root["next_"].word()
         while node and node != root.address:
-            yield Coroutine(self.library, self.library.at("scheduled", node - links))
+            yield Coroutine(self.library, self.library.at("detail::scheduled", node - links))
             node = Object(root.type, node)["next_"].word()
 
 
 class Coroutine:
-    """A spawned coroutine (core/scheduled.hpp) that has begun and not ended."""
+    """A spawned coroutine (core/detail/scheduled.hpp) that has begun and not ended."""
 
     def __init__(self, library, scheduled):
         self.library = library
@@ -112,13 +112,13 @@ class Coroutine:
     def native_fiber(self):
         if symbol_at(word(self.start()))[0] != "hocket_start_resume":
             return None
-        return self.library.at("start_frame", self.start())["fiber"].target()
+        return self.library.at("detail::start_frame", self.start())["fiber"].target()
 
     def proxied_fiber(self):
         """Conforming mode: the proxy's frame refers to the scheduled_fiber, which refers to this."""
         for at in range(self.start() + 56, self.start() + 512, 8):
             try:
-                fiber = self.library.at("scheduled_fiber", word(at))
+                fiber = self.library.at("detail::scheduled_fiber", word(at))
                 if fiber["block_"].word() and fiber["self_"].word() == self.address:
                     return fiber
             except gdb.MemoryError:
@@ -130,7 +130,7 @@ class Coroutine:
         waiter = self.scheduled["joiner_"].word()
         if waiter <= DROPPED:
             waiter = self.joiner_of_scope()
-        return Wait(self.library, self.library.at("waiter", waiter)["wait_"].target()) if waiter else None
+        return Wait(self.library, self.library.at("primitive::waiter", waiter)["wait_"].target()) if waiter else None
 
     def joiner_of_scope(self):
         """The waiter of whoever joins the scope that it was spawned on (coro/scope.hpp); 0 if nobody does now."""
@@ -155,14 +155,14 @@ def what(vtable):
 
 
 class Wait:
-    """A suspension (core/suspension.hpp)."""
+    """A suspension (core/detail/suspension.hpp)."""
 
     def __init__(self, library, suspension):
         self.library = library
         self.suspension = suspension
 
     def decided(self):
-        return self.suspension["claim_"].word() & VERDICT_MASK > RESERVED
+        return self.suspension["claim_"].word() & STATE_MASK > RESERVED
 
     def handle(self):
         return self.suspension["handle"].word()
@@ -184,9 +184,9 @@ class Wait:
         symbol = symbol_at(word(source))[0] or "?"
         kind = symbol.removeprefix("vtable for ").replace(self.library.prefix, "")
         if kind.startswith(("detail::spawned_task<", "detail::spawned_fiber<")):
-            name = self.library.at("scheduled", source - self.source_in_scheduled())["name_"].text()
+            name = self.library.at("detail::scheduled", source - self.source_in_scheduled())["name_"].text()
             return f'the end of a coroutine "{name}"'
         return f"{what(word(source)) or kind} {source:#x}"
 
     def source_in_scheduled(self):
-        return next(base.bitpos // 8 for base in self.library.type("scheduled").fields() if base.name.endswith("::wait_source"))
+        return next(base.bitpos // 8 for base in self.library.type("detail::scheduled").fields() if base.name.endswith("::wait_source"))

@@ -1,4 +1,4 @@
-"""Coroutine frames and the chain of those who await one another (core/frame.hpp)."""
+"""Coroutine frames and the chain of those who await one another (core/detail/frame.hpp)."""
 import gdb
 
 from .memory import symbol_at, without_additions, word, words
@@ -9,7 +9,7 @@ CONTEXT = HEADER + 32
 RECORD = HEADER + 40  # control_block::record
 STASH = (HEADER + 40, HEADER + 48)  # task_promise_base's slot, by the alignment of the result
 KINDS = ("foreign", "task", "fiber", "generator", "root")
-RESUMED_BY = ("hocket_raw_resume", "hocket_scheduled_resume", "hocket_roaming_resume")  # a fiber's control block
+RESUMED_BY = ("hocket_raw_resume", "hocket_scheduled_resume", "hocket_migratable_resume")  # a fiber's control block
 PARENT_HAS_HEADER = 1
 START_QUEUED = 4
 PACKED = 2  # stack_bit::packed: the record is the address of a stack_image

@@ -1,9 +1,9 @@
 // The promise of an eager task (coro/eager_task.hpp has the protocol): the word that body and owner meet in, and the
 // first run, on the stack of the code that called it.
 #pragma once
-#include <hocket/base/atomic.hpp>
+#include <hocket/base/detail/atomic.hpp>
 #include <hocket/core/context.hpp>
-#include <hocket/core/stack_pin.hpp>
+#include <hocket/core/detail/stack_pin.hpp>
 #include <hocket/coro/detail/task_promise.hpp>
 #include <optional>
 
@@ -31,7 +31,8 @@ class eager_state {
   bool killed() const noexcept { return killed_; }
 
   // Before all else: the body has the context of the code that calls it. In a fiber it gets one of its own, which is as
-  // that one is now: a fiber's own is changed while the fiber is in a block (core/context_block.hpp). Throws bad_alloc.
+  // that one is now: a fiber's own is changed while the fiber is in a block (core/detail/context_block.hpp). Throws
+  // bad_alloc.
   void inherit(coroutine_header& header);
 
   // The initial suspension: runs the body until it first suspends or ends.

@@ -1,7 +1,7 @@
 // A group of tasks that may run on several workers at once: its children, and who goes on when they have ended.
 //
 // The children are begun one after the other. Whoever begins one (the *holder* of the rest) first puts the rest into
-// its worker's deque (core/fork_deque.hpp) and then runs the child at once. When that has ended
+// its worker's deque (core/detail/fork_deque.hpp) and then runs the child at once. When that has ended
 //   - the rest is still there: the holder takes it back, and begins the next one. Nobody else ever knew of it.
 //   - it is not: a thief is the holder now, and this *branch* of the group is over.
 // The child that was begun last has no rest: when it has ended, the holder *joins*. If nothing was stolen until then
@@ -32,7 +32,7 @@
 #pragma once
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/context.hpp>
-#include <hocket/core/fork_deque.hpp>
+#include <hocket/core/detail/fork_deque.hpp>
 #include <hocket/coro/task.hpp>
 #include <cstddef>
 
@@ -57,12 +57,12 @@ class fork_group : private fork_entry {
       ctx_->release();
   }
 
-  // Begins the first of `count` children. `above`: the parent's header; null if it has none. `roams`: the parent may be
-  // resumed wherever its children end. Throws bad_alloc.
-  handle begin_group(const handle* children, std::size_t count, handle parent, coroutine_header* above, bool roams);
-  // The same where `above` roams.
-  [[gnu::always_inline]] handle begin_roaming(const handle* children, std::size_t count, handle parent,
-                                              coroutine_header& above) {
+  // Begins the first of `count` children. `above`: the parent's header; null if it has none. `migrates`: the parent may
+  // be resumed wherever its children end. Throws bad_alloc.
+  handle begin_group(const handle* children, std::size_t count, handle parent, coroutine_header* above, bool migrates);
+  // The same where `above` migrates.
+  [[gnu::always_inline]] handle begin_migratable(const handle* children, std::size_t count, handle parent,
+                                                 coroutine_header& above) {
     if (!above.ctx || !above.ctx->forks() || above.budget == 0) [[unlikely]]
       return begin_group(children, count, parent, &above, true);
     set(children, count, parent, true);
@@ -83,7 +83,7 @@ class fork_group : private fork_entry {
     end_ = children + count;
     parent_ = parent;
     steals_ = 0;
-    roams_ = true;
+    migrates_ = true;
     joins_ = false;
     has_header_ = has_header;
     special_ = false;
@@ -151,14 +151,14 @@ class fork_group : private fork_entry {
   const handle* next_;        // the child that begins next
   const handle* end_;
   handle parent_;
-  executor* parent_home_;  // unless the parent roams
+  executor* parent_home_;  // unless the parent migrates
   std::int32_t steals_;
   atomic<std::int32_t> balance_{0};
   atomic<bool> failed_{false};
   bool special_;        // the parent came out of a queue, or outer_
   bool posted_;         // the parent came out of a queue
-  bool joins_;          // steals_ is not zero, or the parent does not roam
-  bool roams_;          // the parent goes on wherever the last child ends
+  bool joins_;          // steals_ is not zero, or the parent does not migrate
+  bool migrates_;       // the parent goes on wherever the last child ends
   bool has_header_;     // the parent
   bool begun_ = false;  // level debug
   union {

@@ -14,9 +14,9 @@
 //   flags                 started; and has_value, where the value itself is kept in the promise
 #pragma once
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/frame.hpp>
+#include <hocket/core/detail/frame.hpp>
+#include <hocket/coro/detail/frame_allocation.hpp>
 #include <hocket/coro/elements_of.hpp>
-#include <hocket/coro/frame_allocation.hpp>
 #include <concepts>
 #include <exception>
 #include <iterator>

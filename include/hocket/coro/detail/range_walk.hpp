@@ -5,8 +5,8 @@
 //
 //   over     the part is done, or another part has failed
 //   wanted   an idle worker looks for work: the coroutine forks the upper half of the rest, and walks the lower half
-//   used_up  the budget (core/budget.hpp) is used up; each piece spends 1. The coroutine goes through its executor's
-//            queue: other ready coroutines, timers and I/O get their turn, and a kill reaches the walk
+//   used_up  the budget (core/detail/budget.hpp) is used up; each piece spends 1. The coroutine goes through the
+//            queue of its executor: other ready coroutines, timers and I/O get their turn, and a kill reaches the walk
 //
 // A part is split only for a thief: while no worker is idle, the whole range is one task. (Lazy binary splitting, after
 // Tzannes, Caragea, Barua and Vishkin, PPoPP 2010. Their worker looks at its own deque, ours looks for idle workers.)
@@ -14,9 +14,9 @@
 // All parts share one range_walk. It lies in the frame of parallel_for(), which outlives the parts. Any part may set
 // failed_; everything else is constant.
 #pragma once
-#include <hocket/base/cache_line.hpp>
-#include <hocket/core/budget.hpp>
-#include <hocket/core/fork_deque.hpp>
+#include <hocket/base/detail/cache_line.hpp>
+#include <hocket/core/detail/budget.hpp>
+#include <hocket/core/detail/fork_deque.hpp>
 #include <hocket/coro/task.hpp>
 #include <cstdint>
 #include <type_traits>

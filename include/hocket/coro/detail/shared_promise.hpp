@@ -1,10 +1,10 @@
 // The promise of a shared task (coro/shared_task.hpp has the protocol).
 #pragma once
-#include <hocket/base/atomic.hpp>
-#include <hocket/base/mutex.hpp>
+#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/detail/mutex.hpp>
+#include <hocket/core/detail/scheduled.hpp>
+#include <hocket/core/detail/wait_line.hpp>
 #include <hocket/core/executor.hpp>
-#include <hocket/core/scheduled.hpp>
-#include <hocket/core/wait_line.hpp>
 #include <hocket/coro/detail/task_promise.hpp>
 #include <cstddef>
 #include <new>
@@ -31,7 +31,7 @@ class lone_target final : public spawn_target {
   void belongs_to(shared_run& body) noexcept { body_ = &body; }
 
   executor& home() noexcept override { return home_; }
-  context& surroundings() noexcept override { return body_ ? static_cast<context&>(*body_) : context::root(); }
+  context& parent_context() noexcept override { return body_ ? static_cast<context&>(*body_) : context::root(); }
   std::error_code enroll(std::size_t count) noexcept override;
   void leave() noexcept override;
   unhandled_handler on_unhandled() const noexcept override { return &abort_on_unhandled; }

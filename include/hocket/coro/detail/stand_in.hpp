@@ -1,10 +1,10 @@
 // Stands where a coroutine's handle is wanted: an awaiter resumes it, and it says who goes on.
 //
-// It is not allocated: it is a frame made by hand (core/frame.hpp), which lies in whatever waits. In conforming mode it
-// is a real coroutine. As a parent it has a header, so that a task that is awaited through it has a context and a
-// budget.
+// It is not allocated: it is a frame made by hand (core/detail/frame.hpp), which lies in whatever waits. In conforming
+// mode it is a real coroutine. As a parent it has a header, so that a task that is awaited through it has a context and
+// a budget.
 #pragma once
-#include <hocket/core/frame.hpp>
+#include <hocket/core/detail/frame.hpp>
 
 namespace hocket::inline HOCKET_ABI::detail {
 
@@ -15,15 +15,15 @@ struct stand_in {
   explicit stand_in(continuation then) noexcept : go_on(then) {}
 
   frame_head head{};
-  roaming_header header{};
+  migratable_header header{};
   continuation go_on;  // may be changed before the next open()
 };
 
 // Its handle, for one resumption; `header` is set before, and is up to date again when it goes on. Throws bad_alloc in
 // conforming mode.
-std::coroutine_handle<roaming_header> open(stand_in& frame);
+std::coroutine_handle<migratable_header> open(stand_in& frame);
 
 // Instead of the resumption.
-void close(std::coroutine_handle<roaming_header> handle) noexcept;
+void close(std::coroutine_handle<migratable_header> handle) noexcept;
 
 }  // namespace hocket::inline HOCKET_ABI::detail

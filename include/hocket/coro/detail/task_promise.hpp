@@ -13,11 +13,11 @@
 //                  begins; then .handle is the task itself.
 #pragma once
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/current.hpp>
+#include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/foreign_wait.hpp>
+#include <hocket/core/detail/frame.hpp>
 #include <hocket/core/executor.hpp>
-#include <hocket/core/foreign_wait.hpp>
-#include <hocket/core/frame.hpp>
-#include <hocket/coro/frame_allocation.hpp>
+#include <hocket/coro/detail/frame_allocation.hpp>
 #include <exception>
 #include <type_traits>
 #include <utility>
@@ -27,6 +27,7 @@ namespace hocket::inline HOCKET_ABI::detail {
 // Beside header_flag. A task whose flags are exactly parent_has_header returns to its parent by a plain transfer.
 namespace task_flag {
 inline constexpr std::uint8_t parent_homed = 0x80;  // continuation.home may not be null
+inline constexpr std::uint8_t holds_strand = 0x08;  // it waits beside the coroutine in whose context it is
 inline constexpr std::uint8_t forked = 0x10;        // continuation.next is a fork_group
 inline constexpr std::uint8_t last_fork = 0x20;     // of its group
 inline constexpr std::uint8_t keeps_rest = 0x40;    // its group's rest is in no deque
@@ -62,7 +63,7 @@ class awaiter_ref : public own_awaiter {
 // The part that does not depend on the result: of a task, and of an async_generator, which ends and starts anew with
 // each value. `stash` is a slot of the promise, where the parent waits while the start is queued: kept in it so that
 // neither frame pays for what happens once in 256 awaits.
-class task_chain : public roaming_header, public recycled_frame {
+class task_chain : public migratable_header, public recycled_frame {
  public:
   // Most parents are tasks: start_below() finds the flags as they should be.
   task_chain() noexcept {
@@ -114,7 +115,7 @@ class task_chain : public roaming_header, public recycled_frame {
   template <class Promise>
   handle start(handle self, std::coroutine_handle<Promise> parent, handle& stash) noexcept {
     if constexpr (std::is_void_v<Promise>) return start_alone(self, parent);
-    else if constexpr (std::is_base_of_v<roaming_header, Promise>)
+    else if constexpr (std::is_base_of_v<migratable_header, Promise>)
       return start_below(self, parent, parent.promise(), stash);
     else if constexpr (has_header<Promise>) return start_beside(self, parent, parent.promise(), stash);
     else return start_alone(self, parent);

@@ -3,9 +3,7 @@
 #include <hocket/coro/detail/when_group.hpp>
 #include <tuple>
 
-namespace hocket::inline HOCKET_ABI {
-
-namespace detail {
+namespace hocket::inline HOCKET_ABI::detail {
 
 // The type that all of them are; when_some of a pack needs one.
 struct differing_values;
@@ -125,8 +123,8 @@ template <class Way, class Children>
 class when_wait final : public body_awaiter, private when_group, private Children {
  public:
   template <class Given>
-  when_wait(Given& what, std::size_t enough, const wait_terms& terms)
-      : when_group(enough, terms), Children(what), enough_(enough) {}
+  when_wait(Given& what, std::size_t enough, const wait_options& options)
+      : when_group(enough, options), Children(what), enough_(enough) {}
 
   static constexpr bool await_ready() noexcept { return false; }
   bool await_suspend(std::coroutine_handle<> parent) {
@@ -152,19 +150,20 @@ void give_up_given(Range& given) noexcept {
   for (auto& one : given) give_up_awaitable<std::remove_reference_t<decltype(one)>>(one);
 }
 
-// What when_all and its like return: the things that will be awaited, and under which terms.
+// What when_all and its like return: the things that will be awaited, and under which options.
 template <class Way, class Given>
-class [[nodiscard("an operation does nothing until it is awaited")]] when_awaitable {
+class [[nodiscard("an operation does nothing until it is awaited")]] when_awaitable
+    : public awaitable_base<when_awaitable<Way, Given>> {
   using children = children_of_t<Given>;
 
  public:
   using way = Way;
 
   template <class... G>
-  when_awaitable(std::size_t enough, const wait_terms& terms, G&&... given)
-      : given_(std::forward<G>(given)...), enough_(enough), terms_(terms) {}
+  when_awaitable(std::size_t enough, const wait_options& options, G&&... given)
+      : given_(std::forward<G>(given)...), enough_(enough), options_(options) {}
 
-  when_wait<Way, children> operator co_await() && { return when_wait<Way, children>(given_, enough_, terms_); }
+  when_wait<Way, children> operator co_await() && { return when_wait<Way, children>(given_, enough_, options_); }
 
   // It will not be awaited, nor what it was given.
   static constexpr bool can_be_discarded = true;
@@ -174,25 +173,23 @@ class [[nodiscard("an operation does nothing until it is awaited")]] when_awaita
 
   // For within(): the same under a deadline, as a result.
   auto within(duration time) && {
-    if (time < terms_.within) terms_.within = time;
+    if (time < options_.within) options_.within = time;
     return std::move(*this).timed();
   }
   auto until(time_point deadline) && {
-    if (deadline < terms_.until) terms_.until = deadline;
+    if (deadline < options_.until) options_.until = deadline;
     return std::move(*this).timed();
   }
 
  private:
-  auto timed() && { return when_awaitable<typename Way::timed, Given>(enough_, terms_, std::forward<Given>(given_)); }
+  auto timed() && { return when_awaitable<typename Way::timed, Given>(enough_, options_, std::forward<Given>(given_)); }
 
   Given given_;
   std::size_t enough_;
-  wait_terms terms_;
+  wait_options options_;
 };
 
 // Whether it is the time-out of a wait that somebody made an exception of.
 [[nodiscard]] bool is_time_out(const std::exception_ptr& error) noexcept;
 
-}  // namespace detail
-
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -30,14 +30,14 @@
 // one goes on to wait*: they have a context without a strand (core/context.hpp), so that the one is not told of the
 // other.
 #pragma once
-#include <hocket/base/delayed.hpp>
+#include <hocket/base/detail/delayed.hpp>
 #include <hocket/core/context.hpp>
-#include <hocket/core/current.hpp>
+#include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/foreign_wait.hpp>
+#include <hocket/core/detail/operation.hpp>
+#include <hocket/core/detail/stop_link.hpp>
+#include <hocket/core/detail/suspension.hpp>
 #include <hocket/core/executor.hpp>
-#include <hocket/core/foreign_wait.hpp>
-#include <hocket/core/operation.hpp>
-#include <hocket/core/stop_link.hpp>
-#include <hocket/core/suspension.hpp>
 #include <hocket/coro/detail/stand_in.hpp>
 #include <hocket/coro/outcome.hpp>
 
@@ -61,7 +61,7 @@ class when_group : private wait_source {
   static constexpr std::size_t at_failure = never - 1;
 
   // By a child that has ended, or will never begin. The group may be gone afterwards.
-  void ended(when_frame& child, settled how) noexcept;
+  void ended(when_frame& child, end_kind how) noexcept;
 
   // By a child that could leave its result where it is, before it takes it: whether the group wants it. It has its
   // place then.
@@ -71,14 +71,14 @@ class when_group : private wait_source {
   // stop or a deadline makes of a wait.
   void note_if_lost(when_frame& child) noexcept;
 
-  context& surroundings() const noexcept { return *context_; }
+  context& parent_context() const noexcept { return *context_; }
 
   // Whether no more children are to begin, and why: cancelled, or killed.
-  bool decided() const noexcept { return stop_.requested() != verdict::idle; }
+  bool decided() const noexcept { return stop_.requested() != stop_level::none; }
   bool killed() const noexcept { return stop_.killed(); }
 
  protected:
-  when_group(std::size_t enough, const wait_terms& terms) noexcept : enough_(enough), terms_(terms) {}
+  when_group(std::size_t enough, const wait_options& options) noexcept : enough_(enough), options_(options) {}
   when_group(const when_group&) = delete;
   when_group& operator=(const when_group&) = delete;
   ~when_group() = default;
@@ -105,7 +105,7 @@ class when_group : private wait_source {
   suspension wait_;
   waiter entry_;
   const std::size_t enough_;
-  const wait_terms terms_;
+  const wait_options options_;
   context_ptr context_;           // the children's; what they have made may keep it
   atomic<bool> lost_{false};      // a child was killed
   atomic<std::size_t> left_{0};   // children that have not ended, and the parent's own share
@@ -148,7 +148,7 @@ class when_child : private when_frame {
 
   void begin(when_group& of) noexcept {
     group = &of;
-    header.ctx = &of.surroundings();
+    header.ctx = &of.parent_context();
     if (is_too_late()) return skip();
     try {
       if constexpr (runs_code) return begin_later();
@@ -165,7 +165,7 @@ class when_child : private when_frame {
 
  private:
   using answer = decltype(std::declval<typename way_to_await<A>::awaiter&>().await_suspend(
-      std::declval<std::coroutine_handle<roaming_header>>()));
+      std::declval<std::coroutine_handle<migratable_header>>()));
   static constexpr bool runs_code = !is_plain_answer<answer>;
 
   bool is_too_late() const noexcept { return !has_begun && group->decided(); }
@@ -191,7 +191,7 @@ class when_child : private when_frame {
   // What is in the queue is the frame, so that the group is asked again before anything runs.
   void begin_later() {
     header.continuation = {nullptr, open(*this), current_executor()};
-    hocket::post(header.continuation);
+    hocket::detail::post(header.continuation);
   }
   static constexpr continuation first_run() noexcept {
     if constexpr (runs_code) return &when_child::turn_has_come;

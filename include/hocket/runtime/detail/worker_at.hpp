@@ -5,10 +5,10 @@
 //
 // It is a coroutine of the runtime like any other, but its first turn is posted to the worker's inbox, from which no
 // other worker steals. So what it opens before its first wait (a socket, say) is with that worker's driver. Afterwards
-// a task roams as others do; a fiber stays, unless it is migratable. A migratable fiber that has to wait for its stack
-// begins wherever it gets one.
+// a task migrates as others do; a fiber stays, unless it is migratable. A migratable fiber that has to wait for its
+// stack begins wherever it gets one.
 #pragma once
-#include <hocket/core/spawn.hpp>
+#include <hocket/core/detail/spawn.hpp>
 #include <hocket/runtime/runtime.hpp>
 
 namespace hocket::inline HOCKET_ABI::detail {

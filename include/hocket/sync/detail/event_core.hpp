@@ -25,8 +25,8 @@
 // (if some wait in the line), through which the destructor goes, too. So it can be destroyed by whoever it has let
 // through.
 #pragma once
-#include <hocket/core/strength.hpp>
-#include <hocket/core/wait_line.hpp>
+#include <hocket/core/detail/strength.hpp>
+#include <hocket/core/detail/wait_line.hpp>
 
 namespace hocket::inline HOCKET_ABI::detail {
 

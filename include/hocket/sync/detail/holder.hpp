@@ -2,8 +2,8 @@
 // what another one holds.
 #pragma once
 #include <hocket/core/context.hpp>
-#include <hocket/core/current.hpp>
-#include <hocket/core/strength.hpp>
+#include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/strength.hpp>
 #include <type_traits>
 
 namespace hocket::inline HOCKET_ABI::detail {

@@ -16,8 +16,8 @@
 // which stays until it is granted. So who was woken may destroy it, if nobody else uses it.
 #pragma once
 #include <hocket/base/error.hpp>
-#include <hocket/core/strength.hpp>
-#include <hocket/core/wait_line.hpp>
+#include <hocket/core/detail/strength.hpp>
+#include <hocket/core/detail/wait_line.hpp>
 
 namespace hocket::inline HOCKET_ABI::detail {
 

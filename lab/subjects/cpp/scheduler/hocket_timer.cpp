@@ -13,15 +13,17 @@ namespace {
 using hocket::task;
 using lab::load;
 
-struct node : hocket::timer_node {
+struct node : hocket::detail::timer_node {
   node() noexcept {
-    fire = [](hocket::timer_node&) noexcept { lab::fail("a timer fired that was far away"); };
+    fire = [](hocket::detail::timer_node&, hocket::detail::timer_call) noexcept {
+      lab::fail("a timer fired that was far away");
+    };
   }
 };
 
-hocket::timer_service& timers_here() { return *hocket::current_executor()->timers(); }
+hocket::detail::timer_service& timers_here() { return *hocket::current_executor()->timers(); }
 
-void set(hocket::timer_service& timers, node& one, std::size_t i) {
+void set(hocket::detail::timer_service& timers, node& one, std::size_t i) {
   one.when = hocket::time_point::max();
   one.set_after(lab::far(i));
   timers.attach_after(one);
@@ -35,7 +37,7 @@ task<> set_all(std::vector<node>& live) {
 task<> set_and_cancel(lab::gate& gate, std::size_t k) {
   gate.arrive();
   while (!gate.is_open()) co_await hocket::yield();
-  hocket::timer_service& timers = timers_here();
+  hocket::detail::timer_service& timers = timers_here();
   node one;
   for (std::size_t i = 0; i < k; ++i) {
     set(timers, one, i);

@@ -3,8 +3,8 @@
 // two variants is what the variant says, and nothing else.
 //
 // The bodies and the rounds contain a genuine call (fail()), which is what the in_caller form of the switch asks for.
-#include <hocket/base/prefetch.hpp>
-#include <hocket/context/switch.hpp>
+#include <hocket/base/detail/prefetch.hpp>
+#include <hocket/context/detail/switch.hpp>
 
 #include "effects.hpp"
 
@@ -17,7 +17,7 @@ class bare_coroutines {
   bare_coroutines(std::size_t n, std::size_t size, Top&& top) : n_{n}, records_{n}, lines_{n} {
     for (std::size_t i = 0; i < n; ++i) {
       lines_[i] = line{0, false};
-      records_[i] = hocket::machine::prepare(top(i), &body, &lines_[i], size);
+      records_[i] = hocket::detail::machine::prepare(top(i), &body, &lines_[i], size);
     }
   }
 
@@ -50,8 +50,8 @@ class bare_coroutines {
   }
 
   void prefetch(std::size_t i) {
-    hocket::prefetch(records_[i]);
-    hocket::prefetch(&lines_[i]);
+    hocket::detail::prefetch(records_[i]);
+    hocket::detail::prefetch(&lines_[i]);
   }
 
   void check() {
@@ -67,14 +67,14 @@ class bare_coroutines {
       if (mine.stop) [[unlikely]]
         fail("nobody stops these");
       ++mine.count;
-      from = hocket::machine::switch_to_in_caller(from, nullptr).from;
+      from = hocket::detail::machine::switch_to_in_caller(from, nullptr).from;
     }
   }
   [[gnu::always_inline]] void resume(std::size_t i) {
     void* record = records_[i];
     if (!record) [[unlikely]]
       fail("a coroutine has no record");
-    records_[i] = hocket::machine::switch_to_in_caller(record, nullptr).from;
+    records_[i] = hocket::detail::machine::switch_to_in_caller(record, nullptr).from;
   }
 
   std::size_t n_;

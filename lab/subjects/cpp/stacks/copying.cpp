@@ -10,6 +10,8 @@
 
 #include "slab.hpp"
 
+#include <cstring>
+
 namespace {
 
 using coroutine = hocket::coroutine<void()>;

@@ -63,7 +63,7 @@ class parked {
   void pack() {
     std::span all{&coroutines_[0], n_};
     if (hocket::hibernate(all) != n_) lab::fail("a parked coroutine does not hibernate");
-    const std::size_t live = hocket::hibernation_usage().image_bytes / n_ - sizeof(hocket::stack_image);
+    const std::size_t live = hocket::hibernation_usage().image_bytes / n_ - sizeof(hocket::detail::stack_image);
     if (live < least_live || live > most_live) lab::fail("what is live of a coroutine is not what the bars mean");
   }
   void resume() {

@@ -11,6 +11,8 @@
 #include "bare.hpp"
 #include "slab.hpp"
 
+#include <cstring>
+
 extern "C" {
 using lab_routine = void (*)(void** save, void* to);
 void lab_switch_jmp(void** save, void* to);

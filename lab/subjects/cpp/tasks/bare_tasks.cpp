@@ -8,7 +8,7 @@
 //                       on on another thread: by a call of hocket::this_thread(), and a slot of what it gives
 //
 // bare-task-accessor-clang is this file, compiled by clang++.
-#include <hocket/core/current.hpp>
+#include <hocket/core/detail/current.hpp>
 
 #include <coroutine>
 #include <exception>
@@ -48,7 +48,9 @@ bins& reached_freely() {
   return own;
 }
 // The slot of fibers, of which this program has none.
-bins& reached_by_call() { return *static_cast<bins*>(hocket::current_slot(hocket::thread_slot::fiber)); }
+bins& reached_by_call() {
+  return *static_cast<bins*>(hocket::detail::current_slot(hocket::detail::thread_slot::fiber));
+}
 
 struct heap_frame {};
 using own_frame = listed_frame<reached_freely>;
@@ -150,7 +152,7 @@ std::optional<int> run(const char* system, const lab::request& r) {
 int main(int argc, char** argv) {
   if (argc != 6) lab::fail("usage: subject <system> <workload> <n> <stack bytes> <budget ms>");
   static bins own;
-  hocket::current_slot(hocket::thread_slot::fiber) = &own;
+  hocket::detail::current_slot(hocket::detail::thread_slot::fiber) = &own;
   if (auto status = run(argv[1], lab::parse(argc - 1, argv + 1))) return *status;
   lab::fail("this subject does not know that workload");
 }

@@ -1,15 +1,15 @@
 // src/runtime/system_thread.hpp under the model checker. The checker's threads are declared before an execution begins,
 // so each of them sleeps until the library starts a thread. The test declares as many as the system shall have.
 #pragma once
-#include <hocket/base/atomic.hpp>
-#include <hocket/model/explore.hpp>
+#include <hocket/base/detail/atomic.hpp>
+#include <hocket/model/detail/explore.hpp>
 #include <functional>
 #include <memory>
 #include <system_error>
 #include <utility>
 #include <vector>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 // One thread of the system, used once.
 class carrier {
@@ -94,4 +94,4 @@ class system_thread {
   carrier* carrier_ = nullptr;
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail

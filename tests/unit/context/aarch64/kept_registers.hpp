@@ -1,6 +1,6 @@
 // What a call preserves on aarch64, for assembly/registers_test.cpp.
 #pragma once
-#include <hocket/context/switch.hpp>
+#include <hocket/context/detail/switch.hpp>
 
 #include <cstddef>
 #include <cstdint>

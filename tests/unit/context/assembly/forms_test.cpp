@@ -17,16 +17,16 @@ TEST_CASE("either form goes on at a stack that the other one parked") {
   stack_memory memory(65536);
   struct body {
     static void run(void*, void* from, void*) {
-      resumer = machine::hocket_switch(from, nullptr).from;  // out of line, resumed by the inline form
-      resumer = machine::switch_to(resumer, nullptr).from;   // inline, resumed by the out-of-line form
-      machine::leave(resumer, nullptr);
+      resumer = detail::machine::hocket_switch(from, nullptr).from;  // out of line, resumed by the inline form
+      resumer = detail::machine::switch_to(resumer, nullptr).from;   // inline, resumed by the out-of-line form
+      detail::machine::leave(resumer, nullptr);
     }
   };
-  if (sanitizer == sanitizer_kind::plain) {
+  if (detail::sanitizer == detail::sanitizer_kind::plain) {
     void* record = memory.prepare(&body::run, nullptr);
-    record = machine::switch_to(record, nullptr).from;
-    record = machine::switch_to(record, nullptr).from;
-    machine::hocket_switch(record, nullptr);
+    record = detail::machine::switch_to(record, nullptr).from;
+    record = detail::machine::switch_to(record, nullptr).from;
+    detail::machine::hocket_switch(record, nullptr);
   }
   s.step();
   s.step();

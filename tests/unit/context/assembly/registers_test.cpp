@@ -18,18 +18,20 @@ using hocket_test::stack_memory;
 
 namespace {
 
-using form = machine::arrival (*)(void*, void*);
+using form = detail::machine::arrival (*)(void*, void*);
 
 // Around the inline forms the compiler saves what they are said to clobber, and nothing else.
-[[gnu::noinline]] machine::arrival inlined(void* to, void* transfer) { return machine::switch_to(to, transfer); }
-
-[[gnu::noinline]] void genuine_call() { asm volatile(""); }
-[[gnu::noinline]] machine::arrival inlined_in_caller(void* to, void* transfer) {
-  genuine_call();
-  return machine::switch_to_in_caller(to, transfer);
+[[gnu::noinline]] detail::machine::arrival inlined(void* to, void* transfer) {
+  return detail::machine::switch_to(to, transfer);
 }
 
-constexpr form forms[] = {&machine::hocket_switch, &inlined, &inlined_in_caller};
+[[gnu::noinline]] void genuine_call() { asm volatile(""); }
+[[gnu::noinline]] detail::machine::arrival inlined_in_caller(void* to, void* transfer) {
+  genuine_call();
+  return detail::machine::switch_to_in_caller(to, transfer);
+}
+
+constexpr form forms[] = {&detail::machine::hocket_switch, &inlined, &inlined_in_caller};
 
 kept_registers values(std::uint64_t seed) {
   kept_registers made{};
@@ -53,12 +55,12 @@ struct other_side {
     auto& self = *static_cast<other_side*>(argument);
     for (std::uint64_t seed = 100; !end; ++seed) {
       kept_registers registers = values(seed);
-      machine::arrival back = call_with(registers, self.go, from, nullptr);
+      detail::machine::arrival back = call_with(registers, self.go, from, nullptr);
       self.lost += ::lost(values(seed), registers);
       from = back.from;
       end = back.transfer;
     }
-    machine::leave(from, nullptr);
+    detail::machine::leave(from, nullptr);
   }
 };
 
@@ -73,7 +75,7 @@ bool equal(pair a, pair b) { return a[0] == b[0] && a[1] == b[1]; }
 template <class Value, std::size_t... I>
 [[gnu::noinline]] bool all_survive(void*& record, volatile Value* source, std::index_sequence<I...>) {
   auto over_a_switch = [&](auto... kept) {
-    record = machine::switch_to(record, nullptr).from;
+    record = detail::machine::switch_to(record, nullptr).from;
     return (equal(kept, source[I]) && ...);
   };
   return over_a_switch(Value(source[I])...);
@@ -89,7 +91,8 @@ bool many_survive(void*& record) {
 
 }  // namespace
 
-TEST_SUITE_BEGIN("registers" * doctest::skip(sanitizer != sanitizer_kind::plain));  // they are not told of these stacks
+TEST_SUITE_BEGIN("registers" * doctest::skip(detail::sanitizer !=
+                                             detail::sanitizer_kind::plain));  // they are not told of these stacks
 
 TEST_CASE("every register that a call preserves survives, by each form on each side") {
   for (form mine : forms) {
@@ -113,26 +116,26 @@ TEST_CASE("a register that is lost is missed: each word that a record keeps is o
   struct spoiler {
     static void run(void*, void* from, void*) {
       static_cast<std::uint64_t*>(from)[word] ^= 1;
-      machine::leave(from, nullptr);
+      detail::machine::leave(from, nullptr);
     }
   };
   for (std::size_t i = 0; i < kept_count; ++i) {
     word = hocket_test::kept_words[i];
     stack_memory memory(65536);
     kept_registers registers = values(1);
-    call_with(registers, &machine::hocket_switch, memory.prepare(&spoiler::run, nullptr), nullptr);
+    call_with(registers, &detail::machine::hocket_switch, memory.prepare(&spoiler::run, nullptr), nullptr);
     CHECK(lost(values(1), registers) == kept_names[i]);
   }
 }
 
 TEST_CASE("what a compiler keeps in registers survives, when the other side has spoiled all of them") {
-  other_side other{&machine::hocket_switch};
+  other_side other{&detail::machine::hocket_switch};
   stack_memory memory(65536);
   void* record = memory.prepare(&other_side::run, &other);
   CHECK(many_survive<std::uint64_t>(record));
   CHECK(many_survive<double>(record));
   CHECK(many_survive<pair>(record));
-  record = machine::switch_to(record, &other).from;
+  record = detail::machine::switch_to(record, &other).from;
   CHECK(record == nullptr);
   CHECK(other.lost == "");
 }

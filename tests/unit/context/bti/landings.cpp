@@ -3,7 +3,7 @@
 // frame_stubs.S and in the inline form.
 //
 // No test framework: what it calls by pointer would have to be compiled so, too. ctest takes 77 for "skipped".
-#include <hocket/context/switch.hpp>
+#include <hocket/context/detail/switch.hpp>
 
 #include <csignal>
 #include <cstddef>
@@ -19,21 +19,21 @@ extern "C" {
 extern char __executable_start, etext;  // of the linker
 void hocket_raw_resume(void* frame);
 void hocket_scheduled_resume(void* frame);
-void hocket_roaming_resume(void* frame);
+void hocket_migratable_resume(void* frame);
 void hocket_frame_destroy(void* frame);
 void hocket_start_resume(void* frame);
 
 // What the stubs jump to.
 void hocket_resume_raw(void* frame) { *static_cast<int*>(frame) += 1; }
 void hocket_resume_scheduled(void* frame) { *static_cast<int*>(frame) += 10; }
-void hocket_resume_roaming(void* frame) { *static_cast<int*>(frame) += 100; }
+void hocket_resume_migratable(void* frame) { *static_cast<int*>(frame) += 100; }
 void hocket_destroy_fiber(void* frame) { *static_cast<int*>(frame) += 1000; }
 void hocket_start_fiber(void* frame) { *static_cast<int*>(frame) += 10000; }
 }
 
 namespace {
 
-using form = machine::arrival (*)(void*, void*);
+using form = detail::machine::arrival (*)(void*, void*);
 
 constexpr int skipped = 77;
 
@@ -62,21 +62,23 @@ bool is_enforced() {
   return WIFSIGNALED(status) && WTERMSIG(status) == SIGILL;
 }
 
-[[gnu::noinline]] machine::arrival inlined(void* to, void* transfer) { return machine::switch_to(to, transfer); }
+[[gnu::noinline]] detail::machine::arrival inlined(void* to, void* transfer) {
+  return detail::machine::switch_to(to, transfer);
+}
 
 struct other_side {
   form go;
   static void run(void* argument, void* from, void*) {
     auto& self = *static_cast<other_side*>(argument);
     for (int i = 0; i < 3; ++i) from = self.go(from, nullptr).from;
-    machine::leave(from, nullptr);
+    detail::machine::leave(from, nullptr);
   }
 };
 
 void switch_by(form mine, form others) {
   alignas(16) static std::byte stack[65536];
   other_side other{others};
-  void* record = machine::prepare(stack + sizeof stack, &other_side::run, &other, sizeof stack);
+  void* record = detail::machine::prepare(stack + sizeof stack, &other_side::run, &other, sizeof stack);
   while (record) record = mine(record, nullptr).from;
 }
 
@@ -85,11 +87,11 @@ void switch_by(form mine, form others) {
 int main() {
   constexpr unsigned long has_bti = 1UL << 17;  // HWCAP2_BTI
   if (!(getauxval(AT_HWCAP2) & has_bti) || !guard_this_program() || !is_enforced()) _exit(skipped);
-  constexpr form forms[] = {&inlined, &machine::hocket_switch};
+  constexpr form forms[] = {&inlined, &detail::machine::hocket_switch};
   for (form mine : forms)
     for (form others : forms) switch_by(mine, others);
   int frame = 0;
-  void (*volatile stubs[])(void*) = {&hocket_raw_resume, &hocket_scheduled_resume, &hocket_roaming_resume,
+  void (*volatile stubs[])(void*) = {&hocket_raw_resume, &hocket_scheduled_resume, &hocket_migratable_resume,
                                      &hocket_frame_destroy, &hocket_start_resume};
   for (auto stub : stubs) stub(&frame);
   _exit(frame == 11111 ? 0 : 1);

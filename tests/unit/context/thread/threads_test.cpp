@@ -26,7 +26,7 @@ void wait_for_threads(std::ptrdiff_t count) {
 }  // namespace
 
 TEST_CASE("a stack costs a thread from its start to its end, and not a moment longer" *
-          doctest::skip(sanitizer != sanitizer_kind::plain)) {  // which have threads of their own
+          doctest::skip(detail::sanitizer != detail::sanitizer_kind::plain)) {  // which have threads of their own
   auto child = hocket_test::run_in_child(
       [](void*) {
         auto before = threads_now();
@@ -75,19 +75,19 @@ TEST_CASE("a stack counts as the thread that switches to it") {
   static const void* seen;
   strand s([](strand& self) {
     for (;;) {
-      seen = machine::thread_id();
+      seen = detail::machine::thread_id();
       if (self.yield()) return;
     }
   });
   s.step();
-  CHECK(seen == machine::thread_id());
+  CHECK(seen == detail::machine::thread_id());
   const void* there = nullptr;
   std::thread([&] {
-    there = machine::thread_id();
+    there = detail::machine::thread_id();
     s.step();
   }).join();
   CHECK(seen == there);
-  CHECK(there != machine::thread_id());
+  CHECK(there != detail::machine::thread_id());
   s.step(&s);
   CHECK(s.done);
 }

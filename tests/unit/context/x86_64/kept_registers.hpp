@@ -1,6 +1,6 @@
 // What a call preserves on x86_64, for assembly/registers_test.cpp.
 #pragma once
-#include <hocket/context/switch.hpp>
+#include <hocket/context/detail/switch.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -18,9 +18,8 @@ inline constexpr std::size_t kept_words[] = {1, 2, 3, 4, 5, 6};
 
 // Calls form(to, transfer) with these values in the registers that a call preserves, and with junk in the others. What
 // the former hold afterwards is written back.
-[[gnu::noinline]] inline hocket::machine::arrival call_with(kept_registers& registers,
-                                                            hocket::machine::arrival (*form)(void*, void*), void* to,
-                                                            void* transfer) {
+[[gnu::noinline]] inline hocket::detail::machine::arrival call_with(
+    kept_registers& registers, hocket::detail::machine::arrival (*form)(void*, void*), void* to, void* transfer) {
   void* from = reinterpret_cast<void*>(form);
   void* word;
   void* at = &registers;

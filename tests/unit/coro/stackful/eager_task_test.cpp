@@ -25,7 +25,7 @@ namespace {
 
 eager_task<int> eager_plus(event& until, int n) {
   auto waited = co_await until.wait();
-  if (!waited) throw_error(waited.error());
+  if (!waited) detail::throw_error(waited.error());
   co_return n + 1;
 }
 
@@ -122,7 +122,7 @@ TEST_CASE("a caller whose body was killed first may still reach its own wait, an
   bool unwound = false;
   auto h = spawn(lp, [&] {
     auto t = eager_plus(never, 1);
-    (void)await(go.wait().ignoring(verdict::killed));
+    (void)await(go.wait().ignoring(stop_level::kill));
     CHECK(t.ready());
     try {
       (void)await(never.wait());
@@ -160,7 +160,7 @@ TEST_CASE("an eager body spawns where its caller was spawned, and has a scope of
 }
 
 TEST_CASE("await in an eager body, and in what runs on its caller's stack, aborts with the remedy") {
-  if (!misuse_checks) return;
+  if (!detail::misuse_checks) return;
   expect_fatal(
       [] {
         event never;

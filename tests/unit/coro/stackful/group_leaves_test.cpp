@@ -183,7 +183,7 @@ TEST_CASE("when_all_settled takes every result") {
   on.run([&]() -> task<> {
     auto both = co_await when_all_settled(one, two);
     CHECK(*std::get<0>(both) == 1);
-    CHECK(std::get<1>(both).how() == settled::exception);
+    CHECK(std::get<1>(both).how() == end_kind::exception);
   });
 }
 
@@ -243,7 +243,7 @@ TEST_CASE("a join that is possible, but lets others run first, keeps its result 
     co_await or_throw(on.gate.wait());
     while (!one.done()) co_await yield();
     auto wins = []() -> task<int> { co_return 0; };
-    this_thread().spent = 255;  // the next operation is the 256th
+    detail::this_thread().spent = 255;  // the next operation is the 256th
     CHECK((co_await when_any(wins(), one)).index() == 0);
   });
   CHECK(sync_wait(one) == 1);

@@ -26,7 +26,7 @@ namespace {
 shared_task<int> shared_plus(event& until, int n, std::string& how) {
   auto waited = co_await until.wait();
   how = waited ? "ended" : "cancelled";
-  if (!waited) throw_error(waited.error());
+  if (!waited) detail::throw_error(waited.error());
   co_return n + 1;
 }
 

@@ -1,5 +1,5 @@
 // Groups on a loop: join_handles among them, and what their children spawn.
-#include <hocket/core/registry.hpp>
+#include <hocket/core/detail/registry.hpp>
 #include <hocket/coro/eager_task.hpp>
 #include <hocket/coro/scope.hpp>
 #include <hocket/coro/spawn.hpp>
@@ -141,11 +141,11 @@ TEST_CASE("a foreign awaitable that refuses to wait leaves no trace in the corou
   event gate;
   auto parent = spawn(lp, [&]() -> task<> {
     auto all = co_await when_all_settled(refuses{});
-    CHECK(std::get<0>(all).how() == settled::exception);
+    CHECK(std::get<0>(all).how() == end_kind::exception);
     static_cast<void>(co_await gate.wait());
   });
   for (int i = 0; i < 10; ++i) lp.step();
-  for (const scheduled& one : lp.coroutines()->members()) CHECK(one.state() == activity::waiting);
+  for (const detail::scheduled& one : lp.coroutines()->members()) CHECK(one.state() == detail::activity::waiting);
   gate.set();
   lp.run();
   CHECK(parent.done());

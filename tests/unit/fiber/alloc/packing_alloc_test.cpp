@@ -1,6 +1,6 @@
 // No memory for the image of a stack: a coroutine that was to hibernate stays where it is, a copied stack is not given
 // away, and nothing is lost.
-#include <hocket/context/switch.hpp>
+#include <hocket/context/detail/switch.hpp>
 #include <hocket/fiber/coroutine.hpp>
 #include <hocket/fiber/hibernate.hpp>
 
@@ -28,7 +28,7 @@ coroutine<int()> counter(stack_pool& pool, const char* name) {
 
 // doctest allocates as well: nothing is checked while a watch is on.
 TEST_CASE("a coroutine for whose image there is no memory does not hibernate, and goes on" *
-          doctest::skip(machine::fibers_are_threads)) {
+          doctest::skip(detail::machine::fibers_are_threads)) {
   stack_pool pool;
   coroutine<int()> one = counter(pool, "one");
   CHECK(one.resume() == 1);

@@ -67,7 +67,7 @@ TEST_CASE("the end of a manager in a fiber that is killed waits, too") {
   tally t;
   runtime rt({.workers = 2});
   auto keeps = spawn(rt, keep_manager<runtime>, std::ref(rt), std::ref(t), true);
-  runtime_look::wait_until_asleep(rt);
+  detail::runtime_look::wait_until_asleep(rt);
   keeps.kill();
   auto ended = sync_wait(keeps.join());
   CHECK_FALSE(ended);

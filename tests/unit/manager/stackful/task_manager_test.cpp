@@ -15,7 +15,7 @@
 namespace hocket_test {
 
 struct managed_fibers {
-  static constexpr coroutine_kind kind = coroutine_kind::fiber;
+  static constexpr hocket::detail::coroutine_kind kind = hocket::detail::coroutine_kind::fiber;
 
   static void stand(trace& t) {
     leaving here(t);

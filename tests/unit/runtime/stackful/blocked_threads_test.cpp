@@ -226,11 +226,11 @@ std::error_code after_stop() {
   Case in;
   std::error_code error;
   std::thread waits([&] {
-    running_scope running({nullptr}, ctx.get());
+    detail::running_scope running({nullptr}, ctx.get());
     error = error_of(Way::wait(in.wait()));
   });
   bell.wait();
-  stop.request(verdict::cancelled);
+  stop.request(stop_level::cancel);
   waits.join();
   return error;
 }

@@ -1,5 +1,5 @@
 // blocking() in fibers: on stacks that stay, and on those that may be packed.
-#include <hocket/context/switch.hpp>
+#include <hocket/context/detail/switch.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/spawn.hpp>
 #include <hocket/runtime/blocking.hpp>
@@ -62,7 +62,7 @@ TEST_CASE("on a copied stack a blocking call must not refer to locals") {
     lp.run();
     CHECK(sync_wait(std::move(h)) == 3);
   }
-  if (machine::fibers_are_threads) return;  // whose locals stay where they are
+  if (detail::machine::fibers_are_threads) return;  // whose locals stay where they are
   expect_fatal(
       [] {
         blocking_pool pool;

@@ -1,5 +1,5 @@
 // Calls on another stack, from threads, raw coroutines and fibers.
-#include <hocket/context/switch.hpp>
+#include <hocket/context/detail/switch.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/call_on_stack.hpp>
@@ -54,7 +54,7 @@ TEST_CASE("a call runs on the stack that it was given, and returns what f return
     return n + 1;
   };
   CHECK(call_on_stack(other.stack, look, 6) == 7);
-  CHECK(machine::fibers_are_threads != on(other.stack, inside));
+  CHECK(detail::machine::fibers_are_threads != on(other.stack, inside));
   CHECK_FALSE(on(other.stack, here()));
   CHECK(&call_on_stack(other.stack, [&]() -> int& { return target; }) == &target);
   CHECK(*call_on_stack(other.stack, [](std::unique_ptr<int> p) { return p; }, std::make_unique<int>(8)) == 8);
@@ -168,7 +168,7 @@ TEST_CASE("a raw coroutine that is destroyed in a call on another stack unwinds 
 }
 
 TEST_CASE("an overflow of a stack with a canary is found when the call returns") {
-  if (machine::fibers_are_threads || sanitizer != sanitizer_kind::plain) return;
+  if (detail::machine::fibers_are_threads || detail::sanitizer != detail::sanitizer_kind::plain) return;
   auto overflow = [] {
     stack_pool pool({.stack_size = 16 * 1024, .protection = guard::canary});
     auto stack = *pool.acquire();

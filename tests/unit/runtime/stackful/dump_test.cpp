@@ -49,7 +49,7 @@ TEST_CASE("a fiber that waits is shown as one, with its place") {
   dump_table seen(on.lp);
   CHECK(seen["guest"].kind == "fiber");
   CHECK(seen["guest"].state == "waiting");
-  CHECK(seen["guest"].awaited == "gate " + address_of(static_cast<wait_source*>(&at)));
+  CHECK(seen["guest"].awaited == "gate " + address_of(static_cast<primitive::wait_source*>(&at)));
   CHECK(ends_with(seen["guest"].suspended, place(__FILE__, line_of_pass)));
 }
 

@@ -1,7 +1,7 @@
 // Hibernation of scheduled fibers: when they are packed, and what keeps a stack where it is. That every primitive works
 // with fibers that hibernate at each wait: the suites, with the kind packed_fibers.
 #include <hocket/base/clock.hpp>
-#include <hocket/context/switch.hpp>
+#include <hocket/context/detail/switch.hpp>
 #include <hocket/core/or_throw.hpp>
 #include <hocket/coro/scope.hpp>
 #include <hocket/coro/spawn.hpp>
@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr bool works = !machine::fibers_are_threads;
+constexpr bool works = !detail::machine::fibers_are_threads;
 
 struct hibernation {
   manual_clock clock{time_point(1h)};
@@ -41,7 +41,7 @@ struct hibernation {
 };
 
 // AddressSanitizer keeps variables elsewhere, where they stay.
-const doctest::skip where_they_stand(sanitizer == sanitizer_kind::asan);
+const doctest::skip where_they_stand(detail::sanitizer == detail::sanitizer_kind::asan);
 
 struct witness {
   std::string* log;

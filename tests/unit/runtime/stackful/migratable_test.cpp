@@ -33,7 +33,7 @@ using namespace std::chrono_literals;
 namespace {
 
 // The worker, whatever a fiber is made of.
-const void* this_worker() noexcept { return &this_thread(); }
+const void* this_worker() noexcept { return &detail::this_thread(); }
 
 // Two workers, of which one can be held from outside while the other one runs what is ready.
 class two_workers {

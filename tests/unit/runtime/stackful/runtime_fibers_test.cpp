@@ -1,5 +1,5 @@
 // Fibers on runtimes of 1 to 8 workers: one may begin on any worker, and stays there.
-#include <hocket/context/switch.hpp>
+#include <hocket/context/detail/switch.hpp>
 #include <hocket/core/spawn_batch.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/fork_join.hpp>
@@ -128,7 +128,7 @@ TEST_CASE("two fibers pass a token to each other, of one worker and of different
     auto a = spawn(rt, first), b = spawn(rt, second);
     const auto one = await(std::move(a)), other = await(std::move(b));
     CHECK(passed == 1000);
-    CHECK((one != other) == (workers > 1 || machine::fibers_are_threads));
+    CHECK((one != other) == (workers > 1 || detail::machine::fibers_are_threads));
   }
 }
 

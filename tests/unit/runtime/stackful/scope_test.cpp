@@ -33,15 +33,15 @@ task<> slow(int& count) {
 class held_request {
  public:
   explicit held_request(scope& of) : of_(of) {
-    first_.fire = [](stop_node&, verdict) noexcept {};
+    first_.fire = [](detail::stop_node&, stop_level) noexcept {};
     last_.fire = &held_request::hold;
-    REQUIRE(of.surroundings().stop()->attach(first_) == verdict::idle);
+    REQUIRE(of.parent_context().stop()->attach(first_) == stop_level::none);
   }
   ~held_request() { thread_.join(); }
 
   // When the children wait. Returns when they are told.
   void begin() {
-    REQUIRE(of_.surroundings().stop()->attach(last_) == verdict::idle);
+    REQUIRE(of_.parent_context().stop()->attach(last_) == stop_level::none);
     thread_ = std::thread([this] { of_.cancel(); });
     last_.reached.wait(false);
   }
@@ -51,10 +51,10 @@ class held_request {
   }
 
  private:
-  struct holder : stop_node {
+  struct holder : detail::stop_node {
     std::atomic<bool> reached{false}, released{false};
   };
-  static void hold(stop_node& self, verdict) noexcept {
+  static void hold(detail::stop_node& self, stop_level) noexcept {
     auto& node = static_cast<holder&>(self);
     node.reached = true;
     node.reached.notify_one();
@@ -62,7 +62,7 @@ class held_request {
   }
 
   scope& of_;
-  stop_node first_;
+  detail::stop_node first_;
   holder last_;
   std::thread thread_;
 };

@@ -1,6 +1,6 @@
 // Scheduled fibers on dense and on copied stacks. That every primitive works with fibers on a copied stack: the suites,
 // with the kind copied_fibers.
-#include <hocket/context/switch.hpp>
+#include <hocket/context/detail/switch.hpp>
 #include <hocket/core/or_throw.hpp>
 #include <hocket/coro/scope.hpp>
 #include <hocket/coro/spawn.hpp>
@@ -31,7 +31,8 @@ struct witness {
 
 TEST_CASE("many fibers wait and yield on stacks of each kind") {
   for (auto kind : {stack_kind::own, stack_kind::dense, stack_kind::copied}) {
-    if (kind == stack_kind::dense && sanitizer == sanitizer_kind::asan) continue;  // its frames are too large
+    if (kind == stack_kind::dense && detail::sanitizer == detail::sanitizer_kind::asan)
+      continue;  // its frames are too large
     loop lp;
     semaphore turns{3};
     int wrong = 0, ended = 0;
@@ -67,7 +68,7 @@ TEST_CASE(
     for (int i = 0; i < turns; ++i, co_await yield()) ++taken[std::size_t(n)];
   };
   for (int n = 0; n < 5 * each; n += 5) {
-    if (machine::fibers_are_threads && n > 100) {  // a system does not have so many
+    if (detail::machine::fibers_are_threads && n > 100) {  // a system does not have so many
       for (int i = 0; i < 5; ++i) handles.push_back(spawn(lp, chain, n + i));
       continue;
     }
@@ -137,7 +138,7 @@ TEST_CASE("a fiber on a copied stack awaits tasks, other fibers and calls on a b
 
 // AddressSanitizer keeps variables elsewhere, where they stay, and so does a thread of the operating system.
 TEST_CASE("what others write to must not lie on a copied stack" *
-          doctest::skip(sanitizer == sanitizer_kind::asan || machine::fibers_are_threads)) {
+          doctest::skip(detail::sanitizer == detail::sanitizer_kind::asan || detail::machine::fibers_are_threads)) {
   auto on_copied = [](auto body) {
     loop lp;
     spawn(lp, {.name = "copied one", .stack = stack_kind::copied}, body);

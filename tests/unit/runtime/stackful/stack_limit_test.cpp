@@ -24,7 +24,7 @@ namespace {
 // The process's depot of a size, with other terms for one test, and nothing kept free from the one before.
 struct terms {
   terms(std::size_t size, const stack_options& options) : depot(stack_depot::shared(size)) {
-    fiber_thread::current().pool_of(size).trim();
+    detail::fiber_thread::current().pool_of(size).trim();
     depot.tune(options);
   }
   ~terms() { depot.tune({}); }
@@ -201,7 +201,7 @@ TEST_CASE("a stack that comes back on another thread wakes a fiber here, and one
   constexpr std::size_t size = 512 * 1024;
   terms limited(size, {.limit = 1, .when_full = at_limit::wait});
   constexpr int each = 200;
-  atomic<int> ran{0};
+  primitive::atomic<int> ran{0};
   auto body = [&] {
     loop lp;
     for (int i = 0; i < each; ++i)

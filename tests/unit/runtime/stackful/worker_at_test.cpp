@@ -38,12 +38,12 @@ TEST_CASE("a fiber that is spawned at a worker begins there and stays; a migrata
   for (std::size_t at : {0u, 1u, 2u}) {
     detail::worker_at there(rt, at);
     std::vector<join_handle<int>> stay;
-    std::vector<join_handle<std::size_t>> roam;
+    std::vector<join_handle<std::size_t>> migrate;
     for (int i = 0; i < 100; ++i) {
       stay.push_back(spawn(there, turns_elsewhere, at, 3));
-      roam.push_back(spawn(there, {.migratable = true}, first_turn));
+      migrate.push_back(spawn(there, {.migratable = true}, first_turn));
     }
     for (auto& one : stay) CHECK(sync_wait(one) == 0);
-    for (auto& one : roam) CHECK(sync_wait(one) == at);
+    for (auto& one : migrate) CHECK(sync_wait(one) == at);
   }
 }

@@ -30,7 +30,7 @@
 #pragma once
 #include <hocket/asio/detail/outcome.hpp>
 #include <hocket/asio/detail/wait.hpp>
-#include <hocket/core/operation.hpp>
+#include <hocket/core/detail/operation.hpp>
 #include <optional>
 
 namespace hocket::inline HOCKET_ABI {
@@ -78,8 +78,6 @@ struct executor_of<Initiation> {
   static std::optional<type> get(const Initiation& begin) noexcept { return begin.get_executor(); }
 };
 
-}  // namespace detail
-
 template <class Outcome, class Initiation, class... Args>
 class [[nodiscard("an operation does nothing until it is awaited")]] asio_operation {
   class awaiter;
@@ -96,13 +94,13 @@ class [[nodiscard("an operation does nothing until it is awaited")]] asio_operat
   // It is awaited in the expression that begins it, or moved to there; the awaiter refers to it.
   awaiter operator co_await() && noexcept { return awaiter(*this); }
 
-  // The same operation under stricter terms: `within` is made of these.
+  // The same operation under stricter options: `within` is made of these.
   asio_operation until(time_point deadline) && {
-    if (deadline < terms_.until) terms_.until = deadline;
+    if (deadline < options_.until) options_.until = deadline;
     return std::move(*this);
   }
   asio_operation within(duration time) && {
-    if (time < terms_.within) terms_.within = time;
+    if (time < options_.within) options_.within = time;
     return std::move(*this);
   }
   static constexpr bool can_be_discarded = true;
@@ -112,12 +110,12 @@ class [[nodiscard("an operation does nothing until it is awaited")]] asio_operat
  private:
   Initiation begin_;
   std::tuple<Args...> args_;
-  wait_terms terms_;
+  wait_options options_;
 };
 
 template <class Outcome, class Initiation, class... Args>
-class asio_operation<Outcome, Initiation, Args...>::awaiter final : public detail::asio_wait {
-  using executor = detail::executor_of<Initiation>;
+class asio_operation<Outcome, Initiation, Args...>::awaiter final : public asio_wait {
+  using executor = executor_of<Initiation>;
 
  public:
   explicit awaiter(asio_operation& what) noexcept : what_(what), executor_(executor::get(what.begin_)) {}
@@ -125,7 +123,7 @@ class asio_operation<Outcome, Initiation, Args...>::awaiter final : public detai
   bool await_ready() const noexcept { return false; }
 
   bool await_suspend(std::coroutine_handle<> self) noexcept {
-    wait_.arm(self, what_.terms_);
+    wait_.arm(self, what_.options_);
     entry_.enlist(wait_, *this);
     try {
       std::apply([this](Args&... args) { begin(std::move(args)...); }, what_.args_);
@@ -136,15 +134,15 @@ class asio_operation<Outcome, Initiation, Args...>::awaiter final : public detai
   }
 
   result<value_type> await_resume() {
-    const verdict end = wait_.finish();
+    const wait_end end = wait_.finish();
     if (thrown_) std::rethrow_exception(thrown_);
-    if (end == verdict::killed || (end != verdict::granted && outcome_.aborted())) return failure_of(end);
+    if (end == wait_end::killed || (end != wait_end::granted && outcome_.aborted())) return failure_of(end);
     return outcome_.take();
   }
 
   bool detach(waiter&) noexcept override {
-    if constexpr (detail::tells_executor<Initiation>) {
-      if (join()) detail::net::post(*executor_, emission(*this));
+    if constexpr (tells_executor<Initiation>) {
+      if (join()) net::post(*executor_, emission(*this));
     }
     return false;
   }
@@ -155,24 +153,26 @@ class asio_operation<Outcome, Initiation, Args...>::awaiter final : public detai
     explicit emission(awaiter& of) noexcept : own_(of), signal_(&of.signal_) {}
     void operator()() {
       const party last = std::move(own_);
-      signal_->emit(detail::net::cancellation_type::terminal);
+      signal_->emit(net::cancellation_type::terminal);
     }
 
    private:
     party own_;
-    detail::net::cancellation_signal* signal_;
+    net::cancellation_signal* signal_;
   };
 
   void begin(Args&&... args) {
-    std::move(what_.begin_)(detail::asio_handler<Outcome>(*this, outcome_, signal_.slot()), std::move(args)...);
+    std::move(what_.begin_)(asio_handler<Outcome>(*this, outcome_, signal_.slot()), std::move(args)...);
   }
 
   asio_operation& what_;
   std::optional<typename executor::type> executor_;
   std::exception_ptr thrown_;
   Outcome outcome_;
-  detail::net::cancellation_signal signal_;
+  net::cancellation_signal signal_;
 };
+
+}  // namespace detail
 
 }  // namespace hocket::inline HOCKET_ABI
 
@@ -182,7 +182,7 @@ class boost::asio::async_result<hocket::use_hocket_t, R(Args...)> {
   template <class Initiation, class... Given>
   static auto initiate(Initiation&& begin, hocket::use_hocket_t, Given&&... given) {
     using outcome = typename hocket::detail::asio_outcome_of<std::decay_t<Args>...>::type;
-    return hocket::asio_operation<outcome, std::decay_t<Initiation>, std::decay_t<Given>...>(
+    return hocket::detail::asio_operation<outcome, std::decay_t<Initiation>, std::decay_t<Given>...>(
         std::in_place, std::forward<Initiation>(begin), std::forward<Given>(given)...);
   }
 };

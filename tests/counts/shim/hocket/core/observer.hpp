@@ -2,7 +2,7 @@
 // the sources that tell of events with this in place of <hocket/core/observer.hpp>, to see what an observer that is not
 // installed costs.
 #pragma once
-#include <hocket/base/platform/config.hpp>
+#include <hocket/base/detail/platform/config.hpp>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -19,6 +19,8 @@ class observer {
   ~observer() = default;
 };
 
+namespace detail {
 constexpr observer* installed_observer() noexcept { return nullptr; }
+}  // namespace detail
 
 }  // namespace hocket::inline HOCKET_ABI

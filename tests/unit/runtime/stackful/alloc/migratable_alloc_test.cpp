@@ -26,7 +26,7 @@ TEST_CASE("a fiber that moves to a worker where there is no memory goes on when 
   auto ring = [&](const void* home) -> task<> {
     ++come;
     while (come.load() < 2) std::this_thread::yield();  // one on each worker
-    if (&this_thread() != home) {
+    if (&detail::this_thread() != home) {
       watch.emplace(1);
       bell.set();
       co_return;
@@ -35,10 +35,10 @@ TEST_CASE("a fiber that moves to a worker where there is no memory goes on when 
   };
   bool moved = false, failed = false;
   sync_wait(spawn(rt, {.migratable = true}, [&] {
-    const void* const home = &this_thread();
+    const void* const home = &detail::this_thread();
     for (int i = 0; i < 2; ++i) static_cast<void>(spawn(rt, ring, home));
     await(or_throw(bell.wait()));
-    moved = &this_thread() != home;
+    moved = &detail::this_thread() != home;
     failed = watch->has_failed();
     watch.reset();
     gone_on = true;

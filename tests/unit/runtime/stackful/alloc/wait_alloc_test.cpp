@@ -1,6 +1,6 @@
 // A fiber's awaiter lies in memory of the frames that its thread keeps: waits allocate nothing once there is some, and
 // need none where there is none. Who begins on a stack that others share needs some for their frames.
-#include <hocket/context/switch.hpp>
+#include <hocket/context/detail/switch.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/spawn.hpp>
 #include <hocket/runtime/loop.hpp>
@@ -57,7 +57,7 @@ TEST_CASE("the second wait of a fiber allocates nothing" * doctest::skip(!detail
 }
 
 TEST_CASE("a fiber does not begin on a shared stack if there is no memory to save who has it" *
-          doctest::skip(machine::fibers_are_threads)) {  // nothing is saved there
+          doctest::skip(detail::machine::fibers_are_threads)) {  // nothing is saved there
   const spawn_options copied{.stack = stack_kind::copied};
   event end;
   loop on;

@@ -2,8 +2,8 @@
 // the home is gone.
 //
 // wake() posts a turn, and then wakes the bed: the thread of the io_context, if it runs the turn at once, waits in
-// end_sleep() for that last step, so nobody touches the guest after it is gone (core/inbox.hpp). A turn that stands in
-// line is as good as one that is posted: it says so before it looks.
+// end_sleep() for that last step, so nobody touches the guest after it is gone (core/detail/inbox.hpp). A turn that
+// stands in line is as good as one that is posted: it says so before it looks.
 #pragma once
 #include <hocket/asio/detail/library.hpp>
 #include <hocket/runtime/loop.hpp>

@@ -1,0 +1,85 @@
+// What was configured and what was detected, as constants, and the inline namespace made of it.
+//
+// Options that change the layout of a type are part of the namespace name, so that a program mixed from two
+// configurations fails to link instead of failing at run time. The options come as compile definitions from the
+// CMake target (or the pkg-config file); this is the only header that reads them.
+#pragma once
+
+#if !defined(HOCKET_CHECKS) || !defined(HOCKET_CONFORMING)
+#error \
+    "hocket: link the CMake target hocket::<layer> or use `pkg-config --cflags hocket`: they carry HOCKET_CHECKS and HOCKET_CONFORMING"
+#endif
+// 0: the architecture's own, which is also meant when it is not given: a program mixed so does not link.
+#if !defined(HOCKET_BACKEND)
+#define HOCKET_BACKEND 0
+#endif
+#if HOCKET_BACKEND < 0 || HOCKET_BACKEND > 2
+#error "hocket: HOCKET_BACKEND is 0 (native), 1 (ucontext) or 2 (thread)"
+#endif
+#if !defined(__cpp_exceptions)
+#error "hocket: -fno-exceptions is not supported (unwinding a killed coroutine needs exceptions)"
+#endif
+
+#if defined(__has_feature)
+#define HOCKET_HAS_FEATURE(x) __has_feature(x)
+#else
+#define HOCKET_HAS_FEATURE(x) 0
+#endif
+
+#if defined(__SANITIZE_ADDRESS__) || HOCKET_HAS_FEATURE(address_sanitizer)
+#define HOCKET_SANITIZER asan
+#elif defined(__SANITIZE_THREAD__) || HOCKET_HAS_FEATURE(thread_sanitizer)
+#define HOCKET_SANITIZER tsan
+#else
+#define HOCKET_SANITIZER plain
+#endif
+
+#if HOCKET_BACKEND == 1
+#define HOCKET_BACKEND_SUFFIX _ucontext
+#elif HOCKET_BACKEND == 2
+#define HOCKET_BACKEND_SUFFIX _thread
+#else
+#define HOCKET_BACKEND_SUFFIX
+#endif
+
+#define HOCKET_PASTE2(checks, conforming, sanitizer, backend) v0_c##checks##_m##conforming##_##sanitizer##backend
+#define HOCKET_PASTE(checks, conforming, sanitizer, backend) HOCKET_PASTE2(checks, conforming, sanitizer, backend)
+#define HOCKET_HOST_ABI HOCKET_PASTE(HOCKET_CHECKS, HOCKET_CONFORMING, HOCKET_SANITIZER, HOCKET_BACKEND_SUFFIX)
+
+// Sources compiled under the model checker (tests/model) have the checker's atomics in their types, so they live in a
+// namespace of their own; the checker that they call keeps the library's, which is the host's.
+#if defined(HOCKET_UNDER_MODEL)
+#define HOCKET_MODEL2(abi) abi##_model
+#define HOCKET_MODEL(abi) HOCKET_MODEL2(abi)
+#define HOCKET_ABI HOCKET_MODEL(HOCKET_HOST_ABI)
+#else
+#define HOCKET_UNDER_MODEL 0
+#define HOCKET_ABI HOCKET_HOST_ABI
+#endif
+
+namespace hocket::inline HOCKET_ABI {
+
+// The protocol of those who write primitives (hocket/primitive.hpp), which the library's own are written with.
+namespace primitive {}
+namespace detail {
+using namespace primitive;
+}
+
+}  // namespace hocket::inline HOCKET_ABI
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+enum class check_level { none = 0, misuse = 1, debug = 2 };
+
+// misuse: cheap checks of how the library is used, on in release builds. debug: bookkeeping that costs.
+inline constexpr check_level checks{HOCKET_CHECKS};
+inline constexpr bool misuse_checks = checks >= check_level::misuse;
+inline constexpr bool debug_checks = checks >= check_level::debug;
+
+inline constexpr bool conforming_mode = HOCKET_CONFORMING != 0;
+inline constexpr bool under_model = HOCKET_UNDER_MODEL != 0;
+
+enum class sanitizer_kind { plain, asan, tsan };
+inline constexpr sanitizer_kind sanitizer = sanitizer_kind::HOCKET_SANITIZER;
+
+}  // namespace hocket::inline HOCKET_ABI::detail

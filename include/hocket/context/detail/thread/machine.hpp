@@ -1,0 +1,34 @@
+// The machine switch by threads of the operating system: a fiber is one that is parked. The contract is
+// context/detail/switch.hpp; src/context/thread/machine.cpp tells how it works.
+//
+// It needs nothing but threads, so it runs anywhere; and whatever else looks at stacks (a debugger, a sanitizer, a
+// profiler) sees plain threads. But a switch takes microseconds, and the system has a limit of threads. What the
+// language keeps per thread is the fiber's own here: thread_local variables, the exceptions that are being handled, the
+// rounding mode. What hocket keeps per thread is the resumer's, as it is everywhere.
+//
+// The stack that prepare() is given holds the record alone, and what the caller keeps on it.
+#pragma once
+#include <hocket/base/detail/platform/config.hpp>
+#include <cstddef>
+
+namespace hocket::inline HOCKET_ABI::detail {
+namespace machine {
+
+struct arrival {
+  void* from;
+  void* transfer;
+};
+
+inline constexpr bool fibers_are_threads = true;
+inline constexpr bool keeps_rounding_mode = true;
+inline constexpr std::size_t kept_below_record = 0;
+inline constexpr std::size_t room_to_unwind = 4 * 1024;
+
+void* prepare(void* top, void (*entry)(void*, void*, void*), void* argument, std::size_t size) noexcept;
+arrival switch_to(void* to, void* transfer) noexcept;
+inline arrival switch_to_in_caller(void* to, void* transfer) noexcept { return switch_to(to, transfer); }
+[[noreturn]] void leave(void* to, void* transfer) noexcept;
+[[gnu::noinline]] const void* thread_id() noexcept;
+
+}  // namespace machine
+}  // namespace hocket::inline HOCKET_ABI::detail

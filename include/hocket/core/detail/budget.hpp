@@ -1,0 +1,56 @@
+// The budget: how many operations that are possible at once a thread lets its coroutines await in a row.
+//
+// An operation that is possible at once does not suspend. A loop over such operations would hold its thread for ever,
+// and with it the timers, the I/O and every other ready coroutine of that thread. Therefore each thread counts the
+// operations that its coroutines await. Each operation has a price, 1 unless it states another one. When the sum
+// reaches 256, the budget is *used up*, and the operation that used it up does this:
+//   1. The coroutine goes through its executor's queue, as by a yield. Nothing has been taken yet.
+//   2. A kill unwinds it there. A cancel, or a deadline that has passed (of the context, or a time point of the
+//      operation's own), ends the operation: operation_canceled, timed_out.
+//   3. Otherwise the operation begins, like any other: it may have to wait now.
+// An operation that suspends sets the count back: the others come to their turn anyway. decision 017 has the reasons.
+//
+// Code that cannot pause spends and goes on: a plain thread, an eager body on its caller's stack, a raw coroutine, code
+// that is being unwound.
+//
+// The count is a byte of the thread's state. It counts upward, so that a state of all zeros is a full budget, and the
+// carry of one addition tells that it is used up.
+#pragma once
+#include <hocket/core/detail/claim.hpp>
+#include <hocket/core/detail/current.hpp>
+#include <coroutine>
+
+namespace hocket::inline HOCKET_ABI {
+
+enum class stop_level : std::uint8_t;
+
+namespace detail {
+
+// True: the budget is used up by this.
+template <std::uint8_t Price>
+[[gnu::always_inline]] inline bool spend_budget() noexcept {
+  if constexpr (under_model || Price == 0) return false;  // the model checker repeats executions
+  else return add_to_this_thread<offsetof(thread_state, spent), Price>();
+}
+
+// The thread's coroutines have let others run.
+inline void refill_budget(thread_state& here) noexcept {
+  here.spent = 0;
+  wrote_this_thread();
+}
+
+// Asked when the budget is used up: whether the running coroutine can go through its executor's queue. Refills it.
+[[gnu::cold, gnu::noinline]] bool can_pause() noexcept;
+
+// What the running coroutine's next wait is to be ended by before it begins: a stop above `ignore`, or a deadline that
+// has passed, its context's or `until`. wait_end::none: by nothing.
+[[gnu::cold, gnu::noinline]] wait_end ended_already(stop_level ignore, time_point until) noexcept;
+
+// The running task goes through its executor's queue. Then `begin` runs in the task's context, perhaps on another
+// thread, and says whom to resume: the task, or nobody (null). False: there is no memory for that, nothing happens.
+using begin_after_pause = std::coroutine_handle<> (*)(void* wait) noexcept;
+[[gnu::cold, gnu::noinline]] bool pause_task(void* wait, begin_after_pause begin) noexcept;
+
+}  // namespace detail
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,177 @@
+// The claim word: who may end a wait, and when its memory is free again.
+//
+// One wait can be ended by several parties at once: a primitive grants it, a deadline passes, a stop source fires, a
+// scope kills it. A claim makes exactly one of them the winner, and tells which of the others is the last to let go.
+//
+// Words. A wait *registers* with sources: the list of a primitive, a timer service, a stop source. The coroutine that
+// waits is the *registrar*; it is *registering* until it commits. It and each registration *hold* the claim. A source
+// that pops a registration takes its hold over and *settles* the claim.
+//
+//   bits 0..3   state
+//   bit  4      registering
+//   bits 8..31  holds
+//
+//   idle --arm--> armed --settle--> granted | cancelled | timed_out | killed --(the next arm)--> armed
+//                 |   ^
+//     settle_both |   | the second was lost
+//      (the first)v   |
+//                reserved --the second was won too--> granted
+//
+// The registrar's holds. It arms with more of them than a wait can have registrations, and gives one to each without
+// touching the word: so a registration costs no read-modify-write. What it has left, it gives back when it commits, as
+// it must in any case, also if it knows the wait to be decided. If the registrar knows all registrations beforehand,
+// commit_first() stores their holds and the commit at once, before the first registration is visible.
+//
+// Who has all the holds. A source that finds the claim armed and committed can tell from the number of holds which
+// registrations there are, because while a claim is armed nobody but the registrar drops any. If it has taken all the
+// others back, it is alone: then it ends the claim by one store.
+//
+// Who may touch what. Only the registrar arms, and only when no hold is left. Any holder may settle. Who has dropped
+// its hold never touches the claim (or the waiter, or the awaiter around them) again, and the holder that drops the
+// last one posts the coroutine. So the coroutine cannot run, return and free the claim while a loser still looks at it:
+// a loser needs no lock, and nobody ever waits for a loser.
+//
+// Who lets the other registrations go. The winner, if the registrar has committed. A winner that comes earlier
+// (`early`) must not read the registrations, which are still being made: it drops its hold and is gone; the registrar
+// finds the end when it commits, and lets go itself. The bit and the state change in one word, so exactly one of
+// the two does it.
+//
+// Two selects that meet (a send that finds a receive) must win both claims or none. settle_both takes them in address
+// order: the first goes armed -> reserved, then the second is settled; on failure the first goes back. Parties that
+// meet `reserved` spin until it is decided, a few operations of a running thread away; the address order makes a cycle
+// of such waits impossible.
+#pragma once
+#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/fatal.hpp>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+// A claim is decided from `granted` on.
+enum class claim_state : std::uint8_t { idle, armed, reserved, granted, timed_out, cancelled, killed };
+
+// How a wait ended. `none`: it has not.
+enum class wait_end : std::uint8_t { none, granted = 3, timed_out, cancelled, killed };
+
+constexpr claim_state state_of(wait_end how) noexcept { return static_cast<claim_state>(how); }
+static_assert(state_of(wait_end::granted) == claim_state::granted && state_of(wait_end::killed) == claim_state::killed);
+
+// What a settling party learns: somebody else won; it won; it won while the registrar was still registering.
+enum class settlement : std::uint8_t { lost, won, early };
+
+class claim {
+ public:
+  claim() noexcept = default;
+  claim(const claim&) = delete;
+  claim& operator=(const claim&) = delete;
+
+  // Registrar only: armed and registering, with the registrar's own hold.
+  void arm() noexcept {
+    debug_expects(!held(), "a wait was armed while it is under way",
+                  "an awaiter waits once at a time: await it to its end before awaiting it again");
+    arm_again();
+  }
+
+  // Registrar only, after commit_first(), if no other party has learned of the claim.
+  void arm_again() noexcept {
+    spare_ = plenty;
+    // ORDER: relaxed, pairs with nothing: each source publishes the waiter under its own lock in its own attach().
+    word_.store(bits(claim_state::armed) | registering | (plenty + 1) * one_hold, std::memory_order_relaxed);
+  }
+
+  // Registrar only, after arm() and instead of commit(): commits with one hold for each of `holds` registrations. No
+  // registration is visible to other threads yet.
+  void commit_first(std::uint32_t holds) noexcept {
+    // ORDER: relaxed, pairs with nothing: as above.
+    word_.store(bits(claim_state::armed) | holds * one_hold, std::memory_order_relaxed);
+  }
+
+  // Registrar only, before the registration that takes the hold becomes visible to others.
+  void hold() noexcept {
+    debug_expects(spare_ != 0, "a wait has more registrations than a claim can count", "select from fewer operations");
+    --spare_;
+  }
+
+  // Registrar only: ends the registering. True: the wait goes on and the registrar's hold is gone; it must not touch
+  // the claim again. False: the wait is decided; the registrar keeps its hold, lets the registrations go and drops.
+  [[nodiscard]] bool commit() noexcept {
+    const std::uint32_t given_up = registering + (spare_ + 1) * one_hold;
+    // ORDER: relaxed, pairs with nothing: a hint that the exchange below verifies.
+    std::uint32_t word = word_.load(std::memory_order_relaxed);
+    while ((word & state_mask) <= bits(claim_state::reserved)) {
+      // ORDER: release, pairs with the exchange in swing() and the load in holds(): the winner reads registrations
+      // that were made before this.
+      if (word_.compare_exchange_weak(word, word - given_up, std::memory_order_release, std::memory_order_relaxed))
+        return true;
+    }
+    return_spare();
+    return false;
+  }
+
+  // Any holder: how many holds there are, each of a registration; 0 if the claim is decided or not committed. As long
+  // as it is neither, there are as many.
+  std::uint32_t holds() const noexcept {
+    // ORDER: acquire, pairs with the exchange in commit(): the caller reads the registrations next. (After
+    // commit_first() the lock of the source, or the stop's attachment, orders the registrations.)
+    const std::uint32_t word = word_.load(std::memory_order_acquire);
+    return (word & (state_mask | registering)) == bits(claim_state::armed) ? word / one_hold : 0;
+  }
+
+  // By whoever has all the holds that holds() has told of: wins and drops them, and so has to post the coroutine.
+  void end(wait_end how) noexcept {
+    // ORDER: relaxed, pairs with nothing: nobody else has the claim, and the post orders the coroutine after it.
+    word_.store(bits(state_of(how)), std::memory_order_relaxed);
+  }
+  // After end(), by the same thread: takes one hold again, so that the post can be left to another thread.
+  void hold_again(wait_end how) noexcept {
+    // ORDER: relaxed, pairs with nothing: see end().
+    word_.store(bits(state_of(how)) | one_hold, std::memory_order_relaxed);
+  }
+
+  // Any holder: tries to become the winner. Keeps the caller's hold.
+  [[nodiscard]] settlement settle(wait_end how) noexcept { return settle(state_of(how)); }
+
+  // A holder of both: grants both or none (both lost). The claims are two different ones.
+  struct both {
+    settlement one;
+    settlement other;
+  };
+  [[nodiscard]] static both settle_both(claim& one, claim& other) noexcept;
+
+  // The same, in an order that the caller vouches for: if parties that meet in a ring each begin with another claim,
+  // they wait for one another for ever.
+  [[nodiscard]] static both settle_in_order(claim& first, claim& second) noexcept;
+
+  // Any holder: drops `count` holds, its own and those of registrations that it detached. True for the last: the
+  // caller must post the coroutine, or go on running it if the caller is the registrar.
+  [[nodiscard]] bool drop(std::uint32_t count = 1) noexcept {
+    // ORDER: acq_rel, pairs with the fetch_sub of the other holders in drop(): the last one sees all that they did to
+    // the waiter, and so does the coroutine that it posts.
+    return word_.fetch_sub(count * one_hold, std::memory_order_acq_rel) / one_hold == count;
+  }
+
+  claim_state state() const noexcept {
+    // ORDER: relaxed, pairs with nothing: the coroutine is ordered after the end by drop().
+    return static_cast<claim_state>(word_.load(std::memory_order_relaxed) & state_mask);
+  }
+  bool held() const noexcept {
+    // ORDER: relaxed, pairs with nothing: a check of how the claim is used.
+    return word_.load(std::memory_order_relaxed) >= one_hold;
+  }
+
+ private:
+  static constexpr std::uint32_t state_mask = 0xf;
+  static constexpr std::uint32_t registering = 0x10;
+  static constexpr std::uint32_t one_hold = 0x100;
+  static constexpr std::uint32_t plenty = 0x7f'ffff;
+
+  static constexpr std::uint32_t bits(claim_state state) noexcept { return static_cast<std::uint32_t>(state); }
+
+  [[gnu::cold]] void return_spare() noexcept;
+  settlement settle(claim_state decided) noexcept;
+  settlement swing(claim_state& from, claim_state to) noexcept;
+
+  atomic<std::uint32_t> word_{0};
+  std::uint32_t spare_ = 0;  // holds of the registrar that are not given to a registration; its own one not counted
+};
+
+}  // namespace hocket::inline HOCKET_ABI::detail

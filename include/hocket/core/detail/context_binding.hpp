@@ -1,0 +1,67 @@
+// A value that a block of code has bound, as contexts share it: the innermost of a line of them
+// (coro/context_local.hpp).
+//
+// Constant after its construction and counted: contexts refer to it, and bindings that were made inside of it. Whoever
+// gives up the last reference destroys the value, on whatever thread that is.
+#pragma once
+#include <hocket/base/detail/atomic.hpp>
+#include <utility>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+class context_binding;
+
+// Owns one reference, or none.
+class binding_ptr {
+ public:
+  binding_ptr() noexcept = default;
+  explicit binding_ptr(context_binding& made) noexcept : at_(&made) {}  // takes the one that it was born with
+  binding_ptr(const binding_ptr& other) noexcept;
+  binding_ptr(binding_ptr&& other) noexcept : at_(std::exchange(other.at_, nullptr)) {}
+  binding_ptr& operator=(binding_ptr other) noexcept {
+    std::swap(at_, other.at_);
+    return *this;
+  }
+  ~binding_ptr() {
+    if (at_) [[unlikely]]
+      release();
+  }
+  const context_binding* get() const noexcept { return at_; }
+
+ private:
+  friend class context_binding;
+  void release() noexcept;
+  context_binding* at_ = nullptr;
+};
+
+class context_binding {
+ public:
+  using disposer = void (*)(context_binding& self) noexcept;
+
+  // `key` says of what it is a value.
+  context_binding(const void* key, binding_ptr outer, disposer dispose) noexcept
+      : key_(key), outer_(std::move(outer)), dispose_(dispose) {}
+  context_binding(const context_binding&) = delete;
+  context_binding& operator=(const context_binding&) = delete;
+
+  const void* key() const noexcept { return key_; }
+  const context_binding* outer() const noexcept { return outer_.get(); }
+
+ protected:
+  ~context_binding() = default;
+
+ private:
+  friend class binding_ptr;
+  const void* const key_;
+  binding_ptr outer_;  // given up in release() only
+  const disposer dispose_;
+  atomic<std::uint32_t> references_{1};
+};
+
+inline binding_ptr::binding_ptr(const binding_ptr& other) noexcept : at_(other.at_) {
+  // ORDER: relaxed, pairs with nothing: the other reference keeps it.
+  if (at_) [[unlikely]]
+    at_->references_.fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace hocket::inline HOCKET_ABI::detail

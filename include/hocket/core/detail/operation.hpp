@@ -1,0 +1,358 @@
+// An operation: a wait that has not begun. It is what `m.lock()`, `event.wait()` or `handle.join()` return.
+//
+//   auto held = co_await m.lock();               // in a task; a fiber and a thread say await(m.lock())
+//   auto held = await(within(50ms, m.lock()));   // timed_out after 50 ms
+//
+// Whatever it gives, it gives as a result<T>: a wait can be cancelled (std::errc::operation_canceled) and can time out
+// (std::errc::timed_out), by its own options or by those of the coroutine's context. When the coroutine is killed, the
+// wait does not return: the coroutine unwinds. Where frames of C lie above the wait, which cannot be unwound, let the
+// wait report the kill: `m.lock().reporting_kill()` gives errc::killed. The next wait that does not say so unwinds.
+//
+// An operation that is possible at once does not suspend, and looks neither at clocks nor at stops. But each one spends
+// the thread's budget (core/detail/budget.hpp). Once in 256 operations the coroutine lets the others run first, and a
+// stop or a deadline that has passed ends the operation; nothing has been taken then. So a loop over what is always
+// possible holds no thread, and a cancel, a kill and a deadline end it. Consequences:
+//   - No operation may be awaited under a lock of the thread, even if it is known to be possible (checked_lock.hpp).
+//   - `within(time point, x)` of a time that has passed gives what is there, but for once in 256 times. So does a wait
+//     of a coroutine whose deadline has passed. `within(0ms, x)` always gives what is there.
+//
+// A wait of a task that suspends takes memory, unless its coroutine keeps some from an earlier wait
+// (core/detail/wait_room.hpp). If there is none, nothing has begun, and the await throws std::bad_alloc. All else of a
+// wait is in the operation and its awaiter.
+//
+// An operation is a small movable value, awaited once, as an rvalue or through std::move. At check level `debug`
+// dropping one that was never awaited is fatal: it is nearly always a forgotten `await`.
+//
+// For the author of a primitive. `Op` says how; it is small, trivially copyable, and has
+//
+//   using value_type = ...;                            // what a granted wait gives; may be void
+//   bool try_now() noexcept;                           // takes the resource if it is free
+//   void begin(suspension& wait, waiter& entry) noexcept;
+//       // looks again and enters the list, as one step under the lock of the primitive: takes the resource if it is
+//       // free and wait.take_now(entry, source) says yes; else line.enlist(wait, source, entry)
+//   bool begin(suspension& wait, waiter& entry) noexcept;
+//   wait_source& source() const noexcept;
+//       // instead, if linking the waiter is the last step of begin(). begin() returns whether it linked the waiter.
+//       // It links nothing if wait.decided(). Then the wait is committed first (core/detail/suspension.hpp).
+//   result<value_type> take();                         // after a successful try_now() or a grant: the resource
+//   static constexpr std::size_t waiters = n;          // only if it needs more than one: `entry` is the first of n
+//   static constexpr std::uint8_t price = n;           // only if it spends more of the budget than 1, or nothing
+//   static constexpr bool may_be_ignored = true;       // only if its value_type is void and nothing but a stop or a
+//                                                      // deadline fails it: the await gives a `waited`
+//   static constexpr bool uninterruptible = true;      // only if nothing but a grant ends the wait
+//   bool has_it() noexcept;                            // only if the resource cannot go back once the waiter was
+//                                                      // popped: whether that has happened. The wait is then granted,
+//                                                      // whoever ended it, unless it was killed. No select takes such
+//                                                      // a wait.
+//   static constexpr bool keeps_result = true;         // only if try_now() and a grant take nothing: what is given
+//                                                      // stays until take(). A group that was decided leaves it.
+//   static constexpr bool relocks = true;              // only if it has a lock again before it ends, whatever ends it.
+//                                                      // At most one of those stands in a select.
+//   const void* moves_from() const noexcept;           // only if it moves an object of the caller away while it waits.
+//                                                      // No other of a select may use the same one.
+//   const void* refers_to() const noexcept;            // only if it uses such an object otherwise
+//   void resumed() noexcept;                           // only if it wants to know: what begin() began is over, and was
+//                                                      // taken if it was granted. May be called again.
+//
+// It has no padding (std::has_unique_object_representations): a fiber whose stack moves looks through its bytes for
+// addresses of that stack, and what was there before would be taken for one. A bool is an op_flag therefore
+// (core/detail/op_flag.hpp).
+// It stays where begin() found it until the wait is over, so a waiter may point to it (waiter::resource). The reverse
+// does not hold: the room of a suspension and its one waiter is given up before take() and resumed().
+// A primitive that grants a resource for later collection (a permit, an item) takes it back in wait_source::pass_on().
+#pragma once
+#include <hocket/base/result.hpp>
+#include <hocket/core/awaitable.hpp>
+#include <hocket/core/detail/budget.hpp>
+#include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/op_flag.hpp>
+#include <hocket/core/detail/operation_traits.hpp>
+#include <hocket/core/detail/suspension.hpp>
+#include <hocket/core/detail/unwind.hpp>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace hocket::inline HOCKET_ABI {
+
+namespace primitive {
+
+// How to wait for one thing; see above.
+template <class Op>
+concept wait_operation = std::is_trivially_copyable_v<Op> && requires(Op& op, suspension& wait, waiter& entry) {
+  typename Op::value_type;
+  { op.try_now() } -> std::same_as<bool>;
+  op.begin(wait, entry);
+  { op.take() } -> std::same_as<result<typename Op::value_type>>;
+};
+
+// A primitive is not awaited itself: one of its waits is.
+template <template <class...> class Primitive, class... Of>
+  requires(std::is_base_of_v<wait_source, Primitive<Of...>> && !detail::awaiter<Primitive<Of...>>)
+detail::misused operator co_await(Primitive<Of...>&) noexcept {
+  static_assert(!std::is_base_of_v<wait_source, Primitive<Of...>>,
+                "hocket: say what to wait for: co_await e.wait(), m.lock(), s.acquire(), c.receive()");
+  return {};
+}
+
+}  // namespace primitive
+
+namespace detail {
+
+// The error of a wait that was not granted; unwinds the coroutine if it was killed.
+[[nodiscard]] failure failure_of(wait_end how);
+template <class Op>
+[[nodiscard]] failure failure_of_wait(wait_end how) {
+  if constexpr (reports_kill<Op>) {
+    if (how == wait_end::killed) return failure(errc::killed);
+  }
+  return failure_of(how);
+}
+
+[[noreturn, gnu::cold, gnu::noinline]] void throw_roomless();
+
+// Whether an operation was awaited, at check level `debug`.
+template <bool checks>
+class awaited_mark {
+ public:
+  void set() noexcept { set_ = true; }
+  bool is_set() const noexcept { return set_; }
+
+ private:
+  bool set_ = false;
+};
+template <>
+class awaited_mark<false> {
+ public:
+  void set() noexcept {}
+  static bool is_set() noexcept { return true; }
+};
+
+}  // namespace detail
+
+namespace primitive {
+// An operation, as a primitive returns it, has the options of its coroutine alone. `within` and its like return one
+// with options of its own: four words that all others need not carry.
+template <wait_operation Op, class Options = detail::no_options>
+class operation;
+}  // namespace primitive
+
+namespace detail {
+
+template <wait_operation Op>
+using limited_operation = operation<Op, wait_options>;
+
+template <wait_operation Op, class Options = no_options, class Room = own_room<waiters_of<Op>>>
+class wait;
+
+}  // namespace detail
+
+namespace primitive {
+
+template <wait_operation Op, class Options>
+class [[nodiscard("an operation does nothing until it is awaited")]] operation
+    : public awaitable_base<operation<Op, Options>> {
+ public:
+  using value_type = typename Op::value_type;
+  using own_room = detail::own_room<detail::waiters_of<Op>>;
+  using room_in_task = detail::room_in_task<Op>;
+
+  explicit operation(Op op, const Options& options = {}) noexcept : op_(op), options_(options) {}
+  // Op(of...), made in its place: as a copy, several words would go through memory twice.
+  template <class... A>
+  operation(std::in_place_t, const Options& options, A&&... of) noexcept
+      : op_(std::forward<A>(of)...), options_(options) {}
+  operation(operation&& other) noexcept : op_(other.op_), options_(other.options_) { other.mark_awaited(); }
+  operation& operator=(operation&&) = delete;
+  ~operation() {
+    if constexpr (detail::debug_checks)
+      detail::debug_expects(
+          awaited_.is_set() || detail::leaving_by_failure(), "an operation was dropped without being awaited",
+          "co_await it (await it in a fiber), or do not ask for it", nullptr, detail::location_of(options_.at));
+  }
+
+  // The awaiter refers to the operation.
+  detail::wait<Op, Options> operator co_await() && noexcept { return std::move(*this).template wait_in<own_room>(); }
+  // What `co_await` takes in a task.
+  detail::wait<Op, Options, room_in_task> await_in_task() && noexcept {
+    return std::move(*this).template wait_in<room_in_task>();
+  }
+  template <class Room>
+  detail::wait<Op, Options, Room> wait_in() && noexcept {
+    mark_awaited();
+    return detail::wait<Op, Options, Room>(*this);
+  }
+
+  // The same operation under stricter options: `within` and its like are made of these. The author's part, too.
+  detail::limited_operation<Op> until(time_point deadline) && noexcept {
+    return detail::limited_operation<Op>(std::in_place, detail::wait_options(options_).limit(deadline),
+                                         std::move(*this).unwrap());
+  }
+  detail::limited_operation<Op> within(duration time) && noexcept {
+    return detail::limited_operation<Op>(std::in_place, detail::wait_options(options_).limit(time),
+                                         std::move(*this).unwrap());
+  }
+  detail::limited_operation<Op> ignoring(stop_level level) && noexcept {
+    return detail::limited_operation<Op>(std::in_place, detail::wait_options(options_).shield(level),
+                                         std::move(*this).unwrap());
+  }
+  // The same operation; but if the coroutine is killed, it gives errc::killed instead of unwinding.
+  operation<detail::kill_reporting<Op>, Options> reporting_kill() && noexcept {
+    return operation<detail::kill_reporting<Op>, Options>(detail::kill_reporting<Op>(std::move(*this).unwrap()),
+                                                          options_);
+  }
+  const Options& options() const noexcept { return options_; }
+  const Op& op() const noexcept { return op_; }
+  Op&& unwrap() && noexcept {
+    mark_awaited();
+    return std::move(op_);
+  }
+  // It will not be awaited.
+  static constexpr bool can_be_discarded = true;
+  void discard() && noexcept { mark_awaited(); }
+
+ private:
+  template <wait_operation, class, class>
+  friend class detail::wait;
+  void mark_awaited() noexcept { awaited_.set(); }
+
+  Op op_;
+  Options options_;
+  [[no_unique_address]] detail::awaited_mark<detail::debug_checks> awaited_;
+};
+
+template <class Op>
+operation(Op, call_site) -> operation<Op>;
+
+}  // namespace primitive
+
+namespace detail {
+
+// The awaiter of an operation, which it refers to: built where the coroutine waits, never moved. The suspension is
+// constructed only when there is one, in the room that the policy says (core/detail/wait_room.hpp).
+template <wait_operation Op, class Options, class Room>
+class [[nodiscard]] wait : public own_awaiter {
+ public:
+  using value_type = typename Op::value_type;
+
+  explicit wait(operation<Op, Options>& what) noexcept : what_(what) {}
+  wait(const wait&) = delete;
+  wait& operator=(const wait&) = delete;
+  ~wait() {
+    if (state_ != state::suspended) {
+      expect_no_pause();
+      return;
+    }
+    [[maybe_unused]] const resumption<Op> over(what_.op_);
+    room_.drop();
+  }
+
+  bool await_ready() noexcept {
+    expect_no_lock_to_await(what_.options_.at);
+    if (spend_budget<price_of<Op>>()) [[unlikely]] {
+      if (can_pause()) {
+        state_ = state::pausing;
+        return false;
+      }
+    }
+    return what_.op_.try_now();
+  }
+
+  bool await_suspend(std::coroutine_handle<> handle) noexcept {
+    if (state_ == state::pausing) [[unlikely]] {
+      awaiting_ = handle;
+      if (pause_task(this, &wait::begin_paused)) return true;
+    }
+    return begin(handle);
+  }
+
+  given_by_t<Op> await_resume() {
+    if (state_ == state::possible) [[likely]]
+      return what_.op_.take();
+    if (state_ == state::pausing) return failure_of_wait<Op>(ended_);
+    if (state_ == state::without_room) throw_roomless();
+    [[maybe_unused]] const resumption<Op> over(what_.op_);
+    const wait_end how = finish();
+    if (how != wait_end::granted && !granted_late(how)) return failure_of_wait<Op>(how);
+    return what_.op_.take();
+  }
+
+  // See leaves_result (core/awaitable.hpp).
+  bool leave_result() noexcept
+    requires(keeps_result<Op>)
+  {
+    if (state_ == state::possible) return true;
+    if (state_ != state::suspended || !room_.wait().granted()) return false;
+    [[maybe_unused]] const resumption<Op> over(what_.op_);
+    static_cast<void>(finish());
+    return true;
+  }
+
+ private:
+  // Possible: it has no room, or no more. Pausing: it lets others run first, or was ended by what came meanwhile.
+  enum class state : std::uint8_t { possible, pausing, suspended, without_room };
+
+  // While the coroutine is queued, what stands for it there refers to this.
+  void expect_no_pause() const noexcept {
+    debug_expects(state_ != state::pausing || ended_ != wait_end::none, "a coroutine was destroyed while it is queued",
+                  "cancel or kill it and join it: only unstarted and finished coroutines may be destroyed");
+  }
+
+  // True: it waits, and others may have resumed the coroutine by now.
+  bool begin(std::coroutine_handle<> handle) noexcept {
+    if (!room_.open(handle, what_.options_)) [[unlikely]] {
+      state_ = state::without_room;
+      return false;
+    }
+    state_ = state::suspended;
+    if (!list_and_commit()) return false;
+    refill_budget(this_thread());  // the others come to their turn anyway
+    return true;
+  }
+
+  bool list_and_commit() noexcept {
+    suspension& suspended = room_.wait();
+    waiter& entry = room_.entry();
+    if constexpr (lists_last<Op>) {
+      if (suspended.commit_first(entry, what_.op_.source())) [[likely]]
+        return what_.op_.begin(suspended, entry) || suspended.not_listed();
+    }
+    what_.op_.begin(suspended, entry);
+    return suspended.commit();
+  }
+
+  // After the pause, in the coroutine's context. Gives whom to resume.
+  static std::coroutine_handle<> begin_paused(void* paused) noexcept {
+    auto& self = *static_cast<wait*>(paused);
+    const std::coroutine_handle<> awaiting = self.awaiting_;
+    const wait_options options(self.what_.options_);
+    self.ended_ = ended_already(options.ignore, options.until);
+    if (self.ended_ != wait_end::none) return awaiting;
+    self.state_ = state::possible;
+    return self.what_.op_.try_now() || !self.begin(awaiting) ? awaiting : nullptr;
+  }
+
+  bool granted_late([[maybe_unused]] wait_end how) noexcept {
+    if constexpr (keeps_late_grants<Op>) return (reports_kill<Op> || how != wait_end::killed) && what_.op_.has_it();
+    else return false;
+  }
+
+  wait_end finish() noexcept {
+    const wait_end how = room_.finish();
+    room_.end();
+    state_ = state::possible;
+    return how;
+  }
+
+  operation<Op, Options>& what_;
+  state state_ = state::possible;
+  wait_end ended_ = wait_end::none;  // while pausing
+  union {
+    Room room_;                         // suspended
+    std::coroutine_handle<> awaiting_;  // pausing
+  };
+};
+
+}  // namespace detail
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,43 @@
+// The executor of a plain thread: it runs what is posted to it while the thread waits, and sleeps between.
+//
+// It is an inbox, a futex to sleep on and a list of timers; each has its own essay. The turn of the thread:
+//   1. fire what is due: that settles waits and posts those who waited, here or elsewhere;
+//   2. take what was posted; something -> run it;
+//   3. sleep until the earliest timer at most; go to 1.
+// Timers go first, so that a thread which is kept busy does not starve them.
+//
+// It may be destroyed as soon as the last runnable has run that can be posted to it (inbox.hpp). By then no timer is
+// attached: a timer belongs to a wait, and that ends by a post.
+#pragma once
+#include <hocket/core/detail/inbox.hpp>
+#include <hocket/core/detail/thread_timers.hpp>
+#include <hocket/core/executor.hpp>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+class thread_executor final : public executor {
+ public:
+  thread_executor() noexcept = default;
+  thread_executor(const thread_executor&) = delete;
+  thread_executor& operator=(const thread_executor&) = delete;
+
+  // Any thread; lock-free, unless it must wake the owner.
+  void post(runnable& work) noexcept override { inbox_.post(work); }
+
+  // By the machine's clock.
+  timer_service* timers() noexcept override { return &timers_; }
+
+  // The owning thread: resumes what is posted until a runnable without a handle arrives (the signal that the wait of
+  // the thread itself is over). What was taken together with the signal is run, too: nothing is forgotten.
+  void run_until_signal() noexcept;
+
+  // The owning thread: blocks until something was posted and returns it, first posted first, linked by `next`.
+  [[nodiscard]] runnable* take() noexcept;
+
+ private:
+  futex_parker parker_;
+  inbox inbox_{parker_};
+  thread_timers timers_;
+};
+
+}  // namespace hocket::inline HOCKET_ABI::detail

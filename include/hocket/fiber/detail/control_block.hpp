@@ -1,0 +1,44 @@
+// The hot state of a fiber: one cache line in a dense array (stack_pool's cell), apart from its stack.
+//
+//   +0   resume      entry stub; null when finished (that is what coroutine_handle::done() reads)
+//   +8   destroy     entry stub
+//   +16  header      kind, flags, whom it would return to, context (core/detail/frame.hpp)
+//   +56  record      the parked stack (context/detail/switch.hpp), or its image while that is packed; null while it
+//                    runs, has resumed another, or has finished
+//
+// Its exception state is moved by the side that resumes it, when it is not empty: at a landing that side finds in the
+// thread's globals whatever the fiber left there.
+//
+// A switch touches this line, the line at the record, the thread's fiber_thread and its exception globals. What is
+// needed only at the start and the end of a fiber lies in its fiber_record, at the top of its stack.
+//
+// States of a raw fiber, and what tells them apart:
+//
+//   state        record    resume    flags       thread.running
+//   unstarted    set       set       -           another
+//   suspended    set       set       started     another
+//   running      null      set       started     this
+//   resuming     null      set       started     another (one that it resumed, or further down)
+//   finished     null      null      finished    another
+#pragma once
+#include <hocket/core/detail/frame.hpp>
+#include <hocket/fiber/detail/fiber_flag.hpp>
+#include <hocket/fiber/detail/fiber_thread.hpp>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+struct control_block {
+  frame_head head;
+  coroutine_header header;
+  void* record;
+
+  fiber_thread& thread() const noexcept { return *static_cast<fiber_thread*>(header.continuation.home); }
+  bool finished() const noexcept { return head.resume == nullptr; }
+};
+
+// What an empty coroutine refers to: it has no record, so that one test covers every state that cannot be resumed.
+extern control_block vacant_block;
+static_assert(sizeof(control_block) == 64 && offsetof(control_block, header) == 2 * sizeof(void*),
+              "a control block is one cache line and begins like a compiler's frame");
+
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,0 +1,95 @@
+// What the fibers of one thread share. It is the home of the raw ones, which belong to the thread that created them;
+// a scheduled fiber's home is its executor, but its stack and its place are this thread's, too, once it has begun.
+#pragma once
+#include <hocket/context/detail/exception_globals.hpp>
+#include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/scheduled.hpp>
+#include <hocket/core/executor.hpp>
+#include <hocket/fiber/detail/fiber_flag.hpp>
+#include <hocket/fiber/detail/resume_order.hpp>
+#include <hocket/stack/detail/fault.hpp>
+#include <hocket/stack/stack_pool.hpp>
+#include <array>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+struct called_stack;
+struct control_block;
+struct fiber_local_node;
+
+class idle_fibers;
+
+class fiber_thread final : public executor {
+ public:
+  // This thread's, made at the first call. Throws bad_alloc.
+  static fiber_thread& current();
+  static fiber_thread* current_if_any() noexcept {
+    return static_cast<fiber_thread*>(in_current_slot<thread_slot::fiber>());
+  }
+
+  // A raw fiber is resumed by its owner and by nobody else: fatal.
+  void post(runnable& work) noexcept override;
+
+  // For coroutines that name no pool: 64 KiB stacks. Throws as pool_of.
+  stack_pool& default_pool() {
+    if (stack_pool* pool = pools_[default_class]) [[likely]]
+      return *pool;
+    return make_default_pool();
+  }
+
+  // For fibers that ask for a size: a pool on the process's depot of its class; 0 is the default. Throws bad_alloc, and
+  // system_error for a size above stack_pool::maximum_size.
+  stack_pool& pool_of(std::size_t stack_size);
+  // The same for a kind of stack: dense and copied ones are the thread's own.
+  stack_pool& pool_of(std::size_t stack_size, stack_kind kind);
+
+  // A fiber of this thread can be resumed from now on.
+  void one_more() noexcept {
+    if (++live > resume_order::few) [[unlikely]]
+      rare |= header_flag::started;
+  }
+
+  // A raw one is resumed or destroyed: where there are many, the memory of a later one is asked for.
+  void foresee(control_block& block) noexcept {
+    if (live > resume_order::few) order_.follow(block);
+    else rare = fiber_flag::at_resume;
+  }
+
+  // A fiber of this thread is gone. This object outlives its thread while there are any (a static one of the main
+  // thread is destroyed after it): then the last one takes it along.
+  void one_less() noexcept {
+    if (--live == 0 && ended_) [[unlikely]]
+      leave_last();
+  }
+
+  std::size_t live = 0;                       // fibers that are not yet destroyed
+  control_block* running = nullptr;           // innermost
+  std::uint8_t rare = fiber_flag::at_resume;  // flags with which the resume of a raw one leaves the straight line
+  void* worker = nullptr;                     // while a scheduled fiber runs: the record of the stack that resumed it
+  thread_state* const state;
+  exception_globals* const exceptions;
+  const void* const id;
+  fiber_local_node* locals = nullptr;  // fiber-local values of the thread itself
+  idle_fibers* idle = nullptr;         // those that hibernate, or may; null until there is one
+  called_stack* calls = nullptr;       // other stacks that the thread itself runs on
+
+ private:
+  fiber_thread() noexcept;
+  ~fiber_thread();
+  struct exit_hook;
+  void leave_last() noexcept;
+  static duration keep_stacks(const clock_source& time) noexcept;
+  static constexpr std::size_t default_class = 4;  // 4 KiB * 2^4
+  stack_pool& make_default_pool();
+  stack_pool& pool_of_class(std::size_t size_class, stack_depot& depot);
+  stack_pool& special_pool(std::size_t stack_size, stack_layout layout);
+
+  std::array<stack_pool*, stack_depot::classes> pools_{};
+  struct special;
+  special* special_pools_ = nullptr;
+  bool ended_ = false;  // the thread is
+  resume_order order_;  // of raw ones
+  signal_stack for_signals_;
+};
+
+}  // namespace hocket::inline HOCKET_ABI::detail

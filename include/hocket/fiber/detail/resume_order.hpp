@@ -1,0 +1,32 @@
+// The order in which a thread resumes its raw coroutines, guessed.
+//
+// An owner of thousands waits for memory in every resume: a stack has a page of its own, which has left the caches and
+// the translation buffer since it ran last. Who goes through all of them mostly does so in the order in which they were
+// made, or the reverse, and the control blocks of those that were made one after the other are neighbours. So where a
+// resume or an end follows that of a neighbour, the stack of the coroutine that comes eight later in that direction is
+// asked for. It is what a hardware prefetcher does with strides (Baer and Chen, Supercomputing 1991), for what no
+// hardware follows: from the block to the stack. A wrong guess costs some instructions and three cache lines.
+// coroutine::prefetch() is for owners with another order; the loop knows its own (src/fiber/look_ahead.hpp).
+//
+// Up to `few` coroutines all of it stays in the caches, and nothing is done: fiber_thread::rare, which a resume tests
+// anyway, leads here only while there are more. Figures: docs/decisions/005.
+#pragma once
+#include <hocket/base/detail/platform/config.hpp>
+#include <cstddef>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+struct control_block;
+
+class resume_order {
+ public:
+  static constexpr std::size_t few = 1024;
+
+  // `block` is resumed or destroyed now.
+  void follow(control_block& block) noexcept;
+
+ private:
+  std::byte* last_ = nullptr;
+};
+
+}  // namespace hocket::inline HOCKET_ABI::detail

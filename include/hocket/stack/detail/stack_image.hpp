@@ -1,0 +1,61 @@
+// The live part of a parked stack, saved in memory of its own size: what becomes of a stack while its coroutine is
+// hibernated, or while another one runs on the stack that they share.
+//
+//     stack                                        image
+//     top      +-----------------+                 +-----------------+
+//              | the live part   |      save()     | the live part   |  ends at a multiple of 16, so that what is
+//     from     +-----------------+     ------->    +-----------------+  aligned on the stack is aligned here
+//              |                 |     <-------    | (spare room)    |
+//              | dead            |    restore()    +-----------------+
+//     low      +-----------------+                 | head            |
+//                                                  +-----------------+
+//
+// Pointers into the stack stay right because the bytes come back to the addresses that they were saved from. Meanwhile
+// find() gives the place of a byte in the image. An image belongs to one owner and is not synchronised.
+#pragma once
+#include <hocket/base/detail/prefetch.hpp>
+#include <cstddef>
+#include <cstdint>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+class alignas(16) stack_image {
+ public:
+  // Saves [from, top), at most 4 GiB, in `spare` (an image that is not needed any more, or null) if it is large enough
+  // and not much too large, else in a new image; then `spare` is freed. Null: there is no memory, and `spare` is as it
+  // was.
+  [[nodiscard]] static stack_image* save(std::byte* from, std::byte* top, stack_image* spare = nullptr) noexcept;
+
+  // Copies the bytes back to where they were.
+  void restore() const noexcept;
+
+  static void free(stack_image* image) noexcept;  // may be null
+
+  // Where the byte that was at `address`, in [from, top), is now.
+  void* find(const void* address) noexcept { return data() + (static_cast<const std::byte*>(address) - from()); }
+
+  // restore() is near, after a copy of something else or a system call.
+  void prefetch() const noexcept {
+    for (std::size_t at = 0; at < 512; at += 64)
+      hocket::detail::prefetch(reinterpret_cast<const std::byte*>(this) + at);
+  }
+
+  std::byte* from() const noexcept { return top_ - size_; }
+  std::byte* top() const noexcept { return top_; }
+  std::size_t size() const noexcept { return size_; }
+  std::size_t footprint() const noexcept { return sizeof(stack_image) + room_; }
+
+  void* record = nullptr;  // the owner's own: where the coroutine goes on
+
+ private:
+  stack_image(std::uint32_t room) noexcept : room_(room) {}
+  std::byte* data() noexcept { return reinterpret_cast<std::byte*>(this + 1) + (room_ - size_); }
+  const std::byte* data() const noexcept { return const_cast<stack_image*>(this)->data(); }
+
+  std::byte* top_ = nullptr;
+  std::uint32_t size_ = 0;
+  const std::uint32_t room_;
+};
+static_assert(sizeof(stack_image) % 16 == 0 && alignof(stack_image) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+
+}  // namespace hocket::inline HOCKET_ABI::detail
