@@ -1,4 +1,4 @@
-// A wait as others see it: those who look at it while its threads stand still, and an observer.
+// A wait as others see it: a dump, while the threads stand still, and an observer.
 #include <hocket/core/context.hpp>
 #include <hocket/core/detail/suspension.hpp>
 #include <hocket/core/observer.hpp>

@@ -183,7 +183,8 @@ bool scheduled::join(suspension& wait, waiter& entry) noexcept {
   if (joiner_.compare_exchange_strong(seen, reinterpret_cast<std::uintptr_t>(&entry), std::memory_order_release,
                                       std::memory_order_acquire))
     return true;
-  // ORDER: relaxed, pairs with nothing: the mark was for this wait. On failure finish() came, which looks no more.
+  // ORDER: relaxed, pairs with nothing: the mark is for this wait alone. Acquire on failure, pairs with the exchange in
+  // finish(): this side finds the result.
   if (seen == stopped &&
       joiner_.compare_exchange_strong(seen, open, std::memory_order_relaxed, std::memory_order_acquire))
     return false;

@@ -21,10 +21,9 @@ task_chain::handle task_chain::start_alone(handle self, handle parent) noexcept 
   flags = task_flag::parent_homed;
   ctx = &current_context();
   budget = transfer_budget;
-  // A task awaits others by its typed handle. So the parent is foreign, and the task in whose context it was started
-  // may go on meanwhile: then both stay on this thread, as with an eager body, since they have one room for their
-  // waits.
-  if (scheduled* strand = ctx->strand(); strand && strand->kind() == coroutine_kind::task) {
+  // Tasks and fibers await by typed handles, so the parent is foreign, and the coroutine that started it may go on
+  // meanwhile. Both stay on this thread, like an eager body and its caller, because their waits have one room.
+  if (scheduled* strand = ctx->strand()) {
     strand->stay();
     flags |= task_flag::holds_strand;
   }

@@ -1,7 +1,7 @@
 // Fibers that migrate: spawned as `migratable` on a runtime, they go on at whatever of its workers takes them.
 //
-// A fiber's thread is in its control block, and its stack's pool in its record. Who resumes one that migrates makes
-// both its own first (bring_here()), and then resumes it like any other. In between two runs it is nobody's:
+// A fiber's thread is in its control block, and its stack's pool in its record. A worker that resumes a migrating fiber
+// makes both its own first (bring_here()), and then resumes it like any other. In between two runs it is nobody's:
 //
 //   running     its block names the thread that it runs on
 //   parked      it names the thread that it ran on last, which may be gone on to other things, and is not asked

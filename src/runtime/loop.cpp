@@ -193,8 +193,8 @@ void loop::wake() noexcept { inbox_.post(reclaim_); }
 
 std::size_t loop::live() const noexcept {
   // ORDER: acquire, pairs with the stores in add_live() and the fetch_add there: what the coroutines did is visible.
-  // And it keeps this load first: who sees that a coroutine ended here then sees that others have spawned it, so the
-  // sum is never less than there are.
+  // And it keeps this load first: a reader that sees the end of a coroutine then sees that others have spawned it, so
+  // the sum is never too small.
   const std::size_t here = live_here_.load(std::memory_order_acquire);
   // ORDER: acquire, pairs with the fetch_add in add_live(), as above.
   return here + live_of_others_.load(std::memory_order_acquire);

@@ -125,7 +125,7 @@ void runtime::clock_moved() noexcept {
 context& runtime::parent_context() noexcept { return *state_->ctx; }
 unhandled_handler runtime::on_unhandled() const noexcept { return state_->unhandled; }
 
-// From a worker of it this is reached only by those who do not look at thread_state::stealable first.
+// A worker of it posts through its own queue, and comes here only if it has not looked at thread_state::stealable.
 void runtime::post(runnable& work) noexcept {
   if (state_->here()) hocket::detail::post(work);
   else inject([&](injection& line) noexcept { line.post(work); });

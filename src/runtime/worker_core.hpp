@@ -7,7 +7,7 @@
 //
 // The protocol of searching and sleeping: idle_workers.hpp.
 //
-// Who may touch what. What is counted: written by this thread alone; read by all. inbox_, stealable_, forks_: as their
+// Access. Counters: written by this thread alone; read by all. inbox_, stealable_, forks_: as their
 // headers say. Everything else: this thread.
 #pragma once
 #include <hocket/core/detail/fork_deque.hpp>

@@ -46,7 +46,7 @@ void basic_barrier<Strength>::begin(suspension& wait, waiter& entry, arriving& r
   passed.post();
 }
 
-// Under the mutex. A waiter whose wait a stop has ended is marked, too.
+// Under the mutex. If a stop has ended a wait, its waiter is marked, too.
 template <class Strength>
 void basic_barrier<Strength>::end_phase(grants& passed) noexcept {
   arrived_ = 0;

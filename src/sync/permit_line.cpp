@@ -28,8 +28,8 @@ bool permit_line<Strength>::begin(suspension& wait, waiter& entry, request& wish
   return line_.enlist(wait, *this, entry);
 }
 
-// Under the mutex. Claims waiters from the front as long as the permits suffice. Stops at a waiter whose wait has
-// ended: its detach() serves the line again.
+// Under the mutex. Claims waiters from the front as long as the permits suffice. Stops at a waiter if its wait
+// has ended: its detach() serves the line again.
 template <class Strength>
 void permit_line<Strength>::serve(grants& served) noexcept {
   // ORDER: acquire, pairs with the compare-exchange in give(): those who are granted are ordered after all releases

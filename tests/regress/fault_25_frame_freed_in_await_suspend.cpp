@@ -4,7 +4,9 @@
 
 #include "unit/coro/queue_executor.hpp"
 
+#include "support/detached.hpp"
 #include <atomic>
+
 #include <doctest/doctest.h>
 #include <thread>
 
@@ -34,16 +36,6 @@ task<int> leaf(std::atomic<bool>& ended) {
   co_await finished_elsewhere(ended);
   co_return 5;
 }
-
-struct detached {
-  struct promise_type {
-    detached get_return_object() noexcept { return {}; }
-    std::suspend_never initial_suspend() noexcept { return {}; }
-    std::suspend_never final_suspend() noexcept { return {}; }
-    void return_void() noexcept {}
-    void unhandled_exception() noexcept { std::terminate(); }
-  };
-};
 
 detached drive(std::atomic<bool>& ended, std::atomic<int>& sum) {
   {

@@ -18,7 +18,7 @@ class on_a_loop {
  public:
   using strength = hocket::strength::shared;
 
-  // The budget of operations begins anew (core/detail/budget.hpp): no test depends on those before it.
+  // The budget of operations begins anew (core/detail/budget.hpp): no test depends on earlier ones.
   explicit on_a_loop(const hocket::loop_options& options = {}) : lp_(with_clock(options)) {
     hocket::detail::refill_budget(hocket::detail::this_thread());
   }

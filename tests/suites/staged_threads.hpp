@@ -151,7 +151,7 @@ class staged_threads {
   hand_timers timers_;
   std::mutex mutex_;
   std::condition_variable turn_;
-  std::deque<std::pair<one_thread*, hocket::detail::runnable*>> ready_;  // whose turn it is, and what it runs then
+  std::deque<std::pair<one_thread*, hocket::detail::runnable*>> ready_;  // by turns: the thread, and what it runs
   hocket::detail::runnable* posted_ = nullptr;                           // of the turn that it is
   one_thread* on_stage_ = nullptr;
   std::vector<std::unique_ptr<one_thread>> all_;

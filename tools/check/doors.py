@@ -104,7 +104,7 @@ def is_public(path):
 
 
 def declared_by(tree, path):
-    """What a public header offers: its own names, and those of the detail headers of which it is the door."""
+    """{name: (line, whether it is a type)} of a header, with the namespace below hocket."""
     return {spelled(*key): value for key, value in public_names(tree, path).items()}
 
 

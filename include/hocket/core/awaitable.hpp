@@ -52,7 +52,7 @@ concept awaitable = requires(A&& a) {
   };
 };
 
-// Base of the library's awaitables whose own namespace is another: so await(x), select(x, y) and within(1s, x) find the
+// Base of the library's awaitables that lie in another namespace: so await(x), select(x, y) and within(1s, x) find the
 // functions of hocket without `hocket::`. Two objects of one type cannot have one address, hence a base for each class.
 template <class Self>
 struct awaitable_base {};

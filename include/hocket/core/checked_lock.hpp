@@ -11,7 +11,7 @@
 // levels it is the lock itself: not a byte or an instruction more.
 //
 // It is fatal whether the coroutine would have to wait or not: that is a matter of timing, and in every build an
-// operation that is possible at once goes through the queue all the same if the budget is used up
+// operation that is possible at once goes through the queue nevertheless if the budget is used up
 // (core/detail/operation.hpp). What never waits may be called under a lock: try_lock(), try_receive(), try_select(),
 // unlock(), notify_one(). So may a task be awaited: it is a call, and what it awaits is looked at.
 //

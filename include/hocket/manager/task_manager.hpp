@@ -64,7 +64,7 @@ namespace hocket::inline HOCKET_ABI {
 struct manager_options {
   const char* name = "task manager";         // of its coroutines that have no name of their own; outlives them
   std::size_t limit = 0xffff'ffff;           // how many coroutines and expected replies there may be
-  const clock_source* time = nullptr;        // whose deadlines pass in tick(); null: those of the executor. Outlives it
+  const clock_source* time = nullptr;        // its deadlines pass in tick(); null: the executor's timers. Outlives it
   unhandled_handler on_unhandled = nullptr;  // null: as the target does for which it is made
 };
 

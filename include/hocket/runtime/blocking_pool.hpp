@@ -11,7 +11,7 @@
 // A thread takes a call out of the line under the mutex; from then on detach() finds it gone, so an ending wait keeps
 // the call's hold, and with it the memory of the coroutine (core/detail/claim.hpp). The thread then asks whether the
 // wait is still undecided: claim_popped() decides it. Not: the call does not run. So of a cancellation and the
-// beginning of the call exactly one comes first, and who comes second does nothing.
+// beginning of the call exactly one comes first, and the other does nothing.
 //
 // The line may outlive its pool: whoever ends a wait looks there for its call, also while the pool refuses that. So the
 // line is the wait_source, and each wait has a share in it until it is over.

@@ -36,8 +36,8 @@
 //
 // No wake-up is lost: what is posted after the turn's look at the inbox is either there in step 1, which says so, or
 // sees the announcement and wakes (core/detail/inbox.hpp). Whatever has ended step 2, a spurious event or the host's
-// own, the steps that follow are the same, and it makes no difference whether the host watches by level or by edge.
-// Whoever waits without step 1 is not woken; whoever leaves step 3 out has it done by step 5.
+// own, the next steps do not differ, and it makes no difference whether the host watches by level or by edge.
+// A host that waits without step 1 is not woken. If it leaves step 3 out, step 5 does that.
 //
 // The parker may be a driver. Then step 1 polls it, and so does step 5, whatever the number of turns between; if it has
 // a descriptor of its own that says when it is to be polled, the host watches that one.

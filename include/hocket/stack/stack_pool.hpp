@@ -161,7 +161,7 @@ inline void stack_pool::release(const stack_ref& stack) noexcept {
 }
 
 inline void stack_pool::push(const stack_ref& stack) noexcept {
-  if (stack.canary && !geometry_.shared) detail::write_canary(stack.low);  // whoever ruined it is not the next owner
+  if (stack.canary && !geometry_.shared) detail::write_canary(stack.low);  // the next owner has not ruined it
   if (!geometry_.shared) detail::poison_memory(stack.low, stack.size());   // nobody's: a stray access is found
   *end_++ = {reinterpret_cast<std::uintptr_t>(stack.cell) | static_cast<std::uintptr_t>(stack.canary), stack.top};
   --live_;

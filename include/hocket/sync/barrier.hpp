@@ -90,7 +90,7 @@ class basic_barrier final : private primitive::wait_source {
   // Guarded by mutex_.
   std::size_t parties_;
   std::size_t arrived_ = 0;    // in this phase; fewer than the parties
-  primitive::wait_line line_;  // those of them who wait
+  primitive::wait_line line_;  // of the parties that wait
 };
 
 template <class Strength>

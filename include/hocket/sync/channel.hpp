@@ -49,7 +49,7 @@
 // Who is granted is decided under the mutex, by its claim: then it is certain that the wait is not ended by others, and
 // that its memory stays valid until the grant is posted, so the item can be moved. The grant is posted after the mutex
 // is unlocked (core/detail/grant.hpp). A wait that cannot be granted is skipped: so a wait that is ended at the head of
-// a line never holds up those behind it. A wait that ends otherwise takes itself out of line under the mutex, and so
+// a line never holds up the others. A wait that ends otherwise takes itself out of line under the mutex, and so
 // does not see its item moved after that.
 #pragma once
 #include <hocket/core/detail/operation.hpp>

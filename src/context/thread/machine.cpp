@@ -31,7 +31,7 @@ namespace hocket::inline HOCKET_ABI::detail {
 namespace machine {
 namespace {
 
-// Written by whoever switches to it, before the go_ahead is given.
+// Written by the thread that switches to it, before the go_ahead is given.
 struct record {
   go_ahead turn{};
   arrival words{};

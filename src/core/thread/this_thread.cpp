@@ -1,4 +1,4 @@
-// A thread's state, where a fiber runs on a thread of its own: that of the logical thread
+// A thread's state, where a fiber runs on a thread of its own: the state of the logical thread
 // (base/detail/logical_thread.hpp).
 #include <hocket/base/detail/logical_thread.hpp>
 #include <hocket/core/detail/current.hpp>

@@ -1,5 +1,5 @@
 // Grants inside of grants under every schedule (post_in_turn.hpp). Unlinking the other registrations of
-// a select serves their lines. The waits that are claimed there are posted later, by the same thread. Meanwhile they
+// a select serves their lines. The waits that are claimed there are posted later, by this thread. Meanwhile they
 // may be cancelled, and one that was posted may destroy all sources.
 #include <hocket/sync/select.hpp>
 #include <hocket/sync/semaphore.hpp>

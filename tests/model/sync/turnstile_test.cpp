@@ -18,7 +18,7 @@ using hocket_test::place;
 using hocket_test::wait_at;
 namespace model = hocket::model;
 
-// Whoever passes sees what was done before the turnstile was opened, and may destroy it at once.
+// A coroutine that passes sees what was done before the turnstile was opened, and may destroy it at once.
 void passes_and_destroys(execution& run) {
   kept<turnstile> gate;
   var<int> made;

@@ -19,7 +19,7 @@ namespace hocket_test {
 // A queue of which the test takes one coroutine at a time. Any thread may post.
 class stepped_executor final : public hocket::executor {
  public:
-  // The budget of operations begins anew (core/detail/budget.hpp): no test depends on those before it.
+  // The budget of operations begins anew (core/detail/budget.hpp): no test depends on earlier ones.
   explicit stepped_executor(hocket::detail::timer_service* timers = nullptr) noexcept : timers_(timers) {
     hocket::detail::refill_budget(hocket::detail::this_thread());
   }

@@ -40,7 +40,7 @@ struct one_wait {
   }
   bool everything_let_go() { return timers.empty() && !source.has_waiters() && !stop_has_nodes(); }
   bool stop_has_nodes() {
-    // A second request of the same level fires nobody, so this asks by the only means there is.
+    // A second request of a level fires no node, so this asks by the only means there is.
     return stop.requested() == stop_level::none && [this] {
       int before = on.posts();
       stop.request();

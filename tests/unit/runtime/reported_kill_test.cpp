@@ -65,6 +65,7 @@ TEST_CASE("a wait that reports a kill gives what others give, if there is no kil
   loop lp;
   mutex m;
   channel<int> c(1);
+  event waits;
   auto h = spawn(lp, [&]() -> task<> {
     auto held = co_await m.lock().reporting_kill();
     CHECK(held.has_value());
@@ -72,16 +73,27 @@ TEST_CASE("a wait that reports a kill gives what others give, if there is no kil
     CHECK(*co_await c.receive().reporting_kill() == 5);
     auto late = co_await within(1ms, c.receive().reporting_kill());
     CHECK(late.error() == std::errc::timed_out);
+    waits.set();
     auto cancelled = co_await c.receive().reporting_kill();
     CHECK(cancelled.error() == std::errc::operation_canceled);
     CHECK(cancelled.error() != errc::killed);
   });
   auto other = spawn(lp, [&]() -> task<> {
-    co_await sleep_for(20ms);
+    (void)co_await waits.wait();
     h.cancel();
   });
   lp.run();
   CHECK(h.done());
+}
+
+TEST_CASE("a coroutine that returns after a reported kill has ended with its value") {
+  loop lp;
+  event never;
+  auto h = spawn(lp, [&]() -> task<int> { co_return (co_await never.wait().reporting_kill()).has_value() ? 1 : 2; });
+  while (lp.poll()) continue;
+  h.kill();
+  lp.run();
+  CHECK(*sync_wait(h.join()) == 2);
 }
 
 TEST_CASE("an item that is sent beside a kill is with the receiver that reports the kill, or in the channel") {

@@ -16,8 +16,10 @@
 
 #include "unit/core/script.hpp"
 
+#include "support/detached.hpp"
 #include <chrono>
 #include <cstdint>
+
 #include <doctest/doctest.h>
 #include <set>
 #include <utility>
@@ -54,17 +56,6 @@ task<void> send_slowly(channel<int>& to, int n, rooms_seen& seen) {
     CHECK((co_await to.send(i)).has_value());
   }
 }
-
-// A foreign coroutine that runs at once, and ends by itself.
-struct detached {
-  struct promise_type {
-    detached get_return_object() noexcept { return {}; }
-    std::suspend_never initial_suspend() noexcept { return {}; }
-    std::suspend_never final_suspend() noexcept { return {}; }
-    void return_void() noexcept {}
-    void unhandled_exception() { std::terminate(); }
-  };
-};
 
 }  // namespace
 

@@ -24,7 +24,7 @@ TEST_CASE("a fault in the guard page where the stack pointer is, is an overflow"
   CHECK(judge(low - page, low - page) == detail::stack_fault::overflow);  // the probe of a large frame
   CHECK(judge(low - 8, low - 40 * kilobyte) ==
         detail::stack_fault::overflow);                       // the upper end of one that was not probed
-  CHECK(judge(low - 8, 0) == detail::stack_fault::overflow);  // a machine whose stack pointer is not known
+  CHECK(judge(low - 8, 0) == detail::stack_fault::overflow);  // the stack pointer is not known
 }
 
 TEST_CASE("a fault beyond the guard page is one if the stack pointer has jumped over it, too") {

@@ -28,7 +28,7 @@ inline constexpr time_point due = time_point{} + std::chrono::seconds(1);
 // A queue out of which a coroutine can be taken again, to be destroyed.
 class open_queue final : public executor {
  public:
-  // The budget of operations begins anew (core/detail/budget.hpp): no play depends on those before it.
+  // The budget of operations begins anew (core/detail/budget.hpp): no play depends on earlier ones.
   explicit open_queue(hand_timers& timers) : timers_(timers) { hocket::detail::refill_budget(detail::this_thread()); }
 
   void post(detail::runnable& work) noexcept override {

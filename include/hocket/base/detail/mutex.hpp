@@ -4,7 +4,7 @@
 // and is not for users: a coroutine that waits for it blocks its worker.
 //
 // Uncontended, lock() is one read-modify-write and unlock() a store. Most such mutexes write to a word of their own
-// when somebody sleeps, so that unlocking must exchange it; here who sleeps is counted in a table
+// when somebody sleeps, so that unlocking must exchange it; here a table counts the sleepers
 // (base/detail/sleepers.hpp).
 //
 //   word   meaning                      lock      0 -> 1; else look for a while, taking 0 -> 1 or 2 -> 3; else count
@@ -15,9 +15,9 @@
 //
 // It is a meeting of two threads that each write one word and then read the other's: either the sleeper finds the mutex
 // free, or the thread that unlocks finds the sleeper (base/detail/atomic.hpp tells what the halves of the fence cost:
-// nothing here, a system call before a sleep). Who is woken is counted until it has the mutex; so that not every unlock
-// meanwhile wakes another, the word says that a wake is under way, until a sleeper looks at it. A count may be that of
-// another mutex: then a wake finds nobody, and the mark stays until the count is zero or a sleeper comes.
+// nothing here, a system call before a sleep). A woken thread is counted until it has the mutex. So that not every
+// unlock meanwhile wakes another, the word says that a wake is under way, until a sleeper looks at it. A count may be
+// that of another mutex: then a wake finds nobody, and the mark stays until the count is zero or a sleeper comes.
 //
 // A thread looks first since most critical sections are shorter than a system call; it sleeps since the holder may have
 // been preempted, or hold it for long (a dump). First come, first served is not promised. The mutex may be destroyed

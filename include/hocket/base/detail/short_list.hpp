@@ -1,5 +1,5 @@
-// A list whose head is one pointer: half of what a list (base/detail/list.hpp) takes while it is empty. Its elements
-// are list_nodes under the same rules.
+// A list with a head of one pointer: half of what a list (base/detail/list.hpp) takes while it is empty. Its elements
+// are list_nodes, under the rules of list.hpp.
 //
 // The elements form a ring, and the head points to the first. So an element can be unlinked by the list alone, which
 // must look whether the element is the first.

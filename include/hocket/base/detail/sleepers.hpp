@@ -1,6 +1,6 @@
 // How many threads sleep for a thread_mutex (base/detail/mutex.hpp), counted apart from the mutexes: in a small table,
-// by the mutex's address. So whoever unlocks one reads nothing of it afterwards, and it may be gone by then. While a
-// thread sleeps for one, the unlocks of those that share its count take the way that wakes.
+// by the mutex's address. So an unlock reads nothing of the mutex afterwards, which may be gone by then. While a
+// thread sleeps for a mutex, unlocks of all mutexes with this count take the way that wakes.
 //
 // In a child by fork() nobody sleeps: the counts begin anew.
 #pragma once

@@ -1,4 +1,4 @@
-// The bridge to foreign awaitables (core/detail/foreign_wait.hpp): a frame whose resume posts a coroutine to its
+// The bridge to foreign awaitables (core/detail/foreign_wait.hpp): a frame. Its resume posts a coroutine to its
 // executor. The resume may come from any thread, inside await_suspend or before that has returned, or never.
 //
 // The bridge posts in an await_suspend, that is when its own frame is suspended: the coroutine that is woken so may

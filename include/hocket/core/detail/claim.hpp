@@ -121,7 +121,7 @@ class claim {
     // ORDER: relaxed, pairs with nothing: nobody else has the claim, and the post orders the coroutine after it.
     word_.store(bits(state_of(how)), std::memory_order_relaxed);
   }
-  // After end(), by the same thread: takes one hold again, so that the post can be left to another thread.
+  // After end(), by the thread that called it: takes one hold again, so that the post can be left to another thread.
   void hold_again(wait_end how) noexcept {
     // ORDER: relaxed, pairs with nothing: see end().
     word_.store(bits(state_of(how)) | one_hold, std::memory_order_relaxed);

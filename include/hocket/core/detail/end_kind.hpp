@@ -10,10 +10,10 @@ namespace hocket::inline HOCKET_ABI {
 enum class end_kind : std::uint8_t {
   none,       // it has not ended
   value,      // it returned, or gave a value
-  error,      // it gave a result<T> whose error is none of the following
+  error,      // it gave a result<T> with another error than the following
   exception,  // it left by an exception other than `cancelled`
   cancelled,  // std::errc::operation_canceled, or the exception `cancelled`
-  timed_out,  // by its own deadline, or that of its group: std::errc::timed_out
+  timed_out,  // by its own deadline, or by its group's: std::errc::timed_out
   killed,     // it was killed, and has unwound
   refused     // its target did not take it
 };

@@ -4,7 +4,7 @@
 //   auto held = await(within(50ms, m.lock()));   // timed_out after 50 ms
 //
 // Whatever it gives, it gives as a result<T>: a wait can be cancelled (std::errc::operation_canceled) and can time out
-// (std::errc::timed_out), by its own options or by those of the coroutine's context. When the coroutine is killed, the
+// (std::errc::timed_out), by its own options or by the context of the coroutine. When the coroutine is killed, the
 // wait does not return: the coroutine unwinds. Where frames of C lie above the wait, which cannot be unwound, let the
 // wait report the kill: `m.lock().reporting_kill()` gives errc::killed. The next wait that does not say so unwinds.
 //
@@ -183,7 +183,7 @@ class [[nodiscard("an operation does nothing until it is awaited")]] operation
     return detail::wait<Op, Options, Room>(*this);
   }
 
-  // The same operation under stricter options: `within` and its like are made of these. The author's part, too.
+  // This operation under stricter options: `within` and its like are made of these. The author's part, too.
   detail::limited_operation<Op> until(time_point deadline) && noexcept {
     return detail::limited_operation<Op>(std::in_place, detail::wait_options(options_).limit(deadline),
                                          std::move(*this).unwrap());
@@ -196,7 +196,7 @@ class [[nodiscard("an operation does nothing until it is awaited")]] operation
     return detail::limited_operation<Op>(std::in_place, detail::wait_options(options_).shield(level),
                                          std::move(*this).unwrap());
   }
-  // The same operation; but if the coroutine is killed, it gives errc::killed instead of unwinding.
+  // This operation; but if the coroutine is killed, it gives errc::killed instead of unwinding.
   operation<detail::kill_reporting<Op>, Options> reporting_kill() && noexcept {
     return operation<detail::kill_reporting<Op>, Options>(detail::kill_reporting<Op>(std::move(*this).unwrap()),
                                                           options_);

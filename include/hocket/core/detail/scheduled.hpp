@@ -168,7 +168,7 @@ class scheduled : public context, private own_stop, public list_node, private ru
     // ORDER: acquire, pairs with the exchange in finish().
     return joiner_.load(std::memory_order_acquire) == over;
   }
-  bool join(suspension& wait, waiter& entry) noexcept;  // as a source whose waits commit first
+  bool join(suspension& wait, waiter& entry) noexcept;  // for waits that commit first
   wait_source& as_source() noexcept { return *this; }
   void drop_handle() noexcept;  // the object may be gone afterwards
   end_kind how() const noexcept { return ending_; }

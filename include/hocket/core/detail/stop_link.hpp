@@ -37,7 +37,7 @@
 namespace hocket::inline HOCKET_ABI::detail {
 
 // Both sources outlive the link, but for a parent that was killed. If something was requested of the parent already,
-// the child is told at once. A link that heeds kills alone passes only those on.
+// the child is told at once. A link that heeds kills alone passes no cancel on.
 class stop_link : private stop_node {
  public:
   stop_link(stop_source& parent, stop_source& child, heeds weakest = heeds::cancel) noexcept;

@@ -1,7 +1,8 @@
 // One suspension of one coroutine, and its registrations: what every wait of the library is made of.
 //
-// A `suspension` is the wait as a whole: whom to resume and where (runnable), who ends it (claim), its deadline and its
-// stop. A `waiter` is one registration of it in one primitive; a plain wait has one waiter, a select several.
+// A `suspension` is the wait as a whole: the coroutine and its executor (runnable), the claim that decides its end, its
+// deadline and its stop. A `waiter` is one registration of it in one primitive; a plain wait has one waiter, a select
+// several.
 //
 // The life of a wait, for the author of a primitive:
 //   1. await_suspend(handle): suspension.arm(handle, options). It notes the current executor and context.
@@ -18,14 +19,15 @@
 //      its lock and looks again. If the wait is decided() or the resource is free, the primitive does not link the
 //      waiter, and the registrar calls not_listed() instead of commit(). If the primitive links the waiter, the
 //      registrar touches the wait no more. If a stop fires before the waiter is linked, the stop's detach() finds no
-//      waiter. The primitive then sees decided(), because detach() and begin() take the same lock.
+//      waiter. The primitive then sees decided(), because detach() and begin() take one lock. (A join has no lock: its
+//      detach() leaves a mark in the word by which the join publishes the waiter, core/detail/scheduled.hpp.)
 //   4. The primitive grants. Under its lock it calls waiter.claim() on a linked waiter. If the result is empty, another
 //      party has ended the wait and will unlink the waiter: the primitive tries the next. Otherwise the primitive
 //      unlinks the waiter, moves the item, unlocks, and posts the grant (core/detail/grant.hpp).
 //      A primitive that pops a waiter by a compare-exchange calls claim_popped() afterwards. If the result is empty,
 //      the waiter may be destroyed already.
 //      Most waits have one waiter, a stop and perhaps an alarm. The claim detaches the stop and the alarm first. If
-//      both succeed, no other party holds the claim, and the claim ends by a plain store (claim.hpp). So such a grant
+//      both succeed, no other party holds the claim, and the claim ends by a plain store (claim.hpp). So that grant
 //      costs one read-modify-write, of the stop source. An alarm of another thread is detached after the claim is
 //      decided, because that alarm fires on detach (core/detail/timer.hpp).
 //      Lock order: the mutexes of stop sources and of timers are taken under the lock of a primitive. The reverse never
@@ -38,8 +40,8 @@
 // Hazards. *A loser touches freed memory*: every registration holds the claim; the last holder posts (claim.hpp).
 // *A primitive's lock is taken under another's*: detach() is called with no lock held. So the post unlinks the other
 // registrations, and the claim does not. *The winner reads registrations that are being made*: it is told `early` and
-// leaves that to the registrar. *A lost wake-up*: a registration is visible only under its source's lock, and a source
-// that changes state does so under the same lock.
+// leaves that to the registrar. *A lost wake-up*: a registration is visible only under its source's lock, and the
+// source changes its state under that lock.
 #pragma once
 #include <hocket/base/detail/call_site.hpp>
 #include <hocket/core/detail/claim.hpp>
@@ -106,8 +108,8 @@ struct no_options {
   call_site at;  // where the wait was asked for
 };
 
-// The options of one wait, beside those of the coroutine's context. Both deadlines hold, and that of the context: the
-// earliest ends the wait. `within` counts from the suspension, or from the next look at the clock
+// The options of one wait, beside those of the coroutine's context. The earliest deadline ends the wait: one of these
+// two, or the context's. `within` counts from the suspension, or from the next look at the clock
 // (core/detail/timer.hpp).
 struct wait_options {
   // No deadlines.

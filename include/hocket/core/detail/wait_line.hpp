@@ -1,7 +1,7 @@
 // The queue of waiters of one source, first in, first out. The source's lock guards it.
 //
-// If a stop or another source ends a wait, the waiter stays linked here until that party calls detach(). The claim_
-// functions skip such a waiter.
+// If a stop or another source ends a wait, the waiter stays linked here until that party calls detach(). Until
+// then the claim_ functions skip the waiter.
 #pragma once
 #include <hocket/base/detail/list.hpp>
 #include <hocket/core/detail/suspension.hpp>
@@ -19,9 +19,9 @@ class wait_line : public detail::list<waiter> {
     return true;
   }
 
-  // Claims and unlinks the first waiter whose wait is undecided. O(waiters that are skipped).
+  // Claims and unlinks the first waiter with an undecided wait. O(waiters that are skipped).
   [[nodiscard]] grant claim_first() noexcept;
-  // Claims and unlinks all waiters whose wait is undecided, in one pass. Calls `each` with every claimed waiter.
+  // Claims and unlinks all waiters with an undecided wait, in one pass. Calls `each` with every claimed waiter.
   template <class Each>
   void claim_all(grants& won, Each each) noexcept {
     for (iterator at = begin(); at != end();) {

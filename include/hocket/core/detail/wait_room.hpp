@@ -12,7 +12,7 @@
 //   - shared_room: the one that the coroutine keeps. If there is none, or if another wait has it, the room is a frame
 //     from the memory of frames. If there is no memory, nothing has begun, and the await throws std::bad_alloc.
 //
-// Who has the room. open() takes the room from the coroutine, and finish() gives it back, in await_resume(). From then
+// Ownership. open() takes the room from the coroutine, and finish() gives it back, in await_resume(). From then
 // on the awaiter has no room, also if it lives on: in `co_await a() + co_await b()` the second wait is in the room of
 // the first one. An awaiter that is destroyed before that (its coroutine is destroyed) destroys what is in the room, so
 // that a grant is passed on, and gives it to the memory of frames, since the coroutine may be gone.

@@ -60,7 +60,7 @@ class fork_group : private fork_entry {
   // Begins the first of `count` children. `above`: the parent's header; null if it has none. `migrates`: the parent may
   // be resumed wherever its children end. Throws bad_alloc.
   handle begin_group(const handle* children, std::size_t count, handle parent, coroutine_header* above, bool migrates);
-  // The same where `above` migrates.
+  // begin_group() where `above` migrates.
   [[gnu::always_inline]] handle begin_migratable(const handle* children, std::size_t count, handle parent,
                                                  coroutine_header& above) {
     if (!above.ctx || !above.ctx->forks() || above.budget == 0) [[unlikely]]

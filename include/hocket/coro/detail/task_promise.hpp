@@ -27,7 +27,7 @@ namespace hocket::inline HOCKET_ABI::detail {
 // Beside header_flag. A task whose flags are exactly parent_has_header returns to its parent by a plain transfer.
 namespace task_flag {
 inline constexpr std::uint8_t parent_homed = 0x80;  // continuation.home may not be null
-inline constexpr std::uint8_t holds_strand = 0x08;  // it waits beside the coroutine in whose context it is
+inline constexpr std::uint8_t holds_strand = 0x08;  // its strand does not migrate until it has ended
 inline constexpr std::uint8_t forked = 0x10;        // continuation.next is a fork_group
 inline constexpr std::uint8_t last_fork = 0x20;     // of its group
 inline constexpr std::uint8_t keeps_rest = 0x40;    // its group's rest is in no deque

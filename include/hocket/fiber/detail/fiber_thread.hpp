@@ -70,7 +70,7 @@ class fiber_thread final : public executor {
   exception_globals* const exceptions;
   const void* const id;
   fiber_local_node* locals = nullptr;  // fiber-local values of the thread itself
-  idle_fibers* idle = nullptr;         // those that hibernate, or may; null until there is one
+  idle_fibers* idle = nullptr;         // of fibers that may hibernate; null until there is one
   called_stack* calls = nullptr;       // other stacks that the thread itself runs on
 
  private:

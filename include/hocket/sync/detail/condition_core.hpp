@@ -5,7 +5,7 @@
 //   1. begin(): its waiter gets in line, the holder's lock is given up. Both on the side of whoever waits: what it
 //      looked at before was under the lock, so nobody who changes that and notifies can come before it is in line.
 //   2. A notify claims and unlinks the waiter, under the inner mutex. A stop or a deadline unlinks it by detach().
-//      A notify skips a waiter whose wait has ended, so no notification is lost.
+//      A notify skips a waiter if its wait has ended, so no notification is lost.
 //   3. In both cases the lock adopts the wait (baton.hpp): the waiter is linked in the line of the lock, and its
 //      coroutine is posted when the lock is handed over. So a notification moves a coroutine from one line to another
 //      and wakes it once. A notify of all causes no stampede.

@@ -9,13 +9,13 @@
 // While bit 0 is clear, the word changes by one read-modify-write of anybody. While it is set, it changes under the
 // inner mutex only. After every such change, and after every removal from the line, serve() runs: it claims waiters
 // from the front as long as the permits suffice, unlinks them and takes their permits, all under the mutex. The grants
-// are posted after it. serve() stops at a waiter whose wait a stop or another source has ended: that party's detach()
+// are posted after it. serve() stops at a waiter if a stop or another source has ended its wait: that party's detach()
 // serves the line again. (If serve() skipped such waiters, each of n removals would walk over n waiters when one event
 // ends n selects.)
 //
 // Ending the wait of the first in line can so grant the next ones, inside of that end. Where these are selects, a grant
 // ends their waits in other lines, which can grant others there, and so on without a limit: so what is served while the
-// thread posts grants already is put behind those that it still has to post (post_in_turn), and the stack does not
+// thread posts grants already is put behind the grants that it still has to post (post_in_turn), and the stack does not
 // grow.
 //
 // The end of its life. Whoever gives permits back touches nothing after its write of the word, but for the inner mutex,

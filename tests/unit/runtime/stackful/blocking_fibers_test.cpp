@@ -62,7 +62,7 @@ TEST_CASE("on a copied stack a blocking call must not refer to locals") {
     lp.run();
     CHECK(sync_wait(std::move(h)) == 3);
   }
-  if (detail::machine::fibers_are_threads) return;  // whose locals stay where they are
+  if (detail::machine::fibers_are_threads) return;  // their locals stay where they are
   expect_fatal(
       [] {
         blocking_pool pool;

@@ -94,7 +94,7 @@ class [[nodiscard("an operation does nothing until it is awaited")]] asio_operat
   // It is awaited in the expression that begins it, or moved to there; the awaiter refers to it.
   awaiter operator co_await() && noexcept { return awaiter(*this); }
 
-  // The same operation under stricter options: `within` is made of these.
+  // This operation under stricter options: `within` is made of these.
   asio_operation until(time_point deadline) && {
     if (deadline < options_.until) options_.until = deadline;
     return std::move(*this);

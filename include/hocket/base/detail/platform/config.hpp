@@ -59,7 +59,7 @@
 
 namespace hocket::inline HOCKET_ABI {
 
-// The protocol of those who write primitives (hocket/primitive.hpp), which the library's own are written with.
+// The protocol for authors of primitives (hocket/primitive.hpp). The primitives of the library use it, too.
 namespace primitive {}
 namespace detail {
 using namespace primitive;

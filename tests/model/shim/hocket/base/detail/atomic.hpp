@@ -1,4 +1,4 @@
-// <hocket/base/detail/atomic.hpp> as seen by library sources that are compiled under the model checker: the same names,
+// <hocket/base/detail/atomic.hpp> as seen by library sources that are compiled under the model checker: its names,
 // the checker's types. This directory comes first in their include path (hocket_model_test in ../CMakeLists.txt), and
 // HOCKET_UNDER_MODEL gives them an inline namespace of their own.
 #pragma once
