@@ -183,11 +183,9 @@ bool scheduled::join(suspension& wait, waiter& entry) noexcept {
   if (joiner_.compare_exchange_strong(seen, reinterpret_cast<std::uintptr_t>(&entry), std::memory_order_release,
                                       std::memory_order_acquire))
     return true;
-  // ORDER: relaxed, pairs with nothing: the mark is for this wait alone. Acquire on failure, pairs with the exchange in
-  // finish(): this side finds the result.
-  if (seen == stopped &&
-      joiner_.compare_exchange_strong(seen, open, std::memory_order_relaxed, std::memory_order_acquire))
-    return false;
+  // ORDER: acquire, pairs with the exchange in finish(): on failure this side finds the result. A mark that is found is
+  // for this wait alone, and relaxed would do (g++ 12 refuses a weaker order for success than for failure).
+  if (seen == stopped && joiner_.compare_exchange_strong(seen, open, std::memory_order_acquire)) return false;
   expects(seen == over, "a coroutine is joined by two at once", "await its join_handle in one place", name());
   entry.claim_popped().post();
   return true;
