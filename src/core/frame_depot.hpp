@@ -29,7 +29,7 @@ constexpr std::size_t magazine_bytes(std::size_t index) noexcept { return magazi
 // A list of frames, back to the heap.
 void free_frames(kept_frame* first, std::size_t index) noexcept;
 
-// What is due on this thread. In what time it is to be called again; max(): not before frames are used again.
+// What is due on this thread. In what time it is to be called again; max(): not before there is news.
 duration keep_frames(const clock_source& time) noexcept;
 
 class frame_depot {

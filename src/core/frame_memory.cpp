@@ -1,3 +1,4 @@
+#include <hocket/core/detail/housekeeping.hpp>
 #include <hocket/core/frame_memory.hpp>
 
 #include "core/frame_depot.hpp"
@@ -11,16 +12,19 @@ namespace {
 
 using namespace detail;
 
+// The news of each thread begins with a number of its own (housekeeping.hpp).
+constexpr std::uint64_t news_of_a_thread = std::uint64_t{1} << 32;
+constinit atomic<std::uint64_t> next_news{news_of_a_thread};
+
 // The whole of a thread's frame memory; the bins come first, they are all that the inline code sees.
+//
+// A bin without frames may be closed: it has no room, so the first frame that comes back takes the slow path. If a look
+// finds that the store keeps nothing, it closes all bins, and that first frame is news.
 struct frame_store : frame_bins {
   std::uint64_t misses = 0;
   thread_exit_hook at_exit{};
   time_point looked = time_point::max();  // when a period of decay began; max(): none has
   std::uint64_t hits_before[frame_classes + 1]{};
-
-  frame_store() noexcept {
-    for (std::size_t index = 1; index <= frame_classes; ++index) bins[index].room = magazine_frames(index);
-  }
 };
 
 // What a thread has after its end, and where no store could be made: bins that are empty and have no room, so that
@@ -34,7 +38,8 @@ frame_store* store_of(frame_bins* bins) noexcept {
 frame_store* own_store() noexcept { return store_of(own_frames()); }
 
 std::size_t kept_in(const frame_bin& bin, std::size_t index) noexcept {
-  return (magazine_frames(index) - bin.room) * frame_size(index) + (bin.full ? magazine_bytes(index) : 0);
+  const std::size_t loaded = bin.first ? magazine_frames(index) - bin.room : 0;
+  return loaded * frame_size(index) + (bin.full ? magazine_bytes(index) : 0);
 }
 
 std::size_t kept_by(const frame_store& store) noexcept {
@@ -45,7 +50,7 @@ std::size_t kept_by(const frame_store& store) noexcept {
 
 void free_loaded(frame_bin& bin, std::size_t index) noexcept {
   free_frames(std::exchange(bin.first, nullptr), index);
-  bin.room = magazine_frames(index);
+  bin.room = 0;
 }
 
 // The loaded magazine is empty. Takes the first frame of another, which is loaded then.
@@ -79,6 +84,11 @@ void end_store(thread_exit_hook&) noexcept {
   delete store;
 }
 
+void close(frame_store& empty) noexcept {
+  for (frame_bin& bin : empty.bins) bin.room = 0;
+  empty.looked = time_point::max();
+}
+
 // Gives up the frames of sizes that the thread took none of for a period. In what time the next one ends.
 duration decay_of(frame_store& store, time_point now, duration period) noexcept {
   const bool begins = now < store.looked;  // the first one, or by another clock
@@ -87,9 +97,9 @@ duration decay_of(frame_store& store, time_point now, duration period) noexcept 
     frame_bin& bin = store.bins[index];
     if (std::exchange(store.hits_before[index], bin.hits) == bin.hits && !begins) give_up(bin, index);
   }
-  const bool more = kept_by(store) != 0;
-  store.looked = more ? now : time_point::max();
-  return more ? period : duration::max();
+  if (kept_by(store) == 0) return close(store), duration::max();
+  store.looked = now;
+  return period;
 }
 
 // Null when there is no memory for it, or nobody to end it: then frames go to the heap, for as long as that lasts.
@@ -101,6 +111,8 @@ frame_store* make_store() noexcept {
     delete store;
     return nullptr;
   }
+  // ORDER: relaxed, pairs with nothing: a number that nobody else gets.
+  this_thread().frame_news = next_news.fetch_add(news_of_a_thread, std::memory_order_relaxed);
   set_current_slot(thread_slot::frame_memory, static_cast<frame_bins*>(store));
   return store;
 }
@@ -124,6 +136,7 @@ void release_frame_slowly(frame_bins* own, void* memory, std::size_t bytes) noex
   const std::size_t index = frame_class(bytes);
   frame_store* store = store_or_new(own);
   if (!store) return ::operator delete(memory, frame_size(index));
+  if (store->looked == time_point::max()) ++this_thread().frame_news;
   frame_bin& bin = store->bins[index];
   if (bin.room == 0) unload_magazine(bin, index);
   --bin.room;
@@ -176,6 +189,7 @@ std::size_t frame_memory_limit(std::size_t bytes) noexcept {
 
 void frame_memory_decay(duration period, const clock_source& time) noexcept {
   frame_depot::shared().set_decay(period, time);
+  change_house_terms();
 }
 
 }  // namespace hocket::inline HOCKET_ABI

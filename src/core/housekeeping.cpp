@@ -1,4 +1,5 @@
 #include <hocket/core/detail/housekeeping.hpp>
+#include <hocket/core/frame_memory.hpp>
 
 #include "core/frame_depot.hpp"
 
@@ -8,21 +9,35 @@ namespace hocket::inline HOCKET_ABI::detail {
 
 namespace {
 
-constinit atomic<housekeeping> housekeeper{nullptr};
+// With nothing to come back for, a thread that knows the time all the same looks as often: depots are shared.
+constexpr std::chrono::seconds between_looks{1};
 
 }  // namespace
 
-void register_housekeeping(housekeeping function) noexcept {
-  // ORDER: release, pairs with the load in keep_house().
-  housekeeper.store(function, std::memory_order_release);
+constinit house_rules rules_of_houses;
+
+void register_housekeeper(const housekeeper& of) noexcept {
+  // ORDER: release, pairs with the loads in news() and look().
+  rules_of_houses.other.store(&of, std::memory_order_release);
 }
 
-time_point keep_house(const clock_source& time) noexcept {
-  // ORDER: acquire, pairs with the store in register_housekeeping().
-  const housekeeping function = housekeeper.load(std::memory_order_acquire);
-  duration due = keep_frames(time);
-  if (function) due = std::min(due, function(time));
-  return due == duration::max() ? time_point::max() : deadline_after(time.now(), due);
+void change_house_terms() noexcept {
+  // ORDER: relaxed, pairs with the load in news().
+  rules_of_houses.terms.fetch_add(1, std::memory_order_relaxed);
+}
+
+time_point house::look() noexcept {
+  duration due = keep_frames(time_);
+  // ORDER: acquire, pairs with the store in register_housekeeper().
+  const housekeeper* const other = rules_of_houses.other.load(std::memory_order_acquire);
+  if (other) due = std::min(due, other->keep(time_));
+  const time_point present = time_.now();
+  due_ = due == duration::max() ? time_point::max() : deadline_after(present, due);
+  gate_ = std::min(due_, deadline_after(present, between_looks));
+  // ORDER: relaxed, pairs with nothing: see frames().
+  frames_.store(frame_memory_usage().held, std::memory_order_relaxed);
+  seen_ = news();
+  return due_;
 }
 
 }  // namespace hocket::inline HOCKET_ABI::detail

@@ -53,16 +53,15 @@ bool inbox::begin_sleep() noexcept {
   return word_.compare_exchange_strong(seen, asleep, std::memory_order_release, std::memory_order_relaxed);
 }
 
-void inbox::end_sleep() noexcept {
+bool inbox::end_sleep() noexcept {
   word seen = asleep;
   // ORDER: relaxed, pairs with nothing: nobody has seen it; or, on failure, the wake brings what there is to see.
-  if (word_.compare_exchange_strong(seen, empty, std::memory_order_relaxed, std::memory_order_relaxed)) return;
+  if (word_.compare_exchange_strong(seen, empty, std::memory_order_relaxed, std::memory_order_relaxed)) return false;
   while (!parker_->park(time_point::max())) {
   }
+  return true;
 }
 
-void inbox::sleep(time_point until) noexcept {
-  if (begin_sleep() && !parker_->park(until)) end_sleep();
-}
+bool inbox::sleep(time_point until) noexcept { return !begin_sleep() || parker_->park(until) || end_sleep(); }
 
 }  // namespace hocket::inline HOCKET_ABI::detail

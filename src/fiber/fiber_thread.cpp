@@ -2,7 +2,6 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/context/detail/switch.hpp>
 #include <hocket/core/detail/current.hpp>
-#include <hocket/core/detail/housekeeping.hpp>
 #include <hocket/fiber/detail/fiber_thread.hpp>
 #include <hocket/fiber/fiber_local.hpp>
 
@@ -41,12 +40,20 @@ struct fiber_thread::special {
   special* next;
 };
 
+struct fiber_thread::listed {
+  stack_pool pool;
+  listed* next;
+};
+
 fiber_thread::fiber_thread() noexcept
     : state(&this_thread()), exceptions(&current_exception_globals()), id(machine::thread_id()) {}
 
 fiber_thread::~fiber_thread() {
   delete idle;
-  for (stack_pool* pool : pools_) delete pool;
+  while (listed* first = first_pool_) {
+    first_pool_ = first->next;
+    delete first;
+  }
   while (special* first = special_pools_) {
     special_pools_ = first->next;
     delete first;
@@ -67,8 +74,16 @@ fiber_thread& fiber_thread::current() {
   set_current_slot(thread_slot::fiber, made);
   if (!at_thread_exit(*hook)) delete hook;  // what is made stays for good
   prepare_overflow_report(made->for_signals_);
-  register_housekeeping(&keep_stacks);
+  register_housekeeper(keeps_stacks);
   return *made;
+}
+
+std::uint64_t fiber_thread::stack_news() noexcept {
+  const fiber_thread* here = current_if_any();
+  if (!here) return 0;
+  auto news = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(here));
+  for (const listed* at = here->first_pool_; at; at = at->next) news += at->pool.news();
+  return news;
 }
 
 // This thread's pools and the process's depots, those of threads that have ended among them.
@@ -96,7 +111,8 @@ stack_pool& fiber_thread::make_default_pool() { return pool_of_class(default_cla
 stack_pool& fiber_thread::pool_of_class(std::size_t size_class, stack_depot& depot) {
   stack_pool*& pool = pools_[size_class];
   if (pool) return *pool;
-  pool = new stack_pool(depot);
+  first_pool_ = new listed{stack_pool(depot), first_pool_};
+  pool = &first_pool_->pool;
   pool->measure_use(new_pools_measure());
   return *pool;
 }

@@ -1,6 +1,5 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/detail/current.hpp>
-#include <hocket/core/detail/housekeeping.hpp>
 #include <hocket/runtime/loop.hpp>
 
 #include "runtime/turn.hpp"
@@ -13,12 +12,8 @@ namespace hocket::inline HOCKET_ABI {
 using namespace detail;
 
 loop::loop(const loop_options& options)
-    : clock_(options.time ? *options.time : steady_clock()),
+    : event_loop(options.time ? *options.time : steady_clock(), options.park, options.name, false),
       sleeps_(options.park || !options.time),
-      inbox_(options.park ? *options.park : futex_),
-      polls_(options.park ? options.park->as_driver() : nullptr),
-      wheel_(clock_, *this, *this),
-      coroutines_(*this, options.name),
       context_(context::child_of(context::root(), {.name = options.name, .stop = &stop_}, {})),
       unhandled_(options.on_unhandled ? options.on_unhandled : &abort_on_unhandled) {
   prepare_asymmetric_fences();
@@ -75,7 +70,7 @@ bool loop::poll() {
 time_point loop::begin_sleep() {
   begin_run();
   running_scope running({this, &ready_}, nullptr);
-  const time_point house = keep_house(clock_);
+  const time_point house = keep_house();
   polls_.turn();
   if (busy() || !inbox_.begin_sleep()) return time_point::min();
   asleep_ = true;
@@ -112,31 +107,18 @@ std::size_t loop::turn(std::size_t at_most) noexcept {
   // ORDER: relaxed, pairs with nothing: a size that is good enough.
   const std::size_t live = live_here_.load(std::memory_order_relaxed) + live_of_others_.load(std::memory_order_relaxed);
   ready_.reserve(live + run_queue::slack);
-  take_posted();
-  polls_.turn();
-  if (++turns_ % house_turns == 0) [[unlikely]]
-    keep_house(clock_);
-  due_ = wheel_.advance(turn_size);
+  begin_turn(++turns_);
   return resume_ready(ready_, at_most);
-}
-
-void loop::take_posted() noexcept {
-  for (runnable* work = inbox_.take(); work;) {
-    runnable* next = work->next;
-    if (work == &reclaim_) wheel_.reclaim();
-    else ready_.push(*work);
-    work = next;
-  }
 }
 
 // Sleeps until there may be something to do. False: there is nothing, and the loop must not sleep.
 bool loop::rest(time_point until) noexcept {
-  const time_point house = keep_house(clock_);
+  const time_point house = keep_house();
   if (busy()) return true;  // what was given back there may have been waited for
   const time_point next = std::min({until, wheel_.next_expiry(), house});
-  if (sleeps_) inbox_.sleep(next);
+  if (sleeps_) return sleep(next), true;
   polls_.soon();
-  return sleeps_ || next <= now();
+  return next <= now();
 }
 
 // --- ending
@@ -163,20 +145,7 @@ void loop::end_all() noexcept {
   } while (busy() || live() != 0);
 }
 
-// --- executor, spawn_target
-
-// From its own thread this is reached only by those who do not look at thread_state::ready first.
-void loop::post(runnable& work) noexcept {
-  if (current_executor() == this) ready_.push(work);
-  else inbox_.post(work);
-}
-
-void loop::post_all(const runnables& works) noexcept {
-  if (current_executor() == this) hocket::detail::post_all(*this, works);
-  else inbox_.post_all(works);
-}
-
-void loop::wake() noexcept { inbox_.post(reclaim_); }
+// --- spawn_target
 
 // The loop's own thread counts without a read-modify-write.
 [[gnu::always_inline]] inline void loop::add_live(std::size_t number) noexcept {

@@ -25,7 +25,7 @@ void loop::dump(int fd) noexcept {
   write_table_head(out);
   write_table(out, coroutines_.members(), waits, now());
   waits.write_deadlocks(out);
-  write_stillness(out, seen, all, wheel_.size() != 0 || polls_.polled());
+  write_stillness(out, seen, all, has_sources());
 }
 
 void loop::notice_circles() noexcept {

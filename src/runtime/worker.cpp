@@ -2,9 +2,7 @@
 
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/detail/current.hpp>
-#include <hocket/core/detail/housekeeping.hpp>
 #include <hocket/core/driver.hpp>
-#include <hocket/core/frame_memory.hpp>
 
 #include "runtime/platform/thread_name.hpp"
 #include "runtime/pool.hpp"
@@ -23,12 +21,7 @@ constexpr std::chrono::milliseconds watch{10};  // how long what is ready may st
 }  // namespace
 
 worker::worker(runtime::state& pool, std::size_t index)
-    : worker_core(pool),
-      pool_(pool),
-      index_(index),
-      clock_(pool.time),
-      wheel_(clock_, *this, *this),
-      coroutines_(*this, pool.name, true) {}
+    : event_loop(pool.time, nullptr, pool.name, true), worker_core(pool, inbox_, ready_), pool_(pool), index_(index) {}
 
 void worker::start() {
   thread_ = std::thread([this] { run(); });
@@ -92,12 +85,9 @@ void worker::halt() noexcept { pool_.still.halt(standing_); }
 // Whether it ran anything, or is to come back at once.
 bool worker::turn() noexcept {
   turns_.add(1);
-  take_posted();
   take_injected();
-  if (turns() % house_turns == 0) [[unlikely]]
-    static_cast<void>(keep_own_house());
   gather();
-  bound_.set(ready_.size());
+  at_home_.set(ready_.size());
   const bool any = has_ready();
   if (any) {
     share();
@@ -110,16 +100,10 @@ bool worker::turn() noexcept {
   return any || due_;
 }
 
-time_point worker::keep_own_house() noexcept {
-  frames_.set(frame_memory_usage().held);
-  return keep_house(clock_);
-}
-
-// What comes by its driver and its timers. I/O first: what has come in time beats a deadline.
+// What comes from outside, by its driver and by its timers.
 void worker::gather() noexcept {
   gathers_ = true;
-  polls_.turn();
-  due_ = wheel_.advance(turn_size);
+  begin_turn(turns());
   gathers_ = false;
   if (wheel_.fired() == timers_.get()) return;
   timers_.set(wheel_.fired());
@@ -139,15 +123,6 @@ std::size_t worker::resume_stealable() noexcept {
   }
   here.ctx = nullptr;
   return turn_size - left;
-}
-
-void worker::take_posted() noexcept {
-  for (runnable* work = inbox_.take(); work;) {
-    runnable* next = work->next;
-    if (work == &reclaim_) wheel_.reclaim();
-    else ready_.push(*work);
-    work = next;
-  }
 }
 
 // Runs at once what it finds and does not put into its queue.
@@ -178,13 +153,13 @@ void worker::begin_forks() noexcept {
 
 void worker::rest() noexcept {
   pool_.self.expect_threads();  // it may be the copy in a child of a coroutine that forked
-  const time_point house = keep_own_house();
+  const time_point house = keep_house();
   if (!ready_.empty()) return;  // what was given back there may have been waited for
   // ORDER: acquire, pairs with the store in end_threads(); the nudge after it may have been used up in this turn, and
   // so may that of a dump.
   const auto called = [&] { return pool_.ended.load(std::memory_order_acquire) || pool_.still.asked(); };
-  const auto until = [&](bool watches) { return end_of_sleep(std::min(wheel_.next_expiry(), house), watches); };
-  if (worker_core::rest(called, until)) polls_.soon();
+  const auto nap = [&](bool watches) { sleep(end_of_sleep(std::min(wheel_.next_expiry(), house), watches)); };
+  static_cast<void>(worker_core::rest(called, nap));
 }
 
 // By the machine's clock. A clock of one's own does not tell when it will be `next`: who moves it nudges.
@@ -206,27 +181,12 @@ runtime_counts worker::counts() const noexcept {
           .stolen = stolen_.get(),
           .sleeps = sleeps_.get(),
           .ready = stealable_.in_reach(),
-          .bound = bound_.get(),
-          .frames = frames_.get(),
+          .bound = at_home_.get(),
+          .frames = house_.frames(),
           .timers = timers_.get(),
           .latest = duration(static_cast<duration::rep>(latest_ns_.get()))};
 }
 
-// --- executor
-
-// From its own thread this is reached only by those who do not look at thread_state::ready first.
-void worker::post(runnable& work) noexcept {
-  if (current_executor() == this) ready_.push(work);
-  else inbox_.post(work);
-}
-
-void worker::post_all(const runnables& works) noexcept {
-  if (current_executor() == this) hocket::detail::post_all(*this, works);
-  else inbox_.post_all(works);
-}
-
 spawn_target* worker::target() noexcept { return &pool_.self; }
-
-void worker::wake() noexcept { inbox_.post(reclaim_); }
 
 }  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,4 +1,4 @@
-// One worker of a runtime: a thread, what it runs, and how it comes by more.
+// One worker of a runtime: an event loop on a thread of its own, and how it comes by more work.
 //
 // Its queues, the search for work and the sleep: worker_core.hpp. What was forked and is left in its deque when the
 // worker comes back to its loop (a child has waited) it begins itself in its turn.
@@ -17,10 +17,8 @@
 // What the turn itself makes ready before it runs anything (by its driver, by its timers) wakes nobody: the turn knows
 // best how much that is, and looks once it has all of it.
 #pragma once
-#include <hocket/core/detail/registry.hpp>
-#include <hocket/core/driver.hpp>
+#include <hocket/runtime/detail/event_loop.hpp>
 #include <hocket/runtime/runtime.hpp>
-#include <hocket/time/detail/timer_wheel.hpp>
 
 #include "runtime/standstill.hpp"
 #include "runtime/worker_core.hpp"
@@ -31,11 +29,9 @@
 
 namespace hocket::inline HOCKET_ABI::detail {
 
-class worker final : public executor, public worker_core, private timer_waker {
+class worker final : public event_loop, public worker_core {
  public:
   worker(runtime::state& pool, std::size_t index);
-  worker(const worker&) = delete;
-  worker& operator=(const worker&) = delete;
 
   // Throws what the making of its driver throws, or what the system says when it starts no more threads. Then join().
   void start();
@@ -51,8 +47,8 @@ class worker final : public executor, public worker_core, private timer_waker {
   std::size_t entered() const noexcept { return entered_.load(std::memory_order_acquire); }
   std::size_t left() const noexcept { return left_.load(std::memory_order_acquire); }
 
-  // While it stands still: it has a timer, or a driver that may bring something.
-  bool has_sources() const noexcept { return wheel_.size() != 0 || driver_; }
+  // While it stands still.
+  using event_loop::has_sources;
 
   // On its thread.
   void halt() noexcept;
@@ -60,13 +56,7 @@ class worker final : public executor, public worker_core, private timer_waker {
   void left_here() noexcept { count(left_, 1); }
   bool gathers() const noexcept { return gathers_; }
 
-  // executor
-  void post(runnable& work) noexcept override;
-  void post_all(const runnables& works) noexcept override;
-  timer_service* timers() noexcept override { return &wheel_; }
-  driver* io_driver() noexcept override { return driver_.get(); }
-  registry* coroutines() noexcept override { return &coroutines_; }
-  spawn_target* target() noexcept override;
+  spawn_target* target() noexcept override;  // executor
 
  private:
   static void count(atomic<std::size_t>& number, std::size_t more) noexcept {
@@ -78,27 +68,18 @@ class worker final : public executor, public worker_core, private timer_waker {
   void work() noexcept;
   void call(worker_hook hook) noexcept;
   bool turn() noexcept;
-  time_point keep_own_house() noexcept;
   void gather() noexcept;
-  void take_posted() noexcept;
   std::size_t resume_stealable() noexcept;
   bool find_and_begin() noexcept;
   void begin_forks() noexcept;
   void rest() noexcept;
   time_point end_of_sleep(time_point next, bool watches) const noexcept;
-  void wake() noexcept override;  // timer_waker
 
   runtime::state& pool_;
   const std::size_t index_;
-  const clock_source& clock_;
   std::unique_ptr<driver> driver_;  // null: sleeps on the futex
-  poll_schedule polls_{nullptr};
-  timer_wheel wheel_;
-  runnable reclaim_{};  // posted by wake(); known by its address
-  registry coroutines_;
-  bool due_ = false;      // timers are left that are due
-  bool gathers_ = false;  // in gather()
-  tally resumed_, timers_, latest_ns_, bound_, frames_;
+  bool gathers_ = false;            // in gather()
+  tally resumed_, timers_, latest_ns_, at_home_;
   standstill::mark standing_{0};
   atomic<const thread_state*> seated_{nullptr};  // the state of its thread, once it runs
   atomic<std::size_t> entered_{0};

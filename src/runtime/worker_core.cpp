@@ -26,8 +26,13 @@ bool pool_core::has_work() const noexcept {
 
 // --- looking for work
 
-worker_core::worker_core(pool_core& pool) noexcept
-    : shared_(pool), next_victim_(pool.cores.size() + 1), stealable_(pool.idle.wanted()), forks_(pool.idle.wanted()) {
+worker_core::worker_core(pool_core& pool, inbox& mail, run_queue& ready) noexcept
+    : shared_(pool),
+      mail_(mail),
+      bound_(ready),
+      next_victim_(pool.cores.size() + 1),
+      stealable_(pool.idle.wanted()),
+      forks_(pool.idle.wanted()) {
   pool.cores.push_back(this);  // there is room
 }
 

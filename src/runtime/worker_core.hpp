@@ -1,14 +1,15 @@
 // The part of a worker that has its queues, finds work and sleeps: all of it that races with other workers and with
 // those who post. The model checker runs it, too (tests/model): nothing here knows of timers, drivers or the runtime.
 //
-// Queues. What may run here only (a fiber that has begun here, a part of a when_all) stands in ready_, which no other
-// thread sees; others post it to inbox_. What any worker may run stands in stealable_, from which others steal
-// (core/detail/stealable_queue.hpp). What was forked and not begun is in forks_, from which others steal, too.
+// Queues. What may run here only (a fiber that has begun here, a part of a when_all) stands in the run queue of the
+// worker's event loop, which no other thread sees; others post it to its inbox. What any worker may run stands in
+// stealable_, from which others steal (core/detail/stealable_queue.hpp). What was forked and not begun is in forks_,
+// from which others steal, too.
 //
 // The protocol of searching and sleeping: idle_workers.hpp.
 //
-// Access. Counters: written by this thread alone; read by all. inbox_, stealable_, forks_: as their
-// headers say. Everything else: this thread.
+// Access. Counters: written by this thread alone; read by all. The inbox, stealable_, forks_: as their headers say.
+// Everything else: this thread.
 #pragma once
 #include <hocket/core/detail/fork_deque.hpp>
 #include <hocket/core/detail/inbox.hpp>
@@ -23,14 +24,14 @@ namespace hocket::inline HOCKET_ABI::detail {
 
 class worker_core {
  public:
-  // One of those that the pool was made for.
-  explicit worker_core(pool_core& pool) noexcept;
+  // One of those that the pool was made for, with the inbox and the run queue of its event loop.
+  worker_core(pool_core& pool, inbox& mail, run_queue& ready) noexcept;
   worker_core(const worker_core&) = delete;
   worker_core& operator=(const worker_core&) = delete;
 
   // Any thread.
-  void nudge() noexcept { inbox_.nudge(); }
-  bool sleeps() const noexcept { return inbox_.owner_sleeps(); }
+  void nudge() noexcept { mail_.nudge(); }
+  bool sleeps() const noexcept { return mail_.owner_sleeps(); }
   stealable_queue& stealable() noexcept { return stealable_; }
   bool has_surplus() const noexcept { return stealable_.in_reach() >= 2 || forks_.in_reach(); }
   // Whether it changes is all that matters.
@@ -60,11 +61,11 @@ class worker_core {
     injected_.add(taken);
     return true;
   }
-  bool has_ready() const noexcept { return !ready_.empty() || !stealable_.empty() || !forks_.empty(); }
+  bool has_ready() const noexcept { return !bound_.empty() || !stealable_.empty() || !forks_.empty(); }
   // Before it runs what is ready: others are woken for what is too much for one. What runs next is in nobody's way.
   void share() noexcept {
     if (searching_) found_work();
-    const bool more = ready_.size() + stealable_.size() > 1 && stealable_.wanted();
+    const bool more = bound_.size() + stealable_.size() > 1 && stealable_.wanted();
     if (std::exchange(stopped_watching_, false) || more) shared_.wake_one();
   }
 
@@ -77,15 +78,15 @@ class worker_core {
   [[nodiscard]] search find_work() noexcept;
 
   // When nothing was found: is asleep until something is posted, another worker has too much, or the time is over.
-  // called(): asked after the sleep is announced; true: it must not sleep. until(watches): the end of the sleep. One
-  // that watches ends it soon: it looks then whether a worker is stuck. Gives whether it has slept.
-  template <class Called, class Until>
-  bool rest(Called called, Until until) noexcept {
+  // called(): asked after the sleep is announced; true: it must not sleep. sleep(watches): sleeps in the inbox. One that
+  // watches ends it soon: it looks then whether a worker is stuck. Gives whether it has slept.
+  template <class Called, class Sleep>
+  bool rest(Called called, Sleep sleep) noexcept {
     const auto [looks_again, others_awake, watches] = shared_.idle.begin_sleep(*this, std::exchange(searching_, false));
     const bool slept = !called() && (!looks_again || !finds_work(others_awake));
     if (slept) {
       sleeps_.add(1);
-      inbox_.sleep(until(watches));
+      sleep(watches);
       if (watches) look_after_others();
     }
     stopped_watching_ = watches;
@@ -101,14 +102,13 @@ class worker_core {
   void look_after_others() noexcept;
 
   pool_core& shared_;
+  inbox& mail_;
+  const run_queue& bound_;
   std::size_t next_victim_;
   bool searching_ = false;
   bool stopped_watching_ = false;  // when it woke last
-  futex_parker futex_;
 
  protected:
-  inbox inbox_{futex_};
-  run_queue ready_;
   stealable_queue stealable_;
   fork_deque forks_;
   tally turns_, injected_, stolen_, sleeps_;

@@ -62,8 +62,6 @@ void stack_pool::swap() noexcept {
                                       std::memory_order_relaxed);
 }
 
-bool stack_pool::holds_any() const noexcept { return end_ != begin_ || stock_.before->count != 0 || stock_.run.left; }
-
 // --- slow paths
 
 result<stack_ref> stack_pool::acquire_slowly() noexcept {
@@ -106,6 +104,7 @@ void stack_pool::release_slowly(const stack_ref& stack) noexcept {
   // ORDER: relaxed, pairs with the store in stack_depot::renew_crowded().
   if (stock_.full.load(std::memory_order_relaxed) == 0) {
     --live_;
+    left_ += 4;
     unload();
     depot_.take_all(stock_);
     load();
@@ -115,6 +114,7 @@ void stack_pool::release_slowly(const stack_ref& stack) noexcept {
     swap();
   } else {
     visited_ = true;
+    left_ += 4;
     unload();
     depot_.exchange_full(stock_);
     swap();
@@ -152,7 +152,8 @@ duration stack_pool::keep_house() noexcept {
   if (over && holds_any() && !std::exchange(visited_, false)) flush();
   else share();
   const duration due = depot_.keep_house();
-  return holds_any() && depot_.decay() != duration::max() ? std::min(due, looked_ + depot_.decay() - now) : due;
+  told_ = holds_any() && depot_.decay() != duration::max();
+  return told_ ? std::min(due, looked_ + depot_.decay() - now) : due;
 }
 
 stack_statistics stack_pool::statistics() const noexcept {

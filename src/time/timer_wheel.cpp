@@ -297,6 +297,8 @@ time_point timer_wheel::next_expiry() noexcept {
   return first == nowhere ? time_point::max() : time_of(earliest_in(first));
 }
 
+time_point timer_wheel::last_reading() const noexcept { return time_of(horizon_); }
+
 duration timer_wheel::latest() const noexcept {
   constexpr auto most = static_cast<std::uint64_t>(duration::max().count());
   return duration(static_cast<duration::rep>(std::min(latest_, most)));

@@ -228,6 +228,8 @@ constexpr operation operations[] = {
     {"select_wait_in_task", counts::select_wait_in_task},
     {"timer_from_now", counts::timer_from_now},
     {"timer_at_a_time", counts::timer_at_a_time},
+    {"park_with_nothing_to_decay", counts::park_with_nothing_to_decay},
+    {"turn_with_nothing_to_run", counts::turn_with_nothing_to_run},
 };
 
 // A select begins its search by chance: always the same chance, so that two counts can be compared to the instruction.

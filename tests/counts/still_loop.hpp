@@ -32,7 +32,7 @@ struct still_loop {
   }
 };
 
-// Operations of channels.cpp, events.cpp, generators.cpp, selects.cpp and timers.cpp.
+// Operations of channels.cpp, events.cpp, generators.cpp, parks.cpp, selects.cpp and timers.cpp.
 void channel_item_in_fiber(std::size_t k);
 void channel_item_in_task(std::size_t k);
 void spsc_channel_item_in_task(std::size_t k);
@@ -45,6 +45,8 @@ void generator_nested_life(std::size_t k);
 void async_generator_value(std::size_t k);
 void set_event_in_fiber(std::size_t k);
 void set_event_in_task(std::size_t k);
+void park_with_nothing_to_decay(std::size_t k);
+void turn_with_nothing_to_run(std::size_t k);
 void select_in_fiber(std::size_t k);
 void select_wait_in_fiber(std::size_t k);
 void select_wait_in_task(std::size_t k);

@@ -46,13 +46,9 @@
 // end. At check level `debug` a notice (on_notice) tells before of each that waits in a circle of them. Spawns are
 // refused from then on. A coroutine that waits for a foreign awaitable cannot be killed: that is fatal, naming it.
 #pragma once
-#include <hocket/core/detail/inbox.hpp>
-#include <hocket/core/detail/registry.hpp>
-#include <hocket/core/detail/run_queue.hpp>
-#include <hocket/core/driver.hpp>
 #include <hocket/core/join_handle.hpp>
 #include <hocket/core/spawn_target.hpp>
-#include <hocket/time/detail/timer_wheel.hpp>
+#include <hocket/runtime/detail/event_loop.hpp>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -64,11 +60,9 @@ struct loop_options {
   unhandled_handler on_unhandled = nullptr;  // null: abort, naming the coroutine
 };
 
-class loop final : public executor, public spawn_target, private detail::timer_waker {
+class loop final : public detail::event_loop, public spawn_target {
  public:
   explicit loop(const loop_options& options = {});
-  loop(const loop&) = delete;
-  loop& operator=(const loop&) = delete;
   ~loop();
 
   // Runs until no coroutine is left, or stop(). Parks between.
@@ -140,11 +134,6 @@ class loop final : public executor, public spawn_target, private detail::timer_w
   void dump(int fd) noexcept;
 
   // executor, spawn_target
-  void post(detail::runnable& work) noexcept override;
-  void post_all(const detail::runnables& works) noexcept override;
-  detail::timer_service* timers() noexcept override { return &wheel_; }
-  driver* io_driver() noexcept override { return polls_.polled(); }
-  detail::registry* coroutines() noexcept override { return &coroutines_; }
   spawn_target* target() noexcept override { return this; }
   executor& home() noexcept override { return *this; }
   context& parent_context() noexcept override { return *context_; }
@@ -160,26 +149,14 @@ class loop final : public executor, public spawn_target, private detail::timer_w
   void begin_run();
   bool take_stop() noexcept;
   std::size_t turn(std::size_t at_most) noexcept;
-  bool busy() const noexcept { return due_ || !ready_.empty(); }
-  void take_posted() noexcept;
   [[nodiscard]] bool rest(time_point until) noexcept;
   void end_all() noexcept;
   void add_live(std::size_t number) noexcept;
   void notice_circles() noexcept;
-  void wake() noexcept override;  // timer_waker
 
-  const clock_source& clock_;
-  futex_parker futex_;
   const bool sleeps_;
-  bool due_ = false;
   bool asleep_ = false;  // begin_sleep() was called, and end_sleep() was not
   std::uint32_t turns_ = 0;
-  detail::inbox inbox_;
-  detail::poll_schedule polls_;
-  detail::run_queue ready_;
-  detail::timer_wheel wheel_;
-  detail::runnable reclaim_{};  // posted by wake(); known by its address
-  detail::registry coroutines_;
   stop_source stop_;
   context_ptr context_;
   const unhandled_handler unhandled_;

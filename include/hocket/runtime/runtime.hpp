@@ -121,7 +121,8 @@ struct runtime_counts {
   std::size_t sleeps = 0;
   std::size_t ready = 0;   // stand where others may take them, about
   std::size_t bound = 0;   // may run on this worker only, and were ready when its present turn began: fibers, say
-  std::size_t frames = 0;  // bytes of frames of tasks that it keeps for others, when it slept last or 1,024 turns ago
+  std::size_t frames = 0;  // bytes of frames of tasks that it keeps free, when it looked last: when some were due to be
+                           // given back, or 1,024 turns ago
   std::size_t timers = 0;  // that have fired
   duration latest{};       // by how much one of them was late, at most
 };

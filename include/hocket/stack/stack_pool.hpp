@@ -60,6 +60,9 @@ class stack_pool {
   // keep_house() is not.
   void share() noexcept;
 
+  // Another number if there may be more for these two to do than they have told. A few instructions.
+  std::size_t news() const noexcept;
+
   stack_statistics statistics() const noexcept;
   stack_options options() const noexcept { return depot_.options(); }
   stack_depot& depot() const noexcept { return depot_; }
@@ -117,6 +120,8 @@ class stack_pool {
   std::size_t high_water_ = 0;
   bool measures_ = false;
   bool visited_ = false;  // the depot, since the last look
+  bool told_ = false;     // keep_house() has said when what is free here is due
+  std::size_t left_ = 0;  // how often stacks were left at the depot, times 4
   time_point looked_{};   // when keep_house() looked whether it was
 };
 
@@ -126,6 +131,17 @@ inline result<stack_ref> stack_pool::acquire() noexcept {
   if (end_ == begin_) [[unlikely]]
     return acquire_slowly();
   return pop();
+}
+
+inline std::size_t stack_pool::news() const noexcept {
+  // ORDER: relaxed, pairs with nothing: see release().
+  const bool crowded = stock_.full.load(std::memory_order_relaxed) == 0;
+  if (told_ && !crowded) return left_;  // as it does without stacks
+  return holds_any() ? left_ + crowded + 2u * !told_ : left_;
+}
+
+inline bool stack_pool::holds_any() const noexcept {
+  return end_ != begin_ || stock_.before->count != 0 || stock_.run.left;
 }
 
 inline stack_ref stack_pool::pop() noexcept {

@@ -38,8 +38,15 @@ struct job : detail::runnable {
 
 class pool_under_test;
 
+// What a worker has of its event loop.
+struct arrivals {
+  futex_parker futex_;
+  detail::inbox inbox_{futex_};
+  detail::run_queue ready_;
+};
+
 // The loop of a worker, without what it does besides.
-class test_worker : public detail::worker_core {
+class test_worker : private arrivals, public detail::worker_core {
  public:
   explicit test_worker(pool_under_test& pool) noexcept;
   // Of an execution in which a bug was found.
@@ -104,7 +111,7 @@ class pool_under_test final : public executor, public detail::pool_core {
   primitive::atomic<std::size_t> left_;
 };
 
-test_worker::test_worker(pool_under_test& pool) noexcept : detail::worker_core(pool), pool_(pool) {}
+test_worker::test_worker(pool_under_test& pool) noexcept : worker_core(pool, inbox_, ready_), pool_(pool) {}
 
 // `comes_back`: from the first run of jobs that it has found; else somebody must come for what is brought later.
 void test_worker::work(bool comes_back) {
@@ -125,7 +132,7 @@ void test_worker::work(bool comes_back) {
     if (fork) fork->begin(*fork);
     if (found) continue;
     const auto called = [&] { return pool_.over(); };  // the nudge after it may have been used up
-    static_cast<void>(rest(called, [](bool) { return time_point::max(); }));
+    static_cast<void>(rest(called, [this](bool) { static_cast<void>(inbox_.sleep(time_point::max())); }));
   }
 }
 

@@ -16,6 +16,24 @@ task<> burst(int depth) {
   if (depth > 0) co_await burst(depth - 1);
 }
 
+// Moves the clock, and ends the run if that sleeps again and again.
+class impatient_parker final : public parker {
+ public:
+  explicit impatient_parker(manual_clock& time) noexcept : moves_(time) {}
+  bool park(time_point until) noexcept override {
+    if (++parks == most) run->stop();
+    return moves_.park(until);
+  }
+  void wake() noexcept override { moves_.wake(); }
+
+  static constexpr int most = 100;
+  loop* run = nullptr;
+  int parks = 0;
+
+ private:
+  simulated_parker moves_;
+};
+
 }  // namespace
 
 TEST_CASE("a loop that sleeps gives back the frames of a burst") {
@@ -40,4 +58,24 @@ TEST_CASE("a loop that sleeps gives back the frames of a burst") {
   CHECK(after_burst > 5000 * 64);
   CHECK(later == 0);
   CHECK(time.now() == time_point(1h));
+}
+
+TEST_CASE("a loop that has slept until its house was due gives frames back, though nothing else told the time") {
+  if (!detail::recycles_frames) return;
+  trim_frame_memory();
+  manual_clock time;
+  impatient_parker parks(time);
+  frame_memory_decay(1s, time);
+  {
+    loop lp({.time = &time, .park = &parks});
+    parks.run = &lp;
+    spawn(lp, burst, 100);
+    lp.run();
+    CHECK(frame_memory_usage().held > 100 * 64);
+    lp.run_for(5s);
+    CHECK(frame_memory_usage().held == 0);
+    CHECK(time.now() == time_point(5s));
+    CHECK(parks.parks < parks.most);
+  }
+  frame_memory_decay(default_frame_memory_decay);
 }

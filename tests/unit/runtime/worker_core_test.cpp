@@ -11,13 +11,20 @@ using namespace hocket;
 
 namespace {
 
-class stepped_worker : public detail::worker_core {
+// What a worker has of its event loop.
+struct arrivals {
+  futex_parker futex_;
+  detail::inbox inbox_{futex_};
+  detail::run_queue ready_;
+};
+
+class stepped_worker : private arrivals, public detail::worker_core {
  public:
+  explicit stepped_worker(detail::pool_core& pool) noexcept : worker_core(pool, inbox_, ready_) {}
   using detail::worker_core::find_work;
   using detail::worker_core::has_ready;
   using detail::worker_core::share;
   using detail::worker_core::take_injected;
-  using detail::worker_core::worker_core;
   ~stepped_worker() {
     while (stealable_.pop()) {
     }
@@ -45,7 +52,7 @@ class stepped_worker : public detail::worker_core {
       meanwhile();
       return false;
     };
-    return rest(called, [](bool) { return time_point::min(); });
+    return rest(called, [this](bool) { static_cast<void>(inbox_.sleep(time_point::min())); });
   }
   bool nap() {
     return nap([] {});

@@ -212,6 +212,28 @@ TEST_CASE("what a pool keeps free goes to those who wait when its thread is abou
   release(busy, stacks);
 }
 
+TEST_CASE("a pool has news when it keeps what no look has seen, and when others are short") {
+  manual_clock time;
+  stack_depot depot({.stack_size = 16384, .limit = 2000, .when_full = at_limit::wait, .time = &time});
+  stack_pool idle(depot), busy(depot);
+  const std::size_t at_first = idle.news();
+  release(idle, acquire(idle, 200));
+  CHECK(idle.news() != at_first);
+  static_cast<void>(idle.keep_house());
+  const std::size_t quiet = idle.news();
+  release(idle, acquire(idle, 10));
+  CHECK(idle.news() == quiet);
+  std::vector<stack_ref> stacks;
+  while (auto stack = busy.acquire()) stacks.push_back(*stack);
+  CHECK(idle.news() != quiet);
+  line_end waiter;
+  CHECK(depot.wait(waiter).how == enlisting::waits);
+  idle.share();
+  CHECK(waiter.woken == 1);
+  depot.release(waiter.stack);
+  release(busy, stacks);
+}
+
 // --- decay
 
 TEST_CASE("a burst is given back when it was not needed for a period, but for what shall be kept") {

@@ -58,6 +58,7 @@ struct thread_state {
   // core/detail/chance.hpp: the state of its numbers, and what seed_generation() was when it took their seed. 0: it has
   // none.
   std::uint64_t chance = 0;
+  std::uint64_t frame_news = 0;  // core/detail/housekeeping.hpp
   std::uint32_t chance_generation = 0;
 };
 

@@ -69,14 +69,14 @@ class inbox {
   [[nodiscard]] runnable* take() noexcept;
 
   // Owner: returns when something was posted or nudged since the last take(), at `until`, or when the parker has a
-  // reason of its own. The caller then takes.
-  void sleep(time_point until) noexcept;
+  // reason of its own. The caller then takes. False: nothing was posted or nudged.
+  bool sleep(time_point until) noexcept;
 
   // Owner: the two halves of it, for waits in between that are not the parker's. begin_sleep() announces the sleep;
   // false: something has come since the last take(), nothing is announced. end_sleep(), once for each announcement,
-  // takes it back, or the wake that has answered it: that one is perhaps still under way, and then waited for.
+  // takes it back, or the wake that has answered it (true): that one is perhaps still under way, and then waited for.
   [[nodiscard]] bool begin_sleep() noexcept;
-  void end_sleep() noexcept;
+  bool end_sleep() noexcept;
 
   // Any thread: whether the owner sleeps, or is about to, and nothing has come since. By then it may be otherwise.
   bool owner_sleeps() const noexcept {

@@ -3,6 +3,7 @@
 #pragma once
 #include <hocket/context/detail/exception_globals.hpp>
 #include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/housekeeping.hpp>
 #include <hocket/core/detail/scheduled.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/fiber/detail/fiber_flag.hpp>
@@ -78,13 +79,17 @@ class fiber_thread final : public executor {
   ~fiber_thread();
   struct exit_hook;
   void leave_last() noexcept;
+  static std::uint64_t stack_news() noexcept;
   static duration keep_stacks(const clock_source& time) noexcept;
+  static constexpr housekeeper keeps_stacks{&stack_news, &keep_stacks};
   static constexpr std::size_t default_class = 4;  // 4 KiB * 2^4
   stack_pool& make_default_pool();
   stack_pool& pool_of_class(std::size_t size_class, stack_depot& depot);
   stack_pool& special_pool(std::size_t stack_size, stack_layout layout);
 
   std::array<stack_pool*, stack_depot::classes> pools_{};
+  struct listed;
+  listed* first_pool_ = nullptr;  // of those
   struct special;
   special* special_pools_ = nullptr;
   bool ended_ = false;  // the thread is

@@ -122,6 +122,9 @@ class timer_wheel final : public timer_service {
   // that were left empty.
   time_point next_expiry() noexcept;
 
+  // The reading of the clock by which the last turn fired. Older if the wheel was empty then.
+  time_point last_reading() const noexcept;
+
   // Timers attached, with those that other threads have detached and that were not reclaimed yet.
   std::size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }

@@ -1,0 +1,71 @@
+// An event loop: what a `loop` and a worker of a runtime have in common. It is the executor of one thread: its inbox and
+// the parker in which it sleeps, its driver, its run queue, its timers, the registry of its coroutines, and its house.
+//
+// A turn of the thread, in this order:
+//   1. begin_turn(): takes what other threads posted; polls the driver; fires the timers that are due. I/O comes before
+//      timers, so data that has come in time beats its deadline.
+//   2. The owner resumes what is ready (runtime/turn.hpp).
+//   3. If nothing is ready: keep_house(), then sleep() until something is posted, a timer or the house is due, or the
+//      driver has an event.
+//
+// The clock is read once in a turn: by the timer wheel, if timers are attached. The house uses that reading.
+//
+// Access. post() and post_all(): any thread. Everything else: the thread that runs the loop.
+#pragma once
+#include <hocket/core/detail/housekeeping.hpp>
+#include <hocket/core/detail/inbox.hpp>
+#include <hocket/core/detail/registry.hpp>
+#include <hocket/core/detail/run_queue.hpp>
+#include <hocket/core/driver.hpp>
+#include <hocket/core/executor.hpp>
+#include <hocket/time/detail/timer_wheel.hpp>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+class event_loop : public executor, private timer_waker {
+ public:
+  event_loop(const event_loop&) = delete;
+  event_loop& operator=(const event_loop&) = delete;
+
+  // executor
+  void post(runnable& work) noexcept override;
+  void post_all(const runnables& works) noexcept override;
+  timer_service* timers() noexcept override { return &wheel_; }
+  driver* io_driver() noexcept override { return polls_.polled(); }
+  registry* coroutines() noexcept override { return &coroutines_; }
+
+ protected:
+  // `bed`: how the thread sleeps; null: on a futex. `name`, `shared`: of the registry.
+  event_loop(const clock_source& time, parker* bed, const char* name, bool shared) noexcept;
+  ~event_loop() = default;
+
+  // `number` is the number of the turn: now and then it looks after the house.
+  void begin_turn(std::size_t number) noexcept;
+  // Something is ready, or due.
+  bool busy() const noexcept { return due_ || !ready_.empty(); }
+  // It has a timer, or a driver that may bring something.
+  bool has_sources() const noexcept { return !wheel_.empty() || polls_.polled(); }
+
+  void take_posted() noexcept;
+  // Returns when the house wants to be looked after again.
+  time_point keep_house() noexcept { return house_.keep(wheel_.last_reading()); }
+  // Until something comes, or `until`; may return for no reason.
+  void sleep(time_point until) noexcept;
+
+  const clock_source& clock_;
+  futex_parker futex_;
+  inbox inbox_;
+  poll_schedule polls_;
+  run_queue ready_;
+  timer_wheel wheel_;
+  registry coroutines_;
+  house house_;
+  bool due_ = false;  // timers are left that are due
+
+ private:
+  void wake() noexcept override;  // timer_waker
+
+  runnable reclaim_{};  // posted by wake(); known by its address
+};
+
+}  // namespace hocket::inline HOCKET_ABI::detail

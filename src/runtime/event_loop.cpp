@@ -1,0 +1,54 @@
+#include <hocket/core/detail/current.hpp>
+#include <hocket/runtime/detail/event_loop.hpp>
+
+#include "runtime/turn.hpp"
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+event_loop::event_loop(const clock_source& time, parker* bed, const char* name, bool shared) noexcept
+    : clock_(time),
+      inbox_(bed ? *bed : futex_),
+      polls_(bed ? bed->as_driver() : nullptr),
+      wheel_(time, *this, *this),
+      coroutines_(*this, name, shared),
+      house_(time) {}
+
+void event_loop::begin_turn(std::size_t number) noexcept {
+  take_posted();
+  polls_.turn();
+  if (number % house_turns == 0) [[unlikely]]
+    house_.look();
+  due_ = wheel_.advance(turn_size);
+}
+
+void event_loop::take_posted() noexcept {
+  for (runnable* work = inbox_.take(); work;) {
+    runnable* next = work->next;
+    if (work == &reclaim_) wheel_.reclaim();
+    else ready_.push(*work);
+    work = next;
+  }
+}
+
+// Without timers no turn reads the clock. So if such a sleep ends without a wake, the house may be due.
+void event_loop::sleep(time_point until) noexcept {
+  if (!inbox_.sleep(until) && wheel_.empty()) house_.ask();
+  polls_.soon();
+}
+
+// --- executor
+
+// From its own thread this is reached only by those who do not look at thread_state::ready first.
+void event_loop::post(runnable& work) noexcept {
+  if (current_executor() == this) ready_.push(work);
+  else inbox_.post(work);
+}
+
+void event_loop::post_all(const runnables& works) noexcept {
+  if (current_executor() == this) hocket::detail::post_all(*this, works);
+  else inbox_.post_all(works);
+}
+
+void event_loop::wake() noexcept { inbox_.post(reclaim_); }
+
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,0 +1,44 @@
+// Operations of a thread that has nothing to run: see operations.cpp.
+#include <hocket/core/detail/housekeeping.hpp>
+#include <hocket/coro/spawn.hpp>
+#include <hocket/fiber/spawn.hpp>
+
+#include "still_loop.hpp"
+
+using hocket::spawn, hocket::task;
+using std::size_t;
+
+namespace counts {
+namespace {
+
+// So that the thread keeps frames and stacks.
+void run_both_kinds() {
+  hocket::loop lp;
+  spawn(lp, [] {});
+  spawn(lp, []() -> task<void> { co_return; });
+  lp.run();
+}
+
+}  // namespace
+
+// What a park does about its house, where nothing is due.
+void park_with_nothing_to_decay(size_t k) {
+  run_both_kinds();
+  hocket::detail::house keeps(hocket::steady_clock());
+  const hocket::time_point due = keeps.look();
+  bool quiet = true;
+  for (; k; --k) quiet &= keeps.keep(hocket::time_point::min()) == due;
+  must(quiet, "a house had something to do");
+}
+
+// A turn of a loop that finds nothing, and what comes before a sleep.
+void turn_with_nothing_to_run(size_t k) {
+  run_both_kinds();
+  still_loop on;
+  for (; k; --k) {
+    must(on.loop.begin_sleep() > hocket::time_point{}, "something was ready");
+    must(!on.loop.poll(), "something was ready");
+  }
+}
+
+}  // namespace counts
