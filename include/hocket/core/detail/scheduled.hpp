@@ -63,6 +63,12 @@ struct own_stop {
   late_stop_source own_stop_;
 };
 
+// Behind those: what each wait writes.
+struct own_wait {
+  const suspension* waits_ = nullptr;
+  wait_room* room_ = nullptr;
+};
+
 // At check level `debug`: the thread or coroutine that has the coroutine's batch.
 template <bool checks>
 struct batch_mark {
@@ -79,7 +85,12 @@ struct batch_mark<false> {
   static const void* get() noexcept { return nullptr; }
 };
 
-class scheduled : public context, private own_stop, public list_node, private runnable, private wait_source {
+class scheduled : public context,
+                  private own_stop,
+                  private own_wait,
+                  public list_node,
+                  private runnable,
+                  private wait_source {
  public:
   spawn_target& target() const noexcept { return target_; }
   executor& home() const noexcept { return *runnable::home; }
@@ -217,8 +228,6 @@ class scheduled : public context, private own_stop, public list_node, private ru
     std::error_code refusal_{};  // until it begins
     std::exception_ptr error_;   // if an exception has left it
   };
-  const suspension* waits_ = nullptr;
-  wait_room* room_ = nullptr;
   registry* listed_ = nullptr;  // where it is listed
   atomic<std::uintptr_t> joiner_{open};
   [[no_unique_address]] batch_mark<debug_checks> held_by_;

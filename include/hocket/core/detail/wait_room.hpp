@@ -7,8 +7,8 @@
 //
 // Where the room is, is a policy of `wait` (core/detail/operation.hpp):
 //   - own_room: in the awaiter. For fibers and threads, which build the awaiter only where it is needed; for selects,
-//     which have several waiters; for children of when_all, generators and foreign coroutines, which wait beside
-//     others; and for waits that must not fail, as a scope's join.
+//     which have several waiters; for eager bodies, children of when_all, generators and foreign coroutines, which wait
+//     beside others; and for waits that must not fail, as a scope's join.
 //   - shared_room: the one that the coroutine keeps. If there is none, or if another wait has it, the room is a frame
 //     from the memory of frames. If there is no memory, nothing has begun, and the await throws std::bad_alloc.
 //

@@ -81,6 +81,14 @@ class eager_promise : public task_promise<T> {
     state.inherit(*this);
   }
 
+  // A body waits beside its owner: each of its waits has a room of its own.
+  using task_promise<T>::await_transform;
+  template <class A>
+    requires has_awaiter_in_task<A>
+  static auto await_transform(A&& a) noexcept(noexcept(std::forward<A>(a).operator co_await())) {
+    return std::forward<A>(a).operator co_await();
+  }
+
   struct first {
     static constexpr bool await_ready() noexcept { return false; }
     template <class Promise>
