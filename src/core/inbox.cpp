@@ -57,8 +57,7 @@ bool inbox::end_sleep() noexcept {
   word seen = asleep;
   // ORDER: relaxed, pairs with nothing: nobody has seen it; or, on failure, the wake brings what there is to see.
   if (word_.compare_exchange_strong(seen, empty, std::memory_order_relaxed, std::memory_order_relaxed)) return false;
-  while (!parker_->park(time_point::max())) {
-  }
+  parker_->await_wake();
   return true;
 }
 

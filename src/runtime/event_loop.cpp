@@ -5,17 +5,18 @@
 
 namespace hocket::inline HOCKET_ABI::detail {
 
-event_loop::event_loop(const clock_source& time, parker* bed, const char* name, bool shared) noexcept
+// A worker sleeps by the machine's clock, whatever its timers go by.
+event_loop::event_loop(const clock_source& time, parker* bed, const char* name, bool stays) noexcept
     : clock_(time),
       inbox_(bed ? *bed : futex_),
-      polls_(bed ? bed->as_driver() : nullptr),
+      drivers_({stays ? steady_clock() : time, stays}, name, bed),
       wheel_(time, *this, *this),
-      coroutines_(*this, name, shared),
+      coroutines_(*this, name, stays),
       house_(time) {}
 
 void event_loop::begin_turn(std::size_t number) noexcept {
   take_posted();
-  polls_.turn();
+  drivers_.poll_in_turn();
   if (number % house_turns == 0) [[unlikely]]
     house_.look();
   due_ = wheel_.advance(turn_size);
@@ -33,7 +34,7 @@ void event_loop::take_posted() noexcept {
 // Without timers no turn reads the clock. So if such a sleep ends without a wake, the house may be due.
 void event_loop::sleep(time_point until) noexcept {
   if (!inbox_.sleep(until) && wheel_.empty()) house_.ask();
-  polls_.soon();
+  drivers_.poll_soon();
 }
 
 // --- executor

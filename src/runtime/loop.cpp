@@ -71,7 +71,7 @@ time_point loop::begin_sleep() {
   begin_run();
   running_scope running({this, &ready_}, nullptr);
   const time_point house = keep_house();
-  polls_.turn();
+  drivers_.poll_in_turn();
   if (busy() || !inbox_.begin_sleep()) return time_point::min();
   asleep_ = true;
   return std::min(wheel_.next_expiry(), house);
@@ -85,8 +85,9 @@ void loop::begin_run() {
   expects(
       current_executor() == nullptr, "a loop was run by a coroutine",
       "it would block the worker that runs it: await what the loop shall finish, or run the loop on its own thread");
+  drivers_.expect_same_process();
   end_sleep();
-  polls_.soon();
+  drivers_.poll_soon();
 }
 
 void loop::stop() noexcept {
@@ -116,8 +117,7 @@ bool loop::rest(time_point until) noexcept {
   const time_point house = keep_house();
   if (busy()) return true;  // what was given back there may have been waited for
   const time_point next = std::min({until, wheel_.next_expiry(), house});
-  if (sleeps_) return sleep(next), true;
-  polls_.soon();
+  if (sleeps_ || drivers_.made()) return sleep(next), true;
   return next <= now();
 }
 

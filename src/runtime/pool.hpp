@@ -71,7 +71,6 @@ struct runtime::state : detail::pool_core {
   const clock_source& time;
   const unhandled_handler unhandled;
   const worker_hook on_start, on_stop;
-  driver_maker* const drivers;  // null: workers have none. There only while the runtime is constructed
   stop_source stop;
   context_ptr ctx;
   std::vector<std::unique_ptr<detail::worker>> workers;

@@ -34,7 +34,6 @@ runtime::state::state(runtime& owner, const runtime_options& options, std::size_
       unhandled(options.on_unhandled ? options.on_unhandled : &abort_on_unhandled),
       on_start(options.on_start),
       on_stop(options.on_stop),
-      drivers(options.drivers),
       ctx(context::child_of(context::root(), {.name = options.name, .stop = &stop}, {})) {
   workers.reserve(count);
   for (std::size_t i = 0; i < count; ++i) workers.push_back(std::make_unique<worker>(*this, i));
@@ -161,9 +160,9 @@ timer_service* runtime::timers() noexcept {
 }
 
 // Of the present worker, too.
-driver* runtime::io_driver() noexcept {
+driver_access runtime::drivers() noexcept {
   worker* here = state_->here();
-  return here ? here->io_driver() : nullptr;
+  return here ? here->drivers() : driver_access{};
 }
 
 std::error_code runtime::enroll(std::size_t count) noexcept { return admit(count, false); }

@@ -2,7 +2,6 @@
 
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/detail/current.hpp>
-#include <hocket/core/driver.hpp>
 
 #include "runtime/platform/thread_name.hpp"
 #include "runtime/pool.hpp"
@@ -25,37 +24,15 @@ worker::worker(runtime::state& pool, std::size_t index)
 
 void worker::start() {
   thread_ = std::thread([this] { run(); });
-  if (!pool_.drivers) return;
-  // ORDER: acquire, pairs with the store in make_driver(): the failure is visible.
-  while (has_driver_.load(std::memory_order_acquire) == 0) futex_wait(has_driver_, 0);
-  if (failure_) std::rethrow_exception(failure_);
 }
 
 void worker::run() noexcept {
   const exit_hook_scope ending;
   name_this_thread(pool_.name, index_);
   call(pool_.on_start);
-  if (make_driver()) work();
-  driver_.reset();
+  work();
+  drivers_.close();
   call(pool_.on_stop);
-}
-
-// Here and not in the constructor, because a driver may belong to the thread that makes it.
-bool worker::make_driver() noexcept {
-  if (!pool_.drivers) return true;
-  try {
-    driver_ = pool_.drivers->make(index_);
-  } catch (...) {
-    failure_ = std::current_exception();
-  }
-  expects(driver_ || failure_, "a driver_maker made no driver", "return one, or throw", pool_.name);
-  const bool made = !failure_;  // which the constructor may take from now on
-  if (made) inbox_.sleep_in(*driver_);
-  polls_.set(driver_.get());
-  // ORDER: release, pairs with the load in start().
-  has_driver_.store(1, std::memory_order_release);
-  futex_wake_all(has_driver_);
-  return made;
 }
 
 void worker::work() noexcept {

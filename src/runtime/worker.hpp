@@ -4,7 +4,7 @@
 // worker comes back to its loop (a child has waited) it begins itself in its turn.
 //
 // The worker's loop:
-//   1. turn(): the inbox, what was injected into the pool, its driver if it has one, timers, then at most
+//   1. turn(): what was injected into the pool, its event loop's turn (inbox, driver, timers), then at most
 //      turn_size of each queue: what stays, what was forked (at least one: what stays may never run out), what migrates
 //   2. nothing was ready: find_and_begin(): what was injected, then half of what another worker has
 //   3. nothing was found: rest(): asleep until something is posted, a timer is due, another worker has too much or the
@@ -12,7 +12,7 @@
 // The states and their protocol: idle_workers.hpp.
 //
 // Who may touch what. What is counted: written by this thread alone; read by all. standing_: standstill.hpp. thread_:
-// the runtime. failure_: this thread, then the runtime's constructor. Everything else: this thread.
+// the runtime. Everything else: this thread.
 //
 // What the turn itself makes ready before it runs anything (by its driver, by its timers) wakes nobody: the turn knows
 // best how much that is, and looks once it has all of it.
@@ -23,8 +23,6 @@
 #include "runtime/standstill.hpp"
 #include "runtime/worker_core.hpp"
 
-#include <exception>
-#include <memory>
 #include <thread>
 
 namespace hocket::inline HOCKET_ABI::detail {
@@ -33,7 +31,7 @@ class worker final : public event_loop, public worker_core {
  public:
   worker(runtime::state& pool, std::size_t index);
 
-  // Throws what the making of its driver throws, or what the system says when it starts no more threads. Then join().
+  // Throws what the system says when it starts no more threads.
   void start();
   void join() { thread_.join(); }
   bool started() const noexcept { return thread_.joinable(); }
@@ -64,7 +62,6 @@ class worker final : public event_loop, public worker_core {
     number.store(number.load(std::memory_order_relaxed) + more, std::memory_order_release);
   }
   void run() noexcept;
-  [[nodiscard]] bool make_driver() noexcept;
   void work() noexcept;
   void call(worker_hook hook) noexcept;
   bool turn() noexcept;
@@ -77,15 +74,12 @@ class worker final : public event_loop, public worker_core {
 
   runtime::state& pool_;
   const std::size_t index_;
-  std::unique_ptr<driver> driver_;  // null: sleeps on the futex
-  bool gathers_ = false;            // in gather()
+  bool gathers_ = false;  // in gather()
   tally resumed_, timers_, latest_ns_, at_home_;
   standstill::mark standing_{0};
   atomic<const thread_state*> seated_{nullptr};  // the state of its thread, once it runs
   atomic<std::size_t> entered_{0};
   atomic<std::size_t> left_{0};
-  atomic<std::uint32_t> has_driver_{0};  // or failed to make one
-  std::exception_ptr failure_;
   std::thread thread_;
 };
 

@@ -78,8 +78,8 @@ class worker_core {
   [[nodiscard]] search find_work() noexcept;
 
   // When nothing was found: is asleep until something is posted, another worker has too much, or the time is over.
-  // called(): asked after the sleep is announced; true: it must not sleep. sleep(watches): sleeps in the inbox. One that
-  // watches ends it soon: it looks then whether a worker is stuck. Gives whether it has slept.
+  // called(): asked after the sleep is announced; true: it must not sleep. sleep(watches): sleeps in the inbox. One
+  // that watches ends it soon: it looks then whether a worker is stuck. Gives whether it has slept.
   template <class Called, class Sleep>
   bool rest(Called called, Sleep sleep) noexcept {
     const auto [looks_again, others_awake, watches] = shared_.idle.begin_sleep(*this, std::exchange(searching_, false));

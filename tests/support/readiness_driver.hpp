@@ -1,7 +1,9 @@
 // A small driver: coroutines wait until a descriptor can be read. It is epoll and an eventfd, takes few events at a
 // time, and counts what is done to it.
 //
-//   auto ready = co_await readable(fd);   // on a loop or a runtime that has such a driver
+//   readiness_drivers io;                      // the kind
+//   auto ready = co_await readable(fd);        // by a driver of the newest kind, on a loop, a runtime or a plain
+//   thread readiness_driver& one = io.on(lp);         // the driver of a loop, made if there is none
 //
 // One wait for each descriptor. A wait has a seat while it is registered, whose number is what epoll tells. No wait
 // begins between a park() and the poll() that hands on what it has collected, but waits may end: an event whose seat is
@@ -10,10 +12,14 @@
 #include <hocket/base/clock.hpp>
 #include <hocket/base/detail/mutex.hpp>
 #include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/driver_slot.hpp>
 #include <hocket/core/detail/operation.hpp>
-#include <hocket/core/driver.hpp>
 #include <hocket/core/executor.hpp>
+#include <hocket/core/sync_wait.hpp>
+#include <hocket/coro/spawn.hpp>
 #include <hocket/runtime/descriptor_parker.hpp>
+#include <hocket/runtime/detail/worker_at.hpp>
+#include <hocket/runtime/loop.hpp>
 
 #include <algorithm>
 #include <array>
@@ -31,41 +37,41 @@
 
 namespace hocket_test {
 
-class readiness_driver final : public hocket::driver, public hocket::primitive::wait_source {
+class readiness_drivers;
+
+class readiness_driver final : public hocket::detail::driver, public hocket::primitive::wait_source {
  public:
   static constexpr std::size_t most_events = 8;  // that are collected at once
 
-  explicit readiness_driver(std::uint32_t turns_between_polls = 1) : driver(turns_between_polls) {
+  explicit readiness_driver(std::uint32_t turns_between_polls = 1, readiness_drivers* kind = nullptr)
+      : driver(turns_between_polls), kind_(kind) {
     if (epoll_ < 0 || bell_ < 0) throw std::system_error(errno, std::system_category(), "a descriptor of a driver");
     epoll_event event{};
     event.events = EPOLLIN;
     event.data.u64 = the_bell;
     ::epoll_ctl(epoll_, EPOLL_CTL_ADD, bell_, &event);
   }
-  ~readiness_driver() override {
-    expect_owner();
-    if (waiting() != 0)
-      hocket::detail::fatal("a driver was destroyed while somebody waits at it", "end the waits before");
-    ::close(bell_);
-    ::close(epoll_);
-  }
+  ~readiness_driver() override;
 
   // --- driver
-
   bool park(hocket::time_point until) noexcept override {
     expect_owner();
     parks_.fetch_add(1);
     if (returns_for_no_reason > 0) return --returns_for_no_reason, take_wake();
-    for (const std::size_t before = collected_;;) {
+    for (;;) {
       if (take_wake()) return true;
       const hocket::time_point now = hocket::steady_clock().now();
-      const int limit = collected_ - before >= returns_with ? 0 : hocket::poll_timeout(until, now);
+      const int limit = collected_ >= returns_with ? 0 : hocket::poll_timeout(until, now);
       if (limit != 0) asleep_until_.store(until.time_since_epoch().count());
       collect(limit);
       asleep_until_.store(awake);
       if (take_wake()) return true;
-      if (collected_ - before >= returns_with || until <= now) return false;
+      if (collected_ >= returns_with || until <= now) return false;
     }
+  }
+  void await_wake() noexcept override {
+    expect_owner();
+    while (!take_wake()) wait_for_bell(-1);
   }
   void wake() noexcept override {
     const std::uint64_t one = 1;
@@ -87,14 +93,13 @@ class readiness_driver final : public hocket::driver, public hocket::primitive::
     return asleep_until_.load() == until.time_since_epoch().count();
   }
   bool sleeps() const noexcept { return asleep_until_.load() != awake; }
-  std::size_t waiting() noexcept {
+  std::size_t waiting() const noexcept override {
     hocket::primitive::locked guard(mutex_);
     std::size_t count = 0;
     for (const seat& one : seats_) count += one.who != nullptr;
     return count;
   }
-  // For a host that watches it.
-  int descriptor() const noexcept { return epoll_; }
+  int descriptor() const noexcept override { return epoll_; }
 
   int returns_for_no_reason = 0;             // as many of the next parks; its owner sets it
   std::atomic<std::size_t> returns_with{1};  // so many events, from a park
@@ -104,17 +109,14 @@ class readiness_driver final : public hocket::driver, public hocket::primitive::
   // What a wait for a descriptor is. The error: it is not one that can be waited for.
   struct reading {
     using value_type = void;
+    readiness_drivers* kind;
     int fd;
     int error = 0;
 
     bool try_now() noexcept { return false; }
-    void begin(hocket::primitive::suspension& wait, hocket::primitive::waiter& entry) noexcept {
-      hocket::driver* here = hocket::current_executor()->io_driver();
-      if (!here) hocket::detail::fatal("a wait for a descriptor where there is no driver", "give the loop one");
-      static_cast<readiness_driver*>(here)->begin(*this, wait, entry);
-    }
+    void begin(hocket::primitive::suspension& wait, hocket::primitive::waiter& entry) noexcept;
     hocket::result<void> take() noexcept {
-      if (error != 0) return hocket::failure(std::error_code(error, std::system_category()));
+      if (error != 0) return hocket::failure(std::error_code(error, std::generic_category()));
       return {};
     }
   };
@@ -182,7 +184,7 @@ class readiness_driver final : public hocket::driver, public hocket::primitive::
   // What is there, after `limit` milliseconds at most, behind what was collected before.
   void collect(int limit) noexcept {
     const std::size_t room = most_events - collected_;
-    if (room == 0) return wait_for_bell(limit);
+    if (room == 0) return;
     const int got = ::epoll_wait(epoll_, events_.data() + collected_, static_cast<int>(room), limit);
     if (got < 0 && errno != EINTR) hocket::detail::fatal("epoll_wait failed", "none");
     for (std::size_t i = collected_, end = i + static_cast<std::size_t>(std::max(got, 0)); i < end; ++i) {
@@ -195,39 +197,128 @@ class readiness_driver final : public hocket::driver, public hocket::primitive::
     static_cast<void>(::poll(&look, 1, limit));
   }
 
+  readiness_drivers* const kind_;  // null: of none
   const int epoll_ = ::epoll_create1(EPOLL_CLOEXEC), bell_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   const std::thread::id owner_ = std::this_thread::get_id();
   std::array<epoll_event, most_events> events_{};
   std::size_t collected_ = 0;
   std::atomic<unsigned> parks_{0}, polls_{0};
   std::atomic<hocket::duration::rep> asleep_until_{awake};
-  hocket::primitive::thread_mutex mutex_;
+  mutable hocket::primitive::thread_mutex mutex_;
   std::array<seat, 256> seats_;
 };
 
-// One for each worker of a runtime.
-class readiness_drivers final : public hocket::driver_maker {
+// The kind.
+class readiness_drivers final : public hocket::detail::driver_kind_of<readiness_driver>,
+                                public hocket::primitive::wait_source {
  public:
-  explicit readiness_drivers(std::uint32_t turns_between_polls = 1) : turns_(turns_between_polls) {}
+  explicit readiness_drivers(std::uint32_t turns_between_polls = 1)
+      : driver_kind_of("readiness"), turns_(turns_between_polls) {
+    newest = this;
+  }
 
-  std::unique_ptr<hocket::driver> make(std::size_t worker) override {
-    auto made = std::make_unique<readiness_driver>(turns_);
-    if (worker != made_.size()) hocket::detail::fatal("the drivers of a runtime are made out of order", "none");
+  // A task that makes a driver where it runs.
+  auto ask(readiness_driver*& found) {
+    return [this, &found]() -> hocket::task<> {
+      found = hocket::detail::driver_here(*this).value();
+      co_return;
+    };
+  }
+
+  // The driver of a loop that does not run now. Runs a turn of it.
+  readiness_driver& on(hocket::loop& lp) {
+    readiness_driver* found = nullptr;
+    hocket::spawn(lp, ask(found));
+    lp.poll();
+    return *found;
+  }
+  // Has the workers make theirs, in their order.
+  readiness_drivers& on(hocket::runtime& rt) {
+    for (std::size_t i = 0; i < rt.workers(); ++i) {
+      readiness_driver* found = nullptr;
+      hocket::detail::worker_at place(rt, i);
+      hocket::sync_wait(hocket::spawn(place, ask(found)));
+    }
+    return *this;
+  }
+
+  // Of those that there are, in the order of their making.
+  std::size_t count() const noexcept {
+    hocket::primitive::locked guard(mutex_);
+    return made_.size();
+  }
+  readiness_driver& operator[](std::size_t index) const noexcept {
+    hocket::primitive::locked guard(mutex_);
+    return *made_[index];
+  }
+  std::size_t waiting() const noexcept {
+    hocket::primitive::locked guard(mutex_);
+    std::size_t all = 0;
+    for (const readiness_driver* one : made_) all += one->waiting();
+    return all;
+  }
+
+  static inline readiness_drivers* newest = nullptr;
+
+  std::error_code fails{};                      // the making of one, instead
+  std::atomic<unsigned> asked{0};               // how often one was to be made
+  const hocket::clock_source* clock = nullptr;  // which they follow; null: the machine's
+  bool of_one_thread = false;
+
+  // driver_kind
+  bool follows(const hocket::clock_source& time) const noexcept override {
+    return clock ? &time == clock : driver_kind::follows(time);
+  }
+  bool is_bound_to_a_thread() const noexcept override { return of_one_thread; }
+
+  // Of waits that have no driver.
+  const char* what() const noexcept override { return "a descriptor"; }
+  bool detach(hocket::primitive::waiter&) noexcept override { return false; }
+  void pass_on(hocket::primitive::waiter&) noexcept override {}
+
+  void remove(const readiness_driver& gone) noexcept {
+    hocket::primitive::locked guard(mutex_);
+    std::erase(made_, &gone);
+  }
+
+ private:
+  hocket::result<std::unique_ptr<readiness_driver>> make_driver(const hocket::detail::driver_owner&) noexcept override {
+    ++asked;
+    if (fails) return hocket::failure(fails);
+    auto made = std::make_unique<readiness_driver>(turns_, this);
+    hocket::primitive::locked guard(mutex_);
     made_.push_back(made.get());
     return made;
   }
-  std::size_t count() const noexcept { return made_.size(); }
-  // While the runtime is there.
-  readiness_driver& operator[](std::size_t worker) const noexcept { return *made_[worker]; }
-
- private:
   const std::uint32_t turns_;
+  mutable hocket::primitive::thread_mutex mutex_;
   std::vector<readiness_driver*> made_;
 };
 
+inline readiness_driver::~readiness_driver() {
+  expect_owner();
+  if (waiting() != 0)
+    hocket::detail::fatal("a driver was destroyed while somebody waits at it", "end the waits before");
+  if (kind_) kind_->remove(*this);
+  ::close(bell_);
+  ::close(epoll_);
+}
+
+inline void readiness_driver::reading::begin(hocket::primitive::suspension& wait,
+                                             hocket::primitive::waiter& entry) noexcept {
+  const hocket::result<readiness_driver*> here = hocket::detail::driver_here(*kind);
+  if (here) return (*here)->begin(*this, wait, entry);
+  error = here.error().value();
+  static_cast<void>(wait.take_now(entry, *kind));
+}
+
+inline hocket::primitive::operation<readiness_driver::reading> readable(
+    readiness_drivers& kind, int fd, hocket::call_site at = hocket::this_call_site()) noexcept {
+  return hocket::primitive::operation(readiness_driver::reading{&kind, fd}, at);
+}
 inline hocket::primitive::operation<readiness_driver::reading> readable(
     int fd, hocket::call_site at = hocket::this_call_site()) noexcept {
-  return hocket::primitive::operation(readiness_driver::reading{fd}, at);
+  return readable(*readiness_drivers::newest, fd, at);
 }
 
 }  // namespace hocket_test

@@ -4,6 +4,8 @@
 #include <hocket/stackless.hpp>
 
 #include "pair.hpp"
+#include "support/readiness_driver.hpp"
+#include "unit/runtime/wire.hpp"
 
 #include <doctest/doctest.h>
 #include <thread>
@@ -164,4 +166,35 @@ TEST_CASE("a home may go while a turn of it stands in line, in an io_context tha
     if (again) host.run();
   }
   CHECK(order.empty());
+}
+
+TEST_CASE("coroutines of a home wait for hocket's own I/O, and the io_context ends with the last of them") {
+  readiness_drivers io;
+  wire line;
+  net::io_context host;
+  asio_home home(host);
+  auto read = [&](int times) -> task<int> {
+    int seen = 0;
+    for (; times != 0; --times) {
+      auto ready = co_await hocket_test::readable(line.fd());
+      seen += ready && line.take();
+    }
+    co_return seen;
+  };
+  for (int round = 0; round < 3; ++round) {
+    auto reads = spawn(home, read, 100);
+    std::thread other([&] {
+      for (int i = 0; i < 100; ++i) line.send();
+    });
+    host.restart();
+    host.run();
+    other.join();
+    CHECK(sync_wait(std::move(reads)) == 100);
+  }
+  CHECK(io.asked == 1);
+  auto cancelled = spawn(home, read, 1);
+  home.cancel_all();
+  host.restart();
+  host.run();
+  CHECK(sync_wait(std::move(cancelled)) == 0);
 }

@@ -6,16 +6,19 @@
 
 namespace hocket::inline HOCKET_ABI {
 
-class driver;
-
-namespace detail {
-class registry;
-}  // namespace detail
-
 class spawn_target;
 
 namespace detail {
+class driver_slot;
+class inbox;
+class registry;
 class timer_service;
+
+// Where a thread has its driver, and the inbox in which it sleeps (core/detail/driver_slot.hpp).
+struct driver_access {
+  driver_slot* slot = nullptr;
+  inbox* sleeper = nullptr;
+};
 }  // namespace detail
 
 // Protocol. post() hands over a runnable whose coroutine is suspended and which is in no other queue; the executor
@@ -40,8 +43,8 @@ class executor {
   // Where the scheduled coroutines that run here are listed; null if they are not. On its own thread only.
   virtual detail::registry* coroutines() noexcept { return nullptr; }
 
-  // What its thread waits for I/O by; null if it has none. On its own thread only.
-  virtual driver* io_driver() noexcept { return nullptr; }
+  // Where its thread has what it waits for I/O by; nothing, if it has no place for that. On its own thread only.
+  virtual detail::driver_access drivers() noexcept { return {}; }
 
   // Where to spawn what shall run here and belongs to nobody who runs here; null if there is no such place.
   virtual spawn_target* target() noexcept { return nullptr; }

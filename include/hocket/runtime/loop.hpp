@@ -5,12 +5,12 @@
 //   lp.run();                          // until no coroutine is left
 //   while (game.tick()) lp.run_for(16ms);   // or a frame at a time: the caller's thread stays the caller's
 //
-// What a turn does, in this order: take what other threads posted, poll the driver if there is one (core/driver.hpp),
-// fire the timers that are due, resume the coroutines that are ready and those that become so meanwhile. A turn resumes
-// at most 64, so that neither timers nor other threads starve beside busy coroutines.
-// With nothing to do, run() and run_for() park until something is posted or a timer is due. Before it parks, and now
-// and then beside that, the thread's house is kept (core/detail/housekeeping.hpp): stacks that were not needed for a
-// while are given back.
+// What a turn does, in this order: take what other threads posted, poll the driver if the loop waits for I/O
+// (core/detail/driver.hpp), fire the timers that are due, resume the coroutines that are ready and those that become so
+// meanwhile. A turn resumes at most 64, so that neither timers nor other threads starve beside busy coroutines. With
+// nothing to do, run() and run_for() park until something is posted or a timer is due. Before it parks, and now and
+// then beside that, the thread's house is kept (core/detail/housekeeping.hpp): stacks that were not needed for a while
+// are given back.
 //
 // Threads. post(), spawn(), stop() and the handles: any thread. Everything else: one thread at a time, "its" thread
 // while it runs; it may be another later, but not while a fiber has begun and not ended: a fiber stays on its thread
@@ -39,8 +39,9 @@
 // own, the next steps do not differ, and it makes no difference whether the host watches by level or by edge.
 // A host that waits without step 1 is not woken. If it leaves step 3 out, step 5 does that.
 //
-// The parker may be a driver. Then step 1 polls it, and so does step 5, whatever the number of turns between; if it has
-// a descriptor of its own that says when it is to be polled, the host watches that one.
+// If the guest waits for I/O, its parker watches the driver's descriptor (parker::watch), and the host's wait ends for
+// I/O, too. Steps 1 and 5 poll the driver. A parker that watches nothing leaves the guest without I/O: its operations
+// fail with not_supported.
 //
 // Destroying a loop kills the coroutines that are left (they unwind, core/detail/unwind.hpp) and runs them to their
 // end. At check level `debug` a notice (on_notice) tells before of each that waits in a circle of them. Spawns are
@@ -56,7 +57,8 @@ namespace hocket::inline HOCKET_ABI {
 struct loop_options {
   const char* name = "loop";           // of its coroutines that have no name of their own; outlives the loop
   const clock_source* time = nullptr;  // null: the machine's monotonic clock
-  parker* park = nullptr;  // outlives the loop; may be a driver. Null: a futex (with a clock of one's own: none)
+  parker* park =
+      nullptr;  // outlives the loop. Null: a futex, or the driver of its I/O (with a clock of one's own: none)
   unhandled_handler on_unhandled = nullptr;  // null: abort, naming the coroutine
 };
 

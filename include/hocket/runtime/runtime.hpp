@@ -10,14 +10,14 @@
 // coroutine (the children of a when_all, an eager task) stay on one worker at a time and need no protection from each
 // other.
 //
-// A worker's turn: what other threads posted to it, what was posted to the runtime, what its driver has (if it has one,
-// and not in each turn: core/driver.hpp), timers that are due, then what is ready: its fibers and whatever else stays
-// with it, what was forked on it and has not begun, and its tasks; at most 64 each, first in, first out (of the forks
-// the last one first, and one alone where what stays does not run out). So fibers, forks, tasks, timers and I/O wait
-// for each other for a bounded number of turns. A worker that runs dry looks for work at the others, and sleeps if
-// there is none; one that has more than it is about to run wakes a sleeper. While some worker is awake one of those
-// that are not looks now and then whether another is stuck in a coroutine that does not let go, and takes over what is
-// ready there: what is ready elsewhere than on that worker's own fibers is never held up for long.
+// A worker's turn: what other threads posted to it, what was posted to the runtime, what its driver has (if it waits
+// for I/O, and not in each turn: core/detail/driver.hpp), timers that are due, then what is ready: its fibers and
+// whatever else stays with it, what was forked on it and has not begun, and its tasks; at most 64 each, first in, first
+// out (of the forks the last one first, and one alone where what stays does not run out). So fibers, forks, tasks,
+// timers and I/O wait for each other for a bounded number of turns. A worker that runs dry looks for work at the
+// others, and sleeps if there is none; one that has more than it is about to run wakes a sleeper. While some worker is
+// awake one of those that are not looks now and then whether another is stuck in a coroutine that does not let go, and
+// takes over what is ready there: what is ready elsewhere than on that worker's own fibers is never held up for long.
 //
 // Each worker has timers of its own: a deadline fires on the worker where the wait began. While that one is stuck in a
 // coroutine that does not let go, a wait with a deadline that began there does not end, whoever grants it. Its driver
@@ -67,8 +67,6 @@ using stall_handler = void (*)(const stall& of) noexcept;
 // Writes a line to the standard error.
 void print_stall(const stall& of) noexcept;
 
-class driver_maker;
-
 // Called on a worker's own thread, with its number. What it throws is fatal.
 using worker_hook = void (*)(std::size_t worker);
 
@@ -88,10 +86,6 @@ struct runtime_options {
   // A signal, SIGQUIT say, upon which the runtime is dumped to the standard error, by a thread that waits for it. The
   // handler that was there is called, too; ours stays installed when the runtime is gone. 0: none.
   int dump_on_signal = 0;
-
-  // Gives each worker a driver (core/driver.hpp), which its thread makes, uses and destroys: between the two
-  // hooks. The maker is not used once the constructor has returned. Null: workers sleep on a futex.
-  driver_maker* drivers = nullptr;
 
   worker_hook on_start = nullptr;  // before the worker runs anything: to set its affinity, its priority
   worker_hook on_stop = nullptr;   // after all that it has run
@@ -139,8 +133,7 @@ class runtime final : public executor, public spawn_target {
   static constexpr std::size_t most_workers = 1024;
 
   // Throws std::system_error: invalid_argument for more workers than most_workers, or what the system says when it
-  // starts no more threads, or of a signal that cannot be handled; std::bad_alloc; what the maker of its drivers
-  // throws.
+  // starts no more threads, or of a signal that cannot be handled; std::bad_alloc.
   explicit runtime(const runtime_options& options = {});
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;
@@ -184,7 +177,7 @@ class runtime final : public executor, public spawn_target {
   void post(detail::runnable& work) noexcept override;
   void post_all(const detail::runnables& works) noexcept override;
   detail::timer_service* timers() noexcept override;
-  driver* io_driver() noexcept override;
+  detail::driver_access drivers() noexcept override;
   void offer() noexcept override;
   spawn_target* target() noexcept override { return this; }
   executor& home() noexcept override { return *this; }

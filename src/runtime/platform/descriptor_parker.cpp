@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <ctime>
 #include <poll.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <system_error>
 #include <unistd.h>
@@ -22,25 +23,45 @@ using std::chrono::days;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-int new_eventfd() {
-  const int fd = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (fd < 0) throw std::system_error(errno, std::system_category(), "eventfd");
-  return fd;
+int new_epoll() {
+  const int epoll = ::epoll_create1(EPOLL_CLOEXEC);
+  if (epoll < 0) throw std::system_error(errno, std::system_category(), "epoll_create1");
+  return epoll;
 }
 
-// What is left until then, at most a day: a timespec of 32 bits can say that, and a longer wait is several.
+// 0, or what is wrong.
+int add_to(int epoll, int fd) noexcept {
+  epoll_event reading{};
+  reading.events = EPOLLIN;
+  return ::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &reading) == 0 ? 0 : errno;
+}
+
+int new_bell(int epoll) {
+  const int bell = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  const int wrong = bell < 0 ? errno : add_to(epoll, bell);
+  if (wrong == 0) return bell;
+  if (bell >= 0) ::close(bell);
+  ::close(epoll);
+  throw std::system_error(wrong, std::system_category(), "eventfd");
+}
+
 duration left_until(time_point until, time_point now) noexcept {
   if (until <= now) return duration::zero();
-  return until > deadline_after(now, days(1)) ? duration(days(1)) : until - now;
+  return until == time_point::max() ? duration::max() : until - now;
 }
 
-void wait_readable(int fd, duration at_most) noexcept {
+// False: not readable, or a signal has ended the wait.
+bool wait_readable(int fd, duration at_most) noexcept {
+  at_most = std::min<duration>(at_most, days(1));  // a timespec of 32 bits can say that, and a longer wait is several
   const auto whole = std::chrono::duration_cast<seconds>(at_most);
   timespec limit{};
   limit.tv_sec = static_cast<std::time_t>(whole.count());
   limit.tv_nsec = static_cast<long>((at_most - whole).count());
   pollfd reading{fd, POLLIN, 0};
-  static_cast<void>(::ppoll(&reading, 1, &limit, nullptr));  // a signal may end it: the caller looks again
+  const bool ready = ::ppoll(&reading, 1, &limit, nullptr) > 0;
+  expects(!ready || (reading.revents & POLLNVAL) == 0, "the descriptor of a parker cannot be waited at",
+          "leave it to the parker: it may be watched, but not closed or used");
+  return ready;
 }
 
 // Whether there was a wake; it is taken.
@@ -54,23 +75,37 @@ bool take_wake(int fd) noexcept {
 
 }  // namespace
 
-descriptor_parker::descriptor_parker() : fd_(new_eventfd()) {}
+descriptor_parker::descriptor_parker() : epoll_(new_epoll()), bell_(new_bell(epoll_)) {}
 
-descriptor_parker::~descriptor_parker() { ::close(fd_); }
+descriptor_parker::~descriptor_parker() {
+  ::close(bell_);
+  ::close(epoll_);
+}
 
 bool descriptor_parker::park(time_point until) noexcept {
-  while (!take_wake(fd_)) {
-    const time_point now = steady_clock().now();
-    if (until <= now) return false;
-    wait_readable(fd_, left_until(until, now));
+  for (bool watched = false; !take_wake(bell_);
+       watched = wait_readable(epoll_, left_until(until, steady_clock().now()))) {
+    if (watched || until <= steady_clock().now()) return false;
   }
   return true;
 }
 
+// What is watched may be readable meanwhile, so only the bell counts.
+void descriptor_parker::await_wake() noexcept {
+  while (!take_wake(bell_)) wait_readable(bell_, duration::max());
+}
+
+std::error_code descriptor_parker::watch(int descriptor) noexcept {
+  const int wrong = add_to(epoll_, descriptor);
+  return wrong == 0 ? std::error_code{} : std::error_code(wrong, std::system_category());
+}
+
+void descriptor_parker::unwatch(int descriptor) noexcept { ::epoll_ctl(epoll_, EPOLL_CTL_DEL, descriptor, nullptr); }
+
 // As soon as the write has its effect this may be destroyed: the system call keeps the file, and nothing else is used.
 void descriptor_parker::wake() noexcept {
   const int kept = errno;
-  const int fd = fd_;
+  const int fd = bell_;
   const std::uint64_t one = 1;
   const auto written = ::write(fd, &one, sizeof one);  // never full: one wake for each sleep
   expects(written == sizeof one, "the descriptor of a parker cannot be written",

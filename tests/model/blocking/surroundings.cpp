@@ -7,7 +7,6 @@
 namespace hocket::inline HOCKET_ABI::detail {
 
 void name_this_thread(const char*, std::size_t) noexcept {}
-std::uint32_t forks_so_far() noexcept { return 0; }
 exit_hook_scope::exit_hook_scope() noexcept = default;
 exit_hook_scope::~exit_hook_scope() = default;
 

@@ -1,5 +1,6 @@
 // src/core/current.cpp as seen by library sources under the model: the threads of a model test are one real thread, so
 // what is `thread_local` in the library is here an array with a place for each of them, empty in every execution.
+#include <hocket/base/detail/forks.hpp>
 #include <hocket/core/detail/chance.hpp>
 #include <hocket/core/detail/current.hpp>
 #include <hocket/model/detail/explore.hpp>
@@ -23,6 +24,11 @@ thread_state& this_thread() noexcept {
 std::uint32_t first_chance_below(std::uint32_t bound) noexcept {
   return static_cast<std::uint32_t>(model::thread_index()) % bound;
 }
+
+std::uint32_t forks_so_far() noexcept { return 0; }
+
+// Nothing is made here that would need it.
+bool at_thread_exit(thread_exit_hook&) noexcept { return false; }
 
 bool leaving_by_failure() noexcept { return std::uncaught_exceptions() > 0 || this_thread().early_ends != 0; }
 

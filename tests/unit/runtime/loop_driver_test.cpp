@@ -69,8 +69,9 @@ bool is_readable(int fd) {
 }  // namespace
 
 TEST_CASE("what is ready before a loop waits for it, and what becomes so while it sleeps, is seen") {
-  readiness_driver io;
-  loop lp({.park = &io});
+  readiness_drivers kind;
+  loop lp;
+  readiness_driver& io = kind.on(lp);
   wire early, late;
   early.send();
   auto first = spawn(lp, read_one, std::cref(early)), second = spawn(lp, read_one, std::cref(late));
@@ -88,8 +89,9 @@ TEST_CASE("a loop that is busy sees what is ready within as many turns as its dr
   for (std::uint32_t turns : {1u, 3u, 8u}) {
     for (bool late : {false, true}) {
       CAPTURE(turns);
-      readiness_driver io(turns);
-      loop lp({.park = &io});
+      readiness_drivers kind(turns);
+      loop lp;
+      readiness_driver& io = kind.on(lp);
       wire line;
       bool over = false;
       unsigned yields = 0, at = 0;
@@ -113,8 +115,9 @@ TEST_CASE("a loop that is busy sees what is ready within as many turns as its dr
 }
 
 TEST_CASE("a busy loop whose driver is polled seldom does not see it sooner") {
-  readiness_driver io(1'000'000);
-  loop lp({.park = &io});
+  readiness_drivers kind(1'000'000);
+  loop lp;
+  kind.on(lp);
   wire line;
   bool over = false;
   unsigned yields = 0, at = 0;
@@ -131,8 +134,9 @@ TEST_CASE("a busy loop whose driver is polled seldom does not see it sooner") {
 }
 
 TEST_CASE("timers fire while a loop sleeps in its driver, and time-outs take a wait back") {
-  readiness_driver io;
-  loop lp({.park = &io});
+  readiness_drivers kind;
+  loop lp;
+  readiness_driver& io = kind.on(lp);
   wire line;
   auto sleeper = spawn(lp, nap, duration(3ms));
   auto reader = spawn(lp, read_within, std::cref(line), duration(2ms));
@@ -143,8 +147,9 @@ TEST_CASE("timers fire while a loop sleeps in its driver, and time-outs take a w
 
 TEST_CASE("data that is there beats a deadline that has passed") {
   manual_clock time;
-  readiness_driver io;
-  loop lp({.time = &time, .park = &io});
+  readiness_drivers kind;
+  kind.clock = &time;
+  loop lp({.time = &time});
   wire line;
   auto reader = spawn(lp, read_within, std::cref(line), duration(2ms));
   lp.poll();
@@ -156,8 +161,8 @@ TEST_CASE("data that is there beats a deadline that has passed") {
 }
 
 TEST_CASE("more events at once than a driver collects are all told") {
-  readiness_driver io;
-  loop lp({.park = &io});
+  readiness_drivers kind;
+  loop lp;
   std::vector<wire> lines(100);
   std::vector<join_handle<std::error_code>> all;
   for (const wire& one : lines) all.push_back(spawn(lp, read_one, std::cref(one)));
@@ -168,9 +173,10 @@ TEST_CASE("more events at once than a driver collects are all told") {
 }
 
 TEST_CASE("a driver that returns for no reason is parked again") {
-  readiness_driver io;
+  readiness_drivers kind;
+  loop lp;
+  readiness_driver& io = kind.on(lp);
   io.returns_for_no_reason = 5;
-  loop lp({.park = &io});
   wire line;
   auto reader = spawn(lp, read_one, std::cref(line));
   std::thread other([&] {
@@ -184,8 +190,8 @@ TEST_CASE("a driver that returns for no reason is parked again") {
 }
 
 TEST_CASE("an error of one wait is that wait's result") {
-  readiness_driver io;
-  loop lp({.park = &io});
+  readiness_drivers kind;
+  loop lp;
   auto wait_for_none = []() -> task<std::error_code> {
     auto ready = co_await readable(-1);
     co_return ready ? std::error_code{} : ready.error();
@@ -196,29 +202,30 @@ TEST_CASE("an error of one wait is that wait's result") {
 }
 
 TEST_CASE("a loop that ends has no wait left in its driver: cancelled ones are told, killed ones unwind") {
-  readiness_driver io;
+  readiness_drivers kind;
   wire one, other;
   {
-    loop lp({.park = &io});
+    loop lp;
     auto cancelled = spawn(lp, read_one, std::cref(one));
     lp.poll();
-    CHECK(io.waiting() == 1);
+    CHECK(kind.waiting() == 1);
     lp.cancel_all();
     lp.run();
     CHECK(sync_wait(std::move(cancelled)) == std::errc::operation_canceled);
   }
   {
-    loop lp({.park = &io});
+    loop lp;
     spawn(lp, read_one, std::cref(other));
     lp.poll();
-    CHECK(io.waiting() == 1);
+    CHECK(kind.waiting() == 1);
   }
-  CHECK(io.waiting() == 0);
+  CHECK(kind.count() == 0);  // it would have aborted with a wait left
 }
 
 TEST_CASE("what was collected for a wait that is over reaches nobody") {
-  readiness_driver io;
-  loop lp({.park = &io});
+  readiness_drivers kind;
+  loop lp;
+  readiness_driver& io = kind.on(lp);
   wire line;
   auto first = spawn(lp, read_one, std::cref(line));
   lp.poll();
@@ -231,9 +238,10 @@ TEST_CASE("what was collected for a wait that is over reaches nobody") {
   CHECK(sync_wait(std::move(first)) == std::errc::operation_canceled);
 }
 
-TEST_CASE("a host that watches the descriptor of its guest's driver sees I/O and posts") {
-  readiness_driver io(8);
-  loop lp({.park = &io});
+TEST_CASE("a host that watches its guest's parker sees I/O and posts") {
+  readiness_drivers kind(8);
+  descriptor_parker bell;
+  loop lp({.park = &bell});
   wire line;
   int rounds = 100;
   spawn(lp, read_all, std::cref(line), std::ref(rounds));
@@ -244,7 +252,7 @@ TEST_CASE("a host that watches the descriptor of its guest's driver sees I/O and
   int waits = 0;
   for (; lp.live() != 0; ++waits) {
     const time_point until = lp.begin_sleep();
-    pollfd look{io.descriptor(), POLLIN, 0};
+    pollfd look{bell.descriptor(), POLLIN, 0};
     ::poll(&look, 1, poll_timeout(until, lp.now()));
     lp.end_sleep();
     lp.poll();
@@ -256,16 +264,18 @@ TEST_CASE("a host that watches the descriptor of its guest's driver sees I/O and
 
 TEST_CASE("a host does not sleep on what its guest has collected") {
   frames_stay idle;
-  readiness_driver io(8);
-  loop lp({.park = &io});
+  readiness_drivers kind(8);
+  descriptor_parker bell;
+  loop lp({.park = &bell});
   wire line;
   auto reader = spawn(lp, read_one, std::cref(line));
   lp.poll();
   REQUIRE(lp.begin_sleep() == time_point::max());
   line.send();
   std::thread([&] { spawn(lp, nap, duration(0)); }).join();
-  CHECK(is_readable(io.descriptor()));
+  CHECK(is_readable(bell.descriptor()));
   lp.end_sleep();
+  CHECK(is_readable(bell.descriptor()));  // the wake is taken, the data is not
   CHECK(lp.begin_sleep() == time_point::min());
   while (lp.poll()) {
   }
@@ -273,8 +283,8 @@ TEST_CASE("a host does not sleep on what its guest has collected") {
 }
 
 TEST_CASE("run_for and step see what is ready, too") {
-  readiness_driver io(8);
-  loop lp({.park = &io});
+  readiness_drivers kind(8);
+  loop lp;
   wire line;
   int rounds = 2;
   spawn(lp, read_all, std::cref(line), std::ref(rounds));

@@ -91,28 +91,6 @@ void run_pairs(hocket::runtime& rt, int pairs, int rounds) {
   for (auto& one : all) sync_wait(std::move(one));
 }
 
-// Fails to make the driver of one worker.
-class failing_drivers final : public driver_maker {
- public:
-  explicit failing_drivers(std::size_t fails) : fails_(fails) {}
-  std::unique_ptr<driver> make(std::size_t worker) override {
-    if (worker == fails_) throw std::runtime_error("no driver");
-    return drivers_.make(worker);
-  }
-  std::size_t made() const noexcept { return drivers_.count(); }
-
- private:
-  readiness_drivers drivers_;
-  const std::size_t fails_;
-};
-
-class no_drivers final : public driver_maker {
- public:
-  std::unique_ptr<driver> make(std::size_t) override { return nullptr; }
-};
-
-std::atomic<unsigned> started{0}, ended{0};
-
 }  // namespace
 
 TEST_CASE("tasks of a runtime talk through descriptors, while it sleeps and while it is busy") {
@@ -120,7 +98,8 @@ TEST_CASE("tasks of a runtime talk through descriptors, while it sleeps and whil
     for (std::uint32_t turns : {1u, 8u}) {
       CAPTURE(workers);
       readiness_drivers io(turns);
-      hocket::runtime rt({.workers = workers, .drivers = &io});
+      hocket::runtime rt({.workers = workers});
+      io.on(rt);
       CHECK(io.count() == workers);
       run_pairs(rt, 1, 300);
       run_pairs(rt, 20, 50);
@@ -146,7 +125,8 @@ TEST_CASE("a busy worker sees what is ready within as many turns as its driver s
       std::size_t sent = 0, seen = 0;
       bool over = false;
       readiness_drivers io(turns);
-      hocket::runtime rt({.workers = 1, .drivers = &io});
+      hocket::runtime rt({.workers = 1});
+      io.on(rt);
       auto busy = [&]() -> task<> {
         while (!over) co_await yield();
       };
@@ -181,7 +161,8 @@ TEST_CASE("a worker that sleeps in its driver is woken by each spawn from outsid
   for (std::size_t workers : worker_counts) {
     CAPTURE(workers);
     readiness_drivers io;
-    hocket::runtime rt({.workers = workers, .drivers = &io});
+    hocket::runtime rt({.workers = workers});
+    io.on(rt);
     for (int i = 0; i < 1000; ++i) REQUIRE(sync_wait(spawn(rt, twice, i)) == 2 * i);
     wire line;
     auto late = spawn(rt, read_within, std::cref(line), duration(2ms));
@@ -194,7 +175,8 @@ TEST_CASE("a worker that sleeps in its driver is woken by each spawn from outsid
 TEST_CASE("a clock of one's own that has moved is looked at by workers that sleep in their drivers") {
   manual_clock time;
   readiness_drivers io;
-  hocket::runtime rt({.workers = 2, .time = &time, .drivers = &io});
+  hocket::runtime rt({.workers = 2, .time = &time});
+  io.on(rt);
   std::atomic<bool> begun{false};
   auto sleeper = spawn(rt, [&begun]() -> task<> {
     begun = true;
@@ -209,7 +191,8 @@ TEST_CASE("a clock of one's own that has moved is looked at by workers that slee
 TEST_CASE("a worker to which its driver brings more than it can run at once has others woken") {
   std::vector<wire> lines(20);
   readiness_drivers io;
-  hocket::runtime rt({.workers = 2, .drivers = &io});
+  hocket::runtime rt({.workers = 2});
+  io.on(rt);
   std::atomic<bool> held{false}, free{false};
   std::atomic<int> here{0};
   auto hold = [&]() -> task<> {
@@ -241,7 +224,8 @@ TEST_CASE("a worker to which its driver brings more than it can run at once has 
 TEST_CASE("a worker that runs alone what its driver brings has nobody woken for it") {
   wire line;
   readiness_drivers io;
-  hocket::runtime rt({.workers = 2, .drivers = &io});
+  hocket::runtime rt({.workers = 2});
+  io.on(rt);
   std::atomic<int> rounds{100};
   auto reader = spawn(rt, read_rounds, std::cref(line), std::ref(rounds));
   while (waiting(io) == 0 || !both_sleep(io)) std::this_thread::yield();
@@ -261,7 +245,8 @@ TEST_CASE("a wait in the driver of one worker is ended from anywhere: cancelled,
     CAPTURE(workers);
     std::vector<wire> lines(30);
     readiness_drivers io;
-    hocket::runtime rt({.workers = workers, .drivers = &io});
+    hocket::runtime rt({.workers = workers});
+    io.on(rt);
     std::vector<join_handle<std::error_code>> all;
     const auto begin = [&] {
       all.clear();
@@ -289,7 +274,8 @@ TEST_CASE("a runtime that is destroyed while tasks wait in drivers kills them") 
   for (std::size_t workers : worker_counts) {
     std::vector<wire> lines(30);
     readiness_drivers io;
-    hocket::runtime rt({.workers = workers, .drivers = &io});
+    hocket::runtime rt({.workers = workers});
+    io.on(rt);
     for (const wire& one : lines) spawn(rt, read_one, std::cref(one));
     while (waiting(io) < lines.size() / 2) std::this_thread::yield();
   }
@@ -298,7 +284,8 @@ TEST_CASE("a runtime that is destroyed while tasks wait in drivers kills them") 
 TEST_CASE("a dump tells of the waits while all workers sleep in their drivers") {
   std::vector<wire> lines(5);
   readiness_drivers io;
-  hocket::runtime rt({.workers = 3, .name = "shop", .drivers = &io});
+  hocket::runtime rt({.workers = 3, .name = "shop"});
+  io.on(rt);
   for (const wire& one : lines) spawn(rt, read_one, std::cref(one));
   while (waiting(io) != lines.size() || !all_sleep(io)) std::this_thread::yield();
   const std::string text = dump_text(rt);
@@ -310,33 +297,10 @@ TEST_CASE("a dump tells of the waits while all workers sleep in their drivers") 
   CHECK_FALSE(holds(text, "nothing here"));  // a driver may bring something
 }
 
-TEST_CASE("what the making of a driver throws comes out of the runtime's constructor") {
-  for (std::size_t fails : {0u, 1u, 3u}) {
-    CAPTURE(fails);
-    started = ended = 0;
-    failing_drivers io(fails);
-    const runtime_options options{.workers = 4,
-                                  .drivers = &io,
-                                  .on_start = [](std::size_t worker) { started |= 1u << worker; },
-                                  .on_stop = [](std::size_t worker) { ended |= 1u << worker; }};
-    CHECK_THROWS_WITH_AS(hocket::runtime rt(options), "no driver", std::runtime_error);
-    CHECK(io.made() == fails);
-    CHECK(started == (2u << fails) - 1);
-    CHECK(ended == started);
-  }
-}
-
-TEST_CASE("a maker that makes no driver is fatal") {
-  auto start = [] {
-    no_drivers io;
-    hocket::runtime rt({.workers = 1, .drivers = &io});
-  };
-  expect_fatal(start, "a driver_maker made no driver");
-}
-
 TEST_CASE("in a child, destroying a runtime with drivers of its parent does nothing") {
   readiness_drivers io;
-  auto rt = std::make_unique<hocket::runtime>(runtime_options{.workers = 2, .drivers = &io});
+  auto rt = std::make_unique<hocket::runtime>(runtime_options{.workers = 2});
+  io.on(*rt);
   while (!all_sleep(io)) std::this_thread::yield();
   expect_fatal(
       [&] {

@@ -10,6 +10,7 @@
 #include "support/readiness_driver.hpp"
 #include "support/runtime_look.hpp"
 #include "unit/runtime/dump_table.hpp"
+#include "unit/runtime/wire.hpp"
 
 #include <doctest/doctest.h>
 #include <mutex>
@@ -103,11 +104,16 @@ TEST_CASE("a timer, a coroutine that runs, and a driver may wake somebody") {
   bell.set();
   lp.run();
   event never;
-  readiness_driver io;
-  loop driven({.park = &io});
+  readiness_drivers kind;
+  loop driven;
+  kind.on(driven);
   auto idle = spawn(driven, wait_for, std::ref(never));
   step_until_quiet(driven);
-  CHECK(holds(dump_text(driven), "1 waiting"));
+  CHECK(holds(dump_text(driven), still(1)));  // nobody waits at the driver
+  wire line;
+  auto reads = spawn(driven, [&]() -> task<> { [[maybe_unused]] auto ready = co_await readable(line.fd()); });
+  step_until_quiet(driven);
+  CHECK(holds(dump_text(driven), "2 waiting"));
   CHECK_FALSE(holds(dump_text(driven), "nothing here"));
 }
 

@@ -76,7 +76,7 @@ class house {
   const clock_source& time_;
   time_point due_ = time_point::max();
   time_point gate_ = time_point::min();  // not after due_
-  std::uint64_t seen_ = 0;  // what news() was after the last look
+  std::uint64_t seen_ = 0;               // what news() was after the last look
   atomic<std::size_t> frames_{0};
 };
 

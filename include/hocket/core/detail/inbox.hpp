@@ -52,7 +52,7 @@ class inbox {
   inbox(const inbox&) = delete;
   inbox& operator=(const inbox&) = delete;
 
-  // Owner, before it has slept: in another one. Whoever wakes it has seen it sleep, and so sees this.
+  // Owner, while no sleep is announced: the next sleep is in another one (driver_slot.hpp, Adoption).
   void sleep_in(parker& bed) noexcept { parker_ = &bed; }
 
   // Any thread; lock-free, unless it must wake the owner.

@@ -1,5 +1,6 @@
-// An event loop: what a `loop` and a worker of a runtime have in common. It is the executor of one thread: its inbox and
-// the parker in which it sleeps, its driver, its run queue, its timers, the registry of its coroutines, and its house.
+// An event loop: what a `loop` and a worker of a runtime have in common. It is the executor of one thread: its inbox
+// and the parker in which it sleeps, its driver, its run queue, its timers, the registry of its coroutines, and its
+// house.
 //
 // A turn of the thread, in this order:
 //   1. begin_turn(): takes what other threads posted; polls the driver; fires the timers that are due. I/O comes before
@@ -12,11 +13,11 @@
 //
 // Access. post() and post_all(): any thread. Everything else: the thread that runs the loop.
 #pragma once
+#include <hocket/core/detail/driver_slot.hpp>
 #include <hocket/core/detail/housekeeping.hpp>
 #include <hocket/core/detail/inbox.hpp>
 #include <hocket/core/detail/registry.hpp>
 #include <hocket/core/detail/run_queue.hpp>
-#include <hocket/core/driver.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/time/detail/timer_wheel.hpp>
 
@@ -31,20 +32,21 @@ class event_loop : public executor, private timer_waker {
   void post(runnable& work) noexcept override;
   void post_all(const runnables& works) noexcept override;
   timer_service* timers() noexcept override { return &wheel_; }
-  driver* io_driver() noexcept override { return polls_.polled(); }
+  driver_access drivers() noexcept override { return {&drivers_, &inbox_}; }
   registry* coroutines() noexcept override { return &coroutines_; }
 
  protected:
-  // `bed`: how the thread sleeps; null: on a futex. `name`, `shared`: of the registry.
-  event_loop(const clock_source& time, parker* bed, const char* name, bool shared) noexcept;
+  // `bed`: how the thread sleeps; null: on a futex, and in its driver from when it has one. `name` is for people.
+  // `stays`: it is one of several workers, and runs on one thread for ever.
+  event_loop(const clock_source& time, parker* bed, const char* name, bool stays) noexcept;
   ~event_loop() = default;
 
   // `number` is the number of the turn: now and then it looks after the house.
   void begin_turn(std::size_t number) noexcept;
   // Something is ready, or due.
   bool busy() const noexcept { return due_ || !ready_.empty(); }
-  // It has a timer, or a driver that may bring something.
-  bool has_sources() const noexcept { return !wheel_.empty() || polls_.polled(); }
+  // It has a timer, or a wait at its driver.
+  bool has_sources() const noexcept { return !wheel_.empty() || (drivers_.made() && drivers_.made()->waiting() != 0); }
 
   void take_posted() noexcept;
   // Returns when the house wants to be looked after again.
@@ -55,7 +57,7 @@ class event_loop : public executor, private timer_waker {
   const clock_source& clock_;
   futex_parker futex_;
   inbox inbox_;
-  poll_schedule polls_;
+  driver_slot drivers_;
   run_queue ready_;
   timer_wheel wheel_;
   registry coroutines_;

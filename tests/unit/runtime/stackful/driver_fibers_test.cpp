@@ -57,8 +57,8 @@ void read_and_tell(const wire& from, std::atomic<int>& unwound) {
 
 TEST_CASE("fibers and tasks of a loop talk through descriptors, whatever the number of turns between two looks") {
   for (std::uint32_t turns : {1u, 8u}) {
-    readiness_driver io(turns);
-    loop lp({.park = &io});
+    readiness_drivers kind(turns);
+    loop lp;
     wire one, other;
     spawn(lp, answer, std::cref(one), std::cref(other), 200);
     spawn(lp, answer_as_task, std::cref(other), std::cref(one), 200);
@@ -68,13 +68,13 @@ TEST_CASE("fibers and tasks of a loop talk through descriptors, whatever the num
 }
 
 TEST_CASE("a fiber's time-out ends its wait in a driver") {
-  readiness_driver io;
-  loop lp({.park = &io});
+  readiness_drivers kind;
+  loop lp;
   wire line;
   auto late = spawn(lp, read_within, std::cref(line), duration(2ms));
   lp.run();
   CHECK(sync_wait(late) == std::errc::timed_out);
-  CHECK(io.waiting() == 0);
+  CHECK(kind.waiting() == 0);
 }
 
 TEST_CASE("a worker whose fibers are always ready sees what is ready within as many turns as its driver says") {
@@ -84,7 +84,8 @@ TEST_CASE("a worker whose fibers are always ready sees what is ready within as m
     std::size_t sent = 0, seen = 0;
     bool over = false;
     readiness_drivers io(turns);
-    hocket::runtime rt({.workers = 1, .drivers = &io});
+    hocket::runtime rt({.workers = 1});
+    io.on(rt);
     auto busy = [&] {
       while (!over) await(yield());
     };
@@ -113,7 +114,8 @@ TEST_CASE("fibers and tasks of a runtime talk through descriptors, and are kille
     std::atomic<int> unwound{0};
     {
       readiness_drivers io(8);
-      hocket::runtime rt({.workers = workers, .drivers = &io});
+      hocket::runtime rt({.workers = workers});
+      io.on(rt);
       std::vector<join_handle<>> all;
       for (std::size_t i = 0; i < lines.size(); i += 2) {
         all.push_back(spawn(rt, answer, std::cref(lines[i]), std::cref(lines[i + 1]), 50));

@@ -4,12 +4,18 @@
 // wake() posts a turn, and then wakes the bed: the thread of the io_context, if it runs the turn at once, waits in
 // end_sleep() for that last step, so nobody touches the guest after it is gone (core/detail/inbox.hpp). A turn that
 // stands in line is as good as one that is posted: it says so before it looks.
+//
+// If a coroutine waits for hocket's own I/O, the io_context waits for the descriptor of the loop's driver, and each
+// time that is readable a turn polls the driver. While nobody lives here it does not, so the io_context has no work of
+// it.
 #pragma once
 #include <hocket/asio/detail/library.hpp>
 #include <hocket/runtime/loop.hpp>
 #include <memory>
 #include <new>
 #include <optional>
+#include <system_error>
+#include <utility>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -66,6 +72,7 @@ class asio_guest final : public parker, public std::enable_shared_from_this<asio
     const bool inhabited = loop_->live() != 0;
     if (!inhabited) rest();
     else if (!work_) work_.emplace(host_.get_executor());
+    if (inhabited) wait_for_io();
     if (next <= loop_->now()) request_turn();
     else if (inhabited && next < alarm_at_) set_alarm(next);  // else it is about the house, which can wait
   }
@@ -86,6 +93,18 @@ class asio_guest final : public parker, public std::enable_shared_from_this<asio
   void wake() noexcept override {
     request_turn();
     bed_.wake();
+  }
+  std::error_code watch(int descriptor) noexcept override try {
+    io_.emplace(host_, descriptor);
+    return {};
+  } catch (const std::bad_alloc&) {
+    return std::make_error_code(std::errc::not_enough_memory);
+  } catch (const std::system_error& error) {
+    return error.code();
+  }
+  void unwatch(int) noexcept override {
+    static_cast<void>(io_->release());  // it is the driver's
+    io_.reset();
   }
 
  private:
@@ -118,9 +137,19 @@ class asio_guest final : public parker, public std::enable_shared_from_this<asio
     });
   }
 
+  // Until the driver has something to do; after each turn anew.
+  void wait_for_io() {
+    if (!io_ || std::exchange(waits_for_io_, true)) return;
+    io_->async_wait(net::posix::stream_descriptor::wait_read, [self = shared_from_this()](asio_error_code error) {
+      self->waits_for_io_ = false;
+      if (!error && self->loop_) self->turn();
+    });
+  }
+
   // Nobody lives here: the io_context has no work because of it.
   void rest() {
     work_.reset();
+    if (io_) io_->cancel();
     if (alarm_at_ != time_point::max()) alarm_.cancel();
     alarm_at_ = time_point::max();
   }
@@ -132,6 +161,8 @@ class asio_guest final : public parker, public std::enable_shared_from_this<asio
   net::steady_timer alarm_;
   time_point alarm_at_ = time_point::max();  // never later than the next deadline
   std::optional<net::executor_work_guard<net::io_context::executor_type>> work_;
+  std::optional<net::posix::stream_descriptor> io_;  // the driver's, if there is one
+  bool waits_for_io_ = false;
   std::optional<loop> loop_;
 
   // Any thread.

@@ -1,0 +1,107 @@
+// Where an owner has its driver (core/detail/driver.hpp): a service that is made when the first operation asks for it.
+//
+//   struct reading {                                                       // an operation of the driver
+//     void begin(suspension& wait, waiter& entry) noexcept {
+//       const auto here = driver_here(epoll_drivers);                      // a result
+//       if (!here) return fail(here.error());
+//       (*here)->begin(*this, wait, entry);
+//     }
+//
+// Adoption. A driver comes in the middle of a turn, when its owner may have slept on a futex many times:
+//
+//   the owner                                        a thread that posts
+//   1. sleep: announces it, parks on the futex       a. replaces the announcement (inbox.hpp)
+//   2. is woken, takes the announcement back         b. wakes the parker that was announced
+//   3. a coroutine asks for the driver: sleep_in()
+//   4. the next sleep: announces it, parks in the driver
+//
+// Only the thread that replaced the announcement reads which parker is to be woken, and the owner does not leave step 2
+// before that wake has had its effect. Between 2 and 4 nothing is announced. So step 3 is a plain store.
+// Hazard: if the parker changed while a sleep is announced, then a late wake could reach the new parker, because the
+// thread of step b reads it after step 3. Then the owner would wait in the old one for ever. Prevented: only coroutines
+// ask for drivers, and no coroutine runs between an announcement and its end.
+//
+// A bed of the owner's own (a host's parker) stays where the owner sleeps: it watches the driver's descriptor.
+//
+// One driver for each owner, since a thread sleeps in one place. A second kind is refused: not_supported, with a notice
+// that names both.
+//
+// Access. The owner's thread.
+#pragma once
+#include <hocket/core/detail/driver.hpp>
+#include <hocket/core/detail/inbox.hpp>
+#include <hocket/core/executor.hpp>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+class driver_slot {
+ public:
+  // `name` of the owner is for people. `bed`: what the owner sleeps in whatever comes; null: in its driver, if it has
+  // one.
+  driver_slot(const driver_owner& owner, const char* name, parker* bed) noexcept
+      : owner_(owner), name_(name), bed_(bed) {}
+  driver_slot(const driver_slot&) = delete;
+  driver_slot& operator=(const driver_slot&) = delete;
+  ~driver_slot() { clear(); }
+
+  // Of that kind; made, if there is none. `sleeper` is the owner's inbox, which does not sleep now. Errors:
+  // not_supported (the owner cannot have such a driver), operation_canceled (it has ended), what the making fails with.
+  result<driver*> get(driver_kind& kind, inbox& sleeper) noexcept;
+
+  // Ends it, on the owner's thread. Nothing is made from then on.
+  void close() noexcept;
+
+  // Which sleep follows: null if none is made.
+  driver* made() const noexcept { return driver_.get(); }
+
+  // In a child of the process that made the driver: fatal, naming the owner; or the driver is left to the parent, where
+  // nobody waits at it, and another one can be made.
+  void expect_same_process() const noexcept {
+    if (driver_) expect_no_copy();
+  }
+  void leave_to_parent() noexcept;
+
+  // Once in each turn.
+  void poll_in_turn() noexcept {
+    if (driver_) poll_in_time();
+  }
+  // The owner has slept: the next turn polls.
+  void poll_soon() noexcept { turns_left_ = 1; }
+
+ private:
+  void poll_in_time() noexcept {
+    if (--turns_left_ != 0) return;
+    turns_left_ = driver_->turns_between_polls();
+    driver_->poll();
+  }
+  const char* why_not(const driver_kind& kind) const noexcept;
+  result<driver*> refuse(const driver_kind& kind, const char* why) const noexcept;
+  std::error_code make(driver_kind& kind, inbox& sleeper) noexcept;
+  bool is_copy_in_child() const noexcept;
+  void expect_no_copy() const noexcept;
+  void clear() noexcept;
+
+  // Constant.
+  const driver_owner owner_;
+  const char* const name_;
+  parker* const bed_;
+
+  std::unique_ptr<driver> driver_;
+  const driver_kind* kind_ = nullptr;  // of that
+  std::uint32_t turns_left_ = 1;
+  std::uint32_t forks_ = 0;  // when it was made
+  bool closed_ = false;
+};
+
+result<driver*> driver_here_of(driver_kind& kind) noexcept;
+
+// The driver of that kind of the thread that calls, in a coroutine or for a wait of a plain thread; made, if there is
+// none. Errors: as get(), and not_supported where the current executor has no place for a driver.
+template <class Driver>
+result<Driver*> driver_here(driver_kind_of<Driver>& kind) noexcept {
+  result<driver*> found = driver_here_of(kind);
+  if (!found) return failure(found.error());
+  return static_cast<Driver*>(*found);
+}
+
+}  // namespace hocket::inline HOCKET_ABI::detail
