@@ -5,21 +5,23 @@
 
 #include <array>
 #include <cstdio>
-#include <utility>
 
 namespace hocket::inline HOCKET_ABI::detail {
 
 result<driver*> driver_slot::get(driver_kind& kind, inbox& sleeper) noexcept {
-  if (kind_ == &kind) return driver_.get();
+  expect_same_process();
+  if (kind_ == &kind) return made();
   if (closed_) return failure(std::errc::operation_canceled);
   if (const char* why = why_not(kind)) return refuse(kind, why);
-  if (const std::error_code error = make(kind, sleeper)) return failure(error);
-  return driver_.get();
+  const std::error_code error = make(kind, sleeper);
+  if (error == std::errc::not_supported) return refuse(kind, "it sleeps in a parker that watches no such descriptor");
+  if (error) return failure(error);
+  return made();
 }
 
 // Null: the owner can have such a driver.
 const char* driver_slot::why_not(const driver_kind& kind) const noexcept {
-  if (driver_) return "it has one of another kind, and sleeps in one place: use one kind on each loop or thread";
+  if (made()) return "it has one of another kind, and sleeps in one place: use one kind on each loop or thread";
   if (kind.is_bound_to_a_thread() && !owner_.stays)
     return "such a driver belongs to one thread, and a loop may change threads: use it on a runtime";
   if (!bed_ && !kind.follows(owner_.time))
@@ -36,19 +38,25 @@ result<driver*> driver_slot::refuse(const driver_kind& kind, const char* why) co
 }
 
 std::error_code driver_slot::make(driver_kind& kind, inbox& sleeper) noexcept {
-  result<std::unique_ptr<driver>> made = kind.make(owner_);
-  if (!made) return made.error();
-  expects(*made != nullptr, "a kind of driver made none", "return one, or an error", kind.name());
+  result<std::unique_ptr<driver>> fresh = kind.make(owner_);
+  if (!fresh) return fresh.error();
+  expects(*fresh != nullptr, "a kind of driver made none", "return one, or an error", kind.name());
   if (bed_) {
-    if (const std::error_code error = bed_->watch((*made)->descriptor())) return error;
+    if (const std::error_code error = watch((*fresh)->descriptor())) return error;
   } else {
-    sleeper.sleep_in(**made);
+    sleeper.sleep_in(**fresh);
   }
-  driver_ = std::move(*made);
   kind_ = &kind;
   forks_ = forks_so_far();
+  // ORDER: release, pairs with the load in assist(): the driver is whole.
+  driver_.store(fresh->release(), std::memory_order_release);
   poll_soon();
   return {};
+}
+
+std::error_code driver_slot::watch(int descriptor) noexcept {
+  if (descriptor < 0) return std::make_error_code(std::errc::not_supported);
+  return bed_->watch(descriptor);
 }
 
 void driver_slot::close() noexcept {
@@ -56,25 +64,41 @@ void driver_slot::close() noexcept {
   clear();
 }
 
-bool driver_slot::is_copy_in_child() const noexcept { return driver_ && forks_ != forks_so_far(); }
+bool driver_slot::is_copy_in_child() const noexcept { return made() && forks_ != forks_so_far(); }
 
 void driver_slot::expect_no_copy() const noexcept {
-  expects(!is_copy_in_child(), "a loop with a driver was run in a child of the process that made the driver",
-          "fork before the loop waits for I/O, or exec in the child", name_);
+  expects(!is_copy_in_child(), "a driver was used in a child of the process that made it",
+          "fork before the first wait for I/O, or exec in the child", name_);
 }
 
 void driver_slot::leave_to_parent() noexcept {
   if (!is_copy_in_child()) return;
-  static_cast<void>(driver_.release());
+  // ORDER: relaxed, pairs with nothing: in a child there is no other thread.
+  driver_.store(nullptr, std::memory_order_relaxed);
   kind_ = nullptr;
 }
 
 void driver_slot::clear() noexcept {
   leave_to_parent();
   kind_ = nullptr;
-  if (!driver_) return;
-  if (bed_) bed_->unwatch(driver_->descriptor());
-  driver_.reset();
+  const std::unique_ptr<driver> gone = take_out();
+  if (gone && bed_) bed_->unwatch(gone->descriptor());
+}
+
+// Nobody assists it any more.
+std::unique_ptr<driver> driver_slot::take_out() noexcept {
+  locked guard(assisted_);
+  // ORDER: relaxed, pairs with the load in assist(), under the lock.
+  return std::unique_ptr<driver>(driver_.exchange(nullptr, std::memory_order_relaxed));
+}
+
+bool driver_slot::assist() noexcept {
+  if (!assisted_.try_lock()) return false;
+  // ORDER: acquire, pairs with the store in make().
+  driver* const one = driver_.load(std::memory_order_acquire);
+  if (one) one->assist();
+  assisted_.unlock();
+  return one != nullptr;
 }
 
 result<driver*> driver_here_of(driver_kind& kind) noexcept {

@@ -8,7 +8,7 @@ namespace hocket::inline HOCKET_ABI::detail {
 void post(runnable& work) noexcept {
   thread_state& here = this_thread();
   if (here.seat.running_on == work.home && here.seat.ready) return here.seat.ready->push(work);
-  if (here.seat.pool != work.home) return work.home->post(work);
+  if (here.seat.pool != work.home) return work.home->post_from_outside(work);
   here.seat.stealable->push(work);
   if (here.seat.stealable->wanted()) [[unlikely]]
     here.seat.pool->offer();
@@ -22,7 +22,7 @@ void post_all(executor& home, const runnables& works) noexcept {
     for (std::size_t i = 0; i < works.size(); ++i) here.seat.stealable->push(works[i]);
     if (here.seat.stealable->wanted()) here.seat.pool->offer();
   } else {
-    home.post_all(works);
+    home.post_all_from_outside(works);
   }
 }
 

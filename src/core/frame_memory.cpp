@@ -126,7 +126,10 @@ namespace detail {
 void* allocate_frame_slowly(frame_bins* own, std::size_t bytes) {
   const std::size_t index = frame_class(bytes);
   if (frame_store* store = store_or_new(own)) {
-    if (kept_frame* frame = load_magazine(store->bins[index], index)) return frame;
+    if (kept_frame* frame = load_magazine(store->bins[index], index)) {
+      if (store->looked == time_point::max()) ++this_thread().frame_news;
+      return frame;
+    }
     ++store->misses;
   }
   return ::operator new(frame_size(index));

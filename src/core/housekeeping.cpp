@@ -26,6 +26,12 @@ void change_house_terms() noexcept {
   rules_of_houses.terms.fetch_add(1, std::memory_order_relaxed);
 }
 
+time_point house::ask_clock() noexcept {
+  if (time_.now() >= next_look_ || news() != seen_) return look();
+  gate_ = next_look_;
+  return due_;
+}
+
 time_point house::look() noexcept {
   duration due = keep_frames(time_);
   // ORDER: acquire, pairs with the store in register_housekeeper().
@@ -33,7 +39,7 @@ time_point house::look() noexcept {
   if (other) due = std::min(due, other->keep(time_));
   const time_point present = time_.now();
   due_ = due == duration::max() ? time_point::max() : deadline_after(present, due);
-  gate_ = std::min(due_, deadline_after(present, between_looks));
+  gate_ = next_look_ = std::min(due_, deadline_after(present, between_looks));
   // ORDER: relaxed, pairs with nothing: see frames().
   frames_.store(frame_memory_usage().held, std::memory_order_relaxed);
   seen_ = news();

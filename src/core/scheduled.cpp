@@ -59,7 +59,7 @@ void scheduled::launch(std::coroutine_handle<> start) noexcept {
 }
 
 void scheduled::launch_at(executor& first, std::coroutine_handle<> start) noexcept {
-  first.post(prepare(start, __builtin_return_address(0)));
+  first.post_from_outside(prepare(start, __builtin_return_address(0)));
 }
 
 runnable& scheduled::prepare(std::coroutine_handle<> start, const void* caller) noexcept {

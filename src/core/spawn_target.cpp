@@ -20,7 +20,8 @@ void abort_on_unhandled(std::exception_ptr error, const context& ctx) noexcept {
   } catch (...) {
     std::snprintf(what.data(), what.size(), "an exception left a coroutine that nobody joins");
   }
-  fatal(what.data(), "keep its join_handle and await it, catch in the coroutine, or set the target's on_unhandled",
+  fatal(what.data(),
+        "keep its join_handle and await it, catch in it (a job has no handle), or set the target's on_unhandled",
         ctx.name(), ctx.spawned());
 }
 

@@ -55,6 +55,7 @@ runnable* thread_executor::take() noexcept {
     if (drivers_) drivers_->poll_in_turn();
     timers_.fire_due();
     if (runnable* first = inbox_.take()) return first;
+    if (drivers_) drivers_->expect_same_process();
     inbox_.sleep(timers_.earliest());
     if (drivers_) drivers_->poll_soon();
   }

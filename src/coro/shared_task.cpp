@@ -25,7 +25,7 @@ std::error_code lone_target::enroll(std::size_t count) noexcept {
 void lone_target::leave() noexcept {
   shared_run* const body = body_;
   // ORDER: acq_rel, pairs with the fetch_sub of the others in leave(): the thread that leaves has seen all they did.
-  if (live_.fetch_sub(1, std::memory_order_acq_rel) == 1 && signal_.home) signal_.home->post(signal_);
+  if (live_.fetch_sub(1, std::memory_order_acq_rel) == 1 && signal_.home) signal_.home->post_from_outside(signal_);
   if (body) body->release();
 }
 

@@ -36,7 +36,7 @@ task_chain::handle task_chain::start_queued(handle self, handle& stash) noexcept
   if (!here) return self;
   stash = std::exchange(continuation.handle, self);
   reserved |= task_bit::start_queued;
-  here->post(continuation);
+  here->post_from_outside(continuation);
   return std::noop_coroutine();
 }
 
@@ -55,7 +55,7 @@ task_chain::handle task_chain::end_slowly() noexcept {
   if (home != here && (flags & header_flag::parent_has_header) && migrates_to_here(header_of(parent))) home = here;
   if (!home || (home == here && !exhausted)) return parent;
   reserved |= task_bit::parent_queued;
-  home->post(continuation);  // from here on the parent may run and destroy this frame
+  home->post_from_outside(continuation);  // from here on the parent may run and destroy this frame
   return std::noop_coroutine();
 }
 

@@ -81,7 +81,7 @@ fiber_thread& fiber_thread::current() {
 std::uint64_t fiber_thread::stack_news() noexcept {
   const fiber_thread* here = current_if_any();
   if (!here) return 0;
-  auto news = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(here));
+  std::uint64_t news = reinterpret_cast<std::uintptr_t>(here) + stack_depot::terms_so_far();
   for (const listed* at = here->first_pool_; at; at = at->next) news += at->pool.news();
   return news;
 }
@@ -135,7 +135,7 @@ stack_pool& fiber_thread::special_pool(std::size_t stack_size, stack_layout layo
   return special_pools_->pool;
 }
 
-void fiber_thread::post(runnable&) noexcept {
+void fiber_thread::post_from_outside(runnable&) noexcept {
   fatal("a raw coroutine was woken by a primitive", "only its owner resumes it: spawn a fiber to wait for primitives");
 }
 

@@ -31,21 +31,26 @@ void event_loop::take_posted() noexcept {
   }
 }
 
-// Without timers no turn reads the clock. So if such a sleep ends without a wake, the house may be due.
 void event_loop::sleep(time_point until) noexcept {
-  if (!inbox_.sleep(until) && wheel_.empty()) house_.ask();
+  drivers_.expect_same_process();  // it may be the copy in a child of a coroutine that forked
+  slept(inbox_.sleep(until));
   drivers_.poll_soon();
+}
+
+// Without timers no turn reads the clock. So if such a sleep ends without a wake, the house may be due.
+void event_loop::slept(bool woken) noexcept {
+  if (!woken && wheel_.empty()) house_.ask();
 }
 
 // --- executor
 
 // From its own thread this is reached only by those who do not look at thread_state::ready first.
-void event_loop::post(runnable& work) noexcept {
+void event_loop::post_from_outside(runnable& work) noexcept {
   if (current_executor() == this) ready_.push(work);
   else inbox_.post(work);
 }
 
-void event_loop::post_all(const runnables& works) noexcept {
+void event_loop::post_all_from_outside(const runnables& works) noexcept {
   if (current_executor() == this) hocket::detail::post_all(*this, works);
   else inbox_.post_all(works);
 }

@@ -17,7 +17,8 @@
 //
 //   a worker that sleeps                          whoever brings work
 //   1. begin_sleep(): wanted() is true from now   1. pushes it
-//   2. heavy fence                                2. light fence (stealable_queue::wanted()), or a full one
+//   2. heavy fence                                2. light fence (stealable_queue::wanted()); from outside: 1 and 3
+//                                                    are seq_cst
 //   3. unless others search: looks at all queues  3. wanted(): notify()
 //      once more; something -> end_sleep(), searches
 //   4. sleeps in its inbox; end_sleep()
@@ -26,8 +27,9 @@
 // at that, and so may a worker that falls asleep: that searcher, or the one that it wakes, comes to step 3 later.
 //
 // Alone. The last searcher that has found something and is the only worker awake need not wake another for nothing:
-// what was brought while it searched came from other threads, with full fences, so one of its own and a look at the
-// queues tell whether there is more. That is the wake-up of a pool that is idle: one wake instead of two.
+// what was brought while it searched came from other threads, in the order of all seq_cst operations, so one full fence
+// of its own and a look at the queues tell whether there is more. That is the wake-up of a pool that is idle: one wake
+// instead of two.
 //
 // The watch. A worker with one entry wakes nobody for it: it will run that next. But if it does not come back from the
 // coroutine that it runs, somebody must come for it. So one sleeper *watches* as long as another worker is awake: it

@@ -16,9 +16,9 @@ void injection::push(runnable& newest, runnable& oldest) noexcept {
   // ORDER: relaxed, pairs with nothing: the exchange below verifies it, and the list is not followed here.
   runnable* seen = top_.load(std::memory_order_relaxed);
   do oldest.next = seen;
-  // ORDER: release, pairs with the exchange in take_stack(): the runnables and all that led to their wake-up are
-  // visible.
-  while (!top_.compare_exchange_weak(seen, &newest, std::memory_order_release, std::memory_order_relaxed));
+  // ORDER: seq_cst, forbids that the look for sleepers in pool_core::inject() comes before it. A release, too: pairs
+  // with the exchange in take_stack(), the runnables and all that led to their wake-up are visible.
+  while (!top_.compare_exchange_weak(seen, &newest, std::memory_order_seq_cst, std::memory_order_relaxed));
 }
 
 runnable* injection::take_stack() noexcept {

@@ -78,7 +78,7 @@ time_point loop::begin_sleep() {
 }
 
 void loop::end_sleep() noexcept {
-  if (std::exchange(asleep_, false)) inbox_.end_sleep();
+  if (std::exchange(asleep_, false)) slept(inbox_.end_sleep());
 }
 
 void loop::begin_run() {
@@ -117,7 +117,8 @@ bool loop::rest(time_point until) noexcept {
   const time_point house = keep_house();
   if (busy()) return true;  // what was given back there may have been waited for
   const time_point next = std::min({until, wheel_.next_expiry(), house});
-  if (sleeps_ || drivers_.made()) return sleep(next), true;
+  if (can_sleep()) return sleep(next), true;
+  slept(false);
   return next <= now();
 }
 
@@ -126,6 +127,7 @@ bool loop::rest(time_point until) noexcept {
 // Kills what is left. What is killed may wait for others to end (a join), so this may park like a run; what cannot be
 // killed is fatal.
 void loop::end_all() noexcept {
+  if (live() == 0) drivers_.leave_to_parent();
   begin_run();
   // ORDER: relaxed, pairs with the load in enroll(): a spawn that comes at the same time is killed below.
   closing_.store(true, std::memory_order_relaxed);

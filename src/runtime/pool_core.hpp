@@ -27,16 +27,16 @@ struct pool_core {
   // Whether a sleeper would find something. After a full fence only: see idle_workers.hpp.
   [[nodiscard]] bool has_work() const noexcept;
 
-  // Any thread that is no worker of the pool: calls post_to(injected), which pushes something, and wakes a sleeper.
+  // Any thread that is no worker of the pool: calls post_to(injected), which pushes something, and wakes a sleeper. A
+  // full fence between the two would cost as much as all the rest; the push is one (injection::push).
   template <class Post>
   void inject(Post post_to) noexcept {
     // ORDER: relaxed, pairs with the load in is_left_alone(): the post publishes it together with the work.
     posting.fetch_add(1, std::memory_order_relaxed);
     post_to(injected);
-    // ORDER: forbids that the look for sleepers comes before the post, against worker_core::finds_work().
-    fence(std::memory_order_seq_cst);
-    // ORDER: relaxed, pairs with the store in idle_workers::changed(): the fences order it.
-    if (idle.wanted().load(std::memory_order_relaxed) != demand::none) wake_one();
+    // ORDER: seq_cst, forbids that it comes before the compare-exchange of the post, against the fence in
+    // worker_core::finds_work(): a poster that sees no sleeper has posted before that one looked.
+    if (idle.wanted().load(std::memory_order_seq_cst) != demand::none) wake_one();
     // ORDER: release, pairs with the load in is_left_alone(): the pool is touched no more.
     posting.fetch_sub(1, std::memory_order_release);
   }

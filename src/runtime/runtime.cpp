@@ -125,12 +125,12 @@ context& runtime::parent_context() noexcept { return *state_->ctx; }
 unhandled_handler runtime::on_unhandled() const noexcept { return state_->unhandled; }
 
 // A worker of it posts through its own queue, and comes here only if it has not looked at thread_state::stealable.
-void runtime::post(runnable& work) noexcept {
+void runtime::post_from_outside(runnable& work) noexcept {
   if (state_->here()) hocket::detail::post(work);
   else inject([&](injection& line) noexcept { line.post(work); });
 }
 
-void runtime::post_all(const runnables& works) noexcept {
+void runtime::post_all_from_outside(const runnables& works) noexcept {
   if (state_->here()) hocket::detail::post_all(*this, works);
   else inject([&](injection& line) noexcept { line.post_all(works); });
 }

@@ -139,6 +139,13 @@ void worker::rest() noexcept {
   static_cast<void>(worker_core::rest(called, nap));
 }
 
+// What it posts wakes nobody: the turn that follows knows how much that is.
+void worker::assist(worker_core& stuck) noexcept {
+  gathers_ = true;
+  assists_.add(static_cast<worker&>(stuck).drivers_.assist());
+  gathers_ = false;
+}
+
 // By the machine's clock. A clock of one's own does not tell when it will be `next`: who moves it nudges.
 time_point worker::end_of_sleep(time_point next, bool watches) const noexcept {
   if (&clock_ != &steady_clock()) next = next <= clock_.now() ? time_point::min() : time_point::max();
@@ -159,6 +166,7 @@ runtime_counts worker::counts() const noexcept {
           .sleeps = sleeps_.get(),
           .ready = stealable_.in_reach(),
           .bound = at_home_.get(),
+          .assists = assists_.get(),
           .frames = house_.frames(),
           .timers = timers_.get(),
           .latest = duration(static_cast<duration::rep>(latest_ns_.get()))};

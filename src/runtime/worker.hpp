@@ -71,11 +71,12 @@ class worker final : public event_loop, public worker_core {
   void begin_forks() noexcept;
   void rest() noexcept;
   time_point end_of_sleep(time_point next, bool watches) const noexcept;
+  void assist(worker_core& stuck) noexcept override;
 
   runtime::state& pool_;
   const std::size_t index_;
   bool gathers_ = false;  // in gather()
-  tally resumed_, timers_, latest_ns_, at_home_;
+  tally resumed_, timers_, latest_ns_, at_home_, assists_;
   standstill::mark standing_{0};
   atomic<const thread_state*> seated_{nullptr};  // the state of its thread, once it runs
   atomic<std::size_t> entered_{0};

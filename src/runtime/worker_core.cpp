@@ -87,17 +87,20 @@ void worker_core::found_work() noexcept {
 // After the announcement of its sleep.
 bool worker_core::finds_work(bool others_awake) const noexcept {
   if (others_awake) heavy_fence();
-  // ORDER: forbids that the look at the queues comes before the announcement, against those that make full fences.
+  // ORDER: forbids that the look at the queues comes before the announcement, against those that post from outside.
   else fence(std::memory_order_seq_cst);
   return shared_.has_work();
 }
 
-// Takes what is ready at workers that have not come back from a coroutine since the last look.
+// Takes what is ready at workers that have not come back from a coroutine since the last look, and what their drivers
+// have.
 void worker_core::look_after_others() noexcept {
   for (std::size_t i = 0; i < shared_.cores.size(); ++i) {
     worker_core& other = shared_.core(i);
     const std::size_t turns = other.turns();
-    if (std::exchange(shared_.seen_turns[i], turns) == turns) steal_from(other, 1);
+    if (std::exchange(shared_.seen_turns[i], turns) != turns || &other == this || other.sleeps()) continue;
+    steal_from(other, 1);
+    assist(other);
   }
 }
 

@@ -100,6 +100,9 @@ class worker_core {
   fork_entry* steal_fork_of(worker_core& victim) noexcept;
   [[nodiscard]] bool finds_work(bool others_awake) const noexcept;
   void look_after_others() noexcept;
+  // Does for another worker, which seems to be stuck, what its event loop does not come to. That one may be doing
+  // anything.
+  virtual void assist(worker_core&) noexcept {}
 
   pool_core& shared_;
   inbox& mail_;

@@ -85,7 +85,11 @@ std::size_t stack_depot::class_of(std::size_t stack_size) noexcept {
   return units <= 1 ? 0 : static_cast<std::size_t>(std::bit_width(units - 1));
 }
 
+constinit primitive::atomic<std::uint64_t> stack_depot::terms_of_all{0};
+
 void stack_depot::set_terms(const stack_options& options) noexcept {
+  // ORDER: relaxed, pairs with the load in terms_so_far(): a hint.
+  terms_of_all.fetch_add(1, std::memory_order_relaxed);
   options_.limit = options.limit;
   options_.limit_bytes = options.limit_bytes;
   options_.protection = options.protection;

@@ -3,6 +3,7 @@
 //
 // There is no observer.
 #include <hocket/base/random.hpp>
+#include <hocket/core/post.hpp>
 #include <hocket/core/yield.hpp>
 #include <hocket/coro/oneshot.hpp>
 #include <hocket/coro/spawn.hpp>
@@ -123,6 +124,15 @@ void task_spawn_join(size_t k) {
   });
 }
 
+// From another thread, as it were: the loop does not run meanwhile.
+void job_posted_and_run(size_t k) {
+  still_loop on;
+  for (size_t left = k; left;) {
+    for (size_t i = 0; i < crowd && left; ++i, --left) hocket::post(on.loop, [] {});
+    on.loop.run();
+  }
+}
+
 // --- waits
 
 template <class Mutex>
@@ -203,6 +213,7 @@ constexpr operation operations[] = {
     {"task_call_in_fiber", task_call_in_fiber},
     {"fiber_spawn_join", fiber_spawn_join},
     {"task_spawn_join", task_spawn_join},
+    {"job_posted_and_run", job_posted_and_run},
     {"generator_value", counts::generator_value},
     {"generator_reference", counts::generator_reference},
     {"generator_value_100_deep", counts::generator_value_100_deep},

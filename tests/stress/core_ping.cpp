@@ -16,11 +16,11 @@ TEST_CASE("fault 01: two threads that wake each other lose no wake-up") {
   detail::thread_executor here, there;
   detail::runnable ball{};
   std::thread other([&] {
-    for (int i = 0; i < rounds; ++i) here.post(*there.take());
+    for (int i = 0; i < rounds; ++i) here.post_from_outside(*there.take());
   });
   int returned = 0;
   for (int i = 0; i < rounds; ++i) {
-    there.post(ball);
+    there.post_from_outside(ball);
     returned += here.take() == &ball;
   }
   other.join();

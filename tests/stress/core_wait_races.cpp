@@ -34,7 +34,7 @@ std::uint64_t chosen_seed() {
 class timed_executor final : public executor {
  public:
   explicit timed_executor(hand_timers& timers) noexcept : timers_(timers) {}
-  void post(detail::runnable& work) noexcept override { inner_.post(work); }
+  void post_from_outside(detail::runnable& work) noexcept override { inner_.post_from_outside(work); }
   detail::timer_service* timers() noexcept override { return &timers_; }
 
   // Resumes what is posted until a runnable without a handle comes.
@@ -98,7 +98,7 @@ script wait_often(shared& all, std::size_t me, int rounds, std::mt19937_64 rando
     }
   }
   --all.running;
-  home.post(finished);
+  home.post_from_outside(finished);
 }
 
 struct meddled {

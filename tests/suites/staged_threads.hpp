@@ -109,7 +109,7 @@ class staged_threads {
         suspended = run_posted();
       }
     }
-    void post(hocket::detail::runnable& work) noexcept override { world_.ready(*this, &work); }
+    void post_from_outside(hocket::detail::runnable& work) noexcept override { world_.ready(*this, &work); }
     hocket::detail::timer_service* timers() noexcept override { return &world_.timers_; }
 
     std::thread thread;

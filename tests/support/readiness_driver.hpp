@@ -5,9 +5,9 @@
 //   auto ready = co_await readable(fd);        // by a driver of the newest kind, on a loop, a runtime or a plain
 //   thread readiness_driver& one = io.on(lp);         // the driver of a loop, made if there is none
 //
-// One wait for each descriptor. A wait has a seat while it is registered, whose number is what epoll tells. No wait
-// begins between a park() and the poll() that hands on what it has collected, but waits may end: an event whose seat is
-// free then is dropped.
+// One wait for each descriptor. A wait has a seat while it is registered. What epoll tells is the number of the seat
+// and how often that was taken: between the event and its telling the wait may end, and another one take the seat,
+// since another thread may assist().
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/base/detail/mutex.hpp>
@@ -84,10 +84,20 @@ class readiness_driver final : public hocket::detail::driver, public hocket::pri
     const std::size_t count = std::exchange(collected_, 0);
     for (std::size_t i = 0; i < count; ++i) tell(events_[i].data.u64);
   }
+  void assist() noexcept override {
+    assists_.fetch_add(1);
+    std::array<epoll_event, most_events> events;
+    const int got = ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), 0);
+    for (int i = 0; i < got; ++i) {
+      const std::uint64_t event = events[static_cast<std::size_t>(i)].data.u64;
+      if (event != the_bell) tell(event);
+    }
+  }
 
   // --- a look at it, by any thread
   unsigned parks() const noexcept { return parks_.load(); }
   unsigned polls() const noexcept { return polls_.load(); }
+  unsigned assists() const noexcept { return assists_.load(); }
   // Whether its owner sleeps in it, or is about to, until that time.
   bool sleeps_until(hocket::time_point until) const noexcept {
     return asleep_until_.load() == until.time_since_epoch().count();
@@ -135,6 +145,7 @@ class readiness_driver final : public hocket::detail::driver, public hocket::pri
   struct seat {
     hocket::primitive::waiter* who = nullptr;
     int fd = -1;
+    std::uint32_t taken = 0;
   };
   static constexpr std::uint64_t the_bell = ~std::uint64_t{0};
   static constexpr hocket::duration::rep awake = -1;
@@ -152,7 +163,7 @@ class readiness_driver final : public hocket::detail::driver, public hocket::pri
     seat& free = seats_[place];
     epoll_event event{};
     event.events = EPOLLIN | EPOLLONESHOT;
-    event.data.u64 = place;
+    event.data.u64 = std::uint64_t{++free.taken} << 32 | place;
     if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, what.fd, &event) != 0) {
       what.error = errno;
       static_cast<void>(wait.take_now(entry, *this));
@@ -166,12 +177,12 @@ class readiness_driver final : public hocket::detail::driver, public hocket::pri
     ::epoll_ctl(epoll_, EPOLL_CTL_DEL, one.fd, nullptr);
     return std::exchange(one.who, nullptr);
   }
-  void tell(std::size_t event) noexcept {
+  void tell(std::uint64_t event) noexcept {
     hocket::primitive::grant told;
     {
       hocket::primitive::locked guard(mutex_);
-      seat& one = seats_[event];
-      if (one.who) told = one.who->claim();
+      seat& one = seats_[event & 0xffff'ffff];
+      if (one.who && one.taken == event >> 32) told = one.who->claim();
       if (told) leave(one);
     }
     told.post();
@@ -202,7 +213,7 @@ class readiness_driver final : public hocket::detail::driver, public hocket::pri
   const std::thread::id owner_ = std::this_thread::get_id();
   std::array<epoll_event, most_events> events_{};
   std::size_t collected_ = 0;
-  std::atomic<unsigned> parks_{0}, polls_{0};
+  std::atomic<unsigned> parks_{0}, polls_{0}, assists_{0};
   std::atomic<hocket::duration::rep> asleep_until_{awake};
   mutable hocket::primitive::thread_mutex mutex_;
   std::array<seat, 256> seats_;

@@ -21,17 +21,19 @@ struct driver_access {
 };
 }  // namespace detail
 
-// Protocol. post() hands over a runnable whose coroutine is suspended and which is in no other queue; the executor
-// resumes `handle` exactly once, later, from its own loop, never inside post() (nobody resumes inline). Until then
-// the runnable's `next` belongs to the executor. An executor outlives every runnable that names it as home.
+// Protocol. A runnable is handed over by detail::post(), below. On a thread of its home that is a push to a run queue;
+// everywhere else it is a call of post_from_outside(), which may be called on the executor's own thread, too. The
+// runnable's coroutine is suspended, and it is in no other queue; the executor resumes `handle` exactly once, later,
+// from its own loop, never inside the call (nobody resumes inline). Until then the runnable's `next` belongs to the
+// executor. An executor outlives every runnable that names it as home.
 class executor {
  public:
   // Any thread. Never allocates, never throws, never runs foreign code.
-  virtual void post(detail::runnable& work) noexcept = 0;
+  virtual void post_from_outside(detail::runnable& work) noexcept = 0;
 
   // The same for several; not for none.
-  virtual void post_all(const detail::runnables& works) noexcept {
-    for (std::size_t i = 0; i < works.size(); ++i) post(works[i]);
+  virtual void post_all_from_outside(const detail::runnables& works) noexcept {
+    for (std::size_t i = 0; i < works.size(); ++i) post_from_outside(works[i]);
   }
 
   // The timers of this executor, for deadlines of waits that begin on it; null if it has none.

@@ -14,8 +14,9 @@
 //                  in use at once. frame_memory_limit() sets a lower bound
 //   decay          what was not needed for a period goes back to the heap (frame_memory_decay()): of the depot the
 //                  magazines that were never taken in it; of a thread all of a size from which it took nothing, the
-//                  full magazine by the depot. Loops and workers look before they sleep (housekeeping.hpp), and those
-//                  that are idle wake up for it. Other threads look, for the depot, while they free many frames
+//                  full magazine by the depot. Loops and workers look before they sleep, if something is due
+//                  (housekeeping.hpp), and those that are idle wake up for it. Other threads look, for the depot,
+//                  while they free many frames
 //   end            a thread that ends gives full magazines to the depot, and all else back to the heap
 //
 // The fast path is this_thread(), one pop or push and two counts. The magazines and the depot are those of

@@ -33,7 +33,7 @@ class thread_root {
       static bool await_ready() noexcept { return false; }
       static void await_suspend(std::coroutine_handle<promise_type> root) noexcept {
         runnable& over = root.promise().signal;
-        over.home->post(over);  // from here on the waiting thread may free the frame
+        over.home->post_from_outside(over);  // from here on the waiting thread may free the frame
       }
       static void await_resume() noexcept {}
     };
@@ -59,7 +59,7 @@ class thread_root {
   void run(thread_executor& here) {
     runnable start{nullptr, root_, &here};
     root_.promise().signal.home = &here;
-    here.post(start);
+    here.post_from_outside(start);
     here.run_until_signal();
     if (root_.promise().error) std::rethrow_exception(root_.promise().error);
   }

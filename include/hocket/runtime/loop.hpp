@@ -12,13 +12,13 @@
 // then beside that, the thread's house is kept (core/detail/housekeeping.hpp): stacks that were not needed for a while
 // are given back.
 //
-// Threads. post(), spawn(), stop() and the handles: any thread. Everything else: one thread at a time, "its" thread
+// Threads. spawn(), post(), stop() and the handles: any thread. Everything else: one thread at a time, "its" thread
 // while it runs; it may be another later, but not while a fiber has begun and not ended: a fiber stays on its thread
 // (resuming it on another is fatal). A loop is never run from inside of a coroutine.
 //
-// Time is the clock of the options. With a clock of one's own (manual_clock) and no parker a run never sleeps: it
-// returns when there is nothing left to do at that time. simulated_parker moves a manual_clock to the next timer
-// instead.
+// Time is the clock of the options. With a clock of one's own (manual_clock) and no parker a run does not sleep, unless
+// coroutines wait for I/O: it returns when there is nothing left to do at that time. simulated_parker moves a
+// manual_clock to the next timer instead.
 //
 // A guest of another event loop. Where a thread has one already (epoll, libuv, a game's), the loop has its turns
 // between those of its host, and sleeps in the host's wait: its parker makes the host's wait end, as a descriptor that
@@ -152,6 +152,8 @@ class loop final : public detail::event_loop, public spawn_target {
   bool take_stop() noexcept;
   std::size_t turn(std::size_t at_most) noexcept;
   [[nodiscard]] bool rest(time_point until) noexcept;
+  // With a clock of its own and no parker only in a driver, while coroutines wait there.
+  bool can_sleep() const noexcept { return sleeps_ || (drivers_.made() && drivers_.made()->waiting() != 0); }
   void end_all() noexcept;
   void add_live(std::size_t number) noexcept;
   void notice_circles() noexcept;

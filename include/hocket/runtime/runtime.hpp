@@ -21,7 +21,8 @@
 //
 // Each worker has timers of its own: a deadline fires on the worker where the wait began. While that one is stuck in a
 // coroutine that does not let go, a wait with a deadline that began there does not end, whoever grants it. Its driver
-// is not polled then, either.
+// is polled by another worker then, if one is idle: tasks that wait for I/O there, without a deadline, go on elsewhere
+// after 10 to 20 ms.
 //
 // What a coroutine forks and what it spawns into a scope may run on any worker, too. A child of a fork_join that waits
 // goes on where it waited.
@@ -113,8 +114,9 @@ struct runtime_counts {
   std::size_t injected = 0;  // came to it from what other threads posted to the runtime
   std::size_t stolen = 0;    // came to it from other workers: coroutines and forks
   std::size_t sleeps = 0;
-  std::size_t ready = 0;   // stand where others may take them, about
-  std::size_t bound = 0;   // may run on this worker only, and were ready when its present turn began: fibers, say
+  std::size_t ready = 0;    // stand where others may take them, about
+  std::size_t bound = 0;    // may run on this worker only, and were ready when its present turn began: fibers, say
+  std::size_t assists = 0;  // how often it has looked at the driver of another worker that seemed to be stuck
   std::size_t frames = 0;  // bytes of frames of tasks that it keeps free, when it looked last: when some were due to be
                            // given back, or 1,024 turns ago
   std::size_t timers = 0;  // that have fired
@@ -174,8 +176,8 @@ class runtime final : public executor, public spawn_target {
   void clock_moved() noexcept;
 
   // executor, spawn_target
-  void post(detail::runnable& work) noexcept override;
-  void post_all(const detail::runnables& works) noexcept override;
+  void post_from_outside(detail::runnable& work) noexcept override;
+  void post_all_from_outside(const detail::runnables& works) noexcept override;
   detail::timer_service* timers() noexcept override;
   detail::driver_access drivers() noexcept override;
   void offer() noexcept override;

@@ -194,6 +194,10 @@ class stack_depot {
 
   bool keeps_time_by(const clock_source& time) const noexcept;
 
+  // How often the terms of any depot were set: after another number keep_house() may have more to do.
+  // ORDER: relaxed, pairs with the fetch_add in set_terms(): a hint.
+  static std::uint64_t terms_so_far() noexcept { return terms_of_all.load(std::memory_order_relaxed); }
+
   depot_statistics statistics() const noexcept;
 
   // The depot and the stack of a cell that acquire() handed out, and of this the top alone, which is less work. They
@@ -273,6 +277,8 @@ class stack_depot {
   std::size_t floor() const noexcept;
   std::size_t estimate_committed() const noexcept;
   depot_statistics numbers() const noexcept;  // under the lock; without `committed`
+
+  static primitive::atomic<std::uint64_t> terms_of_all;
 
   // Constant.
   detail::stack_geometry geometry_;

@@ -29,7 +29,7 @@ namespace model = hocket::model;
 
 class one_home final : public executor {
  public:
-  void post(runnable&) noexcept override {
+  void post_from_outside(runnable&) noexcept override {
     require(posted_.fetch_add(1, std::memory_order_release) == 0, "posted twice");
     hocket::detail::futex_wake_one(posted_);
   }

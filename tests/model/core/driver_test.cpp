@@ -180,6 +180,51 @@ auto adopted_while_running(time_point until) {
   };
 }
 
+// What an assistant touches, and the end destroys.
+struct fragile_driver final : driver {
+  explicit fragile_driver(var<int>& state) noexcept : driver(1), state_(state) {}
+  ~fragile_driver() override { state_ = 2; }
+  bool park(time_point) noexcept override { return false; }
+  void wake() noexcept override {}
+  void await_wake() noexcept override {}
+  void poll() noexcept override {}
+  std::size_t waiting() const noexcept override { return 0; }
+  void assist() noexcept override {
+    require(state_ == 1, "a driver was assisted before it was made, or after its end");
+  }
+
+  var<int>& state_;
+};
+
+class fragile_kind final : public driver_kind {
+ public:
+  explicit fragile_kind(var<int>& state) noexcept : driver_kind("fragile"), state_(state) {}
+  hocket::result<std::unique_ptr<driver>> make(const hocket::detail::driver_owner&) noexcept override {
+    state_ = 1;
+    return std::unique_ptr<driver>(new fragile_driver(state_));
+  }
+
+ private:
+  var<int>& state_;
+};
+
+// Others assist while the owner makes its driver, and ends it.
+void assisted_from_beginning_to_end(execution& run) {
+  var<int> state{0, "state"};
+  fragile_kind kind(state);
+  hocket::futex_parker futex;
+  inbox in{futex};
+  driver_slot slot{{hocket::steady_clock(), true}, "the owner", nullptr};
+  run.thread("owner", [&] {
+    require(slot.get(kind, in).has_value());
+    slot.poll_in_turn();
+    slot.close();
+  });
+  for (int i = 0; i < 2; ++i) run.thread("assistant", [&] { slot.assist(); });
+  run.join();
+  require(!slot.made());
+}
+
 constexpr model::options bounds{.preemptions = 3, .stale_reads = 1, .spurious = 1};
 
 }  // namespace
@@ -204,4 +249,8 @@ TEST_CASE("an owner that gets its driver in a turn, after sleeps on its futex, l
 
 TEST_CASE("an owner that changes its parker while a sleep is announced is not woken") {
   verdict::found(bug::lost_wakeup, bounds, adopted_while_running<adopts::after_the_announcement>(never));
+}
+
+TEST_CASE("a driver is assisted when it is whole, and ends when nobody assists it") {
+  verdict::none(bounds, &assisted_from_beginning_to_end);
 }

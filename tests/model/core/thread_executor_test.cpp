@@ -45,7 +45,7 @@ void two_post_one_takes(execution& run) {
   for (auto& item : items) {
     run.thread("poster", [&item, to = executor.get()] {
       item.payload = 1;
-      to->post(item);
+      to->post_from_outside(item);
     });
   }
   run.join();

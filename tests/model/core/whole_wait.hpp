@@ -63,7 +63,7 @@ class one_alarm final : public timer_service {
 class one_home final : public executor {
  public:
   explicit one_home(timer_service* timers = nullptr) noexcept : timers_(timers) {}
-  void post(runnable&) noexcept override {
+  void post_from_outside(runnable&) noexcept override {
     // A plain store would hide a second post.
     if (posted_.fetch_add(1, std::memory_order_release) != 0) twice_ = true;
     hocket::detail::futex_wake_one(posted_);

@@ -27,7 +27,7 @@ struct still_clock final : hocket::clock_source {
 class small_loop final : public hocket::executor, public hocket::spawn_target, public hocket::detail::timer_waker {
  public:
   // executor: of the keeper. The coroutines of a test have no frames.
-  void post(hocket::detail::runnable& work) noexcept override {
+  void post_from_outside(hocket::detail::runnable& work) noexcept override {
     if (!work.handle) return;
     work_ = &work;
     inbox_.fetch_or(posted, std::memory_order_release);

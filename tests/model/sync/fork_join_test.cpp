@@ -28,7 +28,7 @@ struct migratable_root {
 
 // Nothing is posted: the budget is never used up.
 struct idle_executor final : executor {
-  void post(detail::runnable&) noexcept override { model::fail("something was posted"); }
+  void post_from_outside(detail::runnable&) noexcept override { model::fail("something was posted"); }
 };
 
 struct site {

@@ -25,7 +25,7 @@ var<int>* cause = nullptr;  // of the exception
 
 struct one_target final : hocket::spawn_target {
   struct nowhere final : hocket::executor {
-    void post(hocket::detail::runnable&) noexcept override {}
+    void post_from_outside(hocket::detail::runnable&) noexcept override {}
   };
   hocket::executor& home() noexcept override { return home_; }
   hocket::context& parent_context() noexcept override { return hocket::context::root(); }

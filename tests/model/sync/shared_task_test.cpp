@@ -37,7 +37,7 @@ struct hand_frame : hocket::detail::frame_head, hocket::detail::coroutine_header
 // Where the body runs: whoever is posted here first is the body.
 class stage_executor final : public hocket::executor {
  public:
-  void post(hocket::detail::runnable&) noexcept override {
+  void post_from_outside(hocket::detail::runnable&) noexcept override {
     ++launches;
     posted_.store(1, std::memory_order_release);
     hocket::detail::futex_wake_one(posted_);
@@ -132,7 +132,7 @@ void dropped_unawaited(execution& run) {
 // The thread that runs a body leaves when all have left who were spawned by it.
 void all_leave(execution& run) {
   struct told final : hocket::executor {
-    void post(hocket::detail::runnable&) noexcept override { require(one == 1 && other == 1); }
+    void post_from_outside(hocket::detail::runnable&) noexcept override { require(one == 1 && other == 1); }
     var<int> one{0, "one"}, other{0, "other"};
   } here;
   hocket::detail::lone_target target(here);

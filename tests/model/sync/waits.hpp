@@ -17,7 +17,7 @@ class place final : public hocket::executor {
   explicit place(hocket::stop_source* stop = nullptr)
       : ctx_(hocket::context::child_of(hocket::context::root(), {.stop = stop})) {}
 
-  void post(hocket::detail::runnable&) noexcept override {
+  void post_from_outside(hocket::detail::runnable&) noexcept override {
     // A plain store would hide a second post.
     if (posts_.fetch_add(1, std::memory_order_release) != taken_) twice_ = true;
     hocket::detail::futex_wake_one(posts_);

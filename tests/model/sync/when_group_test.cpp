@@ -169,8 +169,8 @@ class hands final : public hocket::executor {
  public:
   explicit hands(stop_source* above = nullptr) : parent_(above) {}
 
-  void post(hocket::detail::runnable& work) noexcept override {
-    if (!work.handle) return parent_.post(work);
+  void post_from_outside(hocket::detail::runnable& work) noexcept override {
+    if (!work.handle) return parent_.post_from_outside(work);
     posted_[model::thread_index()].push_back(&work);
   }
   void drain() {

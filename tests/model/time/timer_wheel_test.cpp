@@ -43,7 +43,7 @@ class small_loop final : public hocket::executor, public hocket::detail::timer_w
   stepped_clock time;
   timer_wheel wheel{time, *this, *this};
 
-  void post(hocket::detail::runnable&) noexcept override {}
+  void post_from_outside(hocket::detail::runnable&) noexcept override {}
   void post(std::uint32_t what) noexcept {
     inbox_.fetch_or(what, std::memory_order_release);
     hocket::detail::futex_wake_one(inbox_);

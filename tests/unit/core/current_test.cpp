@@ -11,7 +11,7 @@ using namespace hocket;
 namespace {
 
 struct no_executor final : executor {
-  void post(detail::runnable&) noexcept override {}
+  void post_from_outside(detail::runnable&) noexcept override {}
 };
 
 std::vector<int>& exits() {

@@ -24,7 +24,7 @@ class stepped_executor final : public hocket::executor {
     hocket::detail::refill_budget(hocket::detail::this_thread());
   }
 
-  void post(hocket::detail::runnable& work) noexcept override {
+  void post_from_outside(hocket::detail::runnable& work) noexcept override {
     hocket::primitive::locked guard(mutex_);
     work.next = nullptr;
     *last_ = &work;
@@ -90,7 +90,7 @@ class script {
   void start(hocket::executor& on, hocket::context* ctx = nullptr) noexcept {
     handle_.promise().ctx = ctx;
     handle_.promise().start = {nullptr, handle_, &on};
-    on.post(handle_.promise().start);
+    on.post_from_outside(handle_.promise().start);
   }
   bool done() const noexcept { return handle_.done(); }
   handle_type handle() const noexcept { return handle_; }

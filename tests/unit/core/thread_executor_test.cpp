@@ -32,9 +32,9 @@ std::vector<detail::runnable*> taken(detail::thread_executor& from) {
 TEST_CASE("what is posted is taken at once, first posted first") {
   detail::thread_executor here;
   detail::runnable a, b, c;
-  for (detail::runnable* work : {&a, &b, &c}) here.post(*work);
+  for (detail::runnable* work : {&a, &b, &c}) here.post_from_outside(*work);
   CHECK(taken(here) == std::vector<detail::runnable*>{&a, &b, &c});
-  here.post(b);
+  here.post_from_outside(b);
   CHECK(taken(here) == std::vector<detail::runnable*>{&b});
 }
 
@@ -49,7 +49,7 @@ TEST_CASE("coroutines run in the order of their posting, under this executor, un
   second.start(here);
   third.start(here);
   detail::runnable signal{};
-  here.post(signal);
+  here.post_from_outside(signal);
   here.run_until_signal();
   CHECK(log == std::vector{1, 2});
   CHECK(seen == &here);
@@ -63,7 +63,7 @@ TEST_CASE("what was posted before the signal was seen is not forgotten") {
   auto after = note(log, 2);
   detail::runnable signal{};
   before.start(here);
-  here.post(signal);
+  here.post_from_outside(signal);
   after.start(here);
   here.run_until_signal();
   CHECK(log == std::vector{1, 2});
@@ -77,7 +77,7 @@ TEST_CASE("a coroutine that posts itself again runs after those that wait alread
     bool await_ready() const noexcept { return false; }
     void await_suspend(std::coroutine_handle<> handle) noexcept {
       entry = {nullptr, handle, &to};
-      to.post(entry);
+      to.post_from_outside(entry);
     }
     void await_resume() const noexcept {}
   };
@@ -88,7 +88,7 @@ TEST_CASE("a coroutine that posts itself again runs after those that wait alread
       log.push_back(n);
       co_await again{here};
     }
-    if (n == 2) here.post(signal);
+    if (n == 2) here.post_from_outside(signal);
   };
   auto one = polite(1);
   auto two = polite(2);
@@ -104,7 +104,7 @@ TEST_CASE("a thread that waits fires its timers, and what they post ends the wai
       when = due;
       fire = [](detail::timer_node& self, detail::timer_call) noexcept {
         auto& it = static_cast<posting&>(self);
-        it.home_.post(it.work_);
+        it.home_.post_from_outside(it.work_);
       };
     }
     detail::thread_executor& home_;
@@ -136,7 +136,7 @@ TEST_CASE("fault 09: a thread that is kept busy does not starve its timers") {
   here.timers()->attach(alarm);
   detail::runnable busy;
   while (!fired) {
-    here.post(busy);
+    here.post_from_outside(busy);
     CHECK(here.take() == &busy);
   }
   CHECK(here.timers()->now() >= alarm.when);
@@ -150,7 +150,7 @@ TEST_CASE("a sleeping thread is woken by posts from others, and each runs once")
   std::vector<std::thread> posters;
   for (auto& own : work) {
     posters.emplace_back([&here, &own] {
-      for (auto& one : own) here.post(one);
+      for (auto& one : own) here.post_from_outside(one);
     });
   }
   std::vector<std::size_t> next(threads, 0);

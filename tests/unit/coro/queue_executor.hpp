@@ -11,7 +11,7 @@ namespace hocket_test {
 
 class queue_executor final : public hocket::executor {
  public:
-  void post(hocket::detail::runnable& work) noexcept override {
+  void post_from_outside(hocket::detail::runnable& work) noexcept override {
     ++posts;
     queue_.push_back(&work);
   }
@@ -40,7 +40,7 @@ class hop_to : public hocket::detail::own_awaiter {
   bool await_ready() const noexcept { return false; }
   void await_suspend(std::coroutine_handle<> handle) noexcept {
     entry_.handle = handle;
-    to_->post(entry_);
+    to_->post_from_outside(entry_);
   }
   void await_resume() const noexcept {}
 

@@ -380,7 +380,7 @@ TEST_CASE("level debug finds forgotten, doubly awaited and queued tasks") {
         };
         struct once final : executor {
           detail::runnable* last = nullptr;
-          void post(detail::runnable& work) noexcept override { last = &work; }
+          void post_from_outside(detail::runnable& work) noexcept override { last = &work; }
         } stops;
         auto r = root();
         detail::running_scope running({&stops}, nullptr);

@@ -17,6 +17,7 @@
 #include <functional>
 #include <string>
 #include <thread>
+#include <vector>
 
 using namespace hocket;
 using namespace hocket_test;
@@ -269,7 +270,13 @@ TEST_CASE("in a child, a loop with a driver of its parent must not run, and ends
   wire line;
   auto lp = std::make_unique<loop>();
   io.on(*lp);
-  expect_fatal([&] { lp->run(); }, "a loop with a driver was run in a child of the process that made the driver");
+  expect_fatal([&] { lp->run(); }, "a driver was used in a child of the process that made it");
+  expect_fatal(
+      [&] {
+        lp.reset();
+        if (io.count() == 1) detail::fatal("the driver was left alone", "none");
+      },
+      "the driver was left alone");
   auto reads = spawn(*lp, read_one, std::cref(line));
   lp->poll();
   line.send();
@@ -293,4 +300,50 @@ TEST_CASE("in a child, a plain thread gets a driver of its own") {
     CHECK(sync_wait(read_one(line)) == std::error_code{});
     CHECK(io.asked == 1);
   }).join();
+}
+
+namespace {
+
+// Reads as often as there is something to read, on whichever worker, and notes that.
+task<> read_and_count(const wire& from, std::atomic<int>& seen, int times) {
+  for (; times != 0; --times) {
+    auto ready = co_await readable(from.fd());
+    REQUIRE(ready.has_value());
+    REQUIRE(from.take());
+    ++seen;
+  }
+}
+
+// Does not let go of its worker until it has been helped, or for much longer than that may take.
+task<> hold(std::atomic<bool>& holds, const std::atomic<int>& seen, int enough, bool& helped) {
+  holds = true;
+  const auto long_ago = std::chrono::steady_clock::now();
+  while (seen < enough && std::chrono::steady_clock::now() - long_ago < 10s) std::this_thread::yield();
+  helped = seen >= enough;
+  co_return;
+}
+
+}  // namespace
+
+TEST_CASE("tasks that wait for I/O at a worker that is stuck go on elsewhere") {
+  constexpr std::size_t readers = 5;
+  readiness_drivers io;
+  std::vector<wire> lines(readers);
+  std::atomic<int> seen{0};
+  std::atomic<bool> holds{false};
+  bool helped = false;
+  hocket::runtime rt({.workers = 2});
+  io.on(rt);
+  detail::worker_at first(rt, 0);
+  std::vector<join_handle<>> all;
+  for (const wire& one : lines) all.push_back(spawn(first, read_and_count, std::cref(one), std::ref(seen), 1));
+  while (io[0].waiting() != readers) std::this_thread::yield();
+  auto holder = spawn(first, hold, std::ref(holds), std::cref(seen), static_cast<int>(readers), std::ref(helped));
+  while (!holds) std::this_thread::yield();
+  for (const wire& one : lines) one.send();
+  sync_wait(std::move(holder));
+  CHECK(helped);
+  for (auto& one : all) sync_wait(std::move(one));
+  CHECK(io[0].assists() != 0);
+  CHECK(rt.counts(1).assists != 0);
 }

@@ -5,6 +5,7 @@
 #include <hocket/runtime/loop.hpp>
 #include <hocket/time/sleep.hpp>
 
+#include <algorithm>
 #include <doctest/doctest.h>
 
 using namespace hocket;
@@ -76,6 +77,29 @@ TEST_CASE("a loop that has slept until its house was due gives frames back, thou
     CHECK(frame_memory_usage().held == 0);
     CHECK(time.now() == time_point(5s));
     CHECK(parks.parks < parks.most);
+  }
+  frame_memory_decay(default_frame_memory_decay);
+}
+
+TEST_CASE("a host whose guest keeps frames is told to come back once for them, and then no more") {
+  if (!detail::recycles_frames) return;
+  trim_frame_memory();
+  manual_clock time;
+  simulated_parker parks(time);
+  frame_memory_decay(1s, time);
+  {
+    loop lp({.time = &time, .park = &parks});
+    spawn(lp, burst, 100);
+    while (lp.poll()) continue;
+    int waits = 0;
+    for (time_point until = lp.begin_sleep(); until != time_point::max() && waits < 10; until = lp.begin_sleep()) {
+      ++waits;
+      time.set(std::max(time.now(), until));  // the host's wait
+      lp.end_sleep();
+      lp.poll();
+    }
+    CHECK(waits <= 2);  // the sizes that were used in the first period go at the end of the second
+    CHECK(frame_memory_usage().held == 0);
   }
   frame_memory_decay(default_frame_memory_decay);
 }

@@ -18,7 +18,7 @@ struct arrivals {
   detail::run_queue ready_;
 };
 
-class stepped_worker : private arrivals, public detail::worker_core {
+class stepped_worker final : private arrivals, public detail::worker_core {
  public:
   explicit stepped_worker(detail::pool_core& pool) noexcept : worker_core(pool, inbox_, ready_) {}
   using detail::worker_core::find_work;

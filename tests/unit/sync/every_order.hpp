@@ -31,7 +31,7 @@ class open_queue final : public executor {
   // The budget of operations begins anew (core/detail/budget.hpp): no play depends on earlier ones.
   explicit open_queue(hand_timers& timers) : timers_(timers) { hocket::detail::refill_budget(detail::this_thread()); }
 
-  void post(detail::runnable& work) noexcept override {
+  void post_from_outside(detail::runnable& work) noexcept override {
     twice |= std::find(queue_.begin(), queue_.end(), &work) != queue_.end();
     queue_.push_back(&work);
   }

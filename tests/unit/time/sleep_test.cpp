@@ -25,7 +25,7 @@ struct wheel_home final : executor {
   stepped_executor ready;
   detail::timer_wheel wheel{time, *this, waker};
 
-  void post(detail::runnable& work) noexcept override { ready.post(work); }
+  void post_from_outside(detail::runnable& work) noexcept override { ready.post_from_outside(work); }
   detail::timer_service* timers() noexcept override { return &wheel; }
   void step() {
     detail::running_scope running({this}, nullptr);

@@ -16,7 +16,7 @@ constexpr hocket::time_point at(std::int64_t ns) { return hocket::time_point{hoc
 
 class still_home final : public hocket::executor {
  public:
-  void post(hocket::detail::runnable&) noexcept override {}
+  void post_from_outside(hocket::detail::runnable&) noexcept override {}
 };
 
 // Notes that the wheel has called, for its owner to look at.

@@ -24,8 +24,12 @@
 // The bound. What is ready is posted in the n-th turn after that at the latest, and then stands in line behind what was
 // ready before: I/O waits for the other coroutines, n turns of them, and they wait for what one poll() takes. n is the
 // driver's own: 1 where a look is a read of memory (a ring of completions), about 8 where it is a system call (epoll);
-// docs/decisions/012. A coroutine that does not let go of its thread holds up the driver, like timers: nobody else
-// polls it.
+// docs/decisions/012.
+//
+// A stuck owner. While a coroutine does not let go of its thread, that thread does not poll. Another worker of the
+// runtime then calls assist(): it does what poll() does, beside the owner, for as much as is not the owner's alone. The
+// tasks that it posts run elsewhere. A fiber that stays with the stuck worker waits for it, and so does a wait with a
+// deadline: its alarm is in the wheel of that worker (decision 010).
 //
 // What a driver must do, beside what a parker must:
 //   - park() forgets nothing of what it has collected. The owner polls before it announces its next sleep.
@@ -59,8 +63,9 @@
 // takes such waits out and ends them with an error. What the system still works on (a buffer that it writes to) keeps
 // its coroutine until it is done (grant::keep()), and while that coroutine exists the owner parks and polls.
 //
-// fork(). What a driver has of the system is the same object on both sides, so a child must neither use nor destroy it:
-// an owner that is run there is fatal, and its end leaks the driver.
+// fork(). What a driver has of the system is the same object on both sides, so a child must neither use nor destroy it.
+// There an owner with a driver that runs or sleeps is fatal. One that ends leaves the driver to the parent, if no
+// coroutine of it is left.
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/base/detail/platform/unique_ptr.hpp>
@@ -80,6 +85,10 @@ class driver : public parker {
   // The owner; see above.
   virtual void poll() noexcept = 0;
   void await_wake() noexcept override = 0;
+
+  // Another thread, one at a time, while the owner may be doing anything but destroy the driver (driver_slot.hpp):
+  // posts the coroutines whose waits are over by now. Does not block, and is finite. By default nothing.
+  virtual void assist() noexcept {}
 
   // In every how many turns of its owner it is polled: n. At least 1.
   std::uint32_t turns_between_polls() const noexcept { return turns_; }

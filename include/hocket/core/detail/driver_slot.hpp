@@ -26,8 +26,20 @@
 // One driver for each owner, since a thread sleeps in one place. A second kind is refused: not_supported, with a notice
 // that names both.
 //
-// Access. The owner's thread.
+// Assistance. assist() may come from any thread, at any time, also as the owner makes its driver or ends it:
+//
+//   another thread                                  the owner
+//   1. try_lock(); fails -> goes away               make: stores the address, released
+//   2. reads the address; none -> 4                 end: locks, takes the address out, unlocks, destroys the driver
+//   3. driver::assist()
+//   4. unlock
+//
+// So the owner waits for an assistant that is there, and an assistant for nobody. Hazard: if the driver were destroyed
+// while another thread is in step 3, then that thread would use freed memory. Prevented by the lock.
+//
+// Access. assist(): any thread. Everything else: the owner's thread.
 #pragma once
+#include <hocket/base/detail/mutex.hpp>
 #include <hocket/core/detail/driver.hpp>
 #include <hocket/core/detail/inbox.hpp>
 #include <hocket/core/executor.hpp>
@@ -51,19 +63,23 @@ class driver_slot {
   // Ends it, on the owner's thread. Nothing is made from then on.
   void close() noexcept;
 
-  // Which sleep follows: null if none is made.
-  driver* made() const noexcept { return driver_.get(); }
+  // The driver; null if none is made.
+  // ORDER: relaxed, pairs with nothing: the owner's own store.
+  driver* made() const noexcept { return driver_.load(std::memory_order_relaxed); }
+
+  // See above. Whether there was a driver, and nobody else at it.
+  bool assist() noexcept;
 
   // In a child of the process that made the driver: fatal, naming the owner; or the driver is left to the parent, where
   // nobody waits at it, and another one can be made.
   void expect_same_process() const noexcept {
-    if (driver_) expect_no_copy();
+    if (made()) expect_no_copy();
   }
   void leave_to_parent() noexcept;
 
   // Once in each turn.
   void poll_in_turn() noexcept {
-    if (driver_) poll_in_time();
+    if (made()) poll_in_time();
   }
   // The owner has slept: the next turn polls.
   void poll_soon() noexcept { turns_left_ = 1; }
@@ -71,14 +87,16 @@ class driver_slot {
  private:
   void poll_in_time() noexcept {
     if (--turns_left_ != 0) return;
-    turns_left_ = driver_->turns_between_polls();
-    driver_->poll();
+    turns_left_ = made()->turns_between_polls();
+    made()->poll();
   }
   const char* why_not(const driver_kind& kind) const noexcept;
   result<driver*> refuse(const driver_kind& kind, const char* why) const noexcept;
   std::error_code make(driver_kind& kind, inbox& sleeper) noexcept;
   bool is_copy_in_child() const noexcept;
   void expect_no_copy() const noexcept;
+  std::error_code watch(int descriptor) noexcept;
+  std::unique_ptr<driver> take_out() noexcept;
   void clear() noexcept;
 
   // Constant.
@@ -86,11 +104,14 @@ class driver_slot {
   const char* const name_;
   parker* const bed_;
 
-  std::unique_ptr<driver> driver_;
-  const driver_kind* kind_ = nullptr;  // of that
+  const driver_kind* kind_ = nullptr;  // of the driver
   std::uint32_t turns_left_ = 1;
   std::uint32_t forks_ = 0;  // when it was made
   bool closed_ = false;
+
+  // Any thread.
+  atomic<driver*> driver_{nullptr};  // owned
+  thread_mutex assisted_;
 };
 
 result<driver*> driver_here_of(driver_kind& kind) noexcept;

@@ -9,7 +9,7 @@
 // The gate. Most sleeps have nothing to give back, so keep() reads no clock and takes no lock unless something may be
 // due. The house remembers when the last look said that something will be due. keep() looks again if
 //   - a reading of the clock that the caller has anyway is not before that time, or
-//   - the sleep before ended by itself (ask()), so that the time may have come, or
+//   - the sleep before ended by itself (ask()), and the clock, which keep() reads then, says that the time has come, or
 //   - there is news: the thread has begun to keep memory since the last look found none, other threads are short of
 //     stacks that this one keeps free, or the terms of the decay have changed. News is a number that has changed.
 // Hazard: if a thread keeps memory that no look has seen, then nobody wakes the thread to give the memory back.
@@ -57,14 +57,16 @@ class house {
   time_point keep(time_point present) noexcept {
     if (present < gate_ && news() == seen_) [[likely]]
       return due_;
-    return look();
+    return ask_clock();
   }
 
   // The same where nobody knows the time.
   time_point look() noexcept;
 
-  // The last sleep ended by itself.
-  void ask() noexcept { gate_ = time_point::min(); }
+  // The last sleep ended by itself: if something was to be due, keep() reads the clock.
+  void ask() noexcept {
+    if (due_ != time_point::max()) gate_ = time_point::min();
+  }
 
   // Bytes of frames that the thread kept at the last look. Any thread.
   // ORDER: relaxed, pairs with nothing: a number for people.
@@ -72,11 +74,13 @@ class house {
 
  private:
   std::uint64_t news() const noexcept;
+  [[gnu::cold, gnu::noinline]] time_point ask_clock() noexcept;
 
   const clock_source& time_;
   time_point due_ = time_point::max();
-  time_point gate_ = time_point::min();  // not after due_
-  std::uint64_t seen_ = 0;               // what news() was after the last look
+  time_point gate_ = time_point::min();  // before it nothing is due; min(): the clock is to be asked
+  time_point next_look_ = time_point::min();
+  std::uint64_t seen_ = 0;  // what news() was after the last look
   atomic<std::size_t> frames_{0};
 };
 

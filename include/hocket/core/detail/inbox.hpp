@@ -16,7 +16,7 @@
 //      fails -> something came, go to 1             either: if the word was asleep, wake the parker
 //   4. park; woken -> go to 1
 //   5. timed out: compare-exchange asleep -> empty;
-//      fails -> park without limit; go to 1
+//      fails -> wait for the wake alone; go to 1
 //
 // An owner that waits by other means (in an event loop that is not hocket's, where the wake makes a descriptor
 // readable) does step 3 by begin_sleep(), then waits as it likes, then does step 5 by end_sleep(), whatever has ended

@@ -26,7 +26,7 @@ class thread_executor final : public executor {
   thread_executor& operator=(const thread_executor&) = delete;
 
   // Any thread; lock-free, unless it must wake the owner.
-  void post(runnable& work) noexcept override { inbox_.post(work); }
+  void post_from_outside(runnable& work) noexcept override { inbox_.post(work); }
 
   // By the machine's clock.
   timer_service* timers() noexcept override { return &timers_; }

@@ -29,7 +29,7 @@ class fiber_thread final : public executor {
   }
 
   // A raw fiber is resumed by its owner and by nobody else: fatal.
-  void post(runnable& work) noexcept override;
+  void post_from_outside(runnable& work) noexcept override;
 
   // For coroutines that name no pool: 64 KiB stacks. Throws as pool_of.
   stack_pool& default_pool() {

@@ -11,7 +11,7 @@
 //
 // The clock is read once in a turn: by the timer wheel, if timers are attached. The house uses that reading.
 //
-// Access. post() and post_all(): any thread. Everything else: the thread that runs the loop.
+// Access. post_from_outside() and post_all_from_outside(): any thread. Everything else: the thread that runs the loop.
 #pragma once
 #include <hocket/core/detail/driver_slot.hpp>
 #include <hocket/core/detail/housekeeping.hpp>
@@ -29,8 +29,8 @@ class event_loop : public executor, private timer_waker {
   event_loop& operator=(const event_loop&) = delete;
 
   // executor
-  void post(runnable& work) noexcept override;
-  void post_all(const runnables& works) noexcept override;
+  void post_from_outside(runnable& work) noexcept override;
+  void post_all_from_outside(const runnables& works) noexcept override;
   timer_service* timers() noexcept override { return &wheel_; }
   driver_access drivers() noexcept override { return {&drivers_, &inbox_}; }
   registry* coroutines() noexcept override { return &coroutines_; }
@@ -53,6 +53,8 @@ class event_loop : public executor, private timer_waker {
   time_point keep_house() noexcept { return house_.keep(wheel_.last_reading()); }
   // Until something comes, or `until`; may return for no reason.
   void sleep(time_point until) noexcept;
+  // After a sleep, or in its place. `woken`: by another thread.
+  void slept(bool woken) noexcept;
 
   const clock_source& clock_;
   futex_parker futex_;

@@ -82,7 +82,7 @@ namespace hocket::inline HOCKET_ABI::detail {
 class timer_waker {
  public:
   // Any thread but the owner's. The owner must answer with one call of reclaim(), soon. There is no second wake()
-  // before that. Usually: home.post(a runnable of the loop's own that it knows by its address).
+  // before that. Usually: the home posts a runnable of its own that it knows by its address.
   virtual void wake() noexcept = 0;
 
  protected:

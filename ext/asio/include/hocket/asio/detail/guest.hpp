@@ -15,7 +15,6 @@
 #include <new>
 #include <optional>
 #include <system_error>
-#include <utility>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -137,13 +136,15 @@ class asio_guest final : public parker, public std::enable_shared_from_this<asio
     });
   }
 
-  // Until the driver has something to do; after each turn anew.
+  // Until the driver has something to do; after each turn anew. A wait that rest() has cancelled may come back when
+  // somebody lives here again: then it begins anew, in a turn.
   void wait_for_io() {
-    if (!io_ || std::exchange(waits_for_io_, true)) return;
+    if (!io_ || waits_for_io_) return;
     io_->async_wait(net::posix::stream_descriptor::wait_read, [self = shared_from_this()](asio_error_code error) {
       self->waits_for_io_ = false;
-      if (!error && self->loop_) self->turn();
+      if (self->loop_ && (!error || self->loop_->live() != 0)) self->turn();
     });
+    waits_for_io_ = true;
   }
 
   // Nobody lives here: the io_context has no work because of it.
