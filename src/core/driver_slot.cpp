@@ -1,22 +1,20 @@
 #include <hocket/base/detail/forks.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/detail/current.hpp>
-#include <hocket/core/detail/driver_slot.hpp>
+#include <hocket/core/detail/driver.hpp>
 
 #include <array>
 #include <cstdio>
 
 namespace hocket::inline HOCKET_ABI::detail {
 
-result<driver*> driver_slot::get(driver_kind& kind, inbox& sleeper) noexcept {
+found_driver driver_slot::get(driver_kind& kind, inbox& sleeper) noexcept {
   expect_same_process();
-  if (kind_ == &kind) return made();
-  if (closed_) return failure(std::errc::operation_canceled);
-  if (const char* why = why_not(kind)) return refuse(kind, why);
+  if (kind_ == &kind) return {made(), {}};
+  if (closed_) return {nullptr, std::make_error_code(std::errc::operation_canceled)};
+  if (const char* why = why_not(kind)) return {nullptr, refuse(kind, why)};
   const std::error_code error = make(kind, sleeper);
-  if (error == std::errc::not_supported) return refuse(kind, "it sleeps in a parker that watches no such descriptor");
-  if (error) return failure(error);
-  return made();
+  return {made(), error};
 }
 
 // Null: the owner can have such a driver.
@@ -29,27 +27,29 @@ const char* driver_slot::why_not(const driver_kind& kind) const noexcept {
   return nullptr;
 }
 
-result<driver*> driver_slot::refuse(const driver_kind& kind, const char* why) const noexcept {
+std::error_code driver_slot::refuse(const driver_kind& kind, const char* why) const noexcept {
   std::array<char, 256> text{};
   std::snprintf(text.data(), text.size(), "\"%s\" cannot have a driver of the kind \"%s\": %s", name_, kind.name(),
                 why);
   notice(text.data());
-  return failure(std::errc::not_supported);
+  return std::make_error_code(std::errc::not_supported);
 }
 
 std::error_code driver_slot::make(driver_kind& kind, inbox& sleeper) noexcept {
-  result<std::unique_ptr<driver>> fresh = kind.make(owner_);
-  if (!fresh) return fresh.error();
-  expects(*fresh != nullptr, "a kind of driver made none", "return one, or an error", kind.name());
+  std::unique_ptr<driver> fresh;
+  if (const std::error_code error = kind.make(owner_, fresh)) return error;
+  expects(fresh != nullptr, "a kind of driver made none", "return one, or an error", kind.name());
   if (bed_) {
-    if (const std::error_code error = watch((*fresh)->descriptor())) return error;
+    const std::error_code error = watch(fresh->descriptor());
+    if (error == std::errc::not_supported) return refuse(kind, "it sleeps in a parker that watches no such descriptor");
+    if (error) return error;
   } else {
-    sleeper.sleep_in(**fresh);
+    sleeper.sleep_in(*fresh);
   }
   kind_ = &kind;
   forks_ = forks_so_far();
   // ORDER: release, pairs with the load in assist(): the driver is whole.
-  driver_.store(fresh->release(), std::memory_order_release);
+  driver_.store(fresh.release(), std::memory_order_release);
   poll_soon();
   return {};
 }
@@ -81,16 +81,23 @@ void driver_slot::leave_to_parent() noexcept {
 void driver_slot::clear() noexcept {
   leave_to_parent();
   kind_ = nullptr;
-  const std::unique_ptr<driver> gone = take_out();
+  const std::unique_ptr<driver> gone(take_out());
   if (gone && bed_) bed_->unwatch(gone->descriptor());
 }
 
 // Nobody assists it any more.
-std::unique_ptr<driver> driver_slot::take_out() noexcept {
+driver* driver_slot::take_out() noexcept {
   locked guard(assisted_);
   // ORDER: relaxed, pairs with the load in assist(), under the lock.
-  return std::unique_ptr<driver>(driver_.exchange(nullptr, std::memory_order_relaxed));
+  return driver_.exchange(nullptr, std::memory_order_relaxed);
 }
+
+void driver_slot::poll() noexcept {
+  turns_left_ = made()->turns_between_polls();
+  made()->poll();
+}
+
+std::size_t driver_slot::waiting() const noexcept { return made() ? made()->waiting() : 0; }
 
 bool driver_slot::assist() noexcept {
   if (!assisted_.try_lock()) return false;
@@ -101,10 +108,10 @@ bool driver_slot::assist() noexcept {
   return one != nullptr;
 }
 
-result<driver*> driver_here_of(driver_kind& kind) noexcept {
+found_driver driver_here_of(driver_kind& kind) noexcept {
   executor* const here = current_executor();
   const driver_access access = here ? here->drivers() : driver_access{};
-  if (!access.slot) return failure(std::errc::not_supported);
+  if (!access.slot) return {nullptr, std::make_error_code(std::errc::not_supported)};
   return access.slot->get(kind, *access.sleeper);
 }
 

@@ -1,4 +1,5 @@
 #include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/driver.hpp>
 #include <hocket/core/detail/thread_executor.hpp>
 
 #include <new>

@@ -38,9 +38,10 @@ wait_end pause_fiber(stop_level ignore, duration::rep until) {
 
 void expect_fiber(const control_block* running) noexcept {
   if (!running) {
-    expects(current_executor() == nullptr && !this_thread().eager, "await was called in a task, or in a job",
-            "neither has a stack of its own to wait on: write co_await in a task, and spawn a fiber in a job's place",
-            current_context().name());
+    expects(
+        current_executor() == nullptr && !this_thread().eager, "await was called in a task, or in a job",
+        "a task has no stack of its own to wait on: write co_await, or spawn a fiber; nor has a job: spawn what waits",
+        current_context().name());
     return;
   }
   expects((running->header.flags & fiber_flag::scheduled) != 0, "await was called in a raw coroutine",

@@ -2,6 +2,7 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/context/detail/switch.hpp>
 #include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/housekeeping.hpp>
 #include <hocket/fiber/detail/fiber_thread.hpp>
 #include <hocket/fiber/fiber_local.hpp>
 
@@ -74,6 +75,7 @@ fiber_thread& fiber_thread::current() {
   set_current_slot(thread_slot::fiber, made);
   if (!at_thread_exit(*hook)) delete hook;  // what is made stays for good
   prepare_overflow_report(made->for_signals_);
+  static constexpr housekeeper keeps_stacks{&stack_news, &keep_stacks};
   register_housekeeper(keeps_stacks);
   return *made;
 }

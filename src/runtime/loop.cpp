@@ -29,7 +29,7 @@ void loop::run() {
 
 void loop::run_while(condition goes_on, const void* of) {
   begin_run();
-  running_scope running({this, &ready_}, nullptr);
+  running_scope running(seat_, nullptr);
   while (goes_on(of)) {
     turn(turn_size);
     if (take_stop()) return;  // after the turn, which has used up the nudge of a stop() that came before
@@ -41,7 +41,7 @@ void loop::run_while(condition goes_on, const void* of) {
 // What is ready or due as it begins runs, whatever the time: those come first in the queue.
 void loop::run_until_time(time_point until) {
   begin_run();
-  running_scope running({this, &ready_}, nullptr);
+  running_scope running(seat_, nullptr);
   take_posted();
   while (wheel_.advance(turn_size)) continue;
   std::size_t first = ready_.size();
@@ -55,13 +55,13 @@ void loop::run_until_time(time_point until) {
 
 bool loop::step() {
   begin_run();
-  running_scope running({this, &ready_}, nullptr);
+  running_scope running(seat_, nullptr);
   return turn(1) != 0 || due_;
 }
 
 bool loop::poll() {
   begin_run();
-  running_scope running({this, &ready_}, nullptr);
+  running_scope running(seat_, nullptr);
   turn(turn_size);
   static_cast<void>(take_stop());
   return busy();
@@ -69,7 +69,7 @@ bool loop::poll() {
 
 time_point loop::begin_sleep() {
   begin_run();
-  running_scope running({this, &ready_}, nullptr);
+  running_scope running(seat_, nullptr);
   const time_point house = keep_house();
   drivers_.poll_in_turn();
   if (busy() || !inbox_.begin_sleep()) return time_point::min();
@@ -133,7 +133,7 @@ void loop::end_all() noexcept {
   closing_.store(true, std::memory_order_relaxed);
   if (debug_checks && live() != 0) notice_circles();
   stop_.request(stop_level::kill);
-  running_scope running({this, &ready_}, nullptr);
+  running_scope running(seat_, nullptr);
   do {
     turn(turn_size);
     take_posted();

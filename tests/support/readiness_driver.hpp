@@ -12,7 +12,7 @@
 #include <hocket/base/clock.hpp>
 #include <hocket/base/detail/mutex.hpp>
 #include <hocket/core/detail/current.hpp>
-#include <hocket/core/detail/driver_slot.hpp>
+#include <hocket/core/detail/driver.hpp>
 #include <hocket/core/detail/operation.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/sync_wait.hpp>

@@ -1,7 +1,7 @@
 // An owner that sleeps in a driver (core/detail/driver.hpp), under every schedule: what others post and what comes from
 // outside is seen, whichever of the two ends the sleep, and nobody touches the inbox or the driver after the owner
 // knows all.
-#include <hocket/core/detail/driver_slot.hpp>
+#include <hocket/core/detail/driver.hpp>
 #include <hocket/core/detail/inbox.hpp>
 
 #include "core/kept.hpp"
@@ -83,10 +83,11 @@ class room final : public driver_kind {
  public:
   room() noexcept : driver_kind("device") {}
   bool follows(const hocket::clock_source&) const noexcept override { return true; }
-  hocket::result<std::unique_ptr<driver>> make(const hocket::detail::driver_owner&) noexcept override {
-    return std::unique_ptr<driver>(new link(io));
+  std::error_code make(const hocket::detail::driver_owner&, std::unique_ptr<driver>& made) noexcept override {
+    made.reset(new link(io));
+    return {};
   }
-  void adopt() { require(slot.get(*this, in).has_value(), "the owner got no driver"); }
+  void adopt() { require(slot.get(*this, in).found != nullptr, "the owner got no driver"); }
 
   hocket::futex_parker futex;
   device<Wrong> io;
@@ -199,9 +200,10 @@ struct fragile_driver final : driver {
 class fragile_kind final : public driver_kind {
  public:
   explicit fragile_kind(var<int>& state) noexcept : driver_kind("fragile"), state_(state) {}
-  hocket::result<std::unique_ptr<driver>> make(const hocket::detail::driver_owner&) noexcept override {
+  std::error_code make(const hocket::detail::driver_owner&, std::unique_ptr<driver>& made) noexcept override {
     state_ = 1;
-    return std::unique_ptr<driver>(new fragile_driver(state_));
+    made.reset(new fragile_driver(state_));
+    return {};
   }
 
  private:
@@ -216,7 +218,7 @@ void assisted_from_beginning_to_end(execution& run) {
   inbox in{futex};
   driver_slot slot{{hocket::steady_clock(), true}, "the owner", nullptr};
   run.thread("owner", [&] {
-    require(slot.get(kind, in).has_value());
+    require(slot.get(kind, in).found != nullptr);
     slot.poll_in_turn();
     slot.close();
   });

@@ -218,9 +218,7 @@ TEST_CASE("a parker that watches no descriptor leaves its loop without I/O") {
   simulated_parker park(time);
   wire line;
   loop lp({.time = &time, .park = &park});
-  auto refused = spawn(lp, read_one, std::cref(line));
-  lp.run();
-  CHECK(sync_wait(std::move(refused)) == std::errc::not_supported);
+  expect_refusal(lp, line, "a parker that watches no such descriptor");
   CHECK(io.count() == 0);
 }
 

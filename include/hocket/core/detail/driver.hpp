@@ -70,6 +70,7 @@
 #include <hocket/base/clock.hpp>
 #include <hocket/base/detail/platform/unique_ptr.hpp>
 #include <hocket/base/result.hpp>
+#include <hocket/core/detail/driver_slot.hpp>
 #include <hocket/core/parker.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -106,12 +107,6 @@ class driver : public parker {
   const std::uint32_t turns_;
 };
 
-// Who wants a driver.
-struct driver_owner {
-  const clock_source& time;  // of its timers
-  bool stays;                // it runs on one thread for ever: a worker, a plain thread. A loop may change threads
-};
-
 // A kind of driver, of which there is one object. Its address is its identity: two drivers of one kind have one type.
 class driver_kind {
  public:
@@ -126,8 +121,8 @@ class driver_kind {
   // Whether a driver may be used only on the thread that made it.
   virtual bool is_bound_to_a_thread() const noexcept { return false; }
 
-  // On the thread of the owner. Not null. The error is that of the operation that asked.
-  virtual result<std::unique_ptr<driver>> make(const driver_owner& owner) noexcept = 0;
+  // On the thread of the owner. An error is that of the operation that asked; without one there is a driver.
+  virtual std::error_code make(const driver_owner& owner, std::unique_ptr<driver>& made) noexcept = 0;
 
  protected:
   explicit driver_kind(const char* name) noexcept : name_(name) {}
@@ -141,10 +136,11 @@ class driver_kind {
 template <class Driver>
 class driver_kind_of : public driver_kind {
  public:
-  result<std::unique_ptr<driver>> make(const driver_owner& owner) noexcept final {
-    result<std::unique_ptr<Driver>> made = make_driver(owner);
-    if (!made) return failure(made.error());
-    return std::unique_ptr<driver>(std::move(*made));
+  std::error_code make(const driver_owner& owner, std::unique_ptr<driver>& made) noexcept final {
+    result<std::unique_ptr<Driver>> fresh = make_driver(owner);
+    if (!fresh) return fresh.error();
+    made = std::move(*fresh);
+    return {};
   }
 
  protected:
@@ -152,5 +148,16 @@ class driver_kind_of : public driver_kind {
   ~driver_kind_of() = default;
   virtual result<std::unique_ptr<Driver>> make_driver(const driver_owner& owner) noexcept = 0;
 };
+
+found_driver driver_here_of(driver_kind& kind) noexcept;
+
+// The driver of that kind of the thread that calls, in a coroutine or for a wait of a plain thread; made, if there is
+// none. Errors: those of driver_slot::get(), and not_supported where the current executor has no place for a driver.
+template <class Driver>
+result<Driver*> driver_here(driver_kind_of<Driver>& kind) noexcept {
+  const auto [found, error] = driver_here_of(kind);
+  if (error) return failure(error);
+  return static_cast<Driver*>(found);
+}
 
 }  // namespace hocket::inline HOCKET_ABI::detail

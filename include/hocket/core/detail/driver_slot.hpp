@@ -39,12 +39,27 @@
 //
 // Access. assist(): any thread. Everything else: the owner's thread.
 #pragma once
+#include <hocket/base/clock.hpp>
 #include <hocket/base/detail/mutex.hpp>
-#include <hocket/core/detail/driver.hpp>
 #include <hocket/core/detail/inbox.hpp>
 #include <hocket/core/executor.hpp>
 
 namespace hocket::inline HOCKET_ABI::detail {
+
+class driver;
+class driver_kind;
+
+// Who wants a driver.
+struct driver_owner {
+  const clock_source& time;  // of its timers
+  bool stays;                // it runs on one thread for ever: a worker, a plain thread. A loop may change threads
+};
+
+// A driver, or why there is none.
+struct found_driver {
+  driver* found;
+  std::error_code error;
+};
 
 class driver_slot {
  public:
@@ -58,7 +73,7 @@ class driver_slot {
 
   // Of that kind; made, if there is none. `sleeper` is the owner's inbox, which does not sleep now. Errors:
   // not_supported (the owner cannot have such a driver), operation_canceled (it has ended), what the making fails with.
-  result<driver*> get(driver_kind& kind, inbox& sleeper) noexcept;
+  found_driver get(driver_kind& kind, inbox& sleeper) noexcept;
 
   // Ends it, on the owner's thread. Nothing is made from then on.
   void close() noexcept;
@@ -66,6 +81,9 @@ class driver_slot {
   // The driver; null if none is made.
   // ORDER: relaxed, pairs with nothing: the owner's own store.
   driver* made() const noexcept { return driver_.load(std::memory_order_relaxed); }
+
+  // How many wait at it. For dumps: the owner, or while it stands still.
+  std::size_t waiting() const noexcept;
 
   // See above. Whether there was a driver, and nobody else at it.
   bool assist() noexcept;
@@ -86,17 +104,16 @@ class driver_slot {
 
  private:
   void poll_in_time() noexcept {
-    if (--turns_left_ != 0) return;
-    turns_left_ = made()->turns_between_polls();
-    made()->poll();
+    if (--turns_left_ == 0) poll();
   }
+  void poll() noexcept;
   const char* why_not(const driver_kind& kind) const noexcept;
-  result<driver*> refuse(const driver_kind& kind, const char* why) const noexcept;
+  std::error_code refuse(const driver_kind& kind, const char* why) const noexcept;
   std::error_code make(driver_kind& kind, inbox& sleeper) noexcept;
   bool is_copy_in_child() const noexcept;
   void expect_no_copy() const noexcept;
   std::error_code watch(int descriptor) noexcept;
-  std::unique_ptr<driver> take_out() noexcept;
+  driver* take_out() noexcept;
   void clear() noexcept;
 
   // Constant.
@@ -113,16 +130,5 @@ class driver_slot {
   atomic<driver*> driver_{nullptr};  // owned
   thread_mutex assisted_;
 };
-
-result<driver*> driver_here_of(driver_kind& kind) noexcept;
-
-// The driver of that kind of the thread that calls, in a coroutine or for a wait of a plain thread; made, if there is
-// none. Errors: as get(), and not_supported where the current executor has no place for a driver.
-template <class Driver>
-result<Driver*> driver_here(driver_kind_of<Driver>& kind) noexcept {
-  result<driver*> found = driver_here_of(kind);
-  if (!found) return failure(found.error());
-  return static_cast<Driver*>(*found);
-}
 
 }  // namespace hocket::inline HOCKET_ABI::detail

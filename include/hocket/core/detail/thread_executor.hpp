@@ -12,7 +12,6 @@
 // It may be destroyed as soon as the last runnable has run that can be posted to it (inbox.hpp). By then no timer is
 // attached: a timer belongs to a wait, and that ends by a post.
 #pragma once
-#include <hocket/core/detail/driver_slot.hpp>
 #include <hocket/core/detail/inbox.hpp>
 #include <hocket/core/detail/thread_timers.hpp>
 #include <hocket/core/executor.hpp>

@@ -3,7 +3,6 @@
 #pragma once
 #include <hocket/context/detail/exception_globals.hpp>
 #include <hocket/core/detail/current.hpp>
-#include <hocket/core/detail/housekeeping.hpp>
 #include <hocket/core/detail/scheduled.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/fiber/detail/fiber_flag.hpp>
@@ -81,7 +80,6 @@ class fiber_thread final : public executor {
   void leave_last() noexcept;
   static std::uint64_t stack_news() noexcept;
   static duration keep_stacks(const clock_source& time) noexcept;
-  static constexpr housekeeper keeps_stacks{&stack_news, &keep_stacks};
   static constexpr std::size_t default_class = 4;  // 4 KiB * 2^4
   stack_pool& make_default_pool();
   stack_pool& pool_of_class(std::size_t size_class, stack_depot& depot);
