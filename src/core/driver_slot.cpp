@@ -28,9 +28,9 @@ const char* driver_slot::why_not(const driver_kind& kind) const noexcept {
 }
 
 std::error_code driver_slot::refuse(const driver_kind& kind, const char* why) const noexcept {
-  std::array<char, 256> text{};
-  std::snprintf(text.data(), text.size(), "\"%s\" cannot have a driver of the kind \"%s\": %s", name_, kind.name(),
-                why);
+  std::array<char, 256> text{};  // a long name is cut, the reason is not
+  std::snprintf(text.data(), text.size(), "\"%.60s\" cannot have a driver of the kind \"%.40s\": %s", name_,
+                kind.name(), why);
   notice(text.data());
   return std::make_error_code(std::errc::not_supported);
 }

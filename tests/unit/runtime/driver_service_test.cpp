@@ -9,8 +9,7 @@
 #include <hocket/time/within.hpp>
 
 #include "support/death.hpp"
-#include "support/readiness_driver.hpp"
-#include "unit/runtime/wire.hpp"
+#include "unit/runtime/reads.hpp"
 
 #include <atomic>
 #include <doctest/doctest.h>
@@ -24,13 +23,6 @@ using namespace hocket_test;
 using namespace std::chrono_literals;
 
 namespace {
-
-task<std::error_code> read_one(const wire& from) {
-  auto ready = co_await readable(from.fd());
-  if (!ready) co_return ready.error();
-  CHECK(from.take());
-  co_return {};
-}
 
 task<> nothing() { co_return; }
 task<int> same(int n) { co_return n; }

@@ -17,6 +17,19 @@ task<> burst(int depth) {
   if (depth > 0) co_await burst(depth - 1);
 }
 
+// Frames decay by this clock, from a thread that keeps none.
+struct decay {
+  decay() {
+    trim_frame_memory();
+    frame_memory_decay(1s, time);
+  }
+  decay(const decay&) = delete;
+  decay& operator=(const decay&) = delete;
+  ~decay() { frame_memory_decay(default_frame_memory_decay); }
+
+  manual_clock time;
+};
+
 // Moves the clock, and ends the run if that sleeps again and again.
 class impatient_parker final : public parker {
  public:
@@ -39,10 +52,8 @@ class impatient_parker final : public parker {
 
 TEST_CASE("a loop that sleeps gives back the frames of a burst") {
   if (!detail::recycles_frames) return;
-  trim_frame_memory();
-  manual_clock time;
-  simulated_parker parks(time);
-  frame_memory_decay(1s, time);
+  decay by;
+  simulated_parker parks(by.time);
   std::size_t after_burst = 0, later = 0;
   auto body = [&]() -> task<> {
     co_await burst(5000);
@@ -51,55 +62,44 @@ TEST_CASE("a loop that sleeps gives back the frames of a burst") {
     later = frame_memory_usage().held + frame_memory_usage().shared;
   };
   {
-    loop lp({.time = &time, .park = &parks});
+    loop lp({.time = &by.time, .park = &parks});
     spawn(lp, body);
     lp.run();
   }
-  frame_memory_decay(default_frame_memory_decay);
   CHECK(after_burst > 5000 * 64);
   CHECK(later == 0);
-  CHECK(time.now() == time_point(1h));
+  CHECK(by.time.now() == time_point(1h));
 }
 
 TEST_CASE("a loop that has slept until its house was due gives frames back, though nothing else told the time") {
   if (!detail::recycles_frames) return;
-  trim_frame_memory();
-  manual_clock time;
-  impatient_parker parks(time);
-  frame_memory_decay(1s, time);
-  {
-    loop lp({.time = &time, .park = &parks});
-    parks.run = &lp;
-    spawn(lp, burst, 100);
-    lp.run();
-    CHECK(frame_memory_usage().held > 100 * 64);
-    lp.run_for(5s);
-    CHECK(frame_memory_usage().held == 0);
-    CHECK(time.now() == time_point(5s));
-    CHECK(parks.parks < parks.most);
-  }
-  frame_memory_decay(default_frame_memory_decay);
+  decay by;
+  impatient_parker parks(by.time);
+  loop lp({.time = &by.time, .park = &parks});
+  parks.run = &lp;
+  spawn(lp, burst, 100);
+  lp.run();
+  CHECK(frame_memory_usage().held > 100 * 64);
+  lp.run_for(5s);
+  CHECK(frame_memory_usage().held == 0);
+  CHECK(by.time.now() == time_point(5s));
+  CHECK(parks.parks < parks.most);
 }
 
 TEST_CASE("a host whose guest keeps frames is told to come back once for them, and then no more") {
   if (!detail::recycles_frames) return;
-  trim_frame_memory();
-  manual_clock time;
-  simulated_parker parks(time);
-  frame_memory_decay(1s, time);
-  {
-    loop lp({.time = &time, .park = &parks});
-    spawn(lp, burst, 100);
-    while (lp.poll()) continue;
-    int waits = 0;
-    for (time_point until = lp.begin_sleep(); until != time_point::max() && waits < 10; until = lp.begin_sleep()) {
-      ++waits;
-      time.set(std::max(time.now(), until));  // the host's wait
-      lp.end_sleep();
-      lp.poll();
-    }
-    CHECK(waits <= 2);  // the sizes that were used in the first period go at the end of the second
-    CHECK(frame_memory_usage().held == 0);
+  decay by;
+  simulated_parker parks(by.time);
+  loop lp({.time = &by.time, .park = &parks});
+  spawn(lp, burst, 100);
+  while (lp.poll()) continue;
+  int waits = 0;
+  for (time_point until = lp.begin_sleep(); until != time_point::max() && waits < 10; until = lp.begin_sleep()) {
+    ++waits;
+    by.time.set(std::max(by.time.now(), until));  // the host's wait
+    lp.end_sleep();
+    lp.poll();
   }
-  frame_memory_decay(default_frame_memory_decay);
+  CHECK(waits <= 2);  // the sizes that were used in the first period go at the end of the second
+  CHECK(frame_memory_usage().held == 0);
 }

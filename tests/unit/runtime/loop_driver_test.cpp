@@ -8,8 +8,7 @@
 
 #include "support/death.hpp"
 #include "support/frames_stay.hpp"
-#include "support/readiness_driver.hpp"
-#include "unit/runtime/wire.hpp"
+#include "unit/runtime/reads.hpp"
 
 #include <climits>
 #include <doctest/doctest.h>
@@ -23,13 +22,6 @@ using namespace hocket_test;
 using namespace std::chrono_literals;
 
 namespace {
-
-task<std::error_code> read_one(const wire& from) {
-  auto ready = co_await readable(from.fd());
-  if (!ready) co_return ready.error();
-  CHECK(from.take());
-  co_return {};
-}
 
 task<> read_all(const wire& from, int& rounds) {
   for (; rounds != 0; --rounds) {
@@ -55,11 +47,6 @@ task<> read_and_note(const wire& from, const unsigned& yields, unsigned& at, boo
 }
 
 task<> nap(duration time) { static_cast<void>(co_await sleep_for(time)); }
-
-task<std::error_code> read_within(const wire& from, duration time) {
-  auto ready = co_await within(time, readable(from.fd()));
-  co_return ready ? std::error_code{} : ready.error();
-}
 
 bool is_readable(int fd) {
   pollfd look{fd, POLLIN, 0};

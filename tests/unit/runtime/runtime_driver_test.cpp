@@ -7,9 +7,8 @@
 #include <hocket/time/within.hpp>
 
 #include "support/death.hpp"
-#include "support/readiness_driver.hpp"
 #include "unit/runtime/dump_table.hpp"
-#include "unit/runtime/wire.hpp"
+#include "unit/runtime/reads.hpp"
 
 #include <atomic>
 #include <doctest/doctest.h>
@@ -24,13 +23,6 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::size_t worker_counts[] = {1, 2, 4};
-
-task<std::error_code> read_one(const wire& from) {
-  auto ready = co_await readable(from.fd());
-  if (!ready) co_return ready.error();
-  CHECK(from.take());
-  co_return {};
-}
 
 task<> read_rounds(const wire& from, std::atomic<int>& rounds) {
   for (; rounds != 0; --rounds) {
@@ -55,11 +47,6 @@ task<int> twice(int n) {
 }
 
 task<> nap(duration time) { static_cast<void>(co_await sleep_for(time)); }
-
-task<std::error_code> read_within(const wire& from, duration time) {
-  auto ready = co_await within(time, readable(from.fd()));
-  co_return ready ? std::error_code{} : ready.error();
-}
 
 std::size_t waiting(const readiness_drivers& of) {
   std::size_t count = 0;
