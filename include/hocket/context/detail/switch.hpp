@@ -1,8 +1,9 @@
 // The machine switch: the porting contract.
 //
-// A back end gives, in namespace hocket::machine, what this page names; tests/unit/context is the conformance test.
-// The dispatch to a back end is platform/machine.hpp. Every back end is used through this page alone: its assembly for
-// an architecture, or one of the fallbacks `ucontext` and `thread`, which run anywhere, slowly (HOCKET_BACKEND).
+// A back end gives, in namespace hocket::detail::machine, what this page names; tests/unit/context is the conformance
+// test. The dispatch to a back end is platform/machine.hpp. Every back end is used through this page alone: its
+// assembly for an architecture, or one of the fallbacks `ucontext` and `thread`, which run anywhere, slowly
+// (HOCKET_BACKEND).
 //
 // A *parked* stack is described by one pointer, its record, which lies on the parked stack itself:
 //

@@ -19,9 +19,8 @@ inline constexpr std::size_t kept_words[] = {1, 2, 5, 6, 7, 8, 9, 10, 11, 12, 13
 
 // Calls form(to, transfer) with these values in the registers that a call preserves, and with junk in the others. What
 // the former hold afterwards is written back.
-[[gnu::noinline]] inline hocket::machine::arrival call_with(kept_registers& registers,
-                                                            hocket::machine::arrival (*form)(void*, void*), void* to,
-                                                            void* transfer) {
+[[gnu::noinline]] inline hocket::detail::machine::arrival call_with(
+    kept_registers& registers, hocket::detail::machine::arrival (*form)(void*, void*), void* to, void* transfer) {
   register void* from asm("x0") = to;
   register void* word asm("x1") = transfer;
   register void* at asm("x2") = &registers;
