@@ -22,7 +22,7 @@ void allow_stack_access(const void* low, std::size_t size) noexcept { VALGRIND_M
 
 }  // namespace hocket::inline HOCKET_ABI::detail
 #else
-namespace hocket::inline HOCKET_ABI {
+namespace hocket::inline HOCKET_ABI::detail {
 
 const bool under_valgrind = false;
 const bool under_memcheck = false;
@@ -30,5 +30,5 @@ unsigned announce_stack(const void*, const void*) noexcept { return 0; }
 void forget_stack(unsigned) noexcept {}
 void allow_stack_access(const void*, std::size_t) noexcept {}
 
-}  // namespace hocket::inline HOCKET_ABI
+}  // namespace hocket::inline HOCKET_ABI::detail
 #endif
