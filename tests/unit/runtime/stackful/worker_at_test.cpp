@@ -1,4 +1,5 @@
 // Fibers that are spawned at one worker of a runtime.
+#include <hocket/core/executor.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/core/yield.hpp>
 #include <hocket/fiber/await.hpp>
@@ -7,17 +8,17 @@
 #include <hocket/runtime/runtime.hpp>
 
 #include <doctest/doctest.h>
+#include <set>
 #include <vector>
 
 using namespace hocket;
 
 namespace {
 
-thread_local std::size_t present_worker = ~std::size_t{0};
+// Which worker this is.
+const executor* where() { return current_executor(); }
 
-[[gnu::noinline]] std::size_t where() { return present_worker; }
-
-int turns_elsewhere(std::size_t at, int turns) {
+int turns_elsewhere(const executor* at, int turns) {
   int elsewhere = 0;
   for (int i = 0; i < turns; ++i) {
     elsewhere += where() != at;
@@ -25,8 +26,8 @@ int turns_elsewhere(std::size_t at, int turns) {
   }
   return elsewhere;
 }
-std::size_t first_turn() {
-  const std::size_t first = where();
+const executor* first_turn() {
+  const executor* const first = where();
   await(yield());
   return first;
 }
@@ -34,11 +35,15 @@ std::size_t first_turn() {
 }  // namespace
 
 TEST_CASE("a fiber that is spawned at a worker begins there and stays; a migratable one begins there") {
-  runtime rt({.workers = 3, .on_start = [](std::size_t index) { present_worker = index; }});
-  for (std::size_t at : {0u, 1u, 2u}) {
-    detail::worker_at there(rt, at);
+  constexpr std::size_t workers = 3;
+  runtime rt({.workers = workers});
+  std::set<const executor*> known;
+  for (std::size_t index = 0; index < workers; ++index) {
+    detail::worker_at there(rt, index);
+    const executor* const at = sync_wait(spawn(there, where));
+    known.insert(at);
     std::vector<join_handle<int>> stay;
-    std::vector<join_handle<std::size_t>> migrate;
+    std::vector<join_handle<const executor*>> migrate;
     for (int i = 0; i < 100; ++i) {
       stay.push_back(spawn(there, turns_elsewhere, at, 3));
       migrate.push_back(spawn(there, {.migratable = true}, first_turn));
@@ -46,4 +51,5 @@ TEST_CASE("a fiber that is spawned at a worker begins there and stays; a migrata
     for (auto& one : stay) CHECK(sync_wait(one) == 0);
     for (auto& one : migrate) CHECK(sync_wait(one) == at);
   }
+  CHECK(known.size() == workers);
 }
