@@ -27,7 +27,7 @@ class event_loop {
     handlers_[count_] = {handler, self};
     epoll_event event{};
     event.events = EPOLLIN;
-    event.data.u64 = count_++;
+    event.data.u32 = count_++;
     return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) == 0;
   }
 
@@ -39,7 +39,7 @@ class event_loop {
       const int ready = ::epoll_wait(epoll_, events.data(), events.size(), poll_timeout(until, guest.now()));
       guest.end_sleep();
       for (int i = 0; i < ready; ++i) {
-        const auto [handler, self] = handlers_[events[static_cast<std::size_t>(i)].data.u64];
+        const auto [handler, self] = handlers_[events[static_cast<std::size_t>(i)].data.u32];
         handler(self);
       }
       guest.poll();
@@ -52,7 +52,7 @@ class event_loop {
     void* self;
   };
   const int epoll_;
-  std::size_t count_ = 0;
+  std::uint32_t count_ = 0;
   std::array<entry, 8> handlers_{};
 };
 

@@ -61,6 +61,11 @@ bool inbox::end_sleep() noexcept {
   return true;
 }
 
-bool inbox::sleep(time_point until) noexcept { return !begin_sleep() || parker_->park(until) || end_sleep(); }
+bool inbox::sleep(time_point until) noexcept {
+  if (!begin_sleep()) return true;
+  const bool rung = parker_->park(until) || end_sleep();
+  rings_ += rung;
+  return rung;
+}
 
 }  // namespace hocket::inline HOCKET_ABI::detail

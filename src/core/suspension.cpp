@@ -149,7 +149,7 @@ void suspension::watch_clock() noexcept {
   timer_service* timers = home->timers();
   expects(timers != nullptr, "a wait has a deadline, but its executor has no timers",
           "run it on a loop, a runtime or a plain thread, or give the executor a timer_service");
-  timer_node::fire = &suspension::on_alarm;
+  timer_node::kind = &alarm_kind;
   timers_ = timers;
   claim_.hold();
   if (is_set_after()) timers_->attach_after(*this);
@@ -373,6 +373,8 @@ void suspension::on_stop(stop_node& self, stop_level level) noexcept {
   auto& wait = static_cast<suspension&>(self);
   wait.conclude(wait.claim_.settle(end_of(level)), &self);
 }
+
+constinit const timer_kind suspension::alarm_kind{&suspension::on_alarm, true};
 
 // A node is given back when the wait is decided.
 void suspension::on_alarm(timer_node& self, timer_call why) noexcept {

@@ -33,7 +33,7 @@ time_point thread_timers::earliest() noexcept {
 
 void thread_timers::fire_due(time_point present) noexcept {
   gather(present);
-  while (timer_node* node = pop_due()) node->fire(*node, timer_call::due);
+  while (timer_node* node = pop_due()) node->fire(timer_call::due);
 }
 
 void thread_timers::fire_due() noexcept {

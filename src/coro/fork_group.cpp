@@ -43,12 +43,12 @@ void fork_group::make_context(context& above) {
 
 fork_group::handle fork_group::begin_crowded(thread_state& here, handle child) noexcept {
   if (!here.seat.forks || !here.seat.forks->push(*this)) header_of(child).flags |= task_flag::keeps_rest;
-  else if (here.seat.forks->wanted()) here.seat.pool->offer();
+  else if (here.seat.forks->wanted()) here.seat.pool->offer_fork();
   return child;
 }
 
 fork_group::handle fork_group::begin_wanted(thread_state& here, handle child) noexcept {
-  here.seat.pool->offer();
+  here.seat.pool->offer_fork();
   return child;
 }
 
@@ -57,7 +57,7 @@ fork_group::handle fork_group::begin_wanted(thread_state& here, handle child) no
 // queue: nothing else of the group does meanwhile.
 fork_group::handle fork_group::begin_later(thread_state& here) noexcept {
   if (here.seat.forks && here.seat.forks->push(*this)) {
-    if (here.seat.forks->wanted()) here.seat.pool->offer();
+    if (here.seat.forks->wanted()) here.seat.pool->offer_fork();
     return end_branch(here, 0);
   }
   const handle child = *next_++;

@@ -18,7 +18,7 @@ struct idle_fibers::group : timer_node {
   static constexpr std::size_t slice = 256;
   static constexpr duration between_slices = std::chrono::milliseconds(1);
 
-  group(executor& of, duration time, group* before) noexcept : home(of), after(time), next(before) { fire = &on_alarm; }
+  group(executor& of, duration time, group* before) noexcept : home(of), after(time), next(before) { kind = &looks; }
 
   void attach(duration in) noexcept {
     timer_service* timers = home.timers();
@@ -38,6 +38,7 @@ struct idle_fibers::group : timer_node {
   }
   void look() noexcept;
 
+  static constexpr timer_kind looks{&on_alarm};
   executor& home;
   const duration after;
   group* next;

@@ -8,10 +8,11 @@ managed_entry::managed_entry(shard& its_table, std::uint32_t its_number) noexcep
     : table(its_table), number(its_number) {
   membership.of = this;
   when = time_point::max();
-  timer_node::fire = [](timer_node& self, timer_call) noexcept {
+  static constexpr timer_kind rings{[](timer_node& self, timer_call) noexcept {
     auto& entry = static_cast<managed_entry&>(self);
     entry.table.due.push_back(entry);
-  };
+  }};
+  timer_node::kind = &rings;
 }
 
 task_id managed_entry::id() const noexcept {

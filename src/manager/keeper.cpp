@@ -10,7 +10,7 @@ namespace hocket::inline HOCKET_ABI::detail {
 
 keeper::keeper(manager_core& of) noexcept
     : stand_in(&on_post), core_(of), first_(time_point::max().time_since_epoch().count()) {
-  timer_node::fire = &on_alarm;
+  timer_node::kind = &alarm_kind;
 }
 
 time_point keeper::first() const noexcept {
@@ -91,6 +91,8 @@ void keeper::come_to_rest() noexcept {
   core_.let_go();
   on.leave();
 }
+
+constinit const timer_kind keeper::alarm_kind{&keeper::on_alarm};
 
 void keeper::on_alarm(timer_node& self, timer_call) noexcept { static_cast<keeper&>(self).turn(); }
 

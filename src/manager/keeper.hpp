@@ -49,6 +49,7 @@ class keeper final : private timer_node, private stand_in {
   time_point first() const noexcept;
   timer_service* timers_here() const noexcept;
   static void on_alarm(timer_node& self, timer_call) noexcept;
+  static const timer_kind alarm_kind;
   static std::coroutine_handle<> on_post(stand_in& self) noexcept;
 
   manager_core& core_;

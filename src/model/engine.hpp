@@ -95,6 +95,7 @@ class engine {
   bool compare_exchange(detail::shadow& object, std::uint64_t& expected, const detail::exchange_request& request,
                         site where);
   void fence(std::memory_order order, site where);
+  void asymmetric_fence(detail::half which, site where);
   void futex_wait(const detail::shadow& word, std::uint64_t expected, site where);
   bool futex_wait_timed(const detail::shadow& word, std::uint64_t expected, site where);
   void futex_wake(const detail::shadow& word, bool all, site where);

@@ -7,6 +7,8 @@ void memory::clear() noexcept {
     thread.now.clear();
     thread.acquired.clear();
     thread.released.clear();
+    thread.lit.clear();
+    thread.owed.clear();
   }
   sequential_.clear();
   count_ = 0;
@@ -71,11 +73,23 @@ void memory::fence(std::uint32_t thread, std::memory_order order) {
   auto& views = threads_[thread];
   if (acquires(order)) views.now.join(views.acquired);
   if (order == std::memory_order_seq_cst) {
-    views.now.join(sequential_, max_threads);
-    views.acquired.join(sequential_, max_threads);
+    views.learn_stamps(sequential_);
     sequential_.join(views.now, max_threads);
   }
   if (releases(order)) views.released.join(views.now);
+}
+
+void memory::light_fence(std::uint32_t thread) {
+  auto& views = threads_[thread];
+  views.lit.join(views.now, max_threads);
+  views.learn_stamps(views.owed);
+}
+
+void memory::heavy_fence(std::uint32_t thread) {
+  fence(thread, std::memory_order_seq_cst);
+  auto& own = threads_[thread];
+  for (const auto& other : threads_) own.learn_stamps(other.lit);
+  for (auto& other : threads_) other.owed.join(own.now, max_threads);
 }
 
 void memory::refresh(std::uint32_t thread, std::uint32_t id) {

@@ -8,6 +8,7 @@
 //   now        what happens before the thread's next operation. now[location] is the floor of its reads: coherence.
 //   acquired   what an acquire fence would add: the messages of its relaxed reads so far. Contains `now`.
 //   released   `now` at the thread's last release fence: what its relaxed stores publish.
+//   lit, owed  of the asymmetric fence: `now` at the thread's last light half, and what its next one adds to `now`.
 // One more view, `sequential`, belongs to nobody: the stamps that the single order of seq_cst operations has reached.
 //
 //   operation                 effect
@@ -20,7 +21,11 @@
 //   acquire fence             now = acquired
 //   release fence             released = now
 //   seq_cst fence             an acquire fence; stamps: now and sequential become their join; a release fence
-// Only stamps pass through `sequential`: two seq_cst fences order reads, but make no happens-before by themselves.
+//   light half                lit = now; now += owed
+//   heavy half                a seq_cst fence; now += lit of every thread; owed of every other thread += now
+// Only stamps pass through `sequential`, `lit` and `owed`: two seq_cst fences order reads, but make no happens-before
+// by themselves. The halves of an asymmetric fence order nothing but each other: a light half is no fence at all to a
+// thread that makes none of the heavy ones.
 //
 // RACES. Every operation of a thread advances its own clock, and views carry clocks along with stamps. So an access by
 // thread t at clock c happens before another thread's next operation iff that thread's now[t] >= c. Plain objects keep
@@ -107,6 +112,8 @@ class memory {
   std::uint64_t read(std::uint32_t thread, std::uint32_t id, std::uint32_t stamp, std::memory_order order);
   void write(std::uint32_t thread, std::uint32_t id, std::uint64_t value, std::memory_order order, bool update);
   void fence(std::uint32_t thread, std::memory_order order);
+  void light_fence(std::uint32_t thread);
+  void heavy_fence(std::uint32_t thread);
   // A thread that waited sees the newest store of what it was looking at; nothing is ordered by that.
   void refresh(std::uint32_t thread, std::uint32_t id);
 
@@ -120,7 +127,11 @@ class memory {
 
  private:
   struct thread_views {
-    view now, acquired, released;
+    view now, acquired, released, lit, owed;
+    void learn_stamps(const view& from) {
+      now.join(from, max_threads);
+      acquired.join(from, max_threads);
+    }
   };
 
   static constexpr std::size_t stamp_of(std::uint32_t id) noexcept { return max_threads + id; }

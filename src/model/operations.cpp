@@ -196,6 +196,19 @@ void engine::fence(std::memory_order order, site where) {
   add({.shape = form::fence, .order = order, .where = where});
 }
 
+// Weakened, it is none.
+void engine::asymmetric_fence(detail::half which, site where) {
+  const std::memory_order order = granted(std::memory_order_seq_cst, where);
+  arrive();
+  if (order == std::memory_order_seq_cst) {
+    if (which == detail::half::light) memory_.light_fence(running_);
+    else memory_.heavy_fence(running_);
+  }
+  add({.shape = form::thread,
+       .verb = which == detail::half::light ? "light_fence()" : "heavy_fence()",
+       .where = where});
+}
+
 // The start of both futex waits. False: it returns at once.
 bool engine::must_sleep(std::uint32_t id, std::uint64_t expected, site where) {
   memory_.refresh(running_, id);

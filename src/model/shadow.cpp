@@ -68,6 +68,10 @@ void fence(std::memory_order order, site where) {
   if (auto* running = engine::current()) running->fence(order, where);
 }
 
+void asymmetric_fence(half which, site where) {
+  if (auto* running = engine::current()) running->asymmetric_fence(which, where);
+}
+
 void futex_wait(const shadow& word, std::uint64_t expected, site where) {
   if (auto* running = engine::current()) return running->futex_wait(word, expected, where);
   if (word.bits == expected) would_block(where);

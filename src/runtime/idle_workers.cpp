@@ -1,13 +1,13 @@
 #include "runtime/idle_workers.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace hocket::inline HOCKET_ABI::detail {
 
 void idle_workers::changed() noexcept {
-  const bool any = searching_ == 0 && !asleep_.empty();
   // ORDER: relaxed, pairs with the load in stealable_queue::wanted(): the fences of both order it.
-  wanted_.store(!any ? demand::none : watched_ ? demand::surplus : demand::anything, std::memory_order_relaxed);
+  wanted_.store(searching_ == 0 && !asleep_.empty(), std::memory_order_relaxed);
 }
 
 bool idle_workers::begin_search() noexcept {
@@ -30,20 +30,24 @@ idle_workers::sleep idle_workers::begin_sleep(worker_core& self, bool searching)
   if (searching) --searching_;
   asleep_.push_back(&self);
   const bool others_awake = asleep_.size() != workers_;
-  const bool watches = others_awake && !watched_;
-  watched_ = watched_ || watches;
   changed();
-  return {searching_ == 0, others_awake, watches};
+  return {searching_ == 0, others_awake};
 }
 
-bool idle_workers::end_sleep(worker_core& self, bool watched) noexcept {
+idle_workers::wake_up idle_workers::end_sleep(worker_core& self) noexcept {
   locked guard(mutex_);
-  if (watched) watched_ = false;
+  stirred_ = true;
   const auto found = std::find(asleep_.begin(), asleep_.end(), &self);
   const bool notified = found == asleep_.end();
   if (!notified) asleep_.erase(found);
   changed();
-  return notified;
+  return {notified, !std::exchange(armed_, true)};
+}
+
+bool idle_workers::rests() noexcept {
+  locked guard(mutex_);
+  armed_ = std::exchange(stirred_, false) || asleep_.size() != workers_;
+  return !armed_;
 }
 
 worker_core* idle_workers::notify() noexcept {

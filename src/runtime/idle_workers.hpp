@@ -31,17 +31,17 @@
 // of its own and a look at the queues tell whether there is more. That is the wake-up of a pool that is idle: one wake
 // instead of two.
 //
-// The watch. A worker with one entry wakes nobody for it: it will run that next. But if it does not come back from the
-// coroutine that it runs, somebody must come for it. So one sleeper *watches* as long as another worker is awake: it
-// wakes now and then, and takes what is ready at workers that have not moved. Where nobody watches (the one who did has
-// work of its own now, or all were asleep) a lone entry is reason enough to wake a sleeper, which finds nothing and
-// watches.
+// The watch. A worker with one entry wakes nobody for it: it will run that next. Nor does it for a few more, at first:
+// they may be done before the other is awake (worker_core.hpp, Offers). If it does not come back from the coroutine
+// that it runs somebody must come for them, and a thread of its own looks for that (worker_watch.hpp). It must not cost
+// anything where nothing runs, so it rests after a period in which all workers slept, and whoever ends a sleep arms it:
+//
+//   armed --a period in which all slept: rests()--> resting --end_sleep(), which tells to ring it--> armed
 //
 // All of it changes under one mutex: a worker that runs dry has the time. wanted() is a copy that costs nothing to read
 // where it matters, in each push.
 #pragma once
 #include <hocket/base/detail/mutex.hpp>
-#include <hocket/core/detail/demand.hpp>
 #include <cstddef>
 #include <vector>
 
@@ -54,8 +54,8 @@ class idle_workers {
   // Throws bad_alloc.
   explicit idle_workers(std::size_t workers) : workers_(workers) { asleep_.reserve(workers); }
 
-  // What a sleeper would come for. More than one entry, if nobody searches; and a lone one, if nobody watches either.
-  const atomic<demand>& wanted() const noexcept { return wanted_; }
+  // Whether a sleeper would come: somebody sleeps, and nobody searches.
+  const atomic<bool>& wanted() const noexcept { return wanted_; }
 
   // A busy worker: whether it is searching now.
   [[nodiscard]] bool begin_search() noexcept;
@@ -70,15 +70,20 @@ class idle_workers {
   struct sleep {
     bool looks_again;   // nobody searches: it must look for work once more
     bool others_awake;  // of the others
-    bool watches;       // the others, and comes back now and then
   };
   sleep begin_sleep(worker_core& self, bool searching) noexcept;
-  // An awake worker that was asleep: whether notify() has woken it, so that it is searching; else it is busy.
-  // `watched`: what begin_sleep() said.
-  [[nodiscard]] bool end_sleep(worker_core& self, bool watched) noexcept;
+  // An awake worker that was asleep.
+  struct wake_up {
+    bool notified;  // by notify(): it is searching; else it is busy
+    bool arms;      // it must ring the watch
+  };
+  [[nodiscard]] wake_up end_sleep(worker_core& self) noexcept;
 
   // Any thread: the sleeper that is to be woken, searching already; null if none is needed.
   [[nodiscard]] worker_core* notify() noexcept;
+
+  // The watch, once in each period: whether all have slept since the last call, so that it rests now.
+  [[nodiscard]] bool rests() noexcept;
 
  private:
   void changed() noexcept;
@@ -87,8 +92,9 @@ class idle_workers {
   thread_mutex mutex_;
   std::size_t searching_ = 0;
   std::vector<worker_core*> asleep_;  // the last one that fell asleep is woken first: its caches are warm
-  bool watched_ = false;
-  atomic<demand> wanted_{demand::none};
+  bool armed_ = true;                 // the watch
+  bool stirred_ = true;               // a sleep has ended since the watch looked
+  atomic<bool> wanted_{false};
 };
 
 }  // namespace hocket::inline HOCKET_ABI::detail

@@ -109,7 +109,7 @@ std::size_t loop::turn(std::size_t at_most) noexcept {
   const std::size_t live = live_here_.load(std::memory_order_relaxed) + live_of_others_.load(std::memory_order_relaxed);
   ready_.reserve(live + run_queue::slack);
   begin_turn(++turns_);
-  return resume_ready(ready_, at_most);
+  return resume_ready(ready_, at_most, [] {});
 }
 
 // Sleeps until there may be something to do. False: there is nothing, and the loop must not sleep.

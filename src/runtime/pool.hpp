@@ -10,6 +10,7 @@
 #include "runtime/stall_detector.hpp"
 #include "runtime/standstill.hpp"
 #include "runtime/worker.hpp"
+#include "runtime/worker_watch.hpp"
 
 #include <memory>
 #include <optional>
@@ -82,6 +83,7 @@ struct runtime::state : detail::pool_core {
   primitive::atomic<bool> ended{false};        // nothing is left; the threads end
   primitive::atomic<std::uint32_t> ends{0};    // while it closes: changes with each coroutine that ends
   primitive::atomic<std::size_t> left{0};
+  std::optional<detail::worker_watch> watched;  // not for a worker that is alone
   std::optional<detail::stall_detector> stalls;
   std::optional<detail::signal_dump> dumps;
 };

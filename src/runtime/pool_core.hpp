@@ -1,13 +1,15 @@
 // What the workers of a pool share to find work and to be woken for it. The model checker runs it, too (tests/model):
 // nothing here knows of coroutines' lives, of timers or of the runtime.
 //
-// Who may touch what. injected, idle: any thread. cores: constant once the first worker runs. seen_turns: the sleeper
-// that watches. posting: any thread; read by the destructor of the runtime.
+// Who may touch what. injected, idle, watch_bell: any thread. cores: constant once the first worker runs. posting: any
+// thread; read by the destructor of the runtime.
 #pragma once
+#include <hocket/base/clock.hpp>
 #include <hocket/base/detail/cache_line.hpp>
 
 #include "runtime/idle_workers.hpp"
 #include "runtime/injection.hpp"
+#include "runtime/poster.hpp"
 
 #include <vector>
 
@@ -17,42 +19,65 @@ class worker_core;
 
 struct pool_core {
   // Throws bad_alloc.
-  explicit pool_core(std::size_t workers) : idle(workers), seen_turns(workers) { cores.reserve(workers); }
+  explicit pool_core(std::size_t workers) : idle(workers) { cores.reserve(workers); }
 
   // Workers, in turn.
   worker_core& core(std::size_t index) noexcept { return *cores[index % cores.size()]; }
 
   // Makes a sleeper a searcher and wakes it, if one is needed.
   void wake_one() noexcept;
+  // Whoever ends a sleep while the watch rests, or wants it to end: has it come back from pause_watch().
+  void arm_watch() noexcept;
+  // The watch: until a period is over; or, if nobody has been awake in the last one, until it is armed. `rung`: what
+  // watch_rung() was before it looked whether it is to end.
+  void pause_watch(std::uint32_t rung, duration period) noexcept;
+  // ORDER: acquire, pairs with the fetch_add in arm_watch(): what came before it is visible.
+  std::uint32_t watch_rung() const noexcept { return watch_bell.load(std::memory_order_acquire); }
   // Whether a sleeper would find something. After a full fence only: see idle_workers.hpp.
   [[nodiscard]] bool has_work() const noexcept;
 
-  // Any thread that is no worker of the pool: calls post_to(injected), which pushes something, and wakes a sleeper. A
-  // full fence between the two would cost as much as all the rest; the push is one (injection::push).
+  // Any thread that is no worker of the pool: calls post_to(injected), which pushes something, and wakes a sleeper.
   template <class Post>
   void inject(Post post_to) noexcept {
-    // ORDER: relaxed, pairs with the load in is_left_alone(): the post publishes it together with the work.
-    posting.fetch_add(1, std::memory_order_relaxed);
-    post_to(injected);
-    // ORDER: seq_cst, forbids that it comes before the compare-exchange of the post, against the fence in
-    // worker_core::finds_work(): a poster that sees no sleeper has posted before that one looked.
-    if (idle.wanted().load(std::memory_order_seq_cst) != demand::none) wake_one();
-    // ORDER: release, pairs with the load in is_left_alone(): the pool is touched no more.
-    posting.fetch_sub(1, std::memory_order_release);
+    poster* const here = poster_here();
+    if (!here) [[unlikely]]
+      return inject_counted(post_to);
+    here->begin(this);
+    push_and_wake(post_to);
+    here->end();
   }
   // For the thread that destroys the pool, after all injected work has run: true when no inject() is under way.
   bool is_left_alone() const noexcept {
-    // ORDER: acquire, pairs with the fetch_sub in inject().
-    return posting.load(std::memory_order_acquire) == 0;
+    // ORDER: acquire, pairs with the fetch_sub in inject_counted().
+    return posting.load(std::memory_order_acquire) == 0 && !anybody_posts_to(this);
   }
 
-  // Each on lines of its own: a post writes `injected` and `posting`, a sleeper `idle`, and every worker reads `cores`
+  // Each on lines of its own: a post writes `injected`, a sleeper `idle`, and every worker reads `cores`
   // at every turn.
   alignas(cache_line_size) injection injected;
   alignas(cache_line_size) idle_workers idle;
-  alignas(cache_line_size) atomic<std::uint32_t> posting{0};  // calls of inject() under way
+  alignas(cache_line_size) atomic<std::uint32_t> posting{0};  // posts under way, of threads that are no posters
   alignas(cache_line_size) std::vector<worker_core*> cores;
-  std::vector<std::size_t> seen_turns;
+  atomic<std::uint32_t> watch_bell{0};
+  const clock_source* turn_clock = &steady_clock();  // by which the age of a turn counts; another one in tests
+
+ private:
+  // A full fence between the push and the look would cost as much as all the rest; the push is one (injection::push).
+  template <class Post>
+  void push_and_wake(Post& post_to) noexcept {
+    post_to(injected);
+    // ORDER: seq_cst, forbids that it comes before the compare-exchange of the post, against the fence in
+    // worker_core::finds_work(): a poster that sees no sleeper has posted before that one looked.
+    if (idle.wanted().load(std::memory_order_seq_cst)) wake_one();
+  }
+  template <class Post>
+  [[gnu::noinline, gnu::cold]] void inject_counted(Post& post_to) noexcept {
+    // ORDER: relaxed, pairs with the load in is_left_alone(): the post publishes it together with the work.
+    posting.fetch_add(1, std::memory_order_relaxed);
+    push_and_wake(post_to);
+    // ORDER: release, pairs with the load in is_left_alone(): the pool is touched no more.
+    posting.fetch_sub(1, std::memory_order_release);
+  }
 };
 
 }  // namespace hocket::inline HOCKET_ABI::detail

@@ -65,6 +65,7 @@ runtime::runtime(const runtime_options& options) {
   state_ = std::make_unique<state>(*this, options, number_of_workers(options));
   try {
     for (auto& one : state_->workers) one->start();
+    if (workers() > 1) state_->watched.emplace(*state_);
     if (options.dump_on_signal) state_->dumps.emplace(*this, options.name, options.dump_on_signal);
     if (options.stall_limit != duration::max()) state_->stalls.emplace(*state_, options.stall_limit, options.on_stall);
   } catch (...) {
@@ -98,6 +99,7 @@ runtime::~runtime() {
 }
 
 void runtime::end_threads() noexcept {
+  state_->watched.reset();
   state_->stalls.reset();
   state_->dumps.reset();
   // ORDER: release, pairs with the loads in worker::run() and rest().
@@ -142,9 +144,11 @@ void runtime::inject(Post post_to) noexcept {
 }
 
 void runtime::offer() noexcept {
-  const worker* here = state_->here();
-  if (!here || !here->gathers()) state_->wake_one();
+  worker* const here = state_->here();
+  if (!here->gathers()) here->offer_if_late();
 }
+
+void runtime::offer_fork() noexcept { state_->here()->offer_at_once(); }
 
 namespace detail {
 worker_at::worker_at(runtime& on, std::size_t index) noexcept : on_(on), first_(on.state_->at(index)) {

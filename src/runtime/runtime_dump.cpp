@@ -127,6 +127,7 @@ runtime_counts runtime::counts() const noexcept {
     all.injected += one.injected;
     all.stolen += one.stolen;
     all.sleeps += one.sleeps;
+    all.rings += one.rings;
     all.assists += one.assists;
     all.ready += one.ready;
     all.bound += one.bound;

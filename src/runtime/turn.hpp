@@ -13,8 +13,9 @@ inline constexpr std::size_t look_ahead = 8;        // coroutines whose frames a
 inline constexpr std::uint32_t house_turns = 1024;  // turns without a sleep between two looks at the thread's house
 
 // Resumes what is ready, and what becomes ready meanwhile, at most `at_most`. Gives how many. Neither a loop nor a
-// worker moves between threads while it runs.
-inline std::size_t resume_ready(run_queue& ready, std::size_t at_most) noexcept {
+// worker moves between threads while it runs. after() is called after each.
+template <class After>
+std::size_t resume_ready(run_queue& ready, std::size_t at_most, After after) noexcept {
   thread_state& here = this_thread();
   here.turn_left = at_most;
   const bool large = ready.is_large();
@@ -24,6 +25,7 @@ inline std::size_t resume_ready(run_queue& ready, std::size_t at_most) noexcept 
     --here.turn_left;  // a fiber that yields counts those down that it passes its thread on to
     here.ctx = nullptr;
     next.resume();
+    after();
   }
   here.ctx = nullptr;
   return at_most - std::exchange(here.turn_left, 0);

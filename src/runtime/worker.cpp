@@ -13,12 +13,6 @@
 
 namespace hocket::inline HOCKET_ABI::detail {
 
-namespace {
-
-constexpr std::chrono::milliseconds watch{10};  // how long what is ready may stand beside a worker that is stuck
-
-}  // namespace
-
 worker::worker(runtime::state& pool, std::size_t index)
     : event_loop(pool.time, nullptr, pool.name, true), worker_core(pool, inbox_, ready_), pool_(pool), index_(index) {}
 
@@ -69,12 +63,17 @@ bool worker::turn() noexcept {
   if (any) {
     share();
     ready_.reserve(ready_.size() + run_queue::slack);  // what did not fit into its array so far will
-    std::size_t resumed = resume_ready(ready_, turn_size);
-    begin_forks();
-    resumed += resume_stealable();
-    resumed_.add(resumed);
+    resumed_.add(stealable_.wanted() ? resume_all([this] { share_if_late(); }) : resume_all([] {}));
   }
   return any || due_;
+}
+
+// after() is called after each resume.
+template <class After>
+std::size_t worker::resume_all(After after) noexcept {
+  const std::size_t resumed = resume_ready(ready_, turn_size, after);
+  begin_forks();
+  return resumed + resume_stealable(after);
 }
 
 // What comes from outside, by its driver and by its timers.
@@ -87,7 +86,8 @@ void worker::gather() noexcept {
   latest_ns_.set(static_cast<std::size_t>(wheel_.latest().count()));
 }
 
-std::size_t worker::resume_stealable() noexcept {
+template <class After>
+std::size_t worker::resume_stealable(After after) noexcept {
   thread_state& here = this_thread();
   std::size_t left = turn_size;
   const bool large = stealable_.is_large();
@@ -97,6 +97,7 @@ std::size_t worker::resume_stealable() noexcept {
     if (!next) break;
     here.ctx = nullptr;
     next.resume();
+    after();
   }
   here.ctx = nullptr;
   return turn_size - left;
@@ -135,21 +136,22 @@ void worker::rest() noexcept {
   // ORDER: acquire, pairs with the store in end_threads(); the nudge after it may have been used up in this turn, and
   // so may that of a dump.
   const auto called = [&] { return pool_.ended.load(std::memory_order_acquire) || pool_.still.asked(); };
-  const auto nap = [&](bool watches) { sleep(end_of_sleep(std::min(wheel_.next_expiry(), house), watches)); };
+  const auto nap = [&] { sleep(end_of_sleep(std::min(wheel_.next_expiry(), house))); };
   static_cast<void>(worker_core::rest(called, nap));
+  rings_.set(inbox_.rings());
 }
 
-// What it posts wakes nobody: the turn that follows knows how much that is.
-void worker::assist(worker_core& stuck) noexcept {
-  gathers_ = true;
-  assists_.add(static_cast<worker&>(stuck).drivers_.assist());
-  gathers_ = false;
+// The driver first: I/O beats deadlines. A wait that it ends may have a timer in the wheel.
+void worker::help() noexcept {
+  drivers_.assist();
+  wheel_.assist();
+  assists_.add(1);
 }
 
 // By the machine's clock. A clock of one's own does not tell when it will be `next`: who moves it nudges.
-time_point worker::end_of_sleep(time_point next, bool watches) const noexcept {
-  if (&clock_ != &steady_clock()) next = next <= clock_.now() ? time_point::min() : time_point::max();
-  return watches ? std::min(next, steady_clock().now() + watch) : next;
+time_point worker::end_of_sleep(time_point next) const noexcept {
+  if (&clock_ == &steady_clock()) return next;
+  return next <= clock_.now() ? time_point::min() : time_point::max();
 }
 
 const context* worker::running() const noexcept {
@@ -164,6 +166,7 @@ runtime_counts worker::counts() const noexcept {
           .injected = injected_.get(),
           .stolen = stolen_.get(),
           .sleeps = sleeps_.get(),
+          .rings = rings_.get(),
           .ready = stealable_.in_reach(),
           .bound = at_home_.get(),
           .assists = assists_.get(),

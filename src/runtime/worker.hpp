@@ -11,8 +11,8 @@
 //      driver has something
 // The states and their protocol: idle_workers.hpp.
 //
-// Who may touch what. What is counted: written by this thread alone; read by all. standing_: standstill.hpp. thread_:
-// the runtime. Everything else: this thread.
+// Who may touch what. What is counted: written by this thread alone, but for assists_; read by all. standing_:
+// standstill.hpp. thread_: the runtime. Everything else: this thread.
 //
 // What the turn itself makes ready before it runs anything (by its driver, by its timers) wakes nobody: the turn knows
 // best how much that is, and looks once it has all of it.
@@ -48,6 +48,9 @@ class worker final : public event_loop, public worker_core {
   // While it stands still.
   using event_loop::has_sources;
 
+  // The watch, while it seems to be stuck, but may be doing anything: does what its event loop does not come to.
+  void help() noexcept;
+
   // On its thread.
   void halt() noexcept;
   void entered_here(std::size_t number) noexcept { count(entered_, number); }
@@ -66,17 +69,20 @@ class worker final : public event_loop, public worker_core {
   void call(worker_hook hook) noexcept;
   bool turn() noexcept;
   void gather() noexcept;
-  std::size_t resume_stealable() noexcept;
+  template <class After>
+  std::size_t resume_all(After after) noexcept;
+  template <class After>
+  std::size_t resume_stealable(After after) noexcept;
   bool find_and_begin() noexcept;
   void begin_forks() noexcept;
   void rest() noexcept;
-  time_point end_of_sleep(time_point next, bool watches) const noexcept;
-  void assist(worker_core& stuck) noexcept override;
+  time_point end_of_sleep(time_point next) const noexcept;
 
   runtime::state& pool_;
   const std::size_t index_;
   bool gathers_ = false;  // in gather()
-  tally resumed_, timers_, latest_ns_, at_home_, assists_;
+  tally resumed_, rings_, timers_, latest_ns_, at_home_;
+  tally assists_;  // written by the watch
   standstill::mark standing_{0};
   atomic<const thread_state*> seated_{nullptr};  // the state of its thread, once it runs
   atomic<std::size_t> entered_{0};

@@ -7,6 +7,9 @@ namespace hocket::inline HOCKET_ABI::detail {
 namespace {
 
 constexpr std::size_t largest_theft = 256;
+constexpr duration worth_a_wake = std::chrono::microseconds(8);
+constexpr std::size_t many = 8;                   // coroutines of a microsecond each take as long
+constexpr std::size_t pushes_between_looks = 16;  // at the clock
 
 }  // namespace
 
@@ -14,6 +17,18 @@ constexpr std::size_t largest_theft = 256;
 
 void pool_core::wake_one() noexcept {
   if (worker_core* chosen = idle.notify()) chosen->nudge();
+}
+
+void pool_core::arm_watch() noexcept {
+  // ORDER: release, pairs with the load in watch_rung().
+  watch_bell.fetch_add(1, std::memory_order_release);
+  futex_wake_one(watch_bell);
+}
+
+// Who arms it after it has decided to rest has rung after `rung` was read.
+void pool_core::pause_watch(std::uint32_t rung, duration period) noexcept {
+  if (idle.rests()) futex_wait(watch_bell, rung);
+  else static_cast<void>(futex_wait_until(watch_bell, rung, deadline_after(steady_clock().now(), period)));
 }
 
 bool pool_core::has_work() const noexcept {
@@ -42,7 +57,7 @@ worker_core::search worker_core::find_work() noexcept {
   bool found = take_injected();
   const std::size_t others = shared_.cores.size();
   const std::size_t first = next_victim_++;
-  for (std::size_t i = 0; i < others && !found; ++i) found = steal_from(shared_.core(first + i), 2);
+  for (std::size_t i = 0; i < others && !found; ++i) found = steal_from(shared_.core(first + i));
   if (found) {
     found_work();
     return {true, nullptr};
@@ -53,9 +68,10 @@ worker_core::search worker_core::find_work() noexcept {
   return {false, nullptr};
 }
 
-bool worker_core::steal_from(worker_core& victim, std::size_t least) noexcept {
+bool worker_core::steal_from(worker_core& victim) noexcept {
   if (&victim == this) return false;
   std::array<std::coroutine_handle<>, largest_theft> loot;
+  const std::size_t least = victim.least_loot();
   if (victim.stealable_.in_reach() < least) return false;
   const std::size_t room = stealable_.make_room(loot.size());
   const std::size_t count = victim.stealable_.steal(std::span(loot).first(room), least);
@@ -92,16 +108,24 @@ bool worker_core::finds_work(bool others_awake) const noexcept {
   return shared_.has_work();
 }
 
-// Takes what is ready at workers that have not come back from a coroutine since the last look, and what their drivers
-// have.
-void worker_core::look_after_others() noexcept {
-  for (std::size_t i = 0; i < shared_.cores.size(); ++i) {
-    worker_core& other = shared_.core(i);
-    const std::size_t turns = other.turns();
-    if (std::exchange(shared_.seen_turns[i], turns) != turns || &other == this || other.sleeps()) continue;
-    steal_from(other, 1);
-    assist(other);
-  }
+// --- offers
+
+bool worker_core::has_many() const noexcept { return stealable_.size() >= many; }
+
+void worker_core::share_beside_sleeper() noexcept {
+  if (has_many()) shared_.wake_one();
+  else turn_began_ = shared_.turn_clock->now();
+}
+
+void worker_core::offer_if_late() noexcept {
+  if (has_many() || (pushes_++ % pushes_between_looks == 0 && turn_is_late())) shared_.wake_one();
+}
+
+// A turn that nobody slept beside so far begins with the first look.
+bool worker_core::turn_is_late() noexcept {
+  const time_point present = shared_.turn_clock->now();
+  if (turn_began_ == unknown) turn_began_ = present;
+  return present - turn_began_ >= worth_a_wake;
 }
 
 }  // namespace hocket::inline HOCKET_ABI::detail

@@ -8,6 +8,13 @@
 //
 // The protocol of searching and sleeping: idle_workers.hpp.
 //
+// Offers. To wake a sleeper takes some microseconds of both, and of the kernel: a few short coroutines are done before.
+// So what others may run is offered when it is likely to take longer than that: when there is a lot of it, or when
+// there is more than what runs next and the turn has already taken as long as a wake. The turn looks at the clock
+// between two resumes, and at every 16th push in a row, since a coroutine that spawns many may never come back to the
+// turn; only where somebody sleeps and nobody searches. A fork is offered at once, as it is made for that. What is
+// overlooked (a few are ready, and the coroutine computes on) the watch finds.
+//
 // Access. Counters: written by this thread alone; read by all. The inbox, stealable_, forks_: as their headers say.
 // Everything else: this thread.
 #pragma once
@@ -33,9 +40,17 @@ class worker_core {
   void nudge() noexcept { mail_.nudge(); }
   bool sleeps() const noexcept { return mail_.owner_sleeps(); }
   stealable_queue& stealable() noexcept { return stealable_; }
-  bool has_surplus() const noexcept { return stealable_.in_reach() >= 2 || forks_.in_reach(); }
+  // Of what another worker would come for. A lone entry is left to its worker, unless that is stuck.
+  bool has_surplus() const noexcept { return stealable_.in_reach() >= least_loot() || forks_.in_reach(); }
   // Whether it changes is all that matters.
   std::size_t turns() const noexcept { return turns_.get(); }
+  // The watch: it has not come back from what it runs, or has again.
+  // ORDER: relaxed, pairs with the load in least_loot(): the mutex of idle_workers orders it for who is woken for it.
+  void set_stuck(bool stuck) noexcept { stuck_.store(stuck, std::memory_order_relaxed); }
+
+  // On its thread: a coroutine has made more ready than this worker runs next.
+  void offer_if_late() noexcept;
+  void offer_at_once() noexcept { shared_.wake_one(); }
 
  protected:
   ~worker_core() = default;
@@ -62,11 +77,17 @@ class worker_core {
     return true;
   }
   bool has_ready() const noexcept { return !bound_.empty() || !stealable_.empty() || !forks_.empty(); }
-  // Before it runs what is ready: others are woken for what is too much for one. What runs next is in nobody's way.
+  // Before it runs what is ready: others are woken for what is too much for one.
   void share() noexcept {
     if (searching_) found_work();
-    const bool more = bound_.size() + stealable_.size() > 1 && stealable_.wanted();
-    if (std::exchange(stopped_watching_, false) || more) shared_.wake_one();
+    turn_began_ = unknown;
+    pushes_ = 0;
+    if (stealable_.wanted()) [[unlikely]]
+      share_beside_sleeper();
+  }
+  // Between two resumes.
+  void share_if_late() noexcept {
+    if (stealable_.wanted() && turn_is_late()) shared_.wake_one();
   }
 
   // When nothing is ready. Takes what was injected, then half of what another worker has; or else a fork of another
@@ -78,38 +99,43 @@ class worker_core {
   [[nodiscard]] search find_work() noexcept;
 
   // When nothing was found: is asleep until something is posted, another worker has too much, or the time is over.
-  // called(): asked after the sleep is announced; true: it must not sleep. sleep(watches): sleeps in the inbox. One
-  // that watches ends it soon: it looks then whether a worker is stuck. Gives whether it has slept.
+  // called(): asked after the sleep is announced; true: it must not sleep. sleep(): sleeps in the inbox. Gives whether
+  // it has slept.
   template <class Called, class Sleep>
   bool rest(Called called, Sleep sleep) noexcept {
-    const auto [looks_again, others_awake, watches] = shared_.idle.begin_sleep(*this, std::exchange(searching_, false));
+    const auto [looks_again, others_awake] = shared_.idle.begin_sleep(*this, std::exchange(searching_, false));
     const bool slept = !called() && (!looks_again || !finds_work(others_awake));
     if (slept) {
       sleeps_.add(1);
-      sleep(watches);
-      if (watches) look_after_others();
+      sleep();
     }
-    stopped_watching_ = watches;
-    searching_ = shared_.idle.end_sleep(*this, watches);
+    const auto [notified, arms] = shared_.idle.end_sleep(*this);
+    searching_ = notified;
+    if (arms) shared_.arm_watch();
     return slept;
   }
 
  private:
   void found_work() noexcept;
-  bool steal_from(worker_core& victim, std::size_t least) noexcept;
+  bool steal_from(worker_core& victim) noexcept;
   fork_entry* steal_fork_of(worker_core& victim) noexcept;
   [[nodiscard]] bool finds_work(bool others_awake) const noexcept;
-  void look_after_others() noexcept;
-  // Does for another worker, which seems to be stuck, what its event loop does not come to. That one may be doing
-  // anything.
-  virtual void assist(worker_core&) noexcept {}
+  bool has_many() const noexcept;
+  void share_beside_sleeper() noexcept;
+  bool turn_is_late() noexcept;
+  // ORDER: relaxed, pairs with the store in set_stuck(): see there.
+  std::size_t least_loot() const noexcept { return stuck_.load(std::memory_order_relaxed) ? 1 : 2; }
+
+  static constexpr time_point unknown = time_point::min();
 
   pool_core& shared_;
   inbox& mail_;
   const run_queue& bound_;
   std::size_t next_victim_;
   bool searching_ = false;
-  bool stopped_watching_ = false;  // when it woke last
+  time_point turn_began_ = unknown;  // or since when somebody has slept beside it
+  std::size_t pushes_ = 0;           // of this turn, beside a sleeper
+  atomic<bool> stuck_{false};
 
  protected:
   stealable_queue stealable_;

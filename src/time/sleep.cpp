@@ -26,7 +26,7 @@ void alarm::begin(suspension& wait, waiter& entry, time_point present, time_poin
     return;
   }
   when = until;
-  fire = &alarm::ring;
+  kind = &alarm_kind;
   entry_ = &entry;
   never_ = until == time_point::max();
   entry.enlist(wait, *this);
@@ -36,14 +36,16 @@ void alarm::begin(suspension& wait, waiter& entry, time_point present, time_poin
 void alarm::begin(suspension& wait, waiter& entry, duration time) noexcept {
   when = time_point::max();
   set_after(time);
-  fire = &alarm::ring;
+  kind = &alarm_kind;
   entry_ = &entry;
   never_ = time == duration::max();
   entry.enlist(wait, *this);
   if (!never_) timers_.attach_after(*this);
 }
 
-// On the thread of the timers, which have let go of the node: so its `when` may say now when it rang. After the grant
+constinit const timer_kind alarm::alarm_kind{&alarm::ring, true};
+
+// The timers have let go of the node: so its `when` may say now when it rang. After the grant
 // it may be gone.
 void alarm::ring(timer_node& self, timer_call) noexcept {
   auto& rings = static_cast<alarm&>(self);

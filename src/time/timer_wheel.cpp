@@ -3,24 +3,15 @@
 #include <hocket/core/detail/current.hpp>
 #include <hocket/time/detail/timer_wheel.hpp>
 
+#include "time/wheel_turn.hpp"
+
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace hocket::inline HOCKET_ABI::detail {
 
 namespace {
-
-// Time points as unsigned numbers of the same order.
-constexpr std::uint64_t origin = std::uint64_t{1} << 63;
-
-constexpr std::uint64_t key_of(time_point at) noexcept {
-  return static_cast<std::uint64_t>(at.time_since_epoch().count()) ^ origin;
-}
-constexpr time_point time_of(std::uint64_t key) noexcept {
-  return time_point{duration{static_cast<std::int64_t>(key ^ origin)}};
-}
-static_assert(key_of(time_point::min()) == 0 && key_of(time_point::max()) == ~std::uint64_t{0});
-static_assert(time_of(key_of(time_point{duration{-1}})) == time_point{duration{-1}});
 
 // What a timer belongs to lies around it.
 void prefetch_around(const timer_node& node) noexcept {
@@ -45,18 +36,20 @@ timer_wheel::timer_wheel(const clock_source& time, const executor* home, timer_w
       home_(home),
       waker_(waker),
       clock_flows_(time.flows()),
-      position_(key_of(time.now())),
-      horizon_(position_) {}
+      reading_(time.now()),
+      position_(key_of(reading_)),
+      horizon_(position_),
+      left_(&end_) {}
 
 timer_wheel::~timer_wheel() {
-  expects(size_ == 0, "a timer_wheel was destroyed while timers are attached",
+  expects(empty(), "a timer_wheel was destroyed while timers are attached",
           "end the waits of its executor first: join its coroutines, or kill and join them");
 }
 
 // --- places
 
 // For a time that is not after the position it gives some place, and the timer is not there.
-timer_wheel::place timer_wheel::place_of(std::uint64_t key) const noexcept {
+inline timer_wheel::place timer_wheel::place_of(std::uint64_t key) const noexcept {
   const auto highest = 63u - static_cast<unsigned>(std::countl_zero((key ^ position_) | 1));
   const std::size_t level = highest / digit_bits;
   return {level, static_cast<std::size_t>((key >> (level * digit_bits)) % radix)};
@@ -92,7 +85,7 @@ std::uint64_t timer_wheel::earliest_in(place at) noexcept {
 
 // Behind those that stand there. None of them is asked who comes before it: where timers come one at a time, they are
 // cold.
-void timer_wheel::append(timer_node& node, place at) noexcept {
+[[gnu::always_inline]] inline void timer_wheel::append(timer_node& node, place at) noexcept {
   auto& [timers, before_last] = bucket_of(at);
   node.expect_next(before_last[ahead - 2]);
   for (std::size_t i = ahead - 2; i != 0; --i) before_last[i] = before_last[i - 1];
@@ -111,7 +104,7 @@ void timer_wheel::prepend(timer_node& node, place at) noexcept {
   occupy(at);
 }
 
-void timer_wheel::occupy(place at) noexcept {
+inline void timer_wheel::occupy(place at) noexcept {
   occupied_[at.level] |= bit(at.digit);
   occupied_levels_ |= 1u << at.level;
 }
@@ -122,7 +115,7 @@ void timer_wheel::vacate(place at) noexcept {
 }
 
 // Where a timer stands whose time is known.
-void timer_wheel::put(timer_node& node) noexcept {
+[[gnu::always_inline]] inline void timer_wheel::put(timer_node& node) noexcept {
   const std::uint64_t key = key_of(node.when);
   if (key <= horizon_) return late_.push_back(node);
   append(node, place_of(key));
@@ -130,12 +123,12 @@ void timer_wheel::put(timer_node& node) noexcept {
 
 // --- the owner
 
-inline bool timer_wheel::is_here() const noexcept { return !home_ || current_executor() == home_; }
+inline bool timer_wheel::is_here() const noexcept { return current_executor() == home_ || !home_; }
 
 bool timer_wheel::fire_here() const noexcept { return is_here(); }
 
 // Before it is linked.
-void timer_wheel::enter(timer_node& node) noexcept {
+[[gnu::always_inline]] inline void timer_wheel::enter(timer_node& node) noexcept {
   if constexpr (debug_checks) {
     debug_expects(is_here(), "a timer was attached from outside of the wheel's executor",
                   "attach it to the timers() of the current executor");
@@ -148,13 +141,37 @@ void timer_wheel::enter(timer_node& node) noexcept {
   ++size_;
 }
 
+// The owner's operations call nothing on their way, unless the lock is borrowed.
 void timer_wheel::attach(timer_node& node) noexcept {
+  if (!lock_.try_lock()) [[unlikely]]
+    return attach_after_borrower(node);
   enter(node);
   put(node);
+  lock_.unlock();
+}
+
+void timer_wheel::attach_after_borrower(timer_node& node) noexcept {
+  lock_.lock_after_borrower();
+  enter(node);
+  put(node);
+  lock_.unlock();
 }
 
 void timer_wheel::attach_after(timer_node& node) noexcept {
+  if (!clock_flows_ || !lock_.try_lock()) [[unlikely]]
+    return attach_fresh_slowly(node);
+  enter_fresh(node);
+  lock_.unlock();
+}
+
+void timer_wheel::attach_fresh_slowly(timer_node& node) noexcept {
   if (!clock_flows_) return timer_service::attach_after(node);
+  lock_.lock_after_borrower();
+  enter_fresh(node);
+  lock_.unlock();
+}
+
+inline void timer_wheel::enter_fresh(timer_node& node) noexcept {
   enter(node);
   node.begin_term();
   fresh_.push_back(node);
@@ -170,8 +187,21 @@ void timer_wheel::time_fresh(time_point present) noexcept {
 }
 
 bool timer_wheel::detach(timer_node& node) noexcept {
+  if (current_executor() != home_ || !lock_.try_lock()) [[unlikely]]
+    return detach_slowly(node);
+  const bool was_in = leave(node);
+  lock_.unlock();
+  return was_in;
+}
+
+bool timer_wheel::detach_slowly(timer_node& node) noexcept {
   if (!is_here()) return give_back(node), false;
-  // ORDER: relaxed, pairs with nothing: nobody else may detach it, and the owner is the one who pops.
+  locked guard(lock_);
+  return leave(node);
+}
+
+inline bool timer_wheel::leave(timer_node& node) noexcept {
+  // ORDER: relaxed, pairs with nothing: nobody else may detach it, and it is popped under the lock.
   timer_node* link = node.link.load(std::memory_order_relaxed);
   debug_expects(link == &node || link == nullptr, "a timer was detached twice",
                 "let one party take a registration back: the one that won the wait, or its registrar");
@@ -183,35 +213,27 @@ bool timer_wheel::detach(timer_node& node) noexcept {
   return true;
 }
 
+// What a turn of the owner does with a timer that is due.
+struct timer_wheel::own_turn {
+  timer_wheel& of;
+  static bool leaves(const timer_node&) noexcept { return false; }
+  void operator()(timer_node& node) const noexcept {
+    --of.size_;
+    of.fire_unlocked(node, timer_call::due);
+  }
+};
+
 bool timer_wheel::advance(std::size_t at_most) noexcept {
   if constexpr (debug_checks) {
     debug_expects(is_here(), "a timer_wheel was turned from outside of its executor", "turn it in the executor's loop");
   }
   if (empty()) return false;
-  // What a bound has left of the turn before; then, from a new horizon, what was late and what is due since.
-  const bool still_cut = cut_ && !turn(at_most);
-  if (still_cut && fresh_.empty()) return true;
-  const time_point present = clock_.now();
-  if (!still_cut) horizon_ = std::max(horizon_, key_of(present));
-  time_fresh(present);
-  if (still_cut) return true;
-  due_.splice_back(late_);
-  cut_ = !turn(at_most);
-  return cut_ || !late_.empty();
-}
-
-// Up to the horizon. False: the budget was used up before. Several slots with few timers each are opened before any of
-// those fires, so that their memory is on its way meanwhile.
-bool timer_wheel::turn(std::size_t& budget) noexcept {
-  bool more = true;
-  while (more) {
-    if (!spread(budget)) return false;
-    std::size_t opened = 0;
-    do more = open_next(budget);
-    while (more && opened_.empty() && ++opened < batch);
-    if (!due_.empty() && !fire_due(budget)) return false;
-  }
-  return true;
+  locked guard(lock_);
+  turns_ = true;
+  const bool more = catch_up(at_most, own_turn{*this});
+  turns_ = false;
+  reading_ = time_of(horizon_);
+  return more;
 }
 
 // Takes the timers out of the first slot, if it begins by the horizon, and goes there; those of a crowd are to be
@@ -271,37 +293,32 @@ bool timer_wheel::spread(std::size_t& budget) noexcept {
 }
 
 // Of those that were not due when they were attached.
-void timer_wheel::found_due(std::uint64_t key) noexcept { latest_ = std::max(latest_, horizon_ - key); }
+void timer_wheel::found_due(std::uint64_t key) noexcept {
+  // ORDER: relaxed, pairs with the load in latest(): written under the lock, and no more than a number.
+  const std::uint64_t before = latest_.load(std::memory_order_relaxed);
+  latest_.store(std::max(before, horizon_ - key), std::memory_order_relaxed);
+}
 
-bool timer_wheel::fire_due(std::size_t& budget) noexcept {
-  while (!due_.empty()) {
-    if (budget == 0) return false;
-    --budget;
-    timer_node& node = due_.pop_front();
-    timer_node* attached = &node;
-    // ORDER: relaxed, pairs with the compare-exchange in give_back(): the two only decide who has the node. A thread
-    // that loses reads nothing more of it, and is ordered before its end by its own hold on the wait.
-    if (!node.link.compare_exchange_strong(attached, nullptr, std::memory_order_relaxed, std::memory_order_relaxed))
-      continue;
-    --size_;
-    ++fired_;
-    node.fire(node, timer_call::due);
-  }
-  return true;
+// While it fires, the owner may attach and detach, and another thread may borrow the lock.
+void timer_wheel::fire_unlocked(timer_node& node, timer_call why) noexcept {
+  lock_.unlock();
+  node.fire(why);
+  lock_.lock();
 }
 
 time_point timer_wheel::next_expiry() noexcept {
+  if (empty()) return time_point::max();
+  locked guard(lock_);
   if (!fresh_.empty()) time_fresh(clock_.now());
   if (!due_.empty() || !opened_.empty() || !late_.empty()) return time_of(horizon_);
   const place first = first_place();
   return first == nowhere ? time_point::max() : time_of(earliest_in(first));
 }
 
-time_point timer_wheel::last_reading() const noexcept { return time_of(horizon_); }
-
 duration timer_wheel::latest() const noexcept {
   constexpr auto most = static_cast<std::uint64_t>(duration::max().count());
-  return duration(static_cast<duration::rep>(std::min(latest_, most)));
+  // ORDER: relaxed, pairs with the store in found_due(): a number for people.
+  return duration(static_cast<duration::rep>(std::min(latest_.load(std::memory_order_relaxed), most)));
 }
 
 // --- between threads
@@ -322,13 +339,14 @@ void timer_wheel::give_back(timer_node& node) noexcept {
   if (top == &end_) waker_->wake();
 }
 
-// The nodes that were returned, first returned first; linked, with the end at the end.
-timer_node* timer_wheel::take_returned() noexcept {
+// The nodes that were returned, first returned first; linked, with the end at the end. The stack is empty, and ends in
+// `bottom`.
+timer_node* timer_wheel::take_returned(timer_node& bottom) noexcept {
   // ORDER: acq_rel, pairs with the compare-exchange in give_back().
-  timer_node* last = returned_.exchange(&end_, std::memory_order_acq_rel);
+  timer_node* last = returned_.exchange(&bottom, std::memory_order_acq_rel);
   timer_node* first = &end_;
-  while (last != &end_) {
-    // ORDER: relaxed, pairs with the exchange in take_returned(): from there on the nodes are the owner's.
+  while (last != &end_ && last != &asked_) {
+    // ORDER: relaxed, pairs with the exchange: from there on the nodes are this thread's.
     timer_node* next = last->link.load(std::memory_order_relaxed);
     last->link.store(first, std::memory_order_relaxed);
     first = last;
@@ -342,14 +360,21 @@ void timer_wheel::reclaim() noexcept {
     debug_expects(is_here(), "a timer_wheel was asked to reclaim from outside of its executor",
                   "reclaim in the executor's loop");
   }
-  for (timer_node* next = take_returned(); next != &end_;) {
-    timer_node& node = *next;
+  timer_node* const returned = take_returned(end_);
+  locked guard(lock_);
+  reclaim_chain(std::exchange(left_, &end_));
+  reclaim_chain(returned);
+}
+
+void timer_wheel::reclaim_chain(timer_node* first) noexcept {
+  while (first != &end_) {
+    timer_node& node = *first;
     // ORDER: relaxed, pairs with the exchange in take_returned(): from there on the nodes are the owner's.
-    next = node.link.load(std::memory_order_relaxed);
+    first = node.link.load(std::memory_order_relaxed);
     node.link.store(nullptr, std::memory_order_relaxed);
     if (node.linked()) list<timer_node>::erase(node);
     --size_;
-    node.fire(node, timer_call::given_back);
+    fire_unlocked(node, timer_call::given_back);
   }
 }
 

@@ -17,9 +17,11 @@ constexpr std::chrono::hours far{1};
 
 struct far_timer : hocket::detail::timer_node {
   far_timer() noexcept {
-    fire = [](hocket::detail::timer_node&, hocket::detail::timer_call) noexcept {
-      must(false, "a timer fired that was far away");
-    };
+    static constexpr hocket::detail::timer_kind rings{
+        [](hocket::detail::timer_node&, hocket::detail::timer_call) noexcept {
+          must(false, "a timer fired that was far away");
+        }};
+    kind = &rings;
   }
 };
 template <class Set>

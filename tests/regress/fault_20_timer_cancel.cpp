@@ -18,11 +18,12 @@ struct fleeting : detail::timer_node {
   int& fired;
   explicit fleeting(time_point due, int& count) : fired(count) {
     when = due;
-    fire = [](detail::timer_node& self, detail::timer_call) noexcept {
+    static constexpr detail::timer_kind rings{[](detail::timer_node& self, detail::timer_call) noexcept {
       auto* it = static_cast<fleeting*>(&self);
       ++it->fired;
       delete it;
-    };
+    }};
+    kind = &rings;
   }
 };
 

@@ -30,12 +30,13 @@ class timed_wait : detail::timer_node {
   timed_wait(detail::timer_wheel& wheel, time_point due, duration in, tally& counts) : wheel_(wheel), counts_(counts) {
     when = due;
     set_after(in);
-    fire = [](detail::timer_node& self, detail::timer_call) noexcept {
+    static constexpr detail::timer_kind rings{[](detail::timer_node& self, detail::timer_call) noexcept {
       auto& it = static_cast<timed_wait&>(self);
       ++it.counts_.fired;
       if (it.claim_.settle(detail::wait_end::timed_out) != detail::settlement::lost) ++it.counts_.timed_out;
       it.let_go(1);
-    };
+    }};
+    kind = &rings;
     claim_.arm();
     claim_.hold();  // the granting thread
     claim_.hold();  // the timer

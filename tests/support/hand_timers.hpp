@@ -32,7 +32,7 @@ class hand_timers final : public hocket::detail::timer_service {
   // Fires what is due at `when`, on the caller's thread; how many. The time stays.
   int fire_due(hocket::time_point when) noexcept {
     int fired = 0;
-    for (; hocket::detail::timer_node* due = pop_due(when); ++fired) due->fire(*due, hocket::detail::timer_call::due);
+    for (; hocket::detail::timer_node* due = pop_due(when); ++fired) due->fire(hocket::detail::timer_call::due);
     return fired;
   }
 

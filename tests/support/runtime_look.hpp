@@ -39,6 +39,10 @@ struct runtime_look {
       static_cast<void>(standstill::stands(one->standing(), phase, time_point::max()));
     all.still.end();
   }
+  // What the watch does in each of its periods.
+  static void watch(const runtime& rt) { rt.state_->watched->look(); }
+  // Whether it rests until a worker ends a sleep: all slept since the last time that it was asked.
+  static bool watch_rests(const runtime& rt) { return rt.state_->idle.rests(); }
   static worker& at(const runtime& rt, std::size_t index) { return *rt.state_->workers[index]; }
 };
 

@@ -15,14 +15,15 @@
 // whatever else stays with it, what was forked on it and has not begun, and its tasks; at most 64 each, first in, first
 // out (of the forks the last one first, and one alone where what stays does not run out). So fibers, forks, tasks,
 // timers and I/O wait for each other for a bounded number of turns. A worker that runs dry looks for work at the
-// others, and sleeps if there is none; one that has more than it is about to run wakes a sleeper. While some worker is
-// awake one of those that are not looks now and then whether another is stuck in a coroutine that does not let go, and
-// takes over what is ready there: what is ready elsewhere than on that worker's own fibers is never held up for long.
+// others, and sleeps if there is none. One that has much more than it is about to run, or has more and has taken longer
+// for its turn than it takes to wake another, wakes a sleeper.
 //
-// Each worker has timers of its own: a deadline fires on the worker where the wait began. While that one is stuck in a
-// coroutine that does not let go, a wait with a deadline that began there does not end, whoever grants it. Its driver
-// is polled by another worker then, if one is idle: tasks that wait for I/O there, without a deadline, go on elsewhere
-// after 10 to 20 ms.
+// A coroutine that computes for long holds its worker, and with it what only that worker may run: its fibers, and the
+// children of a group that runs there. It holds up nothing else. A thread of the runtime watches the workers while some
+// of them are awake (if there are two of them at least). When one has been in the same coroutine for 10 to 20 ms, what
+// is ready there goes on at the others, and so does, every 10 ms, what waits there for I/O or for a time: tasks and
+// migratable fibers, with and without a deadline. (Timers, and waits with a deadline, are held up even so where the
+// system has no membarrier(2).)
 //
 // What a coroutine forks and what it spawns into a scope may run on any worker, too. A child of a fork_join that waits
 // goes on where it waited.
@@ -114,9 +115,10 @@ struct runtime_counts {
   std::size_t injected = 0;  // came to it from what other threads posted to the runtime
   std::size_t stolen = 0;    // came to it from other workers: coroutines and forks
   std::size_t sleeps = 0;
+  std::size_t rings = 0;    // sleeps that another thread has ended, by a system call
   std::size_t ready = 0;    // stand where others may take them, about
   std::size_t bound = 0;    // may run on this worker only, and were ready when its present turn began: fibers, say
-  std::size_t assists = 0;  // how often it has looked at the driver of another worker that seemed to be stuck
+  std::size_t assists = 0;  // how often its driver and its timers were looked after, because it seemed to be stuck
   std::size_t frames = 0;  // bytes of frames of tasks that it keeps free, when it looked last: when some were due to be
                            // given back, or 1,024 turns ago
   std::size_t timers = 0;  // that have fired
@@ -127,6 +129,7 @@ namespace detail {
 class stall_detector;
 class worker;
 class worker_at;
+class worker_watch;
 struct runtime_look;
 }  // namespace detail
 
@@ -181,6 +184,7 @@ class runtime final : public executor, public spawn_target {
   detail::timer_service* timers() noexcept override;
   detail::driver_access drivers() noexcept override;
   void offer() noexcept override;
+  void offer_fork() noexcept override;
   spawn_target* target() noexcept override { return this; }
   executor& home() noexcept override { return *this; }
   context& parent_context() noexcept override;
@@ -193,6 +197,7 @@ class runtime final : public executor, public spawn_target {
  private:
   friend class detail::worker;
   friend class detail::worker_at;
+  friend class detail::worker_watch;
   friend class detail::stall_detector;
   friend struct detail::runtime_look;  // of the tests
   struct state;

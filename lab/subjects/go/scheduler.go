@@ -37,6 +37,8 @@ var loads = map[string]func(r load){
 	"timer_cancel_1e6": timerCancelLive,
 	"timer_expire":     timerExpire,
 	"wake":             wake,
+	"spread":           spreadOut,
+	"beside_stuck":     besideStuck,
 	"idle":             idle,
 	"sleeping":         sleeping,
 	"fib":              fib,

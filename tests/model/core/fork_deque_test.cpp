@@ -11,7 +11,6 @@
 
 namespace {
 
-using hocket::detail::demand;
 using hocket::detail::fork_deque;
 using hocket::detail::fork_entry;
 using hocket::model::bug;
@@ -36,7 +35,7 @@ void run(fork_entry* entry) {
 // As a recursion does: forks, forks again, takes back what it can.
 template <std::size_t Thieves>
 void owner_and_thieves(execution& run_of) {
-  atomic<demand> wanted{demand::none};
+  atomic<bool> wanted{false};
   fork_deque deque(wanted, 1);
   std::array<fork, 3> forks;
   auto push = [&](fork& one) {
@@ -59,7 +58,7 @@ void owner_and_thieves(execution& run_of) {
 
 // A thief takes twice while the owner takes one back: what the owner stored last of the bottom tells of all below it.
 void two_thefts_beside_a_pop(execution& run_of) {
-  atomic<demand> wanted{demand::none};
+  atomic<bool> wanted{false};
   fork_deque deque(wanted, 4);
   std::array<fork, 3> forks;
   run_of.thread("owner", [&] {
@@ -80,7 +79,7 @@ void two_thefts_beside_a_pop(execution& run_of) {
 
 // One thief is overtaken by another between its look and the mutex: it takes an entry that it had not seen.
 void a_thief_that_is_overtaken(execution& run_of) {
-  atomic<demand> wanted{demand::none};
+  atomic<bool> wanted{false};
   fork_deque deque(wanted, 2);
   std::array<fork, 2> forks;
   run_of.thread("owner", [&] {
@@ -97,7 +96,7 @@ void a_thief_that_is_overtaken(execution& run_of) {
 
 // One room, used again and again: a slot is not written before the thief has read it.
 void a_slot_used_again(execution& run_of) {
-  atomic<demand> wanted{demand::none};
+  atomic<bool> wanted{false};
   fork_deque deque(wanted, 1);
   std::array<fork, 2> forks;
   for (fork& one : forks) one.payload = 1;

@@ -10,7 +10,6 @@
 
 namespace {
 
-using hocket::detail::demand;
 using hocket::detail::stealable_queue;
 using hocket::model::execution;
 using hocket::model::require;
@@ -56,7 +55,7 @@ struct jobs {
 template <std::size_t N, std::size_t Thieves>
 void owner_and_thieves(execution& run) {
   jobs<N> work;
-  atomic<demand> wanted{demand::none};
+  atomic<bool> wanted{false};
   stealable_queue queue(wanted, 2);
   run.thread("owner", [&] {
     for (std::size_t i = 0; i < N; ++i) work.push(queue, i);
@@ -71,7 +70,7 @@ void owner_and_thieves(execution& run) {
 // Entries are there already; one comes while the thieves are at work.
 void holes_that_grow(execution& run) {
   jobs<4> work;
-  atomic<demand> wanted{demand::none};
+  atomic<bool> wanted{false};
   stealable_queue queue(wanted, 4);
   for (std::size_t i = 0; i < 3; ++i) work.push(queue, i);
   run.thread("owner", [&] {

@@ -50,7 +50,7 @@ class one_alarm final : public timer_service {
       locked guard(mutex_);
       due = std::exchange(node_, nullptr);
     }
-    if (due) due->fire(*due, hocket::detail::timer_call::due);
+    if (due) due->fire(hocket::detail::timer_call::due);
   }
 
  private:

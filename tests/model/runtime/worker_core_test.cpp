@@ -6,11 +6,13 @@
 #include <hocket/core/executor.hpp>
 
 #include "core/kept.hpp"
+#include "runtime/posters.hpp"
 #include "runtime/worker_core.hpp"
 #include "verdict.hpp"
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace {
@@ -59,6 +61,9 @@ class test_worker final : private arrivals, public detail::worker_core {
   }
 
   void work(bool comes_back);
+  void sleep_once() {
+    static_cast<void>(rest([] { return false; }, [] {}));
+  }
   // Is a worker that runs a coroutine.
   template <class Body>
   void be_busy(Body body);
@@ -78,7 +83,7 @@ class pool_under_test final : public executor, public detail::pool_core {
   void post_from_outside(detail::runnable& work) noexcept override {
     inject([&](detail::injection& line) noexcept { line.post(work); });
   }
-  void offer() noexcept override { wake_one(); }
+  void offer() noexcept override { wake_one(); }  // as if it were late
 
   // What is posted to it, by whichever thread.
   void bring(std::size_t i) {
@@ -133,7 +138,7 @@ void test_worker::work(bool comes_back) {
     if (fork) fork->begin(*fork);
     if (found) continue;
     const auto called = [&] { return pool_.over(); };  // the nudge after it may have been used up
-    static_cast<void>(rest(called, [this](bool) { static_cast<void>(inbox_.sleep(time_point::max())); }));
+    static_cast<void>(rest(called, [this] { static_cast<void>(inbox_.sleep(time_point::max())); }));
   }
 }
 
@@ -189,13 +194,38 @@ void forked_beside_an_idle_worker(execution& run) {
 }
 
 // The pool goes as soon as all has run and the poster is done with it, which is later.
+template <bool Counted>
 void destroyed_after_the_post(execution& run) {
+  std::optional<hocket_test::posters> all;
+  if (!Counted) all.emplace();
   hocket_test::kept<pool_under_test> pool(1u, 1u);
   run.thread("poster", [&] { pool->bring(0); });
   run.thread("worker, and destroys", [&] {
     pool->workers[0]->work(true);
     while (!pool->is_left_alone()) model::pause();
     pool.free();
+  });
+  run.join();
+}
+
+// A worker that is awake finds the watch awake, whenever that has decided to rest.
+void watch_is_armed(execution& run) {
+  pool_under_test pool(1, 1);
+  primitive::atomic<int> looks{0, "looks"}, over{0, "over"};
+  run.thread("watch", [&] {
+    for (;;) {
+      const std::uint32_t rung = pool.watch_rung();
+      if (over.load(std::memory_order_relaxed) != 0) return;
+      pool.pause_watch(rung, duration(1));
+      looks.store(1, std::memory_order_relaxed);
+    }
+  });
+  run.thread("worker", [&] {
+    pool.workers[0]->sleep_once();
+    looks.store(0, std::memory_order_relaxed);
+    while (looks.load(std::memory_order_relaxed) == 0) model::pause();
+    over.store(1, std::memory_order_relaxed);
+    pool.arm_watch();
   });
   run.join();
 }
@@ -227,13 +257,24 @@ TEST_CASE("what a busy worker has forked wakes one that sleeps") {
 }
 
 TEST_CASE("a pool is destroyed beside none who still posts to it") {
-  ::verdict::none({.preemptions = 2, .stale_reads = 1}, &destroyed_after_the_post);
+  ::verdict::none({.preemptions = 2, .stale_reads = 1}, &destroyed_after_the_post<false>);
+  ::verdict::none({.preemptions = 2, .stale_reads = 1}, &destroyed_after_the_post<true>);
+}
+
+TEST_CASE("a worker that ends a sleep has the watch come back, which rested meanwhile") {
+  ::verdict::none({.preemptions = 4, .stale_reads = 1, .spurious = 2}, &watch_is_armed);
 }
 
 TEST_CASE("every ordering of the search for work is needed, the fences of both sides among them") {
   constexpr model::options bounds{.preemptions = 1, .stale_reads = 1, .spurious = 0, .weakened = "_core."};
-  CHECK(model::unneeded_orderings(bounds, &destroyed_after_the_post, &posted_from_outside<1, 1>,
-                                  &too_much_for_one<false>, &posted_from_outside<2, 2, false>) == "");
+  CHECK(model::unneeded_orderings(bounds, &destroyed_after_the_post<false>, &destroyed_after_the_post<true>,
+                                  &posted_from_outside<1, 1>, &too_much_for_one<false>,
+                                  &posted_from_outside<2, 2, false>) == "");
+}
+
+TEST_CASE("every ordering of a poster is needed") {
+  constexpr model::options bounds{.preemptions = 2, .stale_reads = 1, .spurious = 0, .weakened = "poster."};
+  CHECK(model::unneeded_orderings(bounds, &destroyed_after_the_post<false>) == "");
 }
 
 TEST_CASE("the push of a post from outside is seq_cst for the sleepers' sake") {

@@ -33,7 +33,7 @@ struct idle_executor final : executor {
 
 struct site {
   idle_executor on[3];
-  primitive::atomic<detail::demand> wanted{detail::demand::none};
+  primitive::atomic<bool> wanted{false};
   detail::fork_deque deques[3] = {detail::fork_deque(wanted, 2), detail::fork_deque(wanted, 2),
                                   detail::fork_deque(wanted, 2)};
   var<int> ran[3];

@@ -17,6 +17,7 @@ namespace {
 using hocket::duration;
 using hocket::time_point;
 using hocket::detail::timer_call;
+using hocket::detail::timer_kind;
 using hocket::detail::timer_node;
 using hocket::detail::timer_wheel;
 using hocket::model::bug;
@@ -71,22 +72,22 @@ class small_loop final : public hocket::executor, public hocket::detail::timer_w
 
 // A wait as the suspension of core sees it: a claim that one party wins, and a hold of each of its two registrations,
 // at the wheel and at a primitive (the granting thread has that one).
+enum class rings { at_home, anywhere };
+
 class timed_wait : timer_node {
  public:
-  timed_wait(small_loop& loop, std::uint32_t number, std::int64_t due) : loop_(loop), number_(number) {
+  timed_wait(small_loop& loop, std::uint32_t number, std::int64_t due, rings where) : loop_(loop), number_(number) {
     when = time_point{duration{due}};
-    fire = [](timer_node& self, timer_call) noexcept {
-      auto& it = static_cast<timed_wait&>(self);
-      require(!std::exchange(it.fired_, true), "fired twice");
-      it.life_ = 1;
-      it.settle(outcome::timed_out);
-      it.let_go(1);
-    };
+    static constexpr timer_kind kinds[]{{&timed_wait::ring_at_home}, {&timed_wait::ring, true}};
+    kind = &kinds[where == rings::anywhere];
   }
   ~timed_wait() { life_ = 2; }
 
   // The owner. Afterwards the granting thread may be told.
-  void begin() { loop_.wheel.attach(*this); }
+  void begin(bool is_granted = true) {
+    if (!is_granted) holds_.store(1, std::memory_order_relaxed);
+    loop_.wheel.attach(*this);
+  }
   void begin_from_now() {
     set_after(std::exchange(when, time_point::max()).time_since_epoch());
     loop_.wheel.attach_after(*this);
@@ -106,6 +107,17 @@ class timed_wait : timer_node {
     auto seen = outcome::none;
     return outcome_.compare_exchange_strong(seen, how, std::memory_order_relaxed, std::memory_order_relaxed);
   }
+  static void ring_at_home(timer_node& self, timer_call why) noexcept {
+    require(hocket::current_executor() == &static_cast<timed_wait&>(self).loop_, "fired on another thread");
+    ring(self, why);
+  }
+  static void ring(timer_node& self, timer_call) noexcept {
+    auto& it = static_cast<timed_wait&>(self);
+    require(!std::exchange(it.fired_, true), "fired twice");
+    it.life_ = 1;
+    it.settle(outcome::timed_out);
+    it.let_go(1);
+  }
   void let_go(std::uint32_t holds) noexcept {
     if (holds_.fetch_sub(holds, std::memory_order_acq_rel) == holds) loop_.post(number_);
   }
@@ -115,7 +127,7 @@ class timed_wait : timer_node {
   atomic<outcome> outcome_{outcome::none, "outcome"};
   atomic<std::uint32_t> holds_{2, "holds"};
   var<int> life_{0, "life"};
-  bool fired_ = false;  // the owner's
+  bool fired_ = false;  // of who fires it
 };
 
 enum class mistake { none, believes_to_have_detached, reclaims_unasked };
@@ -125,10 +137,10 @@ enum class from { start, now };
 struct stage {
   kept<small_loop> loop;
   std::deque<kept<timed_wait>> waits;
-  atomic<std::uint32_t> begun{0, "begun"};
+  atomic<std::uint32_t> begun{0, "begun"}, helped{0, "helped"};
 
-  explicit stage(int count) {
-    for (int i = 0; i < count; ++i) waits.emplace_back(*loop, 2u << i, i + 1);
+  explicit stage(int count, rings where = rings::anywhere) {
+    for (int i = 0; i < count; ++i) waits.emplace_back(*loop, 2u << i, i + 1, where);
   }
 
   // Begins the waits, turns the wheel at `then`, frees each wait when it is posted, and the loop when the last one was.
@@ -141,6 +153,30 @@ struct stage {
     if (begin == from::now) loop->wheel.advance();
     loop->time.present = time_point{duration{then}};
     loop->wheel.advance();
+    end_all(reclaims_unasked);
+    loop.free();
+  }
+  // Begins the waits, and has somebody else beside it who helps, at a time that is known from the beginning. May grant
+  // the last one itself.
+  void own_with_help(std::int64_t then, std::size_t granted, bool grants) {
+    hocket::detail::running_scope running({&*loop}, nullptr);
+    for (std::size_t i = 0; i < waits.size(); ++i) waits[i]->begin(i < granted || (grants && i + 1 == waits.size()));
+    loop->time.present = time_point{duration{then}};
+    begun.store(1, std::memory_order_release);
+    hocket::detail::futex_wake_all(begun);
+    if (grants) waits.back()->grant();
+    loop->wheel.advance();
+    end_all(false);
+    while (helped.load(std::memory_order_acquire) == 0) hocket::detail::futex_wait(helped, 0);
+    loop.free();
+  }
+  void help() {
+    wait_until_begun();
+    loop->wheel.assist();
+    helped.store(1, std::memory_order_release);
+    hocket::detail::futex_wake_all(helped);
+  }
+  void end_all(bool reclaims_unasked) {
     for (std::size_t left = waits.size(); left > 0;) {
       if (reclaims_unasked) loop->wheel.reclaim();
       const std::uint32_t over = loop->take();
@@ -152,7 +188,6 @@ struct stage {
       }
     }
     require(loop->wheel.empty());
-    loop.free();
   }
   void wait_until_begun() {
     while (begun.load(std::memory_order_acquire) == 0) hocket::detail::futex_wait(begun, 0);
@@ -167,6 +202,21 @@ void race(execution& run) {
     run.thread("grants", [&] {
       t.wait_until_begun();
       wait->grant(Wrong == mistake::believes_to_have_detached);
+    });
+  }
+  run.join();
+}
+
+// Others grant so many of the waits, from the first on; the owner the last one, if it grants.
+template <int Count, std::int64_t Then, std::size_t Granted, bool OwnerGrants, rings Where = rings::anywhere>
+void race_with_help(execution& run) {
+  stage t(Count, Where);
+  run.thread("owner", [&] { t.own_with_help(Then, Granted, OwnerGrants); });
+  run.thread("helps", [&] { t.help(); });
+  for (std::size_t i = 0; i < Granted; ++i) {
+    run.thread("grants", [&t, i] {
+      t.wait_until_begun();
+      t.waits[i]->grant();
     });
   }
   run.join();
@@ -195,8 +245,25 @@ TEST_CASE("fault 16, 20: waits for a time from now end once each, whenever they 
   ::verdict::none(bounds, race<2, late_enough, mistake::none, from::now>);
 }
 
+TEST_CASE("beside an owner that may be stuck, waits that another thread grants or its helper times out end once") {
+  ::verdict::none(bounds, race_with_help<1, late_enough, 1, false>);
+  ::verdict::none(bounds, race_with_help<2, late_enough, 1, false>);
+  ::verdict::none(bounds, race_with_help<1, too_early, 1, false>);
+}
+
+TEST_CASE("a wait that the owner grants while its helper times it out ends once") {
+  ::verdict::none({.preemptions = 3, .stale_reads = 2, .spurious = 1}, race_with_help<1, late_enough, 0, true>);
+  ::verdict::none(bounds, race_with_help<2, late_enough, 1, true>);
+}
+
+TEST_CASE("what must fire on the owner's thread does, whoever helps and whoever gives it back") {
+  ::verdict::none(bounds, race_with_help<1, late_enough, 1, false, rings::at_home>);
+  ::verdict::none(bounds, race_with_help<1, too_early, 1, false, rings::at_home>);
+  ::verdict::none(bounds, race_with_help<2, late_enough, 0, true, rings::at_home>);
+}
+
 TEST_CASE("no ordering of the wheel could be weaker") {
-  for (auto& unneeded : {model::unneeded_orderings(bounds, race<2, too_early>),
+  for (auto& unneeded : {model::unneeded_orderings(bounds, race<2, too_early>, race_with_help<1, too_early, 1, false>),
                          model::unneeded_orderings(bounds, race<2, too_early, mistake::none, from::now>)}) {
     INFO(unneeded);
     CHECK(unneeded.find("timer_wheel.cpp") == std::string::npos);

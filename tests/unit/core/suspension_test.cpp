@@ -180,7 +180,7 @@ TEST_CASE("a grant between the registration and the commit lets the coroutine go
 TEST_CASE("an alarm that fires inside of attach is an early decision") {
   struct eager_timers final : detail::timer_service {
     time_point now() const noexcept override { return {}; }
-    void attach(detail::timer_node& node) noexcept override { node.fire(node, detail::timer_call::due); }
+    void attach(detail::timer_node& node) noexcept override { node.fire(detail::timer_call::due); }
     bool detach(detail::timer_node&) noexcept override { return false; }
   } timers;
   stepped_executor on(&timers);

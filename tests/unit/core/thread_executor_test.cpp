@@ -102,10 +102,11 @@ TEST_CASE("a thread that waits fires its timers, and what they post ends the wai
   struct posting : detail::timer_node {
     posting(detail::thread_executor& home, detail::runnable& work, time_point due) noexcept : home_(home), work_(work) {
       when = due;
-      fire = [](detail::timer_node& self, detail::timer_call) noexcept {
+      static constexpr detail::timer_kind rings{[](detail::timer_node& self, detail::timer_call) noexcept {
         auto& it = static_cast<posting&>(self);
         it.home_.post_from_outside(it.work_);
-      };
+      }};
+      kind = &rings;
     }
     detail::thread_executor& home_;
     detail::runnable& work_;
@@ -131,7 +132,9 @@ TEST_CASE("fault 09: a thread that is kept busy does not starve its timers") {
     bool* to;
   } alarm;
   alarm.to = &fired;
-  alarm.fire = [](detail::timer_node& self, detail::timer_call) noexcept { *static_cast<flag&>(self).to = true; };
+  static constexpr detail::timer_kind rings{
+      [](detail::timer_node& self, detail::timer_call) noexcept { *static_cast<flag&>(self).to = true; }};
+  alarm.kind = &rings;
   alarm.when = deadline_after(here.timers()->now(), std::chrono::microseconds(200));
   here.timers()->attach(alarm);
   detail::runnable busy;

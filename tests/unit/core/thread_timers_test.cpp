@@ -12,10 +12,11 @@ constexpr time_point at(int seconds) { return time_point{} + std::chrono::second
 struct reminder : detail::timer_node {
   reminder(std::vector<int>& log, int name, time_point due) noexcept : log_(log), name_(name) {
     when = due;
-    fire = [](detail::timer_node& self, detail::timer_call) noexcept {
+    static constexpr detail::timer_kind rings{[](detail::timer_node& self, detail::timer_call) noexcept {
       auto& it = static_cast<reminder&>(self);
       it.log_.push_back(it.name_);
-    };
+    }};
+    kind = &rings;
   }
   std::vector<int>& log_;
   int name_;
@@ -60,12 +61,13 @@ TEST_CASE("a timer that fires may detach another that is due, and attach itself 
   struct meddler : detail::timer_node {
     meddler(detail::thread_timers& t, reminder& o) noexcept : timers(t), other(o) {
       when = at(1);
-      fire = [](detail::timer_node& self, detail::timer_call) noexcept {
+      static constexpr detail::timer_kind rings{[](detail::timer_node& self, detail::timer_call) noexcept {
         auto& it = static_cast<meddler&>(self);
         it.detached += it.timers.detach(it.other);
         ++it.fired;
         it.timers.attach(it);
-      };
+      }};
+      kind = &rings;
     }
     detail::thread_timers& timers;
     reminder& other;

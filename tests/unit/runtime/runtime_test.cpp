@@ -9,10 +9,12 @@
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/sync/event.hpp>
 #include <hocket/sync/mutex.hpp>
+#include <hocket/time/sleep.hpp>
 #include <hocket/time/within.hpp>
 
 #include "runtime/platform/cpu_count.hpp"
 #include "support/death.hpp"
+#include "support/runtime_look.hpp"
 
 #include <atomic>
 #include <doctest/doctest.h>
@@ -146,6 +148,17 @@ TEST_CASE("waits of a task are granted from any thread, and it goes on where the
     for (auto& one : all) sync_wait(std::move(one));
     CHECK(woken == 100);
   }
+}
+
+TEST_CASE("a spawn from outside that ends a sleep is a ring, and a wake-up by a timer is none") {
+  hocket::runtime rt({.workers = 1});
+  detail::runtime_look::wait_until_asleep(rt);
+  const std::size_t before = rt.counts().rings;
+  auto naps = []() -> task<> { static_cast<void>(co_await sleep_for(1ms)); };
+  sync_wait(spawn(rt, naps));
+  detail::runtime_look::wait_until_asleep(rt);
+  CHECK(rt.counts().rings == before + 1);
+  CHECK(rt.counts().sleeps > before + 1);
 }
 
 TEST_CASE("deadlines fire on every worker") {

@@ -28,7 +28,9 @@ task<> wait_for(event& bell) { [[maybe_unused]] auto set = co_await bell.wait();
 task<> join(join_handle<void>& other) { [[maybe_unused]] auto joined = co_await other.join(); }
 
 std::string still(int many) {
-  return "nothing here will wake them: " + std::to_string(many) + " wait for one another, or for somebody outside\n";
+  return std::string("nothing here will wake them: ")
+      .append(std::to_string(many))
+      .append(" wait for one another, or for somebody outside\n");
 }
 
 // Collects what is noticed.

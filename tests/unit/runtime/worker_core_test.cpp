@@ -1,5 +1,5 @@
-// The policy of the search for work, step by step on one thread: who may search, who wakes whom, and what a sleeper
-// that watches takes. That no wake-up is lost between threads: tests/model/runtime/worker_core_test.cpp.
+// The policy of the search for work, step by step on one thread: who may search, who wakes whom, and what is taken of a
+// worker that is stuck. That no wake-up is lost between threads: tests/model/runtime/worker_core_test.cpp.
 #include "runtime/worker_core.hpp"
 
 #include <array>
@@ -8,6 +8,7 @@
 #include <vector>
 
 using namespace hocket;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -24,6 +25,7 @@ class stepped_worker final : private arrivals, public detail::worker_core {
   using detail::worker_core::find_work;
   using detail::worker_core::has_ready;
   using detail::worker_core::share;
+  using detail::worker_core::share_if_late;
   using detail::worker_core::take_injected;
   ~stepped_worker() {
     while (stealable_.pop()) {
@@ -41,6 +43,7 @@ class stepped_worker final : private arrivals, public detail::worker_core {
     ready_.reserve(count);
     for (; count != 0; --count) REQUIRE(ready_.try_push(std::noop_coroutine()));
   }
+  void run_one() { REQUIRE(stealable_.pop()); }
   void fork(detail::fork_entry& entry) { REQUIRE(forks_.push(entry)); }
   std::size_t size() const noexcept { return stealable_.size(); }
   void make_a_turn() noexcept { turns_.add(1); }
@@ -52,7 +55,7 @@ class stepped_worker final : private arrivals, public detail::worker_core {
       meanwhile();
       return false;
     };
-    return rest(called, [this](bool) { static_cast<void>(inbox_.sleep(time_point::min())); });
+    return rest(called, [this] { static_cast<void>(inbox_.sleep(time_point::min())); });
   }
   bool nap() {
     return nap([] {});
@@ -62,6 +65,7 @@ class stepped_worker final : private arrivals, public detail::worker_core {
 // So many workers, none of which does anything by itself.
 struct stepped_pool : detail::pool_core {
   explicit stepped_pool(std::size_t count) : detail::pool_core(count) {
+    turn_clock = &time;
     for (std::size_t i = 0; i < count; ++i) workers.push_back(std::make_unique<stepped_worker>(*this));
     for (detail::runnable& one : work_) one.handle = std::noop_coroutine();
   }
@@ -72,16 +76,18 @@ struct stepped_pool : detail::pool_core {
       for (; count != 0; --count) line.post(work_[posted_++]);
     });
   }
-  void fall_asleep(std::size_t i) { watches_[i] = idle.begin_sleep((*this)[i], false).watches; }
-  bool wakes_up_searching(std::size_t i) { return idle.end_sleep((*this)[i], watches_[i]); }
+  void fall_asleep(std::size_t i) { static_cast<void>(idle.begin_sleep((*this)[i], false)); }
+  bool wakes_up_searching(std::size_t i) { return idle.end_sleep((*this)[i]).notified; }
 
+  manual_clock time;
   std::vector<std::unique_ptr<stepped_worker>> workers;
 
  private:
   std::array<detail::runnable, 8> work_{};
   std::size_t posted_ = 0;
-  std::array<bool, 8> watches_{};
 };
+
+constexpr duration as_long_as_a_wake = 8us;
 
 }  // namespace
 
@@ -165,35 +171,100 @@ TEST_CASE("what is posted from outside wakes one sleeper, and none while somebod
   CHECK_FALSE(pool.wakes_up_searching(0));
 }
 
-TEST_CASE("a worker that is about to run more than one wakes a sleeper for the rest, and for one it does not") {
+TEST_CASE("a worker that is about to run a lot wakes a sleeper for it, and for a few it does not") {
   stepped_pool pool(2);
   pool.fall_asleep(1);
-  pool[0].bring(1);
-  SUBCASE("one") {
+  SUBCASE("a few") {
+    pool[0].bring(7);
     pool[0].share();
     CHECK_FALSE(pool.wakes_up_searching(1));
   }
-  SUBCASE("two that may be stolen") {
-    pool[0].bring(1);
+  SUBCASE("a few, and a lot that stays") {
+    pool[0].bring(7);
+    pool[0].bring_what_stays(10);
+    pool[0].share();
+    CHECK_FALSE(pool.wakes_up_searching(1));
+  }
+  SUBCASE("a lot") {
+    pool[0].bring(8);
     pool[0].share();
     CHECK(pool.wakes_up_searching(1));
   }
-  SUBCASE("one, and one that stays") {
-    pool[0].bring_what_stays(1);
+}
+
+TEST_CASE("a turn that has taken as long as a wake offers what is left between two resumes") {
+  stepped_pool pool(2);
+  pool.fall_asleep(1);
+  pool[0].bring(2);
+  pool[0].share();
+  pool.time.advance(as_long_as_a_wake - 1ns);
+  pool[0].share_if_late();
+  SUBCASE("it has not") { CHECK_FALSE(pool.wakes_up_searching(1)); }
+  pool.time.advance(1ns);
+  SUBCASE("it has") {
+    pool[0].share_if_late();
+    CHECK(pool.wakes_up_searching(1));
+  }
+  SUBCASE("but not the last one, which runs next") {
+    pool[0].run_one();
+    pool[0].share_if_late();
+    CHECK_FALSE(pool.wakes_up_searching(1));
+  }
+  SUBCASE("a new turn begins at its own time") {
     pool[0].share();
+    pool[0].share_if_late();
     CHECK_FALSE(pool.wakes_up_searching(1));
   }
 }
 
-TEST_CASE("a worker that has watched and has one to run wakes a sleeper, which watches in its place") {
-  stepped_pool pool(3);
-  CHECK(pool[0].nap([&] { pool.fall_asleep(1); }));
+TEST_CASE(
+    "a coroutine that does not come back offers what it makes ready: at once if it is a lot, else if it is late") {
+  stepped_pool pool(2);
+  pool[0].share();
+  pool.fall_asleep(1);
+  pool[0].bring(2);
+  SUBCASE("a lot") {
+    pool[0].bring(6);
+    pool[0].offer_if_late();
+    CHECK(pool.wakes_up_searching(1));
+  }
+  SUBCASE("late: at every 16th push it looks at the clock") {
+    pool[0].offer_if_late();
+    pool.time.advance(as_long_as_a_wake);
+    for (int i = 1; i < 16; ++i) pool[0].offer_if_late();
+    CHECK_FALSE(pool.wakes_up_searching(1));
+    pool.fall_asleep(1);
+    pool[0].offer_if_late();
+    CHECK(pool.wakes_up_searching(1));
+  }
+  SUBCASE("early") {
+    for (int i = 0; i < 100; ++i) pool[0].offer_if_late();
+    CHECK_FALSE(pool.wakes_up_searching(1));
+  }
+  SUBCASE("a fork: at once") {
+    pool[0].offer_at_once();
+    CHECK(pool.wakes_up_searching(1));
+  }
+}
+
+TEST_CASE("the clock is looked at only where somebody sleeps and more is ready than what runs next") {
+  struct counting_clock final : clock_source {
+    time_point now() const noexcept override { return ++looks, time_point{}; }
+    mutable int looks = 0;
+  } time;
+  stepped_pool pool(2);
+  pool.turn_clock = &time;
+  pool[0].bring(2);
+  pool[0].share();
+  pool[0].share_if_late();
+  pool.fall_asleep(1);
+  pool[0].run_one();
+  pool[0].share();
+  pool[0].share_if_late();
+  CHECK(time.looks == 0);
   pool[0].bring(1);
   pool[0].share();
-  CHECK(pool.wakes_up_searching(1));
-  pool.fall_asleep(1);
-  pool[0].share();
-  CHECK_FALSE(pool.wakes_up_searching(1));
+  CHECK(time.looks == 1);
 }
 
 TEST_CASE("a worker looks once more before it sleeps") {
@@ -205,29 +276,43 @@ TEST_CASE("a worker looks once more before it sleeps") {
   CHECK(pool[0].nap());
 }
 
-TEST_CASE("a sleeper that watches takes even a lone entry of a worker that has made no turn since its last look") {
+TEST_CASE("of a worker that is stuck even a lone entry is taken, and a sleeper that looks once more finds it") {
   stepped_pool pool(2);
   pool[1].bring(1);
-  pool[1].make_a_turn();
+  CHECK_FALSE(pool[0].find_work().found);
   CHECK(pool[0].nap());
-  CHECK(pool[0].size() == 0);
-  SUBCASE("none was made") {
-    CHECK(pool[0].nap());
-    CHECK(pool[0].size() == 1);
-  }
-  SUBCASE("one was made") {
-    pool[1].make_a_turn();
-    CHECK(pool[0].nap());
-    CHECK(pool[0].size() == 0);
-  }
+  pool[1].set_stuck(true);
+  CHECK(pool[0].find_work().found);
+  CHECK(pool[0].size() == 1);
+  pool[1].set_stuck(false);
+  pool[1].bring(1);
+  CHECK_FALSE(pool.has_work());
 }
 
-TEST_CASE("of several sleepers one watches") {
-  stepped_pool pool(3);
+TEST_CASE("the watch rests after a period in which all slept, and whoever ends a sleep first arms it") {
+  stepped_pool pool(2);
+  const auto rung = [&] { return pool.watch_bell.load(); };
+  CHECK_FALSE(pool.idle.rests());
   pool.fall_asleep(0);
-  pool[2].bring(1);
-  for (int i = 0; i < 3; ++i) CHECK(pool[1].nap());
-  CHECK(pool[1].size() == 0);
+  CHECK_FALSE(pool.idle.rests());
+  SUBCASE("one sleeps, one is awake") {
+    CHECK(pool[1].nap());
+    CHECK_FALSE(pool.idle.rests());
+    CHECK(rung() == 0);
+  }
+  SUBCASE("both sleep, but one was awake meanwhile") {
+    CHECK(pool[1].nap());
+    pool.fall_asleep(1);
+    CHECK_FALSE(pool.idle.rests());
+    CHECK(pool.idle.rests());
+  }
+  SUBCASE("both slept") {
+    CHECK(pool[1].nap([&] { CHECK(pool.idle.rests()); }));
+    CHECK(rung() == 1);
+    CHECK_FALSE(pool.idle.end_sleep(pool[0]).arms);
+    CHECK(pool[1].nap());
+    CHECK(rung() == 1);
+  }
 }
 
 TEST_SUITE_END();

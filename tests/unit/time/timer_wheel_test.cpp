@@ -118,10 +118,11 @@ TEST_CASE("a timer that attaches itself again and again, always in the past, hol
   node.wheel = &s.wheel;
   node.fires = &turns;
   node.when = time_point::min();
-  node.fire = [](detail::timer_node& self, detail::timer_call) noexcept {
+  static constexpr detail::timer_kind rings{[](detail::timer_node& self, detail::timer_call) noexcept {
     auto& it = static_cast<restless&>(self);
     if (++*it.fires < 1000) it.wheel->attach(it);
-  };
+  }};
+  node.kind = &rings;
   s.wheel.attach(node);
   for (int i = 1; i <= 1000; ++i) {
     CHECK(s.wheel.advance() == (i < 1000));

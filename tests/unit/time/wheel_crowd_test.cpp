@@ -19,11 +19,12 @@ struct counted : detail::timer_node {
   inline static bool in_order = true;
 
   counted() {
-    fire = [](detail::timer_node& self, detail::timer_call) noexcept {
+    static constexpr detail::timer_kind rings{[](detail::timer_node& self, detail::timer_call) noexcept {
       ++fired;
       if (self.when < latest) in_order = false;
       latest = self.when;
-    };
+    }};
+    kind = &rings;
   }
   static void reset() {
     fired = 0;

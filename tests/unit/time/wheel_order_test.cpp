@@ -73,10 +73,11 @@ class trial {
     trial* all = nullptr;
     std::multimap<time_point, timer*>::iterator place;
     timer() {
-      fire = [](detail::timer_node& self, detail::timer_call) noexcept {
+      static constexpr detail::timer_kind rings{[](detail::timer_node& self, detail::timer_call) noexcept {
         auto& it = static_cast<timer&>(self);
         it.all->on_fire(it);
-      };
+      }};
+      kind = &rings;
     }
   };
 

@@ -76,13 +76,20 @@ struct test_timer : hocket::detail::timer_node {
   hocket::detail::timer_call why{};  // of the last fire
 
   explicit test_timer(hocket::time_point due = {}, int n = 0, std::vector<int>* to = nullptr) : number(n), log(to) {
+    static constexpr hocket::detail::timer_kind at_home{&test_timer::note};
     when = due;
-    fire = [](hocket::detail::timer_node& self, hocket::detail::timer_call call) noexcept {
-      auto& it = static_cast<test_timer&>(self);
-      ++it.fired;
-      it.why = call;
-      if (it.log) it.log->push_back(it.number);
-    };
+    kind = &at_home;
+  }
+  // One that another thread may fire, too.
+  void fires_anywhere() {
+    static constexpr hocket::detail::timer_kind anywhere{&test_timer::note, true};
+    kind = &anywhere;
+  }
+  static void note(hocket::detail::timer_node& self, hocket::detail::timer_call call) noexcept {
+    auto& it = static_cast<test_timer&>(self);
+    ++it.fired;
+    it.why = call;
+    if (it.log) it.log->push_back(it.number);
   }
 };
 
@@ -93,9 +100,11 @@ struct acting_timer : hocket::detail::timer_node {
 
   acting_timer(hocket::time_point due, Function f) : act(f) {
     when = due;
-    fire = [](hocket::detail::timer_node& self, hocket::detail::timer_call) noexcept {
-      static_cast<acting_timer&>(self).act();
-    };
+    static constexpr hocket::detail::timer_kind rings{
+        [](hocket::detail::timer_node& self, hocket::detail::timer_call) noexcept {
+          static_cast<acting_timer&>(self).act();
+        }};
+    kind = &rings;
   }
 };
 

@@ -45,6 +45,17 @@ inline void light_fence() noexcept {
   }
 }
 
+// For what is done only where the fences are asymmetric: the light half without a look whether it has to be a whole
+// one.
+inline bool has_asymmetric_fences() noexcept {
+  // ORDER: relaxed, pairs with the store in prepare_asymmetric_fences(): it changes once, before the first heavy half.
+  return fences_are_asymmetric.load(std::memory_order_relaxed);
+}
+inline void light_fence_where_asymmetric() noexcept {
+  // ORDER: forbids the compiler what the heavy half forbids the processor, as in light_fence().
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
 // Tells the processor that the caller spins.
 void cpu_relax() noexcept;
 

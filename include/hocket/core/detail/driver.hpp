@@ -26,10 +26,10 @@
 // driver's own: 1 where a look is a read of memory (a ring of completions), about 8 where it is a system call (epoll);
 // docs/decisions/012.
 //
-// A stuck owner. While a coroutine does not let go of its thread, that thread does not poll. Another worker of the
-// runtime then calls assist(): it does what poll() does, beside the owner, for as much as is not the owner's alone. The
-// tasks that it posts run elsewhere. A fiber that stays with the stuck worker waits for it, and so does a wait with a
-// deadline: its alarm is in the wheel of that worker (decision 010).
+// A stuck owner. While a coroutine does not let go of its thread, that thread does not poll. The watch of the
+// runtime then calls assist(): it does what poll() does, beside the owner, for as much as is not the owner's alone.
+// What it posts runs at other workers, but for fibers that stay with the stuck one. Deadlines are looked after likewise
+// (timer_wheel::assist()).
 //
 // What a driver must do, beside what a parker must:
 //   - park() forgets nothing of what it has collected. The owner polls before it announces its next sleep.

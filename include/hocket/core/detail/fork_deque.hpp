@@ -18,7 +18,6 @@
 // it.
 #pragma once
 #include <hocket/base/detail/mutex.hpp>
-#include <hocket/core/detail/demand.hpp>
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
@@ -33,8 +32,8 @@ struct fork_entry {
 
 class fork_deque {
  public:
-  // `wanted`: what other threads look for. `room`: at first; a power of two.
-  explicit fork_deque(const atomic<demand>& wanted, std::size_t room = 256) noexcept
+  // `wanted`: whether other threads look for something. `room`: at first; a power of two.
+  explicit fork_deque(const atomic<bool>& wanted, std::size_t room = 256) noexcept
       : wanted_(wanted), first_room_(room) {}
   fork_deque(const fork_deque&) = delete;
   fork_deque& operator=(const fork_deque&) = delete;
@@ -82,7 +81,7 @@ class fork_deque {
   bool wanted() const noexcept {
     light_fence();
     // ORDER: relaxed, pairs with the store of whoever looks: the fences of both order it.
-    return wanted_.load(std::memory_order_relaxed) != demand::none;
+    return wanted_.load(std::memory_order_relaxed);
   }
 
   // --- any other thread: the oldest; null if there is none, or if another thief is at work.
@@ -110,7 +109,7 @@ class fork_deque {
   }
   bool grow() noexcept;
 
-  const atomic<demand>& wanted_;
+  const atomic<bool>& wanted_;
   const std::size_t first_room_;
   atomic<std::size_t> bottom_{0};
   slot* slots_ = nullptr;

@@ -78,6 +78,9 @@ class inbox {
   [[nodiscard]] bool begin_sleep() noexcept;
   bool end_sleep() noexcept;
 
+  // Owner: how many sleeps another thread has ended, by the system call of a parker's wake.
+  std::size_t rings() const noexcept { return rings_; }
+
   // Any thread: whether the owner sleeps, or is about to, and nothing has come since. By then it may be otherwise.
   bool owner_sleeps() const noexcept {
     // ORDER: acquire, pairs with the compare-exchange in sleep(): what the owner did before is visible.
@@ -92,6 +95,7 @@ class inbox {
   void push(runnable& newest, runnable& oldest) noexcept;
 
   parker* parker_;
+  std::size_t rings_ = 0;
   atomic<word> word_{empty};
 };
 

@@ -34,7 +34,6 @@
 // a Chase-Lev deque this one is first in, first out for its owner, and a theft takes half of it.
 #pragma once
 #include <hocket/base/detail/mutex.hpp>
-#include <hocket/core/detail/demand.hpp>
 #include <hocket/core/detail/runnable.hpp>
 #include <cstddef>
 #include <limits>
@@ -44,8 +43,8 @@ namespace hocket::inline HOCKET_ABI::detail {
 
 class stealable_queue {
  public:
-  // `wanted`: what other threads look for. `room`: of the array when it is first needed; a power of two.
-  explicit stealable_queue(const atomic<demand>& wanted, std::size_t room = 256) noexcept
+  // `wanted`: whether other threads look for something. `room`: of the array when it is first needed; a power of two.
+  explicit stealable_queue(const atomic<bool>& wanted, std::size_t room = 256) noexcept
       : wanted_(wanted), first_room_(room) {}
   stealable_queue(const stealable_queue&) = delete;
   stealable_queue& operator=(const stealable_queue&) = delete;
@@ -91,13 +90,12 @@ class stealable_queue {
     return taken(at);
   }
 
-  // After a push: whether somebody looks for what there is. Whoever has announced that he looks, and then made a heavy
-  // fence, finds what was pushed before a call that answered no.
+  // After a push: whether somebody looks for what there is, besides what the owner runs next. Whoever has announced
+  // that he looks, and then made a heavy fence, finds what was pushed before a call that answered no.
   bool wanted() const noexcept {
     light_fence();
     // ORDER: relaxed, pairs with the store of whoever looks: the fences of both order it.
-    const demand wanted = wanted_.load(std::memory_order_relaxed);
-    return wanted != demand::none && meets(wanted, size());
+    return wanted_.load(std::memory_order_relaxed) && size() > 1;
   }
 
   // As in run_queue.hpp.
@@ -139,7 +137,7 @@ class stealable_queue {
   bool grow() noexcept;
   std::size_t dig(std::size_t end, std::size_t count) noexcept;
 
-  const atomic<demand>& wanted_;
+  const atomic<bool>& wanted_;
   const std::size_t first_room_;
   // The owner's.
   atomic<std::size_t> head_{0};  // counts of pops and pushes; the place is the count modulo the room

@@ -291,6 +291,7 @@ class suspension : private detail::stop_node, private detail::timer_node, privat
   [[gnu::cold, gnu::noinline]] void post_observed(observer& watcher) noexcept;
   static void on_stop(detail::stop_node& self, stop_level level) noexcept;
   static void on_alarm(detail::timer_node& self, detail::timer_call) noexcept;
+  static const detail::timer_kind alarm_kind;
 
   detail::claim claim_;
   bool finished_ = true;

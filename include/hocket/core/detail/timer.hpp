@@ -13,11 +13,19 @@ namespace detail {
 // Why a service calls: the time has come, or another thread has detached the node, which its owner hands back.
 enum class timer_call : std::uint8_t { due, given_back };
 
-// One registration. `fire` runs on the service's own thread, without its lock, at or after `when`, at most once for an
-// attach; before `when` only if another thread has detached it meanwhile (see there). `when` stays as it is while the
-// node is attached. `link` belongs to the service.
+struct timer_node;
+
+// What a registration is for; constant. `fire` runs on the service's own thread, without its lock, at or after `when`,
+// at most once for an attach; before `when` only if another thread has detached the node meanwhile (see there). Where
+// it `fires_anywhere` it may run on another thread, too, which does that for a service whose own is stuck.
+struct timer_kind {
+  void (*fire)(timer_node& self, timer_call why) noexcept;
+  bool fires_anywhere = false;
+};
+
+// One registration. `when` stays as it is while the node is attached. `link` belongs to the service.
 struct timer_node : list_node {
-  void (*fire)(timer_node& self, timer_call why) noexcept = nullptr;
+  const timer_kind* kind = nullptr;
   time_point when{};
 
  private:
@@ -26,6 +34,9 @@ struct timer_node : list_node {
 
  public:
   atomic<timer_node*> link{nullptr};
+
+  // For the service.
+  void fire(timer_call why) noexcept { kind->fire(*this, why); }
 
   // Before each attach_after(), and before no other: how long from then on. duration::max() is never.
   void set_after(duration from_then) noexcept { term_ = from_then.count(); }

@@ -123,6 +123,15 @@ inline void fence(std::memory_order order, detail::site where = detail::site::cu
   detail::fence(order, where);
 }
 
+// The halves of an asymmetric fence: a light one that comes before a heavy one is a full fence of its thread to the
+// thread of the heavy one, and the other way round.
+inline void light_fence(detail::site where = detail::site::current()) {
+  detail::asymmetric_fence(detail::half::light, where);
+}
+inline void heavy_fence(detail::site where = detail::site::current()) {
+  detail::asymmetric_fence(detail::half::heavy, where);
+}
+
 // Sleeps if `word` holds `expected` (its newest value: the kernel looks at memory, not at this thread's view) until a
 // wake; may return spuriously. It orders nothing, as a futex promises nothing.
 inline void futex_wait(const atomic<std::uint32_t>& word, std::uint32_t expected,

@@ -61,6 +61,8 @@ struct exchange_request {
 };
 bool compare_exchange(shadow& object, std::uint64_t& expected, const exchange_request& request, site where);
 void fence(std::memory_order order, site where);
+enum class half : std::uint8_t { light, heavy };
+void asymmetric_fence(half which, site where);
 
 // Sleeping on an address. A woken word may be gone already: only its address is used.
 void futex_wait(const shadow& word, std::uint64_t expected, site where);

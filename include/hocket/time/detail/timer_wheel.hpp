@@ -62,6 +62,14 @@
 // (A wait that was granted elsewhere loses its claim in that fire, and drops the timer's hold.) The owner's detach()
 // may be plain because one party only takes a registration back (timer.hpp): if that is the owner, nobody else tries.
 //
+// A stuck owner. The owner takes a lock around each of its operations, and lets go of it while a timer fires; the lock
+// is biased (base/detail/biased_lock.hpp), so that costs it ten instructions of an attach and its detach. Another
+// thread, one at a time, borrows it in assist() and does what the owner does not come to: it takes the returned nodes,
+// and pops those that are due; then it gives the lock back and fires them. It leaves what must fire on the owner's
+// thread where it is (timer_kind), and the whole wheel, if the owner is in the middle of a turn. What it pops it has
+// for itself: to the owner's detach() it is as popped as by the owner. When it has emptied the stack, the owner still
+// owes the answer to the wake: so the stack then ends in `asked_` and not in `end_`, until the owner has reclaimed.
+//
 // Hazards. *A node is freed while another thread looks at it*: its memory is good until its fire(), which comes after
 // the push in step 2, the last touch of the node; and a thread that fails in step 1 has its own hold on the wait. *The
 // wheel is destroyed while another thread is in step 3*: that thread's hold on the wait keeps the coroutine from
@@ -71,6 +79,7 @@
 // emptied the stack, nobody finds it empty. The emptying is acquired by the next push, so the two calls are ordered,
 // too, and wake() may post one and the same runnable each time.
 #pragma once
+#include <hocket/base/detail/biased_lock.hpp>
 #include <hocket/core/detail/timer.hpp>
 #include <hocket/core/executor.hpp>
 #include <cstddef>
@@ -116,6 +125,11 @@ class timer_wheel final : public timer_service {
   // Fires what other threads have detached. To be called once for each wake(), and not otherwise.
   void reclaim() noexcept;
 
+  // Not the owner, but one other thread at a time, while the owner may be doing anything but destroy the wheel: does
+  // what reclaim() and advance() would do, as far as that need not be done on the owner's thread (see above). Gives how
+  // many have fired.
+  std::size_t assist() noexcept;
+
   // When the next turn is needed: time_point::max() if no timer is attached; in the past, if something is due already;
   // else the time of the first timer, or, if its slot holds more than `crowd`, a time before it at which a turn will
   // spread them. Constant time, but for the timers for a time from now that came since the last turn, and for slots
@@ -123,15 +137,17 @@ class timer_wheel final : public timer_service {
   time_point next_expiry() noexcept;
 
   // The reading of the clock by which the last turn fired. Older if the wheel was empty then.
-  time_point last_reading() const noexcept;
+  time_point last_reading() const noexcept { return reading_; }
 
   // Timers attached, with those that other threads have detached and that were not reclaimed yet.
-  std::size_t size() const noexcept { return size_; }
-  bool empty() const noexcept { return size_ == 0; }
+  // ORDER: relaxed, pairs with the store in pop_elsewhere(): what is missed is seen under the lock.
+  std::size_t size() const noexcept { return size_ - popped_elsewhere_.load(std::memory_order_relaxed); }
+  bool empty() const noexcept { return size() == 0; }
 
   // How many timers have fired, and how late at most: how long after its time the turn began that found it due. One
   // that was due when it was attached is not late.
-  std::size_t fired() const noexcept { return fired_; }
+  // ORDER: relaxed, pairs with the stores under the lock: a number for people.
+  std::size_t fired() const noexcept { return fired_.load(std::memory_order_relaxed); }
   duration latest() const noexcept;
 
   static constexpr std::size_t crowd = 16;
@@ -169,15 +185,28 @@ class timer_wheel final : public timer_service {
   void vacate(place at) noexcept;
   void put(timer_node& node) noexcept;
   void enter(timer_node& node) noexcept;
+  void enter_fresh(timer_node& node) noexcept;
+  bool leave(timer_node& node) noexcept;
+  void attach_after_borrower(timer_node& node) noexcept;
+  void attach_fresh_slowly(timer_node& node) noexcept;
+  bool detach_slowly(timer_node& node) noexcept;
   void time_fresh(time_point present) noexcept;
-  bool turn(std::size_t& budget) noexcept;
+  template <class Sink>
+  bool catch_up(std::size_t& budget, Sink sink) noexcept;
+  template <class Sink>
+  bool turn(std::size_t& budget, Sink sink) noexcept;
   bool open_next(std::size_t& budget) noexcept;
   bool sort_out(place from, std::size_t& budget) noexcept;
   bool spread(std::size_t& budget) noexcept;
   void found_due(std::uint64_t key) noexcept;
-  bool fire_due(std::size_t& budget) noexcept;
+  template <class Sink>
+  bool empty_due(std::size_t& budget, Sink sink) noexcept;
+  void fire_unlocked(timer_node& node, timer_call why) noexcept;
   void give_back(timer_node& node) noexcept;
-  timer_node* take_returned() noexcept;
+  timer_node* take_returned(timer_node& bottom) noexcept;
+  void reclaim_chain(timer_node* first) noexcept;
+  struct own_turn;
+  class help;
 
   // Constant.
   const clock_source& clock_;
@@ -186,12 +215,15 @@ class timer_wheel final : public timer_service {
   const bool clock_flows_;
 
   // The owner's.
+  time_point reading_;
+  std::size_t size_ = 0;  // but for those that another thread has popped
+
+  // Under the lock.
+  biased_lock lock_;
+  bool turns_ = false;  // the owner is in a turn, though a timer may fire just now, without the lock
+  bool cut_ = false;    // the last turn used its bound up
   std::uint64_t position_;
   std::uint64_t horizon_;
-  bool cut_ = false;  // the last turn used its bound up
-  std::size_t size_ = 0;
-  std::size_t fired_ = 0;
-  std::uint64_t latest_ = 0;
   std::uint32_t occupied_levels_ = 0;    // a bit for each level with an occupied slot
   std::uint64_t occupied_[levels] = {};  // a bit for each slot with timers; of one that they have left it may be set
   list<timer_node> due_;                 // at the position or late in an earlier turn: to be fired next
@@ -199,9 +231,15 @@ class timer_wheel final : public timer_service {
   list<timer_node> fresh_;               // attached for a time from now; what time that is says the next turn
   list<timer_node> opened_;              // of the slot that the position is in: to be spread before anything fires
   bucket slots_[slots];
+  timer_node* left_;  // returned, but to be fired by the owner; linked, with the end at the end
+
+  // Written under the lock, read by the owner without.
+  atomic<std::size_t> popped_elsewhere_{0};
+  atomic<std::size_t> fired_{0};
+  atomic<std::uint64_t> latest_{0};
 
   // Any thread.
-  timer_node end_;  // only its address is used: the bottom of the stack
+  timer_node end_, asked_;  // only their addresses are used: the bottom of the stack; asked_: the owner was woken
   atomic<timer_node*> returned_{&end_};
 };
 

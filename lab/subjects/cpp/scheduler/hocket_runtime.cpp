@@ -5,6 +5,7 @@
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/sync/auto_reset_event.hpp>
 #include <hocket/sync/event.hpp>
+#include <hocket/time/sleep.hpp>
 #include <hocket/time/within.hpp>
 
 #include "../hocket_kind.hpp"
@@ -198,6 +199,59 @@ void wake(const char* system, const load& r) {
   });
 }
 
+coroutine computing(double ms, lab::countdown& ended) {
+  lab::compute_ms(ms);
+  ended.done();
+  LAB_END;
+}
+
+void spread(const char* system, const load& r) {
+  runtime rt({.workers = r.workers});
+  static lab::countdown ended;  // as in post_all_outside()
+  const double ns = lab::median_of_some(r.budget_ns, [&] {
+    ended.begin(r.count);
+    const double begin = lab::now_ns();
+    const auto spawner = hocket::spawn(rt, options(r), [&]() -> coroutine {
+      for (std::size_t i = 0; i < r.count; ++i)
+        static_cast<void>(hocket::spawn(rt, options(r), computing, 1.0, std::ref(ended)));
+      lab::compute_ms(20);
+      LAB_END;
+    });
+    ended.wait();
+    return lab::now_ns() - begin;
+  });
+  r.emit_of(system, "spread", "ms", ns / 1e6);
+}
+
+coroutine napping(std::size_t me, lab::late_naps& late) {
+  while (!late.over) {
+    const double begin = lab::now_ns();
+    LAB_AWAIT(hocket::sleep_for(std::chrono::milliseconds(1)));
+    late.note(me, begin);
+  }
+  LAB_END;
+}
+
+coroutine stuck(lab::late_naps& late) {
+  LAB_AWAIT(hocket::sleep_for(std::chrono::milliseconds(5)));
+  lab::compute_ms(lab::stuck_ms);
+  late.over = true;
+  LAB_END;
+}
+
+// Fibers that may go on elsewhere.
+void beside_stuck(const char* system, const load& r) {
+  runtime rt({.workers = r.workers});
+  hocket::spawn_options how = options(r);
+  how.migratable = true;
+  lab::late_naps late(r.count);
+  all_on(rt, r.count + 1, [&](runtime& on, std::size_t i) {
+    return i == r.count ? hocket::spawn(on, how, stuck, std::ref(late))
+                        : hocket::spawn(on, how, napping, i, std::ref(late));
+  });
+  late.emit(system, r);
+}
+
 void idle(const char* system, const load& r) {
   runtime rt({.workers = r.workers});
   lab::idle(system, r);
@@ -226,6 +280,8 @@ constexpr lab::named_load loads[] = {
     {"timer_expire", timer_expire},
     {"sleeping", sleeping},
     {"wake", wake},
+    {"spread", spread},
+    {"beside_stuck", beside_stuck},
     {"idle", idle},
 #ifdef LAB_TASK
     {"when_all_10000", lab::together},

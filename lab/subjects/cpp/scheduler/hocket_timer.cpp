@@ -15,9 +15,11 @@ using lab::load;
 
 struct node : hocket::detail::timer_node {
   node() noexcept {
-    fire = [](hocket::detail::timer_node&, hocket::detail::timer_call) noexcept {
-      lab::fail("a timer fired that was far away");
-    };
+    static constexpr hocket::detail::timer_kind rings{
+        [](hocket::detail::timer_node&, hocket::detail::timer_call) noexcept {
+          lab::fail("a timer fired that was far away");
+        }};
+    kind = &rings;
   }
 };
 

@@ -21,6 +21,10 @@
 //                      time
 //   wake               a plain thread posts a job to a runtime that sleeps; how long until it runs, `count` times, one
 //                      in a millisecond
+//   spread             a coroutine spawns `count` others, each of which computes for 1 ms, and computes on for 20 ms
+//                      itself; how long until the last one has ended
+//   beside_stuck       `count` coroutines sleep 1 ms again and again, beside one that sleeps 5 ms and then computes for
+//                      300 ms; by how much they woke late
 //   idle               processor time, in hundredths of what has passed, of a runtime that has nothing to do, in
 //                      `count` milliseconds
 //   sleeping           what each of n coroutines holds in memory (page tables included) that sleep for hours
@@ -179,6 +183,30 @@ void wake(const char* system, const load& r, Post&& post) {
   r.emit_of(system, "wake_median", "ns", took[took.size() / 2]);
   r.emit_of(system, "wake_p99", "ns", took[took.size() * 99 / 100]);
 }
+inline void compute_ms(double ms) {
+  for (const double end = now_ns() + ms * 1e6; now_ns() < end;) {
+  }
+}
+
+// How late those were that sleep beside one that computes: each of them notes that in a row of its own.
+inline constexpr double nap_ms = 1, nap_before_ms = 5, stuck_ms = 300;
+class late_naps {
+ public:
+  explicit late_naps(std::size_t count) : of_(count) {}
+  void note(std::size_t who, double begin) { of_[who].push_back(now_ns() - begin - nap_ms * 1e6); }
+  void emit(const char* system, const load& r) const {
+    std::vector<double> all;
+    for (const auto& one : of_) all.insert(all.end(), one.begin(), one.end());
+    std::sort(all.begin(), all.end());
+    r.emit_of(system, "beside_stuck_median", "ms", all[all.size() / 2] / 1e6);
+    r.emit_of(system, "beside_stuck_longest", "ms", all.back() / 1e6);
+  }
+  std::atomic<bool> over{false};
+
+ private:
+  std::vector<std::vector<double>> of_;
+};
+
 inline void note_now(double& ran) { std::atomic_ref(ran).store(now_ns()); }
 
 inline double processor_ns() {

@@ -6,6 +6,7 @@
 mod channels;
 mod joins;
 mod primitives;
+mod stuck;
 mod workers;
 
 use std::process::exit;

@@ -1,6 +1,7 @@
 //! tokio's multi-thread runtime. when_all_10000 is a JoinSet, whose tasks any worker may run; ping_pong two Notify;
 //! timer_cancel a Sleep that is polled once and dropped.
 
+use crate::stuck;
 use crate::{fail, far, median, spread, timed, Load};
 use std::future::{poll_fn, Future};
 use std::pin::pin;
@@ -13,12 +14,12 @@ use tokio::sync::Notify;
 use tokio::task::{yield_now, JoinSet};
 use tokio::time::sleep;
 
-fn runtime(workers: usize) -> Runtime {
+pub fn runtime(workers: usize) -> Runtime {
     Builder::new_multi_thread().worker_threads(workers).enable_time().build().unwrap_or_else(|_| fail("no runtime"))
 }
 
 /// Runs the future as a task, and gives what it gives.
-fn run_on<F>(rt: &Runtime, task: F) -> F::Output
+pub fn run_on<F>(rt: &Runtime, task: F) -> F::Output
 where
     F: Future + Send + 'static,
     F::Output: Send,
@@ -27,25 +28,25 @@ where
 }
 
 /// What a plain thread waits for.
-struct Countdown {
+pub struct Countdown {
     left: AtomicUsize,
     over: Mutex<bool>,
     changed: Condvar,
 }
 
 impl Countdown {
-    fn new(count: usize) -> Arc<Self> {
+    pub fn new(count: usize) -> Arc<Self> {
         Arc::new(Countdown { left: AtomicUsize::new(count), over: Mutex::new(false), changed: Condvar::new() })
     }
 
-    fn done(&self) {
+    pub fn done(&self) {
         if self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
             *self.over.lock().unwrap() = true;
             self.changed.notify_one();
         }
     }
 
-    fn wait(&self) {
+    pub fn wait(&self) {
         let mut over = self.over.lock().unwrap();
         while !*over {
             over = self.changed.wait(over).unwrap();
@@ -346,6 +347,8 @@ pub fn run(r: &Load) -> bool {
         "timer_cancel_1e6" => r.emit("ns", cancel_timers(r, r.count) / r.workers as f64),
         "timer_expire" => r.emit("ns", timer_expire(r) / count),
         "wake" => wake(r),
+        "spread" => r.emit("ms", stuck::spread(r) / 1e6),
+        "beside_stuck" => stuck::beside_stuck(r),
         "idle" => r.emit("%", idle(r)),
         "sleeping" => r.emit("B", sleeping(r)),
         _ => return false,

@@ -37,13 +37,12 @@ using model::futex_wake_one;
   return true;
 }
 
-// Both halves are whole fences: what they are where the system knows of nothing better.
 inline void prepare_asymmetric_fences() {}
-inline void heavy_fence(std::source_location where = std::source_location::current()) {
-  fence(std::memory_order_seq_cst, where);
-}
-inline void light_fence(std::source_location where = std::source_location::current()) {
-  fence(std::memory_order_seq_cst, where);
+using model::heavy_fence;
+using model::light_fence;
+inline bool has_asymmetric_fences() noexcept { return true; }
+inline void light_fence_where_asymmetric(std::source_location where = std::source_location::current()) {
+  light_fence(where);
 }
 
 // A loop that tells the processor that it spins tells the checker, too.

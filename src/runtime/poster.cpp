@@ -1,0 +1,83 @@
+#include "runtime/poster.hpp"
+
+#include <hocket/core/detail/current.hpp>
+
+#include <new>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+namespace {
+
+struct listed_poster : poster, thread_exit_hook {
+  listed_poster* after = nullptr;  // in the list; constant once it is there
+  atomic<bool> taken{true};
+};
+
+constinit atomic<listed_poster*> first_poster{nullptr};
+
+// What is in the slot of a thread that has ended.
+constinit poster no_poster;
+
+void give_poster_up(thread_exit_hook& self) noexcept {
+  set_current_slot(thread_slot::poster, &no_poster);
+  // ORDER: release, pairs with the exchange in take_poster(): whoever has it next comes after this thread.
+  static_cast<listed_poster&>(self).taken.store(false, std::memory_order_release);
+}
+
+// Of a thread that has ended; null if there is none.
+listed_poster* take_poster() noexcept {
+  // ORDER: acquire, pairs with the compare-exchange in enter_in_list().
+  for (listed_poster* one = first_poster.load(std::memory_order_acquire); one; one = one->after) {
+    // ORDER: acquire, pairs with the store in give_poster_up().
+    if (!one->taken.exchange(true, std::memory_order_acquire)) return one;
+  }
+  return nullptr;
+}
+
+void enter_in_list(listed_poster& fresh) noexcept {
+  // ORDER: relaxed, pairs with nothing: the exchange below verifies it.
+  fresh.after = first_poster.load(std::memory_order_relaxed);
+  // ORDER: release, pairs with the loads of the list: the poster is whole.
+  while (
+      !first_poster.compare_exchange_weak(fresh.after, &fresh, std::memory_order_release, std::memory_order_relaxed)) {
+  }
+}
+
+listed_poster* make_poster() noexcept {
+  auto* const fresh = new (std::nothrow) listed_poster;
+  if (fresh) enter_in_list(*fresh);
+  return fresh;
+}
+
+[[gnu::noinline, gnu::cold]] poster* poster_of_new_thread() noexcept {
+  listed_poster* one = take_poster();
+  if (!one) one = make_poster();
+  if (!one) return nullptr;
+  one->run = &give_poster_up;
+  if (!at_thread_exit(*one)) {
+    // ORDER: relaxed, pairs with the exchange in take_poster(): it was not used.
+    one->taken.store(false, std::memory_order_relaxed);
+    return nullptr;
+  }
+  set_current_slot(thread_slot::poster, static_cast<poster*>(one));
+  return one;
+}
+
+}  // namespace
+
+poster* poster_here() noexcept {
+  auto* const own = static_cast<poster*>(in_current_slot<thread_slot::poster>());
+  if (!own) [[unlikely]]
+    return poster_of_new_thread();
+  return own == &no_poster ? nullptr : own;
+}
+
+bool anybody_posts_to(const void* pool) noexcept {
+  // ORDER: acquire, pairs with the compare-exchange in enter_in_list().
+  for (const listed_poster* one = first_poster.load(std::memory_order_acquire); one; one = one->after) {
+    if (one->is_posting_to(pool)) return true;
+  }
+  return false;
+}
+
+}  // namespace hocket::inline HOCKET_ABI::detail

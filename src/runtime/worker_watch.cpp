@@ -1,0 +1,50 @@
+#include "runtime/worker_watch.hpp"
+
+#include <hocket/core/detail/current.hpp>
+
+#include "runtime/platform/thread_name.hpp"
+#include "runtime/pool.hpp"
+
+#include <utility>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+worker_watch::worker_watch(runtime::state& pool)
+    : pool_(pool), seen_(pool.workers.size()), thread_([this] { run(); }) {}
+
+worker_watch::~worker_watch() {
+  // ORDER: relaxed, pairs with the load in run(): the bell orders it.
+  over_.store(true, std::memory_order_relaxed);
+  pool_.arm_watch();
+  thread_.join();
+}
+
+void worker_watch::run() noexcept {
+  const exit_hook_scope ending;
+  name_this_thread(pool_.name, seen_.size());
+  for (;;) {
+    const std::uint32_t rung = pool_.watch_rung();
+    // ORDER: relaxed, pairs with the store in the destructor: the bell orders it.
+    if (over_.load(std::memory_order_relaxed)) return;
+    pool_.pause_watch(rung, period);
+    look();
+  }
+}
+
+void worker_watch::look() noexcept {
+  const primitive::locked guard(looks_);
+  if (!pool_.still.try_hold_off()) return;
+  for (std::size_t i = 0; i < seen_.size(); ++i) look_at(i);
+  if (pool_.has_work()) pool_.wake_one();
+  pool_.still.go_on();
+}
+
+void worker_watch::look_at(std::size_t index) noexcept {
+  worker& one = pool_.at(index);
+  const std::size_t turns = one.turns();
+  const bool stuck = std::exchange(seen_[index], turns) == turns && !one.sleeps();
+  one.set_stuck(stuck);
+  if (stuck) one.help();
+}
+
+}  // namespace hocket::inline HOCKET_ABI::detail

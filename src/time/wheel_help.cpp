@@ -1,0 +1,94 @@
+// The help of another thread for a timer wheel whose owner is stuck.
+#include "time/wheel_turn.hpp"
+
+#include <utility>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+// What another thread takes out of the wheel while it has the lock, to fire it afterwards.
+class timer_wheel::help {
+ public:
+  explicit help(timer_wheel& with) noexcept : wheel_(with) {}
+
+  // Whether there is more.
+  bool collect() noexcept {
+    collect_returned();
+    std::size_t budget = most;
+    const bool more = wheel_.catch_up(budget, due_sink{*this});
+    kept_.splice_back(wheel_.due_);
+    wheel_.due_.splice_back(kept_);
+    return more;
+  }
+  // Without the lock. Gives how many.
+  std::size_t fire() noexcept {
+    const std::size_t count = fire_all(returned_, timer_call::given_back);
+    return count + fire_all(due_, timer_call::due);
+  }
+
+ private:
+  static constexpr std::size_t most = 64;
+
+  struct due_sink {
+    help& to;
+    bool leaves(timer_node& node) const noexcept {
+      if (node.kind->fires_anywhere) return false;
+      to.kept_.push_back(node);
+      return true;
+    }
+    void operator()(timer_node& node) const noexcept { to.take(node, to.due_); }
+  };
+
+  void collect_returned() noexcept {
+    // ORDER: relaxed, pairs with nothing: what is missed comes next time.
+    timer_node* const top = wheel_.returned_.load(std::memory_order_relaxed);
+    if (top == &wheel_.end_ || top == &wheel_.asked_) return;
+    for (timer_node* next = wheel_.take_returned(wheel_.asked_); next != &wheel_.end_;) {
+      timer_node& node = *next;
+      // ORDER: relaxed, pairs with the exchange in take_returned(): from there on the nodes are this thread's, and the
+      // lock hands those over that are left to the owner.
+      next = node.link.load(std::memory_order_relaxed);
+      if (!node.kind->fires_anywhere) {
+        leave(node);
+        continue;
+      }
+      // ORDER: relaxed, as above.
+      node.link.store(nullptr, std::memory_order_relaxed);
+      if (node.linked()) list<timer_node>::erase(node);
+      take(node, returned_);
+    }
+  }
+  void leave(timer_node& node) noexcept {
+    // ORDER: relaxed, pairs with the load in reclaim_chain(): the lock orders it.
+    node.link.store(std::exchange(wheel_.left_, &node), std::memory_order_relaxed);
+  }
+  void take(timer_node& node, list<timer_node>& into) noexcept {
+    // ORDER: relaxed, pairs with the load in size(): written by this thread alone, under the lock.
+    const std::size_t before = wheel_.popped_elsewhere_.load(std::memory_order_relaxed);
+    wheel_.popped_elsewhere_.store(before + 1, std::memory_order_relaxed);
+    into.push_back(node);
+  }
+  static std::size_t fire_all(list<timer_node>& nodes, timer_call why) noexcept {
+    std::size_t count = 0;
+    for (; !nodes.empty(); ++count) nodes.pop_front().fire(why);
+    return count;
+  }
+
+  timer_wheel& wheel_;
+  list<timer_node> returned_, due_, kept_;
+};
+
+// By rounds, so that the owner gets its lock back soon.
+std::size_t timer_wheel::assist() noexcept {
+  constexpr int most_rounds = 64;
+  std::size_t all = 0;
+  bool more = true;
+  for (int i = 0; i < most_rounds && more && lock_.try_borrow(); ++i) {
+    help with(*this);
+    more = !turns_ && !empty() && with.collect();
+    lock_.give_back();
+    all += with.fire();
+  }
+  return all;
+}
+
+}  // namespace hocket::inline HOCKET_ABI::detail

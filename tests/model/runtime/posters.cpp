@@ -1,0 +1,21 @@
+#include "runtime/posters.hpp"
+
+#include <hocket/model/detail/explore.hpp>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+using hocket_test::posters;
+
+poster* poster_here() noexcept {
+  return posters::present ? &posters::present->of_thread[model::thread_index()] : nullptr;
+}
+
+bool anybody_posts_to(const void* pool) noexcept {
+  if (!posters::present) return false;
+  for (const poster& one : posters::present->of_thread) {
+    if (one.is_posting_to(pool)) return true;
+  }
+  return false;
+}
+
+}  // namespace hocket::inline HOCKET_ABI::detail
