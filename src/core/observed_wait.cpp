@@ -1,22 +1,90 @@
-// A wait as others see it: a dump, while the threads stand still, and an observer.
+// A wait as others see it: a dump, while the threads stand still, and observers.
 #include <hocket/core/context.hpp>
+#include <hocket/core/detail/observed.hpp>
+#include <hocket/core/detail/scheduled.hpp>
 #include <hocket/core/detail/suspension.hpp>
-#include <hocket/core/observer.hpp>
+#include <hocket/core/frame_memory.hpp>
 
-namespace hocket::inline HOCKET_ABI::primitive {
+#include <exception>
+#include <new>
+
+namespace hocket::inline HOCKET_ABI {
+
+namespace detail {
+namespace {
+
+// What is queued in place of a coroutine that is woken while somebody observes: a frame that tells of the resume, and
+// passes on to the coroutine. Who resumes a handle does not know which coroutine it belongs to: it may be the frame of
+// a task, of the tenth task below it, of a proxy of a fiber, or of a foreign coroutine, which has no header to be read.
+// Who wakes it knows. So the handle of the coroutine itself is no different, no resume asks for observers, and every
+// executor tells. It has a header, like the frame that it stands for.
+struct announced_resume {
+  struct promise_type : coroutine_header {
+    promise_type(std::coroutine_handle<> coroutine, coroutine_id, context& of) noexcept : whom(coroutine) {
+      kind = coroutine_kind::root;
+      ctx = &of;
+    }
+    // Frees its frame first: what goes on may end the thread's executor, and this one belongs to nobody.
+    struct end {
+      static bool await_ready() noexcept { return false; }
+      static std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> self) noexcept {
+        const std::coroutine_handle<> whom = self.promise().whom;
+        self.destroy();
+        return whom;
+      }
+      static void await_resume() noexcept {}
+    };
+    static void* operator new(std::size_t bytes) noexcept try {
+      return allocate_frame(bytes);
+    } catch (const std::bad_alloc&) {
+      return nullptr;
+    }
+    static void operator delete(void* frame, std::size_t bytes) noexcept { release_frame(frame, bytes); }
+    static announced_resume get_return_object_on_allocation_failure() noexcept { return {}; }
+    announced_resume get_return_object() noexcept { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    end final_suspend() noexcept { return {}; }
+    void return_void() noexcept {}
+    void unhandled_exception() noexcept { std::terminate(); }
+
+    const std::coroutine_handle<> whom;
+  };
+  std::coroutine_handle<promise_type> handle{};
+};
+
+announced_resume announce_resume(std::coroutine_handle<>, coroutine_id who, context&) {
+  tell_resumed(who);
+  co_return;
+}
+
+}  // namespace
+}  // namespace detail
+
+namespace primitive {
 
 // Out of line: nothing of them is to be in the way of a wait that nobody observes (tests/counts).
-void suspension::tell_suspended(observer& watcher) const noexcept { watcher.suspended(observed_as(), first_source()); }
-void suspension::tell_woken(observer& watcher) const noexcept { watcher.woken(observed_as()); }
-bool suspension::tell_committed(observer& watcher) const noexcept {
-  tell_suspended(watcher);
+void suspension::tell_suspended() const noexcept {
+  detail::tell_suspended(observed_as(), {first_source(), detail::location_of(at_)});
+}
+void suspension::tell_woken() noexcept {
+  detail::tell_woken(observed_as());
+  if (!handle) return;
+  const auto announced = detail::announce_resume(handle, observed_as(), *ctx_).handle;
+  if (announced) handle = announced;
+}
+void suspension::tell_gone_on() const noexcept {
+  detail::tell_woken(observed_as());
+  if (handle) detail::tell_resumed(observed_as());
+}
+bool suspension::tell_committed() const noexcept {
+  tell_suspended();
   return true;
 }
 
 // Which coroutine an observer is told of: the scheduled one as a whole, whichever frame of it waits.
-const void* suspension::observed_as() const noexcept {
-  const void* whole = ctx_->coroutine();
-  return whole ? whole : handle.address();
+coroutine_id suspension::observed_as() const noexcept {
+  const detail::scheduled* const whole = ctx_->coroutine();
+  return whole ? whole->id() : coroutine_id(handle.address());
 }
 
 const wait_source* suspension::first_source() const noexcept { return first_ ? first_->source_ : nullptr; }
@@ -26,4 +94,6 @@ const wait_source* suspension::awaited() const noexcept {
   return decided() ? keeper_.load(std::memory_order_relaxed) : first_source();
 }
 
-}  // namespace hocket::inline HOCKET_ABI::primitive
+}  // namespace primitive
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,11 +1,11 @@
 #include <hocket/base/error.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/observed.hpp>
 #include <hocket/core/detail/registry.hpp>
 #include <hocket/core/detail/scheduled.hpp>
 #include <hocket/core/detail/wait_room.hpp>
 #include <hocket/core/executor.hpp>
-#include <hocket/core/observer.hpp>
 
 #include <new>
 
@@ -65,9 +65,14 @@ void scheduled::launch_at(executor& first, std::coroutine_handle<> start) noexce
 runnable& scheduled::prepare(std::coroutine_handle<> start, const void* caller) noexcept {
   caller_ = caller;
   handle = start;
-  if (observer* watcher = installed_observer()) [[unlikely]]
-    watcher->created(this, *this);
+  if (observed()) [[unlikely]]
+    tell_made();
   return *this;
+}
+
+void scheduled::tell_made() const noexcept {
+  const auto kind = kind_ == coroutine_kind::fiber ? observed_kind::fiber : observed_kind::task;
+  tell_created(id(), {kind, name(), spawned(), caller_, *this});
 }
 
 // --- in a batch
@@ -104,8 +109,13 @@ bool scheduled::begin() noexcept {
   migrates_ = (kind_ == coroutine_kind::task || migrates_) && here.seat.pool == &home();
   listed_ = here.seat.running_on->coroutines();
   if (listed_) listed_->add(*this);
-  if (own_stop_.killed_so_far()) ending_ = end_kind::killed;
-  return ending_ == end_kind::none;
+  if (own_stop_.killed_so_far()) {
+    ending_ = end_kind::killed;
+    return false;
+  }
+  if (observed()) [[unlikely]]
+    tell_resumed(id());
+  return true;
 }
 
 void scheduled::post_again(std::coroutine_handle<> parked) noexcept {
@@ -138,8 +148,8 @@ void scheduled::fail() noexcept {
 void scheduled::give_room_back() noexcept { wait_room::release(take_room()); }
 
 void scheduled::finish() noexcept {
-  if (observer* watcher = installed_observer()) [[unlikely]]
-    watcher->destroyed(this);
+  if (observed()) [[unlikely]]
+    tell_destroyed(id());
   if (listed_) listed_->remove(*this);
   if (room_) give_room_back();
   own_stop_.leave();

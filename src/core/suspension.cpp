@@ -1,12 +1,12 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/context.hpp>
 #include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/observed.hpp>
 #include <hocket/core/detail/scheduled.hpp>
 #include <hocket/core/detail/suspension.hpp>
 #include <hocket/core/detail/wait_room.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/frame_memory.hpp>
-#include <hocket/core/observer.hpp>
 
 #include <algorithm>
 
@@ -130,8 +130,8 @@ bool suspension::stopped_before() const noexcept {
 // What is shown of a coroutine that waits. From here on another thread may show it, too.
 void suspension::begin_observed_wait() noexcept {
   if (scheduled* self = ctx_->strand()) self->waits(*this);
-  if (observer* watcher = installed_observer()) [[unlikely]]
-    tell_suspended(*watcher);
+  if (observed()) [[unlikely]]
+    tell_suspended();
 }
 
 void suspension::watch() noexcept {
@@ -189,8 +189,8 @@ bool suspension::commit_first(waiter& entry, wait_source& source) noexcept {
     if (stop->attach(*this, heeded()) != stop_level::none) [[unlikely]]
       return take_commit_back();
   }
-  if (observer* watcher = installed_observer()) [[unlikely]]
-    return tell_committed(*watcher);
+  if (observed()) [[unlikely]]
+    return tell_committed();
   return true;
 }
 
@@ -203,11 +203,11 @@ bool suspension::take_commit_back() noexcept {
 }
 
 // Decided before the coroutine was suspended: it goes on, unless somebody still holds the wait, who then posts it.
-bool suspension::go_straight_on(bool observed, const waiter* unlisted) noexcept {
+bool suspension::go_straight_on(bool told, const waiter* unlisted) noexcept {
   if (scheduled* self = ctx_->strand()) self->waits(*this);
   if (!claim_.drop(1 + release_all(unlisted))) return true;
-  if (observer* watcher = observed ? installed_observer() : nullptr) [[unlikely]]
-    tell_woken(*watcher);
+  if (told && observed()) [[unlikely]]
+    tell_gone_on();
   return false;
 }
 
@@ -251,13 +251,13 @@ namespace primitive {
 // --- suspension: the side of whoever ends it
 
 void suspension::post() noexcept {
-  if (observer* watcher = installed_observer()) [[unlikely]]
-    return post_observed(*watcher);
+  if (observed()) [[unlikely]]
+    return post_observed();
   hocket::detail::post(*this);
 }
 
-void suspension::post_observed(observer& watcher) noexcept {
-  tell_woken(watcher);
+void suspension::post_observed() noexcept {
+  tell_woken();
   hocket::detail::post(*this);
 }
 

@@ -2,7 +2,7 @@
 #include <hocket/context/detail/valgrind.hpp>
 #include <hocket/core/context.hpp>
 #include <hocket/core/detail/current.hpp>
-#include <hocket/core/observer.hpp>
+#include <hocket/core/detail/observed.hpp>
 #include <hocket/fiber/detail/fiber_life.hpp>
 #include <hocket/fiber/detail/packing.hpp>
 #include <hocket/fiber/detail/round_trip.hpp>
@@ -133,15 +133,16 @@ void give_up_fiber(fiber_record& record) noexcept { release_stack(record); }
 
 namespace {
 
-[[gnu::cold, gnu::noinline]] void tell_created(const fiber_record& record, observer& watcher) noexcept {
-  watcher.created(record.block, current_context());
+[[gnu::cold, gnu::noinline]] void tell_made(const fiber_record& record) noexcept {
+  tell_created(coroutine_id(record.block),
+               {.kind = observed_kind::raw_fiber, .name = record.name, .ctx = current_context()});
 }
 
 }  // namespace
 
 void announce_fiber(const fiber_record& record) noexcept {
-  if (observer* watcher = installed_observer()) [[unlikely]]
-    tell_created(record, *watcher);
+  if (observed()) [[unlikely]]
+    tell_made(record);
 }
 
 // --- ending
@@ -195,8 +196,8 @@ void destroy_fiber(fiber_record& record) noexcept {
     if (block.header.flags & fiber_flag::special) check_canary(block);
     if (block.header.flags & header_flag::started) unwind(block, record);
   }
-  if (observer* watcher = installed_observer()) [[unlikely]]
-    watcher->destroyed(&block);
+  if (observed()) [[unlikely]]
+    tell_destroyed(coroutine_id(&block));
   bury_fiber(record);
 }
 

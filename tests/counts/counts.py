@@ -3,7 +3,7 @@
 (or full fences); and the bytes that coroutines take: figures that a busy machine does not change.
 
   counts.py recorded <program> [--update]           compares them with recorded.json, or writes that file
-  counts.py observer <program> <one without>        what an observer costs that is not installed
+  counts.py observer <program> <one without>        what observers cost while none is installed
   counts.py profile <program> <operation>           which functions they are in
   counts.py skip <reason>                           for ctest: this build has other figures than the recorded ones
 """
@@ -21,12 +21,12 @@ ATOMICS = 0.06                # a count of read-modify-writes may differ by the 
 SKIPPED = 77                  # what ctest takes for "skipped"
 
 # How many events one unit of an operation has (core/observer.hpp): a wait that suspends has two, its suspension and its
-# wake-up; a coroutine's life has two, and the wait for its end two more. Anything else, the switches above all, has none
-# and must be the same instruction for instruction. While no observer is installed an event is an address, a load, a
-# test and a branch; and it may be that a register has to be kept for it.
+# wake-up; a raw coroutine's life has two, a spawned one's three, and the wait for its end two more. Anything else, the
+# switches above all, has none and must be the same instruction for instruction. While no observer is installed an event
+# is a load, a test and a branch; and it may be that a register has to be kept for it.
 EVENTS = {"wait_in_fiber": 2, "wait_in_task": 2, "timed_wait_in_fiber": 2, "timed_wait_in_task": 2, "select_wait_in_fiber": 2,
           "select_wait_in_task": 2, "channel_trip_in_task": 4, "spsc_channel_trip_in_task": 4, "coroutine_life": 2,
-          "fiber_spawn_join": 4, "task_spawn_join": 4}
+          "fiber_spawn_join": 5, "task_spawn_join": 5}
 PER_EVENT = 5
 
 NAMES = {}   # of functions, by callgrind's number
@@ -141,8 +141,8 @@ def recorded(program, *options):
 def observer(program, without):
     """Fails as well if the second program has an observer: then the comparison would show nothing."""
     symbols = subprocess.run(["nm", "-C", without], capture_output=True, text=True, check=True).stdout
-    if "observer_slot" in symbols:
-        sys.exit(f"{without} knows the observer: a source tells it something and does not include core/observer.hpp")
+    if "observer_count" in symbols:
+        sys.exit(f"{without} knows the observers: a source tells them something and does not include core/detail/observed.hpp")
     wrong, bare = 0, count(without)
     for name, counted in count(program).items():
         allowed = PER_EVENT * EVENTS.get(name, 0)

@@ -1,49 +1,112 @@
-// A run-time observer of coroutines: the seam for consoles, deadlock reports and simulation.
+// Observers: the seam for consoles, deadlock reports, simulators and debuggers.
 //
-// At most one observer is installed in a process. While there is none, an event costs one acquiring load and a branch,
-// and the raw switch costs nothing: only creation, scheduled suspension, wake-up and destruction are events.
+//   class counter final : public observer {
+//     void created(coroutine_id who, const coroutine_facts& facts) noexcept override { ... }
+//     void destroyed(coroutine_id who) noexcept override { ... }
+//   };
+//   install_observer(one);
+//   ...
+//   remove_observer(one);    // from here on nobody calls it
+//
+// The life of a spawned coroutine, as it is told:
+//
+//   created -> resumed -> ( suspended -> woken -> resumed )* -> destroyed
+//
+//   - resumed() means that the coroutine begins, or goes on after a wait. It is called on the thread that runs the
+//     coroutine, right before its code.
+//   - A coroutine that is killed or refused before it begins is created and destroyed only.
+//   - yield() is no event, nor is a wait for a foreign awaitable. What runs after resumed() on a thread may therefore
+//   be
+//     another coroutine before the next event.
+//   - A raw coroutine<> is created and destroyed. Its switches are no events.
+//   - A coroutine that hocket did not make is neither created nor destroyed, but suspended, woken and resumed, if it
+//     waits for a primitive. A plain thread that waits is suspended and woken under the null id.
+//   - An observer is told of what happens after its installation: a coroutine may be suspended or destroyed that it has
+//     never heard of. If memory is short where a coroutine is woken, its resumed() is left out.
+//
+// Costs. While no observer is installed, an event costs one load and a branch. The resume of a coroutine costs nothing:
+// a wake that is observed posts a small frame that tells of the resume and then passes on to the coroutine, because a
+// run queue holds handles, and what a handle belongs to is not known before it runs.
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
+#include <compare>
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
 #include <source_location>
+
+#include <hocket/base/detail/platform/config.hpp>
 
 namespace hocket::inline HOCKET_ABI {
 
-namespace detail {
-struct coroutine_header;
-}  // namespace detail
+namespace primitive {
+class wait_source;
+}  // namespace primitive
 
 class context;
 
-// Called on the thread where the event happens, possibly on several threads at once. A callback must neither throw
-// nor suspend. `frame` identifies the coroutine from created() to destroyed(): the address of its
-// `scheduled` if it was spawned, else the address behind its handle.
+// Names a coroutine from created() to destroyed(); a later one may get the same name. For a spawned coroutine it is the
+// address that wait_source::holder() gives. Null: a plain thread.
+class coroutine_id {
+ public:
+  constexpr coroutine_id() noexcept = default;
+  constexpr explicit coroutine_id(const void* address) noexcept : address_(address) {}
+  // To be printed and compared only.
+  constexpr const void* address() const noexcept { return address_; }
+  constexpr explicit operator bool() const noexcept { return address_ != nullptr; }
+  friend constexpr auto operator<=>(coroutine_id, coroutine_id) noexcept = default;
+
+ private:
+  const void* address_ = nullptr;
+};
+
+// What was created. A raw fiber is a coroutine<>.
+enum class observed_kind : std::uint8_t { task, fiber, raw_fiber };
+
+// What is known of a coroutine when it is created. Valid during the callback.
+struct coroutine_facts {
+  observed_kind kind;
+  const char* name;                // never null; lives as long as the coroutine
+  std::source_location spawned{};  // line 0: not told
+  const void* caller = nullptr;    // an address in the code that called spawn; null: not told
+  const context& ctx;              // its own; of a raw fiber that of the code that made it
+};
+
+// What a coroutine waits for. Valid during the callback.
+struct wait_facts {
+  const primitive::wait_source* source;  // <hocket/primitive.hpp> tells what it is; null: a time alone
+  std::source_location at;               // where the wait was asked for; line 0: not told
+};
+
+// Callbacks are called on the thread where the event happens, possibly on several threads at once and inside of each
+// other. A callback must neither throw nor suspend, nor use the primitive that it is told of, because that may be
+// locked. It may install and remove observers.
 class observer {
  public:
-  virtual void created(const void* frame, const context& ctx) noexcept = 0;
-  // If a resource or a stop arrives while the coroutine is being suspended, suspended() and woken() may still be
-  // called.
-  virtual void suspended(const void* frame, const void* source) noexcept = 0;  // source: the wait_source, or null
-  virtual void woken(const void* frame) noexcept = 0;
-  virtual void destroyed(const void* frame) noexcept = 0;
+  virtual void created(coroutine_id, const coroutine_facts&) noexcept {}
+  // If a resource or a stop arrives while the coroutine is being suspended, suspended(), woken() and resumed() may be
+  // called although it never left its thread.
+  virtual void suspended(coroutine_id, const wait_facts&) noexcept {}
+  virtual void woken(coroutine_id) noexcept {}
+  virtual void resumed(coroutine_id) noexcept {}
+  virtual void destroyed(coroutine_id) noexcept {}
 
  protected:
   ~observer() = default;
 };
 
-// Installs an observer (null removes it) and returns the previous one. The caller keeps it alive until no coroutine
-// can be in a callback: after the executors have stopped, or for ever.
-observer* install_observer(observer* watcher) noexcept;
+// Any thread, at any time, beside any number of others. Observers are told in no particular order. If the same one is
+// installed twice, that is fatal. Throws std::bad_alloc.
+void install_observer(observer& watcher);
 
-namespace detail {
-
-extern atomic<observer*> observer_slot;
-
-// The installed observer or null. For authors of coroutine kinds and executors.
-inline observer* installed_observer() noexcept {
-  // ORDER: acquire, pairs with the exchange in install_observer(): the observer's own state is visible.
-  return observer_slot.load(std::memory_order_acquire);
-}
-
-}  // namespace detail
+// Any thread, at any time. Waits for the callbacks of `watcher` that run on other threads. When it has returned, none
+// runs and none begins, so the observer may be destroyed. The exception: if a callback of the observer itself removes
+// it, that callback is still running. Hold no lock that a callback takes. If the observer is not installed, that is
+// fatal.
+void remove_observer(observer& watcher) noexcept;
 
 }  // namespace hocket::inline HOCKET_ABI
+
+template <>
+struct std::hash<hocket::coroutine_id> {
+  std::size_t operator()(hocket::coroutine_id id) const noexcept { return reinterpret_cast<std::size_t>(id.address()); }
+};

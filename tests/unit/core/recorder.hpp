@@ -12,37 +12,58 @@ class recorder final : public hocket::observer {
  public:
   struct event {
     std::string what;
-    const void* frame;
+    hocket::coroutine_id who;
     const void* detail = nullptr;  // the context that a coroutine was created with, the source that it waits for
+    unsigned line = 0;             // where it was spawned, where the wait was asked for
   };
 
-  recorder() { outer_ = hocket::install_observer(this); }
-  ~recorder() { hocket::install_observer(outer_); }
+  recorder() { hocket::install_observer(*this); }
+  ~recorder() { hocket::remove_observer(*this); }
 
-  void created(const void* frame, const hocket::context& ctx) noexcept override { keep({"created", frame, &ctx}); }
-  void suspended(const void* frame, const void* source) noexcept override { keep({"suspended", frame, source}); }
-  void woken(const void* frame) noexcept override { keep({"woken", frame}); }
-  void destroyed(const void* frame) noexcept override { keep({"destroyed", frame}); }
+  void created(hocket::coroutine_id who, const hocket::coroutine_facts& facts) noexcept override {
+    keep({"created", who, &facts.ctx, facts.spawned.line()});
+    kind = facts.kind;
+    name = facts.name;
+    caller = facts.caller;
+  }
+  void suspended(hocket::coroutine_id who, const hocket::wait_facts& facts) noexcept override {
+    keep({"suspended", who, facts.source, facts.at.line()});
+  }
+  void woken(hocket::coroutine_id who) noexcept override { keep({"woken", who}); }
+  void resumed(hocket::coroutine_id who) noexcept override { keep({"resumed", who}); }
+  void destroyed(hocket::coroutine_id who) noexcept override { keep({"destroyed", who}); }
 
   std::vector<event> events() const {
     std::lock_guard guard(mutex_);
     return events_;
   }
-  // What it was told, in order; of one coroutine, if it is named.
-  std::vector<std::string> told(const void* frame = nullptr) const {
-    std::vector<std::string> found;
-    for (const event& one : events())
-      if (!frame || one.frame == frame) found.push_back(one.what);
-    return found;
+  // What it was told, in order.
+  std::vector<std::string> told() const {
+    return told_if([](const event&) { return true; });
+  }
+  // Of one coroutine.
+  std::vector<std::string> told(hocket::coroutine_id who) const {
+    return told_if([who](const event& one) { return one.who == who; });
   }
 
+  // Of the coroutine that was created last, for tests of one thread.
+  hocket::observed_kind kind{};
+  std::string name;
+  const void* caller = nullptr;
+
  private:
+  template <class Wanted>
+  std::vector<std::string> told_if(Wanted wanted) const {
+    std::vector<std::string> found;
+    for (const event& one : events())
+      if (wanted(one)) found.push_back(one.what);
+    return found;
+  }
   void keep(event&& one) {
     std::lock_guard guard(mutex_);
     events_.push_back(std::move(one));
   }
 
-  hocket::observer* outer_;
   mutable std::mutex mutex_;
   std::vector<event> events_;
 };

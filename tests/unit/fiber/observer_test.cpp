@@ -19,6 +19,8 @@ TEST_CASE("a raw coroutine is created once and destroyed once, however it ends; 
     const recorder::event made = watching.events().back();
     CHECK(made.what == "created");
     CHECK(made.detail == &current_context());
+    CHECK(watching.kind == observed_kind::raw_fiber);
+    CHECK(watching.name == "coroutine");
     for (int i = 0; i < resumes; ++i) one->resume();
     coroutine<void()> moved = std::move(*one);
     one.reset();
@@ -28,9 +30,9 @@ TEST_CASE("a raw coroutine is created once and destroyed once, however it ends; 
     const auto events = watching.events();
     REQUIRE(events.size() == before + 3);  // the new one has been created, then the old one destroyed
     CHECK(events[before + 2].what == "destroyed");
-    CHECK(events[before + 2].frame == made.frame);
+    CHECK(events[before + 2].who == made.who);
     CHECK(events[before + 1].what == "created");
-    CHECK(events[before + 1].frame != made.frame);
+    CHECK(events[before + 1].who != made.who);
   }
   CHECK(watching.events().size() == 12);
 }

@@ -27,6 +27,7 @@ class executor;
 namespace detail {
 
 class fork_deque;
+struct observer_visit;
 class run_queue;
 class stealable_queue;
 
@@ -60,6 +61,7 @@ struct thread_state {
   std::uint64_t chance = 0;
   std::uint64_t frame_news = 0;  // core/detail/housekeeping.hpp
   std::uint32_t chance_generation = 0;
+  observer_visit* visit = nullptr;  // the observers that are told of something now (src/core/observer.cpp)
 };
 
 inline void*& slot_of(thread_state& thread, thread_slot slot) noexcept {

@@ -42,6 +42,7 @@
 #include <hocket/core/detail/stop_link.hpp>
 #include <hocket/core/detail/suspension.hpp>
 #include <hocket/core/detail/unwind.hpp>
+#include <hocket/core/observer.hpp>
 #include <hocket/core/spawn_options.hpp>
 #include <hocket/core/spawn_target.hpp>
 #include <exception>
@@ -95,6 +96,7 @@ class scheduled : public context,
   spawn_target& target() const noexcept { return target_; }
   executor& home() const noexcept { return *runnable::home; }
   coroutine_kind kind() const noexcept { return kind_; }
+  coroutine_id id() const noexcept { return coroutine_id(this); }
   // Its home has several threads, and any of them may resume it: it was spawned on a runtime, and is a task, or a fiber
   // that is migratable. From its first run on; other fibers stay where they ran first.
   bool migrates() const noexcept { return migrates_ && stays_ == 0; }
@@ -215,6 +217,7 @@ class scheduled : public context,
   void keep_error() noexcept;
   void give_room_back() noexcept;
   runnable& prepare(std::coroutine_handle<> start, const void* caller) noexcept;
+  [[gnu::cold, gnu::noinline]] void tell_made() const noexcept;
   void expect_let_go() const noexcept;
   bool detach(waiter& entry) noexcept override;
   void pass_on(waiter&) noexcept override {}

@@ -53,8 +53,8 @@
 
 namespace hocket::inline HOCKET_ABI {
 
-class observer;
 class context;
+class coroutine_id;
 
 namespace detail {
 
@@ -263,15 +263,16 @@ class suspension : private detail::stop_node, private detail::timer_node, privat
                                             std::coroutine_handle<> whom, const detail::wait_options& options) noexcept;
   const wait_source* first_source() const noexcept;
   [[gnu::always_inline]] inline void begin_observed_wait() noexcept;
-  const void* observed_as() const noexcept;
-  [[gnu::cold, gnu::noinline]] void tell_suspended(observer& watcher) const noexcept;
-  [[gnu::cold, gnu::noinline]] bool tell_committed(observer& watcher) const noexcept;
+  coroutine_id observed_as() const noexcept;
+  [[gnu::cold, gnu::noinline]] void tell_suspended() const noexcept;
+  [[gnu::cold, gnu::noinline]] bool tell_committed() const noexcept;
   [[gnu::cold, gnu::noinline]] bool take_commit_back() noexcept;
-  [[gnu::cold, gnu::noinline]] void tell_woken(observer& watcher) const noexcept;
+  [[gnu::cold, gnu::noinline]] void tell_woken() noexcept;
+  [[gnu::cold, gnu::noinline]] void tell_gone_on() const noexcept;
   [[gnu::always_inline]] inline void watch() noexcept;
   [[gnu::noinline]] void watch_clock() noexcept;
   [[gnu::always_inline]] inline void watch_stop(stop_source& source) noexcept;
-  [[gnu::cold, gnu::noinline]] bool go_straight_on(bool observed, const waiter* unlisted = nullptr) noexcept;
+  [[gnu::cold, gnu::noinline]] bool go_straight_on(bool told, const waiter* unlisted = nullptr) noexcept;
   [[gnu::always_inline]] inline bool end_for(waiter& entry) noexcept;
   bool claim_for(waiter& entry) noexcept;
   [[gnu::cold]] void let_go(waiter& entry) noexcept { conclude(detail::settlement::lost, &entry); }
@@ -288,7 +289,7 @@ class suspension : private detail::stop_node, private detail::timer_node, privat
   std::uint32_t release_all(const void* except) noexcept;
   void conclude(detail::settlement how, const void* self) noexcept;
   [[gnu::always_inline]] inline void post() noexcept;
-  [[gnu::cold, gnu::noinline]] void post_observed(observer& watcher) noexcept;
+  [[gnu::cold, gnu::noinline]] void post_observed() noexcept;
   static void on_stop(detail::stop_node& self, stop_level level) noexcept;
   static void on_alarm(detail::timer_node& self, detail::timer_call) noexcept;
   static const detail::timer_kind alarm_kind;

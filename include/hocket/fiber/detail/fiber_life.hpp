@@ -39,7 +39,7 @@ struct unless_armed {
   }
 };
 
-// Tells the observer of a fiber that was made.
+// Tells the observers of a fiber that was made.
 void announce_fiber(const fiber_record& record) noexcept;
 
 // Ends a fiber in any state and gives its stack back: unwinds it if it is suspended.

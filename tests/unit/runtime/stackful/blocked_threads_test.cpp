@@ -38,19 +38,15 @@ namespace {
 // Knows when a wait has found that it must suspend.
 class suspension_bell final : public observer {
  public:
-  suspension_bell() { outer_ = install_observer(this); }
-  ~suspension_bell() { install_observer(outer_); }
-  void created(const void*, const context&) noexcept override {}
-  void suspended(const void*, const void*) noexcept override {
+  suspension_bell() { install_observer(*this); }
+  ~suspension_bell() { remove_observer(*this); }
+  void suspended(coroutine_id, const wait_facts&) noexcept override {
     rung_ = true;
     rung_.notify_all();
   }
-  void woken(const void*) noexcept override {}
-  void destroyed(const void*) noexcept override {}
   void wait() const { rung_.wait(false); }
 
  private:
-  observer* outer_;
   std::atomic<bool> rung_{false};
 };
 

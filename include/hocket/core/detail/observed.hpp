@@ -1,0 +1,24 @@
+// Where observers are told (core/observer.hpp). For authors of coroutine kinds:
+//
+//   if (observed()) [[unlikely]] tell_destroyed(id);
+#pragma once
+#include <hocket/base/detail/atomic.hpp>
+#include <hocket/core/observer.hpp>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+extern atomic<std::uint32_t> observer_count;
+
+// Whether anybody is to be told.
+inline bool observed() noexcept {
+  // ORDER: relaxed, pairs with nothing: a hint. Which observers there are, is read with the orders that it needs.
+  return observer_count.load(std::memory_order_relaxed) != 0;
+}
+
+[[gnu::cold]] void tell_created(coroutine_id who, const coroutine_facts& facts) noexcept;
+[[gnu::cold]] void tell_suspended(coroutine_id who, const wait_facts& facts) noexcept;
+[[gnu::cold]] void tell_woken(coroutine_id who) noexcept;
+[[gnu::cold]] void tell_resumed(coroutine_id who) noexcept;
+[[gnu::cold]] void tell_destroyed(coroutine_id who) noexcept;
+
+}  // namespace hocket::inline HOCKET_ABI::detail
