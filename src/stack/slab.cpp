@@ -53,7 +53,10 @@ result<stack_slab*> stack_slab::create(stack_depot& depot, const stack_geometry&
   else forbid_huge_pages(range);
   auto* slab =
       ::new (static_cast<void*>(first)) stack_slab(depot, geometry, first + cells, protection, size, count, before);
-  enter_slab(*slab);
+  if (!enter_slab(*slab)) {
+    destroy(slab);
+    return failure(std::errc::not_enough_memory);
+  }
   return slab;
 }
 

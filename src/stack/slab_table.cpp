@@ -2,18 +2,22 @@
 
 #include <hocket/stack/detail/fault.hpp>
 
+#include "stack/memory.hpp"
 #include "stack/slab.hpp"
+
+#include <new>
 
 namespace hocket::inline HOCKET_ABI::detail {
 
+constinit slab_chunk slab_table;
+
 namespace {
 
-constexpr std::size_t most_slabs = under_model ? 3 : 2048;  // the checker steps through each entry
+// ORDER: acquire, pairs with the exchange in append_chunk(): the chunk is whole.
+slab_chunk* chunk_after(const slab_chunk& one) noexcept { return one.next.load(std::memory_order_acquire); }
 
-constinit atomic<stack_slab*> table[most_slabs]{};
-
-bool exchange_entry(stack_slab* from, stack_slab* to) noexcept {
-  for (auto& entry : table) {
+bool exchange_entry(slab_chunk& chunk, stack_slab* from, stack_slab* to) noexcept {
+  for (auto& entry : chunk.entries) {
     // ORDER: relaxed, pairs with nothing: a look before the exchange.
     if (entry.load(std::memory_order_relaxed) != from) continue;
     stack_slab* expected = from;
@@ -23,16 +27,44 @@ bool exchange_entry(stack_slab* from, stack_slab* to) noexcept {
   return false;
 }
 
+// The chunk behind `last`, which may be another thread's by now; null: there is no memory.
+slab_chunk* append_chunk(slab_chunk& last) noexcept {
+  const std::size_t size = round_up(sizeof(slab_chunk), page_size());
+  const auto memory = reserve_memory(size, page_size());
+  if (!memory) return nullptr;
+  auto* const made = ::new (static_cast<void*>(*memory)) slab_chunk;
+  slab_chunk* none = nullptr;
+  // ORDER: release, pairs with the load in chunk_after(): the chunk is whole. On failure relaxed: that load follows.
+  if (last.next.compare_exchange_strong(none, made, std::memory_order_release, std::memory_order_relaxed)) return made;
+  made->~slab_chunk();
+  return_memory(*memory, size);
+  return chunk_after(last);
+}
+
 }  // namespace
 
-void enter_slab(stack_slab& slab) noexcept { static_cast<void>(exchange_entry(nullptr, &slab)); }
-void leave_slab(stack_slab& slab) noexcept { static_cast<void>(exchange_entry(&slab, nullptr)); }
+bool enter_slab(stack_slab& slab) noexcept {
+  slab_chunk* at = &slab_table;
+  while (!exchange_entry(*at, nullptr, &slab)) {
+    slab_chunk* const next = chunk_after(*at);
+    at = next ? next : append_chunk(*at);
+    if (!at) return false;
+  }
+  return true;
+}
+
+void leave_slab(stack_slab& slab) noexcept {
+  slab_chunk* at = &slab_table;
+  while (at && !exchange_entry(*at, &slab, nullptr)) at = chunk_after(*at);
+}
 
 stack_slab* slab_at(std::uintptr_t address) noexcept {
-  for (auto& entry : table) {
-    // ORDER: acquire, pairs with the exchange in exchange_entry().
-    stack_slab* slab = entry.load(std::memory_order_acquire);
-    if (slab && slab->holds(address)) return slab;
+  for (slab_chunk* at = &slab_table; at; at = chunk_after(*at)) {
+    for (auto& entry : at->entries) {
+      // ORDER: acquire, pairs with the exchange in exchange_entry().
+      stack_slab* slab = entry.load(std::memory_order_acquire);
+      if (slab && slab->holds(address)) return slab;
+    }
   }
   return nullptr;
 }

@@ -1,17 +1,32 @@
-// All slabs of the process, for a signal handler that has an address and looks for its owner.
+// All slabs of the process, for a signal handler that has an address and looks for its owner, and for debuggers.
 //
-// A fixed table that is searched from end to end: entering and leaving are rare, and a search is the last thing that a
-// process does. What does not fit is not found.
+// Chunks of entries, each chunk linked to the next. The first chunk is static, the others are pages of the system's,
+// made when all entries are taken, and kept to the end: so a search needs no lock, and no slab is left out. The chunks
+// are searched from end to end, because entering and leaving are rare, and a search is the last thing that a process
+// does.
+//
+// A debugger finds the table by its name, `hocket::slab_table`, in a live process and in a core file alike
+// (tools/gdb/hocket_gdb/cells.py).
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/detail/atomic.hpp>
+#include <cstddef>
 #include <cstdint>
 
 namespace hocket::inline HOCKET_ABI::detail {
 
 class stack_slab;
 
-// Any thread.
-void enter_slab(stack_slab& slab) noexcept;
+struct slab_chunk {
+  static constexpr std::size_t size = under_model ? 1 : 511;  // with the link a page; few, so that the checker grows it
+
+  atomic<stack_slab*> entries[size]{};
+  atomic<slab_chunk*> next{nullptr};  // written once
+};
+extern slab_chunk slab_table;
+
+// Any thread. False: there is no memory for another chunk, and the slab is not entered.
+[[nodiscard]] bool enter_slab(stack_slab& slab) noexcept;
+// If it was entered.
 void leave_slab(stack_slab& slab) noexcept;
 
 // The slab whose stacks hold `address`; null if there is none. Async-signal-safe. It may be unmapped by another thread

@@ -10,14 +10,16 @@ namespace {
 
 using hocket::detail::stack_slab;
 
-constexpr std::size_t most_slabs = 3;
+constexpr std::size_t most_slabs = 8;
 alignas(stack_slab::alignment) constinit std::array<std::byte, most_slabs * stack_slab::alignment> arena{};
 
 std::size_t offset_of(const std::byte* at) noexcept { return static_cast<std::size_t>(at - arena.data()); }
 
 }  // namespace
 
-std::byte* system_memory::first_stack() noexcept { return arena.data() + 2 * page; }
+std::byte* system_memory::first_stack(std::size_t piece) noexcept {
+  return arena.data() + piece * stack_slab::alignment + 2 * page;
+}
 
 void system_memory::touch(hocket::detail::memory_range range) {
   static_assert(slabs == most_slabs);

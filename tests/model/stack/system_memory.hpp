@@ -22,8 +22,8 @@ class system_memory {
   system_memory() noexcept { present = this; }
   static system_memory& now() noexcept { return *present; }
 
-  // What the first stack of the first slab will be, above its guard.
-  static std::byte* first_stack() noexcept;
+  // What the first stack will be, above its guard, of a slab that is the first piece of memory, or a later one.
+  static std::byte* first_stack(std::size_t piece = 0) noexcept;
 
   // By the owner of the stack.
   void use(const hocket::stack_ref& stack) { touch({stack.low, stack.size()}); }
@@ -34,7 +34,7 @@ class system_memory {
   void give_back(std::byte* memory, std::size_t size);
 
  private:
-  static constexpr std::size_t slabs = 3;
+  static constexpr std::size_t slabs = 8;  // and chunks of the table of slabs
   static constexpr std::size_t pages = 8;  // of a slab: one of cells, then two stacks of three pages
 
   static inline system_memory* present = nullptr;

@@ -1,8 +1,10 @@
 #include <hocket/stack/detail/fault.hpp>
 #include <hocket/stack/stack_depot.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <doctest/doctest.h>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -65,4 +67,24 @@ TEST_CASE("a search for the owner of a stack races with no thread that lends oth
   other.join();
   CHECK(found);
   depot.release(*own);
+}
+
+TEST_CASE("the owner of a stack is found, however many slabs there are") {
+  constexpr std::size_t count = 2500;
+  std::vector<std::unique_ptr<stack_depot>> depots;
+  std::vector<stack_ref> stacks;
+  for (std::size_t i = 0; i < count; ++i) {
+    depots.push_back(
+        std::make_unique<stack_depot>(stack_options{.stack_size = 4096, .limit = 1, .protection = guard::canary}));
+    const auto own = depots.back()->acquire();
+    REQUIRE(own);
+    stacks.push_back(*own);
+  }
+  const auto found = [](const stack_ref& stack) {
+    return detail::cell_at(reinterpret_cast<std::uintptr_t>(stack.low)) == stack.cell;
+  };
+  CHECK(std::all_of(stacks.begin(), stacks.end(), found));
+  for (std::size_t i = 0; i < count; ++i) depots[i]->release(stacks[i]);
+  depots.clear();
+  CHECK(std::none_of(stacks.begin(), stacks.end(), found));
 }
