@@ -129,7 +129,10 @@ void arm_fiber(fiber_record& record, void* top, void (*entry)(void*, void*, void
   record.block->thread().one_more();
 }
 
-void give_up_fiber(fiber_record& record) noexcept { release_stack(record); }
+void give_up_fiber(fiber_record& record) noexcept {
+  record.block->head.resume = nullptr;  // the cell is free (control_block.hpp)
+  release_stack(record);
+}
 
 namespace {
 
@@ -195,6 +198,7 @@ void destroy_fiber(fiber_record& record) noexcept {
             "let it return, or destroy it from the code that resumes it", record.name);
     if (block.header.flags & fiber_flag::special) check_canary(block);
     if (block.header.flags & header_flag::started) unwind(block, record);
+    else block.head.resume = nullptr;  // the cell is free (control_block.hpp)
   }
   if (observed()) [[unlikely]]
     tell_destroyed(coroutine_id(&block));

@@ -1,6 +1,7 @@
 """Looking at hocket's coroutines with gdb, in a live process or a core file:   (gdb) source tools/gdb/hocket.py
 
   hocket-list               every live coroutine of every loop: what loop::dump tells, and a number
+  hocket-cells              every fiber that has a stack, raw coroutines too, and what it does: from the stacks alone
   hocket-bt [-all] WHICH    one backtrace from where it is suspended outward: its tasks, its own stack, whoever joins it
   hocket-bt-record RECORD   the backtrace of a parked stack, from its record (context/detail/switch.hpp)
   hocket-core FILE          generate-core-file that does not lose the stacks of fibers
@@ -21,7 +22,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 for name in [name for name in sys.modules if name.partition(".")[0] == "hocket_gdb"]:
     del sys.modules[name]  # sourced again: the files may have changed
 
-from hocket_gdb import backtrace, corefile, listing, stacks  # noqa: E402 (the path comes first)
+from hocket_gdb import backtrace, cells, corefile, listing, stacks  # noqa: E402 (the path comes first)
 
 
 class Command(gdb.Command):
@@ -44,6 +45,16 @@ Those that have not begun are not listed."""
 
     def run(self, argument):
         listing.print_all()
+
+
+class Cells(Command):
+    """hocket-cells: every fiber that has a stack, whoever made it, with its state."""
+
+    def __init__(self):
+        super().__init__("hocket-cells", gdb.COMMAND_STATUS)
+
+    def run(self, argument):
+        cells.print_all()
 
 
 class Backtrace(Command):
@@ -81,6 +92,7 @@ class Core(Command):
 
 stacks.install()
 List()
+Cells()
 Backtrace()
 BacktraceOfRecord()
 Core()

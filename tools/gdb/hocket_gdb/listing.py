@@ -27,11 +27,12 @@ def print_all():
         number += len(rows)
         print(f'loop "{loop.name}" {loop.executor:#x}: {len(rows)} coroutines')
         if rows:
-            print_table([HEADINGS, *rows])
+            print_rows([HEADINGS, *rows])
 
 
-def print_table(rows):
-    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
+def print_rows(rows):
+    """Headings and what is below them."""
+    widths = [max(map(len, column)) for column in zip(*rows)]
     for row in rows:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
 

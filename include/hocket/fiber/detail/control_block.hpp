@@ -20,6 +20,16 @@
 //   running      null      set       started     this
 //   resuming     null      set       started     another (one that it resumed, or further down)
 //   finished     null      null      finished    another
+//
+// States of a spawned fiber, which has fiber_flag::scheduled; header.ctx leads to its `scheduled` (context::strand()):
+//
+//   state        record    what its `scheduled` says
+//   running      null      -
+//   ready        set       waits_ is null, or that wait is decided; foreign_ is 0
+//   waiting      set       waits_ is a wait that is not decided, or foreign_ counts a foreign one
+//
+// So the cells of a slab tell of all fibers, and no word is written for it (tools/gdb/hocket_gdb/cells.py). A cell
+// whose `resume` is null is free: it was never used, or its fiber has finished or was given up.
 #pragma once
 #include <hocket/core/detail/frame.hpp>
 #include <hocket/fiber/detail/fiber_flag.hpp>
