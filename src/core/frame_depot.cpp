@@ -13,7 +13,7 @@ constinit frame_depot the_frame_depot{};
 frame_depot& frame_depot::shared() noexcept { return the_frame_depot; }
 
 void free_frames(kept_frame* first, std::size_t index) noexcept {
-  while (first) ::operator delete(std::exchange(first, first->next), frame_size(index));
+  while (first) delete_frame(std::exchange(first, first->next), frame_size(index));
 }
 
 // Under the lock.

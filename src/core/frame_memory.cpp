@@ -132,13 +132,13 @@ void* allocate_frame_slowly(frame_bins* own, std::size_t bytes) {
     }
     ++store->misses;
   }
-  return ::operator new(frame_size(index));
+  return new_frame(frame_size(index));
 }
 
 void release_frame_slowly(frame_bins* own, void* memory, std::size_t bytes) noexcept {
   const std::size_t index = frame_class(bytes);
   frame_store* store = store_or_new(own);
-  if (!store) return ::operator delete(memory, frame_size(index));
+  if (!store) return delete_frame(memory, frame_size(index));
   if (store->looked == time_point::max()) ++this_thread().frame_news;
   frame_bin& bin = store->bins[index];
   if (bin.room == 0) unload_magazine(bin, index);

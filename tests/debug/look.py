@@ -61,7 +61,7 @@ IN_MAIN = {"hocket-bt second": FROM_SECOND[:1], "hocket-bt third": FROM_THIRD[:1
 def with_lines(pattern):
     lines = {name: number for number, text in enumerate(SOURCE.read_text().splitlines(), 1)
              for name in re.findall(r"// line: (\w+)", text)}
-    return re.sub(r"@(\w+)", lambda match: rf"\S*chain\.cpp:{lines[match[1]]}\b", pattern)
+    return re.sub(r"@(\w+)", lambda match: rf"\S*{SOURCE.stem}\.cpp:{lines[match[1]]}\b", pattern)
 
 
 def run_gdb(gdb, extension, files, commands):

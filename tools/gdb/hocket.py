@@ -2,6 +2,7 @@
 
   hocket-list               every live coroutine of every loop: what loop::dump tells, and a number
   hocket-cells              every fiber that has a stack, raw coroutines too, and what it does: from the stacks alone
+  hocket-frames             every frame of a task or generator that has not ended, also of those that nobody awaits
   hocket-bt [-all] WHICH    one backtrace from where it is suspended outward: its tasks, its own stack, whoever joins it
   hocket-bt-record RECORD   the backtrace of a parked stack, from its record (context/detail/switch.hpp)
   hocket-core FILE          generate-core-file that does not lose the stacks of fibers
@@ -22,7 +23,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 for name in [name for name in sys.modules if name.partition(".")[0] == "hocket_gdb"]:
     del sys.modules[name]  # sourced again: the files may have changed
 
-from hocket_gdb import backtrace, cells, corefile, listing, stacks  # noqa: E402 (the path comes first)
+from hocket_gdb import backtrace, cells, corefile, listing, pieces, stacks  # noqa: E402 (the path comes first)
 
 
 class Command(gdb.Command):
@@ -55,6 +56,18 @@ class Cells(Command):
 
     def run(self, argument):
         cells.print_all()
+
+
+class Frames(Command):
+    """hocket-frames: every coroutine frame in frame memory, whoever holds it.
+
+Not those from an allocator of one's own, nor any under a sanitizer."""
+
+    def __init__(self):
+        super().__init__("hocket-frames", gdb.COMMAND_STATUS)
+
+    def run(self, argument):
+        pieces.print_all()
 
 
 class Backtrace(Command):
@@ -93,6 +106,7 @@ class Core(Command):
 stacks.install()
 List()
 Cells()
+Frames()
 Backtrace()
 BacktraceOfRecord()
 Core()

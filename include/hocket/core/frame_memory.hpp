@@ -4,7 +4,7 @@
 // A coroutine that is created, awaited and destroyed allocates and frees a frame of one size; the general allocator
 // costs more than all the rest of that. g++ never, and clang rarely, elides the allocation. So:
 //
-//   size classes   multiples of 64 bytes up to 2 KiB; what is larger goes to the global operator new
+//   size classes   multiples of 64 bytes up to 2 KiB; what is larger comes from the heap and goes there
 //   order          last in, first out: the frame that comes back is the one that is still in the cache
 //   threads        of each class a thread keeps two *magazines*: the loaded one, which it takes from and gives to
 //                  without a lock, and at most one that is full. Further full ones go to a depot for all threads
@@ -27,6 +27,9 @@
 //
 // A failing allocation throws std::bad_alloc out of the coroutine function, before its body begins. Under ASan and
 // TSan every frame goes to the heap, so that the use of a destroyed frame is found.
+//
+// A debugger finds all frames: what comes from the heap is listed until it goes back there (src/core/frame_list.hpp),
+// 16 bytes each. Not under ASan and TSan, nor frames from an allocator of one's own.
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/core/detail/current.hpp>
@@ -82,6 +85,10 @@ inline constexpr std::size_t frame_step = 64;
 inline constexpr std::size_t frame_classes = 32;
 inline constexpr bool recycles_frames = sanitizer == sanitizer_kind::plain;
 
+// Memory from the heap, listed; and back.
+void* new_frame(std::size_t bytes);
+void delete_frame(void* frame, std::size_t bytes) noexcept;
+
 struct kept_frame {
   kept_frame* next;
 };
@@ -121,7 +128,7 @@ inline frame_bins* own_frames() noexcept {
 inline void* allocate_frame(std::size_t bytes, thread_state& thread) {
   using namespace detail;
   if constexpr (!recycles_frames) return ::operator new(bytes);
-  if (frame_class(bytes) > frame_classes) return ::operator new(bytes);
+  if (frame_class(bytes) > frame_classes) return new_frame(bytes);
   frame_bins* own = frames_of(thread);
   if (!own) [[unlikely]]
     return allocate_frame_slowly(own, bytes);
@@ -137,14 +144,15 @@ inline void* allocate_frame(std::size_t bytes, thread_state& thread) {
 
 inline void* allocate_frame(std::size_t bytes) {
   using namespace detail;
-  if (!recycles_frames || frame_class(bytes) > frame_classes) return ::operator new(bytes);
+  if constexpr (!recycles_frames) return ::operator new(bytes);
+  if (frame_class(bytes) > frame_classes) return new_frame(bytes);
   return allocate_frame(bytes, this_thread());
 }
 
 inline void release_frame(void* memory, std::size_t bytes) noexcept {
   using namespace detail;
   if constexpr (!recycles_frames) return ::operator delete(memory, bytes);
-  if (frame_class(bytes) > frame_classes) return ::operator delete(memory, bytes);
+  if (frame_class(bytes) > frame_classes) return delete_frame(memory, bytes);
   frame_bins* own = own_frames();
   if (!own) [[unlikely]]
     return release_frame_slowly(own, memory, bytes);

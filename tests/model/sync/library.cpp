@@ -14,4 +14,8 @@ void release_frame_slowly(frame_bins*, void* frame, std::size_t) noexcept {
   hocket_test::detail::graveyard::get().destroyed.push_back(frame);
 }
 
+// The same of frames that the depot has (core/frame_depot_test.cpp).
+void* new_frame(std::size_t bytes) { return allocate_frame_slowly(nullptr, bytes); }
+void delete_frame(void* frame, std::size_t bytes) noexcept { release_frame_slowly(nullptr, frame, bytes); }
+
 }  // namespace hocket::inline HOCKET_ABI::detail

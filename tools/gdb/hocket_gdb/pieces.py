@@ -1,0 +1,53 @@
+"""hocket-frames: every coroutine frame that lies in frame memory (src/core/frame_list.hpp), whoever holds it.
+
+So tasks are found that nobody has awaited yet, or that run on no loop, and generators.
+"""
+import re
+
+import gdb
+
+from . import frames, listing
+from .coroutines import Library
+from .memory import word
+from .suspend_line import Lines
+
+HEADINGS = ("FRAME", "FUNCTION", "SUSPENDED AT")
+ALL_BITS = (1 << 64) - 1
+
+
+def libraries():
+    listed = gdb.execute("info variables -q ::frame_lists$", to_string=True)
+    prefixes = sorted(set(re.findall(r"(hocket::\w+::)detail::frame_lists\b", listed)))
+    if not prefixes:
+        raise gdb.GdbError("this program has no coroutines of hocket, or no symbols")
+    return [Library(prefix) for prefix in prefixes]
+
+
+def pieces(library):
+    """What the heap has given for frames: also what is kept for later ones."""
+    lists = gdb.parse_and_eval(f"'{library.prefix}detail::frame_lists'")
+    link_size = library.type("detail::frame_link").sizeof
+    for i in range(lists.type.range()[1] + 1):
+        link = int(lists[i]["first"]) ^ ALL_BITS
+        while link:
+            yield link + link_size
+            link = word(link) ^ ALL_BITS
+
+
+def live_frames(library):
+    return [piece for piece in pieces(library) if begins_function(word(piece))]
+
+
+def begins_function(address):
+    line = gdb.execute(f"info symbol {address}", to_string=True)
+    return " in section .text" in line and " + " not in line.rpartition(" in section ")[0]
+
+
+def print_all():
+    lines = Lines()
+    for library in libraries():
+        rows = [(f"{frame:#x}", listing.shortened(frames.name_of(frame)), listing.place(lines.of(frame)))
+                for frame in live_frames(library)]
+        print(f"{len(rows)} frames in {sum(1 for _ in pieces(library))} pieces of memory")
+        if rows:
+            listing.print_rows([HEADINGS, *rows])
