@@ -32,12 +32,14 @@ void unlink(frame_list& list, const frame_link& link) noexcept {
 }  // namespace
 
 void* new_frame(std::size_t bytes) {
+  if constexpr (!debug_checks) return ::operator new(bytes);
   auto* const link = ::new (::operator new(sizeof(frame_link) + bytes)) frame_link;
   link_first(list_of(link), *link);
   return link + 1;
 }
 
 void delete_frame(void* frame, std::size_t bytes) noexcept {
+  if constexpr (!debug_checks) return ::operator delete(frame, bytes);
   frame_link* const link = static_cast<frame_link*>(frame) - 1;
   unlink(list_of(link), *link);
   ::operator delete(link, sizeof(frame_link) + bytes);

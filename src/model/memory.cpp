@@ -88,8 +88,8 @@ void memory::light_fence(std::uint32_t thread) {
 void memory::heavy_fence(std::uint32_t thread) {
   fence(thread, std::memory_order_seq_cst);
   auto& own = threads_[thread];
-  for (const auto& other : threads_) own.learn_stamps(other.lit);
   for (auto& other : threads_) other.owed.join(own.now, max_threads);
+  for (const auto& other : threads_) own.learn_stamps(other.lit);
 }
 
 void memory::refresh(std::uint32_t thread, std::uint32_t id) {

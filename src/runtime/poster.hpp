@@ -15,7 +15,7 @@
 // A poster is made at the first post of its thread, and listed for good; when the thread ends another one may have it.
 // Where none can be made (no memory, a thread that ends) the pool counts its posts instead.
 //
-// Access. poster_here() and posts_to(): any thread. A poster: its thread.
+// Access. poster_here() and anybody_posts_to(): any thread. A poster: its thread.
 #pragma once
 #include <hocket/base/detail/atomic.hpp>
 #include <hocket/base/detail/cache_line.hpp>

@@ -5,6 +5,7 @@
 #include "runtime/table.hpp"
 
 #include <algorithm>
+#include <thread>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -59,6 +60,7 @@ std::uint32_t runtime::state::bring_to_a_standstill() noexcept {
   std::uint32_t phase = asking ? still.try_begin() : still.begin();
   while (phase == 0) {
     asking->halt();
+    std::this_thread::yield();  // the watch may be at it, for a moment
     phase = still.try_begin();
   }
   for (auto& one : workers) one->nudge();

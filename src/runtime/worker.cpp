@@ -63,7 +63,7 @@ bool worker::turn() noexcept {
   if (any) {
     share();
     ready_.reserve(ready_.size() + run_queue::slack);  // what did not fit into its array so far will
-    resumed_.add(stealable_.wanted() ? resume_all([this] { share_if_late(); }) : resume_all([] {}));
+    resumed_.add(has_sleepers() ? resume_all([this] { share_if_late(); }) : resume_all([] {}));
   }
   return any || due_;
 }

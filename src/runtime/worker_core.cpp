@@ -125,7 +125,9 @@ void worker_core::offer_if_late() noexcept {
 bool worker_core::turn_is_late() noexcept {
   const time_point present = shared_.turn_clock->now();
   if (turn_began_ == unknown) turn_began_ = present;
-  return present - turn_began_ >= worth_a_wake;
+  const bool late = present - turn_began_ >= worth_a_wake;
+  if (late) set_late(true);
+  return late;
 }
 
 }  // namespace hocket::inline HOCKET_ABI::detail

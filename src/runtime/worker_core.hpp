@@ -12,8 +12,9 @@
 // So what others may run is offered when it is likely to take longer than that: when there is a lot of it, or when
 // there is more than what runs next and the turn has already taken as long as a wake. The turn looks at the clock
 // between two resumes, and at every 16th push in a row, since a coroutine that spawns many may never come back to the
-// turn; only where somebody sleeps and nobody searches. A fork is offered at once, as it is made for that. What is
-// overlooked (a few are ready, and the coroutine computes on) the watch finds.
+// turn; only where somebody slept as the turn began, and nobody searches. Of a turn that is late a thief takes a lone
+// entry, too: its owner is likely to have popped the other one. A fork is offered at once, as it is made for that. What
+// is overlooked (a few are ready, and the coroutine computes on) the watch finds.
 //
 // Access. Counters: written by this thread alone; read by all. The inbox, stealable_, forks_: as their headers say.
 // Everything else: this thread.
@@ -40,7 +41,7 @@ class worker_core {
   void nudge() noexcept { mail_.nudge(); }
   bool sleeps() const noexcept { return mail_.owner_sleeps(); }
   stealable_queue& stealable() noexcept { return stealable_; }
-  // Of what another worker would come for. A lone entry is left to its worker, unless that is stuck.
+  // Of what another worker would come for. A lone entry is left to its worker, unless that is late, or stuck.
   bool has_surplus() const noexcept { return stealable_.in_reach() >= least_loot() || forks_.in_reach(); }
   // Whether it changes is all that matters.
   std::size_t turns() const noexcept { return turns_.get(); }
@@ -82,10 +83,12 @@ class worker_core {
     if (searching_) found_work();
     turn_began_ = unknown;
     pushes_ = 0;
+    set_late(false);
     if (stealable_.wanted()) [[unlikely]]
       share_beside_sleeper();
   }
-  // Between two resumes.
+  // Whether share_if_late() is to be called between two resumes of this turn.
+  bool has_sleepers() const noexcept { return stealable_.is_looked_for(); }
   void share_if_late() noexcept {
     if (stealable_.wanted() && turn_is_late()) shared_.wake_one();
   }
@@ -123,8 +126,12 @@ class worker_core {
   bool has_many() const noexcept;
   void share_beside_sleeper() noexcept;
   bool turn_is_late() noexcept;
-  // ORDER: relaxed, pairs with the store in set_stuck(): see there.
-  std::size_t least_loot() const noexcept { return stuck_.load(std::memory_order_relaxed) ? 1 : 2; }
+  // ORDER: relaxed, pairs with the stores in set_stuck() and set_late(): see there.
+  std::size_t least_loot() const noexcept {
+    return stuck_.load(std::memory_order_relaxed) || late_.load(std::memory_order_relaxed) ? 1 : 2;
+  }
+  // ORDER: relaxed, pairs with the load in least_loot(): the mutex of idle_workers orders it for who is woken for it.
+  void set_late(bool late) noexcept { late_.store(late, std::memory_order_relaxed); }
 
   static constexpr time_point unknown = time_point::min();
 
@@ -136,6 +143,7 @@ class worker_core {
   time_point turn_began_ = unknown;  // or since when somebody has slept beside it
   std::size_t pushes_ = 0;           // of this turn, beside a sleeper
   atomic<bool> stuck_{false};
+  atomic<bool> late_{false};  // in this turn: a sleeper was woken for what is left of it
 
  protected:
   stealable_queue stealable_;

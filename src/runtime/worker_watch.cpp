@@ -10,7 +10,7 @@
 namespace hocket::inline HOCKET_ABI::detail {
 
 worker_watch::worker_watch(runtime::state& pool)
-    : pool_(pool), seen_(pool.workers.size()), thread_([this] { run(); }) {}
+    : pool_(pool), seen_(pool.workers.size(), slept), thread_([this] { run(); }) {}
 
 worker_watch::~worker_watch() {
   // ORDER: relaxed, pairs with the load in run(): the bell orders it.
@@ -21,7 +21,7 @@ worker_watch::~worker_watch() {
 
 void worker_watch::run() noexcept {
   const exit_hook_scope ending;
-  name_this_thread(pool_.name, seen_.size());
+  name_this_thread(pool_.name, seen_.size() + 2);  // after the stall detector and the signal dump
   for (;;) {
     const std::uint32_t rung = pool_.watch_rung();
     // ORDER: relaxed, pairs with the store in the destructor: the bell orders it.
@@ -35,14 +35,14 @@ void worker_watch::look() noexcept {
   const primitive::locked guard(looks_);
   if (!pool_.still.try_hold_off()) return;
   for (std::size_t i = 0; i < seen_.size(); ++i) look_at(i);
-  if (pool_.has_work()) pool_.wake_one();
+  if (pool_.has_work()) pool_.wake_one();  // without a fence: what is overlooked is seen at the next look
   pool_.still.go_on();
 }
 
 void worker_watch::look_at(std::size_t index) noexcept {
   worker& one = pool_.at(index);
-  const std::size_t turns = one.turns();
-  const bool stuck = std::exchange(seen_[index], turns) == turns && !one.sleeps();
+  const std::size_t turns = one.sleeps() ? slept : one.turns();
+  const bool stuck = std::exchange(seen_[index], turns) == turns && turns != slept;
   one.set_stuck(stuck);
   if (stuck) one.help();
 }

@@ -1,8 +1,8 @@
 // The watch: a thread of a runtime that does for a worker what this one does not come to.
 //
-// A worker that is in the same turn as a period ago, and does not sleep, is *stuck* in a coroutine. What waits there is
-// served in its place, so a coroutine that computes for long holds up what only that worker may run (its fibers, the
-// children of one group), and nothing else:
+// A worker that is in the same turn as a period ago, and slept neither then nor now, is *stuck* in a coroutine. What
+// waits there is served in its place, so a coroutine that computes for long holds up what only that worker may run (its
+// fibers, the children of one group), and nothing else:
 //
 //   what others may run       a sleeper is woken, which takes even a lone entry (worker_core::set_stuck())
 //   waits at its driver       driver_slot::assist(): posts the coroutines whose waits are over
@@ -41,12 +41,14 @@ class worker_watch {
   void look() noexcept;
 
  private:
+  static constexpr std::size_t slept = ~std::size_t{0};  // in place of a number of turns
+
   void run() noexcept;
   void look_at(std::size_t index) noexcept;
 
   runtime::state& pool_;
   primitive::thread_mutex looks_;
-  std::vector<std::size_t> seen_;  // the numbers of turns at the last look
+  std::vector<std::size_t> seen_;  // of each worker at the last look: the number of its turns, or that it slept
   atomic<bool> over_{false};
   std::thread thread_;
 };

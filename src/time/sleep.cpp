@@ -26,7 +26,7 @@ void alarm::begin(suspension& wait, waiter& entry, time_point present, time_poin
     return;
   }
   when = until;
-  kind = &alarm_kind;
+  kind = &alarm_kinds[wait.stays_here()];
   entry_ = &entry;
   never_ = until == time_point::max();
   entry.enlist(wait, *this);
@@ -36,17 +36,16 @@ void alarm::begin(suspension& wait, waiter& entry, time_point present, time_poin
 void alarm::begin(suspension& wait, waiter& entry, duration time) noexcept {
   when = time_point::max();
   set_after(time);
-  kind = &alarm_kind;
+  kind = &alarm_kinds[wait.stays_here()];
   entry_ = &entry;
   never_ = time == duration::max();
   entry.enlist(wait, *this);
   if (!never_) timers_.attach_after(*this);
 }
 
-constinit const timer_kind alarm::alarm_kind{&alarm::ring, true};
+constinit const timer_kind alarm::alarm_kinds[]{{&alarm::ring, true}, {&alarm::ring}};
 
-// The timers have let go of the node: so its `when` may say now when it rang. After the grant
-// it may be gone.
+// The timers have let go of the node: so its `when` may say now when it rang. After the grant it may be gone.
 void alarm::ring(timer_node& self, timer_call) noexcept {
   auto& rings = static_cast<alarm&>(self);
   if (rings.notes_time_) rings.when = std::max(rings.when, rings.timers_.now());

@@ -138,7 +138,7 @@ bool timer_wheel::fire_here() const noexcept { return is_here(); }
   }
   // ORDER: relaxed, pairs with nothing: whoever detaches it elsewhere has learnt of it by other means (a claim).
   node.link.store(&node, std::memory_order_relaxed);
-  ++size_;
+  set_size(own(size_) + 1);
 }
 
 // The owner's operations call nothing on their way, unless the lock is borrowed.
@@ -207,7 +207,7 @@ inline bool timer_wheel::leave(timer_node& node) noexcept {
                 "let one party take a registration back: the one that won the wait, or its registrar");
   if (link == nullptr) return false;
   list<timer_node>::erase(node);
-  --size_;
+  set_size(own(size_) - 1);
   // ORDER: relaxed, pairs with nothing: for the next attach().
   node.link.store(nullptr, std::memory_order_relaxed);
   return true;
@@ -218,7 +218,7 @@ struct timer_wheel::own_turn {
   timer_wheel& of;
   static bool leaves(const timer_node&) noexcept { return false; }
   void operator()(timer_node& node) const noexcept {
-    --of.size_;
+    of.set_size(own(of.size_) - 1);
     of.fire_unlocked(node, timer_call::due);
   }
 };
@@ -328,12 +328,12 @@ void timer_wheel::give_back(timer_node& node) noexcept {
   // ORDER: relaxed, pairs with nothing: a hint that the exchange below verifies.
   timer_node* top = returned_.load(std::memory_order_relaxed);
   timer_node* attached = &node;
-  // ORDER: relaxed, pairs with the compare-exchange in fire_due(): the two only decide who has the node.
+  // ORDER: relaxed, pairs with the compare-exchange in empty_due(): the two only decide who has the node.
   if (!node.link.compare_exchange_strong(attached, top, std::memory_order_relaxed, std::memory_order_relaxed)) return;
   // ORDER: acq_rel, pairs with the exchange in take_returned(): the owner sees the links, and touches the nodes after
   // this thread; and the waker's last call was answered before the next, below.
   while (!returned_.compare_exchange_weak(top, &node, std::memory_order_acq_rel, std::memory_order_relaxed)) {
-    // ORDER: relaxed, pairs with the loads in reclaim(): the push publishes it.
+    // ORDER: relaxed, pairs with the loads in take_returned(): the push publishes it.
     node.link.store(top, std::memory_order_relaxed);
   }
   if (top == &end_) waker_->wake();
@@ -360,10 +360,9 @@ void timer_wheel::reclaim() noexcept {
     debug_expects(is_here(), "a timer_wheel was asked to reclaim from outside of its executor",
                   "reclaim in the executor's loop");
   }
-  timer_node* const returned = take_returned(end_);
-  locked guard(lock_);
+  locked guard(lock_);  // first: a helper that has seen a node in the stack must not find it emptied
   reclaim_chain(std::exchange(left_, &end_));
-  reclaim_chain(returned);
+  reclaim_chain(take_returned(end_));
 }
 
 void timer_wheel::reclaim_chain(timer_node* first) noexcept {
@@ -373,7 +372,7 @@ void timer_wheel::reclaim_chain(timer_node* first) noexcept {
     first = node.link.load(std::memory_order_relaxed);
     node.link.store(nullptr, std::memory_order_relaxed);
     if (node.linked()) list<timer_node>::erase(node);
-    --size_;
+    set_size(own(size_) - 1);
     fire_unlocked(node, timer_call::given_back);
   }
 }

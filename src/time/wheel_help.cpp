@@ -77,16 +77,18 @@ class timer_wheel::help {
   list<timer_node> returned_, due_, kept_;
 };
 
-// By rounds, so that the owner gets its lock back soon.
+// By rounds, so that the owner gets its lock back between them.
 std::size_t timer_wheel::assist() noexcept {
   constexpr int most_rounds = 64;
   std::size_t all = 0;
-  bool more = true;
-  for (int i = 0; i < most_rounds && more && lock_.try_borrow(); ++i) {
+  bool again = true;
+  for (int i = 0; i < most_rounds && again && !empty() && lock_.try_borrow(); ++i) {
     help with(*this);
-    more = !turns_ && !empty() && with.collect();
+    const bool more = !turns_ && with.collect();
     lock_.give_back();
-    all += with.fire();
+    const std::size_t fired = with.fire();
+    all += fired;
+    again = more || fired != 0;  // what has fired may have returned others
   }
   return all;
 }

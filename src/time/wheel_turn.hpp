@@ -55,9 +55,9 @@ template <class Sink>
 bool timer_wheel::empty_due(std::size_t& budget, Sink sink) noexcept {
   while (!due_.empty()) {
     if (budget == 0) return false;
-    --budget;
     timer_node& node = due_.pop_front();
     if (sink.leaves(node)) continue;
+    --budget;
     timer_node* attached = &node;
     // ORDER: relaxed, pairs with the compare-exchange in give_back(): the two only decide who has the node. A thread
     // that loses reads nothing more of it, and is ordered before its end by its own hold on the wait.

@@ -10,9 +10,12 @@ using hocket::model::atomic;
 using hocket::model::bug;
 using hocket::model::execution;
 using hocket::model::fence;
+using hocket::model::heavy_fence;
+using hocket::model::light_fence;
 using hocket::model::require;
 using hocket::model::var;
 using order = std::memory_order;
+namespace model = hocket::model;
 
 // Store buffering: each writes its own and reads the other's. Weak: both read the old value.
 auto store_buffering(order stores, order loads) {
@@ -144,6 +147,48 @@ auto release_sequence(bool by_update) {
   };
 }
 
+// Store buffering with the halves of an asymmetric fence.
+template <bool Heavy>
+void asymmetric_store_buffering(execution& run) {
+  atomic<int> x{0, "x"}, y{0, "y"};
+  int first = -1, second = -1;
+  run.thread("light", [&] {
+    x.store(1, order::relaxed);
+    light_fence();
+    first = y.load(order::relaxed);
+  });
+  run.thread("other", [&] {
+    y.store(1, order::relaxed);
+    Heavy ? heavy_fence() : light_fence();
+    second = x.load(order::relaxed);
+  });
+  run.join();
+  require(first == 1 || second == 1);
+}
+
+// The heavy half orders each of the two with its own thread, and not the two with each other.
+void light_halves_around_a_heavy_one(execution& run) {
+  atomic<int> x{0, "x"}, v{0, "v"}, w{0, "w"};
+  int first = -1, heavy = -1, second = -1;
+  run.thread("first", [&] {
+    x.store(1, order::relaxed);
+    light_fence();
+    first = v.load(order::relaxed);
+  });
+  run.thread("heavy", [&] {
+    v.store(1, order::relaxed);
+    heavy_fence();
+    heavy = w.load(order::relaxed);
+  });
+  run.thread("second", [&] {
+    w.store(1, order::relaxed);
+    light_fence();
+    second = x.load(order::relaxed);
+  });
+  run.join();
+  require(first == 1 || heavy == 1 || second == 1);
+}
+
 }  // namespace
 
 TEST_CASE("store buffering shows with every order below seq_cst") {
@@ -250,6 +295,13 @@ TEST_CASE("updates never lose each other, not even relaxed ones") {
     run.join();
     require(count.load() == 2, "an increment was lost");
   });
+}
+
+TEST_CASE("the halves of an asymmetric fence forbid store buffering between them, and nothing else") {
+  constexpr model::options bounds{.preemptions = 4, .stale_reads = 4};
+  verdict::none(bounds, &asymmetric_store_buffering<true>);
+  verdict::found(bug::assertion, bounds, &asymmetric_store_buffering<false>);
+  verdict::found(bug::assertion, bounds, &light_halves_around_a_heavy_one);
 }
 
 TEST_CASE("known limit: load buffering is not explored") {

@@ -20,7 +20,7 @@ constexpr std::size_t posters = 2, readers = 8;
 
 task<> read_as_task(const wire& from, std::atomic<long>& reads) {
   for (int i = 0; i < reads_each; ++i) {
-    auto ready = co_await readable(from.fd());
+    auto ready = co_await within(1h, readable(from.fd()));
     REQUIRE(ready.has_value());
     if (from.take()) ++reads;
   }

@@ -1,5 +1,6 @@
 // FAULTS 16 and 20 by brute force: a wait with a deadline on the one thread, which turns its wheel, and a grant from
 // the other, just when the deadline passes. Each wait ends exactly once, and is freed by whoever lets go of it last.
+// The same beside a third thread, which helps the owner as if that were stuck.
 //
 // The seed is random and printed; HOCKET_STRESS_SEED=<n> repeats its choices (the schedule is the machine's).
 #include <hocket/base/random.hpp>
@@ -21,22 +22,32 @@ namespace {
 struct tally {
   std::atomic<int> granted{0}, timed_out{0}, freed{0};
   std::atomic<int> fired{0};  // by the owner alone, but TSan shall not take that for the reason of its silence
+  std::atomic<int> fired_elsewhere{0};
 };
+
+// Goes on by itself, as far as a wheel knows, and is read by several threads.
+class shared_clock final : public clock_source {
+ public:
+  explicit shared_clock(time_point start) noexcept : time_(start) {}
+  time_point now() const noexcept override { return time_.now(); }
+  bool flows() const noexcept override { return true; }
+  void advance(duration by) noexcept { time_.advance(by); }
+
+ private:
+  manual_clock time_;
+};
+using shared_stand = basic_wheel_stand<shared_clock>;
 
 // What core's suspension does with one registration at a primitive and one at the wheel.
 class timed_wait : detail::timer_node {
  public:
   // Due at a time, or `in` from now; the other of the two is never.
-  timed_wait(detail::timer_wheel& wheel, time_point due, duration in, tally& counts) : wheel_(wheel), counts_(counts) {
+  timed_wait(detail::timer_wheel& wheel, time_point due, duration in, bool anywhere, tally& counts)
+      : wheel_(wheel), counts_(counts) {
+    static constexpr detail::timer_kind kinds[]{{&timed_wait::ring_at_home}, {&timed_wait::ring, true}};
     when = due;
     set_after(in);
-    static constexpr detail::timer_kind rings{[](detail::timer_node& self, detail::timer_call) noexcept {
-      auto& it = static_cast<timed_wait&>(self);
-      ++it.counts_.fired;
-      if (it.claim_.settle(detail::wait_end::timed_out) != detail::settlement::lost) ++it.counts_.timed_out;
-      it.let_go(1);
-    }};
-    kind = &rings;
+    kind = &kinds[anywhere];
     claim_.arm();
     claim_.hold();  // the granting thread
     claim_.hold();  // the timer
@@ -55,6 +66,17 @@ class timed_wait : detail::timer_node {
   }
 
  private:
+  static void ring_at_home(detail::timer_node& self, detail::timer_call) noexcept {
+    CHECK(static_cast<timed_wait&>(self).wheel_.fire_here());
+    ring(self, detail::timer_call::due);
+  }
+  static void ring(detail::timer_node& self, detail::timer_call) noexcept {
+    auto& it = static_cast<timed_wait&>(self);
+    ++it.counts_.fired;
+    if (!it.wheel_.fire_here()) ++it.counts_.fired_elsewhere;
+    if (it.claim_.settle(detail::wait_end::timed_out) != detail::settlement::lost) ++it.counts_.timed_out;
+    it.let_go(1);
+  }
   void let_go(std::uint32_t holds) noexcept {
     if (!claim_.drop(holds)) return;
     ++counts_.freed;
@@ -84,15 +106,23 @@ void grant_all(counter& waits, int count, std::uint64_t seed) {
   }
 }
 
-}  // namespace
+void help(detail::timer_wheel& wheel, const std::atomic<bool>& over) {
+  while (!over.load()) {
+    wheel.assist();
+    std::this_thread::yield();
+  }
+}
 
-TEST_CASE("faults 16, 20: a deadline and a grant from another thread race; each wait ends once and is freed once") {
+void race(bool helped) {
   constexpr int rounds = 100'000;
   const auto seed = chosen_seed();
   MESSAGE("HOCKET_STRESS_SEED=" << seed);
   tally counts;
   counter waits{};
-  flowing_stand s;
+  shared_stand s;
+  std::atomic<bool> over{false};
+  std::thread helping;
+  if (helped) helping = std::thread([&] { help(s.wheel, over); });
   std::thread granting([&] { grant_all(waits, rounds, seed); });
   detail::random_engine random{seed + 1};
   const auto turn = [&] {
@@ -108,7 +138,8 @@ TEST_CASE("faults 16, 20: a deadline and a grant from another thread race; each 
       const duration time = kind == 0 ? std::chrono::hours(1) : duration{random() >> (48 + random.below(16))};
       const bool from_now = kind != 1 && random.below(2) == 0;
       const time_point due = from_now ? time_point::max() : deadline_after(s.time.now(), kind == 1 ? duration{} : time);
-      auto* wait = new timed_wait(s.wheel, due, from_now ? time : duration::max(), counts);
+      const bool anywhere = random.below(2) == 0;
+      auto* wait = new timed_wait(s.wheel, due, from_now ? time : duration::max(), anywhere, counts);
       if (kind == 1) s.wheel.advance(detail::timer_wheel::unlimited);
       place.store(wait);
       ++begun;
@@ -117,9 +148,23 @@ TEST_CASE("faults 16, 20: a deadline and a grant from another thread race; each 
   }
   while (counts.freed.load() < rounds) turn();
   granting.join();
+  over = true;
+  if (helped) helping.join();
   CHECK(counts.granted.load() + counts.timed_out.load() == rounds);
   CHECK(counts.granted.load() > 0);
   CHECK(counts.timed_out.load() > 0);
   CHECK(counts.fired.load() == rounds);  // nobody detaches on the owner's thread here
   CHECK(s.wheel.empty());
+  CHECK((counts.fired_elsewhere.load() != 0) == (helped && detail::has_asymmetric_fences()));
+}
+
+}  // namespace
+
+TEST_CASE("faults 16, 20: a deadline and a grant from another thread race; each wait ends once and is freed once") {
+  race(false);
+}
+
+TEST_CASE("faults 16, 20: the same while another thread helps an owner that may be stuck") {
+  detail::prepare_asymmetric_fences();
+  race(true);
 }

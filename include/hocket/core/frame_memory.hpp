@@ -28,8 +28,8 @@
 // A failing allocation throws std::bad_alloc out of the coroutine function, before its body begins. Under ASan and
 // TSan every frame goes to the heap, so that the use of a destroyed frame is found.
 //
-// A debugger finds all frames: what comes from the heap is listed until it goes back there (src/core/frame_list.hpp),
-// 16 bytes each. Not under ASan and TSan, nor frames from an allocator of one's own.
+// At check level `debug` a debugger finds all frames: what comes from the heap is listed until it goes back there
+// (src/core/frame_list.hpp), 16 bytes each. Not under ASan and TSan, nor frames from an allocator of one's own.
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/core/detail/current.hpp>
@@ -85,7 +85,7 @@ inline constexpr std::size_t frame_step = 64;
 inline constexpr std::size_t frame_classes = 32;
 inline constexpr bool recycles_frames = sanitizer == sanitizer_kind::plain;
 
-// Memory from the heap, listed; and back.
+// Memory from the heap, listed at check level `debug`; and back.
 void* new_frame(std::size_t bytes);
 void delete_frame(void* frame, std::size_t bytes) noexcept;
 

@@ -18,8 +18,9 @@
 // others, and sleeps if there is none. One that has much more than it is about to run, or has more and has taken longer
 // for its turn than it takes to wake another, wakes a sleeper.
 //
-// A coroutine that computes for long holds its worker, and with it what only that worker may run: its fibers, and the
-// children of a group that runs there. It holds up nothing else. A thread of the runtime watches the workers while some
+// A coroutine that computes for long holds its worker, and with it what only that worker may run: its fibers, the
+// children of a group that runs there, and the deadlines of a task manager that has its alarm there. It holds up
+// nothing else for long. A thread of the runtime watches the workers while some
 // of them are awake (if there are two of them at least). When one has been in the same coroutine for 10 to 20 ms, what
 // is ready there goes on at the others, and so does, every 10 ms, what waits there for I/O or for a time: tasks and
 // migratable fibers, with and without a deadline. (Timers, and waits with a deadline, are held up even so where the

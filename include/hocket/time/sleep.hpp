@@ -54,7 +54,7 @@ class alarm final : public wait_source, private timer_node {
 
  private:
   static void ring(timer_node& self, timer_call) noexcept;
-  static const timer_kind alarm_kind;
+  static const timer_kind alarm_kinds[2];  // as a suspension's
   const char* what() const noexcept override { return what_; }
   [[nodiscard]] bool detach(waiter& entry) noexcept override;
   void pass_on(waiter&) noexcept override {}

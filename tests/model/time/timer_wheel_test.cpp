@@ -251,6 +251,10 @@ TEST_CASE("beside an owner that may be stuck, waits that another thread grants o
   ::verdict::none(bounds, race_with_help<1, too_early, 1, false>);
 }
 
+TEST_CASE("two threads that give back, beside an owner that reclaims and its helper, end their waits") {
+  ::verdict::none(bounds, race_with_help<2, too_early, 2, false>);
+}
+
 TEST_CASE("a wait that the owner grants while its helper times it out ends once") {
   ::verdict::none({.preemptions = 3, .stale_reads = 2, .spurious = 1}, race_with_help<1, late_enough, 0, true>);
   ::verdict::none(bounds, race_with_help<2, late_enough, 1, true>);

@@ -28,7 +28,7 @@ constexpr std::size_t small = 100, largest = 2048, larger = 5000;
 }  // namespace
 
 TEST_CASE("frames are listed from the heap and back to it, of every size") {
-  if (!detail::recycles_frames) return;
+  if (!detail::recycles_frames || !detail::debug_checks) return;
   trim_frame_memory();
   std::array<void*, 3> frames{};
   std::array<std::size_t, 3> sizes{small, largest, larger};
@@ -43,7 +43,7 @@ TEST_CASE("frames are listed from the heap and back to it, of every size") {
 }
 
 TEST_CASE("frames that come and go between others stay in order in their lists") {
-  if (!detail::recycles_frames) return;
+  if (!detail::recycles_frames || !detail::debug_checks) return;
   std::array<void*, 200> frames{};
   for (void*& one : frames) one = detail::allocate_frame(larger);
   for (std::size_t i = 0; i < frames.size(); i += 3) detail::release_frame(frames[i], larger);
@@ -54,7 +54,7 @@ TEST_CASE("frames that come and go between others stay in order in their lists")
 }
 
 TEST_CASE("a frame that a thread takes along to its end is listed no more") {
-  if (!detail::recycles_frames) return;
+  if (!detail::recycles_frames || !detail::debug_checks) return;
   trim_frame_memory();
   void* const frame = detail::allocate_frame(small);
   std::thread([&] { detail::release_frame(frame, small); }).join();

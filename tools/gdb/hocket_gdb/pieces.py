@@ -48,6 +48,9 @@ def print_all():
     for library in libraries():
         rows = [(f"{frame:#x}", listing.shortened(frames.name_of(frame)), listing.place(lines.of(frame)))
                 for frame in live_frames(library)]
+        if not rows and not any(pieces(library)):
+            print("no frames are listed (hocket lists them at check level debug)")
+            continue
         print(f"{len(rows)} frames in {sum(1 for _ in pieces(library))} pieces of memory")
         if rows:
             listing.print_rows([HEADINGS, *rows])

@@ -94,9 +94,11 @@ class stealable_queue {
   // that he looks, and then made a heavy fence, finds what was pushed before a call that answered no.
   bool wanted() const noexcept {
     light_fence();
-    // ORDER: relaxed, pairs with the store of whoever looks: the fences of both order it.
-    return wanted_.load(std::memory_order_relaxed) && size() > 1;
+    return is_looked_for() && size() > 1;
   }
+  // The same as a hint, whatever there is.
+  // ORDER: relaxed, pairs with the store of whoever looks: the fences of both order it in wanted().
+  bool is_looked_for() const noexcept { return wanted_.load(std::memory_order_relaxed); }
 
   // As in run_queue.hpp.
   bool is_large() const noexcept { return room_ > 1024; }

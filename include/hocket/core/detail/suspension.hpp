@@ -207,6 +207,9 @@ class suspension : private detail::stop_node, private detail::timer_node, privat
   void arm(std::coroutine_handle<> whom, const detail::wait_options& options) noexcept;
   void arm(std::coroutine_handle<> whom, detail::no_options options = {}) noexcept;
 
+  // Registrar only: whether the coroutine goes on on this thread, whatever ends the wait.
+  bool stays_here() const noexcept;
+
   // Registrar only, instead of enlisting `entry`: the resource of `source` is free. True: the wait is granted, the
   // caller takes the resource and enlists no more. False: another registration was granted meanwhile.
   [[nodiscard]] bool take_now(waiter& entry, wait_source& source) noexcept;
@@ -292,7 +295,7 @@ class suspension : private detail::stop_node, private detail::timer_node, privat
   [[gnu::cold, gnu::noinline]] void post_observed() noexcept;
   static void on_stop(detail::stop_node& self, stop_level level) noexcept;
   static void on_alarm(detail::timer_node& self, detail::timer_call) noexcept;
-  static const detail::timer_kind alarm_kind;
+  static const detail::timer_kind alarm_kinds[2];  // of a coroutine that may go on anywhere; of another one
 
   detail::claim claim_;
   bool finished_ = true;

@@ -47,10 +47,11 @@
 //   link            meaning                                  who leaves it, and how
 //   null            out: never attached, detached or popped  the owner in attach(), plainly
 //   the node        attached                                 the owner in detach(), plainly: out
-//                                                            the owner when it is due, by compare-exchange: out, fires
+//                                                            the owner (or its helper, below) when it is due, by
+//                                                            compare-exchange: out, fires
 //                                                            another thread in detach(), by compare-exchange: returned
 //   another node    returned: in the stack of nodes that     the owner in reclaim(), plainly: out, fires
-//   or the end      other threads have detached
+//   or an end       other threads have detached              (or its helper: out, fires)
 //
 //   another thread: detach(node)                       the owner
 //   1. link: node -> top of the stack                  a due node: link: node -> null; fire it. If that fails, forget
@@ -58,7 +59,7 @@
 //   2. push the node to the stack                      after wake(): reclaim(): take the stack, unlink each of its
 //   3. if the stack was empty: waker.wake()            nodes that is still in a slot, set link to null, fire it
 //
-// So every attach ends in exactly one fire() or in exactly one detach() that returns true, and those are the owner's.
+// So every attach ends in exactly one fire() or in exactly one detach() that returns true; the latter is the owner's.
 // (A wait that was granted elsewhere loses its claim in that fire, and drops the timer's hold.) The owner's detach()
 // may be plain because one party only takes a registration back (timer.hpp): if that is the owner, nobody else tries.
 //
@@ -74,10 +75,11 @@
 // the push in step 2, the last touch of the node; and a thread that fails in step 1 has its own hold on the wait. *The
 // wheel is destroyed while another thread is in step 3*: that thread's hold on the wait keeps the coroutine from
 // ending, and so its executor from going, until detach() has returned. *A wake-up is lost*: who finds the stack empty
-// wakes, and nobody but the owner empties it, after the wake. *The waker is called twice, while its first call is under
-// way or unanswered*: for that reason reclaim() is called once for each wake(), not on suspicion: until the owner has
-// emptied the stack, nobody finds it empty. The emptying is acquired by the next push, so the two calls are ordered,
-// too, and wake() may post one and the same runnable each time.
+// wakes. The owner empties it after the wake; a helper leaves another end behind. *The end that a helper leaves stands
+// in a stack that the owner has emptied since*, and nobody wakes any more: the owner empties it under the lock. *The
+// waker is called twice, while its first call is under way or unanswered*: for that reason reclaim() is called once for
+// each wake(), not on suspicion: until the owner has emptied the stack, nobody finds it empty. The emptying is acquired
+// by the next push, so the two calls are ordered, too, and wake() may post one and the same runnable each time.
 #pragma once
 #include <hocket/base/detail/biased_lock.hpp>
 #include <hocket/core/detail/timer.hpp>
@@ -140,8 +142,7 @@ class timer_wheel final : public timer_service {
   time_point last_reading() const noexcept { return reading_; }
 
   // Timers attached, with those that other threads have detached and that were not reclaimed yet.
-  // ORDER: relaxed, pairs with the store in pop_elsewhere(): what is missed is seen under the lock.
-  std::size_t size() const noexcept { return size_ - popped_elsewhere_.load(std::memory_order_relaxed); }
+  std::size_t size() const noexcept { return own(size_) - own(popped_elsewhere_); }
   bool empty() const noexcept { return size() == 0; }
 
   // How many timers have fired, and how late at most: how long after its time the turn began that found it due. One
@@ -153,6 +154,11 @@ class timer_wheel final : public timer_service {
   static constexpr std::size_t crowd = 16;
 
  private:
+  // A number that one thread writes, under the lock, and others guess.
+  // ORDER: relaxed, pairs with the stores in set_size() and help::take(): what is missed is seen under the lock.
+  static std::size_t own(const atomic<std::size_t>& number) noexcept { return number.load(std::memory_order_relaxed); }
+  // ORDER: relaxed, pairs with the load in own(): see there.
+  void set_size(std::size_t to) noexcept { size_.store(to, std::memory_order_relaxed); }
   timer_wheel(const clock_source& time, const executor* home, timer_waker* waker) noexcept;
   bool is_here() const noexcept;
   static constexpr std::size_t batch = 16;  // slots that are opened before what was due in them is fired
@@ -216,7 +222,7 @@ class timer_wheel final : public timer_service {
 
   // The owner's.
   time_point reading_;
-  std::size_t size_ = 0;  // but for those that another thread has popped
+  atomic<std::size_t> size_{0};  // written under the lock; but for those that another thread has popped
 
   // Under the lock.
   biased_lock lock_;

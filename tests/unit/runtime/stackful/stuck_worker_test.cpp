@@ -1,6 +1,7 @@
 // What goes on elsewhere beside a worker that is stuck: fibers, if they are migratable.
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/spawn.hpp>
+#include <hocket/sync/event.hpp>
 #include <hocket/time/sleep.hpp>
 #include <hocket/time/within.hpp>
 
@@ -36,4 +37,20 @@ TEST_CASE("migratable fibers that wait or sleep at a worker that is stuck go on 
   }));
   for (auto& one : all) sync_wait(std::move(one));
   CHECK(came_back == 3);
+}
+
+TEST_CASE("a deadline of a fiber that stays fires on its worker: what it waits at may be for one thread only") {
+  stuck_worker on;
+  unsync::event bell;
+  auto waiter = spawn(on.place, [&] { CHECK(await(within(5ms, bell.wait())).error() == std::errc::timed_out); });
+  detail::runtime_look::wait_until_asleep(on.rt);
+  auto holder = spawn(on.place, [&] {
+    on.time.advance(5ms);
+    std::thread([&] {
+      for (int i = 0; i < 3; ++i) detail::runtime_look::watch(on.rt);
+    }).join();
+    bell.reset();
+  });
+  sync_wait(std::move(holder));
+  sync_wait(std::move(waiter));
 }
