@@ -145,14 +145,11 @@ void suspension::watch() noexcept {
   if (stop_source* source = ctx_->stop()) watch_stop(*source);
 }
 
-bool suspension::stays_here() const noexcept { return home == current_executor(); }
-
 void suspension::watch_clock() noexcept {
   timer_service* timers = home->timers();
   expects(timers != nullptr, "a wait has a deadline, but its executor has no timers",
           "run it on a loop, a runtime or a plain thread, or give the executor a timer_service");
-  // What stays with its thread may wait at what is not for several of them.
-  timer_node::kind = &alarm_kinds[stays_here()];
+  timer_node::kind = &alarm_kind;
   timers_ = timers;
   claim_.hold();
   if (is_set_after()) timers_->attach_after(*this);
@@ -377,7 +374,14 @@ void suspension::on_stop(stop_node& self, stop_level level) noexcept {
   wait.conclude(wait.claim_.settle(end_of(level)), &self);
 }
 
-constinit const timer_kind suspension::alarm_kinds[]{{&suspension::on_alarm, true}, {&suspension::on_alarm}};
+// What stays with its thread may wait at what is for one thread only.
+bool suspension::alarm_may_leave(const timer_node& self, const executor& home) noexcept {
+  return static_cast<const suspension&>(self).home != &home;
+}
+
+bool waiter::goes_on_at(const executor& one) const noexcept { return wait_->home == &one; }
+
+constinit const timer_kind suspension::alarm_kind{&suspension::on_alarm, &suspension::alarm_may_leave};
 
 // A node is given back when the wait is decided.
 void suspension::on_alarm(timer_node& self, timer_call why) noexcept {

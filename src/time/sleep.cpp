@@ -26,7 +26,7 @@ void alarm::begin(suspension& wait, waiter& entry, time_point present, time_poin
     return;
   }
   when = until;
-  kind = &alarm_kinds[wait.stays_here()];
+  kind = &alarm_kind;
   entry_ = &entry;
   never_ = until == time_point::max();
   entry.enlist(wait, *this);
@@ -36,14 +36,18 @@ void alarm::begin(suspension& wait, waiter& entry, time_point present, time_poin
 void alarm::begin(suspension& wait, waiter& entry, duration time) noexcept {
   when = time_point::max();
   set_after(time);
-  kind = &alarm_kinds[wait.stays_here()];
+  kind = &alarm_kind;
   entry_ = &entry;
   never_ = time == duration::max();
   entry.enlist(wait, *this);
   if (!never_) timers_.attach_after(*this);
 }
 
-constinit const timer_kind alarm::alarm_kinds[]{{&alarm::ring, true}, {&alarm::ring}};
+bool alarm::may_leave(const timer_node& self, const executor& home) noexcept {
+  return !static_cast<const alarm&>(self).entry_->goes_on_at(home);
+}
+
+constinit const timer_kind alarm::alarm_kind{&alarm::ring, &alarm::may_leave};
 
 // The timers have let go of the node: so its `when` may say now when it rang. After the grant it may be gone.
 void alarm::ring(timer_node& self, timer_call) noexcept {

@@ -31,7 +31,7 @@ class timer_wheel::help {
   struct due_sink {
     help& to;
     bool leaves(timer_node& node) const noexcept {
-      if (node.kind->fires_anywhere) return false;
+      if (to.may_leave(node)) return false;
       to.kept_.push_back(node);
       return true;
     }
@@ -47,7 +47,7 @@ class timer_wheel::help {
       // ORDER: relaxed, pairs with the exchange in take_returned(): from there on the nodes are this thread's, and the
       // lock hands those over that are left to the owner.
       next = node.link.load(std::memory_order_relaxed);
-      if (!node.kind->fires_anywhere) {
+      if (!may_leave(node)) {
         leave(node);
         continue;
       }
@@ -56,6 +56,9 @@ class timer_wheel::help {
       if (node.linked()) list<timer_node>::erase(node);
       take(node, returned_);
     }
+  }
+  bool may_leave(const timer_node& node) const noexcept {
+    return node.kind->may_leave && node.kind->may_leave(node, *wheel_.home_);
   }
   void leave(timer_node& node) noexcept {
     // ORDER: relaxed, pairs with the load in reclaim_chain(): the lock orders it.

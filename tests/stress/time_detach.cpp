@@ -44,7 +44,8 @@ class timed_wait : detail::timer_node {
   // Due at a time, or `in` from now; the other of the two is never.
   timed_wait(detail::timer_wheel& wheel, time_point due, duration in, bool anywhere, tally& counts)
       : wheel_(wheel), counts_(counts) {
-    static constexpr detail::timer_kind kinds[]{{&timed_wait::ring_at_home}, {&timed_wait::ring, true}};
+    static constexpr detail::timer_kind kinds[]{
+        {&timed_wait::ring_at_home}, {&timed_wait::ring, [](const auto&, const auto&) noexcept { return true; }}};
     when = due;
     set_after(in);
     kind = &kinds[anywhere];

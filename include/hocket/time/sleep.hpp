@@ -54,7 +54,8 @@ class alarm final : public wait_source, private timer_node {
 
  private:
   static void ring(timer_node& self, timer_call) noexcept;
-  static const timer_kind alarm_kinds[2];  // as a suspension's
+  static bool may_leave(const timer_node& self, const executor& home) noexcept;
+  static const timer_kind alarm_kind;
   const char* what() const noexcept override { return what_; }
   [[nodiscard]] bool detach(waiter& entry) noexcept override;
   void pass_on(waiter&) noexcept override {}

@@ -78,7 +78,8 @@ class timed_wait : timer_node {
  public:
   timed_wait(small_loop& loop, std::uint32_t number, std::int64_t due, rings where) : loop_(loop), number_(number) {
     when = time_point{duration{due}};
-    static constexpr timer_kind kinds[]{{&timed_wait::ring_at_home}, {&timed_wait::ring, true}};
+    static constexpr timer_kind kinds[]{{&timed_wait::ring_at_home},
+                                        {&timed_wait::ring, [](const auto&, const auto&) noexcept { return true; }}};
     kind = &kinds[where == rings::anywhere];
   }
   ~timed_wait() { life_ = 2; }

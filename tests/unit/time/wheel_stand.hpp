@@ -82,7 +82,8 @@ struct test_timer : hocket::detail::timer_node {
   }
   // One that another thread may fire, too.
   void fires_anywhere() {
-    static constexpr hocket::detail::timer_kind anywhere{&test_timer::note, true};
+    static constexpr hocket::detail::timer_kind anywhere{&test_timer::note,
+                                                         [](const auto&, const auto&) noexcept { return true; }};
     kind = &anywhere;
   }
   static void note(hocket::detail::timer_node& self, hocket::detail::timer_call call) noexcept {

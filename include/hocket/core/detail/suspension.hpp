@@ -177,6 +177,9 @@ class waiter : public detail::list_node {
   // enlisted, or took its resource.
   static std::size_t granted_of(const waiter* first) noexcept;
 
+  // Whether the coroutine that waits goes on on the thread of that executor. While its wait is not over.
+  bool goes_on_at(const executor& one) const noexcept;
+
   // Whether it is a registration of this wait.
   bool belongs_to(const suspension& wait) const noexcept { return wait_ == &wait; }
 
@@ -206,9 +209,6 @@ class suspension : private detail::stop_node, private detail::timer_node, privat
   // Registrar only. `whom` is null for a thread. Notes the current executor (which must exist) and context.
   void arm(std::coroutine_handle<> whom, const detail::wait_options& options) noexcept;
   void arm(std::coroutine_handle<> whom, detail::no_options options = {}) noexcept;
-
-  // Registrar only: whether the coroutine goes on on this thread, whatever ends the wait.
-  bool stays_here() const noexcept;
 
   // Registrar only, instead of enlisting `entry`: the resource of `source` is free. True: the wait is granted, the
   // caller takes the resource and enlists no more. False: another registration was granted meanwhile.
@@ -295,7 +295,8 @@ class suspension : private detail::stop_node, private detail::timer_node, privat
   [[gnu::cold, gnu::noinline]] void post_observed() noexcept;
   static void on_stop(detail::stop_node& self, stop_level level) noexcept;
   static void on_alarm(detail::timer_node& self, detail::timer_call) noexcept;
-  static const detail::timer_kind alarm_kinds[2];  // of a coroutine that may go on anywhere; of another one
+  static bool alarm_may_leave(const detail::timer_node& self, const executor& home) noexcept;
+  static const detail::timer_kind alarm_kind;
 
   detail::claim claim_;
   bool finished_ = true;

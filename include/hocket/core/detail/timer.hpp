@@ -8,6 +8,8 @@
 
 namespace hocket::inline HOCKET_ABI {
 
+class executor;
+
 namespace detail {
 
 // Why a service calls: the time has come, or another thread has detached the node, which its owner hands back.
@@ -17,10 +19,12 @@ struct timer_node;
 
 // What a registration is for; constant. `fire` runs on the service's own thread, without its lock, at or after `when`,
 // at most once for an attach; before `when` only if another thread has detached the node meanwhile (see there). Where
-// it `fires_anywhere` it may run on another thread, too, which does that for a service whose own is stuck.
+// it may_leave(), it may run on another thread, too, which does that for a service whose own is stuck; null: it may
+// not.
 struct timer_kind {
   void (*fire)(timer_node& self, timer_call why) noexcept;
-  bool fires_anywhere = false;
+  // Asked while the node is attached, under the lock of the service; `home`: the executor whose timers they are.
+  bool (*may_leave)(const timer_node& self, const executor& home) noexcept = nullptr;
 };
 
 // One registration. `when` stays as it is while the node is attached. `link` belongs to the service.
@@ -64,12 +68,6 @@ struct timer_node : list_node {
     return term_ < 0 ? reinterpret_cast<const void*>(static_cast<std::uintptr_t>(~term_) << 1) : nullptr;
   }
 };
-
-}  // namespace detail
-
-class executor;
-
-namespace detail {
 
 class timer_service {
  public:
