@@ -1,13 +1,14 @@
 // Every piece of memory that the heap has given for frames, so that a debugger finds all of them. At check level
 // `debug`: a link takes 16 bytes of each piece, and a lock where one comes or goes.
 //
-// A link lies in front of each piece, and the pieces form lists. They change where a piece comes from the heap and
-// where it goes back, so a frame that is recycled costs nothing. Which pieces hold a coroutine tells their first word:
-// a coroutine that has not finished begins with its resume function (core/detail/frame.hpp), a piece that a thread or
-// the depot keeps begins with a link of theirs, or null. The other users of frame memory begin with other data.
+// Each piece begins with a link. A piece is linked when it is allocated from the heap, and unlinked when it is freed.
+// Recycling a frame changes no list. The first word of a piece tells its use:
+//   - A coroutine that has not finished begins with its resume function (core/detail/frame.hpp).
+//   - A free frame begins with a link of its thread or the depot, or null.
+//   - Other users of frame memory begin with other data.
 //
-// The links are complements of addresses: for a leak checker a list is no reference, and a frame that was lost is
-// found. Several lists, by address, so that threads seldom meet at a lock.
+// The links are complements of addresses, so a leak checker does not take them for references, and reports lost frames.
+// There are several lists, chosen by address, to reduce contention.
 //
 // A debugger finds the lists by their name, `hocket::frame_lists`, in a live process and in a core file alike
 // (tools/gdb/hocket_gdb/pieces.py). It may find one half changed.

@@ -13,18 +13,17 @@ namespace hocket::inline HOCKET_ABI {
 namespace detail {
 namespace {
 
-// What is queued in place of a coroutine that is woken while somebody observes: a frame that tells of the resume, and
-// passes on to the coroutine. Who resumes a handle does not know which coroutine it belongs to: it may be the frame of
-// a task, of the tenth task below it, of a proxy of a fiber, or of a foreign coroutine, which has no header to be read.
-// Who wakes it knows. So the handle of the coroutine itself is no different, no resume asks for observers, and every
-// executor tells. It has a header, like the frame that it stands for.
+// An observed wake queues this frame in place of the coroutine. The frame calls resumed(), then resumes the coroutine.
+// The resume loop could not do that: a handle may belong to a nested task, a fiber's proxy, or a foreign coroutine
+// without a header, so it does not tell the coroutine's id. The waking thread knows the id. The frame has a header,
+// like a coroutine of hocket's.
 struct announced_resume {
   struct promise_type : coroutine_header {
     promise_type(std::coroutine_handle<> coroutine, coroutine_id, context& of) noexcept : whom(coroutine) {
       kind = coroutine_kind::root;
       ctx = &of;
     }
-    // Frees its frame first: what goes on may end the thread's executor, and this one belongs to nobody.
+    // Frees the frame first: the resumed coroutine may end the executor, and nobody else would free it.
     struct end {
       static bool await_ready() noexcept { return false; }
       static std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> self) noexcept {

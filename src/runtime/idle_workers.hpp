@@ -31,12 +31,11 @@
 // of its own and a look at the queues tell whether there is more. That is the wake-up of a pool that is idle: one wake
 // instead of two.
 //
-// The watch. A worker with one entry wakes nobody for it: it will run that next. Nor does it for a few more, at first:
-// they may be done before the other is awake (worker_core.hpp, Offers). If it does not come back from the coroutine
-// that it runs somebody must come for them, and a thread of its own looks for that (worker_watch.hpp). It must not cost
-// anything where nothing runs, so it rests after a period in which all workers slept, and whoever ends a sleep arms it:
+// The watch. A worker does not wake a sleeper for one coroutine, because it runs that next, nor for a few short ones
+// (worker_core.hpp, Offers). If the worker is stuck, a watch thread finds them (worker_watch.hpp). The watch rests if
+// all workers slept for a whole period. The first worker that ends a sleep arms it:
 //
-//   armed --a period in which all slept: rests()--> resting --end_sleep(), which tells to ring it--> armed
+//   armed --all slept for a period: rests()--> resting --a sleep ends: end_sleep() gives `arms`--> armed
 //
 // All of it changes under one mutex: a worker that runs dry has the time. wanted() is a copy that costs nothing to read
 // where it matters, in each push.

@@ -15,16 +15,16 @@ struct listed_poster : poster, thread_exit_hook {
 
 constinit atomic<listed_poster*> first_poster{nullptr};
 
-// What is in the slot of a thread that has ended.
+// The slot of a thread that has ended points here.
 constinit poster no_poster;
 
 void give_poster_up(thread_exit_hook& self) noexcept {
   set_current_slot(thread_slot::poster, &no_poster);
-  // ORDER: release, pairs with the exchange in take_poster(): whoever has it next comes after this thread.
+  // ORDER: release, pairs with the exchange in take_poster(): its next thread comes after this one.
   static_cast<listed_poster&>(self).taken.store(false, std::memory_order_release);
 }
 
-// Of a thread that has ended; null if there is none.
+// Takes the poster of a thread that has ended; null if there is none.
 listed_poster* take_poster() noexcept {
   // ORDER: acquire, pairs with the compare-exchange in enter_in_list().
   for (listed_poster* one = first_poster.load(std::memory_order_acquire); one; one = one->after) {

@@ -1,19 +1,20 @@
-// What each thread that posts to pools says about that: to which one it posts just now.
+// A poster: a thread's record of the pool to which the thread is posting.
 //
-// A post touches the pool for a moment after others can see what was posted, and that may have run and ended by then.
-// So whoever destroys a pool waits for the posts under way:
+// A post still touches its pool after other threads can see the posted work. The work may even have finished by then.
+// So the destructor of a pool waits for posts in progress:
 //
-//   a thread that posts                           the thread that destroys the pool
-//   1. says to which pool: a plain store          1. has seen that all that was posted has ended
-//   2. posts                                      2. looks through the posters: one says this pool -> looks again
-//   3. looks whether somebody sleeps, wakes       3. destroys it
-//   4. says that it is over: a release store
+//   a thread that posts                           the destructor of the pool
+//   1. begin(): stores the pool's address         1. knows that all posted work has finished
+//   2. pushes the work                            2. reads all posters; repeats while one names this pool
+//   3. looks for a sleeper and wakes it           3. frees the pool
+//   4. end(): stores null
 //
-// No fence is needed: that all has ended was learnt, in a chain of releases and acquires, from what was posted in step
-// 2. So step 1 is visible.
+// No fence is needed. The destructor learns that the work has finished through a chain of release and acquire
+// operations that begins at the push. The store of step 1 comes before the push, so the destructor sees it.
 //
-// A poster is made at the first post of its thread, and listed for good; when the thread ends another one may have it.
-// Where none can be made (no memory, a thread that ends) the pool counts its posts instead.
+// A poster is allocated at the first post of a thread, and stays in a global list. When the thread ends, another thread
+// can reuse its poster. If a thread cannot have a poster (no memory, or the thread is ending), the pool counts the
+// thread's posts instead.
 //
 // Access. poster_here() and anybody_posts_to(): any thread. A poster: its thread.
 #pragma once
@@ -41,10 +42,10 @@ class alignas(cache_line_size) poster {
   atomic<const void*> pool_{nullptr};
 };
 
-// Of this thread; null if it can have none.
+// The poster of this thread; null if the thread cannot have one.
 poster* poster_here() noexcept;
 
-// Whether some thread posts to that pool just now.
+// Whether any thread is posting to `pool`.
 bool anybody_posts_to(const void* pool) noexcept;
 
 }  // namespace hocket::inline HOCKET_ABI::detail

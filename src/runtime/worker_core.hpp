@@ -8,13 +8,14 @@
 //
 // The protocol of searching and sleeping: idle_workers.hpp.
 //
-// Offers. To wake a sleeper takes some microseconds of both, and of the kernel: a few short coroutines are done before.
-// So what others may run is offered when it is likely to take longer than that: when there is a lot of it, or when
-// there is more than what runs next and the turn has already taken as long as a wake. The turn looks at the clock
-// between two resumes, and at every 16th push in a row, since a coroutine that spawns many may never come back to the
-// turn; only where somebody slept as the turn began, and nobody searches. Of a turn that is late a thief takes a lone
-// entry, too: its owner is likely to have popped the other one. A fork is offered at once, as it is made for that. What
-// is overlooked (a few are ready, and the coroutine computes on) the watch finds.
+// Offers. Waking a sleeper costs some microseconds on both sides. A few short coroutines finish sooner than that. So a
+// worker offers stealable coroutines in two cases:
+//   - It has many of them.
+//   - It has more than one, and the turn has already lasted as long as a wake.
+// The worker reads the clock between two resumes, if another worker slept when the turn began, and at every 16th push:
+// a coroutine that spawns many others may never return to the turn. After a late offer thieves may take the last
+// coroutine, too, because the owner has often popped the other one by then. Forks are offered at once. If a coroutine
+// spawns a few others and computes on, the watch finds them.
 //
 // Access. Counters: written by this thread alone; read by all. The inbox, stealable_, forks_: as their headers say.
 // Everything else: this thread.

@@ -1,23 +1,23 @@
-// The watch: a thread of a runtime that does for a worker what this one does not come to.
+// The watch: a thread of a runtime that serves stuck workers.
 //
-// A worker that is in the same turn as a period ago, and slept neither then nor now, is *stuck* in a coroutine. What
-// waits there is served in its place, so a coroutine that computes for long holds up what only that worker may run (its
-// fibers, the children of one group), and nothing else:
+// A worker is *stuck* if it is in the same turn as one period ago, and was awake at both looks. The watch then does the
+// stuck worker's work, as far as another thread can:
 //
-//   what others may run       a sleeper is woken, which takes even a lone entry (worker_core::set_stuck())
-//   waits at its driver       driver_slot::assist(): posts the coroutines whose waits are over
-//   timers                    timer_wheel::assist(): fires those that are due
+//   stealable coroutines      worker_core::set_stuck(): thieves may take the last one, too; a sleeper is woken
+//   waits at the driver       driver_slot::assist() posts the coroutines that can go on
+//   timers                    timer_wheel::assist() fires due timers
 //
-// The coroutines of the latter two are posted to the runtime, as from any other thread. So what was ready when its
-// worker got stuck, or gets ready then, goes on after one to two periods. Beside workers that are not stuck the watch
-// wakes a sleeper for what was too little to be offered (worker_core.hpp, Offers), and is still there.
+// So a long computation delays only coroutines that are bound to its worker: fibers, and the children of one group.
+// Other coroutines go on at another worker after one or two periods. The watch also wakes a sleeper if any worker has
+// a small surplus that was not worth an offer (worker_core.hpp, Offers).
 //
-// It costs nothing where nothing runs: it rests until a worker ends a sleep (idle_workers.hpp). While somebody asks for
-// a standstill it does nothing, since it would change what is looked at.
+// Cost. If all workers have slept for a period, the watch rests until a worker ends a sleep (idle_workers.hpp).
 //
-// Go has such a thread (golang/go: src/runtime/proc.go, sysmon), for its poller and for preemption.
+// During a standstill the watch does nothing: it would change the state that is inspected.
 //
-// Access. look(): any thread. Everything else: the runtime.
+// Source: Go's sysmon thread (golang/go: src/runtime/proc.go).
+//
+// Access. look(): any thread. Other functions: the runtime.
 #pragma once
 #include <hocket/base/detail/mutex.hpp>
 #include <hocket/runtime/runtime.hpp>
@@ -37,7 +37,7 @@ class worker_watch {
   worker_watch& operator=(const worker_watch&) = delete;
   ~worker_watch();
 
-  // What it does in each period.
+  // One look at all workers.
   void look() noexcept;
 
  private:

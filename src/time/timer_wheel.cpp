@@ -1,3 +1,4 @@
+#include <hocket/base/detail/forks.hpp>
 #include <hocket/base/detail/prefetch.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/detail/current.hpp>
@@ -36,6 +37,7 @@ timer_wheel::timer_wheel(const clock_source& time, const executor* home, timer_w
       home_(home),
       waker_(waker),
       clock_flows_(time.flows()),
+      forks_(forks_so_far()),
       reading_(time.now()),
       position_(key_of(reading_)),
       horizon_(position_),
@@ -141,17 +143,24 @@ bool timer_wheel::fire_here() const noexcept { return is_here(); }
   set_size(own(size_) + 1);
 }
 
-// The owner's operations call nothing on their way, unless the lock is borrowed.
+// A helper that held the lock in the parent does not exist in a child, and would be waited for without end.
+void timer_wheel::lock_after_helper() noexcept {
+  expects(forks_ == forks_so_far(), "timers were used in a child of the process that made them",
+          "fork() takes no threads along: fork before the runtime is made, or exec in the child");
+  lock_.lock_after_borrower();
+}
+
+// The fast paths of the owner's operations call nothing.
 void timer_wheel::attach(timer_node& node) noexcept {
   if (!lock_.try_lock()) [[unlikely]]
-    return attach_after_borrower(node);
+    return attach_after_helper(node);
   enter(node);
   put(node);
   lock_.unlock();
 }
 
-void timer_wheel::attach_after_borrower(timer_node& node) noexcept {
-  lock_.lock_after_borrower();
+void timer_wheel::attach_after_helper(timer_node& node) noexcept {
+  lock_after_helper();
   enter(node);
   put(node);
   lock_.unlock();
@@ -166,7 +175,7 @@ void timer_wheel::attach_after(timer_node& node) noexcept {
 
 void timer_wheel::attach_fresh_slowly(timer_node& node) noexcept {
   if (!clock_flows_) return timer_service::attach_after(node);
-  lock_.lock_after_borrower();
+  lock_after_helper();
   enter_fresh(node);
   lock_.unlock();
 }
@@ -196,7 +205,7 @@ bool timer_wheel::detach(timer_node& node) noexcept {
 
 bool timer_wheel::detach_slowly(timer_node& node) noexcept {
   if (!is_here()) return give_back(node), false;
-  locked guard(lock_);
+  const held guard(*this);
   return leave(node);
 }
 
@@ -228,7 +237,7 @@ bool timer_wheel::advance(std::size_t at_most) noexcept {
     debug_expects(is_here(), "a timer_wheel was turned from outside of its executor", "turn it in the executor's loop");
   }
   if (empty()) return false;
-  locked guard(lock_);
+  const held guard(*this);
   turns_ = true;
   const bool more = catch_up(at_most, own_turn{*this});
   turns_ = false;
@@ -303,12 +312,12 @@ void timer_wheel::found_due(std::uint64_t key) noexcept {
 void timer_wheel::fire_unlocked(timer_node& node, timer_call why) noexcept {
   lock_.unlock();
   node.fire(why);
-  lock_.lock();
+  lock();
 }
 
 time_point timer_wheel::next_expiry() noexcept {
   if (empty()) return time_point::max();
-  locked guard(lock_);
+  const held guard(*this);
   if (!fresh_.empty()) time_fresh(clock_.now());
   if (!due_.empty() || !opened_.empty() || !late_.empty()) return time_of(horizon_);
   const place first = first_place();
@@ -360,7 +369,7 @@ void timer_wheel::reclaim() noexcept {
     debug_expects(is_here(), "a timer_wheel was asked to reclaim from outside of its executor",
                   "reclaim in the executor's loop");
   }
-  locked guard(lock_);  // first: a helper that has seen a node in the stack must not find it emptied
+  const held guard(*this);  // first: a helper that has seen a node in the stack must not find it emptied
   reclaim_chain(std::exchange(left_, &end_));
   reclaim_chain(take_returned(end_));
 }

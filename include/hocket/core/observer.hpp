@@ -15,18 +15,19 @@
 //   - resumed() means that the coroutine begins, or goes on after a wait. It is called on the thread that runs the
 //     coroutine, right before its code.
 //   - A coroutine that is killed or refused before it begins is created and destroyed only.
-//   - yield() is no event, nor is a wait for a foreign awaitable. What runs after resumed() on a thread may therefore
-//   be
-//     another coroutine before the next event.
+//   - yield() is no event, nor is a wait for a foreign awaitable. So between two events another coroutine may run on
+//   the
+//     thread.
 //   - A raw coroutine<> is created and destroyed. Its switches are no events.
 //   - A coroutine that hocket did not make is neither created nor destroyed, but suspended, woken and resumed, if it
 //     waits for a primitive. A plain thread that waits is suspended and woken under the null id.
-//   - An observer is told of what happens after its installation: a coroutine may be suspended or destroyed that it has
-//     never heard of. If memory is short where a coroutine is woken, its resumed() is left out.
+//   - An observer hears only of events after its installation. So it may hear of the suspension or the destruction of
+//     an unknown coroutine.
+//   - If a wake runs out of memory, the coroutine's resumed() is left out.
 //
-// Costs. While no observer is installed, an event costs one load and a branch. The resume of a coroutine costs nothing:
-// a wake that is observed posts a small frame that tells of the resume and then passes on to the coroutine, because a
-// run queue holds handles, and what a handle belongs to is not known before it runs.
+// Costs. While no observer is installed, an event costs one load and a branch, and a resume costs nothing. An observed
+// wake posts a small frame, which calls resumed() and then resumes the coroutine. (A run queue holds handles, and a
+// handle does not tell which coroutine it belongs to.)
 #pragma once
 #include <compare>
 #include <coroutine>

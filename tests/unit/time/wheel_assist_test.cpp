@@ -1,7 +1,9 @@
 // A timer wheel whose owner is stuck: another thread does for it what need not be done on the owner's. Between threads
 // that do so at the same time: tests/model/time.
+#include "support/death.hpp"
 #include "unit/time/wheel_stand.hpp"
 
+#include <atomic>
 #include <deque>
 #include <doctest/doctest.h>
 #include <thread>
@@ -160,6 +162,26 @@ TEST_CASE("an owner in the middle of its turn is not disturbed") {
   s.wheel.attach(due);
   s.turn_at(at(100));
   CHECK(fired == 0);
+  CHECK(due.fired == 1);
+}
+
+TEST_CASE("a child of a process whose timers are being helped ends by a message, where it would wait for the helper") {
+  static std::atomic<bool> asked{false}, may_go{false};
+  static constexpr detail::timer_kind slow{&test_timer::note, [](const auto&, const auto&) noexcept {
+                                             asked = true;
+                                             while (!may_go) std::this_thread::yield();
+                                             return true;
+                                           }};
+  wheel_stand s;
+  test_timer due(at(10)), other(at(20));
+  due.kind = &slow;
+  s.wheel.attach(due);
+  s.time.set(at(10));
+  std::thread helper([&] { s.wheel.assist(); });
+  while (!asked) std::this_thread::yield();
+  expect_fatal([&] { s.wheel.attach(other); }, "timers were used in a child of the process that made them");
+  may_go = true;
+  helper.join();
   CHECK(due.fired == 1);
 }
 

@@ -3,26 +3,16 @@
 A control block lies in a cell of its slab, and its words tell its state (fiber/detail/control_block.hpp). So raw
 coroutines are found, too, and fibers whose loop is not listed, or no more.
 """
-import re
-
 import gdb
 
 from . import frames, listing
-from .coroutines import Coroutine, Library
+from .coroutines import Coroutine, libraries_with
 from .memory import word
 
 CELL = 64
 SCHEDULED = 8  # fiber_flag
 STARTED = 2  # header_flag
 HEADINGS = ("CELL", "NAME", "KIND", "STATE", "WAITS FOR")
-
-
-def libraries():
-    listed = gdb.execute("info variables -q ::slab_table$", to_string=True)
-    prefixes = sorted(set(re.findall(r"(hocket::\w+::)detail::slab_table\b", listed)))
-    if not prefixes:
-        raise gdb.GdbError("this program has no stacks of hocket, or no symbols")
-    return [Library(prefix) for prefix in prefixes]
 
 
 def slabs(library):
@@ -104,7 +94,7 @@ class Cell:
 
 
 def print_all():
-    for library in libraries():
+    for library in libraries_with("slab_table", "stacks of hocket"):
         rows = [cell.row() for cell in live_cells(library)]
         print(f"{len(rows)} fibers in {sum(1 for _ in slabs(library))} slabs")
         if rows:

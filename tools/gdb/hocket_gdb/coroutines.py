@@ -33,13 +33,18 @@ class Library:
             at = registry["next_"].word()
 
 
-def libraries():
-    """Those that the program has. More than one only if differently configured ones were loaded."""
-    listed = gdb.execute("info variables -q ::live_registries$", to_string=True)
-    prefixes = sorted(set(re.findall(r"(hocket::\w+::)detail::live_registries\b", listed)))
+def libraries_with(variable, what):
+    """The configurations of hocket in the program that have `detail::variable`. More than one only if differently
+    configured ones were loaded."""
+    listed = gdb.execute(f"info variables -q ::{variable}$", to_string=True)
+    prefixes = sorted(set(re.findall(rf"(hocket::\w+::)detail::{variable}\b", listed)))
     if not prefixes:
-        raise gdb.GdbError("this program has no hocket runtime, or no symbols")
-    found = [Library(prefix) for prefix in prefixes]
+        raise gdb.GdbError(f"this program has no {what}, or no symbols")
+    return [Library(prefix) for prefix in prefixes]
+
+
+def libraries():
+    found = libraries_with("live_registries", "hocket runtime")
     try:
         for library in found:
             library.type("detail::registry")

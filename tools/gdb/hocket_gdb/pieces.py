@@ -2,25 +2,15 @@
 
 So tasks are found that nobody has awaited yet, or that run on no loop, and generators.
 """
-import re
-
 import gdb
 
 from . import frames, listing
-from .coroutines import Library
+from .coroutines import libraries_with
 from .memory import word
 from .suspend_line import Lines
 
 HEADINGS = ("FRAME", "FUNCTION", "SUSPENDED AT")
 ALL_BITS = (1 << 64) - 1
-
-
-def libraries():
-    listed = gdb.execute("info variables -q ::frame_lists$", to_string=True)
-    prefixes = sorted(set(re.findall(r"(hocket::\w+::)detail::frame_lists\b", listed)))
-    if not prefixes:
-        raise gdb.GdbError("this program has no coroutines of hocket, or no symbols")
-    return [Library(prefix) for prefix in prefixes]
 
 
 def pieces(library):
@@ -45,7 +35,7 @@ def begins_function(address):
 
 def print_all():
     lines = Lines()
-    for library in libraries():
+    for library in libraries_with("frame_lists", "coroutines of hocket"):
         rows = [(f"{frame:#x}", listing.shortened(frames.name_of(frame)), listing.place(lines.of(frame)))
                 for frame in live_frames(library)]
         if not rows and not any(pieces(library)):

@@ -45,8 +45,7 @@ inline void light_fence() noexcept {
   }
 }
 
-// For what is done only where the fences are asymmetric: the light half without a look whether it has to be a whole
-// one.
+// For algorithms that run only if the fences are asymmetric: the light half, without the check of light_fence().
 inline bool has_asymmetric_fences() noexcept {
   // ORDER: relaxed, pairs with the store in prepare_asymmetric_fences(): it changes once, before the first heavy half.
   return fences_are_asymmetric.load(std::memory_order_relaxed);

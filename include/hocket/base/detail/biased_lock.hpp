@@ -1,23 +1,22 @@
-// A lock that belongs to one thread: its owner takes it by three instructions and lets go of it by one. Now and then
-// another thread borrows it, and pays for both.
+// A lock that is biased to one thread, its owner. The owner locks with three instructions and unlocks with one. Another
+// thread can borrow the lock, rarely, and pays for both.
 //
-//   owner: lock()                              another thread, one at a time: try_borrow()
+//   owner: lock()                              borrower, one at a time: try_borrow()
 //   1. held = true                             1. borrowed = yes
 //   2. light fence                             2. heavy fence
-//   3. borrowed is no: has it                  3. held is false: has it
-//      else held = false, waits until it is       else give_back(), goes away
-//      given back, go to 1
-//   unlock(): held = false                     give_back(): borrowed = no; wakes the owner, if it waits
+//   3. borrowed == no: the owner has the lock  3. held == false: the borrower has the lock
+//      else: held = false, wait until             else: give_back(), fail
+//      borrowed == no, go to 1
+//   unlock(): held = false                     give_back(): borrowed = no; wake the owner if it waits
 //
-// One of the two sees the other's word (base/detail/atomic.hpp). If both do, both step back, and the owner tries again
-// when the other has gone away. So the owner waits for a borrower, for as long as that one has the lock, and a borrower
-// for nobody: it may come while the owner holds the lock in a thread that is preempted.
+// At least one thread sees the other's word (base/detail/atomic.hpp). If both do, both step back, and the owner retries
+// after the borrower has failed. So the owner waits for a borrower. A borrower never waits: the owner may be preempted
+// while it holds the lock.
 //
-// The light half costs nothing here, because nothing is borrowed where the fences are not asymmetric: try_borrow()
-// fails there.
+// The light half costs nothing. If the fences are not asymmetric, try_borrow() fails, and nothing has to be ordered.
 //
-// Source: Dice, Moir, Scherer, "Quickly reacquirable locks" (2003); the revocation by the heavy half is that of Dice,
-// Huang, Yang. The owner of this lock is decided by its user, once.
+// Sources: D. Dice, M. Moir, W. Scherer, "Quickly reacquirable locks" (2003); the heavy fence: D. Dice, H. Huang,
+// M. Yang, "Asymmetric Dekker synchronization" (2001). Here the owner never changes.
 #pragma once
 #include <hocket/base/detail/atomic.hpp>
 #include <hocket/base/detail/locked.hpp>
@@ -30,18 +29,18 @@ class biased_lock {
   biased_lock(const biased_lock&) = delete;
   biased_lock& operator=(const biased_lock&) = delete;
 
-  // The owner, which does not hold it.
+  // Owner, while it does not hold the lock.
   void lock() noexcept {
     if (!try_lock()) [[unlikely]]
       lock_after_borrower();
   }
-  // The two halves of it, where a function shall call nothing on its way. False: another thread has borrowed it, or is
-  // about to find that it cannot; lock_after_borrower() must follow.
+  // Owner. The two halves of lock(), for functions that call nothing on their fast path. If try_lock() fails,
+  // lock_after_borrower() must follow.
   [[nodiscard]] bool try_lock() noexcept {
     // ORDER: relaxed, pairs with the load in try_borrow(): the fences of both order it.
     held_.store(true, std::memory_order_relaxed);
     light_fence_where_asymmetric();
-    // ORDER: acquire, pairs with the exchange in give_back(): what the borrower did is visible.
+    // ORDER: acquire, pairs with the exchange in give_back(): the borrower's changes are visible.
     return borrowed_.load(std::memory_order_acquire) == no;
   }
   [[gnu::noinline, gnu::cold]] void lock_after_borrower() noexcept {
@@ -51,11 +50,11 @@ class biased_lock {
     } while (!try_lock());
   }
   void unlock() noexcept {
-    // ORDER: release, pairs with the load in try_borrow(): what the owner did is visible.
+    // ORDER: release, pairs with the load in try_borrow(): the owner's changes are visible.
     held_.store(false, std::memory_order_release);
   }
 
-  // Another thread, if no other has borrowed it. False: the owner has it, or the fences are not asymmetric.
+  // Borrower. False: the owner holds the lock, or the fences are not asymmetric.
   [[nodiscard]] bool try_borrow() noexcept {
     if (!has_asymmetric_fences()) return false;
     // ORDER: relaxed, pairs with the load in try_lock(): the fences of both order it.

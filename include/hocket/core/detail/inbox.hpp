@@ -78,7 +78,7 @@ class inbox {
   [[nodiscard]] bool begin_sleep() noexcept;
   bool end_sleep() noexcept;
 
-  // Owner: how many sleeps another thread has ended, by the system call of a parker's wake.
+  // Owner: how many sleeps were ended by another thread's wake, a system call.
   std::size_t rings() const noexcept { return rings_; }
 
   // Any thread: whether the owner sleeps, or is about to, and nothing has come since. By then it may be otherwise.

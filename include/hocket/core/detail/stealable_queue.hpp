@@ -90,14 +90,14 @@ class stealable_queue {
     return taken(at);
   }
 
-  // After a push: whether somebody looks for what there is, besides what the owner runs next. Whoever has announced
-  // that he looks, and then made a heavy fence, finds what was pushed before a call that answered no.
+  // After a push: whether another thread looks for work, and there is more than the owner runs next. If this returns
+  // false, a thread that announces a search later, and then makes a heavy fence, finds the pushed entry.
   bool wanted() const noexcept {
     light_fence();
     return is_looked_for() && size() > 1;
   }
-  // The same as a hint, whatever there is.
-  // ORDER: relaxed, pairs with the store of whoever looks: the fences of both order it in wanted().
+  // Whether another thread looks for work; a hint.
+  // ORDER: relaxed, pairs with the store in idle_workers::changed(): in wanted(), the fences of both order it.
   bool is_looked_for() const noexcept { return wanted_.load(std::memory_order_relaxed); }
 
   // As in run_queue.hpp.

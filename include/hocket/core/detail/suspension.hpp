@@ -177,7 +177,7 @@ class waiter : public detail::list_node {
   // enlisted, or took its resource.
   static std::size_t granted_of(const waiter* first) noexcept;
 
-  // Whether the coroutine that waits goes on on the thread of that executor. While its wait is not over.
+  // Whether the waiting coroutine resumes on the thread of `one`. Only before the wait is over.
   bool goes_on_at(const executor& one) const noexcept;
 
   // Whether it is a registration of this wait.

@@ -17,13 +17,13 @@ enum class timer_call : std::uint8_t { due, given_back };
 
 struct timer_node;
 
-// What a registration is for; constant. `fire` runs on the service's own thread, without its lock, at or after `when`,
-// at most once for an attach; before `when` only if another thread has detached the node meanwhile (see there). Where
-// it may_leave(), it may run on another thread, too, which does that for a service whose own is stuck; null: it may
-// not.
+// The behaviour of a registration; a constant.
+// fire(): runs at most once for each attach, without the service's lock. It runs at or after `when`; earlier only if
+// another thread has detached the node (see there). It runs on the service's thread, or, if may_leave() returns true,
+// on a thread that helps a stuck service. may_leave == null: never elsewhere.
 struct timer_kind {
   void (*fire)(timer_node& self, timer_call why) noexcept;
-  // Asked while the node is attached, under the lock of the service; `home`: the executor whose timers they are.
+  // Called under the service's lock, while the node is attached. `home` is the service's executor.
   bool (*may_leave)(const timer_node& self, const executor& home) noexcept = nullptr;
 };
 

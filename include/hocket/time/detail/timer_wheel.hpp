@@ -63,20 +63,24 @@
 // (A wait that was granted elsewhere loses its claim in that fire, and drops the timer's hold.) The owner's detach()
 // may be plain because one party only takes a registration back (timer.hpp): if that is the owner, nobody else tries.
 //
-// A stuck owner. The owner takes a lock around each of its operations, and lets go of it while a timer fires; the lock
-// is biased (base/detail/biased_lock.hpp), so that costs it ten instructions of an attach and its detach. Another
-// thread, one at a time, borrows it in assist() and does what the owner does not come to: it takes the returned nodes,
-// and pops those that are due; then it gives the lock back and fires them. It leaves what must fire on the owner's
-// thread where it is (timer_kind), and the whole wheel, if the owner is in the middle of a turn. What it pops it has
-// for itself: to the owner's detach() it is as popped as by the owner. When it has emptied the stack, the owner still
-// owes the answer to the wake: so the stack then ends in `asked_` and not in `end_`, until the owner has reclaimed.
+// A stuck owner. Each of the owner's operations holds a biased lock (base/detail/biased_lock.hpp; ten instructions for
+// an attach and its detach). The owner releases the lock while a timer fires. A helper, one thread at a time, borrows
+// the lock in assist():
+//   1. It takes the returned nodes, and pops due timers.
+//   2. It gives the lock back.
+//   3. It fires them.
+// The helper skips timers that must fire on the owner's thread (timer_kind). If the owner is inside a turn, the helper
+// does nothing. A timer that the helper has popped is popped for the owner's detach(), too. If the helper empties the
+// stack, the owner has been woken and has not answered yet. So the helper leaves `asked_` as the end of the stack, and
+// the owner's next reclaim() restores `end_`.
 //
 // Hazards. *A node is freed while another thread looks at it*: its memory is good until its fire(), which comes after
 // the push in step 2, the last touch of the node; and a thread that fails in step 1 has its own hold on the wait. *The
 // wheel is destroyed while another thread is in step 3*: that thread's hold on the wait keeps the coroutine from
 // ending, and so its executor from going, until detach() has returned. *A wake-up is lost*: who finds the stack empty
-// wakes. The owner empties it after the wake; a helper leaves another end behind. *The end that a helper leaves stands
-// in a stack that the owner has emptied since*, and nobody wakes any more: the owner empties it under the lock. *The
+// wakes. The owner empties it after the wake; a helper leaves another end behind. *If a helper
+// put `asked_` into a stack that the owner has just emptied, then no thread would wake the owner any more.* Prevented:
+// the owner empties the stack under the lock. *The
 // waker is called twice, while its first call is under way or unanswered*: for that reason reclaim() is called once for
 // each wake(), not on suspicion: until the owner has emptied the stack, nobody finds it empty. The emptying is acquired
 // by the next push, so the two calls are ordered, too, and wake() may post one and the same runnable each time.
@@ -127,9 +131,8 @@ class timer_wheel final : public timer_service {
   // Fires what other threads have detached. To be called once for each wake(), and not otherwise.
   void reclaim() noexcept;
 
-  // Not the owner, but one other thread at a time, while the owner may be doing anything but destroy the wheel: does
-  // what reclaim() and advance() would do, as far as that need not be done on the owner's thread (see above). Gives how
-  // many have fired.
+  // A helper, one thread at a time, at any time before the wheel is destroyed: reclaims and fires the timers that may
+  // fire on another thread (see above). Returns how many have fired.
   std::size_t assist() noexcept;
 
   // When the next turn is needed: time_point::max() if no timer is attached; in the past, if something is due already;
@@ -154,7 +157,7 @@ class timer_wheel final : public timer_service {
   static constexpr std::size_t crowd = 16;
 
  private:
-  // A number that one thread writes, under the lock, and others guess.
+  // A counter that one thread writes under the lock. Other threads may read an old value.
   // ORDER: relaxed, pairs with the stores in set_size() and help::take(): what is missed is seen under the lock.
   static std::size_t own(const atomic<std::size_t>& number) noexcept { return number.load(std::memory_order_relaxed); }
   // ORDER: relaxed, pairs with the load in own(): see there.
@@ -193,7 +196,7 @@ class timer_wheel final : public timer_service {
   void enter(timer_node& node) noexcept;
   void enter_fresh(timer_node& node) noexcept;
   bool leave(timer_node& node) noexcept;
-  void attach_after_borrower(timer_node& node) noexcept;
+  void attach_after_helper(timer_node& node) noexcept;
   void attach_fresh_slowly(timer_node& node) noexcept;
   bool detach_slowly(timer_node& node) noexcept;
   void time_fresh(time_point present) noexcept;
@@ -211,6 +214,22 @@ class timer_wheel final : public timer_service {
   void give_back(timer_node& node) noexcept;
   timer_node* take_returned(timer_node& bottom) noexcept;
   void reclaim_chain(timer_node* first) noexcept;
+  void lock() noexcept {
+    if (!lock_.try_lock()) [[unlikely]]
+      lock_after_helper();
+  }
+  [[gnu::cold]] void lock_after_helper() noexcept;
+  // The owner holds the lock for the length of a block.
+  class [[nodiscard]] held {
+   public:
+    explicit held(timer_wheel& wheel) noexcept : wheel_(wheel) { wheel_.lock(); }
+    ~held() { wheel_.lock_.unlock(); }
+    held(const held&) = delete;
+    held& operator=(const held&) = delete;
+
+   private:
+    timer_wheel& wheel_;
+  };
   struct own_turn;
   class help;
 
@@ -219,6 +238,7 @@ class timer_wheel final : public timer_service {
   const executor* const home_;  // null: the owner is whoever calls
   timer_waker* const waker_;
   const bool clock_flows_;
+  const std::uint32_t forks_;  // when it was made
 
   // The owner's.
   time_point reading_;
