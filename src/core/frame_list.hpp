@@ -20,7 +20,7 @@
 
 namespace hocket::inline HOCKET_ABI::detail {
 
-// In front of a frame: the complements of the addresses of its neighbours. Of none: that of null.
+// In front of a frame: the complements of its neighbours' addresses, or of null.
 struct alignas(__STDCPP_DEFAULT_NEW_ALIGNMENT__) frame_link {
   std::uintptr_t next;
   std::uintptr_t previous;

@@ -7,7 +7,7 @@
 //   2. read watcher: null: nobody sits here   2. wait until inside is the number of its own visits
 //   3. call it                                3. the seat is free for others
 //   4. inside -= 1
-//   5. read watcher: null: wake who waits
+//   5. read watcher: null: wake a waiting removal
 //
 // Each side writes one word and then reads the other's, in one total order (seq_cst). If an event reads the observer in
 // its step 2, then the removal counts it. If a removal counts a visit, then that visit finds null in its step 5 and
@@ -37,7 +37,7 @@ struct observer_seat {
 namespace {
 
 constinit observer_seat first_seat;
-constinit thread_mutex seating;  // of those who install and remove
+constinit thread_mutex seating;  // held by installs and removals
 
 // ORDER: acquire, pairs with the store in append_seat(): the seat is whole.
 observer_seat* seat_after(const observer_seat& one) noexcept { return one.next.load(std::memory_order_acquire); }

@@ -26,7 +26,7 @@ struct pool_core {
 
   // Makes a sleeper a searcher and wakes it, if one is needed.
   void wake_one() noexcept;
-  // Whoever ends a sleep while the watch rests, or wants it to end: has it come back from pause_watch().
+  // Ends the watch's rest, so that pause_watch() returns.
   void arm_watch() noexcept;
   // The watch: until a period is over; or, if nobody has been awake in the last one, until it is armed. `rung`: what
   // watch_rung() was before it looked whether it is to end.

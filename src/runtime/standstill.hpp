@@ -45,7 +45,7 @@ class standstill {
   [[nodiscard]] static bool stands(const mark& worker, std::uint32_t phase, time_point until) noexcept;
   void end() noexcept;
 
-  // Somebody who would disturb the look: whether nobody asks, and nobody will until go_on().
+  // Keeps a standstill from beginning until go_on(). False: one is under way.
   [[nodiscard]] bool try_hold_off() noexcept { return mutex_.try_lock(); }
   void go_on() noexcept { mutex_.unlock(); }
 

@@ -25,7 +25,7 @@ void pool_core::arm_watch() noexcept {
   futex_wake_one(watch_bell);
 }
 
-// Who arms it after it has decided to rest has rung after `rung` was read.
+// If a worker arms the watch after rests(), the bell has changed since `rung` was read, and the wait returns.
 void pool_core::pause_watch(std::uint32_t rung, duration period) noexcept {
   if (idle.rests()) futex_wait(watch_bell, rung);
   else static_cast<void>(futex_wait_until(watch_bell, rung, deadline_after(steady_clock().now(), period)));

@@ -47,7 +47,7 @@ class worker_core {
   // Whether it changes is all that matters.
   std::size_t turns() const noexcept { return turns_.get(); }
   // The watch: it has not come back from what it runs, or has again.
-  // ORDER: relaxed, pairs with the load in least_loot(): the mutex of idle_workers orders it for who is woken for it.
+  // ORDER: relaxed, pairs with the load in least_loot(): the mutex of idle_workers orders it for a woken thief.
   void set_stuck(bool stuck) noexcept { stuck_.store(stuck, std::memory_order_relaxed); }
 
   // On its thread: a coroutine has made more ready than this worker runs next.
@@ -131,7 +131,7 @@ class worker_core {
   std::size_t least_loot() const noexcept {
     return stuck_.load(std::memory_order_relaxed) || late_.load(std::memory_order_relaxed) ? 1 : 2;
   }
-  // ORDER: relaxed, pairs with the load in least_loot(): the mutex of idle_workers orders it for who is woken for it.
+  // ORDER: relaxed, pairs with the load in least_loot(): the mutex of idle_workers orders it for a woken thief.
   void set_late(bool late) noexcept { late_.store(late, std::memory_order_relaxed); }
 
   static constexpr time_point unknown = time_point::min();

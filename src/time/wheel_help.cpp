@@ -44,8 +44,8 @@ class timer_wheel::help {
     if (top == &wheel_.end_ || top == &wheel_.asked_) return;
     for (timer_node* next = wheel_.take_returned(wheel_.asked_); next != &wheel_.end_;) {
       timer_node& node = *next;
-      // ORDER: relaxed, pairs with the exchange in take_returned(): from there on the nodes are this thread's, and the
-      // lock hands those over that are left to the owner.
+      // ORDER: relaxed, pairs with the exchange in take_returned(): from there on the nodes are this thread's; the lock
+      // hands the remaining ones to the owner.
       next = node.link.load(std::memory_order_relaxed);
       if (!may_leave(node)) {
         leave(node);

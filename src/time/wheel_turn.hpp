@@ -9,7 +9,7 @@
 
 namespace hocket::inline HOCKET_ABI::detail {
 
-// Time points as unsigned numbers of the same order.
+// Time points as unsigned numbers, in the order of time.
 inline constexpr std::uint64_t origin_of_keys = std::uint64_t{1} << 63;
 
 constexpr std::uint64_t key_of(time_point at) noexcept {

@@ -1,6 +1,6 @@
 // FAULTS 16 and 20 by brute force: a wait with a deadline on the one thread, which turns its wheel, and a grant from
 // the other, just when the deadline passes. Each wait ends exactly once, and is freed by whoever lets go of it last.
-// The same beside a third thread, which helps the owner as if that were stuck.
+// Then again with a third thread, which helps the owner as if the owner were stuck.
 //
 // The seed is random and printed; HOCKET_STRESS_SEED=<n> repeats its choices (the schedule is the machine's).
 #include <hocket/base/random.hpp>

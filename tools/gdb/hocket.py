@@ -2,7 +2,7 @@
 
   hocket-list               every live coroutine of every loop: what loop::dump tells, and a number
   hocket-cells              every fiber that has a stack, raw coroutines too, and what it does: from the stacks alone
-  hocket-frames             every frame of a task or generator that has not ended, also of those that nobody awaits
+  hocket-frames             every frame of an unfinished task or generator, awaited or not
   hocket-bt [-all] WHICH    one backtrace from where it is suspended outward: its tasks, its own stack, whoever joins it
   hocket-bt-record RECORD   the backtrace of a parked stack, from its record (context/detail/switch.hpp)
   hocket-core FILE          generate-core-file that does not lose the stacks of fibers
@@ -49,7 +49,7 @@ Those that have not begun are not listed."""
 
 
 class Cells(Command):
-    """hocket-cells: every fiber that has a stack, whoever made it, with its state."""
+    """hocket-cells: every fiber that has a stack, with its state."""
 
     def __init__(self):
         super().__init__("hocket-cells", gdb.COMMAND_STATUS)
@@ -59,7 +59,7 @@ class Cells(Command):
 
 
 class Frames(Command):
-    """hocket-frames: every coroutine frame in frame memory, whoever holds it.
+    """hocket-frames: every coroutine frame in frame memory.
 
 Not those from an allocator of one's own, nor any under a sanitizer."""
 

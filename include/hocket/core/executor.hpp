@@ -41,7 +41,7 @@ class executor {
 
   // Of a pool of several threads, on one of them: more is ready there than that one is about to run.
   virtual void offer() noexcept {}
-  // The same, and it is a fork, which is to begin elsewhere at once.
+  // The same for a fork, which should begin elsewhere at once.
   virtual void offer_fork() noexcept {}
 
   // Where the scheduled coroutines that run here are listed; null if they are not. On its own thread only.

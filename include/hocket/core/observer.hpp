@@ -69,7 +69,7 @@ struct coroutine_facts {
   const char* name;                // never null; lives as long as the coroutine
   std::source_location spawned{};  // line 0: not told
   const void* caller = nullptr;    // an address in the code that called spawn; null: not told
-  const context& ctx;              // its own; of a raw fiber that of the code that made it
+  const context& ctx;              // its own; a raw fiber's creator's
 };
 
 // What a coroutine waits for. Valid during the callback.

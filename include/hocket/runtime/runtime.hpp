@@ -15,16 +15,14 @@
 // whatever else stays with it, what was forked on it and has not begun, and its tasks; at most 64 each, first in, first
 // out (of the forks the last one first, and one alone where what stays does not run out). So fibers, forks, tasks,
 // timers and I/O wait for each other for a bounded number of turns. A worker that runs dry looks for work at the
-// others, and sleeps if there is none. One that has much more than it is about to run, or has more and has taken longer
-// for its turn than it takes to wake another, wakes a sleeper.
+// others, and sleeps if there is none. A worker wakes a sleeper if it has many coroutines to run; or if it has several,
+// and its turn has lasted longer than a wake takes.
 //
-// A coroutine that computes for long holds its worker, and with it what only that worker may run: its fibers, the
-// children of a group that runs there, and the deadlines of a task manager that has its alarm there. It holds up
-// nothing else for long. A thread of the runtime watches the workers while some
-// of them are awake (if there are two of them at least). When one has been in the same coroutine for 10 to 20 ms, what
-// is ready there goes on at the others, and so does, every 10 ms, what waits there for I/O or for a time: tasks and
-// migratable fibers, with and without a deadline. (Timers, and waits with a deadline, are held up even so where the
-// system has no membarrier(2).)
+// A coroutine that computes for long delays the coroutines that are bound to its worker: fibers, the children of a
+// group that runs there, and the deadlines of a task manager whose alarm is there. Tasks and migratable fibers are
+// delayed by 10 to 20 ms. A thread of the runtime watches the workers while any is awake (if there are at least two).
+// If a worker has been in one coroutine for 10 to 20 ms, other workers run its ready tasks, and its I/O, timers and
+// deadlines are served every 10 ms. (Without membarrier(2), its timers and its waits with a deadline are delayed.)
 //
 // What a coroutine forks and what it spawns into a scope may run on any worker, too. A child of a fork_join that waits
 // goes on where it waited.

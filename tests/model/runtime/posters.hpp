@@ -1,5 +1,5 @@
-// The posters of one execution, in place of those that the library keeps for good: as long as there are some here, each
-// thread of the model has one; else it has none, and the pool counts.
+// The posters of one execution, in place of the library's. While an object exists, each thread of the model has a
+// poster. Otherwise no thread has one, and the pool counts posts.
 #pragma once
 #include "runtime/poster.hpp"
 

@@ -128,7 +128,7 @@ class timed_wait : timer_node {
   atomic<outcome> outcome_{outcome::none, "outcome"};
   atomic<std::uint32_t> holds_{2, "holds"};
   var<int> life_{0, "life"};
-  bool fired_ = false;  // of who fires it
+  bool fired_ = false;  // written where it fires
 };
 
 enum class mistake { none, believes_to_have_detached, reclaims_unasked };
@@ -157,8 +157,7 @@ struct stage {
     end_all(reclaims_unasked);
     loop.free();
   }
-  // Begins the waits, and has somebody else beside it who helps, at a time that is known from the beginning. May grant
-  // the last one itself.
+  // Begins the waits beside a helper. The time is `then` from the beginning. The owner may grant the last wait.
   void own_with_help(std::int64_t then, std::size_t granted, bool grants) {
     hocket::detail::running_scope running({&*loop}, nullptr);
     for (std::size_t i = 0; i < waits.size(); ++i) waits[i]->begin(i < granted || (grants && i + 1 == waits.size()));

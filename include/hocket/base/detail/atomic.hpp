@@ -51,7 +51,7 @@ inline bool has_asymmetric_fences() noexcept {
   return fences_are_asymmetric.load(std::memory_order_relaxed);
 }
 inline void light_fence_where_asymmetric() noexcept {
-  // ORDER: forbids the compiler what the heavy half forbids the processor, as in light_fence().
+  // ORDER: forbids that the compiler moves the following load up, as in light_fence().
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 

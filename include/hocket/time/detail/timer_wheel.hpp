@@ -242,7 +242,7 @@ class timer_wheel final : public timer_service {
 
   // The owner's.
   time_point reading_;
-  atomic<std::size_t> size_{0};  // written under the lock; but for those that another thread has popped
+  atomic<std::size_t> size_{0};  // written under the lock; includes timers popped by helpers
 
   // Under the lock.
   biased_lock lock_;

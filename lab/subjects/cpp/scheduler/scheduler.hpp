@@ -188,7 +188,7 @@ inline void compute_ms(double ms) {
   }
 }
 
-// How late those were that sleep beside one that computes: each of them notes that in a row of its own.
+// How late sleeping coroutines woke beside a computing one. Each coroutine appends to its own row.
 inline constexpr double nap_ms = 1, nap_before_ms = 5, stuck_ms = 300;
 class late_naps {
  public:
