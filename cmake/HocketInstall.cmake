@@ -85,7 +85,7 @@ function(hocket_pkg_config HOCKET_PC_NAME HOCKET_PC_DESCRIPTION)
   install(FILES "${PROJECT_BINARY_DIR}/${HOCKET_PC_NAME}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endfunction()
 
-set(HOCKET_STACKLESS_LAYERS manager runtime sync coro time)
+set(HOCKET_STACKLESS_LAYERS manager net io runtime sync coro time)
 hocket_pkg_config(hocket-stackless "coroutines without stacks: tasks, generators, loop and primitives"
   LAYERS ${HOCKET_STACKLESS_LAYERS} core base)
 if(HOCKET_STACKFUL)

@@ -14,6 +14,7 @@ class own_category final : public std::error_category {
     switch (static_cast<errc>(value)) {
       case errc::closed: return "the channel is closed";
       case errc::killed: return "the coroutine was killed";
+      case errc::end_of_stream: return "the stream has ended in the middle";
     }
     return "unknown error";
   }
@@ -21,6 +22,7 @@ class own_category final : public std::error_category {
     switch (static_cast<errc>(value)) {
       case errc::closed: return std::errc::broken_pipe;
       case errc::killed: return std::errc::operation_canceled;
+      case errc::end_of_stream: return std::errc::no_message_available;
     }
     return {value, *this};
   }

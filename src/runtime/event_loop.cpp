@@ -9,7 +9,7 @@ namespace hocket::inline HOCKET_ABI::detail {
 event_loop::event_loop(const clock_source& time, parker* bed, const char* name, bool stays) noexcept
     : clock_(time),
       inbox_(bed ? *bed : futex_),
-      drivers_({stays ? steady_clock() : time, stays}, name, bed),
+      drivers_({stays ? steady_clock() : time, stays, bed != nullptr}, name, bed),
       wheel_(time, *this, *this),
       coroutines_(*this, name, stays),
       house_(time) {}

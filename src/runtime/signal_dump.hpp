@@ -5,7 +5,7 @@
 #pragma once
 #include <hocket/runtime/runtime.hpp>
 
-#include "runtime/platform/signal_count.hpp"
+#include <hocket/runtime/detail/signal_count.hpp>
 
 #include <thread>
 

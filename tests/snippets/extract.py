@@ -8,6 +8,8 @@ a line directly above it that says how to compile it:
     <!-- run: hocket/coro/task.hpp => half(8) == 4 -->    declarations, and a program that fails unless that is true
     <!-- not compiled: the reason -->                  left out; the reason is required
 
+A program that would not end by itself, as a server, has `<!-- compile: -->` above it and is compiled only.
+
 A block whose headers belong to a layer that is not built (stackless) is left out. Errors name the document's own line.
 """
 import pathlib
@@ -18,7 +20,7 @@ FENCE = re.compile(r"^```cpp[^\n]*\n(.*?)^```", re.S | re.M)
 DIRECTIVE = re.compile(r"<!--\s*(compile in a function|compile|run|not compiled)\s*:\s*(.*?)\s*-->\s*$")
 MAIN = re.compile(r"\bint\s+main\s*\(")
 HOCKET_HEADER = re.compile(r"hocket/(?:(\w+)/|(\w+)\.hpp)")
-STACKLESS_UMBRELLAS = {"stackless", "fwd"}
+STACKLESS_UMBRELLAS = {"stackless", "fwd", "net"}
 
 
 class Mistake(Exception):
@@ -62,7 +64,7 @@ def snippets(document, text, layers):
         if not is_built(block + rest, layers):
             continue
         if MAIN.search(block):
-            yield "program", line, f"{place}\n{block}"
+            yield "part" if kind == "compile" else "program", line, f"{place}\n{block}"
         elif kind == "run":
             headers, arrow, claim = rest.partition("=>")
             if not arrow:

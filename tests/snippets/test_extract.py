@@ -22,6 +22,10 @@ class Extract(unittest.TestCase):
         self.assertEqual((kind, line), ("program", 5))
         self.assertIn('#line 5 "a.md"\nint main() {}', source)
 
+    def test_a_program_that_does_not_end_is_a_part(self):
+        (kind, _, source), = found(block("int main() {}", "<!-- compile: -->"))
+        self.assertEqual((kind, source), ("part", '#line 5 "a.md"\nint main() {}\n'))
+
     def test_a_part_without_directive_is_a_mistake(self):
         with self.assertRaises(Mistake):
             found(block("int n;"))

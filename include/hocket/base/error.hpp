@@ -8,8 +8,9 @@ namespace hocket::inline HOCKET_ABI {
 
 // What no std::errc says by itself. Each equals the std::errc that comes closest, too.
 enum class errc {
-  closed = 1,  // the channel was closed; equals std::errc::broken_pipe
-  killed = 2,  // the coroutine was killed, and the wait reports it; equals std::errc::operation_canceled
+  closed = 1,         // the channel was closed; equals std::errc::broken_pipe
+  killed = 2,         // the coroutine was killed, and the wait reports it; equals std::errc::operation_canceled
+  end_of_stream = 3,  // a stream ended in the middle of what was to be read; equals std::errc::no_message_available
 };
 // "hocket", for std::error_code(value, error_category()).
 const std::error_category& error_category() noexcept;

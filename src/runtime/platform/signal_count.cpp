@@ -1,4 +1,4 @@
-#include "runtime/platform/signal_count.hpp"
+#include <hocket/runtime/detail/signal_count.hpp>
 
 #include <hocket/base/detail/mutex.hpp>
 
@@ -12,12 +12,13 @@ namespace hocket::inline HOCKET_ABI::detail {
 namespace {
 
 struct handled {
-  bool yet = false;
+  unsigned users = 0;         // guarded by the mutex
   struct sigaction before{};  // set before the handler is there that reads it
   signal_count count;
 };
 std::array<handled, 65> signals;
 constinit thread_mutex mutex;
+constinit atomic<signal_listener> listener{nullptr};
 
 // Whatever the flags say: the handler's address lies where that of a sigaction lies.
 bool has_handler(const struct sigaction& of) noexcept { return of.sa_handler != SIG_DFL && of.sa_handler != SIG_IGN; }
@@ -26,6 +27,8 @@ void on_signal(int signal, siginfo_t* info, void* context) noexcept {
   const int error = errno;
   handled& one = signals[static_cast<std::size_t>(signal)];
   one.count.one_came();
+  // ORDER: acquire, pairs with the store in listen_to_signals().
+  if (const signal_listener tell = listener.load(std::memory_order_acquire)) tell(signal);
   if (!has_handler(one.before)) {
   } else if (one.before.sa_flags & SA_SIGINFO) {
     one.before.sa_sigaction(signal, info, context);
@@ -35,6 +38,7 @@ void on_signal(int signal, siginfo_t* info, void* context) noexcept {
   errno = error;
 }
 
+// Under the mutex.
 void handle(int signal, struct sigaction& before) {
   struct sigaction ours{};
   ours.sa_sigaction = &on_signal;
@@ -46,14 +50,29 @@ void handle(int signal, struct sigaction& before) {
 
 }  // namespace
 
-signal_count& signal_count::of(int signal) {
+void listen_to_signals(signal_listener tell) noexcept {
+  // ORDER: release, pairs with the load in on_signal().
+  listener.store(tell, std::memory_order_release);
+}
+
+void use_signal(int signal) {
   if (signal <= 0 || static_cast<std::size_t>(signal) >= signals.size())
     throw std::system_error(EINVAL, std::generic_category(), "a signal was asked for that does not exist");
   const locked guard(mutex);
   handled& one = signals[static_cast<std::size_t>(signal)];
-  if (!one.yet) handle(signal, one.before);
-  one.yet = true;
-  return one.count;
+  if (one.users == 0) handle(signal, one.before);
+  ++one.users;
+}
+
+void leave_signal(int signal) noexcept {
+  const locked guard(mutex);
+  handled& one = signals[static_cast<std::size_t>(signal)];
+  if (--one.users == 0) ::sigaction(signal, &one.before, nullptr);
+}
+
+signal_count& signal_count::of(int signal) {
+  use_signal(signal);
+  return signals[static_cast<std::size_t>(signal)].count;
 }
 
 }  // namespace hocket::inline HOCKET_ABI::detail

@@ -53,6 +53,7 @@ class driver_kind;
 struct driver_owner {
   const clock_source& time;  // of its timers
   bool stays;                // it runs on one thread for ever: a worker, a plain thread. A loop may change threads
+  bool is_guest = false;     // it sleeps in a parker of its own
 };
 
 // A driver, or why there is none.

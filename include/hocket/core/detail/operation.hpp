@@ -270,8 +270,8 @@ class [[nodiscard]] wait : public own_awaiter {
     if (state_ == state::possible) [[likely]]
       return what_.op_.take();
     if (state_ == state::pausing) return failure_of_wait<Op>(ended_);
-    if (state_ == state::without_room) throw_roomless();
     [[maybe_unused]] const resumption<Op> over(what_.op_);
+    if (state_ == state::without_room) throw_roomless();
     const wait_end how = finish();
     if (how != wait_end::granted && !granted_late(how)) return failure_of_wait<Op>(how);
     return what_.op_.take();

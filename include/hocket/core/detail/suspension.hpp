@@ -180,6 +180,9 @@ class waiter : public detail::list_node {
   // Whether the waiting coroutine resumes on the thread of `one`. Only before the wait is over.
   bool goes_on_at(const executor& one) const noexcept;
 
+  // Whether the wait is decided. By a party that holds the claim: the source that linked or popped the waiter.
+  bool decided() const noexcept;
+
   // Whether it is a registration of this wait.
   bool belongs_to(const suspension& wait) const noexcept { return wait_ == &wait; }
 
@@ -337,6 +340,8 @@ inline void waiter::enlist_or_stay(suspension& wait, wait_source& source) noexce
 inline std::size_t waiter::granted_of(const waiter* first) noexcept {
   return static_cast<std::size_t>(first->wait_->winner_ - first);
 }
+
+inline bool waiter::decided() const noexcept { return wait_->decided(); }
 
 inline grant waiter::claim() noexcept { return wait_->claim_for(*this) ? grant(*this) : grant(); }
 

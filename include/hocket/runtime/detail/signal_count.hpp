@@ -1,9 +1,22 @@
-// How often the process got a signal, for threads that wait for the next one.
+// Signals that the process gets: one table of handlers for all of hocket.
+//
+// The first user of a signal installs hocket's handler, and the last one that leaves installs what was there before.
+// Until then the former handler is called, too. A dump of a runtime counts signals (signal_count) and stays a user for
+// ever. The layer io listens, for signal sets.
 #pragma once
 #include <hocket/base/detail/atomic.hpp>
 
 namespace hocket::inline HOCKET_ABI::detail {
 
+// Any thread. Throws std::system_error: the signal cannot be handled.
+void use_signal(int signal);
+void leave_signal(int signal) noexcept;
+
+// Called in the handler, on any thread: only what is allowed there. One for the process.
+using signal_listener = void (*)(int signal) noexcept;
+void listen_to_signals(signal_listener tell) noexcept;
+
+// How often the process got a signal, for threads that wait for the next one.
 class signal_count {
  public:
   // Has `signal` counted from now on; the handler that was there is called, too. Throws std::system_error if it cannot

@@ -1,0 +1,123 @@
+// A descriptor of the system that coroutines wait at: the owner of a number, without a meaning of its bytes.
+//
+//   auto d = hocket::descriptor::adopt(fd);            // a result
+//   co_await d->readable();
+//
+// Streams, listeners and sockets (stream.hpp, net/) are descriptors with operations of their own.
+//
+// Waits. Tasks, fibers and plain threads wait, on a loop, a runtime, or in sync_wait. The first wait makes the driver
+// of its thread, if there is none (an epoll: two numbers), and registers the descriptor there. If operations of several
+// loops or runtimes wait for one descriptor, it is registered at each of them, and each is woken by its events. Of one
+// direction (reading, writing) one operation is served at a time; more wait in line, first come, first served. Regular
+// files never wait: a call may block the thread on the disk.
+//
+// Errors. Of an operation: those of its system call; what the making of a driver or the registering fails with (EMFILE,
+// ENFILE, ENOMEM, ENOSPC); operation_canceled if the descriptor is closed meanwhile, or if the loop of the
+// operation ends; bad_file_descriptor if the descriptor was closed before.
+//
+// Cancellation and deadlines end a wait like any other. What a call had done before stays the operation's result: bytes
+// that were read are returned, although the deadline has passed. Only a kill loses them.
+//
+// Thread safety. One object may be used by any number of coroutines and threads at a time, but for its construction,
+// its destruction, and a move from or to it. close() may come at any time.
+//
+// fork(). Both sides have the descriptor. The child may wait at it if it waits on a plain thread, or execs.
+#pragma once
+#include <hocket/base/result.hpp>
+#include <hocket/core/detail/operation.hpp>
+#include <hocket/io/detail/transfer_operation.hpp>
+#include <utility>
+
+namespace hocket::inline HOCKET_ABI {
+
+namespace detail {
+struct descriptor_access;
+}  // namespace detail
+
+// The owner of a descriptor's number.
+class descriptor {
+ public:
+  // Of nothing: operations give bad_file_descriptor.
+  descriptor() noexcept = default;
+  // Takes the number over and makes it non-blocking (which its copies in other processes share). Errors: those of
+  // fcntl(2); not_enough_memory. Then the number stays the caller's.
+  static result<descriptor> adopt(int number) noexcept;
+
+  descriptor(descriptor&& other) noexcept : at_(std::exchange(other.at_, nullptr)) {}
+  descriptor& operator=(descriptor&& other) noexcept {
+    descriptor gone(std::move(*this));
+    at_ = std::exchange(other.at_, nullptr);
+    return *this;
+  }
+  // Closes it. Operations that wait end with operation_canceled.
+  ~descriptor() {
+    if (at_) end();
+  }
+
+  explicit operator bool() const noexcept { return at_ != nullptr; }
+  // Its number; -1 if there is none, or it was closed.
+  int number() const noexcept;
+
+  // Ends all operations that wait, with operation_canceled, and closes the number as soon as no call uses it. Further
+  // operations give bad_file_descriptor. Calling it again does nothing.
+  void close() noexcept;
+  // Gives the number up, open and non-blocking; this is of nothing then. Errors: device_or_resource_busy, if an
+  // operation is under way; bad_file_descriptor, if there is no number.
+  result<int> release() noexcept;
+
+  // Until a read, or a write, would not block; or the end of the peer or an error would be told. For selects and for
+  // calls of your own: of several waits that are granted one may read, and the others would block.
+  auto readable(call_site at = this_call_site()) noexcept { return look(detail::looking::in, at); }
+  auto writable(call_site at = this_call_site()) noexcept { return look(detail::looking::out, at); }
+  // Until the peer has closed its side of the connection, or both. Nothing is read, and there may be bytes left to
+  // read.
+  auto closed(call_site at = this_call_site()) noexcept { return look(detail::looking::peer, at); }
+
+ protected:
+  explicit descriptor(detail::open_descriptor& at) noexcept : at_(&at) {}
+  // Takes a number over that is non-blocking.
+  static result<descriptor> take_over(int number, detail::descriptor_kind kind) noexcept;
+  detail::open_descriptor& at() const noexcept { return at_ ? *at_ : detail::no_descriptor(); }
+
+ private:
+  friend struct detail::descriptor_access;
+  void end() noexcept;
+  primitive::operation<detail::look_operation> look(detail::looking what, call_site at) noexcept {
+    return primitive::operation<detail::look_operation>(std::in_place, at, this->at(), what);
+  }
+
+  detail::open_descriptor* at_ = nullptr;
+};
+
+namespace detail {
+
+// For the operations of the layers above, which make descriptors.
+struct descriptor_access {
+  static descriptor of(open_descriptor& at) noexcept { return descriptor(at); }
+  static open_descriptor* release(descriptor& of) noexcept { return std::exchange(of.at_, nullptr); }
+  static result<descriptor> take_over(int number, descriptor_kind kind) noexcept {
+    return descriptor::take_over(number, kind);
+  }
+  static open_descriptor& record_of(const descriptor& of) noexcept { return of.at(); }
+};
+
+// The number of a descriptor for calls that are no transfers. It is not closed meanwhile; -1: it is closed already.
+class used_number {
+ public:
+  explicit used_number(const descriptor& of) noexcept
+      : of_(descriptor_access::record_of(of)), entered_(of_.enter_number()) {}
+  used_number(const used_number&) = delete;
+  used_number& operator=(const used_number&) = delete;
+  ~used_number() {
+    if (entered_) of_.leave_number();
+  }
+  int operator*() const noexcept { return entered_ ? of_.number() : -1; }
+
+ private:
+  open_descriptor& of_;
+  const bool entered_;
+};
+
+}  // namespace detail
+
+}  // namespace hocket::inline HOCKET_ABI

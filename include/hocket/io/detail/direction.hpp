@@ -1,0 +1,159 @@
+// One direction of a descriptor: reading, writing, or the end of the peer. It knows whether a call may succeed, which
+// party makes a call now, and which operations wait.
+//
+// # The word
+//
+//   state      meaning                              left by                                       to
+//   idle       the call would block                 edge()                                        ready
+//                                                   an operation that begins to wait              waiter
+//   ready      the call may succeed                 an operation that takes it                    busy
+//   busy       one party makes the call             the same party: leave(), would_block()        idle, ready, closed
+//                                                   the driver, if the call would block           waiter
+//   waiter     an operation waits: its address      edge()                                        busy
+//                                                   the end of its wait: detach()                 idle, or the next one
+//   closed     the descriptor is closed             nobody
+//
+// Four marks stand beside a state:
+//   edge       beside busy. An edge came after the party took the word. The call is repeated, or the word becomes
+//   ready. closing    beside busy. close() was called. The party that leaves the word closes the direction. line beside
+//   busy and waiter. More operations wait in `line_`. over       beside busy. The wait of the waiter that is served has
+//   ended otherwise.
+//
+// # Who makes a call
+//
+// Every call of the system is made between taking the word and leaving it, so by one party at a time:
+//   - a coroutine, in try_now(), if it finds the direction ready;
+//   - the driver, in serve(), for a waiter that edge() took out of the word. The waiter is granted the result of the
+//     call, not the readiness. An edge that tells of nothing costs one call that would block.
+//
+// # No edge is lost
+//
+// The system tells an edge once. An edge may arrive while a party is at a call, on another thread (the watch assists).
+// Whether that call saw what the edge tells of is unknown. So edge() sets the mark, and the party repeats the call.
+// If the word were stored without a look at the mark, the mark would be overwritten, and the waiter would wait for
+// ever.
+//
+// # The end of a wait by a stop or a deadline
+//
+// detach() takes the waiter out of the word or out of the line. If the driver is at the waiter's call, it can do
+// neither. Hazard: the driver would link the waiter again if that call would block, and nobody would unlink it. So
+// detach() leaves the mark `over`, which the driver finds before it links. The coroutine does not run before the driver
+// has let go of the waiter, so its buffer stays valid during the call. If the call had a result, the operation keeps
+// it. The mark may come late, when the next waiter is served already. So the driver asks whether that wait is decided.
+//
+// # The line
+//
+// A second operation of one direction waits in `line_`. Then the word is busy or a waiter, and has the mark `line`. The
+// party that leaves the word with this mark keeps it busy and hands the next waiter to the driver (pending.hpp). If the
+// waiter in the word is detached, the next one takes its place: the direction is still not ready.
+//
+// # Closing
+//
+// close() ends the waits with operation_canceled. If another party is at a call, that party does so when it leaves. The
+// last of the descriptor's directions that is closed closes the descriptor (open_descriptor.hpp). So a number is never
+// reused while a call uses it.
+//
+// # Access
+//
+// try_now(), begin(): the thread of the operation's coroutine. edge(), serve(): the driver's owner, and an assistant.
+// detach(): any thread. close(): any thread.
+#pragma once
+#include <hocket/base/detail/atomic.hpp>
+#include <hocket/core/detail/suspension.hpp>
+#include <hocket/core/detail/wait_line.hpp>
+#include <hocket/io/detail/transfer.hpp>
+#include <cstdint>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+class open_descriptor;
+
+class direction final : public primitive::wait_source {
+ public:
+  // A call may succeed at once: nobody has tried. `what` is a literal: "a read of a descriptor".
+  direction(open_descriptor& of, const char* what) noexcept : of_(of), what_(what) {}
+  direction(const direction&) = delete;
+  direction& operator=(const direction&) = delete;
+
+  // Makes the call, if the direction is ready. True: the transfer has ended, perhaps with an error.
+  bool try_now(transfer& what) noexcept;
+
+  // The operation waits: see core/detail/operation.hpp. `what` stays where it is until the wait is over.
+  void begin(primitive::suspension& wait, primitive::waiter& entry, transfer& what) noexcept;
+
+  // The system has told of an edge. Returns the waiter to be served; null if there is none.
+  primitive::waiter* edge() noexcept;
+
+  // For a waiter that edge() or pending gave. Returns the waiter if its transfer is to be continued later, else null.
+  primitive::waiter* serve(primitive::waiter& entry) noexcept;
+
+  // Ends the wait of a waiter that edge() or pending gave, without serving it.
+  void fail(primitive::waiter& entry, int error) noexcept;
+
+  // Ends all waits; see above. Called once.
+  void close() noexcept;
+
+  // Takes the word, so that no call is made until let_go(). False: an operation is under way.
+  bool try_hold() noexcept;
+  void let_go() noexcept { leave(false); }
+
+  // An operation waits, or a party has the word.
+  bool in_use() noexcept;
+  // For dumps: 1 if operations wait, 0 if not. A guess while threads run.
+  std::size_t waiting() const noexcept;
+
+  // Makes a closed direction ready, for the next descriptor. No other thread knows it.
+  void reopen() noexcept;
+
+  open_descriptor& of() const noexcept { return of_; }
+  // How many bytes a transfer has moved that failed in the middle; the last one.
+  void note_part(std::size_t bytes) noexcept { part_ = bytes; }
+  std::size_t part() const noexcept { return part_; }
+  const char* what() const noexcept override { return what_; }
+  [[nodiscard]] bool detach(primitive::waiter& entry) noexcept override;
+  void pass_on(primitive::waiter&) noexcept override {}
+
+ private:
+  using word = std::uintptr_t;
+  using waiter = primitive::waiter;
+
+  static constexpr word line = 1, over = 2;
+  static constexpr word idle = 0, ready = 4, busy = 8, closed = 12;
+  static constexpr word edged = 16, closing = 32;  // beside busy
+  static constexpr word first_address = 64;
+  static_assert(alignof(waiter) >= 4);
+
+  static bool is_waiter(word seen) noexcept { return seen >= first_address; }
+  static word state_of(word seen) noexcept { return seen & 12; }  // not of a waiter
+  static bool is(word seen, word state) noexcept { return !is_waiter(seen) && state_of(seen) == state; }
+  static word word_of(waiter& entry) noexcept { return reinterpret_cast<word>(&entry); }
+  static waiter& waiter_of(word seen) noexcept { return *reinterpret_cast<waiter*>(seen & ~line); }
+  static transfer& transfer_of(waiter& entry) noexcept { return *static_cast<transfer*>(entry.resource); }
+
+  enum class listing : std::uint8_t { listed, taken, again, over, closed };
+
+  bool try_take() noexcept;
+  bool carry_on(transfer& what) noexcept;
+  void stay_attached(waiter& entry) noexcept;
+  bool would_block() noexcept;
+  void leave(bool drained) noexcept;
+  static void end(waiter& entry, int error) noexcept;
+  listing list(waiter& entry) noexcept;
+  listing get_in_line(waiter& entry) noexcept;
+  listing list_again(waiter& entry) noexcept;
+  bool is_over(waiter& entry) noexcept;
+  waiter* next_in_line() noexcept;
+  void take_out_of_line(waiter& entry) noexcept;
+  void finish_close() noexcept;
+  bool unlist(waiter& entry) noexcept;
+  bool promote_instead_of(word seen) noexcept;
+  bool take_out_of_word(word seen) noexcept;
+
+  primitive::atomic<word> word_{ready};
+  open_descriptor& of_;
+  std::size_t part_ = 0;  // of those who use the descriptor
+  const char* const what_;
+  primitive::wait_line line_;  // guarded by the mutex of the descriptor
+};
+
+}  // namespace hocket::inline HOCKET_ABI::detail

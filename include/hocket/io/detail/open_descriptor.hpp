@@ -1,0 +1,156 @@
+// An open descriptor: its number, its directions, and the driver that watches it. It lives in a table whose memory is
+// never given back (src/io/descriptor_table.hpp), so an event that comes late finds a descriptor, if perhaps another
+// one.
+//
+// # Life
+//
+//   1. descriptor_table::take(): in use, with a number, not watched.
+//   2. The first operation that has to wait: attach_here(). The driver of that thread watches the descriptor.
+//   3. close(): each direction ends its waits. A direction whose word is taken by another party is closed by that
+//   party.
+//      The last of the three has the drivers stop watching, and closes the number. So no call ever uses a number
+//      that belongs to somebody else already. A call that is no transfer (an option of a socket) counts as a direction.
+//   4. The owner's drop(), and the last direction, in either order: the descriptor goes back to the table, with the
+//   next
+//      generation.
+//
+// # Who watches
+//
+// Each group that waits has a driver of its own watch the descriptor. A group is a loop, a plain thread, or a runtime,
+// whose workers share what one of them watches. Hazard: if one group alone watched, then the waits of another group
+// would depend on a loop that does not run, or on a thread that waits for nothing. So a second group registers, too.
+// Both are told of each edge, and whichever polls first serves the waiter. A group that comes while nobody waits takes
+// the place of the others. So a connection that one loop accepts and another loop serves wakes the second loop alone.
+//
+//   a wait of group X                       a wait of group Y, at the same time
+//   1. attach_here(): X is registered       a. under the mutex: group_ = null
+//   2. its waiter is in the word            b. is any direction in use? then group_ = X again
+//   3. is_attached(): else registers again  c. else X's registration is dropped
+//
+// Steps 2 and b are read-modify-writes of one word. So either b comes first, and X finds that it is not registered, or
+// Y finds the waiter.
+//
+// An event tells index and generation. Between the look at the generation and the edge the descriptor may be closed and
+// used again. Then the new one gets an edge that tells of nothing: one call that would block.
+//
+// # Access
+//
+// attach_here(), is_attached(): the thread of a coroutine that is about to wait. hand_over(): the party that has the
+// word. All else: any thread.
+#pragma once
+#include <hocket/base/detail/list.hpp>
+#include <hocket/base/detail/mutex.hpp>
+#include <hocket/io/detail/backend.hpp>
+#include <hocket/io/detail/direction.hpp>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+class io_driver;
+
+// What kind of object a number stands for, as far as calls differ.
+enum class descriptor_kind : std::uint8_t {
+  other,   // pipes, terminals, eventfds: read(2) and write(2); only a call that would block tells that it is drained
+  stream,  // TCP: a short read or write tells it, too. (A read of a unix socket stops behind passed descriptors.)
+  socket,  // any other socket, and a stream that expects short reads
+};
+
+// One driver watches one descriptor, for one group.
+struct registration : list_node {
+  explicit registration(open_descriptor& one) noexcept : of(one) {}
+
+  open_descriptor& of;
+  io_driver* at = nullptr;      // alive while it is not null
+  const void* group = nullptr;  // src/io/place.hpp
+  std::uint32_t forks = 0;      // forks_so_far() when it began: the driver of a parent is the parent's
+  registration* next = nullptr;
+};
+
+class open_descriptor : public list_node {
+ public:
+  explicit open_descriptor(std::uint32_t index) noexcept : index_(index) {}
+  open_descriptor(const open_descriptor&) = delete;
+  open_descriptor& operator=(const open_descriptor&) = delete;
+
+  // The table only.
+  void open(backend& of, int number, descriptor_kind kind) noexcept;
+
+  // The owner's. Both once.
+  void close() noexcept;
+  void drop() noexcept;
+  // The number stays what it is until leave_number(). False: the descriptor is closed, or being closed.
+  bool enter_number() noexcept;
+  void leave_number() noexcept { direction_closed(); }
+  // Gives the number up without closing it. False: somebody waits at it, or makes a call; nothing happens.
+  bool release() noexcept;
+
+  bool is_closed() const noexcept {
+    // ORDER: relaxed, pairs with the store in close(): a look.
+    return closed_.load(std::memory_order_relaxed);
+  }
+
+  std::uint32_t index() const noexcept { return index_; }
+  std::uint32_t generation() const noexcept {
+    // ORDER: relaxed, pairs with nothing: an edge for another descriptor does no harm.
+    return generation_.load(std::memory_order_relaxed);
+  }
+  int number() const noexcept { return number_; }
+  descriptor_kind kind() const noexcept {
+    // ORDER: relaxed, pairs with nothing: the word of the direction orders the call after expect_short_reads().
+    return kind_.load(std::memory_order_relaxed);
+  }
+  // An event told of the end of the stream, or of urgent data, up to whose mark a stream is read at most. From now on a
+  // short read does not tell that it is drained: what comes next is there, and no edge will tell of it again.
+  void expect_short_reads() noexcept;
+
+  // --- for the directions
+
+  // Has a driver of the current group watch it. An error number, or 0.
+  int attach_here() noexcept;
+  bool is_attached() noexcept;
+  call_end carry_out(transfer& what) noexcept { return backend_->carry_out(*this, what); }
+  // Leaves the waiter to a driver of its group, with the word of its direction taken. False: none watches.
+  bool hand_over(primitive::waiter& entry) noexcept;
+  void direction_closed() noexcept;
+  primitive::thread_mutex& mutex() noexcept { return mutex_; }
+
+  // --- for drivers
+
+  // That driver ends.
+  void detach_from(io_driver& gone) noexcept;
+  // A guess while threads run.
+  std::size_t waiting() const noexcept { return in.waiting() + out.waiting() + peer.waiting(); }
+
+  direction in{*this, "a read"}, out{*this, "a write"}, peer{*this, "the end of a peer"};
+
+ private:
+  int attach_to_driver() noexcept;
+  int attach_to(io_driver& here, const void* group) noexcept;
+  registration* find(const void* group) noexcept;
+  void leave_unused() noexcept;
+  void drop(registration& one) noexcept;
+  void drop_all() noexcept;
+  void drop_of(const io_driver& gone) noexcept;
+  void take_for_ready() noexcept;
+  bool in_use() noexcept { return in.in_use() || out.in_use() || peer.in_use(); }
+
+  // Constant while it is in use.
+  const std::uint32_t index_;
+  int number_ = -1;
+  backend* backend_ = nullptr;
+  bool released_ = false;  // the number is not ours any more
+  primitive::atomic<bool> closed_{false};
+
+  primitive::atomic<descriptor_kind> kind_{descriptor_kind::other};
+  primitive::atomic<std::uint32_t> generation_{0};
+  primitive::atomic<std::uint32_t> uses_{0};        // the owner, and the directions together
+  primitive::atomic<std::uint32_t> directions_{0};  // that are not closed, and calls that are no transfers
+  // The group of first_; null: it is not in use.
+  primitive::atomic<const void*> group_{nullptr};
+  primitive::atomic<std::uint32_t> forks_{0};  // of first_
+  primitive::thread_mutex mutex_;
+  // Guarded by mutex_.
+  registration first_{*this};
+  registration* more_ = nullptr;  // of further groups; owned
+};
+
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,0 +1,67 @@
+// What one operation asks of a descriptor, and what came of it: the words that the coroutine, the driver and the call
+// itself share.
+//
+// A transfer lies in its operation, which stays in its place while the coroutine waits. The party that has taken the
+// direction's word (direction.hpp) reads and writes it; after the grant the coroutine does.
+#pragma once
+#include <hocket/base/detail/platform/config.hpp>
+#include <cstddef>
+#include <cstdint>
+
+namespace hocket::inline HOCKET_ABI {
+
+namespace primitive {
+class waiter;
+}  // namespace primitive
+
+namespace detail {
+
+class direction;
+
+// The calls. A backend (backend.hpp) carries them out.
+enum class call_kind : std::uint8_t {
+  read,     // bytes into `data`
+  write,    // bytes from `data`
+  accept,   // `done` becomes the number of the new descriptor
+  connect,  // to the address at `data`
+  look,     // nothing: is one of the events of poll(2) in `size` there?
+};
+
+// How a call ended.
+enum class call_end : std::uint8_t {
+  blocks,   // it would block; bytes may have been moved before
+  more,     // it has done as much as one party does at once
+  done,     // the transfer has ended, and the next call may succeed
+  drained,  // the transfer has ended, and the next call would block
+};
+
+struct transfer {
+  static constexpr int end_of_stream = -1;  // an error that is no number of the system's
+
+  transfer(direction& of, call_kind which, void* bytes, std::size_t count, bool all = false) noexcept;
+
+  // Ends it.
+  void fail(int with) noexcept {
+    error = with;
+    ended = true;
+  }
+
+  direction* side;
+  void* data;
+  std::size_t size;
+  std::size_t done = 0;  // bytes that were moved
+  // While it is pending (io_driver.hpp).
+  primitive::waiter* pending = nullptr;
+  transfer* next = nullptr;
+  const void* group = nullptr;  // whose coroutine waits: src/io/place.hpp
+  std::uint32_t generation;     // of the descriptor for which it was made
+  int error = 0;
+  call_kind kind;
+  std::uint8_t whole;      // all of `size` is wanted, not just some of it
+  std::uint8_t ended = 0;  // there is a result
+  std::uint8_t spare[5] = {};
+};
+
+}  // namespace detail
+
+}  // namespace hocket::inline HOCKET_ABI

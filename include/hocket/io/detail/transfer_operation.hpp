@@ -1,0 +1,58 @@
+// Transfers as operations: what descriptors, streams and sockets return (core/detail/operation.hpp).
+#pragma once
+#include <hocket/base/result.hpp>
+#include <hocket/io/detail/open_descriptor.hpp>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+// A closed one, for descriptors of nothing.
+open_descriptor& no_descriptor() noexcept;
+
+[[gnu::cold, gnu::noinline]] failure failure_of_transfer(int error) noexcept;
+
+struct transfer_operation : transfer {
+  static constexpr std::uint8_t price = 16;
+  using transfer::transfer;
+
+  bool try_now() noexcept { return side->try_now(*this); }
+  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { side->begin(wait, entry, *this); }
+};
+
+// Gives how many bytes were moved. They cannot be given back.
+struct bytes_operation : transfer_operation {
+  using value_type = std::size_t;
+  using transfer_operation::transfer_operation;
+
+  bool try_now() noexcept { return size == 0 || transfer_operation::try_now(); }
+  bool has_it() const noexcept { return ended != 0; }
+  result<std::size_t> take() noexcept {
+    if (error != 0) [[unlikely]]
+      return fail_in_part();
+    return done;
+  }
+  void resumed() noexcept {
+    if (whole != 0 && ended == 0) [[unlikely]]
+      side->note_part(done);
+  }
+
+ private:
+  [[gnu::cold, gnu::noinline]] failure fail_in_part() noexcept {
+    if (whole != 0) side->note_part(done);
+    return failure_of_transfer(error);
+  }
+};
+
+enum class looking : std::uint8_t { in, out, peer };
+
+// Readiness takes nothing, so a select may wait for it.
+struct look_operation : transfer_operation {
+  using value_type = void;
+  look_operation(open_descriptor& of, looking what) noexcept;
+  result<void> take() noexcept {
+    if (error != 0) [[unlikely]]
+      return failure_of_transfer(error);
+    return {};
+  }
+};
+
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,0 +1,155 @@
+// What a server is made of: acceptors, the connections' scope, and its end in steps.
+//
+//   acceptors    tasks, one for each listener, which begin at their workers
+//   connections  a scope below the runtime or loop: cancelled, killed and joined at the end
+//   ended_       is set by each connection that ends while the server ends
+//
+// If there is a limit, an acceptor takes a permit for the connection that it has accepted, before that begins, and the
+// connection gives it back. (With the permit taken before, acceptors that nobody connects to would keep permits.)
+#pragma once
+#include <hocket/coro/scope.hpp>
+#include <hocket/io/signal_set.hpp>
+#include <hocket/net/serve_options.hpp>
+#include <hocket/net/tcp.hpp>
+#include <hocket/runtime/loop.hpp>
+#include <hocket/runtime/runtime.hpp>
+#include <hocket/sync/auto_reset_event.hpp>
+#include <hocket/sync/semaphore.hpp>
+#include <tuple>
+#include <vector>
+
+namespace hocket::inline HOCKET_ABI {
+
+namespace detail {
+
+class server_core {
+ public:
+  server_core(runtime& on, const tcp::serve_options& options);
+  server_core(loop& on, const tcp::serve_options& options);
+  server_core(const server_core&) = delete;
+  server_core& operator=(const server_core&) = delete;
+  virtual ~server_core();
+
+  std::error_code open(const socket_address& address);
+  task<shutdown_report> shutdown(shutdown_options options);
+  shutdown_report run_until(std::initializer_list<int> signals, const shutdown_options& options);
+  // By a plain thread.
+  void kill_and_join() noexcept;
+
+  const socket_address& local_address() const noexcept { return address_; }
+  std::size_t connections() const noexcept {
+    // ORDER: relaxed, pairs with nothing: a number for people.
+    return live_.load(std::memory_order_relaxed);
+  }
+  tcp::server_counts counts() const noexcept;
+
+ protected:
+  // Around the call of the handler, in the connection's coroutine.
+  class guard {
+   public:
+    guard(server_core& of, const tcp::stream& peer) noexcept;
+    guard(const guard&) = delete;
+    guard& operator=(const guard&) = delete;
+    ~guard();
+    void returned(std::error_code error) noexcept;
+    // In a catch (...). Rethrows a kill.
+    void threw();
+
+   private:
+    void tell(std::error_code error, const std::exception_ptr& thrown) noexcept;
+    server_core& of_;
+    socket_address peer_;  // if anybody wants to know
+  };
+
+  spawn_options options_of_connections() const noexcept;
+  scope& connections_scope() noexcept { return connections_; }
+
+ private:
+  virtual void begin(tcp::stream peer) = 0;
+
+  class spare_number;
+  std::error_code open_doors(const socket_address& address);
+  task<> accept_at(std::size_t door);
+  task<bool> get_permit();
+  void begin_one(tcp::stream peer) noexcept;
+  void serve_rest(tcp::listener& door) noexcept;
+  task<bool> recover(tcp::listener& door, spare_number& spare, std::error_code error);
+  void notice_once_a_second(std::error_code error) noexcept;
+  task<shutdown_report> await_signal(signal_set& asked, shutdown_options options);
+  task<bool> wait_until_empty(duration at_most);
+  template <class T>
+  T run_here(join_handle<T> handle);
+
+  runtime* const runtime_;
+  loop* const loop_;
+  const tcp::serve_options options_;
+  socket_address address_;
+  std::vector<tcp::listener> doors_;
+  semaphore permits_;
+  atomic<std::size_t> live_{0}, accepted_{0}, failed_{0}, refused_{0};
+  atomic<bool> ending_{false};
+  atomic<std::int64_t> noticed_{0};
+  auto_reset_event ended_;
+  bool over_ = false;
+  std::vector<join_handle<>> acceptors_;
+  scope connections_;  // the last member: its end waits for them
+};
+
+template <class T>
+std::error_code error_of(const T&) noexcept {
+  return {};
+}
+template <class T>
+std::error_code error_of(const result<T>& returned) noexcept {
+  return returned ? std::error_code{} : returned.error();
+}
+
+template <class Handler, class... Args>
+class server_of final : public server_core {
+ public:
+  template <class Where>
+  server_of(Where& where, const tcp::serve_options& options, Handler&& handler, Args&&... args)
+      : server_core(where, options), call_(std::move(handler), std::move(args)...) {}
+
+ private:
+  using call = std::tuple<Handler, Args...>;
+  using returned = std::invoke_result_t<Handler&, tcp::stream, Args&...>;
+
+  static decltype(auto) invoke(call& what, tcp::stream&& peer) {
+    return std::apply([&](Handler& handler, Args&... args) -> returned { return handler(std::move(peer), args...); },
+                      what);
+  }
+
+  static task<> run_task(server_core* of, call what, tcp::stream peer) {
+    guard around(*static_cast<server_of*>(of), peer);
+    try {
+      auto work = invoke(what, std::move(peer));
+      if constexpr (std::is_void_v<typename returned::value_type>) co_await std::move(work);
+      else around.returned(error_of(co_await std::move(work)));
+    } catch (...) {
+      around.threw();
+    }
+  }
+  static void run_fiber(server_core* of, call what, tcp::stream peer) {
+    guard around(*static_cast<server_of*>(of), peer);
+    try {
+      if constexpr (std::is_void_v<returned>) invoke(what, std::move(peer));
+      else around.returned(error_of(invoke(what, std::move(peer))));
+    } catch (...) {
+      around.threw();
+    }
+  }
+
+  void begin(tcp::stream peer) override {
+    if constexpr (is_task<returned>)
+      static_cast<void>(spawn(connections_scope(), options_of_connections(), &run_task, this, call_, std::move(peer)));
+    else
+      static_cast<void>(spawn(connections_scope(), options_of_connections(), &run_fiber, this, call_, std::move(peer)));
+  }
+
+  call call_;
+};
+
+}  // namespace detail
+
+}  // namespace hocket::inline HOCKET_ABI

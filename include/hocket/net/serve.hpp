@@ -1,0 +1,88 @@
+// tcp::serve: a server that has one listener for each worker, limits, and an end in order.
+//
+//   task<result<void>> echo(tcp::stream peer) {
+//     std::array<char, 512> buffer;
+//     while (std::size_t n = co_await or_return(within(30s, peer.read_some(buffer))))
+//       co_await or_return(peer.write_all(std::span(buffer.data(), n)));
+//     co_return {};
+//   }
+//   int main() {
+//     runtime rt;
+//     auto server = tcp::serve(rt, "[::]:7000", echo).value();
+//     server.run_until(SIGTERM, {.drain = 10s});
+//   }
+//
+// The order of its arguments is that of spawn: where, the address, options, the handler, and what the handler is called
+// with behind the connection. All of these are copied for each connection: std::ref shows what is shared. A handler
+// that returns a task runs as a task, any other as a fiber (include <hocket/fiber/spawn.hpp>).
+//
+// Listeners. On a runtime each worker has a listener of its own, with SO_REUSEPORT: the system deals the connections,
+// and a connection begins at the worker that accepted it. On a loop there is one.
+//
+// Limits. With `most_connections` as many at most are served at a time; further ones wait in the
+// system's queue, and one at each listener. If there
+// are no descriptors left, connections are accepted and closed at once, by a descriptor that is kept for that, so
+// that peers see an end; a notice tells of it once a second.
+//
+// Errors. A handler may return a result, or throw: on_error hears of it, else it is counted.
+//
+// The end. shutdown(), run_until(): refuse (what waits in the system's queue is served, then the listeners are
+// closed), drain, cancel, kill, each in its time, and a report. The destructor of a server that runs kills; on a
+// runtime it waits for the end of all connections, and on a loop it runs the loop for that.
+//
+// Thread safety. connections(), counts(): any thread. The rest: one thread at a time.
+#pragma once
+#include <hocket/coro/spawn.hpp>
+#include <hocket/net/detail/server_core.hpp>
+#include <hocket/net/tcp.hpp>
+#include <initializer_list>
+#include <memory>
+
+namespace hocket::inline HOCKET_ABI::tcp {
+
+class server {
+ public:
+  explicit server(std::unique_ptr<detail::server_core> core) noexcept;
+  server(server&&) noexcept;
+  server& operator=(server&&) noexcept;
+  ~server();
+
+  // Of the listeners; the port that was chosen, if it was to be any.
+  const socket_address& local_address() const noexcept;
+  std::size_t connections() const noexcept;
+  server_counts counts() const noexcept;
+
+  // By a coroutine. Ends the server in order, in the times that the options say.
+  task<shutdown_report> shutdown(shutdown_options options = {});
+
+  // By a plain thread. Until the process gets the signal, or one of the signals; then shutdown(). On a loop it runs the
+  // loop. Throws what signal_set does.
+  shutdown_report run_until(int signal, const shutdown_options& options = {}) { return run_until({signal}, options); }
+  shutdown_report run_until(std::initializer_list<int> signals, const shutdown_options& options = {});
+
+ private:
+  std::unique_ptr<detail::server_core> core_;
+};
+
+// Errors: invalid_argument for a malformed address; those of the listeners, as address_in_use; what the making of a
+// driver fails with.
+template <class Where, class Handler, class... Args>
+  requires(!std::is_same_v<std::remove_cvref_t<Handler>, serve_options>)
+result<server> serve(Where& where, const socket_address& address, const serve_options& options, Handler handler,
+                     Args... args) {
+  static_assert(
+      std::is_invocable_v<Handler&, stream, Args&...>,
+      "hocket: the handler of tcp::serve is called with a tcp::stream by value, and with copies of the further "
+      "arguments: pass std::ref for what it takes by reference");
+  auto core =
+      std::make_unique<detail::server_of<Handler, Args...>>(where, options, std::move(handler), std::move(args)...);
+  if (const std::error_code error = core->open(address)) return failure(error);
+  return server(std::move(core));
+}
+template <class Where, class Handler, class... Args>
+  requires(!std::is_same_v<std::remove_cvref_t<Handler>, serve_options>)
+result<server> serve(Where& where, const socket_address& address, Handler handler, Args... args) {
+  return serve(where, address, serve_options{}, std::move(handler), std::move(args)...);
+}
+
+}  // namespace hocket::inline HOCKET_ABI::tcp

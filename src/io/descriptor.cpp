@@ -1,0 +1,102 @@
+#include <hocket/io/descriptor.hpp>
+#include <io/descriptor_table.hpp>
+#include <io/kernel.hpp>
+
+#include <cerrno>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+namespace hocket::inline HOCKET_ABI {
+
+using namespace detail;
+
+namespace detail {
+
+failure failure_of_transfer(int error) noexcept {
+  if (error == transfer::end_of_stream) return failure(errc::end_of_stream);
+  return failure(std::error_code(error, std::system_category()));
+}
+
+open_descriptor& no_descriptor() noexcept {
+  alignas(open_descriptor) static std::byte memory[sizeof(open_descriptor)];
+  static open_descriptor* const none = [] {
+    auto* const made = ::new (memory) open_descriptor(0);
+    made->open(kernel::instance(), -1, descriptor_kind::other);
+    made->close();
+    return made;
+  }();
+  return *none;
+}
+
+transfer::transfer(direction& of, call_kind which, void* bytes, std::size_t count, bool all) noexcept
+    : side(&of), data(bytes), size(count), generation(of.of().generation()), kind(which), whole(all) {}
+
+namespace {
+
+direction& side_of(open_descriptor& of, looking what) noexcept {
+  return what == looking::in ? of.in : what == looking::out ? of.out : of.peer;
+}
+
+std::size_t events_of(looking what) noexcept {
+  return what == looking::in ? POLLIN : what == looking::out ? POLLOUT : POLLRDHUP;
+}
+
+}  // namespace
+
+look_operation::look_operation(open_descriptor& of, looking what) noexcept
+    : transfer_operation(side_of(of, what), call_kind::look, nullptr, events_of(what)) {}
+
+}  // namespace detail
+
+namespace {
+
+descriptor_kind kind_of(int number) noexcept {
+  int type = 0;
+  socklen_t size = sizeof type;
+  if (::getsockopt(number, SOL_SOCKET, SO_TYPE, &type, &size) != 0) return descriptor_kind::other;
+  int domain = 0, protocol = 0;
+  size = sizeof domain;
+  static_cast<void>(::getsockopt(number, SOL_SOCKET, SO_DOMAIN, &domain, &size));
+  size = sizeof protocol;
+  static_cast<void>(::getsockopt(number, SOL_SOCKET, SO_PROTOCOL, &protocol, &size));
+  const bool is_tcp = (domain == AF_INET || domain == AF_INET6) && protocol == IPPROTO_TCP;
+  return is_tcp ? descriptor_kind::stream : descriptor_kind::socket;
+}
+
+}  // namespace
+
+result<descriptor> descriptor::adopt(int number) noexcept {
+  const int flags = ::fcntl(number, F_GETFL);
+  if (flags < 0 || ((flags & O_NONBLOCK) == 0 && ::fcntl(number, F_SETFL, flags | O_NONBLOCK) < 0))
+    return failure_of_transfer(errno);
+  return take_over(number, kind_of(number));
+}
+
+result<descriptor> descriptor::take_over(int number, descriptor_kind kind) noexcept {
+  open_descriptor* const one = descriptor_table::take(kernel::instance(), number, kind);
+  if (!one) return failure_of_transfer(ENOMEM);
+  return descriptor(*one);
+}
+
+int descriptor::number() const noexcept { return at_ && !at_->is_closed() ? at_->number() : -1; }
+
+void descriptor::close() noexcept {
+  if (at_) at_->close();
+}
+
+result<int> descriptor::release() noexcept {
+  if (number() < 0) return failure_of_transfer(EBADF);
+  const int released = at_->number();
+  if (!at_->release()) return failure_of_transfer(EBUSY);
+  std::exchange(at_, nullptr)->drop();
+  return released;
+}
+
+void descriptor::end() noexcept {
+  at_->close();
+  at_->drop();
+}
+
+}  // namespace hocket::inline HOCKET_ABI

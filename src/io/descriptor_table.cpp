@@ -1,0 +1,79 @@
+#include <hocket/base/detail/list.hpp>
+#include <io/descriptor_table.hpp>
+
+#include <array>
+#include <new>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+using primitive::locked;
+using primitive::thread_mutex;
+
+namespace {
+
+constexpr std::uint32_t per_block = 64, most_blocks = 1 << 15;  // two million descriptors
+
+struct block {
+  alignas(open_descriptor) std::array<std::byte, per_block * sizeof(open_descriptor)> places;
+  open_descriptor& operator[](std::uint32_t place) noexcept {
+    return *std::launder(reinterpret_cast<open_descriptor*>(places.data() + place * sizeof(open_descriptor)));
+  }
+};
+
+// Guarded by the mutex, but for the blocks, which are read by any thread.
+constinit thread_mutex mutex;
+constinit std::array<primitive::atomic<block*>, most_blocks> blocks;
+std::uint32_t block_count = 0;
+list<open_descriptor>& unused() noexcept {
+  alignas(list<open_descriptor>) static std::array<std::byte, sizeof(list<open_descriptor>)> memory;
+  static auto* const all = ::new (memory.data()) list<open_descriptor>;  // never destroyed
+  return *all;
+}
+
+// Under the mutex.
+bool grow() noexcept {
+  if (block_count == most_blocks) return false;
+  auto* const fresh = new (std::nothrow) block;
+  if (!fresh) return false;
+  for (std::uint32_t i = 0; i < per_block; ++i) {
+    auto* const one =
+        ::new (fresh->places.data() + i * sizeof(open_descriptor)) open_descriptor(block_count * per_block + i);
+    unused().push_back(*one);
+  }
+  // ORDER: release, pairs with the load in find(): the descriptors are whole.
+  blocks[block_count++].store(fresh, std::memory_order_release);
+  return true;
+}
+
+}  // namespace
+
+open_descriptor* descriptor_table::take(backend& of, int number, descriptor_kind kind) noexcept {
+  open_descriptor* one = nullptr;
+  {
+    locked guard(mutex);
+    if (unused().empty() && !grow()) return nullptr;
+    one = &unused().pop_front();
+  }
+  one->open(of, number, kind);
+  return one;
+}
+
+// The one used last is used next: its lines are in the cache.
+void descriptor_table::give_back(open_descriptor& one) noexcept {
+  locked guard(mutex);
+  unused().push_front(one);
+}
+
+std::uint64_t descriptor_table::tag_of(const open_descriptor& one) noexcept {
+  return std::uint64_t{one.generation()} << 32 | one.index();
+}
+
+open_descriptor* descriptor_table::find(std::uint64_t tag) noexcept {
+  const auto index = static_cast<std::uint32_t>(tag);
+  // ORDER: acquire, pairs with the store in grow().
+  block* const in = blocks[index / per_block].load(std::memory_order_acquire);
+  open_descriptor& one = (*in)[index % per_block];
+  return one.generation() == tag >> 32 ? &one : nullptr;
+}
+
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,0 +1,19 @@
+// All open descriptors of the process, by index. Memory is never given back: an event of epoll may tell of a descriptor
+// that is closed (open_descriptor.hpp).
+#pragma once
+#include <hocket/io/detail/open_descriptor.hpp>
+#include <cstdint>
+
+namespace hocket::inline HOCKET_ABI::detail::descriptor_table {
+
+// An open descriptor with that number; null: there is no memory, or there are too many. O(1).
+open_descriptor* take(backend& of, int number, descriptor_kind kind) noexcept;
+// It is used no more.
+void give_back(open_descriptor& one) noexcept;
+
+// What the driver hands to the system, and what comes back with an event: the descriptor, or null if it has another
+// generation by now. Any thread.
+std::uint64_t tag_of(const open_descriptor& one) noexcept;
+open_descriptor* find(std::uint64_t tag) noexcept;
+
+}  // namespace hocket::inline HOCKET_ABI::detail::descriptor_table

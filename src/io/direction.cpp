@@ -1,0 +1,358 @@
+#include <hocket/io/detail/direction.hpp>
+#include <hocket/io/detail/open_descriptor.hpp>
+
+#include "io/place.hpp"
+
+#include <cerrno>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+using primitive::grant;
+using primitive::locked;
+using primitive::suspension;
+
+// --- the coroutine's side
+
+// How often a coroutine repeats a call that has done as much as one call does. Then the driver goes on.
+static constexpr unsigned most_calls = 16;
+
+bool direction::try_now(transfer& what) noexcept {
+  if (!try_take()) {
+    // ORDER: relaxed, pairs with nothing: `closed` is never left while an operation may begin.
+    if (!is(word_.load(std::memory_order_relaxed), closed)) return false;
+    what.fail(EBADF);
+    return true;
+  }
+  if (what.generation == of_.generation()) return carry_on(what);
+  leave(false);  // its descriptor is gone
+  what.fail(EBADF);
+  return true;
+}
+
+bool direction::try_take() noexcept {
+  // ORDER: relaxed, pairs with nothing: a hint that the exchange verifies.
+  word seen = word_.load(std::memory_order_relaxed);
+  while (is(seen, ready)) {
+    // ORDER: acquire, pairs with the exchange in leave(): calls are made one after the other; and with that in edge():
+    // the call sees what the edge tells of.
+    if (word_.compare_exchange_weak(seen, busy, std::memory_order_acquire, std::memory_order_relaxed)) return true;
+  }
+  return false;
+}
+
+// The caller has the word.
+bool direction::carry_on(transfer& what) noexcept {
+  for (unsigned calls = 1;; ++calls) {
+    const call_end end = of_.carry_out(what);
+    if (end == call_end::blocks) {
+      if (would_block()) return false;
+    } else if (end != call_end::more || calls == most_calls) {
+      leave(end == call_end::drained);
+      return end != call_end::more;
+    }
+  }
+}
+
+// False: an edge has come meanwhile, and the call is to be made again.
+bool direction::would_block() noexcept {
+  // ORDER: relaxed, pairs with nothing: a hint that the exchange verifies.
+  word seen = word_.load(std::memory_order_relaxed);
+  for (;;) {
+    if (seen & edged) {
+      // ORDER: acquire, pairs with the exchange in edge(): the next call sees what the edge tells of.
+      if (word_.compare_exchange_weak(seen, seen & ~edged, std::memory_order_acquire, std::memory_order_relaxed))
+        return false;
+    } else {
+      if (seen & (line | closing)) return leave(true), true;
+      // ORDER: release, pairs with the acquires of the party that takes the word next: calls are made one after the
+      // other.
+      if (word_.compare_exchange_weak(seen, idle, std::memory_order_release, std::memory_order_relaxed)) return true;
+    }
+  }
+}
+
+// The caller has the word, and gives it up. `drained`: the next call would block, unless an edge has come.
+void direction::leave(bool drained) noexcept {
+  // ORDER: relaxed, pairs with nothing: a hint that the exchange verifies.
+  word seen = word_.load(std::memory_order_relaxed);
+  for (;;) {
+    if (seen & closing) return finish_close();
+    if (seen & line) {
+      waiter* const next = next_in_line();
+      if (next && of_.hand_over(*next)) return;
+      if (next) end(*next, ECANCELED);  // its driver has ended
+      // ORDER: relaxed, as above.
+      seen = word_.load(std::memory_order_relaxed);
+      continue;
+    }
+    const word next = drained && (seen & edged) == 0 ? idle : ready;
+    // ORDER: release, pairs with the acquires of the party that takes the word next: calls are made one after the
+    // other.
+    if (word_.compare_exchange_weak(seen, next, std::memory_order_release, std::memory_order_relaxed)) return;
+  }
+}
+
+void direction::begin(suspension& wait, waiter& entry, transfer& what) noexcept {
+  entry.resource = &what;
+  entry.enlist(wait, *this);
+  listing how = listing::again;
+  while (how == listing::again) {
+    if (what.generation != of_.generation()) return end(entry, EBADF);
+    if (const int error = of_.attach_here()) return end(entry, error);
+    what.group = current_group();
+    how = list(entry);
+    if (how == listing::closed) return end(entry, EBADF);
+    if (how == listing::taken && !of_.hand_over(entry)) {
+      leave(false);  // another group has come meanwhile
+      how = listing::again;
+    }
+  }
+  if (how == listing::listed) stay_attached(entry);
+}
+
+// See open_descriptor.hpp.
+void direction::stay_attached(waiter& entry) noexcept {
+  while (!of_.is_attached()) {
+    const int error = of_.attach_here();
+    if (error == 0) continue;
+    if (detach(entry)) end(entry, error);
+    return;
+  }
+}
+
+direction::listing direction::list(waiter& entry) noexcept {
+  // ORDER: relaxed, pairs with nothing: a hint that the exchanges verify.
+  word seen = word_.load(std::memory_order_relaxed);
+  for (;;) {
+    if (is(seen, closed)) return listing::closed;
+    if (is_waiter(seen) || state_of(seen) == busy) {
+      const listing how = get_in_line(entry);
+      if (how != listing::again) return how;
+      // ORDER: relaxed, as above.
+      seen = word_.load(std::memory_order_relaxed);
+      continue;
+    }
+    const bool takes = state_of(seen) == ready;
+    // ORDER: acq_rel, release pairs with the exchange in edge(): the party that serves the waiter sees what it asks
+    // for; acquire as in try_take(), and pairs with that in in_use(): is_attached() comes after it.
+    if (word_.compare_exchange_weak(seen, takes ? busy : word_of(entry), std::memory_order_acq_rel,
+                                    std::memory_order_relaxed))
+      return takes ? listing::taken : listing::listed;
+  }
+}
+
+// The mark is made under the mutex, so next_in_line() and detach() find the waiter behind it.
+direction::listing direction::get_in_line(waiter& entry) noexcept {
+  locked guard(of_.mutex());
+  // ORDER: relaxed, pairs with nothing: a hint that the exchange verifies.
+  word seen = word_.load(std::memory_order_relaxed);
+  do {
+    if (!is_waiter(seen) && state_of(seen) != busy) return listing::again;
+    if (!is_waiter(seen) && (seen & closing)) return listing::closed;
+    // ORDER: relaxed, pairs with nothing: the line is guarded by the mutex.
+  } while (!word_.compare_exchange_weak(seen, seen | line, std::memory_order_relaxed, std::memory_order_relaxed));
+  line_.push_back(entry);
+  return listing::listed;
+}
+
+// --- the driver's side
+
+// An edge that the word tells of already is stored again: a party that takes the word next must see this edge.
+primitive::waiter* direction::edge() noexcept {
+  // ORDER: relaxed, pairs with nothing: the exchange verifies it.
+  word seen = word_.load(std::memory_order_relaxed);
+  for (;;) {
+    word next = seen | edged;
+    if (is_waiter(seen)) next = busy | (seen & line);
+    else if (state_of(seen) == closed) return nullptr;
+    else if (state_of(seen) != busy) next = ready;
+    // ORDER: acq_rel, acquire pairs with that in list(): what the waiter asks for is visible; release pairs with the
+    // acquires of the party that takes the word next: its call comes after the edge.
+    if (word_.compare_exchange_weak(seen, next, std::memory_order_acq_rel, std::memory_order_relaxed))
+      return is_waiter(seen) ? &waiter_of(seen) : nullptr;
+  }
+}
+
+primitive::waiter* direction::serve(waiter& entry) noexcept {
+  transfer& what = transfer_of(entry);
+  bool drained = true;
+  for (;;) {
+    const call_end end = of_.carry_out(what);
+    if (end == call_end::more) {
+      if (!is_over(entry)) return &entry;
+      drained = false;
+      break;
+    }
+    if (end != call_end::blocks) {
+      drained = end == call_end::drained;
+      break;
+    }
+    const listing how = list_again(entry);
+    if (how == listing::listed) return nullptr;
+    if (how != listing::again) break;
+  }
+  grant won = entry.claim_popped();
+  leave(drained);
+  won.post();
+  return nullptr;
+}
+
+// The call would block. `again`: an edge has come. `over`: the waiter must be let go of.
+direction::listing direction::list_again(waiter& entry) noexcept {
+  // ORDER: relaxed, pairs with nothing: a hint that the exchanges verify.
+  word seen = word_.load(std::memory_order_relaxed);
+  for (;;) {
+    if (seen & (over | closing)) {
+      if (is_over(entry)) return listing::over;
+      // ORDER: relaxed, as above.
+      seen = word_.load(std::memory_order_relaxed);
+      continue;
+    }
+    const bool again = (seen & edged) != 0;
+    const word next = again ? seen & ~edged : word_of(entry) | (seen & line);
+    // ORDER: acq_rel, pairs with those in edge() and leave(), as in list().
+    if (word_.compare_exchange_weak(seen, next, std::memory_order_acq_rel, std::memory_order_relaxed))
+      return again ? listing::again : listing::listed;
+  }
+}
+
+// For the party that serves the waiter: its wait has ended otherwise, or the descriptor is being closed.
+bool direction::is_over(waiter& entry) noexcept {
+  // ORDER: relaxed, pairs with nothing: a hint; what close() did before need not be seen.
+  const word seen = word_.load(std::memory_order_relaxed);
+  if (seen & closing) return transfer_of(entry).fail(ECANCELED), true;
+  if ((seen & over) == 0) return false;
+  // ORDER: acquire, pairs with the exchange in unlist(): the wait is decided by then, if the mark is meant for it.
+  word_.fetch_and(~over, std::memory_order_acquire);
+  return entry.decided();
+}
+
+void direction::fail(waiter& entry, int error) noexcept {
+  end(entry, error);
+  leave(true);
+}
+
+// The waiter is in no word and no line.
+void direction::end(waiter& entry, int error) noexcept {
+  transfer_of(entry).fail(error);
+  entry.claim_popped().post();
+}
+
+// --- the line
+
+// For the party that has the word. Null: those who waited have left.
+primitive::waiter* direction::next_in_line() noexcept {
+  locked guard(of_.mutex());
+  if (line_.empty()) return nullptr;
+  waiter& next = line_.front();
+  take_out_of_line(next);
+  return &next;
+}
+
+// Under the mutex.
+void direction::take_out_of_line(waiter& entry) noexcept {
+  primitive::wait_line::erase(entry);
+  // ORDER: relaxed, pairs with nothing: the line is guarded by the mutex.
+  if (line_.empty()) word_.fetch_and(~line, std::memory_order_relaxed);
+}
+
+// --- the end of a wait, by any thread
+
+bool direction::detach(waiter& entry) noexcept {
+  if (take_out_of_word(word_of(entry))) return true;
+  locked guard(of_.mutex());
+  return unlist(entry);
+}
+
+// Under the mutex.
+bool direction::unlist(waiter& entry) noexcept {
+  if (entry.linked()) return take_out_of_line(entry), true;
+  // ORDER: relaxed, pairs with nothing: a hint that the exchanges verify.
+  word seen = word_.load(std::memory_order_relaxed);
+  for (;;) {
+    if ((seen & ~line) == word_of(entry)) {
+      if ((seen & line) ? promote_instead_of(seen) : take_out_of_word(seen)) return true;
+    } else if (!is(seen, busy)) {
+      return false;  // it was served
+      // ORDER: release, pairs with the exchange in is_over(): the wait is decided.
+    } else if (word_.compare_exchange_weak(seen, seen | over, std::memory_order_release, std::memory_order_relaxed)) {
+      return false;
+    }
+    // ORDER: relaxed, as above.
+    seen = word_.load(std::memory_order_relaxed);
+  }
+}
+
+// `seen` is the waiter alone.
+bool direction::take_out_of_word(word seen) noexcept {
+  // ORDER: acquire, pairs with the exchange in list_again(): what the driver did for it is visible.
+  return word_.compare_exchange_strong(seen, idle, std::memory_order_acquire, std::memory_order_relaxed);
+}
+
+// Under the mutex. The first in the line takes the place of the waiter in the word. It leaves the line before that,
+// because the driver may serve and free it at once.
+bool direction::promote_instead_of(word seen) noexcept {
+  waiter& next = line_.pop_front();
+  // ORDER: acq_rel, acquire as in take_out_of_word(); release pairs with the exchange in edge(): what the next one asks
+  // for is visible.
+  if (word_.compare_exchange_strong(seen, word_of(next) | (line_.empty() ? 0 : line), std::memory_order_acq_rel,
+                                    std::memory_order_relaxed))
+    return true;
+  line_.push_front(next);
+  return false;
+}
+
+// --- closing
+
+void direction::close() noexcept {
+  // ORDER: relaxed, pairs with nothing: a hint that the exchange verifies.
+  word seen = word_.load(std::memory_order_relaxed);
+  for (;;) {
+    if (!is_waiter(seen) && (state_of(seen) == closed || (seen & closing))) return;
+    const bool owned = !is_waiter(seen) && state_of(seen) == busy;
+    const word next = owned ? seen | closing : busy | closing | (is_waiter(seen) ? seen & line : 0);
+    // ORDER: acquire, pairs with the exchanges in list(), list_again() and leave(): what the waiter asks for is
+    // visible, and the calls that were made before.
+    if (!word_.compare_exchange_weak(seen, next, std::memory_order_acquire, std::memory_order_relaxed)) continue;
+    if (is_waiter(seen)) fail(waiter_of(seen), ECANCELED);
+    else if (!owned) finish_close();
+    return;
+  }
+}
+
+// The caller has the word, with the mark `closing`: nobody gets in line any more.
+void direction::finish_close() noexcept {
+  while (waiter* const next = next_in_line()) end(*next, ECANCELED);
+  // ORDER: relaxed, pairs with nothing: the descriptor counts its directions, and that orders what comes next.
+  word_.store(closed, std::memory_order_relaxed);
+  of_.direction_closed();
+}
+
+bool direction::try_hold() noexcept {
+  // ORDER: relaxed, pairs with nothing: a hint that the exchange verifies.
+  word seen = word_.load(std::memory_order_relaxed);
+  while (is(seen, ready) || is(seen, idle)) {
+    // ORDER: acquire, pairs with the exchange in leave(), as in try_take().
+    if (word_.compare_exchange_weak(seen, busy, std::memory_order_acquire, std::memory_order_relaxed)) return true;
+  }
+  return false;
+}
+
+void direction::reopen() noexcept {
+  // ORDER: relaxed, pairs with nothing: no other thread knows the descriptor.
+  word_.store(ready, std::memory_order_relaxed);
+}
+
+bool direction::in_use() noexcept {
+  // ORDER: acq_rel, release pairs with the exchange in list(): a waiter that is not seen here finds its group gone.
+  const word seen = word_.fetch_or(0, std::memory_order_acq_rel);
+  return is_waiter(seen) || state_of(seen) == busy;
+}
+
+std::size_t direction::waiting() const noexcept {
+  // ORDER: relaxed, pairs with nothing: a look.
+  const word seen = word_.load(std::memory_order_relaxed);
+  return is_waiter(seen) || (state_of(seen) == busy && (seen & line)) ? 1 : 0;
+}
+
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,0 +1,55 @@
+// The driver of the kernel's descriptors: an epoll, edge-triggered, and an eventfd that ends its sleep.
+//
+// Each descriptor is registered once, for both directions and the end of its peer. So a request costs no epoll_ctl(2).
+// The price: an event tells all that is ready, also what nobody waits for, and an edge may tell of nothing new.
+//
+// Sleeping. The owner sleeps in epoll_wait(2), and the eventfd is one of its descriptors, level-triggered. An inbox
+// wakes at most once for each sleep, so a request in a busy program never touches the eventfd. Its low half counts
+// wakes. Its high half counts rings: nobody has woken the owner, but it has pending transfers (io_driver.hpp).
+#pragma once
+#include <hocket/base/result.hpp>
+#include <hocket/io/detail/io_driver.hpp>
+#include <array>
+#include <ctime>
+#include <sys/epoll.h>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+class epoll_driver final : public io_driver {
+ public:
+  // Of the thread that calls; made, if there is none.
+  static result<io_driver*> here() noexcept;
+
+  epoll_driver(int epoll, int bell, const driver_owner& owner) noexcept;
+  ~epoll_driver() override;
+
+  [[nodiscard]] bool park(time_point until) noexcept override;
+  void await_wake() noexcept override;
+  void wake() noexcept override;
+  void poll() noexcept override;
+  void assist() noexcept override;
+  int descriptor() const noexcept override { return epoll_; }
+
+ private:
+  static constexpr int most_events = 128;
+  static constexpr std::uint64_t the_bell = ~std::uint64_t{0};
+
+  int start_watching(open_descriptor& one) noexcept override;
+  void stop_watching(open_descriptor& one) noexcept override;
+  void ring() noexcept override;
+
+  void collect(const timespec* limit) noexcept;
+  void take_in(long got) noexcept;
+  void read_bell() noexcept;
+  bool take_wake() noexcept;
+  void tell_of(const epoll_event& event) noexcept;
+
+  const int epoll_;
+  const int bell_;
+  // The owner's.
+  std::array<epoll_event, most_events> events_;
+  int collected_ = 0;
+  bool woken_ = false;
+};
+
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,0 +1,103 @@
+#include <hocket/base/fatal.hpp>
+#include <hocket/io/detail/io_driver.hpp>
+#include <hocket/io/detail/open_descriptor.hpp>
+
+#include "io/place.hpp"
+
+#include <cerrno>
+#include <utility>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+using primitive::locked;
+using primitive::waiter;
+
+namespace {
+
+transfer& transfer_of(waiter& entry) noexcept { return *static_cast<transfer*>(entry.resource); }
+
+}  // namespace
+
+io_driver::io_driver(std::uint32_t turns_between_polls, const driver_owner& owner) noexcept
+    : driver(turns_between_polls), owner_(current_owner()), is_guest_(owner.is_guest) {}
+
+io_driver::~io_driver() { debug_expects(attached_.empty(), "a driver ended beside its waits", "call end_all_waits()"); }
+
+int io_driver::attach(registration& one) noexcept {
+  const int error = start_watching(one.of);
+  if (error != 0 && error != EPERM) return error;
+  locked guard(mutex_);
+  attached_.push_back(one);
+  return error;
+}
+
+void io_driver::detach(registration& one) noexcept {
+  stop_watching(one.of);
+  locked guard(mutex_);
+  list<registration>::erase(one);
+}
+
+std::size_t io_driver::waiting() const noexcept {
+  locked guard(mutex_);
+  std::size_t count = 0;
+  for (const registration& one : attached_) count += one.of.waiting();
+  // ORDER: relaxed, pairs with nothing: guarded by the mutex.
+  for (const transfer* one = pending_.load(std::memory_order_relaxed); one; one = one->next) ++count;
+  return count;
+}
+
+// --- pending transfers
+
+void io_driver::add_pending(waiter& entry) noexcept {
+  transfer& what = transfer_of(entry);
+  what.next = nullptr;
+  what.pending = &entry;
+  {
+    locked guard(mutex_);
+    // ORDER: relaxed, pairs with nothing: guarded by the mutex.
+    if (transfer* const first = pending_.load(std::memory_order_relaxed); first) last_pending_->next = &what;
+    // ORDER: relaxed, pairs with nothing: guarded by the mutex; ring() orders it before the owner's next look.
+    else pending_.store(&what, std::memory_order_relaxed);
+    last_pending_ = &what;
+  }
+  if (is_guest_ || current_owner() != owner_) ring();
+}
+
+void io_driver::go_on_with(direction& of, waiter& entry) noexcept {
+  if (waiter* const later = of.serve(entry)) add_pending(*later);
+}
+
+[[gnu::noinline]] transfer* io_driver::take_all_pending() noexcept {
+  locked guard(mutex_);
+  // ORDER: relaxed, pairs with nothing: guarded by the mutex.
+  transfer* const first = pending_.load(std::memory_order_relaxed);
+  // ORDER: relaxed, pairs with nothing: as above.
+  pending_.store(nullptr, std::memory_order_relaxed);
+  return first;
+}
+
+[[gnu::noinline]] void io_driver::go_on_with_all(transfer* pending) noexcept {
+  while (pending) {
+    transfer& what = *std::exchange(pending, pending->next);
+    go_on_with(*what.side, *what.pending);
+  }
+}
+
+// --- the end
+
+// When no descriptor is attached, nothing is added to what is pending.
+void io_driver::end_all_waits() noexcept {
+  while (registration* const one = first_attached()) one->of.detach_from(*this);
+  for (transfer* next = take_pending(); next;) {
+    transfer& what = *std::exchange(next, next->next);
+    what.side->fail(*what.pending, ECANCELED);
+  }
+}
+
+// A descriptor may be closed before the caller gets to it.
+registration* io_driver::first_attached() noexcept {
+  locked guard(mutex_);
+  return attached_.empty() ? nullptr : &attached_.front();
+}
+
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,0 +1,132 @@
+#include <hocket/io/detail/open_descriptor.hpp>
+#include <io/epoll_driver.hpp>
+#include <io/kernel.hpp>
+#include <io/platform/system_calls.hpp>
+
+#include <algorithm>
+#include <poll.h>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+namespace {
+
+// What one party moves at once. Then the others have their turn.
+constexpr std::size_t most_bytes = 65536;
+
+call_end ended(transfer& what, call_end how) noexcept {
+  what.ended = true;
+  return how;
+}
+
+// A call that moved nothing.
+call_end failed(transfer& what, long error) noexcept {
+  if (error == -EAGAIN || error == -EWOULDBLOCK) return call_end::blocks;
+  what.fail(static_cast<int>(-error));
+  return call_end::done;
+}
+
+// `moved` of `asked` bytes, at least 1. A stream that did less than asked has no more, or no more room.
+call_end moved(const open_descriptor& at, transfer& what, std::size_t moved, std::size_t asked) noexcept {
+  const bool drained = moved < asked && at.kind() == descriptor_kind::stream;
+  what.done += moved;
+  if (!what.whole || what.done == what.size) return ended(what, drained ? call_end::drained : call_end::done);
+  return drained ? call_end::blocks : call_end::more;
+}
+
+long read_bytes(const open_descriptor& at, char* to, std::size_t size) noexcept {
+  if (at.kind() == descriptor_kind::other) return system_calls::told(::read(at.number(), to, size));
+  return system_calls::receive(at.number(), to, size);
+}
+
+long write_bytes(const open_descriptor& at, const char* from, std::size_t size) noexcept {
+  if (at.kind() == descriptor_kind::other) return system_calls::write_without_signal(at.number(), from, size);
+  return system_calls::send(at.number(), from, size);
+}
+
+call_end read(const open_descriptor& at, transfer& what) noexcept {
+  const std::size_t asked = std::min(what.size - what.done, most_bytes);
+  long got = 0;
+  do got = read_bytes(at, static_cast<char*>(what.data) + what.done, asked);
+  while (got == -EINTR);
+  if (got > 0) return moved(at, what, static_cast<std::size_t>(got), asked);
+  if (got < 0) return failed(what, got);
+  if (what.whole) what.fail(transfer::end_of_stream);
+  return ended(what, call_end::done);
+}
+
+call_end write(const open_descriptor& at, transfer& what) noexcept {
+  const std::size_t asked = std::min(what.size - what.done, most_bytes);
+  long put = 0;
+  do put = write_bytes(at, static_cast<const char*>(what.data) + what.done, asked);
+  while (put == -EINTR);
+  if (put == 0) put = -EIO;
+  return put < 0 ? failed(what, put) : moved(at, what, static_cast<std::size_t>(put), asked);
+}
+
+// Errors of a connection that ended before it was accepted, and those of its network (accept(2)): the next one.
+bool concerns_one_connection(long error) noexcept {
+  switch (-error) {
+    case EINTR:
+    case ECONNABORTED:
+    case EPROTO:
+    case ENOPROTOOPT:
+    case ENETDOWN:
+    case EHOSTDOWN:
+    case ENONET:
+    case EHOSTUNREACH:
+    case EOPNOTSUPP:
+    case ENETUNREACH: return true;
+    default: return false;
+  }
+}
+
+call_end accept(const open_descriptor& at, transfer& what) noexcept {
+  long got = 0;
+  do got = system_calls::told(::accept4(at.number(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  while (got < 0 && concerns_one_connection(got));
+  if (got < 0) return failed(what, got);
+  what.done = static_cast<std::size_t>(got);
+  return ended(what, call_end::done);
+}
+
+// Asked again, the system tells how far it is. (SO_ERROR is 0 while it is under way, too.)
+call_end connect(const open_descriptor& at, transfer& what) noexcept {
+  const long got = system_calls::told(
+      ::connect(at.number(), static_cast<const sockaddr*>(what.data), static_cast<socklen_t>(what.size)));
+  if (got == -EINPROGRESS || got == -EALREADY || got == -EINTR) {
+    what.done = 1;
+    return call_end::blocks;
+  }
+  if (got == 0 || (got == -EISCONN && what.done == 1)) return ended(what, call_end::done);
+  what.fail(static_cast<int>(-got));  // EAGAIN, too: the queue of a unix socket is full, and no edge tells when not
+  return call_end::done;
+}
+
+call_end look(const open_descriptor& at, transfer& what) noexcept {
+  pollfd one{at.number(), static_cast<short>(what.size), 0};
+  return ::poll(&one, 1, 0) > 0 ? ended(what, call_end::done) : call_end::blocks;
+}
+
+}  // namespace
+
+kernel& kernel::instance() noexcept {
+  static constinit kernel one;
+  return one;
+}
+
+call_end kernel::carry_out(open_descriptor& at, transfer& what) noexcept {
+  switch (what.kind) {
+    case call_kind::read: return read(at, what);
+    case call_kind::write: return write(at, what);
+    case call_kind::accept: return accept(at, what);
+    case call_kind::connect: return connect(at, what);
+    case call_kind::look: return look(at, what);
+  }
+  __builtin_unreachable();
+}
+
+result<io_driver*> kernel::driver_here() noexcept { return epoll_driver::here(); }
+
+void kernel::close(open_descriptor& gone) noexcept { ::close(gone.number()); }
+
+}  // namespace hocket::inline HOCKET_ABI::detail

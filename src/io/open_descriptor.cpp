@@ -1,0 +1,242 @@
+#include <hocket/base/detail/forks.hpp>
+#include <hocket/core/detail/current.hpp>
+#include <hocket/io/detail/io_driver.hpp>
+#include <hocket/io/detail/open_descriptor.hpp>
+
+#include "io/descriptor_table.hpp"
+#include "io/place.hpp"
+
+#include <array>
+#include <cerrno>
+#include <new>
+#include <utility>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+using primitive::locked;
+
+void open_descriptor::open(backend& of, int number, descriptor_kind kind) noexcept {
+  backend_ = &of;
+  number_ = number;
+  // ORDER: relaxed, pairs with nothing: no other thread uses the descriptor yet.
+  kind_.store(kind, std::memory_order_relaxed);
+  released_ = false;
+  // ORDER: relaxed, pairs with nothing: no other thread uses the descriptor yet.
+  closed_.store(false, std::memory_order_relaxed);
+  // ORDER: relaxed, pairs with nothing: no other thread uses the descriptor yet.
+  uses_.store(2, std::memory_order_relaxed);
+  // ORDER: relaxed, as above.
+  directions_.store(3, std::memory_order_relaxed);
+  in.reopen();
+  out.reopen();
+  peer.reopen();
+}
+
+void open_descriptor::close() noexcept {
+  // ORDER: relaxed, pairs with nothing: the owner has a use, too.
+  uses_.fetch_add(1, std::memory_order_relaxed);  // whoever is woken may give the descriptor up
+  // ORDER: relaxed, pairs with the load in is_closed(): a look.
+  closed_.store(true, std::memory_order_relaxed);
+  in.close();
+  out.close();
+  peer.close();
+  drop();
+}
+
+bool open_descriptor::enter_number() noexcept {
+  // ORDER: relaxed, pairs with nothing: the exchange verifies it.
+  std::uint32_t seen = directions_.load(std::memory_order_relaxed);
+  while (seen != 0 && !is_closed()) {
+    // ORDER: relaxed, pairs with nothing: the number is closed after the count is zero.
+    if (directions_.compare_exchange_weak(seen, seen + 1, std::memory_order_relaxed, std::memory_order_relaxed))
+      return true;
+  }
+  return false;
+}
+
+bool open_descriptor::release() noexcept {
+  if (is_closed()) return false;
+  const std::array<direction*, 3> sides{&in, &out, &peer};
+  for (std::size_t taken = 0; taken < sides.size(); ++taken) {
+    if (sides[taken]->try_hold()) continue;
+    while (taken > 0) sides[--taken]->let_go();
+    return false;
+  }
+  released_ = true;
+  close();
+  for (direction* one : sides) one->let_go();
+  return true;
+}
+
+void open_descriptor::direction_closed() noexcept {
+  // ORDER: acq_rel, pairs with itself: the last one closes the number after all calls.
+  if (directions_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  {
+    locked guard(mutex_);
+    drop_all();
+  }
+  if (!released_) backend_->close(*this);
+  drop();
+}
+
+// Not of a descriptor that has come in its place.
+void open_descriptor::expect_short_reads() noexcept {
+  descriptor_kind seen = descriptor_kind::stream;
+  // ORDER: relaxed, pairs with the load in kind(): see there.
+  kind_.compare_exchange_strong(seen, descriptor_kind::socket, std::memory_order_relaxed, std::memory_order_relaxed);
+}
+
+void open_descriptor::drop() noexcept {
+  // ORDER: acq_rel, pairs with itself: the next user comes after both.
+  if (uses_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  // ORDER: relaxed, pairs with nothing: see generation().
+  generation_.fetch_add(1, std::memory_order_relaxed);
+  descriptor_table::give_back(*this);
+}
+
+// --- who watches it
+
+int open_descriptor::attach_here() noexcept { return is_attached() ? 0 : attach_to_driver(); }
+
+bool open_descriptor::is_attached() noexcept {
+  const void* const group = current_group();
+  if (!group) return false;
+  // ORDER: relaxed, ordered after direction::list() by its acquire: see leave_unused().
+  if (group_.load(std::memory_order_relaxed) == group &&
+      // ORDER: relaxed, pairs with nothing: another process has other values.
+      forks_.load(std::memory_order_relaxed) == forks_so_far()) [[likely]]
+    return true;
+  locked guard(mutex_);
+  return find(group) != nullptr;
+}
+
+[[gnu::noinline]] int open_descriptor::attach_to_driver() noexcept {
+  const result<io_driver*> here = backend_->driver_here();
+  if (!here) return here.error().value();
+  int error = 0;
+  {
+    locked guard(mutex_);
+    // ORDER: relaxed, pairs with nothing: the last one that is closed takes the mutex after this.
+    if (directions_.load(std::memory_order_relaxed) == 0) return EBADF;  // the number is somebody else's by now
+    leave_unused();
+    error = attach_to(**here, current_group());
+  }
+  if (error != EPERM) return error;
+  take_for_ready();
+  return 0;
+}
+
+// Under the mutex. EPERM: it was attached, but the system tells nothing of it.
+int open_descriptor::attach_to(io_driver& here, const void* group) noexcept {
+  if (find(group)) return 0;
+  registration* const fresh = first_.at ? new (std::nothrow) registration(*this) : &first_;
+  if (!fresh) return ENOMEM;
+  const int error = here.attach(*fresh);
+  if (error != 0 && error != EPERM) {
+    if (fresh != &first_) delete fresh;
+    return error;
+  }
+  fresh->at = &here;
+  fresh->group = group;
+  fresh->forks = forks_so_far();
+  if (fresh != &first_) {
+    fresh->next = std::exchange(more_, fresh);
+    return error;
+  }
+  // ORDER: relaxed, pairs with nothing: see is_attached().
+  forks_.store(fresh->forks, std::memory_order_relaxed);
+  // ORDER: relaxed, pairs with nothing: see is_attached().
+  group_.store(group, std::memory_order_relaxed);
+  return error;
+}
+
+// Under the mutex.
+registration* open_descriptor::find(const void* group) noexcept {
+  const std::uint32_t forks = forks_so_far();
+  if (first_.at && first_.group == group && first_.forks == forks) return &first_;
+  for (registration* one = more_; one; one = one->next) {
+    if (one->group == group && one->forks == forks) return one;
+  }
+  return nullptr;
+}
+
+// Under the mutex, before a group attaches: those that nobody uses make room. See the header.
+void open_descriptor::leave_unused() noexcept {
+  if (!first_.at && !more_) return;
+  // ORDER: relaxed, ordered before the look by the release in direction::in_use(), against is_attached().
+  group_.store(nullptr, std::memory_order_relaxed);
+  if (!in_use()) return drop_all();
+  // ORDER: relaxed, pairs with nothing: see is_attached().
+  group_.store(first_.at ? first_.group : nullptr, std::memory_order_relaxed);
+}
+
+// Under the mutex. The driver of a parent process is the parent's, and so is what its epoll knows.
+void open_descriptor::drop(registration& one) noexcept {
+  if (one.forks == forks_so_far()) one.at->detach(one);
+  else list<registration>::erase(one);
+  one.at = nullptr;
+}
+
+// Under the mutex.
+void open_descriptor::drop_all() noexcept {
+  // ORDER: relaxed, pairs with nothing: see leave_unused().
+  group_.store(nullptr, std::memory_order_relaxed);
+  if (first_.at) drop(first_);
+  while (registration* const one = more_) {
+    more_ = one->next;
+    drop(*one);
+    delete one;
+  }
+}
+
+// Its calls never block, as those of regular files.
+void open_descriptor::take_for_ready() noexcept {
+  for (direction* one : {&in, &out}) {
+    primitive::waiter* const entry = one->edge();
+    if (entry && !hand_over(*entry)) one->fail(*entry, ECANCELED);
+  }
+}
+
+bool open_descriptor::hand_over(primitive::waiter& entry) noexcept {
+  locked guard(mutex_);
+  registration* const one = find(static_cast<transfer*>(entry.resource)->group);
+  if (one) one->at->add_pending(entry);
+  return one != nullptr;
+}
+
+// --- for drivers
+
+// Waiters of other groups go on at theirs.
+void open_descriptor::detach_from(io_driver& gone) noexcept {
+  const std::array<direction*, 3> sides{&in, &out, &peer};
+  std::array<primitive::waiter*, 3> waiters{};
+  {
+    locked guard(mutex_);
+    drop_of(gone);
+    for (std::size_t i = 0; i < sides.size(); ++i) waiters[i] = sides[i]->edge();
+  }
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    if (waiters[i] && !hand_over(*waiters[i])) sides[i]->fail(*waiters[i], ECANCELED);
+  }
+}
+
+// Under the mutex.
+void open_descriptor::drop_of(const io_driver& gone) noexcept {
+  if (first_.at == &gone) {
+    // ORDER: relaxed, pairs with nothing: its loop ends, and begins no wait.
+    group_.store(nullptr, std::memory_order_relaxed);
+    drop(first_);
+  }
+  for (registration** link = &more_; *link;) {
+    registration* const one = *link;
+    if (one->at != &gone) {
+      link = &one->next;
+      continue;
+    }
+    *link = one->next;
+    drop(*one);
+    delete one;
+  }
+}
+
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,0 +1,19 @@
+// Who waits, and which thread polls: loops, runtimes and plain threads, known by their addresses.
+#pragma once
+#include <hocket/core/detail/current.hpp>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+// Whose event loop the calling thread runs; of a plain thread, where it has its driver. Null: it has none yet.
+inline const void* current_owner() noexcept {
+  const executor_seat& seat = this_thread().seat;
+  return seat.ready ? static_cast<const void*>(seat.running_on) : in_current_slot<thread_slot::driver>();
+}
+
+// The same, but all workers of a runtime are one.
+inline const void* current_group() noexcept {
+  const executor_seat& seat = this_thread().seat;
+  return seat.pool ? static_cast<const void*>(seat.pool) : current_owner();
+}
+
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,0 +1,57 @@
+#include <io/platform/system_calls.hpp>
+
+#include <hocket/base/detail/atomic.hpp>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdint>
+
+namespace hocket::inline HOCKET_ABI::detail::system_calls {
+
+namespace {
+
+constinit primitive::atomic<bool> has_nanoseconds{true};
+
+int milliseconds_of(const timespec& limit) noexcept {
+  constexpr std::int64_t longest = 1'000'000'000;
+  const std::int64_t whole = std::min<std::int64_t>(limit.tv_sec, longest / 1000) * 1000;
+  return static_cast<int>(whole + (limit.tv_nsec + 999'999) / 1'000'000);
+}
+
+}  // namespace
+
+// Sanitizers, Valgrind and emulators need not know the newer call, and say so by ENOSYS; filters of
+// system calls say EPERM.
+long await_events(int epoll, epoll_event* to, int most, const timespec* limit) noexcept {
+  constexpr long epoll_pwait2 = 441;  // on all architectures
+  // ORDER: relaxed, pairs with nothing: a fact about the system.
+  if (limit && !through_the_library && has_nanoseconds.load(std::memory_order_relaxed)) {
+    const long got = told(::syscall(epoll_pwait2, epoll, to, most, limit, nullptr, 8));
+    if (got != -ENOSYS && got != -EPERM) return got;
+    // ORDER: relaxed, as above.
+    has_nanoseconds.store(false, std::memory_order_relaxed);
+  }
+  const int at_most = limit ? milliseconds_of(*limit) : -1;
+  if constexpr (through_the_library) return told(::epoll_wait(epoll, to, most, at_most));
+  else return told(::syscall(SYS_epoll_pwait, epoll, to, most, at_most, nullptr, 8));
+}
+
+// The signal goes to the thread that writes. It is blocked meanwhile, and taken, unless it was pending before.
+long write_without_signal(int fd, const void* from, std::size_t size) noexcept {
+  sigset_t pipe, before, pending;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  sigemptyset(&pending);
+  ::sigpending(&pending);
+  ::pthread_sigmask(SIG_BLOCK, &pipe, &before);
+  const long put = told(::write(fd, from, size));
+  if (put == -EPIPE && sigismember(&pending, SIGPIPE) == 0) {
+    constexpr timespec at_once{};
+    while (::sigtimedwait(&pipe, nullptr, &at_once) < 0 && errno == EINTR) {
+    }
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return put;
+}
+
+}  // namespace hocket::inline HOCKET_ABI::detail::system_calls

@@ -1,0 +1,47 @@
+// The system calls of every request, in one place. Each returns what the kernel does: a number, or an error number
+// below 0. None of them blocks, so none has to be a point of cancellation for pthread_cancel, which costs a hundred
+// instructions a request in the C library.
+//
+// Sanitizers must see the calls, which they do through the C library.
+#pragma once
+#include <hocket/base/detail/platform/config.hpp>
+
+#include <cerrno>
+#include <cstddef>
+#include <ctime>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace hocket::inline HOCKET_ABI::detail::system_calls {
+
+inline constexpr bool through_the_library = sanitizer != sanitizer_kind::plain;
+
+inline long told(long returned) noexcept { return returned < 0 ? -errno : returned; }
+
+inline long receive(int fd, void* to, std::size_t size) noexcept {
+  if constexpr (through_the_library) return told(::recv(fd, to, size, 0));
+  else return told(::syscall(SYS_recvfrom, fd, to, size, 0, nullptr, nullptr));
+}
+
+// A connection that the peer has closed is an error, and no signal.
+inline long send(int fd, const void* from, std::size_t size) noexcept {
+  if constexpr (through_the_library) return told(::send(fd, from, size, MSG_NOSIGNAL));
+  else return told(::syscall(SYS_sendto, fd, from, size, MSG_NOSIGNAL, nullptr, 0));
+}
+
+// What has happened at the descriptors of an epoll, without waiting.
+inline long events_of(int epoll, epoll_event* to, int most) noexcept {
+  if constexpr (through_the_library) return told(::epoll_wait(epoll, to, most, 0));
+  else return told(::syscall(SYS_epoll_pwait, epoll, to, most, 0, nullptr, 8));
+}
+
+// The same, and waits for them within `limit`; null: for ever. To the nanosecond, or before Linux 5.11 to the
+// millisecond, rounded up.
+long await_events(int epoll, epoll_event* to, int most, const timespec* limit) noexcept;
+
+// write(2) to a pipe whose reader is gone raises SIGPIPE, and there is no flag against it: an error, and no signal.
+long write_without_signal(int fd, const void* from, std::size_t size) noexcept;
+
+}  // namespace hocket::inline HOCKET_ABI::detail::system_calls

@@ -1,0 +1,207 @@
+#include <hocket/net/address.hpp>
+
+#include <arpa/inet.h>
+#include <charconv>
+#include <cstring>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+namespace hocket::inline HOCKET_ABI {
+
+namespace {
+
+constexpr std::size_t path_begins = offsetof(sockaddr_un, sun_path);
+
+std::error_code invalid() noexcept { return std::make_error_code(std::errc::invalid_argument); }
+
+// All of the text, in digits.
+template <class T>
+bool read_number(std::string_view text, T& number) noexcept {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+// inet_pton wants a terminated string.
+template <class Address>
+bool read_host(int family, std::string_view text, Address& host) noexcept {
+  std::array<char, INET6_ADDRSTRLEN> copy{};
+  if (text.empty() || text.size() >= copy.size() || text.find('\0') != text.npos) return false;
+  std::memcpy(copy.data(), text.data(), text.size());
+  return ::inet_pton(family, copy.data(), &host) == 1;
+}
+
+template <class Sockaddr>
+Sockaddr as(const void* bytes) noexcept {
+  Sockaddr copy;
+  std::memcpy(&copy, bytes, sizeof copy);
+  return copy;
+}
+
+std::string host_of(int family, const void* host) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  ::inet_ntop(family, host, text.data(), static_cast<socklen_t>(text.size()));
+  return text.data();
+}
+
+std::string scope_of(std::uint32_t scope) {
+  if (scope == 0) return {};
+  std::array<char, IF_NAMESIZE> name{};
+  if (::if_indextoname(scope, name.data())) return std::string("%").append(name.data());
+  return std::string("%").append(std::to_string(scope));
+}
+
+}  // namespace
+
+socket_address::socket_address(const void* of, std::size_t size) noexcept {
+  if (size < sizeof(sa_family_t) || size > most) return;
+  std::memcpy(bytes_.data(), of, size);
+  size_ = size;
+  const family is = kind();
+  if (is == family::none || (is == family::v4 && size < sizeof(sockaddr_in)) ||
+      (is == family::v6 && size < sizeof(sockaddr_in6)))
+    *this = socket_address();
+}
+
+result<socket_address> socket_address::parse(std::string_view text) noexcept {
+  socket_address parsed;
+  const std::error_code error = parsed.assign(text);
+  if (error) return failure(error);
+  return parsed;
+}
+
+socket_address socket_address::any_v4(std::uint16_t port) noexcept {
+  return socket_address("0.0.0.0:0").with_port(port);
+}
+socket_address socket_address::any_v6(std::uint16_t port) noexcept { return socket_address("[::]:0").with_port(port); }
+socket_address socket_address::loopback_v4(std::uint16_t port) noexcept {
+  return socket_address("127.0.0.1:0").with_port(port);
+}
+socket_address socket_address::loopback_v6(std::uint16_t port) noexcept {
+  return socket_address("[::1]:0").with_port(port);
+}
+
+std::error_code socket_address::assign(std::string_view text) noexcept {
+  constexpr std::string_view unix_prefix = "unix:";
+  if (text.substr(0, unix_prefix.size()) == unix_prefix) return assign_unix(text.substr(unix_prefix.size()));
+  const std::size_t colon = text.rfind(':');
+  std::uint16_t port = 0;
+  if (colon == text.npos || !read_number(text.substr(colon + 1), port)) return invalid();
+  const std::string_view host = text.substr(0, colon);
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']')
+    return assign_v6(host.substr(1, host.size() - 2), port);
+  return assign_v4(host, port);
+}
+
+std::error_code socket_address::assign_v4(std::string_view host, std::uint16_t port) noexcept {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  if (!read_host(AF_INET, host, address.sin_addr)) return invalid();
+  *this = socket_address(&address, sizeof address);
+  return {};
+}
+
+std::error_code socket_address::assign_v6(std::string_view host, std::uint16_t port) noexcept {
+  sockaddr_in6 address{};
+  address.sin6_family = AF_INET6;
+  address.sin6_port = htons(port);
+  const std::size_t percent = host.find('%');
+  if (!read_host(AF_INET6, host.substr(0, percent), address.sin6_addr)) return invalid();
+  if (percent != host.npos) {
+    const std::string_view scope = host.substr(percent + 1);
+    if (!read_number(scope, address.sin6_scope_id)) {
+      std::array<char, IF_NAMESIZE> name{};
+      if (scope.empty() || scope.size() >= name.size()) return invalid();
+      std::memcpy(name.data(), scope.data(), scope.size());
+      address.sin6_scope_id = ::if_nametoindex(name.data());
+      if (address.sin6_scope_id == 0) return std::make_error_code(std::errc::no_such_device);
+    }
+  }
+  *this = socket_address(&address, sizeof address);
+  return {};
+}
+
+// "@name" is the abstract "\0name", whose length counts; a path ends with a zero.
+std::error_code socket_address::assign_unix(std::string_view path) noexcept {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.empty() || path.find('\0') != path.npos) return invalid();
+  if (path.size() >= sizeof address.sun_path) return std::make_error_code(std::errc::filename_too_long);
+  std::memcpy(address.sun_path, path.data(), path.size());
+  const bool is_abstract = path.front() == '@';
+  if (is_abstract) address.sun_path[0] = '\0';
+  *this = socket_address(&address, path_begins + path.size() + (is_abstract ? 0 : 1));
+  return {};
+}
+
+socket_address::family socket_address::kind() const noexcept {
+  if (!valid()) return family::none;
+  switch (as<sa_family_t>(data())) {
+    case AF_INET: return family::v4;
+    case AF_INET6: return family::v6;
+    case AF_UNIX: return family::unix_path;
+    default: return family::none;
+  }
+}
+
+bool socket_address::is_loopback() const noexcept {
+  switch (kind()) {
+    case family::v4: return (ntohl(as<sockaddr_in>(data()).sin_addr.s_addr) >> 24) == 127;
+    case family::v6: {
+      const auto address = as<sockaddr_in6>(data());
+      return IN6_IS_ADDR_LOOPBACK(&address.sin6_addr);
+    }
+    case family::unix_path: return true;
+    case family::none: return false;
+  }
+  return false;
+}
+
+// Both families have the port in one place.
+std::uint16_t socket_address::port() const noexcept {
+  const family is = kind();
+  return is == family::v4 || is == family::v6 ? ntohs(as<sockaddr_in>(data()).sin_port) : std::uint16_t{0};
+}
+
+socket_address socket_address::with_port(std::uint16_t port) const noexcept {
+  socket_address other = *this;
+  const family is = kind();
+  if (is == family::v4 || is == family::v6) {
+    const std::uint16_t in_network_order = htons(port);
+    std::memcpy(other.bytes_.data() + offsetof(sockaddr_in, sin_port), &in_network_order, sizeof in_network_order);
+  }
+  return other;
+}
+
+std::string socket_address::to_string() const {
+  switch (kind()) {
+    case family::v4: {
+      const auto address = as<sockaddr_in>(data());
+      return host_of(AF_INET, &address.sin_addr).append(":").append(std::to_string(port()));
+    }
+    case family::v6: {
+      const auto address = as<sockaddr_in6>(data());
+      std::string text = "[";
+      return text.append(host_of(AF_INET6, &address.sin6_addr))
+          .append(scope_of(address.sin6_scope_id))
+          .append("]:")
+          .append(std::to_string(port()));
+    }
+    case family::unix_path: {
+      std::string path(reinterpret_cast<const char*>(bytes_.data()) + path_begins, size_ - path_begins);
+      if (!path.empty() && path.front() == '\0') path.front() = '@';
+      else path.resize(std::strlen(path.c_str()));
+      return path.insert(0, "unix:");
+    }
+    case family::none: break;
+  }
+  return {};
+}
+
+bool operator==(const socket_address& a, const socket_address& b) noexcept {
+  return a.size_ == b.size_ && std::memcmp(a.data(), b.data(), a.size_) == 0;
+}
+
+}  // namespace hocket::inline HOCKET_ABI

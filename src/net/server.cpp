@@ -1,0 +1,291 @@
+#include <hocket/base/clock.hpp>
+#include <hocket/base/fatal.hpp>
+#include <hocket/core/sync_wait.hpp>
+#include <hocket/net/serve.hpp>
+#include <hocket/runtime/detail/worker_at.hpp>
+#include <hocket/time/sleep.hpp>
+#include <hocket/time/within.hpp>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace hocket::inline HOCKET_ABI {
+
+using namespace std::chrono_literals;
+
+namespace detail {
+
+// A descriptor that is given up when there are no others, so that a connection can be accepted and closed.
+class server_core::spare_number {
+ public:
+  spare_number() noexcept { take(); }
+  spare_number(const spare_number&) = delete;
+  spare_number& operator=(const spare_number&) = delete;
+  ~spare_number() { give(); }
+  void take() noexcept { number_ = ::open("/dev/null", O_RDONLY | O_CLOEXEC); }
+  void give() noexcept {
+    if (number_ >= 0) ::close(std::exchange(number_, -1));
+  }
+
+ private:
+  int number_ = -1;
+};
+
+server_core::server_core(runtime& on, const tcp::serve_options& options)
+    : runtime_(&on), loop_(nullptr), options_(options), permits_(options.most_connections), connections_(on) {}
+server_core::server_core(loop& on, const tcp::serve_options& options)
+    : runtime_(nullptr), loop_(&on), options_(options), permits_(options.most_connections), connections_(on) {}
+server_core::~server_core() = default;
+
+tcp::server_counts server_core::counts() const noexcept {
+  // ORDER: relaxed, pairs with nothing: numbers for people; so with the next two.
+  return {accepted_.load(std::memory_order_relaxed), failed_.load(std::memory_order_relaxed),
+          refused_.load(std::memory_order_relaxed)};
+}
+
+// --- opening
+
+std::error_code server_core::open(const socket_address& address) {
+  if (const std::error_code error = open_doors(address)) return over_ = true, error;
+  for (std::size_t i = 0; i < doors_.size(); ++i) {
+    const spawn_options options{.name = "acceptor"};
+    if (runtime_) {
+      worker_at place(*runtime_, i);
+      acceptors_.push_back(spawn(place, options, &server_core::accept_at, this, i));
+    } else {
+      acceptors_.push_back(spawn(*loop_, options, &server_core::accept_at, this, i));
+    }
+  }
+  return {};
+}
+
+std::error_code server_core::open_doors(const socket_address& address) {
+  const bool shares = address.valid() && address.kind() != socket_address::family::unix_path;
+  const std::size_t count = runtime_ && shares ? runtime_->workers() : 1;
+  tcp::listen_options options = options_.listen;
+  options.reuse_port = options.reuse_port || count > 1;
+  address_ = address;
+  for (std::size_t i = 0; i < count; ++i) {
+    result<tcp::listener> door = tcp::listener::bind(address_, options);
+    if (!door) return door.error();
+    address_ = door->local_address();
+    doors_.push_back(std::move(*door));
+  }
+  return {};
+}
+
+// --- accepting
+
+task<> server_core::accept_at(std::size_t index) {
+  tcp::listener& door = doors_[index];
+  spare_number spare;
+  for (bool goes_on = true; goes_on;) {
+    result<tcp::stream> peer = co_await door.accept();
+    if (!peer) {
+      goes_on = co_await recover(door, spare, peer.error());
+      continue;
+    }
+    goes_on = co_await get_permit();
+    if (goes_on) begin_one(std::move(*peer));
+  }
+  serve_rest(door);
+  door.close();
+}
+
+// The connection gives it back.
+task<bool> server_core::get_permit() {
+  if (options_.most_connections == 0) co_return true;
+  auto permit = co_await permits_.acquire();
+  if (permit) permit->forget();
+  co_return permit.has_value();
+}
+
+void server_core::begin_one(tcp::stream peer) noexcept try {
+  // ORDER: relaxed, pairs with nothing: a number for people.
+  accepted_.fetch_add(1, std::memory_order_relaxed);
+  begin(std::move(peer));
+} catch (const std::exception&) {
+  // ORDER: relaxed, as above.
+  failed_.fetch_add(1, std::memory_order_relaxed);
+  if (options_.most_connections != 0) permits_.release();
+}
+
+// What waits in the system's queue would be reset when the listener is closed.
+void server_core::serve_rest(tcp::listener& door) noexcept {
+  for (;;) {
+    if (options_.most_connections != 0) {
+      auto permit = permits_.try_acquire();
+      if (!permit) return;
+      permit.forget();
+    }
+    result<tcp::stream> peer = door.try_accept();
+    if (!peer) {
+      if (options_.most_connections != 0) permits_.release();
+      return;
+    }
+    begin_one(std::move(*peer));
+  }
+}
+
+// After an error of accept. False: there will be no more connections.
+task<bool> server_core::recover(tcp::listener& door, spare_number& spare, std::error_code error) {
+  if (error == std::errc::operation_canceled || error == std::errc::bad_file_descriptor) co_return false;
+  notice_once_a_second(error);
+  duration pause = 100ms;
+  if (error == std::errc::too_many_files_open || error == std::errc::too_many_files_open_in_system) {
+    spare.give();
+    // ORDER: relaxed, pairs with nothing: a number for people.
+    if (door.try_accept()) refused_.fetch_add(1, std::memory_order_relaxed);
+    spare.take();
+    pause = 1ms;
+  }
+  const waited slept = co_await sleep_for(pause);
+  co_return slept.has_value();
+}
+
+void server_core::notice_once_a_second(std::error_code error) noexcept {
+  const std::int64_t present =
+      std::chrono::duration_cast<std::chrono::seconds>(steady_clock().now().time_since_epoch()).count();
+  // ORDER: relaxed, pairs with nothing: of several acceptors one tells.
+  if (noticed_.exchange(present, std::memory_order_relaxed) == present) return;
+  std::array<char, 256> text{};
+  std::snprintf(text.data(), text.size(), "a server at %.100s cannot accept connections: %.80s",
+                address_.to_string().c_str(), error.message().c_str());
+  notice(text.data());
+}
+
+// --- a connection
+
+server_core::guard::guard(server_core& of, const tcp::stream& peer) noexcept : of_(of) {
+  if (of.options_.on_error) peer_ = peer.peer_address();
+  // ORDER: relaxed, pairs with nothing: the acceptor is joined before anybody waits for zero.
+  of.live_.fetch_add(1, std::memory_order_relaxed);
+}
+
+server_core::guard::~guard() {
+  if (of_.options_.most_connections != 0) of_.permits_.release();
+  // ORDER: release, pairs with the load in wait_until_empty(): what the connection did is visible.
+  of_.live_.fetch_sub(1, std::memory_order_release);
+  of_.ended_.set();
+}
+
+void server_core::guard::returned(std::error_code error) noexcept {
+  if (error) tell(error, nullptr);
+}
+
+void server_core::guard::threw() {
+  try {
+    throw;
+  } catch (const forced_unwind&) {
+    throw;
+  } catch (const cancelled&) {
+  } catch (const std::system_error& error) {
+    tell(error.code(), std::current_exception());
+  } catch (...) {
+    tell(std::make_error_code(std::errc::state_not_recoverable), std::current_exception());
+  }
+}
+
+void server_core::guard::tell(std::error_code error, const std::exception_ptr& thrown) noexcept {
+  // ORDER: relaxed, pairs with nothing: a number for people.
+  of_.failed_.fetch_add(1, std::memory_order_relaxed);
+  if (of_.options_.on_error) of_.options_.on_error(peer_, error, thrown);
+}
+
+spawn_options server_core::options_of_connections() const noexcept {
+  return {.name = options_.name, .migratable = options_.migratable};
+}
+
+// --- the end
+
+task<bool> server_core::wait_until_empty(duration at_most) {
+  const time_point until = deadline_after(steady_clock().now(), at_most);
+  for (;;) {
+    // ORDER: acquire, pairs with the fetch_sub in ~guard().
+    if (live_.load(std::memory_order_acquire) == 0) co_return true;
+    const auto one = co_await within(until, ended_.wait());
+    // ORDER: acquire, pairs with the fetch_sub in ~guard().
+    if (!one) co_return live_.load(std::memory_order_acquire) == 0;
+  }
+}
+
+task<shutdown_report> server_core::shutdown(shutdown_options options) {
+  shutdown_report told;
+  for (join_handle<>& one : acceptors_) one.cancel();
+  for (join_handle<>& one : acceptors_) static_cast<void>(co_await one.join());
+  const std::size_t first = connections();
+  const bool drained = co_await wait_until_empty(options.drain);
+  const std::size_t second = connections();
+  told.drained = first - second;
+  if (!drained) {
+    connections_.cancel();
+    const bool cancelled_all = co_await wait_until_empty(options.cancel);
+    const std::size_t third = connections();
+    told.cancelled = second - third;
+    if (!cancelled_all) {
+      connections_.kill();
+      static_cast<void>(co_await wait_until_empty(options.kill));
+      told.left = connections();
+      told.killed = third - told.left;
+    }
+  }
+  over_ = true;
+  co_return told;
+}
+
+task<shutdown_report> server_core::await_signal(signal_set& asked, shutdown_options options) {
+  static_cast<void>(co_await asked.next());
+  co_return co_await shutdown(options);
+}
+
+// By a plain thread: until it has ended.
+template <class T>
+T server_core::run_here(join_handle<T> handle) {
+  expects(current_executor() == nullptr, "a server was ended by a coroutine that would block its thread",
+          "await shutdown(), before the server is destroyed", options_.name);
+  if (loop_) loop_->run_until(handle);
+  return sync_wait(handle);
+}
+
+shutdown_report server_core::run_until(std::initializer_list<int> signals, const shutdown_options& options) {
+  signal_set asked(signals);
+  return run_here(runtime_ ? spawn(*runtime_, &server_core::await_signal, this, std::ref(asked), options)
+                           : spawn(*loop_, &server_core::await_signal, this, std::ref(asked), options));
+}
+
+void server_core::kill_and_join() noexcept {
+  if (over_) return;
+  const shutdown_options at_once{.drain = 0s, .cancel = 0s, .kill = 24h};
+  static_cast<void>(run_here(runtime_ ? spawn(*runtime_, &server_core::shutdown, this, at_once)
+                                      : spawn(*loop_, &server_core::shutdown, this, at_once)));
+}
+
+}  // namespace detail
+
+namespace tcp {
+
+server::server(std::unique_ptr<detail::server_core> core) noexcept : core_(std::move(core)) {}
+server::server(server&&) noexcept = default;
+server& server::operator=(server&& other) noexcept {
+  server gone(std::move(*this));
+  core_ = std::move(other.core_);
+  return *this;
+}
+server::~server() {
+  if (core_) core_->kill_and_join();
+}
+
+const socket_address& server::local_address() const noexcept { return core_->local_address(); }
+std::size_t server::connections() const noexcept { return core_->connections(); }
+server_counts server::counts() const noexcept { return core_->counts(); }
+task<shutdown_report> server::shutdown(shutdown_options options) { return core_->shutdown(options); }
+shutdown_report server::run_until(std::initializer_list<int> signals, const shutdown_options& options) {
+  return core_->run_until(signals, options);
+}
+
+}  // namespace tcp
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,62 @@
+#include <hocket/net/detail/socket_operations.hpp>
+
+#include <cerrno>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+namespace {
+
+int family_of(const socket_address& address) noexcept {
+  switch (address.kind()) {
+    case socket_address::family::v4: return AF_INET;
+    case socket_address::family::v6: return AF_INET6;
+    case socket_address::family::unix_path: return AF_UNIX;
+    case socket_address::family::none: return AF_UNSPEC;
+  }
+  return AF_UNSPEC;
+}
+
+// 0, or an error number.
+int prepare(int number, const socket_address& to, const socket_address& from, bool no_delay) noexcept {
+  constexpr int on = 1;
+  if (no_delay && to.kind() != socket_address::family::unix_path &&
+      ::setsockopt(number, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0)
+    return errno;
+  if (!from.valid()) return 0;
+  return ::bind(number, static_cast<const sockaddr*>(from.data()), static_cast<socklen_t>(from.size())) == 0 ? 0
+                                                                                                             : errno;
+}
+
+}  // namespace
+
+int new_socket(const socket_address& for_address, int type) noexcept {
+  if (!for_address.valid()) return -EINVAL;
+  const int number = ::socket(family_of(for_address), type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  return number < 0 ? -errno : number;
+}
+
+void close_number(int number) noexcept { ::close(number); }
+
+result<descriptor> descriptor_of_socket(int number, bool tcp) noexcept {
+  result<descriptor> made =
+      descriptor_access::take_over(number, tcp ? descriptor_kind::stream : descriptor_kind::socket);
+  if (!made) ::close(number);
+  return made;
+}
+
+open_descriptor* open_to_connect(const socket_address& to, const socket_address& from, bool no_delay,
+                                 int& error) noexcept {
+  const int number = new_socket(to, SOCK_STREAM);
+  if (number < 0) return error = -number, nullptr;
+  error = prepare(number, to, from, no_delay);
+  if (error != 0) return ::close(number), nullptr;
+  result<descriptor> made = descriptor_of_socket(number, to.kind() != socket_address::family::unix_path);
+  if (!made) return error = made.error().value(), nullptr;
+  return descriptor_access::release(*made);
+}
+
+}  // namespace hocket::inline HOCKET_ABI::detail

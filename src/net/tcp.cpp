@@ -1,0 +1,130 @@
+#include <hocket/net/tcp.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+namespace hocket::inline HOCKET_ABI {
+
+using namespace detail;
+
+namespace {
+
+result<void> told(int returned) noexcept {
+  if (returned != 0) return failure_of_transfer(errno);
+  return {};
+}
+
+template <class T>
+result<void> set_option(int number, int level, int name, const T& value) noexcept {
+  return told(::setsockopt(number, level, name, &value, sizeof value));
+}
+template <class T>
+result<void> set_option(const descriptor& of, int level, int name, const T& value) noexcept {
+  const used_number number(of);
+  return set_option(*number, level, name, value);
+}
+
+int bounded(std::size_t bytes) noexcept { return static_cast<int>(std::min<std::size_t>(bytes, INT_MAX)); }
+
+template <class Get>
+socket_address address_by(Get get, const descriptor& of) noexcept {
+  const used_number number(of);
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  if (get(*number, reinterpret_cast<sockaddr*>(&address), &size) != 0) return {};
+  return socket_address(&address, size);
+}
+
+result<void> shut_down(const descriptor& of, int how) noexcept {
+  const used_number number(of);
+  return told(::shutdown(*number, how));
+}
+
+}  // namespace
+
+// --- socket_stream
+
+result<void> socket_stream::shutdown_write() noexcept { return shut_down(*this, SHUT_WR); }
+result<void> socket_stream::shutdown_read() noexcept { return shut_down(*this, SHUT_RD); }
+socket_address socket_stream::local_address() const noexcept { return address_by(&::getsockname, *this); }
+socket_address socket_stream::peer_address() const noexcept { return address_by(&::getpeername, *this); }
+
+namespace tcp {
+
+// --- stream
+
+result<void> stream::set_no_delay(bool on) noexcept {
+  return set_option(*this, IPPROTO_TCP, TCP_NODELAY, static_cast<int>(on));
+}
+
+result<void> stream::set_keep_alive(const keep_alive& how) noexcept {
+  const auto seconds = [](std::chrono::seconds time) {
+    return static_cast<int>(std::clamp<std::chrono::seconds::rep>(time.count(), 1, 32767));
+  };
+  const int probes = std::clamp(how.probes, 1, 127);
+  result<void> set = set_option(*this, IPPROTO_TCP, TCP_KEEPIDLE, seconds(how.idle));
+  if (set) set = set_option(*this, IPPROTO_TCP, TCP_KEEPINTVL, seconds(how.interval));
+  if (set) set = set_option(*this, IPPROTO_TCP, TCP_KEEPCNT, probes);
+  return set ? set_option(*this, SOL_SOCKET, SO_KEEPALIVE, 1) : set;
+}
+
+result<void> stream::set_reset_on_close(bool on) noexcept {
+  linger how{};
+  how.l_onoff = on;
+  return set_option(*this, SOL_SOCKET, SO_LINGER, how);
+}
+
+result<void> stream::set_receive_buffer(std::size_t bytes) noexcept {
+  return set_option(*this, SOL_SOCKET, SO_RCVBUF, bounded(bytes));
+}
+result<void> stream::set_send_buffer(std::size_t bytes) noexcept {
+  return set_option(*this, SOL_SOCKET, SO_SNDBUF, bounded(bytes));
+}
+
+// --- listener
+
+namespace {
+
+result<void> prepare(int number, const socket_address& to, const listen_options& options) noexcept {
+  const auto is = to.kind();
+  if (is == socket_address::family::unix_path) return {};
+  result<void> set = set_option(number, SOL_SOCKET, SO_REUSEADDR, 1);
+  if (set && options.reuse_port) set = set_option(number, SOL_SOCKET, SO_REUSEPORT, 1);
+  if (set && options.no_delay) set = set_option(number, IPPROTO_TCP, TCP_NODELAY, 1);  // inherited by what is accepted
+  if (set && is == socket_address::family::v6)
+    set = set_option(number, IPPROTO_IPV6, IPV6_V6ONLY, static_cast<int>(options.v6_only));
+  return set;
+}
+
+}  // namespace
+
+result<listener> listener::bind(const socket_address& to, const listen_options& options) noexcept {
+  const int number = new_socket(to, SOCK_STREAM);
+  if (number < 0) return failure_of_transfer(-number);
+  result<void> done = prepare(number, to, options);
+  if (done) done = told(::bind(number, static_cast<const sockaddr*>(to.data()), static_cast<socklen_t>(to.size())));
+  if (done) done = told(::listen(number, options.backlog));
+  result<descriptor> made =
+      done ? take_over(number, descriptor_kind::socket) : result<descriptor>(failure(done.error()));
+  if (!made) return close_number(number), failure(made.error());
+  return listener(std::move(*made), to.kind() != socket_address::family::unix_path);
+}
+
+result<stream> listener::try_accept() noexcept {
+  const used_number door(*this);
+  const int got = ::accept4(*door, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  if (got < 0) return failure_of_transfer(errno);
+  result<descriptor> made = descriptor_of_socket(got, is_tcp_);
+  if (!made) return failure(made.error());
+  return stream(std::move(*made));
+}
+
+socket_address listener::local_address() const noexcept { return address_by(&::getsockname, *this); }
+
+}  // namespace tcp
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,211 @@
+// One direction of a descriptor under every schedule: readers, the driver and a thread that assists it, stops of waits,
+// and the closing. The system is a few lines here (shim/hocket/io/detail/open_descriptor.hpp). The variants that must
+// fail are in tests/mutants.
+#include <hocket/core/stop.hpp>
+#include <hocket/io/detail/open_descriptor.hpp>
+#include <hocket/io/detail/transfer_operation.hpp>
+
+#include "sync/waits.hpp"
+
+namespace {
+
+using hocket::stop_source;
+using hocket::detail::bytes_operation;
+using hocket::detail::call_kind;
+using hocket::detail::open_descriptor;
+using hocket::model::execution;
+using hocket::model::require;
+using hocket::primitive::atomic;
+using hocket::primitive::operation;
+using hocket_test::kept;
+using hocket_test::one_wait;
+using hocket_test::place;
+using hocket_test::wait_at;
+namespace model = hocket::model;
+
+struct stage {
+  kept<open_descriptor> at;
+  atomic<std::uint32_t> left;  // readers that have not ended
+
+  explicit stage(std::uint32_t readers) : left(readers, "left") {}
+
+  operation<bytes_operation> read() {
+    return operation<bytes_operation>(std::in_place, hocket::detail::no_options{}, at->in, call_kind::read, this, 1u,
+                                      false);
+  }
+  void ends() {
+    left.fetch_sub(1, std::memory_order_relaxed);
+    at->tell();
+  }
+  void drive() {
+    for (;;) {
+      const std::uint32_t seen = at->news();
+      at->poll();
+      if (left.load(std::memory_order_relaxed) == 0) return;
+      at->await_news(seen);
+    }
+  }
+  // Nobody has the word any more, and nobody waits.
+  void clear() {
+    at->in.close();
+    require(at->is_closed(), "a direction was not given back");
+    at.free();
+  }
+};
+
+template <std::uint32_t Bytes, bool Assisted>
+void reads_all(execution& run) {
+  stage on(1);
+  place where;
+  run.thread("reader", [&] {
+    for (std::uint32_t i = 0; i < Bytes; ++i) require(wait_at(where, on.read()).has_value());
+    on.ends();
+  });
+  run.thread("peer", [&] {
+    for (std::uint32_t i = 0; i < Bytes; ++i) on.at->peer_writes();
+  });
+  run.thread("driver", [&] { on.drive(); });
+  if (Assisted) run.thread("assistant", [&] { on.at->poll(); });
+  run.join();
+  on.clear();
+}
+
+// The byte comes by the wait that is stopped, or by the next. An edge that tells of nothing comes before.
+template <bool Assisted>
+void is_stopped(execution& run) {
+  stage on(1);
+  kept<stop_source> stop;
+  place stopped(&*stop), where;
+  run.thread("reader", [&] {
+    if (!wait_at(stopped, on.read())) {
+      on.at->look_back();
+      require(wait_at(where, on.read()).has_value());
+    }
+    on.ends();
+  });
+  run.thread("peer", [&] {
+    on.at->tells_of_nothing();
+    on.at->peer_writes();
+  });
+  run.thread("driver", [&] { on.drive(); });
+  if (Assisted) run.thread("assistant", [&] { on.at->poll(); });
+  run.thread("stop", [&] { stop->request(); });
+  run.join();
+  on.clear();
+  stop.free();
+}
+
+// The driver is at the call for a wait that is stopped. Nothing comes before that wait is over.
+void is_stopped_at_the_call(execution& run) {
+  stage on(1);
+  kept<stop_source> stop;
+  place stopped(&*stop), where;
+  run.thread("reader", [&] {
+    require(!wait_at(stopped, on.read()));
+    on.at->peer_writes();
+    require(wait_at(where, on.read()).has_value());
+    on.ends();
+  });
+  run.thread("driver", [&] {
+    on.at->tells_of_nothing();
+    on.drive();
+  });
+  run.thread("stop", [&] { stop->request(); });
+  run.join();
+  on.clear();
+  stop.free();
+}
+
+template <bool Stopped>
+void two_wait_in_line(execution& run) {
+  stage on(2);
+  kept<stop_source> stop;
+  place first(Stopped ? &*stop : nullptr), second;
+  run.thread("first", [&] {
+    if (!wait_at(first, on.read())) on.at->peer_writes();  // for the driver to have something to do
+    on.ends();
+  });
+  run.thread("second", [&] {
+    require(wait_at(second, on.read()).has_value());
+    on.ends();
+  });
+  run.thread("system", [&] {
+    on.at->peer_writes();
+    on.at->peer_writes();
+    on.drive();
+  });
+  if (Stopped) run.thread("stop", [&] { stop->request(); });
+  run.join();
+  on.clear();
+  stop.free();
+}
+
+// Two that try at once, and one of them finds the byte.
+void two_read_beside(execution& run) {
+  stage on(2);
+  on.at->peer_writes();
+  on.at->peer_writes();
+  place first, second;
+  for (place* where : {&first, &second}) {
+    run.thread("reader", [&, where] {
+      require(wait_at(*where, on.read()).has_value());
+      on.ends();
+    });
+  }
+  run.thread("driver", [&] { on.drive(); });
+  run.join();
+  on.clear();
+}
+
+// What is closed beside a reader ends its wait, and what comes after finds it closed.
+template <bool Data>
+void is_closed_meanwhile(execution& run) {
+  stage on(1);
+  place where;
+  run.thread("reader", [&] {
+    if (wait_at(where, on.read())) require(!wait_at(where, on.read()));
+    on.ends();
+  });
+  run.thread("closes", [&] { on.at->in.close(); });
+  run.thread("system", [&] {
+    if (Data) on.at->peer_writes();
+    on.drive();
+  });
+  run.join();
+  require(on.at->is_closed(), "it was not closed");
+  on.at.free();
+}
+
+constexpr model::options bounds{.preemptions = 2, .stale_reads = 1, .spurious = 0};
+
+}  // namespace
+
+TEST_CASE("a reader gets every byte, whichever thread sees the edges") {
+  ::verdict::none({.preemptions = 3, .stale_reads = 1, .spurious = 1}, &reads_all<1, false>);
+  ::verdict::none(bounds, &reads_all<2, false>);
+  ::verdict::none(bounds, &reads_all<2, true>);
+}
+
+TEST_CASE("a reader whose wait is stopped gets the byte, by that wait or by the next") {
+  ::verdict::none(bounds, &is_stopped_at_the_call);
+  ::verdict::none(bounds, &is_stopped<false>);
+  ::verdict::none({.preemptions = 1, .stale_reads = 1, .spurious = 0}, &is_stopped<true>);
+}
+
+TEST_CASE("two readers of one direction get a byte each") {
+  ::verdict::none(bounds, &two_wait_in_line<false>);
+  ::verdict::none({.preemptions = 1, .stale_reads = 1, .spurious = 0}, &two_wait_in_line<true>);
+}
+
+TEST_CASE("closing ends a read, and no call comes after it") {
+  ::verdict::none(bounds, &is_closed_meanwhile<false>);
+  ::verdict::none(bounds, &is_closed_meanwhile<true>);
+}
+
+TEST_CASE("every ordering of a direction is needed") {
+  constexpr model::options narrow{.preemptions = 2, .stale_reads = 1, .spurious = 0, .weakened = "direction.cpp"};
+  CHECK(::verdict::unneeded_in(
+            "direction.cpp",
+            model::unneeded_orderings(narrow, &is_closed_meanwhile<true>, &two_read_beside, &is_stopped_at_the_call,
+                                      &two_wait_in_line<false>, &reads_all<2, true>, &is_stopped<false>)) == "");
+}

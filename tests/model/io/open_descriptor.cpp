@@ -1,0 +1,75 @@
+#include <hocket/io/detail/open_descriptor.hpp>
+#include <hocket/io/detail/transfer_operation.hpp>
+
+#include <utility>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+// A call takes one byte. The load may be stale, as a call may be that is not ordered after the edge.
+call_end open_descriptor::carry_out(transfer& what) noexcept {
+  calls_ = calls_ + 1;
+  model::require(closed_.load(std::memory_order_relaxed) == 0, "a call was made after the end");
+  if (bytes_.load(std::memory_order_relaxed) == 0) return call_end::blocks;
+  const std::uint32_t left = bytes_.fetch_sub(1, std::memory_order_relaxed) - 1;
+  what.done = 1;
+  what.ended = true;
+  return left == 0 ? call_end::drained : call_end::done;
+}
+
+void open_descriptor::peer_writes() noexcept {
+  bytes_.fetch_add(1, std::memory_order_relaxed);
+  edges_.fetch_add(1, std::memory_order_release);
+  tell();
+}
+
+void open_descriptor::tells_of_nothing() noexcept {
+  edges_.fetch_add(1, std::memory_order_release);
+  tell();
+}
+
+void open_descriptor::tell() noexcept {
+  news_.fetch_add(1, std::memory_order_release);
+  futex_wake_all(news_);
+}
+
+bool open_descriptor::hand_over(primitive::waiter& entry) noexcept {
+  auto& what = *static_cast<transfer*>(entry.resource);
+  what.pending = &entry;
+  {
+    const primitive::locked guard(pending_mutex_);
+    what.next = pending_.load(std::memory_order_relaxed);
+    pending_.store(&what, std::memory_order_relaxed);
+  }
+  tell();
+  return true;
+}
+
+void open_descriptor::poll() noexcept {
+  transfer* next = nullptr;
+  if (pending_.load(std::memory_order_relaxed)) {
+    const primitive::locked guard(pending_mutex_);
+    next = pending_.load(std::memory_order_relaxed);
+    pending_.store(nullptr, std::memory_order_relaxed);
+  }
+  while (next) {
+    transfer& what = *std::exchange(next, next->next);
+    go_on_with(*what.pending);
+  }
+  if (edges_.load(std::memory_order_relaxed) == 0 || edges_.exchange(0, std::memory_order_acquire) == 0) return;
+  if (primitive::waiter* const entry = in.edge()) go_on_with(*entry);
+}
+
+void open_descriptor::go_on_with(primitive::waiter& entry) noexcept {
+  if (primitive::waiter* const later = in.serve(entry)) hand_over(*later);
+}
+
+void open_descriptor::direction_closed() noexcept {
+  model::require(closed_.exchange(1, std::memory_order_acq_rel) == 0, "closed twice");
+}
+
+transfer::transfer(direction& of, call_kind which, void* bytes, std::size_t count, bool all) noexcept
+    : side(&of), data(bytes), size(count), generation(0), kind(which), whole(all) {}
+
+failure failure_of_transfer(int) noexcept { return failure(std::errc::io_error); }
+
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,0 +1,47 @@
+// What a direction knows of its descriptor, with a system of a few lines: one byte stream, whose edges are told to
+// whoever asks first.
+#pragma once
+#include <hocket/base/detail/mutex.hpp>
+#include <hocket/io/detail/direction.hpp>
+#include <hocket/model/detail/explore.hpp>
+#include <hocket/model/model.hpp>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+class open_descriptor {
+ public:
+  // --- for the direction
+  static int attach_here() noexcept { return 0; }
+  static bool is_attached() noexcept { return true; }
+  static std::uint32_t generation() noexcept { return 0; }
+  primitive::thread_mutex& mutex() noexcept { return mutex_; }
+  call_end carry_out(transfer& what) noexcept;
+  bool hand_over(primitive::waiter& entry) noexcept;
+  void direction_closed() noexcept;
+
+  // --- for the test
+  void peer_writes() noexcept;
+  void tells_of_nothing() noexcept;  // an edge
+  // What the calls for a wait that is over have done is visible.
+  void look_back() noexcept { static_cast<void>(static_cast<int>(calls_)); }
+  // One look of a driver's.
+  void poll() noexcept;
+  // Until the next thing for poll() to do, or tell(), since `seen`, which news() gave.
+  std::uint32_t news() const noexcept { return news_.load(std::memory_order_acquire); }
+  void await_news(std::uint32_t seen) noexcept { futex_wait(news_, seen); }
+  void tell() noexcept;
+  bool is_closed() const noexcept { return closed_.load(std::memory_order_acquire) != 0; }
+
+  direction in{*this, "a read"};
+
+ private:
+  void go_on_with(primitive::waiter& entry) noexcept;
+
+  primitive::thread_mutex mutex_;
+  model::var<int> calls_{0, "calls"};  // one at a time
+  primitive::atomic<std::uint32_t> bytes_{0, "bytes"}, edges_{0, "edges"}, news_{0, "news"}, closed_{0, "closed"};
+  primitive::thread_mutex pending_mutex_;
+  primitive::atomic<transfer*> pending_{nullptr, "pending"};
+};
+
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,0 +1,143 @@
+// TCP on loopback, for every kind that waits for I/O.
+#pragma once
+#include <hocket/core/yield.hpp>
+#include <hocket/net/tcp.hpp>
+#include <hocket/time/within.hpp>
+
+#include "suites/io_kinds.hpp"
+
+#include <array>
+#include <doctest/doctest.h>
+#include <string_view>
+
+namespace hocket_test {
+
+using namespace std::chrono_literals;
+
+TEST_CASE_TEMPLATE("connections are made, used in both directions, and know their addresses", Kind, HOCKET_IO_KINDS) {
+  for (const char* address : {"127.0.0.1:0", "[::1]:0", "unix:@hocket-tcp-suite"}) {
+    hocket::tcp::listener door = hocket::tcp::listener::bind(address).value();
+    const hocket::socket_address at = door.local_address();
+    Kind world;
+    auto serve = [&]() -> typename Kind::body {
+      auto peer = co_await door.accept();
+      REQUIRE(peer.has_value());
+      CHECK(peer->local_address() == at);
+      std::array<char, 4> buffer;
+      auto got = co_await peer->read_exactly(buffer);
+      REQUIRE(got.has_value());
+      CHECK(std::string_view(buffer.data(), 4) == "ping");
+      auto sent = co_await peer->write_all("pong");
+      CHECK(sent.has_value());
+    };
+    auto call = [&]() -> typename Kind::body {
+      auto peer = co_await hocket::tcp::connect(at);
+      REQUIRE(peer.has_value());
+      CHECK(peer->peer_address() == at);
+      auto sent = co_await peer->write_all("ping");
+      CHECK(sent.has_value());
+      CHECK(peer->shutdown_write().has_value());
+      std::array<char, 8> buffer;
+      auto got = co_await peer->read_exactly(std::span(buffer).first(4));
+      REQUIRE(got.has_value());
+      CHECK(std::string_view(buffer.data(), 4) == "pong");
+      got = co_await peer->read_some(buffer);
+      CHECK(got == std::size_t{0});
+    };
+    const int server = world.start(serve);
+    const int client = world.start(call);
+    world.finish();
+    CHECK(world.ended(server) == fate::ended);
+    CHECK(world.ended(client) == fate::ended);
+  }
+}
+
+TEST_CASE_TEMPLATE("a refused connection, a malformed address and an address in use are errors", Kind,
+                   HOCKET_IO_KINDS) {
+  hocket::tcp::listener door = hocket::tcp::listener::bind("127.0.0.1:0").value();
+  const hocket::socket_address at = door.local_address();
+  auto second = hocket::tcp::listener::bind(at);
+  REQUIRE_FALSE(second.has_value());
+  CHECK(second.error() == std::errc::address_in_use);
+  CHECK(hocket::tcp::listener::bind("nowhere").error() == std::errc::invalid_argument);
+  door.close();
+  Kind world;
+  auto call = [&]() -> typename Kind::body {
+    auto peer = co_await hocket::tcp::connect(at);
+    REQUIRE_FALSE(peer.has_value());
+    CHECK(peer.error() == std::errc::connection_refused);
+    auto nowhere = co_await hocket::tcp::connect("127.0.0.1:99999");
+    REQUIRE_FALSE(nowhere.has_value());
+    CHECK(nowhere.error() == std::errc::invalid_argument);
+  };
+  const int client = world.start(call);
+  world.finish();
+  CHECK(world.ended(client) == fate::ended);
+}
+
+// The queue of the listener is full, so the handshake does not end (fault 51).
+TEST_CASE_TEMPLATE("a connect that times out leaves nothing behind (fault 51)", Kind, HOCKET_IO_KINDS) {
+  hocket::tcp::listener door = hocket::tcp::listener::bind("127.0.0.1:0", {.backlog = 0}).value();
+  Kind world;
+  auto call = [&]() -> typename Kind::body {
+    std::vector<hocket::tcp::stream> others;
+    for (bool full = false; !full;) {
+      auto peer = co_await hocket::within(20ms, hocket::tcp::connect(door.local_address()));
+      full = !peer.has_value();
+      if (full) CHECK(peer.error() == std::errc::timed_out);
+      else others.push_back(std::move(*peer));
+    }
+  };
+  const int client = world.start(call);
+  world.finish();
+  CHECK(world.ended(client) == fate::ended);
+}
+
+TEST_CASE_TEMPLATE("several accept at one listener", Kind, HOCKET_IO_KINDS) {
+  constexpr int connections = 12;
+  hocket::tcp::listener door = hocket::tcp::listener::bind("127.0.0.1:0").value();
+  Kind world;
+  std::atomic<int> accepted{0};
+  auto accept = [&]() -> typename Kind::body {
+    auto peer = co_await door.accept();
+    REQUIRE(peer.has_value());
+    ++accepted;
+  };
+  auto call = [&]() -> typename Kind::body {
+    auto peer = co_await hocket::tcp::connect(door.local_address());
+    CHECK(peer.has_value());
+  };
+  for (int i = 0; i < connections; ++i) world.start(accept);
+  for (int i = 0; i < connections; ++i) world.start(call);
+  world.finish();
+  CHECK(accepted == connections);
+}
+
+// fault 44: SIGPIPE has its default action here.
+TEST_CASE_TEMPLATE("a connection that the peer has reset is an error in both directions (fault 44)", Kind,
+                   HOCKET_IO_KINDS) {
+  hocket::tcp::listener door = hocket::tcp::listener::bind("127.0.0.1:0").value();
+  Kind world;
+  auto reset = [&]() -> typename Kind::body {
+    auto peer = co_await door.accept();
+    REQUIRE(peer.has_value());
+    CHECK(peer->set_reset_on_close(true).has_value());
+  };
+  auto call = [&]() -> typename Kind::body {
+    auto peer = co_await hocket::tcp::connect(door.local_address());
+    REQUIRE(peer.has_value());
+    std::array<char, 4> buffer;
+    auto got = co_await peer->read_some(buffer);
+    REQUIRE_FALSE(got.has_value());
+    CHECK(got.error() == std::errc::connection_reset);
+    auto sent = co_await peer->write_all("late");
+    REQUIRE_FALSE(sent.has_value());
+    CHECK(sent.error() == std::errc::broken_pipe);
+  };
+  world.start(reset);
+  const int client = world.start(call);
+  world.finish();
+  CHECK(world.ended(client) == fate::ended);
+}
+
+}  // namespace hocket_test
