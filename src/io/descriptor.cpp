@@ -1,5 +1,5 @@
 #include <hocket/io/descriptor.hpp>
-#include <io/descriptor_table.hpp>
+#include <hocket/io/detail/descriptor_table.hpp>
 #include <io/kernel.hpp>
 
 #include <cerrno>

@@ -1,5 +1,5 @@
 #include <hocket/base/detail/list.hpp>
-#include <io/descriptor_table.hpp>
+#include <hocket/io/detail/descriptor_table.hpp>
 
 #include <array>
 #include <new>
@@ -47,14 +47,14 @@ bool grow() noexcept {
 
 }  // namespace
 
-open_descriptor* descriptor_table::take(backend& of, int number, descriptor_kind kind) noexcept {
+open_descriptor* descriptor_table::take(backend& of, int number, descriptor_kind kind, void* data) noexcept {
   open_descriptor* one = nullptr;
   {
     locked guard(mutex);
     if (unused().empty() && !grow()) return nullptr;
     one = &unused().pop_front();
   }
-  one->open(of, number, kind);
+  one->open(of, number, kind, data);
   return one;
 }
 

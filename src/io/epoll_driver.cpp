@@ -1,5 +1,5 @@
 #include <hocket/base/fatal.hpp>
-#include <io/descriptor_table.hpp>
+#include <hocket/io/detail/descriptor_table.hpp>
 #include <io/epoll_driver.hpp>
 #include <io/platform/system_calls.hpp>
 

@@ -3,8 +3,8 @@
 #include <hocket/io/detail/io_driver.hpp>
 #include <hocket/io/detail/open_descriptor.hpp>
 
-#include "io/descriptor_table.hpp"
 #include "io/place.hpp"
+#include <hocket/io/detail/descriptor_table.hpp>
 
 #include <array>
 #include <cerrno>
@@ -15,9 +15,10 @@ namespace hocket::inline HOCKET_ABI::detail {
 
 using primitive::locked;
 
-void open_descriptor::open(backend& of, int number, descriptor_kind kind) noexcept {
+void open_descriptor::open(backend& of, int number, descriptor_kind kind, void* data) noexcept {
   backend_ = &of;
   number_ = number;
+  data_ = data;
   // ORDER: relaxed, pairs with nothing: no other thread uses the descriptor yet.
   kind_.store(kind, std::memory_order_relaxed);
   released_ = false;

@@ -13,6 +13,7 @@
 #include <hocket/runtime/runtime.hpp>
 
 #include "suites/started.hpp"
+#include "support/sockets.hpp"
 
 #include <doctest/doctest.h>
 #include <mutex>
@@ -20,10 +21,19 @@
 
 namespace hocket_test {
 
+// The connections of a test: the system's. A world takes them because others have a clock.
+struct system_wires {
+  static stream_pair connected(int room = 0) { return hocket_test::connected(room); }
+  static stream_pair piped() { return hocket_test::piped(); }
+};
+
 template <class Place>
 class io_world {
  public:
+  using wires = typename Place::wires;
+
   io_world() = default;
+  explicit io_world(wires& net) : place_(net) {}
   io_world(const io_world&) = delete;
   io_world& operator=(const io_world&) = delete;
   ~io_world() {
@@ -60,14 +70,20 @@ class io_world {
 };
 
 struct io_loop {
+  using wires = system_wires;
   static constexpr bool migratable = false;
+  io_loop() = default;
+  explicit io_loop(wires&) {}
   void wait_for(hocket::join_handle<>& handle) { where.run_until(handle); }
   hocket::loop where;
 };
 
 template <std::size_t Workers, bool Migratable = false>
 struct io_runtime {
+  using wires = system_wires;
   static constexpr bool migratable = Migratable;
+  io_runtime() = default;
+  explicit io_runtime(wires&) {}
   static void wait_for(hocket::join_handle<>& handle) {
     if (!handle.done()) static_cast<void>(hocket::sync_wait(handle.join()));
   }

@@ -22,8 +22,9 @@ using namespace std::chrono_literals;
 inline std::string_view text(const std::array<char, 64>& of, std::size_t size) { return {of.data(), size}; }
 
 TEST_CASE_TEMPLATE("a reader gets what is written, and then the end of the stream", Kind, HOCKET_IO_KINDS) {
-  auto [near, far] = connected();
-  Kind world;
+  typename Kind::wires net;
+  auto [near, far] = net.connected();
+  Kind world(net);
   auto read = [&]() -> typename Kind::body {
     std::array<char, 64> buffer;
     std::string all;
@@ -53,8 +54,9 @@ TEST_CASE_TEMPLATE("a reader gets what is written, and then the end of the strea
 
 TEST_CASE_TEMPLATE("read_exactly waits for all of its bytes, and tells of an end in the middle", Kind,
                    HOCKET_IO_KINDS) {
-  auto [near, far] = connected();
-  Kind world;
+  typename Kind::wires net;
+  auto [near, far] = net.connected();
+  Kind world(net);
   auto read = [&]() -> typename Kind::body {
     std::array<char, 64> buffer;
     auto five = co_await far.read_exactly(std::span(buffer).first(5));
@@ -80,11 +82,12 @@ TEST_CASE_TEMPLATE("read_exactly waits for all of its bytes, and tells of an end
 
 // More than the system takes at once, and more than a driver moves in a turn.
 TEST_CASE_TEMPLATE("a large write arrives whole and in order, however little room there is", Kind, HOCKET_IO_KINDS) {
-  auto [near, far] = connected(4096);
+  typename Kind::wires net;
+  auto [near, far] = net.connected(4096);
   std::vector<unsigned char> sent(3'000'000);
   for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = static_cast<unsigned char>(i * 2654435761u >> 24);
   std::vector<unsigned char> received;
-  Kind world;
+  Kind world(net);
   auto read = [&]() -> typename Kind::body {
     std::vector<unsigned char> buffer(70'000);
     for (;;) {
@@ -106,8 +109,9 @@ TEST_CASE_TEMPLATE("a large write arrives whole and in order, however little roo
 }
 
 TEST_CASE_TEMPLATE("a read that times out takes nothing, and the next one gets the bytes", Kind, HOCKET_IO_KINDS) {
-  auto [near, far] = connected();
-  Kind world;
+  typename Kind::wires net;
+  auto [near, far] = net.connected();
+  Kind world(net);
   auto read = [&]() -> typename Kind::body {
     std::array<char, 64> buffer;
     auto late = co_await hocket::within(1ms, far.read_some(buffer));
@@ -125,8 +129,9 @@ TEST_CASE_TEMPLATE("a read that times out takes nothing, and the next one gets t
 }
 
 TEST_CASE_TEMPLATE("a cancelled read ends with operation_canceled", Kind, HOCKET_IO_KINDS) {
-  auto [near, far] = connected();
-  Kind world;
+  typename Kind::wires net;
+  auto [near, far] = net.connected();
+  Kind world(net);
   hocket::event begun;
   auto read = [&]() -> typename Kind::body {
     std::array<char, 64> buffer;
@@ -146,8 +151,9 @@ TEST_CASE_TEMPLATE("a cancelled read ends with operation_canceled", Kind, HOCKET
 }
 
 TEST_CASE_TEMPLATE("closing a stream ends the waits of both directions, and later operations", Kind, HOCKET_IO_KINDS) {
-  auto [near, far] = connected(4096);
-  Kind world;
+  typename Kind::wires net;
+  auto [near, far] = net.connected(4096);
+  Kind world(net);
   auto read = [&]() -> typename Kind::body {
     std::array<char, 64> buffer;
     auto got = co_await near.read_some(buffer);
@@ -181,9 +187,10 @@ TEST_CASE_TEMPLATE("closing a stream ends the waits of both directions, and late
 
 TEST_CASE_TEMPLATE("readers of one stream are served one after the other", Kind, HOCKET_IO_KINDS) {
   constexpr int readers = 20;
-  auto [near, far] = connected();
+  typename Kind::wires net;
+  auto [near, far] = net.connected();
   std::array<std::atomic<int>, 128> seen{};
-  Kind world;
+  Kind world(net);
   auto read = [&]() -> typename Kind::body {
     char one = 0;
     auto got = co_await far.read_exactly(std::span(&one, 1));
@@ -205,8 +212,9 @@ TEST_CASE_TEMPLATE("readers of one stream are served one after the other", Kind,
 }
 
 TEST_CASE_TEMPLATE("of readers in line one may be cancelled, and the others go on", Kind, HOCKET_IO_KINDS) {
-  auto [near, far] = connected();
-  Kind world;
+  typename Kind::wires net;
+  auto [near, far] = net.connected();
+  Kind world(net);
   std::atomic<int> begun{0}, got_one{0}, cancelled{0};
   auto read = [&]() -> typename Kind::body {
     char one = 0;
@@ -230,9 +238,10 @@ TEST_CASE_TEMPLATE("of readers in line one may be cancelled, and the others go o
 }
 
 TEST_CASE_TEMPLATE("a select waits for readiness, and what it does not take stays", Kind, HOCKET_IO_KINDS) {
-  auto [near, far] = connected();
+  typename Kind::wires net;
+  auto [near, far] = net.connected();
   hocket::event never;
-  Kind world;
+  Kind world(net);
   auto choose = [&]() -> typename Kind::body {
     auto first = co_await hocket::select(far.readable(), never.wait());
     REQUIRE(first.has_value());
@@ -256,8 +265,9 @@ TEST_CASE_TEMPLATE("a select waits for readiness, and what it does not take stay
 }
 
 TEST_CASE_TEMPLATE("the end of the peer is told beside bytes that are not read", Kind, HOCKET_IO_KINDS) {
-  auto [near, far] = connected();
-  Kind world;
+  typename Kind::wires net;
+  auto [near, far] = net.connected();
+  Kind world(net);
   auto wait = [&]() -> typename Kind::body {
     auto late = co_await hocket::within(1ms, far.closed());
     CHECK(late.error_or({}) == std::errc::timed_out);
@@ -280,10 +290,11 @@ TEST_CASE_TEMPLATE("the end of the peer is told beside bytes that are not read",
 }
 
 TEST_CASE_TEMPLATE("a write whose reader is gone is an error, and no signal", Kind, HOCKET_IO_KINDS) {
-  Kind world;
+  typename Kind::wires net;
+  Kind world(net);
   auto write = [&]() -> typename Kind::body {
     for (bool pipe : {false, true}) {
-      auto [near, far] = pipe ? piped() : connected();
+      auto [near, far] = pipe ? net.piped() : net.connected();
       far.close();
       auto sent = co_await near.write_all("nobody");
       REQUIRE_FALSE(sent.has_value());
@@ -298,10 +309,11 @@ TEST_CASE_TEMPLATE("a write whose reader is gone is an error, and no signal", Ki
 // The number of a stream that was closed is that of the next one, at the same driver.
 TEST_CASE_TEMPLATE("no event of a closed stream reaches the next one with its number (fault 40)", Kind,
                    HOCKET_IO_KINDS) {
-  Kind world;
+  typename Kind::wires net;
+  Kind world(net);
   auto work = [&]() -> typename Kind::body {
     for (int i = 0; i < 200; ++i) {
-      auto [near, far] = connected();
+      auto [near, far] = net.connected();
       std::array<char, 64> buffer;
       auto late = co_await hocket::within(0ms, far.read_some(buffer));
       CHECK_FALSE(late.has_value());

@@ -72,7 +72,7 @@ class open_descriptor : public list_node {
   open_descriptor& operator=(const open_descriptor&) = delete;
 
   // The table only.
-  void open(backend& of, int number, descriptor_kind kind) noexcept;
+  void open(backend& of, int number, descriptor_kind kind, void* data = nullptr) noexcept;
 
   // The owner's. Both once.
   void close() noexcept;
@@ -94,6 +94,7 @@ class open_descriptor : public list_node {
     return generation_.load(std::memory_order_relaxed);
   }
   int number() const noexcept { return number_; }
+  void* data() const noexcept { return data_; }  // the backend's
   descriptor_kind kind() const noexcept {
     // ORDER: relaxed, pairs with nothing: the word of the direction orders the call after expect_short_reads().
     return kind_.load(std::memory_order_relaxed);
@@ -137,6 +138,7 @@ class open_descriptor : public list_node {
   const std::uint32_t index_;
   int number_ = -1;
   backend* backend_ = nullptr;
+  void* data_ = nullptr;
   bool released_ = false;  // the number is not ours any more
   primitive::atomic<bool> closed_{false};
 

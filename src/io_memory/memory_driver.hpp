@@ -1,0 +1,34 @@
+// The driver of a network in memory: it sleeps until the next arrival, or moves the network's clock there.
+//
+// Access. ring(), wake(): any thread. The rest: driver.hpp.
+#pragma once
+#include <hocket/io/detail/io_driver.hpp>
+
+#include "io_memory/memory_core.hpp"
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+class memory_driver final : public io_driver {
+ public:
+  memory_driver(std::shared_ptr<memory_core> of, const driver_owner& owner);
+  ~memory_driver() override;
+
+  [[nodiscard]] bool park(time_point until) noexcept override;
+  void await_wake() noexcept override;
+  void wake() noexcept override { note(woken); }
+  void poll() noexcept override;
+  void assist() noexcept override { poll(); }
+  void ring() noexcept override { note(rung); }
+
+ private:
+  static constexpr std::uint32_t woken = 1, rung = 2;
+  void note(std::uint32_t what) noexcept;
+  bool take(std::uint32_t what) noexcept;
+  int start_watching(open_descriptor& one) noexcept override;
+  void stop_watching(open_descriptor& one) noexcept override;
+
+  const std::shared_ptr<memory_core> of_;
+  primitive::atomic<std::uint32_t> noted_{0};
+};
+
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,0 +1,140 @@
+// A network in memory: time, replay, resets, and who may wait at it.
+#include <hocket/base/fatal.hpp>
+#include <hocket/core/sync_wait.hpp>
+#include <hocket/coro/spawn.hpp>
+#include <hocket/io_memory/memory_network.hpp>
+#include <hocket/runtime/loop.hpp>
+#include <hocket/time/within.hpp>
+
+#include "support/sockets.hpp"
+
+#include <array>
+#include <doctest/doctest.h>
+#include <optional>
+#include <string>
+
+using namespace hocket;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct stage {
+  manual_clock time{time_point(1h)};
+  loop lp{{.time = &time}};
+};
+
+task<> write_words(stream to, int count) {
+  for (int i = 0; i < count; ++i) {
+    auto sent = co_await to.write_all("a word of several letters ");
+    if (!sent) co_return;
+  }
+}
+
+// What came when.
+task<> note_reads(stream from, const clock_source& time, std::string& notes) {
+  std::array<char, 64> buffer;
+  for (;;) {
+    auto got = co_await within(2ms, from.read_some(buffer));
+    notes += std::to_string(time.now().time_since_epoch().count()) + ' ';
+    if (!got && got.error() == std::errc::timed_out) continue;
+    notes += got ? std::to_string(*got) + '\n' : got.error().message();
+    if (!got || *got == 0) co_return;
+  }
+}
+
+std::string run_from(std::uint64_t seed) {
+  stage on;
+  memory_network net({.seed = seed,
+                      .time = &on.time,
+                      .most_latency = 9ms,
+                      .room = 100,
+                      .short_reads = 100,
+                      .short_writes = 100,
+                      .idle_edges = 50,
+                      .resets = 1});
+  std::string notes;
+  for (int i = 0; i < 3; ++i) {
+    auto [first, second] = net.connect();
+    spawn(on.lp, write_words, std::move(first), 20);
+    spawn(on.lp, note_reads, std::move(second), std::cref(on.time), std::ref(notes));
+  }
+  on.lp.run();
+  return notes;
+}
+
+task<std::error_code> read_byte(stream& from) {
+  char byte = 0;
+  auto got = co_await from.read_some(std::span(&byte, 1));
+  co_return got.error_or({});
+}
+
+std::string noticed;
+
+}  // namespace
+
+TEST_CASE("the same seed gives the same run, and another seed another one") {
+  const std::string first = run_from(1);
+  CHECK(first.size() > 1000);
+  CHECK(run_from(1) == first);
+  CHECK(run_from(2) != first);
+}
+
+TEST_CASE("a latency of hours takes no time, and passes by the clock of the loop") {
+  stage on;
+  memory_network net({.time = &on.time, .least_latency = 5h, .most_latency = 5h});
+  auto [first, second] = net.connect();
+  std::string notes;
+  spawn(on.lp, write_words, std::move(first), 1);
+  auto read = spawn(on.lp, read_byte, std::ref(second));
+  on.lp.run_until(read);
+  CHECK(on.time.now() == time_point(6h));
+}
+
+TEST_CASE("a reset ends both sides, also one that waits") {
+  stage on;
+  memory_network net({.time = &on.time, .least_latency = 1ms, .most_latency = 1ms});
+  auto [first, second] = net.connect();
+  auto read = spawn(on.lp, read_byte, std::ref(second));
+  on.lp.run_for(10ms);
+  net.reset(first);
+  on.lp.run_until(read);
+  CHECK(sync_wait(read) == std::errc::connection_reset);
+  auto other = spawn(on.lp, read_byte, std::ref(first));
+  on.lp.run_until(other);
+  CHECK(sync_wait(other) == std::errc::connection_reset);
+}
+
+TEST_CASE("a network may end before its streams") {
+  stage on;
+  std::optional<memory_network> net(std::in_place, memory_options{.time = &on.time});
+  auto [first, second] = net->connect();
+  net.reset();
+  spawn(on.lp, write_words, std::move(first), 1);
+  auto read = spawn(on.lp, read_byte, std::ref(second));
+  on.lp.run_until(read);
+  CHECK(sync_wait(read) == std::error_code{});
+}
+
+TEST_CASE("a loop that waits for the system, or sleeps by another clock, cannot wait for a network") {
+  const auto before = on_notice([](const char* text) noexcept { noticed = text; });
+  stage on;
+  memory_network net({.time = &on.time});
+  auto [first, second] = net.connect();
+  loop by_the_machine;
+  auto wrong_clock = spawn(by_the_machine, read_byte, std::ref(second));
+  by_the_machine.run_until(wrong_clock);
+  CHECK(sync_wait(wrong_clock) == std::errc::not_supported);
+  CHECK(noticed.find("memory") != std::string::npos);
+  CHECK(sync_wait(second.readable()).error() == std::errc::not_supported);
+  memory_network real;
+  auto [third, fourth] = real.connect();
+  auto [near, far] = hocket_test::connected();
+  auto at_system = spawn(by_the_machine, read_byte, std::ref(far));
+  by_the_machine.poll();
+  auto two_kinds = spawn(by_the_machine, read_byte, std::ref(third));
+  by_the_machine.run_until(two_kinds);
+  CHECK(sync_wait(two_kinds) == std::errc::not_supported);
+  near.close();
+  by_the_machine.run_until(at_system);
+  on_notice(before);
+}
