@@ -78,6 +78,50 @@ void write_in_fiber(one_way& to, std::uint64_t seed, std::uint64_t count) {
   to.ends.near.close();
 }
 
+// Whether those bytes stand there.
+bool stand_at(std::span<const char> bytes, std::uint64_t place) {
+  for (const char byte : bytes) {
+    if (byte != at_place(place++)) return false;
+  }
+  return true;
+}
+
+// A kill may have lost bytes, at most as many as the read asked for: looks for what came.
+task<> read_beside_kills(one_way& from, std::uint64_t seed) {
+  detail::random_engine random(seed);
+  std::array<char, 3000> buffer;
+  std::uint64_t lost = 0;
+  for (;;) {
+    const auto into = some_of(buffer, random);
+    auto child = spawn(read_once, std::ref(from.ends.far), into);
+    if (random.below(3) == 0) co_await yield();
+    if (random.below(8) == 0) child.kill();
+    auto got = co_await child.join();
+    if (!got || *got == ~std::size_t{0}) {
+      if (from.closes) co_return;
+      lost += into.size();
+      continue;
+    }
+    if (*got == 0) co_return;
+    std::uint64_t place = from.received;
+    while (!stand_at(into.first(*got), place)) REQUIRE(place++ <= from.received + lost);
+    lost -= place - from.received;
+    from.received = place + *got;
+  }
+}
+
+task<> write_until_closed(one_way& to, std::uint64_t seed) {
+  detail::random_engine random(seed);
+  std::array<char, 3000> buffer;
+  for (;;) {
+    const auto from = some_of(buffer, random);
+    for (std::size_t k = 0; k < from.size(); ++k) from[k] = at_place(to.sent + k);
+    auto put = co_await to.ends.near.write_some(from);
+    if (!put) co_return;
+    to.sent += *put;
+  }
+}
+
 }  // namespace
 
 TEST_CASE("bytes are conserved beside cancels and time-outs") {
@@ -104,52 +148,8 @@ TEST_CASE("bytes come once and in order beside kills and closes") {
     for (std::size_t i = 0; i < pair_count; ++i) {
       ways.push_back(std::make_unique<one_way>(connected(4096)));
       one_way& one = *ways.back();
-      all.push_back(spawn(
-          rt,
-          [](one_way& from, std::uint64_t own) -> task<> {
-            detail::random_engine chances(own);
-            std::array<char, 3000> buffer;
-            std::uint64_t lost = 0;
-            for (;;) {
-              const auto into = some_of(buffer, chances);
-              auto child = spawn(read_once, std::ref(from.ends.far), into);
-              if (chances.below(3) == 0) co_await yield();
-              if (chances.below(8) == 0) child.kill();
-              auto got = co_await child.join();
-              if (!got || *got == ~std::size_t{0}) {
-                if (from.closes) co_return;
-                lost += into.size();
-                continue;
-              }
-              if (*got == 0) co_return;
-              // A kill may have lost bytes, at most as many as it asked for: look for what came.
-              std::uint64_t place = from.received;
-              const auto fits = [&](std::uint64_t begin) {
-                for (std::size_t k = 0; k < *got; ++k) {
-                  if (into[k] != at_place(begin + k)) return false;
-                }
-                return true;
-              };
-              while (!fits(place)) REQUIRE(place++ <= from.received + lost);
-              lost -= place - from.received;
-              from.received = place + *got;
-            }
-          },
-          std::ref(one), random()));
-      all.push_back(spawn(
-          rt,
-          [](one_way& to, std::uint64_t own) -> task<> {
-            detail::random_engine chances(own);
-            std::array<char, 3000> buffer;
-            for (;;) {
-              const auto from = some_of(buffer, chances);
-              for (std::size_t k = 0; k < from.size(); ++k) from[k] = at_place(to.sent + k);
-              auto put = co_await to.ends.near.write_some(from);
-              if (!put) co_return;
-              to.sent += *put;
-            }
-          },
-          std::ref(one), random()));
+      all.push_back(spawn(rt, read_beside_kills, std::ref(one), random()));
+      all.push_back(spawn(rt, write_until_closed, std::ref(one), random()));
     }
     for (int i = 0; i < 20; ++i) std::this_thread::yield();
     for (const auto& one : ways) {

@@ -65,6 +65,7 @@ TEST_CASE("an operation that is awaited after its stream was given up does not t
   far = stream();
   auto [next_near, next_far] = connected();
   sync_wait(next_near.write_all("not yours")).value();
+  sync_wait(next_far.write_all("not yours")).value();
   sync_wait(near.write_all("nobody's")).error_or({});
   const auto got = sync_wait(std::move(late));
   REQUIRE_FALSE(got.has_value());
@@ -77,6 +78,7 @@ TEST_CASE("a thread that waited in vain at a descriptor does not keep it from a 
   auto text = spawn(rt, read_text, std::ref(far));
   for (int i = 0; i < 3; ++i) CHECK_FALSE(sync_wait(within(1ms, far.closed())).has_value());
   sync_wait(near.write_all("to the runtime")).value();
+  while (!text.done()) std::this_thread::yield();  // without a wait, in which this thread would poll
   CHECK(sync_wait(text) == "to the runtime");
 }
 
@@ -135,6 +137,19 @@ TEST_CASE("a long write goes on in a loop that sleeps in a parker of its own") {
   lp.run_until(sent);
   reader.join();
   CHECK(got == 10'000'000);
+}
+
+// Of a file no event tells that it can go on.
+TEST_CASE("a transfer that is pending goes on in a loop that sleeps in a parker of its own") {
+  descriptor_parker bed;
+  loop lp({.park = &bed});
+  std::FILE* const file = std::tmpfile();
+  REQUIRE(file != nullptr);
+  auto whole = stream::adopt(::dup(::fileno(file))).value();
+  auto sent = spawn(lp, write_much, std::ref(whole), std::size_t{5'000'000});
+  lp.run_until(sent);
+  CHECK(sync_wait(sent) == 5'000'000);
+  std::fclose(file);
 }
 
 TEST_CASE("a read of a unix socket that stops behind a passed descriptor is followed by the rest") {
