@@ -8,3 +8,4 @@
 #include <hocket/net/serve.hpp>
 #include <hocket/net/socket_stream.hpp>
 #include <hocket/net/tcp.hpp>
+#include <hocket/net/udp.hpp>

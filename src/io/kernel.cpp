@@ -1,9 +1,11 @@
+#include <hocket/io/detail/message.hpp>
 #include <hocket/io/detail/open_descriptor.hpp>
 #include <io/epoll_driver.hpp>
 #include <io/kernel.hpp>
 #include <io/platform/system_calls.hpp>
 
 #include <algorithm>
+#include <array>
 #include <poll.h>
 
 namespace hocket::inline HOCKET_ABI::detail {
@@ -102,6 +104,61 @@ call_end connect(const open_descriptor& at, transfer& what) noexcept {
   return call_end::done;
 }
 
+// --- messages
+
+constexpr std::size_t most_messages = 64;  // in one system call
+
+struct system_messages {
+  std::array<mmsghdr, most_messages> headers{};
+  std::array<iovec, most_messages> parts;
+  unsigned count;
+
+  explicit system_messages(const message_batch& of) noexcept
+      : count(static_cast<unsigned>(std::min(of.count, most_messages))) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const message& one = of[i];
+      parts[i] = {one.data, one.size};
+      msghdr& to = headers[i].msg_hdr;
+      to.msg_iov = &parts[i];
+      to.msg_iovlen = 1;
+      to.msg_name = one.address;
+      to.msg_namelen = static_cast<socklen_t>(one.address ? one.address_size : 0);
+    }
+  }
+};
+
+call_end ended_batch(transfer& what, long count) noexcept {
+  what.done = static_cast<std::size_t>(count);
+  return ended(what, call_end::done);
+}
+
+call_end receive(const open_descriptor& at, transfer& what) noexcept {
+  const message_batch& batch = *static_cast<const message_batch*>(what.data);
+  system_messages all(batch);
+  long got = 0;
+  do got = system_calls::told(::recvmmsg(at.number(), all.headers.data(), all.count, MSG_DONTWAIT, nullptr));
+  while (got == -EINTR);
+  if (got < 0) return failed(what, got);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(got); ++i) {
+    message& one = batch[i];
+    one.moved = all.headers[i].msg_len;
+    one.address_size = all.headers[i].msg_hdr.msg_namelen;
+    one.cut = (all.headers[i].msg_hdr.msg_flags & MSG_TRUNC) != 0;
+  }
+  return ended_batch(what, got);
+}
+
+call_end send(const open_descriptor& at, transfer& what) noexcept {
+  const message_batch& batch = *static_cast<const message_batch*>(what.data);
+  system_messages all(batch);
+  long put = 0;
+  do put = system_calls::told(::sendmmsg(at.number(), all.headers.data(), all.count, MSG_DONTWAIT | MSG_NOSIGNAL));
+  while (put == -EINTR);
+  if (put < 0) return failed(what, put);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(put); ++i) batch[i].moved = all.headers[i].msg_len;
+  return ended_batch(what, put);
+}
+
 call_end look(const open_descriptor& at, transfer& what) noexcept {
   pollfd one{at.number(), static_cast<short>(what.size), 0};
   return ::poll(&one, 1, 0) > 0 ? ended(what, call_end::done) : call_end::blocks;
@@ -120,6 +177,8 @@ call_end kernel::carry_out(open_descriptor& at, transfer& what) noexcept {
     case call_kind::write: return write(at, what);
     case call_kind::accept: return accept(at, what);
     case call_kind::connect: return connect(at, what);
+    case call_kind::receive: return receive(at, what);
+    case call_kind::send: return send(at, what);
     case call_kind::look: return look(at, what);
   }
   __builtin_unreachable();

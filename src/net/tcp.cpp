@@ -1,11 +1,12 @@
 #include <hocket/net/tcp.hpp>
 
+#include "net/socket_calls.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <sys/socket.h>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -13,35 +14,11 @@ using namespace detail;
 
 namespace {
 
-result<void> told(int returned) noexcept {
-  if (returned != 0) return failure_of_transfer(errno);
-  return {};
-}
-
-template <class T>
-result<void> set_option(int number, int level, int name, const T& value) noexcept {
-  return told(::setsockopt(number, level, name, &value, sizeof value));
-}
-template <class T>
-result<void> set_option(const descriptor& of, int level, int name, const T& value) noexcept {
-  const used_number number(of);
-  return set_option(*number, level, name, value);
-}
-
 int bounded(std::size_t bytes) noexcept { return static_cast<int>(std::min<std::size_t>(bytes, INT_MAX)); }
-
-template <class Get>
-socket_address address_by(Get get, const descriptor& of) noexcept {
-  const used_number number(of);
-  sockaddr_storage address{};
-  socklen_t size = sizeof address;
-  if (get(*number, reinterpret_cast<sockaddr*>(&address), &size) != 0) return {};
-  return socket_address(&address, size);
-}
 
 result<void> shut_down(const descriptor& of, int how) noexcept {
   const used_number number(of);
-  return told(::shutdown(*number, how));
+  return told_of(::shutdown(*number, how));
 }
 
 }  // namespace
@@ -106,8 +83,8 @@ result<listener> listener::bind(const socket_address& to, const listen_options& 
   const int number = new_socket(to, SOCK_STREAM);
   if (number < 0) return failure_of_transfer(-number);
   result<void> done = prepare(number, to, options);
-  if (done) done = told(::bind(number, static_cast<const sockaddr*>(to.data()), static_cast<socklen_t>(to.size())));
-  if (done) done = told(::listen(number, options.backlog));
+  if (done) done = told_of(::bind(number, static_cast<const sockaddr*>(to.data()), static_cast<socklen_t>(to.size())));
+  if (done) done = told_of(::listen(number, options.backlog));
   result<descriptor> made =
       done ? take_over(number, descriptor_kind::socket) : result<descriptor>(failure(done.error()));
   if (!made) return close_number(number), failure(made.error());

@@ -32,6 +32,10 @@ struct signal_operation : transfer_operation {
     data = &count;
     return transfer_operation::try_now();
   }
+  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
+    data = &count;  // it may have another place now
+    transfer_operation::begin(wait, entry);
+  }
   bool has_it() const noexcept { return ended != 0; }
   result<int> take() noexcept;
   void resumed() noexcept;

@@ -15,6 +15,10 @@
 
 namespace hocket::inline HOCKET_ABI {
 
+namespace detail {
+struct datagram_access;
+}  // namespace detail
+
 // An address and port, or the name of a unix socket.
 class socket_address {
  public:
@@ -52,6 +56,7 @@ class socket_address {
   friend bool operator==(const socket_address& a, const socket_address& b) noexcept;
 
  private:
+  friend struct detail::datagram_access;
   std::error_code assign(std::string_view text) noexcept;
   std::error_code assign_v4(std::string_view host, std::uint16_t port) noexcept;
   std::error_code assign_v6(std::string_view host, std::uint16_t port) noexcept;

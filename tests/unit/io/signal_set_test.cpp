@@ -1,6 +1,8 @@
 // Signals for coroutines. They are sent to this process, on its own thread.
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/spawn.hpp>
+#include <hocket/fiber/await.hpp>
+#include <hocket/fiber/spawn.hpp>
 #include <hocket/io/signal_set.hpp>
 #include <hocket/runtime/loop.hpp>
 #include <hocket/time/within.hpp>
@@ -56,6 +58,16 @@ TEST_CASE("a coroutine waits for signals") {
   lp.run_until(taken);
   CHECK(first == SIGUSR2);
   CHECK(second == SIGUSR1);
+}
+
+TEST_CASE("a fiber waits for signals") {
+  loop lp;
+  signal_set asked{SIGUSR1};
+  auto heard = spawn(lp, [&asked] { return *await(asked.next()); });
+  lp.poll();
+  ::raise(SIGUSR1);
+  lp.run_until(heard);
+  CHECK(sync_wait(heard) == SIGUSR1);
 }
 
 TEST_CASE("every set hears its signals, a former handler is called, and at the end it is back") {

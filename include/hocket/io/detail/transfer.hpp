@@ -24,6 +24,8 @@ enum class call_kind : std::uint8_t {
   write,    // bytes from `data`
   accept,   // `done` becomes the number of the new descriptor
   connect,  // to the address at `data`
+  receive,  // messages into the message_batch at `data`; `done` is how many
+  send,     // the messages of the message_batch at `data`
   look,     // nothing: is one of the events of poll(2) in `size` there?
 };
 

@@ -61,6 +61,10 @@ struct connect_operation : transfer_operation {
     }
     return transfer_operation::try_now();
   }
+  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
+    data = const_cast<void*>(to.data());  // it may have another place now
+    transfer_operation::begin(wait, entry);
+  }
   bool has_it() const noexcept { return ended != 0; }
   result<Stream> take() noexcept {
     if (error != 0) {

@@ -1,0 +1,81 @@
+#include <hocket/net/detail/socket_operations.hpp>
+#include <hocket/net/udp.hpp>
+
+#include "net/socket_calls.hpp"
+
+#include <netinet/in.h>
+
+namespace hocket::inline HOCKET_ABI {
+
+using namespace detail;
+
+namespace detail {
+
+void datagram_access::prepare_receive(std::span<udp::datagram> all) noexcept {
+  for (udp::datagram& one : all) {
+    one.raw_.size = one.room_;
+    one.raw_.moved = 0;
+    one.raw_.address = one.address_.bytes_.data();
+    one.raw_.address_size = one.address_.bytes_.size();
+  }
+}
+
+void datagram_access::prepare_send(std::span<udp::datagram> all) noexcept {
+  for (udp::datagram& one : all) {
+    one.raw_.moved = 0;
+    one.raw_.address = one.address_.valid() ? one.address_.bytes_.data() : nullptr;
+    one.raw_.address_size = one.address_.size();
+  }
+}
+
+void datagram_access::take_received(std::span<udp::datagram> all) noexcept {
+  for (udp::datagram& one : all) one.address_ = socket_address(one.address_.data(), one.raw_.address_size);
+}
+
+}  // namespace detail
+
+namespace udp {
+
+namespace {
+
+result<void> prepare(int number, const socket_address& to, const socket_options& options) noexcept {
+  result<void> set;
+  if (options.reuse_port) set = set_option(number, SOL_SOCKET, SO_REUSEPORT, 1);
+  if (set && options.broadcast) set = set_option(number, SOL_SOCKET, SO_BROADCAST, 1);
+  if (set && to.kind() == socket_address::family::v6)
+    set = set_option(number, IPPROTO_IPV6, IPV6_V6ONLY, static_cast<int>(options.v6_only));
+  return set;
+}
+
+template <class Call>
+result<descriptor> open(const socket_address& to, const socket_options& options, Call call) noexcept {
+  const int number = new_socket(to, SOCK_DGRAM);
+  if (number < 0) return failure_of_transfer(-number);
+  result<void> done = prepare(number, to, options);
+  if (done) done = told_of(call(number, static_cast<const sockaddr*>(to.data()), static_cast<socklen_t>(to.size())));
+  result<descriptor> made =
+      done ? descriptor_access::take_over(number, descriptor_kind::socket) : result<descriptor>(failure(done.error()));
+  if (!made) close_number(number);
+  return made;
+}
+
+}  // namespace
+
+result<socket> socket::bind(const socket_address& to, const socket_options& options) noexcept {
+  result<descriptor> made = open(to, options, &::bind);
+  if (!made) return failure(made.error());
+  return socket(std::move(*made));
+}
+
+result<socket> socket::connect(const socket_address& to, const socket_options& options) noexcept {
+  result<descriptor> made = open(to, options, &::connect);
+  if (!made) return failure(made.error());
+  return socket(std::move(*made));
+}
+
+socket_address socket::local_address() const noexcept { return address_by(&::getsockname, *this); }
+socket_address socket::peer_address() const noexcept { return address_by(&::getpeername, *this); }
+
+}  // namespace udp
+
+}  // namespace hocket::inline HOCKET_ABI
