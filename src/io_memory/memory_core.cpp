@@ -46,20 +46,23 @@ duration memory_core::latency() noexcept {
 
 // --- connections
 
+// The stream owns the end from here on.
+stream memory_core::open(std::unique_ptr<memory_end> end) {
+  open_descriptor* const one = descriptor_table::take(*this, -1, descriptor_kind::other, end.get());
+  if (!one) throw std::bad_alloc();
+  end->core = shared_from_this();
+  end->tag = descriptor_table::tag_of(*one);
+  end.release();
+  return stream(descriptor_access::of(*one));
+}
+
 memory_pair memory_core::connect() {
   auto first = std::make_unique<memory_end>(), second = std::make_unique<memory_end>();
-  open_descriptor* const one = descriptor_table::take(*this, -1, descriptor_kind::other, first.get());
-  if (!one) throw std::bad_alloc();
-  open_descriptor* const two = descriptor_table::take(*this, -1, descriptor_kind::other, second.get());
-  stream near(descriptor_access::of(*one));
-  if (!two) throw std::bad_alloc();
-  first->tag = descriptor_table::tag_of(*one);
-  second->tag = descriptor_table::tag_of(*two);
-  first->other = second.get();
-  second->other = first.get();
-  first.release();
-  second.release();
-  return {std::move(near), stream(descriptor_access::of(*two))};
+  memory_end &one = *first, &two = *second;
+  memory_pair made{open(std::move(first)), open(std::move(second))};
+  one.other = &two;
+  two.other = &one;
+  return made;
 }
 
 // Under the mutex.
@@ -83,6 +86,7 @@ void memory_core::reset(memory_end& one) noexcept {
 
 // What was written arrives, and then the end of the stream.
 void memory_core::close(open_descriptor& gone) noexcept {
+  const std::shared_ptr<memory_core> stays = end_of(gone).core;
   const std::unique_ptr<memory_end> one(&end_of(gone));
   {
     locked guard(mutex_);

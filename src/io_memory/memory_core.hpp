@@ -18,6 +18,7 @@
 
 namespace hocket::inline HOCKET_ABI::detail {
 
+class memory_core;
 class memory_driver;
 
 struct memory_end {
@@ -26,8 +27,9 @@ struct memory_end {
     std::vector<char> bytes;
     std::size_t begin = 0;
   };
-  std::uint64_t tag = 0;        // of its descriptor
-  memory_end* other = nullptr;  // null: that is gone
+  std::shared_ptr<memory_core> core;  // lives as long as any end
+  std::uint64_t tag = 0;              // of its descriptor
+  memory_end* other = nullptr;        // null: that is gone
   std::deque<segment> coming;
   std::size_t on_way = 0;              // bytes in `coming`
   time_point last{};                   // the arrival of the last segment
@@ -85,6 +87,7 @@ class memory_core final : public backend, public std::enable_shared_from_this<me
   bool happens(unsigned chance) noexcept { return chance != 0 && random_.below(256) < chance; }
   std::size_t some_of(std::size_t size, unsigned chance) noexcept;
   duration latency() noexcept;
+  stream open(std::unique_ptr<memory_end> end);
   void arrives(time_point at, const memory_end* whom, memory_side side);
   void break_up(memory_end& one);
   void ring_all() noexcept;

@@ -189,7 +189,9 @@ TEST_CASE("an address that cannot be served is the result of serve") {
   CHECK(lp.live() == 0);
 }
 
+// UBSan looks at memory through a pipe, for which there is no descriptor left.
 TEST_CASE("a server without descriptors closes connections at once, and recovers (fault 42)") {
+  if (detail::sanitizer == detail::sanitizer_kind::asan) return;
   const auto end = hocket_test::end_of_child([] {
     on_notice([](const char*) noexcept {});
     std::atomic<int> served{0};
