@@ -30,6 +30,20 @@ call_end failed(transfer& what, int error) noexcept {
 
 }  // namespace
 
+class memory_core::kind final : public driver_kind_of<memory_driver> {
+ public:
+  explicit kind(memory_core& of) noexcept : driver_kind_of("memory"), of_(of) {}
+  bool follows(const clock_source& time) const noexcept override { return &time == &of_.clock(); }
+
+ private:
+  result<std::unique_ptr<memory_driver>> make_driver(const driver_owner& owner) noexcept override;
+  memory_core& of_;
+};
+
+memory_core::memory_core(const memory_options& options)
+    : options_(options), kind_(std::make_unique<kind>(*this)), random_(options.seed) {}
+memory_core::~memory_core() = default;
+
 // --- chance
 
 // At least one byte.
@@ -216,7 +230,7 @@ result<std::unique_ptr<memory_driver>> memory_core::kind::make_driver(const driv
 }
 
 result<io_driver*> memory_core::driver_here() noexcept {
-  const result<memory_driver*> found = detail::driver_here(kind_);
+  const result<memory_driver*> found = detail::driver_here(*kind_);
   if (!found) return failure(found.error());
   return *found;
 }

@@ -42,7 +42,8 @@ enum class memory_side : std::uint8_t { in, out, peer };
 
 class memory_core final : public backend, public std::enable_shared_from_this<memory_core> {
  public:
-  explicit memory_core(const memory_options& options) : options_(options), random_(options.seed) {}
+  explicit memory_core(const memory_options& options);
+  ~memory_core();
 
   memory_pair connect();
   void reset(memory_end& one) noexcept;
@@ -73,15 +74,7 @@ class memory_core final : public backend, public std::enable_shared_from_this<me
       return at != other.at ? at > other.at : number > other.number;
     }
   };
-  class kind final : public driver_kind_of<memory_driver> {
-   public:
-    explicit kind(memory_core& of) noexcept : driver_kind_of("memory"), of_(of) {}
-    bool follows(const clock_source& time) const noexcept override { return &time == &of_.clock(); }
-
-   private:
-    result<std::unique_ptr<memory_driver>> make_driver(const driver_owner& owner) noexcept override;
-    memory_core& of_;
-  };
+  class kind;
 
   const clock_source& clock() const noexcept { return options_.time ? *options_.time : steady_clock(); }
   bool happens(unsigned chance) noexcept { return chance != 0 && random_.below(256) < chance; }
@@ -98,7 +91,7 @@ class memory_core final : public backend, public std::enable_shared_from_this<me
   call_end look(const memory_end& at, transfer& what) const noexcept;
 
   const memory_options options_;
-  kind kind_{*this};
+  const std::unique_ptr<kind> kind_;
   mutable primitive::thread_mutex mutex_;
   // Guarded by mutex_.
   random_engine random_;

@@ -121,11 +121,16 @@ TEST_CASE_TEMPLATE("a connection that the peer has reset is an error in both dir
   auto reset = [&]() -> typename Kind::body {
     auto peer = co_await door.accept();
     REQUIRE(peer.has_value());
+    std::array<char, 1> byte;  // the client knows by now that it is connected
+    auto told = co_await peer->read_exactly(byte);
+    CHECK(told.has_value());
     CHECK(peer->set_reset_on_close(true).has_value());
   };
   auto call = [&]() -> typename Kind::body {
     auto peer = co_await hocket::tcp::connect(door.local_address());
     REQUIRE(peer.has_value());
+    auto told = co_await peer->write_all("x");
+    CHECK(told.has_value());
     std::array<char, 4> buffer;
     auto got = co_await peer->read_some(buffer);
     REQUIRE_FALSE(got.has_value());

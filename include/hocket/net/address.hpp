@@ -63,8 +63,8 @@ class socket_address {
   std::error_code assign_unix(std::string_view path) noexcept;
 
   static constexpr std::size_t most = 112;  // a sockaddr_un has 110 bytes
-  alignas(8) std::array<unsigned char, most> bytes_{};
-  std::uint64_t size_ = 0;
+  alignas(std::size_t) std::array<unsigned char, most> bytes_{};
+  std::size_t size_ = 0;
 };
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -23,9 +23,10 @@ int milliseconds_of(const timespec& limit) noexcept {
 // Sanitizers, Valgrind and emulators need not know the newer call, and say so by ENOSYS; filters of
 // system calls say EPERM.
 long await_events(int epoll, epoll_event* to, int most, const timespec* limit) noexcept {
-  constexpr long epoll_pwait2 = 441;  // on all architectures
+  constexpr long epoll_pwait2 = 441;                         // on all architectures
+  constexpr bool has_its_timespec = sizeof(timespec) == 16;  // not where seconds have 32 bits
   // ORDER: relaxed, pairs with nothing: a fact about the system.
-  if (limit && !through_the_library && has_nanoseconds.load(std::memory_order_relaxed)) {
+  if (limit && has_its_timespec && !through_the_library && has_nanoseconds.load(std::memory_order_relaxed)) {
     const long got = told(::syscall(epoll_pwait2, epoll, to, most, limit, nullptr, 8));
     if (got != -ENOSYS && got != -EPERM) return got;
     // ORDER: relaxed, as above.

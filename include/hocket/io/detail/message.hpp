@@ -13,7 +13,7 @@ struct message {
   std::size_t moved = 0;         // how many bytes were received or sent
   void* address = nullptr;       // where the sender's address goes, or the receiver's stands; null: none
   std::size_t address_size = 0;  // received: first how much there is room for
-  std::uint64_t cut = 0;         // the message was longer than `size`
+  std::size_t cut = 0;           // the message was longer than `size`
 };
 
 struct message_batch {
