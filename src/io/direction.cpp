@@ -210,7 +210,7 @@ direction::listing direction::list_again(waiter& entry) noexcept {
     }
     const bool again = (seen & edged) != 0;
     const word next = again ? seen & ~edged : word_of(entry) | (seen & line);
-    // ORDER: acq_rel, pairs with those in edge() and leave(), as in list().
+    // ORDER: acq_rel, pairs with the exchanges in edge() and leave(), as in list().
     if (word_.compare_exchange_weak(seen, next, std::memory_order_acq_rel, std::memory_order_relaxed))
       return again ? listing::again : listing::listed;
   }
@@ -240,7 +240,7 @@ void direction::end(waiter& entry, int error) noexcept {
 
 // --- the line
 
-// For the party that has the word. Null: those who waited have left.
+// For the party that has the word. Null: the waiters have left the line.
 primitive::waiter* direction::next_in_line() noexcept {
   locked guard(of_.mutex());
   if (line_.empty()) return nullptr;

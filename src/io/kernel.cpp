@@ -65,7 +65,7 @@ call_end write(const open_descriptor& at, transfer& what) noexcept {
   return put < 0 ? failed(what, put) : moved(at, what, static_cast<std::size_t>(put), asked);
 }
 
-// Errors of a connection that ended before it was accepted, and those of its network (accept(2)): the next one.
+// The connection ended before it was accepted, or its network failed (accept(2)): the next one is accepted.
 bool concerns_one_connection(long error) noexcept {
   switch (-error) {
     case EINTR:

@@ -35,7 +35,7 @@ void open_descriptor::open(backend& of, int number, descriptor_kind kind, void* 
 
 void open_descriptor::close() noexcept {
   // ORDER: relaxed, pairs with nothing: the owner has a use, too.
-  uses_.fetch_add(1, std::memory_order_relaxed);  // whoever is woken may give the descriptor up
+  uses_.fetch_add(1, std::memory_order_relaxed);  // a woken coroutine may give the descriptor up
   // ORDER: relaxed, pairs with the load in is_closed(): a look.
   closed_.store(true, std::memory_order_relaxed);
   in.close();
@@ -161,7 +161,7 @@ registration* open_descriptor::find(const void* group) noexcept {
   return nullptr;
 }
 
-// Under the mutex, before a group attaches: those that nobody uses make room. See the header.
+// Under the mutex, before a group attaches: drops the registrations if nobody waits. See the header.
 void open_descriptor::leave_unused() noexcept {
   if (!first_.at && !more_) return;
   // ORDER: relaxed, ordered before the look by the release in direction::in_use(), against is_attached().

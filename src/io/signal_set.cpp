@@ -19,8 +19,8 @@ namespace detail {
 // What the handler knows of a set. Ears are never destroyed, but used again: a handler may be at one on any thread, at
 // any time. So an ear keeps its eventfd, and a set waits at a copy of the number.
 //
-// A signal sets its bit, and adds one to the eventfd if the bit was clear. Whoever takes one from the eventfd may clear
-// one bit. So there are as many as bits.
+// A signal sets its bit, and adds one to the eventfd if the bit was clear. A wait that takes one from the eventfd
+// clears one bit. So the eventfd counts the bits.
 struct signal_ear {
   primitive::atomic<std::uint64_t> wanted{0};  // bit n - 1 is signal n
   primitive::atomic<std::uint64_t> come{0};

@@ -3,7 +3,7 @@
 // An *end* belongs to one stream. Bytes that are written to an end are a segment at the other end, with the time of its
 // arrival. An *arrival* is an edge that a driver tells when its time has come: whichever polls first.
 //
-// Locks. The core's mutex is taken under that of a descriptor, and is never held while an edge is told.
+// Locks. The core's mutex is taken under the mutex of a descriptor, and is never held while an edge is told.
 #pragma once
 #include <hocket/base/detail/mutex.hpp>
 #include <hocket/base/random.hpp>

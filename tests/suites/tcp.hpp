@@ -5,6 +5,7 @@
 #include <hocket/time/within.hpp>
 
 #include "suites/io_kinds.hpp"
+#include "support/loopback.hpp"
 
 #include <array>
 #include <doctest/doctest.h>
@@ -15,7 +16,7 @@ namespace hocket_test {
 using namespace std::chrono_literals;
 
 TEST_CASE_TEMPLATE("connections are made, used in both directions, and know their addresses", Kind, HOCKET_IO_KINDS) {
-  for (const char* address : {"127.0.0.1:0", "[::1]:0", "unix:@hocket-tcp-suite"}) {
+  for (const char* address : {"127.0.0.1:0", loopback_v6_or_v4(), "unix:@hocket-tcp-suite"}) {
     hocket::tcp::listener door = hocket::tcp::listener::bind(address).value();
     const hocket::socket_address at = door.local_address();
     Kind world;

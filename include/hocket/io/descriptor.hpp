@@ -11,9 +11,9 @@
 // direction (reading, writing) one operation is served at a time; more wait in line, first come, first served. Regular
 // files never wait: a call may block the thread on the disk.
 //
-// Errors. Of an operation: those of its system call; what the making of a driver or the registering fails with (EMFILE,
-// ENFILE, ENOMEM, ENOSPC); operation_canceled if the descriptor is closed meanwhile, or if the loop of the
-// operation ends; bad_file_descriptor if the descriptor was closed before.
+// Errors. An operation fails with the error of its system call; with the error of making a driver or registering
+// (EMFILE, ENFILE, ENOMEM, ENOSPC); with operation_canceled if the descriptor is closed meanwhile, or if the loop of
+// the operation ends; with bad_file_descriptor if the descriptor was closed before.
 //
 // Cancellation and deadlines end a wait like any other. What a call had done before stays the operation's result: bytes
 // that were read are returned, although the deadline has passed. Only a kill loses them.
@@ -39,8 +39,8 @@ class descriptor {
  public:
   // Of nothing: operations give bad_file_descriptor.
   descriptor() noexcept = default;
-  // Takes the number over and makes it non-blocking (which its copies in other processes share). Errors: those of
-  // fcntl(2); not_enough_memory. Then the number stays the caller's.
+  // Takes the number over and makes it non-blocking (which its copies in other processes share). Errors: as fcntl(2);
+  // not_enough_memory. Then the number stays the caller's.
   static result<descriptor> adopt(int number) noexcept;
 
   descriptor(descriptor&& other) noexcept : at_(std::exchange(other.at_, nullptr)) {}

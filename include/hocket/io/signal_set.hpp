@@ -23,7 +23,7 @@ namespace detail {
 
 struct signal_ear;
 
-// One signal of those that have come.
+// Takes one of the signals that have come.
 struct signal_operation : transfer_operation {
   using value_type = int;
   signal_operation(open_descriptor& of, signal_ear* by) noexcept

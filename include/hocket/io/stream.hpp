@@ -12,8 +12,8 @@
 // descriptor.hpp. A write whose peer has closed is broken_pipe or connection_reset, and never raises SIGPIPE.
 //
 // An operation that is cancelled or timed out after a part of its bytes was moved (read_exactly(), write_all()) fails,
-// and the stream stands in the middle of what was meant. read_in_part() and written_in_part() tell how many bytes those
-// were.
+// and the stream stands in the middle of what was meant. read_in_part() and written_in_part() tell how many bytes were
+// moved.
 #pragma once
 #include <hocket/io/buffer.hpp>
 #include <hocket/io/descriptor.hpp>
@@ -33,7 +33,7 @@ class stream : public descriptor {
   auto read_some(mutable_buffer into, call_site at = this_call_site()) noexcept {
     return bytes(this->at().in, detail::call_kind::read, into.data(), into.size(), false, at);
   }
-  // The whole buffer. Errors, beside those of a read: end_of_stream.
+  // Fills the whole buffer. Errors: the errors of a read, and end_of_stream.
   auto read_exactly(mutable_buffer into, call_site at = this_call_site()) noexcept {
     return bytes(this->at().in, detail::call_kind::read, into.data(), into.size(), true, at);
   }

@@ -8,10 +8,10 @@
 //   auto answer = spawn(lp, ask, std::move(client));
 //   lp.run();                                          // in no time: the clock moves to whatever comes next
 //
-// Operations, their errors and their cancellation are those of every stream: what is tested is the code that runs on
-// sockets, down to the words of a direction. Only the system below is another one.
+// Operations, errors and cancellation are as on every stream: the test runs the code that runs on sockets, down to the
+// word of a direction. Only the system below it is another one.
 //
-// Replay. On one loop with a manual clock the same seed gives the same run. On a runtime, with the machine's clock, a
+// Replay. On one loop with a manual clock a seed always gives one run. On a runtime, with the machine's clock, a
 // network is for stress: which worker is first is not in the seed.
 //
 // With a clock of its own the network moves that clock, when its loop would sleep: to the next arrival, or the next

@@ -44,7 +44,7 @@ class socket_address {
   bool is_loopback() const noexcept;
   // 0 for unix sockets. The port of an address that was bound with port 0 is asked of the socket.
   std::uint16_t port() const noexcept;
-  // The same host with another port. Unix sockets: the same.
+  // This host with another port. A unix socket stays as it is.
   socket_address with_port(std::uint16_t port) const noexcept;
   // "": it is of nothing. "unix:" alone is a socket without a name.
   std::string to_string() const;

@@ -12,7 +12,7 @@
 //     server.run_until(SIGTERM, {.drain = 10s});
 //   }
 //
-// The order of its arguments is that of spawn: where, the address, options, the handler, and what the handler is called
+// The arguments come in the order of spawn: where, the address, options, the handler, and what the handler is called
 // with behind the connection. All of these are copied for each connection: std::ref shows what is shared. A handler
 // that returns a task runs as a task, any other as a fiber (include <hocket/fiber/spawn.hpp>).
 //
@@ -64,8 +64,7 @@ class server {
   std::unique_ptr<detail::server_core> core_;
 };
 
-// Errors: invalid_argument for a malformed address; those of the listeners, as address_in_use; what the making of a
-// driver fails with.
+// Errors: invalid_argument for a malformed address; the errors of tcp::listener::bind(), as address_in_use.
 template <class Where, class Handler, class... Args>
   requires(!std::is_same_v<std::remove_cvref_t<Handler>, serve_options>)
 result<server> serve(Where& where, const socket_address& address, const serve_options& options, Handler handler,

@@ -8,7 +8,7 @@ namespace hocket::inline HOCKET_ABI {
 namespace tcp {
 
 // Told of what a connection's handler returned as an error, or threw. `thrown` is null if it returned the error.
-// Otherwise `error` is that of a std::system_error, or state_not_recoverable.
+// Otherwise `error` is the code of the std::system_error, or state_not_recoverable for other exceptions.
 using connection_error_handler = void (*)(const socket_address& peer, std::error_code error,
                                           const std::exception_ptr& thrown) noexcept;
 

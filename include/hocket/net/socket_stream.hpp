@@ -12,9 +12,9 @@ class socket_stream : public stream {
   // Takes the descriptor of a connected socket over.
   explicit socket_stream(descriptor&& of) noexcept : stream(std::move(of)) {}
 
-  // The peer reads the end of the stream behind what was written before. Errors: those of shutdown(2).
+  // The peer reads the end of the stream behind what was written before. Errors: as shutdown(2).
   result<void> shutdown_write() noexcept;
-  // Reads give what is there already, and then 0; those that wait, too. TCP still takes what the peer sends.
+  // Reads, also waiting ones, give what is there already, and then 0. TCP still takes what the peer sends.
   result<void> shutdown_read() noexcept;
 
   // Invalid if there is none, or the socket is closed.

@@ -46,7 +46,7 @@ struct connect_options {
   bool no_delay = true;
 };
 
-// Until the connection is there. Errors: invalid_argument for a malformed address; those of socket(2) and connect(2).
+// Waits until the connection is there. Errors: invalid_argument for a malformed address; as socket(2) and connect(2).
 // A cancelled or timed out connect leaves nothing behind.
 inline auto connect(const socket_address& to, const connect_options& options = {},
                     call_site at = this_call_site()) noexcept {
@@ -67,7 +67,7 @@ class listener : public descriptor {
   listener() noexcept = default;
 
   // Listens. Port 0: one that is free. A unix path that is in use by nobody is not taken away: remove it first. Errors:
-  // invalid_argument for a malformed address; those of socket(2), bind(2) and listen(2), as address_in_use.
+  // invalid_argument for a malformed address; as socket(2), bind(2) and listen(2): address_in_use.
   static result<listener> bind(const socket_address& to, const listen_options& options = {}) noexcept;
 
   // The next connection. Errors of single connections and of their networks are passed over (accept(2)); the others

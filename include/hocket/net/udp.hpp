@@ -198,8 +198,8 @@ class socket : public descriptor {
  public:
   socket() noexcept = default;
 
-  // A socket with that address; port 0: one that is free. Errors: invalid_argument for a malformed address; those of
-  // socket(2) and bind(2), as address_in_use.
+  // A socket with this address; port 0: one that is free. Errors: invalid_argument for a malformed address; as
+  // socket(2) and bind(2): address_in_use.
   static result<socket> bind(const socket_address& to, const socket_options& options = {}) noexcept;
   // A socket that sends to `to` and receives from there alone. Nothing is sent.
   static result<socket> connect(const socket_address& to, const socket_options& options = {}) noexcept;
@@ -208,8 +208,8 @@ class socket : public descriptor {
   auto receive(mutable_buffer into, call_site at = this_call_site()) noexcept {
     return primitive::operation<detail::receive_operation>(std::in_place, at, this->at(), into);
   }
-  // Sends a datagram to an address, or to the socket's peer; how many bytes. Errors, beside those of sendmsg(2):
-  // message_size.
+  // Sends a datagram to an address, or to the socket's peer; how many bytes. Errors: as
+  // sendmsg(2): message_size.
   auto send(const_buffer from, const socket_address& to = {}, call_site at = this_call_site()) noexcept {
     return primitive::operation<detail::send_operation>(std::in_place, at, this->at(), from, to);
   }
@@ -219,7 +219,8 @@ class socket : public descriptor {
     return primitive::operation<detail::batch_operation>(std::in_place, at, this->at().in, detail::call_kind::receive,
                                                          into);
   }
-  // At least one, in order; how many were sent. An error is that of the first; if a later one fails, it is not counted.
+  // Sends at least one datagram, in order; how many. The operation fails if the first datagram fails. A later one that
+  // fails is not counted.
   auto send_batch(std::span<datagram> from, call_site at = this_call_site()) noexcept {
     return primitive::operation<detail::batch_operation>(std::in_place, at, this->at().out, detail::call_kind::send,
                                                          from);

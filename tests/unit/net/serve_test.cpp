@@ -9,6 +9,7 @@
 #include <hocket/time/within.hpp>
 
 #include "support/death.hpp"
+#include "support/loopback.hpp"
 
 #include <array>
 #include <atomic>
@@ -90,7 +91,7 @@ TEST_CASE("a server on a runtime answers at each worker, and ends by a signal") 
 TEST_CASE("a server on a loop has fibers for handlers, and runs the loop until a signal") {
   loop lp;
   std::atomic<int> served{0};
-  auto server = tcp::serve(lp, "[::1]:0", echo_in_fiber, std::ref(served)).value();
+  auto server = tcp::serve(lp, hocket_test::loopback_v6_or_v4(), echo_in_fiber, std::ref(served)).value();
   std::thread client([&] {
     for (int i = 0; i < 5; ++i) CHECK(ask(server.local_address(), "fiber") == "fiber");
     ::raise(SIGUSR1);

@@ -7,7 +7,7 @@
 //   idle       the call would block                 edge()                                        ready
 //                                                   an operation that begins to wait              waiter
 //   ready      the call may succeed                 an operation that takes it                    busy
-//   busy       one party makes the call             the same party: leave(), would_block()        idle, ready, closed
+//   busy       one party makes the call             this party: leave(), would_block()            idle, ready, closed
 //                                                   the driver, if the call would block           waiter
 //   waiter     an operation waits: its address      edge()                                        busy
 //                                                   the end of its wait: detach()                 idle, or the next one
@@ -151,7 +151,7 @@ class direction final : public primitive::wait_source {
 
   primitive::atomic<word> word_{ready};
   open_descriptor& of_;
-  std::size_t part_ = 0;  // of those who use the descriptor
+  std::size_t part_ = 0;  // not synchronised: the stream's users read it
   const char* const what_;
   primitive::wait_line line_;  // guarded by the mutex of the descriptor
 };

@@ -6,11 +6,11 @@
 // Pending transfers. A party that has a direction's word may not be able to go on now: the transfer is long, or the
 // party is a coroutine that found other operations in the line. Then it leaves the waiter here, with the word taken.
 // The owner goes on with it in its next poll(), and does not sleep before.
-//   - No edge may tell of such a direction any more, so forgetting a pending transfer would be for ever.
+//   - The system may tell no further edge of this direction. If the driver forgot the transfer, it would never end.
 //   - The owner may be asleep when another thread adds one (an assistant, a coroutine of another loop), or it may sleep
 //     elsewhere (a guest): ring() ends its sleep.
 //
-// Locks. The mutex of a descriptor is taken before that of a driver.
+// Locks. The mutex of a descriptor is taken before the mutex of a driver.
 //
 // Access. poll(): see driver.hpp. attach(), detach(), add_pending(): any thread.
 #pragma once
