@@ -137,8 +137,11 @@ task<bool> server_core::recover(tcp::listener& door, spare_number& spare, std::e
   duration pause = 100ms;
   if (error == std::errc::too_many_files_open || error == std::errc::too_many_files_open_in_system) {
     spare.give();
-    // ORDER: relaxed, pairs with nothing: a number for people.
-    if (door.try_accept()) refused_.fetch_add(1, std::memory_order_relaxed);
+    {
+      const result<tcp::stream> shed = door.try_accept();
+      // ORDER: relaxed, pairs with nothing: a number for people.
+      if (shed) refused_.fetch_add(1, std::memory_order_relaxed);
+    }
     spare.take();
     pause = 1ms;
   }

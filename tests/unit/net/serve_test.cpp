@@ -198,27 +198,22 @@ TEST_CASE("a server without descriptors closes connections at once, and recovers
     std::atomic<int> served{0};
     runtime rt({.workers = 1});
     auto server = tcp::serve(rt, "127.0.0.1:0", echo, std::ref(served)).value();
-    std::vector<tcp::stream> clients;
-    clients.push_back(sync_wait(tcp::connect(server.local_address())).value());
-    wait_until_served(served, 1);
+    CHECK(ask(server.local_address(), "before") == "before");
+    while (server.connections() != 0) std::this_thread::yield();
     rlimit limit{};
     ::getrlimit(RLIMIT_NOFILE, &limit);
-    limit.rlim_cur = 40;
+    limit.rlim_cur = 64;
     ::setrlimit(RLIMIT_NOFILE, &limit);
-    for (;;) {
-      auto peer = sync_wait(tcp::connect(server.local_address()));
-      if (!peer) break;
-      clients.push_back(std::move(*peer));
-    }
-    while (server.counts().refused == 0) std::this_thread::yield();
-    clients.clear();
-    for (;;) {
-      auto peer = sync_wait(tcp::connect(server.local_address()));
-      if (!peer) continue;
-      char byte = 'x';
-      if (!sync_wait(peer->write_all(std::span(&byte, 1)))) continue;
-      if (sync_wait(peer->read_exactly(std::span(&byte, 1)))) break;
-    }
+    std::vector<int> taken;
+    for (int number = ::dup(0); number >= 0; number = ::dup(0)) taken.push_back(number);
+    ::close(taken.back());  // for the client alone
+    auto peer = sync_wait(tcp::connect(server.local_address())).value();
+    char byte = 0;
+    CHECK_FALSE(sync_wait(peer.read_exactly(std::span(&byte, 1))).has_value());
+    CHECK(server.counts().refused == 1);
+    taken.pop_back();
+    for (const int number : taken) ::close(number);
+    CHECK(ask(server.local_address(), "after") == "after");
   });
   INFO(end.errors);
   CHECK(end.how == "the body returned");
