@@ -44,6 +44,9 @@ class Readme:
         self.text = (self.source / "README.md").read_text()
         self.programs = {f"program_{i}": block for i, block in enumerate(
             block for block in blocks(self.text, "cpp") if re.search(r"\bint\s+main\s*\(", block))}
+        # A program that waits for clients: README says so above it, as for tests/snippets.
+        self.endless = {name for name, block in self.programs.items()
+                        if f"<!-- compile: -->\n```cpp\n{block}" in self.text}
         self.write_programs()
 
     def write_programs(self):
@@ -52,7 +55,7 @@ class Readme:
             (self.folder / f"sources/{name}.cpp").write_text(block)
 
     def run_all(self, where):
-        for name in self.programs:
+        for name in self.programs.keys() - self.endless:
             self.must(where / name)
 
     def by_cmake(self, way, block, *options):
