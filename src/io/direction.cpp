@@ -343,6 +343,12 @@ void direction::reopen() noexcept {
   word_.store(ready, std::memory_order_relaxed);
 }
 
+void direction::note_part(const transfer& what) noexcept {
+  if (what.generation != of_.generation()) return;
+  // ORDER: relaxed, pairs with the load in part(): see there.
+  part_.store(what.done, std::memory_order_relaxed);
+}
+
 bool direction::in_use() noexcept {
   // ORDER: acq_rel, release pairs with the exchange in list(): a waiter that is not seen here finds its group gone.
   const word seen = word_.fetch_or(0, std::memory_order_acq_rel);

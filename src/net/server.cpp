@@ -106,11 +106,10 @@ task<bool> server_core::get_permit() {
 void server_core::begin_one(tcp::stream peer) noexcept try {
   // ORDER: relaxed, pairs with nothing: a number for people.
   accepted_.fetch_add(1, std::memory_order_relaxed);
-  begin(std::move(peer));
+  begin(connection(*this, std::move(peer)));
 } catch (const std::exception&) {
-  // ORDER: relaxed, as above.
+  // ORDER: relaxed, pairs with nothing: as above.
   failed_.fetch_add(1, std::memory_order_relaxed);
-  if (options_.most_connections != 0) permits_.release();
 }
 
 // What waits in the system's queue would be reset when the listener is closed.
@@ -162,24 +161,26 @@ void server_core::notice_once_a_second(std::error_code error) noexcept {
 
 // --- a connection
 
-server_core::guard::guard(server_core& of, const tcp::stream& peer) noexcept : of_(of) {
-  if (of.options_.on_error) peer_ = peer.peer_address();
+server_core::connection::connection(server_core& of, tcp::stream one) noexcept : peer(std::move(one)), of_(&of) {
+  if (of.options_.on_error) address_ = peer.peer_address();
   // ORDER: relaxed, pairs with nothing: the acceptor is joined before anybody waits for zero.
   of.live_.fetch_add(1, std::memory_order_relaxed);
 }
 
-server_core::guard::~guard() {
-  if (of_.options_.most_connections != 0) of_.permits_.release();
+server_core::connection::~connection() {
+  if (!of_) return;
+  peer.close();
+  if (of_->options_.most_connections != 0) of_->permits_.release();
   // ORDER: release, pairs with the load in wait_until_empty(): what the connection did is visible.
-  of_.live_.fetch_sub(1, std::memory_order_release);
-  of_.ended_.set();
+  of_->live_.fetch_sub(1, std::memory_order_release);
+  of_->ended_.set();
 }
 
-void server_core::guard::returned(std::error_code error) noexcept {
+void server_core::connection::returned(std::error_code error) noexcept {
   if (error) tell(error, nullptr);
 }
 
-void server_core::guard::threw() {
+void server_core::connection::threw() {
   try {
     throw;
   } catch (const forced_unwind&) {
@@ -192,10 +193,10 @@ void server_core::guard::threw() {
   }
 }
 
-void server_core::guard::tell(std::error_code error, const std::exception_ptr& thrown) noexcept {
+void server_core::connection::tell(std::error_code error, const std::exception_ptr& thrown) noexcept {
   // ORDER: relaxed, pairs with nothing: a number for people.
-  of_.failed_.fetch_add(1, std::memory_order_relaxed);
-  if (of_.options_.on_error) of_.options_.on_error(peer_, error, thrown);
+  of_->failed_.fetch_add(1, std::memory_order_relaxed);
+  if (of_->options_.on_error) of_->options_.on_error(address_, error, thrown);
 }
 
 spawn_options server_core::options_of_connections() const noexcept {
@@ -207,10 +208,10 @@ spawn_options server_core::options_of_connections() const noexcept {
 task<bool> server_core::wait_until_empty(duration at_most) {
   const time_point until = deadline_after(steady_clock().now(), at_most);
   for (;;) {
-    // ORDER: acquire, pairs with the fetch_sub in ~guard().
+    // ORDER: acquire, pairs with the fetch_sub in ~connection().
     if (live_.load(std::memory_order_acquire) == 0) co_return true;
     const auto one = co_await within(until, ended_.wait());
-    // ORDER: acquire, pairs with the fetch_sub in ~guard().
+    // ORDER: acquire, pairs with the fetch_sub in ~connection().
     if (!one) co_return live_.load(std::memory_order_acquire) == 0;
   }
 }
@@ -218,7 +219,7 @@ task<bool> server_core::wait_until_empty(duration at_most) {
 task<shutdown_report> server_core::shutdown(shutdown_options options) {
   shutdown_report told;
   for (join_handle<>& one : acceptors_) one.cancel();
-  for (join_handle<>& one : acceptors_) static_cast<void>(co_await one.join());
+  for (join_handle<>& one : acceptors_) static_cast<void>(co_await one.join().ignoring(stop_level::kill));
   const std::size_t first = connections();
   const bool drained = co_await wait_until_empty(options.drain);
   const std::size_t second = connections();
@@ -240,7 +241,8 @@ task<shutdown_report> server_core::shutdown(shutdown_options options) {
 }
 
 task<shutdown_report> server_core::await_signal(signal_set& asked, shutdown_options options) {
-  static_cast<void>(co_await asked.next());
+  const result<int> heard = co_await asked.next();
+  if (!heard && heard.error() != std::errc::operation_canceled) throw std::system_error(heard.error());
   co_return co_await shutdown(options);
 }
 

@@ -14,10 +14,10 @@
 //   closed     the descriptor is closed             nobody
 //
 // Four marks stand beside a state:
-//   edge       beside busy. An edge came after the party took the word. The call is repeated, or the word becomes
-//   ready. closing    beside busy. close() was called. The party that leaves the word closes the direction. line beside
-//   busy and waiter. More operations wait in `line_`. over       beside busy. The wait of the waiter that is served has
-//   ended otherwise.
+//   - edge, beside busy. An edge came after the party took the word. The call is repeated, or the word becomes ready.
+//   - closing, beside busy. close() was called. The party that leaves the word closes the direction.
+//   - line, beside busy and waiter. More operations wait in `line_`.
+//   - over, beside busy. The wait of the waiter that is served has ended otherwise.
 //
 // # Who makes a call
 //
@@ -44,7 +44,7 @@
 // # The line
 //
 // A second operation of one direction waits in `line_`. Then the word is busy or a waiter, and has the mark `line`. The
-// party that leaves the word with this mark keeps it busy and hands the next waiter to the driver (pending.hpp). If the
+// party that leaves the word with this mark keeps it busy and hands the next waiter to a driver (io_driver.hpp). If the
 // waiter in the word is detached, the next one takes its place: the direction is still not ready.
 //
 // # Closing
@@ -106,9 +106,12 @@ class direction final : public primitive::wait_source {
   void reopen() noexcept;
 
   open_descriptor& of() const noexcept { return of_; }
-  // How many bytes a transfer has moved that failed in the middle; the last one.
-  void note_part(std::size_t bytes) noexcept { part_ = bytes; }
-  std::size_t part() const noexcept { return part_; }
+  // How many bytes a transfer has moved that failed in the middle; the last one. Not of a descriptor that is gone.
+  void note_part(const transfer& what) noexcept;
+  std::size_t part() const noexcept {
+    // ORDER: relaxed, pairs with the store in note_part(): a number for the stream's users.
+    return part_.load(std::memory_order_relaxed);
+  }
   const char* what() const noexcept override { return what_; }
   [[nodiscard]] bool detach(primitive::waiter& entry) noexcept override;
   void pass_on(primitive::waiter&) noexcept override {}
@@ -151,7 +154,7 @@ class direction final : public primitive::wait_source {
 
   primitive::atomic<word> word_{ready};
   open_descriptor& of_;
-  std::size_t part_ = 0;  // not synchronised: the stream's users read it
+  primitive::atomic<std::size_t> part_{0};
   const char* const what_;
   primitive::wait_line line_;  // guarded by the mutex of the descriptor
 };

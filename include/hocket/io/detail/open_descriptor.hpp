@@ -1,18 +1,15 @@
-// An open descriptor: its number, its directions, and the driver that watches it. It lives in a table whose memory is
-// never given back (src/io/descriptor_table.hpp), so an event that comes late finds a descriptor, if perhaps another
-// one.
+// An open descriptor: its number, its directions, and the drivers that watch it. It lives in a table whose memory is
+// never given back (descriptor_table.hpp), so an event that comes late finds a descriptor, if perhaps another one.
 //
 // # Life
 //
-//   1. descriptor_table::take(): in use, with a number, not watched.
-//   2. The first operation that has to wait: attach_here(). The driver of that thread watches the descriptor.
-//   3. close(): each direction ends its waits. A direction whose word is taken by another party is closed by that
-//   party.
-//      The last of the three has the drivers stop watching, and closes the number. So no call ever uses a number
-//      that belongs to somebody else already. A call that is no transfer (an option of a socket) counts as a direction.
-//   4. The owner's drop(), and the last direction, in either order: the descriptor goes back to the table, with the
-//   next
-//      generation.
+// 1. descriptor_table::take(): in use, with a number, not watched.
+// 2. The first operation that has to wait: attach_here(). The driver of that thread watches the descriptor.
+// 3. close(): each direction ends its waits. If another party has the word of a direction, that party closes it. The last
+//    direction has the drivers stop watching, and closes the number. So no call uses a number that belongs to somebody
+//    else already. A call that is no transfer (an option of a socket) counts as a direction.
+// 4. The owner's drop(), and the last direction, in either order: the descriptor goes back to the table, with the next
+//    generation.
 //
 // # Who watches
 //

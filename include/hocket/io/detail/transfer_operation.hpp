@@ -32,12 +32,12 @@ struct bytes_operation : transfer_operation {
   }
   void resumed() noexcept {
     if (whole != 0 && ended == 0) [[unlikely]]
-      side->note_part(done);
+      side->note_part(*this);
   }
 
  private:
   [[gnu::cold, gnu::noinline]] failure fail_in_part() noexcept {
-    if (whole != 0) side->note_part(done);
+    if (whole != 0) side->note_part(*this);
     return failure_of_transfer(error);
   }
 };

@@ -44,28 +44,32 @@ class server_core {
   tcp::server_counts counts() const noexcept;
 
  protected:
-  // Around the call of the handler, in the connection's coroutine.
-  class guard {
+  // An accepted connection, from before its coroutine is spawned to the coroutine's end, also if that never began.
+  class connection {
    public:
-    guard(server_core& of, const tcp::stream& peer) noexcept;
-    guard(const guard&) = delete;
-    guard& operator=(const guard&) = delete;
-    ~guard();
+    connection(server_core& of, tcp::stream peer) noexcept;
+    connection(connection&& other) noexcept
+        : peer(std::move(other.peer)), of_(std::exchange(other.of_, nullptr)), address_(other.address_) {}
+    connection& operator=(connection&&) = delete;
+    ~connection();
+
     void returned(std::error_code error) noexcept;
     // In a catch (...). Rethrows a kill.
     void threw();
 
+    tcp::stream peer;
+
    private:
     void tell(std::error_code error, const std::exception_ptr& thrown) noexcept;
-    server_core& of_;
-    socket_address peer_;  // if anybody wants to know
+    server_core* of_;         // null: moved
+    socket_address address_;  // of the peer, if anybody wants to know
   };
 
   spawn_options options_of_connections() const noexcept;
   scope& connections_scope() noexcept { return connections_; }
 
  private:
-  virtual void begin(tcp::stream peer) = 0;
+  virtual void begin(connection one) = 0;
 
   class spare_number;
   std::error_code open_doors(const socket_address& address);
@@ -120,31 +124,28 @@ class server_of final : public server_core {
                       what);
   }
 
-  static task<> run_task(server_core* of, call what, tcp::stream peer) {
-    guard around(*static_cast<server_of*>(of), peer);
+  static task<> run_task(call what, connection one) {
     try {
-      auto work = invoke(what, std::move(peer));
+      auto work = invoke(what, std::move(one.peer));
       if constexpr (std::is_void_v<typename returned::value_type>) co_await std::move(work);
-      else around.returned(error_of(co_await std::move(work)));
+      else one.returned(error_of(co_await std::move(work)));
     } catch (...) {
-      around.threw();
+      one.threw();
     }
   }
-  static void run_fiber(server_core* of, call what, tcp::stream peer) {
-    guard around(*static_cast<server_of*>(of), peer);
+  static void run_fiber(call what, connection one) {
     try {
-      if constexpr (std::is_void_v<returned>) invoke(what, std::move(peer));
-      else around.returned(error_of(invoke(what, std::move(peer))));
+      if constexpr (std::is_void_v<returned>) invoke(what, std::move(one.peer));
+      else one.returned(error_of(invoke(what, std::move(one.peer))));
     } catch (...) {
-      around.threw();
+      one.threw();
     }
   }
 
-  void begin(tcp::stream peer) override {
+  void begin(connection one) override {
     if constexpr (is_task<returned>)
-      static_cast<void>(spawn(connections_scope(), options_of_connections(), &run_task, this, call_, std::move(peer)));
-    else
-      static_cast<void>(spawn(connections_scope(), options_of_connections(), &run_fiber, this, call_, std::move(peer)));
+      static_cast<void>(spawn(connections_scope(), options_of_connections(), &run_task, call_, std::move(one)));
+    else static_cast<void>(spawn(connections_scope(), options_of_connections(), &run_fiber, call_, std::move(one)));
   }
 
   call call_;
