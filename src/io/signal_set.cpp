@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <sys/eventfd.h>
 #include <system_error>
-#include <thread>
 #include <unistd.h>
 
 namespace hocket::inline HOCKET_ABI {
@@ -24,7 +23,6 @@ namespace detail {
 struct signal_ear {
   primitive::atomic<std::uint64_t> wanted{0};  // bit n - 1 is signal n
   primitive::atomic<std::uint64_t> come{0};
-  primitive::atomic<std::uint32_t> handlers{0};  // that are at this ear
   const int bell;
   bool used = true;  // guarded by ears_mutex
   signal_ear* const next;
@@ -48,16 +46,11 @@ void ring(const signal_ear& one) noexcept {
 void tell_ears(int signal) noexcept {
   // ORDER: acquire, pairs with the store in new_ear().
   for (signal_ear* one = ears.load(std::memory_order_acquire); one; one = one->next) {
-    // ORDER: seq_cst, forbids that the load of `wanted` comes before it, against stop_hearing().
-    one->handlers.fetch_add(1, std::memory_order_seq_cst);
-    // ORDER: seq_cst, forbids that it comes before the fetch_add. A signal that comes while a set begins is heard or
-    // not.
-    if (one->wanted.load(std::memory_order_seq_cst) & bit_of(signal)) {
-      // ORDER: release, pairs with the fetch_and in take_lowest(): what was before the signal.
-      if ((one->come.fetch_or(bit_of(signal), std::memory_order_release) & bit_of(signal)) == 0) ring(*one);
-    }
-    // ORDER: release, pairs with the load in stop_hearing(): the handler has rung.
-    one->handlers.fetch_sub(1, std::memory_order_release);
+    // ORDER: seq_cst, forbids that it comes before the handler has counted itself, against stop_hearing(). A signal
+    // that comes while a set begins is heard or not.
+    if ((one->wanted.load(std::memory_order_seq_cst) & bit_of(signal)) == 0) continue;
+    // ORDER: release, pairs with the fetch_and in take_lowest(): what was before the signal.
+    if ((one->come.fetch_or(bit_of(signal), std::memory_order_release) & bit_of(signal)) == 0) ring(*one);
   }
 }
 
@@ -85,11 +78,10 @@ signal_ear& free_ear() {
   return new_ear();
 }
 
+// When a signal is left, no handler is at the ear any more.
 void stop_hearing(signal_ear& one) noexcept {
-  // ORDER: seq_cst, forbids that the load of `handlers` comes before it, against tell_ears().
+  // ORDER: seq_cst, forbids that leave_signal() looks for handlers before it, against tell_ears().
   std::uint64_t heard = one.wanted.exchange(0, std::memory_order_seq_cst);
-  // ORDER: seq_cst, forbids that it comes before the exchange; and acquire, pairs with the fetch_sub in tell_ears().
-  while (one.handlers.load(std::memory_order_seq_cst) != 0) std::this_thread::yield();
   for (int signal = 1; heard != 0; ++signal, heard >>= 1) {
     if (heard & 1) leave_signal(signal);
   }

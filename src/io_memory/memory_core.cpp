@@ -116,7 +116,7 @@ void memory_core::close(open_descriptor& gone) noexcept {
 
 // --- calls
 
-call_end memory_core::carry_out(open_descriptor& at, transfer& what) noexcept {
+call_end memory_core::carry_out(open_descriptor& at, transfer& what) noexcept try {
   memory_end& one = end_of(at);
   call_end how{};
   {
@@ -128,6 +128,8 @@ call_end memory_core::carry_out(open_descriptor& at, transfer& what) noexcept {
   }
   ring_all();
   return how;
+} catch (const std::bad_alloc&) {
+  return failed(what, ENOBUFS);
 }
 
 bool memory_core::has_bytes(const memory_end& at, time_point present) noexcept {

@@ -24,19 +24,14 @@ namespace detail {
 struct signal_ear;
 
 // Takes one of the signals that have come.
-struct signal_operation : transfer_operation {
+struct signal_operation : pointing_operation<signal_operation> {
   using value_type = int;
   signal_operation(open_descriptor& of, signal_ear* by) noexcept
-      : transfer_operation(of.in, call_kind::read, nullptr, sizeof(count)), ear(by) {}
-  bool try_now() noexcept {
+      : pointing_operation(of.in, call_kind::read, nullptr, sizeof(count)), ear(by) {}
+  bool point() noexcept {
     data = &count;
-    return transfer_operation::try_now();
+    return true;
   }
-  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
-    data = &count;  // it may have another place now
-    transfer_operation::begin(wait, entry);
-  }
-  bool has_it() const noexcept { return ended != 0; }
   result<int> take() noexcept;
   void resumed() noexcept;
 

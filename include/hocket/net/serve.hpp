@@ -26,9 +26,11 @@
 //
 // Errors. A handler may return a result, or throw: on_error hears of it, else it is counted.
 //
-// The end. shutdown(), run_until(): refuse (what waits in the system's queue is served, then the listeners are
-// closed), drain, cancel, kill, each in its time, and a report. The destructor of a server that runs kills; on a
-// runtime it waits for the end of all connections, and on a loop it runs the loop for that.
+// The end. shutdown(), run_until(): refuse (what waits in the system's queue is served, as far as the limit allows,
+// then the listeners are closed), drain, cancel, kill, each in its time, and a report. The destructor of a server that
+// runs kills; on a runtime it waits for the end of all connections, and on a loop it runs the loop for that.
+//
+// If the coroutine that awaits shutdown() is cancelled, the steps follow without waiting for their times.
 //
 // Thread safety. connections(), counts(): any thread. The rest: one thread at a time.
 #pragma once
@@ -75,8 +77,10 @@ result<server> serve(Where& where, const socket_address& address, const serve_op
       "arguments: pass std::ref for what it takes by reference");
   auto core =
       std::make_unique<detail::server_of<Handler, Args...>>(where, options, std::move(handler), std::move(args)...);
-  if (const std::error_code error = core->open(address)) return failure(error);
-  return server(std::move(core));
+  detail::server_core& opens = *core;
+  server made(std::move(core));  // which ends what was begun, if opening throws
+  if (const std::error_code error = opens.open(address)) return failure(error);
+  return made;
 }
 template <class Where, class Handler, class... Args>
   requires(!std::is_same_v<std::remove_cvref_t<Handler>, serve_options>)

@@ -78,31 +78,29 @@ struct datagram_access {
   }
 };
 
-struct datagram_operation : transfer_operation {
-  datagram_operation(direction& of, call_kind which) noexcept : transfer_operation(of, which, nullptr, 0) {}
-  bool has_it() const noexcept { return ended != 0; }
+template <class Op>
+struct datagram_operation : pointing_operation<Op> {
+  datagram_operation(direction& of, call_kind which) noexcept : pointing_operation<Op>(of, which, nullptr, 0) {}
 
-  // The operation may have another place when it begins to wait.
-  void point_at(const message_batch& messages) noexcept {
-    batch = messages;
-    data = &batch;
+ protected:
+  bool point_at(const message_batch& messages) noexcept {
+    batch_ = messages;
+    this->data = &batch_;
+    return true;
   }
 
-  message_batch batch{};
+ private:
+  message_batch batch_{};
 };
 
 // One datagram. Its message is in the operation.
-struct receive_operation : datagram_operation {
+struct receive_operation : datagram_operation<receive_operation> {
   using value_type = udp::received;
   receive_operation(open_descriptor& of, mutable_buffer into) noexcept
       : datagram_operation(of.in, call_kind::receive), to(into.data()), room(into.size()) {}
-  bool try_now() noexcept {
-    point();
-    return transfer_operation::try_now();
-  }
-  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
-    point();
-    transfer_operation::begin(wait, entry);
+  bool point() noexcept {
+    raw = {to, room, 0, from.data(), sizeof from};
+    return point_at({&raw, sizeof raw, 1});
   }
   result<udp::received> take() noexcept {
     if (error != 0) return failure_of_transfer(error);
@@ -113,25 +111,15 @@ struct receive_operation : datagram_operation {
   std::size_t room;
   message raw{};
   std::array<unsigned char, 112> from{};
-
- private:
-  void point() noexcept {
-    raw = {to, room, 0, from.data(), sizeof from};
-    point_at({&raw, sizeof raw, 1});
-  }
 };
 
-struct send_operation : datagram_operation {
+struct send_operation : datagram_operation<send_operation> {
   using value_type = std::size_t;
   send_operation(open_descriptor& of, const_buffer from, const socket_address& address) noexcept
       : datagram_operation(of.out, call_kind::send), bytes(from.data()), count(from.size()), to(address) {}
-  bool try_now() noexcept {
-    point();
-    return transfer_operation::try_now();
-  }
-  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
-    point();
-    transfer_operation::begin(wait, entry);
+  bool point() noexcept {
+    raw = {const_cast<void*>(bytes), count, 0, to.valid() ? const_cast<void*>(to.data()) : nullptr, to.size()};
+    return point_at({&raw, sizeof raw, 1});
   }
   result<std::size_t> take() noexcept {
     if (error != 0) return failure_of_transfer(error);
@@ -142,27 +130,18 @@ struct send_operation : datagram_operation {
   std::size_t count;
   message raw{};
   socket_address to;
-
- private:
-  void point() noexcept {
-    raw = {const_cast<void*>(bytes), count, 0, to.valid() ? const_cast<void*>(to.data()) : nullptr, to.size()};
-    point_at({&raw, sizeof raw, 1});
-  }
 };
 
 // How many datagrams of the caller's.
-struct batch_operation : datagram_operation {
+struct batch_operation : datagram_operation<batch_operation> {
   using value_type = std::size_t;
   batch_operation(direction& of, call_kind which, std::span<udp::datagram> them) noexcept
       : datagram_operation(of, which), first(them.data()), count(them.size()) {}
-  bool try_now() noexcept {
-    if (count == 0) return true;
-    if (!data) prepare();
-    return transfer_operation::try_now();
-  }
-  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
-    prepare();
-    transfer_operation::begin(wait, entry);
+  bool point() noexcept {
+    if (count == 0) return false;
+    if (kind == call_kind::receive) datagram_access::prepare_receive(all());
+    else datagram_access::prepare_send(all());
+    return point_at(datagram_access::batch_of(all()));
   }
   result<std::size_t> take() noexcept {
     if (error != 0) return failure_of_transfer(error);
@@ -175,11 +154,6 @@ struct batch_operation : datagram_operation {
 
  private:
   std::span<udp::datagram> all() const noexcept { return {first, count}; }
-  void prepare() noexcept {
-    if (kind == call_kind::receive) datagram_access::prepare_receive(all());
-    else datagram_access::prepare_send(all());
-    point_at(datagram_access::batch_of(all()));
-  }
 };
 
 }  // namespace hocket::inline HOCKET_ABI::detail

@@ -3,8 +3,12 @@
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/core/yield.hpp>
 #include <hocket/coro/spawn.hpp>
+#include <hocket/fiber/await.hpp>
+#include <hocket/fiber/hibernate.hpp>
+#include <hocket/fiber/spawn.hpp>
 #include <hocket/io/stream.hpp>
 #include <hocket/runtime/descriptor_parker.hpp>
+#include <hocket/runtime/detail/worker_at.hpp>
 #include <hocket/runtime/loop.hpp>
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/time/within.hpp>
@@ -13,6 +17,7 @@
 #include "support/sockets.hpp"
 
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <doctest/doctest.h>
@@ -124,6 +129,52 @@ TEST_CASE("the registration follows a stream to the loop that uses it, which alo
     one->run_until(text);
     CHECK(sync_wait(text) == "here");
   }
+}
+
+TEST_CASE("what waits at the driver of a worker that computes is served by another thread") {
+  runtime rt({.workers = 2});
+  auto [near, far] = connected();
+  std::atomic<bool> waits{false}, served{false};
+  detail::worker_at first(rt, 0);
+  auto computes = spawn(first, [&, &from = far]() -> task<> {
+    auto reads = spawn([&]() -> task<> {
+      char byte = 0;
+      waits = true;
+      auto got = co_await within(30s, from.read_some(std::span(&byte, 1)));
+      CHECK(got == std::size_t{1});
+      served = true;
+    });
+    while (!waits) co_await yield();
+    co_await yield();
+    while (!served) std::this_thread::yield();  // without letting go of the worker
+    co_await reads;
+  });
+  while (!waits) std::this_thread::yield();
+  sync_wait(near.write_all("x")).value();
+  while (!computes.done()) std::this_thread::yield();
+  CHECK(served);
+}
+
+TEST_CASE("a fiber whose stack is packed keeps it while it reads into a buffer there; a copied stack is refused") {
+  loop lp;
+  auto [near, far] = connected();
+  const auto read = [&from = far] {
+    std::array<char, 8> buffer;
+    auto got = await(from.read_some(buffer));
+    return got ? std::string(buffer.data(), *got) : got.error().message();
+  };
+  auto text = spawn(lp, {.hibernate_after = 1h}, read);
+  lp.poll();
+  hibernate_parked();
+  sync_wait(near.write_all("packed")).value();
+  lp.run_until(text);
+  CHECK(sync_wait(text) == "packed");
+  expect_fatal(
+      [&] {
+        loop other;
+        other.run_until(spawn(other, {.stack = stack_kind::copied}, read));
+      },
+      "copied stack");
 }
 
 // The host sleeps in the parker, and the driver has more to do.

@@ -5,7 +5,8 @@
 //
 // 1. descriptor_table::take(): in use, with a number, not watched.
 // 2. The first operation that has to wait: attach_here(). The driver of that thread watches the descriptor.
-// 3. close(): each direction ends its waits. If another party has the word of a direction, that party closes it. The last
+// 3. close(): each direction ends its waits. If another party has the word of a direction, that party closes it. The
+// last
 //    direction has the drivers stop watching, and closes the number. So no call uses a number that belongs to somebody
 //    else already. A call that is no transfer (an option of a socket) counts as a direction.
 // 4. The owner's drop(), and the last direction, in either order: the descriptor goes back to the table, with the next

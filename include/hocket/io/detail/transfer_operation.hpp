@@ -18,6 +18,24 @@ struct transfer_operation : transfer {
   void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { side->begin(wait, entry, *this); }
 };
 
+// A transfer that points to memory in its own operation. A fiber's operation has one place when it is tried, and
+// another when it begins to wait, so Op::point() is called in both; false: the transfer has ended already. What was
+// done is kept, whatever ends the wait.
+template <class Op>
+struct pointing_operation : transfer_operation {
+  using transfer_operation::transfer_operation;
+
+  bool try_now() noexcept { return !self().point() || transfer_operation::try_now(); }
+  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
+    static_cast<void>(self().point());
+    transfer_operation::begin(wait, entry);
+  }
+  bool has_it() const noexcept { return ended != 0; }
+
+ private:
+  Op& self() noexcept { return static_cast<Op&>(*this); }
+};
+
 // Gives how many bytes were moved. They cannot be given back.
 struct bytes_operation : transfer_operation {
   using value_type = std::size_t;

@@ -40,36 +40,22 @@ struct accept_operation : transfer_operation {
 
 // Has the descriptor from its first try to its end.
 template <class Stream>
-struct connect_operation : transfer_operation {
+struct connect_operation : pointing_operation<connect_operation<Stream>> {
   using value_type = Stream;
+  using base = pointing_operation<connect_operation>;
 
   connect_operation(const socket_address& address, const socket_address& local, bool at_once) noexcept
-      : transfer_operation(no_descriptor().out, call_kind::connect, nullptr, 0),
-        to(address),
-        from(local),
-        no_delay(at_once) {}
+      : base(no_descriptor().out, call_kind::connect, nullptr, 0), to(address), from(local), no_delay(at_once) {}
 
-  bool try_now() noexcept {
-    if (!made) {
-      int wrong = 0;
-      made = open_to_connect(to, from, no_delay, wrong);
-      if (!made) return fail(wrong), true;
-      side = &made->out;
-      generation = made->generation();
-      data = const_cast<void*>(to.data());
-      size = to.size();
-    }
-    return transfer_operation::try_now();
+  bool point() noexcept {
+    if (!made && !open()) return false;
+    this->data = const_cast<void*>(to.data());
+    return true;
   }
-  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
-    data = const_cast<void*>(to.data());  // it may have another place now
-    transfer_operation::begin(wait, entry);
-  }
-  bool has_it() const noexcept { return ended != 0; }
   result<Stream> take() noexcept {
-    if (error != 0) {
+    if (this->error != 0) {
       resumed();
-      return failure_of_transfer(error);
+      return failure_of_transfer(this->error);
     }
     return Stream(adopt(*std::exchange(made, nullptr)));
   }
@@ -82,6 +68,15 @@ struct connect_operation : transfer_operation {
   op_flag no_delay;
 
  private:
+  bool open() noexcept {
+    int wrong = 0;
+    made = open_to_connect(to, from, no_delay, wrong);
+    if (!made) return this->fail(wrong), false;
+    this->side = &made->out;
+    this->generation = made->generation();
+    this->size = to.size();
+    return true;
+  }
   static descriptor adopt(open_descriptor& one) noexcept { return descriptor_access::of(one); }
 };
 

@@ -10,6 +10,7 @@ namespace hocket::inline HOCKET_ABI::detail {
 
 // Any thread. Throws std::system_error: the signal cannot be handled.
 void use_signal(int signal);
+// Afterwards no handler that began before is in the table or at the listener.
 void leave_signal(int signal) noexcept;
 
 // Called in the handler, on any thread: only what is allowed there. One for the process.
