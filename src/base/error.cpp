@@ -15,6 +15,7 @@ class own_category final : public std::error_category {
       case errc::closed: return "the channel is closed";
       case errc::killed: return "the coroutine was killed";
       case errc::end_of_stream: return "the stream has ended in the middle";
+      case errc::cut_short: return "an earlier write to the stream was cut short";
     }
     return "unknown error";
   }
@@ -23,6 +24,7 @@ class own_category final : public std::error_category {
       case errc::closed: return std::errc::broken_pipe;
       case errc::killed: return std::errc::operation_canceled;
       case errc::end_of_stream: return std::errc::no_message_available;
+      case errc::cut_short: return std::errc::io_error;
     }
     return {value, *this};
   }

@@ -340,13 +340,16 @@ bool direction::try_hold() noexcept {
 
 void direction::reopen() noexcept {
   // ORDER: relaxed, pairs with nothing: no other thread knows the descriptor.
+  part_.store(0, std::memory_order_relaxed);
+  // ORDER: relaxed, as above.
   word_.store(ready, std::memory_order_relaxed);
 }
 
 void direction::note_part(const transfer& what) noexcept {
   if (what.generation != of_.generation()) return;
+  const bool cut = what.ended == 0 && what.done != 0;
   // ORDER: relaxed, pairs with the load in part(): see there.
-  part_.store(what.done, std::memory_order_relaxed);
+  part_.store(what.done | (cut ? cut_mark : 0), std::memory_order_relaxed);
 }
 
 bool direction::in_use() noexcept {

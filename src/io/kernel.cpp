@@ -1,3 +1,5 @@
+#include <hocket/io/buffer.hpp>
+#include <hocket/io/detail/lending.hpp>
 #include <hocket/io/detail/message.hpp>
 #include <hocket/io/detail/open_descriptor.hpp>
 #include <io/epoll_driver.hpp>
@@ -7,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <poll.h>
+#include <sys/uio.h>
 
 namespace hocket::inline HOCKET_ABI::detail {
 
@@ -35,6 +38,13 @@ call_end moved(const open_descriptor& at, transfer& what, std::size_t moved, std
   return drained ? call_end::blocks : call_end::more;
 }
 
+// `got` of `asked` bytes; 0: the end of the stream.
+call_end has_read(const open_descriptor& at, transfer& what, std::size_t got, std::size_t asked) noexcept {
+  if (got != 0) return moved(at, what, got, asked);
+  if (what.whole) what.fail(transfer::end_of_stream);
+  return ended(what, call_end::done);
+}
+
 long read_bytes(const open_descriptor& at, char* to, std::size_t size) noexcept {
   if (at.kind() == descriptor_kind::other) return system_calls::told(::read(at.number(), to, size));
   return system_calls::receive(at.number(), to, size);
@@ -45,15 +55,12 @@ long write_bytes(const open_descriptor& at, const char* from, std::size_t size) 
   return system_calls::send(at.number(), from, size);
 }
 
-call_end read(const open_descriptor& at, transfer& what) noexcept {
+call_end read(open_descriptor& at, transfer& what) noexcept {
   const std::size_t asked = std::min(what.size - what.done, most_bytes);
   long got = 0;
   do got = read_bytes(at, static_cast<char*>(what.data) + what.done, asked);
   while (got == -EINTR);
-  if (got > 0) return moved(at, what, static_cast<std::size_t>(got), asked);
-  if (got < 0) return failed(what, got);
-  if (what.whole) what.fail(transfer::end_of_stream);
-  return ended(what, call_end::done);
+  return got < 0 ? failed(what, got) : has_read(at, what, static_cast<std::size_t>(got), asked);
 }
 
 call_end write(const open_descriptor& at, transfer& what) noexcept {
@@ -63,6 +70,57 @@ call_end write(const open_descriptor& at, transfer& what) noexcept {
   while (put == -EINTR);
   if (put == 0) put = -EIO;
   return put < 0 ? failed(what, put) : moved(at, what, static_cast<std::size_t>(put), asked);
+}
+
+// The parts of a transfer that has several buffers, from where it stands.
+class system_parts {
+ public:
+  system_parts(const transfer& of, const const_buffer* buffers) noexcept {
+    std::size_t skip = of.done;
+    std::size_t left = std::min(of.size - of.done, most_bytes);
+    for (; left != 0 && count_ != parts_.size(); ++buffers) {
+      const std::size_t from = std::min(skip, buffers->size());
+      skip -= from;
+      const std::size_t size = std::min(buffers->size() - from, left);
+      if (size == 0) continue;
+      parts_[count_++] = {const_cast<std::byte*>(buffers->data()) + from, size};
+      left -= size;
+      bytes_ += size;
+    }
+  }
+  std::size_t bytes() const noexcept { return bytes_; }
+  iovec* data() noexcept { return parts_.data(); }
+  std::size_t count() const noexcept { return count_; }
+
+ private:
+  std::array<iovec, 64> parts_;
+  std::size_t count_ = 0, bytes_ = 0;
+};
+
+call_end scatter(const open_descriptor& at, transfer& what) noexcept {
+  static_assert(sizeof(mutable_buffer) == sizeof(const_buffer));
+  system_parts parts(what, static_cast<const const_buffer*>(what.data));
+  long got = 0;
+  do got = system_calls::told(::readv(at.number(), parts.data(), static_cast<int>(parts.count())));
+  while (got == -EINTR);
+  return got < 0 ? failed(what, got) : has_read(at, what, static_cast<std::size_t>(got), parts.bytes());
+}
+
+long write_parts(const open_descriptor& at, system_parts& parts) noexcept {
+  if (at.kind() == descriptor_kind::other)
+    return system_calls::write_without_signal(at.number(), parts.data(), parts.count());
+  msghdr message{};
+  message.msg_iov = parts.data();
+  message.msg_iovlen = parts.count();
+  return system_calls::told(::sendmsg(at.number(), &message, MSG_NOSIGNAL));
+}
+
+call_end gather(const open_descriptor& at, transfer& what) noexcept {
+  system_parts parts(what, static_cast<const const_buffer*>(what.data));
+  long put = 0;
+  do put = write_parts(at, parts);
+  while (put == -EINTR);
+  return put <= 0 ? failed(what, put == 0 ? -EIO : put) : moved(at, what, static_cast<std::size_t>(put), parts.bytes());
 }
 
 // The connection ended before it was accepted, or its network failed (accept(2)): the next one is accepted.
@@ -175,6 +233,9 @@ call_end kernel::carry_out(open_descriptor& at, transfer& what) noexcept {
   switch (what.kind) {
     case call_kind::read: return read(at, what);
     case call_kind::write: return write(at, what);
+    case call_kind::scatter: return scatter(at, what);
+    case call_kind::gather: return gather(at, what);
+    case call_kind::borrow: return lending::lend(at, what, &read);
     case call_kind::accept: return accept(at, what);
     case call_kind::connect: return connect(at, what);
     case call_kind::receive: return receive(at, what);

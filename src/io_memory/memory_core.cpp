@@ -1,6 +1,8 @@
 #include "io_memory/memory_core.hpp"
 
+#include <hocket/io/buffer.hpp>
 #include <hocket/io/detail/descriptor_table.hpp>
+#include <hocket/io/detail/lending.hpp>
 
 #include "io_memory/memory_driver.hpp"
 
@@ -18,6 +20,12 @@ namespace {
 constexpr std::size_t most_bytes = 65536;  // that one party moves at once
 
 memory_end& end_of(const open_descriptor& one) noexcept { return *static_cast<memory_end*>(one.data()); }
+
+// What lending::lend() reads by.
+call_end read_to_lend(open_descriptor& at, transfer& bytes) noexcept {
+  bytes.kind = call_kind::read;
+  return end_of(at).core->carry_out(at, bytes);
+}
 
 call_end ended(transfer& what, call_end how) noexcept {
   what.ended = true;
@@ -117,19 +125,46 @@ void memory_core::close(open_descriptor& gone) noexcept {
 // --- calls
 
 call_end memory_core::carry_out(open_descriptor& at, transfer& what) noexcept try {
-  memory_end& one = end_of(at);
+  if (what.kind == call_kind::borrow) return lending::lend(at, what, &read_to_lend);
   call_end how{};
   {
     locked guard(mutex_);
-    if (what.kind == call_kind::read) how = read(one, what);
-    else if (what.kind == call_kind::write) how = write(one, what);
-    else if (what.kind == call_kind::look) return look(one, what);
-    else return failed(what, EOPNOTSUPP);
+    how = call(end_of(at), what);
   }
-  ring_all();
+  if (what.kind != call_kind::look) ring_all();
   return how;
 } catch (const std::bad_alloc&) {
   return failed(what, ENOBUFS);
+}
+
+// Under the mutex.
+call_end memory_core::call(memory_end& at, transfer& what) {
+  switch (what.kind) {
+    case call_kind::read: return read(at, what);
+    case call_kind::write: return write(at, what);
+    case call_kind::scatter: return in_parts<mutable_buffer>(at, what);
+    case call_kind::gather: return in_parts<const_buffer>(at, what);
+    case call_kind::look: return look(at, what);
+    default: return failed(what, EOPNOTSUPP);
+  }
+}
+
+// The buffer in which the transfer stands.
+template <class Buffer>
+call_end memory_core::in_parts(memory_end& at, transfer& what) {
+  const auto* part = static_cast<const Buffer*>(what.data);
+  std::size_t before = 0;
+  for (; before + part->size() <= what.done; ++part) before += part->size();
+  transfer one = what;
+  one.data = const_cast<std::byte*>(part->data());
+  one.size = part->size();
+  one.done = what.done - before;
+  const call_end how = std::is_same_v<Buffer, mutable_buffer> ? read(at, one) : write(at, one);
+  what.done = before + one.done;
+  what.error = one.error;
+  if (one.ended && one.error == 0 && what.whole && what.done != what.size) return call_end::more;
+  what.ended = one.ended;
+  return how;
 }
 
 bool memory_core::has_bytes(const memory_end& at, time_point present) noexcept {

@@ -86,6 +86,9 @@ class memory_core final : public backend, public std::enable_shared_from_this<me
   void ring_all() noexcept;
   static bool has_bytes(const memory_end& at, time_point present) noexcept;
   static bool is_readable(const memory_end& at, time_point present) noexcept;
+  call_end call(memory_end& at, transfer& what);
+  template <class Buffer>
+  call_end in_parts(memory_end& at, transfer& what);
   call_end read(memory_end& at, transfer& what);
   call_end write(memory_end& at, transfer& what);
   call_end look(const memory_end& at, transfer& what) const noexcept;

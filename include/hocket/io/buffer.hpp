@@ -72,4 +72,15 @@ class const_buffer {
   std::size_t size_ = 0;
 };
 
+namespace detail {
+
+template <class Buffer>
+std::size_t size_of_all(std::span<Buffer> buffers) noexcept {
+  std::size_t sum = 0;
+  for (const auto& one : buffers) sum += one.size();
+  return sum;
+}
+
+}  // namespace detail
+
 }  // namespace hocket::inline HOCKET_ABI

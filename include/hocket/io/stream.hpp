@@ -13,15 +13,26 @@
 //
 // An operation that is cancelled or timed out after a part of its bytes was moved (read_exactly(), write_all()) fails,
 // and the stream stands in the middle of what was meant. read_in_part() and written_in_part() tell how many bytes were
-// moved.
+// moved. After such a write all further ones give errc::cut_short: the peer would take them for the rest of the first.
+// Close the stream, or write that rest after go_on_after_cut_write().
+//
+// Several buffers are read, or written, by one system call (scatter and gather):
+//
+//   const std::array<const_buffer, 2> parts{head, body};
+//   co_await or_return(peer.write_all(parts));
 #pragma once
 #include <hocket/io/buffer.hpp>
 #include <hocket/io/descriptor.hpp>
+#include <span>
 
 namespace hocket::inline HOCKET_ABI {
 
 // Bytes in order, in both directions or one.
 class stream : public descriptor {
+  using reading = primitive::operation<detail::bytes_operation>;
+  using writing = primitive::operation<detail::write_operation>;
+  using call = detail::call_kind;
+
  public:
   stream() noexcept = default;
   // Takes a descriptor of bytes over.
@@ -30,31 +41,53 @@ class stream : public descriptor {
 
   // At least one byte, as soon as there is one, at most as many as the buffer has room for; how many. 0: the end of the
   // stream. An empty buffer: 0, at once.
-  auto read_some(mutable_buffer into, call_site at = this_call_site()) noexcept {
-    return bytes(this->at().in, detail::call_kind::read, into.data(), into.size(), false, at);
+  reading read_some(mutable_buffer into, call_site at = this_call_site()) noexcept { return read(into, false, at); }
+  reading read_some(std::span<const mutable_buffer> into, call_site at = this_call_site()) noexcept {
+    return read(into, false, at);
   }
-  // Fills the whole buffer. Errors: the errors of a read, and end_of_stream.
-  auto read_exactly(mutable_buffer into, call_site at = this_call_site()) noexcept {
-    return bytes(this->at().in, detail::call_kind::read, into.data(), into.size(), true, at);
+  // Fills the whole buffer, or all. Errors: the errors of a read, and end_of_stream.
+  reading read_exactly(mutable_buffer into, call_site at = this_call_site()) noexcept { return read(into, true, at); }
+  reading read_exactly(std::span<const mutable_buffer> into, call_site at = this_call_site()) noexcept {
+    return read(into, true, at);
   }
+  // At least one byte, at most 16 KB, in memory that is lent until the result is destroyed. Empty: the end of the
+  // stream. While it waits it has no buffer. (If earlier bytes are still held then, a notice says so at check level
+  // `debug`.)
+  auto read_borrowed(call_site at = this_call_site()) noexcept {
+    return primitive::operation<detail::borrow_operation>(std::in_place, at, this->at());
+  }
+
   // At least one byte, as soon as there is room; how many.
-  auto write_some(const_buffer from, call_site at = this_call_site()) noexcept {
-    return bytes(this->at().out, detail::call_kind::write, const_cast<std::byte*>(from.data()), from.size(), false, at);
+  writing write_some(const_buffer from, call_site at = this_call_site()) noexcept { return write(from, false, at); }
+  writing write_some(std::span<const const_buffer> from, call_site at = this_call_site()) noexcept {
+    return write(from, false, at);
   }
-  // All of the buffer; how many bytes that is.
-  auto write_all(const_buffer from, call_site at = this_call_site()) noexcept {
-    return bytes(this->at().out, detail::call_kind::write, const_cast<std::byte*>(from.data()), from.size(), true, at);
+  // All of the buffer, or of all; how many bytes that is.
+  writing write_all(const_buffer from, call_site at = this_call_site()) noexcept { return write(from, true, at); }
+  writing write_all(std::span<const const_buffer> from, call_site at = this_call_site()) noexcept {
+    return write(from, true, at);
   }
 
   // Of the last read_exactly(), or write_all(), that failed: how many bytes it moved.
   std::size_t read_in_part() const noexcept { return at().in.part(); }
   std::size_t written_in_part() const noexcept { return at().out.part(); }
+  // Lets writes follow one that was cut short; how many bytes that one moved.
+  std::size_t go_on_after_cut_write() noexcept { return at().out.go_on_after_cut(); }
 
  private:
-  static primitive::operation<detail::bytes_operation> bytes(detail::direction& side, detail::call_kind kind,
-                                                             void* data, std::size_t size, bool whole,
-                                                             call_site at) noexcept {
-    return primitive::operation<detail::bytes_operation>(std::in_place, at, side, kind, data, size, whole);
+  reading read(mutable_buffer into, bool whole, call_site site) noexcept {
+    return reading(std::in_place, site, at().in, call::read, into.data(), into.size(), whole);
+  }
+  reading read(std::span<const mutable_buffer> into, bool whole, call_site site) noexcept {
+    return reading(std::in_place, site, at().in, call::scatter, const_cast<mutable_buffer*>(into.data()),
+                   detail::size_of_all(into), whole);
+  }
+  writing write(const_buffer from, bool whole, call_site site) noexcept {
+    return writing(std::in_place, site, at().out, call::write, const_cast<std::byte*>(from.data()), from.size(), whole);
+  }
+  writing write(std::span<const const_buffer> from, bool whole, call_site site) noexcept {
+    return writing(std::in_place, site, at().out, call::gather, const_cast<const_buffer*>(from.data()),
+                   detail::size_of_all(from), whole);
   }
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdint>
+#include <sys/sendfile.h>
 
 namespace hocket::inline HOCKET_ABI::detail::system_calls {
 
@@ -38,14 +39,15 @@ long await_events(int epoll, epoll_event* to, int most, const timespec* limit) n
 }
 
 // The signal goes to the thread that writes. It is blocked meanwhile, and taken, unless it was pending before.
-long write_without_signal(int fd, const void* from, std::size_t size) noexcept {
+template <class Call>
+static long without_signal(const Call& write) noexcept {
   sigset_t pipe, before, pending;
   sigemptyset(&pipe);
   sigaddset(&pipe, SIGPIPE);
   sigemptyset(&pending);
   ::sigpending(&pending);
   ::pthread_sigmask(SIG_BLOCK, &pipe, &before);
-  const long put = told(::write(fd, from, size));
+  const long put = told(write());
   if (put == -EPIPE && sigismember(&pending, SIGPIPE) == 0) {
     constexpr timespec at_once{};
     while (::sigtimedwait(&pipe, nullptr, &at_once) < 0 && errno == EINTR) {
@@ -53,6 +55,17 @@ long write_without_signal(int fd, const void* from, std::size_t size) noexcept {
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return put;
+}
+
+long write_without_signal(int fd, const void* from, std::size_t size) noexcept {
+  return without_signal([=] { return ::write(fd, from, size); });
+}
+long write_without_signal(int fd, const iovec* parts, std::size_t count) noexcept {
+  return without_signal([=] { return ::writev(fd, parts, static_cast<int>(count)); });
+}
+long send_file_without_signal(int to, int file, std::uint64_t offset, std::size_t size) noexcept {
+  off64_t at = static_cast<off64_t>(offset);
+  return without_signal([&] { return ::sendfile64(to, file, &at, size); });
 }
 
 }  // namespace hocket::inline HOCKET_ABI::detail::system_calls

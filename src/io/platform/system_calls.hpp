@@ -8,10 +8,12 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <ctime>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 namespace hocket::inline HOCKET_ABI::detail::system_calls {
@@ -43,5 +45,9 @@ long await_events(int epoll, epoll_event* to, int most, const timespec* limit) n
 
 // write(2) to a pipe whose reader is gone raises SIGPIPE, and there is no flag against it: an error, and no signal.
 long write_without_signal(int fd, const void* from, std::size_t size) noexcept;
+// The same with writev(2).
+long write_without_signal(int fd, const iovec* parts, std::size_t count) noexcept;
+// And sendfile(2).
+long send_file_without_signal(int to, int file, std::uint64_t offset, std::size_t size) noexcept;
 
 }  // namespace hocket::inline HOCKET_ABI::detail::system_calls

@@ -32,8 +32,8 @@ class run_queue;
 class stealable_queue;
 
 // Per-thread pointers of the layers above core, each owned by the layer that is named. Null until first use.
-enum class thread_slot : std::uint8_t { frame_memory, fiber, posting, driver, poster };
-inline constexpr std::size_t thread_slot_count = 5;
+enum class thread_slot : std::uint8_t { frame_memory, fiber, posting, driver, poster, lender };
+inline constexpr std::size_t thread_slot_count = 6;
 
 // What an executor lends to the thread that runs it.
 struct executor_seat {

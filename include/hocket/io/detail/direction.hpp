@@ -110,7 +110,17 @@ class direction final : public primitive::wait_source {
   void note_part(const transfer& what) noexcept;
   std::size_t part() const noexcept {
     // ORDER: relaxed, pairs with the store in note_part(): a number for the stream's users.
-    return part_.load(std::memory_order_relaxed);
+    return part_.load(std::memory_order_relaxed) & ~cut_mark;
+  }
+  // The wait of that transfer was ended by a stop or a deadline: what comes next would stand in its middle.
+  bool was_cut() const noexcept {
+    // ORDER: relaxed, as above.
+    return (part_.load(std::memory_order_relaxed) & cut_mark) != 0;
+  }
+  // It may. Gives part().
+  std::size_t go_on_after_cut() noexcept {
+    // ORDER: relaxed, as above.
+    return part_.fetch_and(~cut_mark, std::memory_order_relaxed) & ~cut_mark;
   }
   const char* what() const noexcept override { return what_; }
   [[nodiscard]] bool detach(primitive::waiter& entry) noexcept override;
@@ -124,6 +134,7 @@ class direction final : public primitive::wait_source {
   static constexpr word idle = 0, ready = 4, busy = 8, closed = 12;
   static constexpr word edged = 16, closing = 32;  // beside busy
   static constexpr word first_address = 64;
+  static constexpr std::size_t cut_mark = ~(~std::size_t{0} >> 1);  // in part_
   static_assert(alignof(waiter) >= 4);
 
   static bool is_waiter(word seen) noexcept { return seen >= first_address; }

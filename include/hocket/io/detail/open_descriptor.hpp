@@ -119,6 +119,9 @@ class open_descriptor : public list_node {
   // A guess while threads run.
   std::size_t waiting() const noexcept { return in.waiting() + out.waiting() + peer.waiting(); }
 
+  // Blocks that are lent from it, or were from those before it (lending.hpp).
+  primitive::atomic<std::uint32_t> lent{0};
+
   direction in{*this, "a read"}, out{*this, "a write"}, peer{*this, "the end of a peer"};
 
  private:

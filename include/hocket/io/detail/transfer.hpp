@@ -22,6 +22,9 @@ class direction;
 enum class call_kind : std::uint8_t {
   read,     // bytes into `data`
   write,    // bytes from `data`
+  scatter,  // bytes into the mutable_buffers at `data`, `size` in all
+  gather,   // bytes from the const_buffers at `data`, `size` in all
+  borrow,   // bytes into a block that is lent (lending.hpp): `data` becomes the block
   accept,   // `done` becomes the number of the new descriptor
   connect,  // to the address at `data`
   receive,  // messages into the message_batch at `data`; `done` is how many
@@ -38,7 +41,8 @@ enum class call_end : std::uint8_t {
 };
 
 struct transfer {
-  static constexpr int end_of_stream = -1;  // an error that is no number of the system's
+  // Errors that are no numbers of the system's.
+  static constexpr int end_of_stream = -1, cut_short = -2;
 
   transfer(direction& of, call_kind which, void* bytes, std::size_t count, bool all = false) noexcept;
 

@@ -1,0 +1,52 @@
+// Bytes that were read into memory which is lent to the reader, as stream::read_borrowed() gives them.
+//
+//   while (true) {
+//     borrowed_bytes bytes = co_await or_return(peer.read_borrowed());   // no buffer while it waits
+//     if (bytes.empty()) break;                                          // the end of the stream
+//     handle(bytes.text());
+//   }                                                                    // here the memory goes back
+#pragma once
+#include <hocket/io/detail/lending.hpp>
+#include <string_view>
+#include <utility>
+
+namespace hocket::inline HOCKET_ABI {
+
+namespace detail {
+struct borrow_operation;
+}  // namespace detail
+
+// The owner of a part of a stream, until it is destroyed or given back. May be moved to, and destroyed on, any thread.
+class borrowed_bytes {
+ public:
+  borrowed_bytes() noexcept = default;
+  borrowed_bytes(borrowed_bytes&& other) noexcept
+      : block_(std::exchange(other.block_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  borrowed_bytes& operator=(borrowed_bytes&& other) noexcept {
+    borrowed_bytes gone(std::move(*this));
+    block_ = std::exchange(other.block_, nullptr);
+    size_ = std::exchange(other.size_, 0);
+    return *this;
+  }
+  ~borrowed_bytes() { give_back(); }
+
+  std::byte* data() const noexcept { return block_ ? block_->bytes() : nullptr; }
+  std::size_t size() const noexcept { return size_; }
+  bool empty() const noexcept { return size_ == 0; }
+  std::string_view text() const noexcept { return {reinterpret_cast<const char*>(data()), size_}; }
+
+  // Gives the memory back early; this is empty then.
+  void give_back() noexcept {
+    size_ = 0;
+    if (block_) detail::lending::give_back(*std::exchange(block_, nullptr));
+  }
+
+ private:
+  friend struct detail::borrow_operation;
+  borrowed_bytes(detail::lent_block* block, std::size_t size) noexcept : block_(block), size_(size) {}
+
+  detail::lent_block* block_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace hocket::inline HOCKET_ABI

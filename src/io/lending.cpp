@@ -1,0 +1,116 @@
+#include <hocket/core/detail/current.hpp>
+#include <hocket/core/frame_memory.hpp>
+#include <hocket/io/detail/lending.hpp>
+#include <hocket/io/detail/open_descriptor.hpp>
+
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace hocket::inline HOCKET_ABI::detail::lending {
+
+namespace {
+
+constexpr std::size_t large = sizeof(lent_block) + most_bytes;
+constexpr std::size_t small = 4096;  // a block of at most this size is copied to
+
+// Where a thread keeps its large block, until the thread ends.
+struct lender : thread_exit_hook {
+  lent_block* block = nullptr;
+};
+
+// What is in the slot of a thread that has ended.
+constinit char no_lender = 0;
+
+lender* own_lender() noexcept {
+  void* const found = in_current_slot<thread_slot::lender>();
+  return found == &no_lender ? nullptr : static_cast<lender*>(found);
+}
+
+void delete_block(lent_block* block) noexcept { ::operator delete(block, large); }
+
+void end_lender(thread_exit_hook& self) noexcept {
+  set_current_slot(thread_slot::lender, &no_lender);
+  auto& ended = static_cast<lender&>(self);
+  if (ended.block) delete_block(ended.block);
+  delete &ended;
+}
+
+// Null: it cannot be made, or the thread has ended.
+lender* lender_here() noexcept {
+  if (lender* const own = own_lender()) return own;
+  if (in_current_slot<thread_slot::lender>() == &no_lender) return nullptr;
+  auto* const made = new (std::nothrow) lender{{&end_lender}};
+  if (!made) return nullptr;
+  if (!at_thread_exit(*made)) return delete made, nullptr;
+  set_current_slot(thread_slot::lender, made);
+  return made;
+}
+
+lent_block* take_large() noexcept {
+  lender* const own = lender_here();
+  if (own && own->block) return std::exchange(own->block, nullptr);
+  void* const memory = ::operator new(large, std::nothrow);
+  return memory ? ::new (memory) lent_block{large, nullptr} : nullptr;
+}
+
+void keep_large(lent_block* block) noexcept {
+  lender* const own = own_lender();
+  if (!own || own->block) return delete_block(block);
+  own->block = block;
+}
+
+// Null: there is no memory.
+lent_block* copy_of(lent_block& from, std::size_t bytes) noexcept try {
+  const std::size_t size = sizeof(lent_block) + bytes;
+  auto* const copy = ::new (allocate_frame(size)) lent_block{size, nullptr};
+  std::memcpy(copy->bytes(), from.bytes(), bytes);
+  return copy;
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+
+// The block that is lent: a small copy, if that can be.
+lent_block& fit(lent_block& read, std::size_t bytes) noexcept {
+  lent_block* const copy = sizeof(lent_block) + bytes <= small ? copy_of(read, bytes) : nullptr;
+  if (!copy) return read;
+  keep_large(&read);
+  return *copy;
+}
+
+}  // namespace
+
+call_end lend(open_descriptor& at, transfer& what, read_call read) noexcept {
+  lent_block* const block = take_large();
+  if (!block) {
+    what.fail(ENOMEM);
+    return call_end::done;
+  }
+  transfer bytes = what;
+  bytes.data = block->bytes();
+  bytes.size = most_bytes;
+  const call_end how = read(at, bytes);
+  what.ended = bytes.ended;
+  what.error = bytes.error;
+  what.done = bytes.done;
+  if (bytes.done == 0) {
+    keep_large(block);
+    return how;
+  }
+  lent_block& lent = fit(*block, bytes.done);
+  lent.count = &at.lent;
+  // ORDER: relaxed, pairs with nothing: a number for a notice.
+  lent.count->fetch_add(1, std::memory_order_relaxed);
+  what.data = &lent;
+  return how;
+}
+
+void give_back(lent_block& block) noexcept {
+  // ORDER: relaxed, pairs with nothing: a number for a notice.
+  block.count->fetch_sub(1, std::memory_order_relaxed);
+  if (block.size == large) keep_large(&block);
+  else release_frame(&block, block.size);
+}
+
+}  // namespace hocket::inline HOCKET_ABI::detail::lending

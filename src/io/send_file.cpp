@@ -1,0 +1,38 @@
+#include <hocket/core/yield.hpp>
+#include <hocket/io/send_file.hpp>
+#include <io/platform/system_calls.hpp>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace hocket::inline HOCKET_ABI {
+
+using namespace detail;
+
+// An error number below 0, if it sends nothing.
+static long send_some(const stream& to, int file, std::uint64_t offset, std::size_t count) noexcept {
+  constexpr std::size_t most_bytes = std::size_t{256} * 1024;
+  const used_number number(to);
+  return system_calls::send_file_without_signal(*number, file, offset, std::min(count, most_bytes));
+}
+
+task<result<std::size_t>> send_file(stream& to, int file, std::uint64_t offset, std::size_t count) {
+  std::size_t sent = 0;
+  while (sent != count) {
+    const long some = send_some(to, file, offset + sent, count - sent);
+    if (some == 0) break;
+    if (some > 0) {
+      sent += static_cast<std::size_t>(some);
+      const waited turn = co_await yield();
+      if (!turn) co_return failure(turn.error());
+    } else if (some == -EAGAIN) {
+      const result<void> room = co_await to.writable();
+      if (!room) co_return failure(room.error());
+    } else if (some != -EINTR) {
+      co_return failure_of_transfer(static_cast<int>(-some));
+    }
+  }
+  co_return sent;
+}
+
+}  // namespace hocket::inline HOCKET_ABI
