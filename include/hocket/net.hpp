@@ -8,6 +8,7 @@
 #include <hocket/io/copy.hpp>
 #include <hocket/io/descriptor.hpp>
 #include <hocket/io/limited_stream.hpp>
+#include <hocket/io/poll_numbers.hpp>
 #include <hocket/io/send_file.hpp>
 #include <hocket/io/signal_set.hpp>
 #include <hocket/io/stream.hpp>

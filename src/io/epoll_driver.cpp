@@ -1,6 +1,7 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/io/detail/descriptor_table.hpp>
 #include <io/epoll_driver.hpp>
+#include <io/number_watch.hpp>
 #include <io/platform/system_calls.hpp>
 
 #include <algorithm>
@@ -69,11 +70,40 @@ result<io_driver*> epoll_driver::here() noexcept {
   return *found;
 }
 
+result<number_watch*> epoll_driver::watch_here() noexcept {
+  const result<epoll_driver*> found = detail::driver_here(kind());
+  if (!found) return failure(found.error());
+  return (*found)->watch();
+}
+
+// By the owner.
+result<number_watch*> epoll_driver::watch() noexcept {
+  if (number_watch* const made = made_watch()) return made;
+  const int epoll = ::epoll_create1(EPOLL_CLOEXEC);
+  if (epoll < 0) return failure(std::error_code(errno, std::system_category()));
+  auto* const made = new (std::nothrow) number_watch(epoll);
+  if (!made) return close_both(epoll, -1, ENOMEM);
+  // ORDER: release, pairs with the load in made_watch(): see there.
+  watch_.store(made, std::memory_order_release);
+  const int error = add(epoll_, epoll, EPOLLIN, the_numbers);
+  if (error == 0) return made;
+  // ORDER: relaxed, pairs with nothing: no event has told of it.
+  watch_.store(nullptr, std::memory_order_relaxed);
+  delete made;
+  return failure(std::error_code(error, std::system_category()));
+}
+
+std::size_t epoll_driver::waiting() const noexcept {
+  const number_watch* const numbers = made_watch();
+  return io_driver::waiting() + (numbers ? numbers->waiting() : 0);
+}
+
 epoll_driver::epoll_driver(int epoll, int bell, const driver_owner& owner) noexcept
     : io_driver(polled_every, owner), epoll_(epoll), bell_(bell) {}
 
 epoll_driver::~epoll_driver() {
   end_all_waits();
+  delete made_watch();
   ::close(bell_);
   ::close(epoll_);
 }
@@ -163,6 +193,8 @@ void epoll_driver::assist() noexcept {
 }
 
 void epoll_driver::tell_of(const epoll_event& event) noexcept {
+  if (event.data.u64 == the_numbers) [[unlikely]]
+    return made_watch()->poll();
   open_descriptor* const one = descriptor_table::find(event.data.u64);
   if (!one) return;
   constexpr std::uint32_t gone = EPOLLHUP | EPOLLERR;

@@ -15,10 +15,14 @@
 
 namespace hocket::inline HOCKET_ABI::detail {
 
+class number_watch;
+
 class epoll_driver final : public io_driver {
  public:
   // Of the thread that calls; made, if there is none.
   static result<io_driver*> here() noexcept;
+  // Its watch of numbers, for poll_numbers(): the same.
+  static result<number_watch*> watch_here() noexcept;
 
   epoll_driver(int epoll, int bell, const driver_owner& owner) noexcept;
   ~epoll_driver() override;
@@ -29,15 +33,21 @@ class epoll_driver final : public io_driver {
   void poll() noexcept override;
   void assist() noexcept override;
   int descriptor() const noexcept override { return epoll_; }
+  std::size_t waiting() const noexcept override;
 
  private:
   static constexpr int most_events = 128;
-  static constexpr std::uint64_t the_bell = ~std::uint64_t{0};
+  static constexpr std::uint64_t the_bell = ~std::uint64_t{0}, the_numbers = the_bell - 1;
 
   int start_watching(open_descriptor& one) noexcept override;
   void stop_watching(open_descriptor& one) noexcept override;
   void ring() noexcept override;
 
+  result<number_watch*> watch() noexcept;
+  number_watch* made_watch() const noexcept {
+    // ORDER: acquire, pairs with the store in watch(): an assistant finds it whole.
+    return watch_.load(std::memory_order_acquire);
+  }
   void collect(const timespec* limit) noexcept;
   void take_in(long got) noexcept;
   void read_bell() noexcept;
@@ -46,6 +56,7 @@ class epoll_driver final : public io_driver {
 
   const int epoll_;
   const int bell_;
+  primitive::atomic<number_watch*> watch_{nullptr};  // made when the first wait needs it
   // The owner's.
   std::array<epoll_event, most_events> events_;
   int collected_ = 0;

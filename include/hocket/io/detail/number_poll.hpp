@@ -1,0 +1,35 @@
+// A wait for several numbers that are not adopted (poll_numbers.hpp). Who watches them: src/io/number_watch.hpp.
+#pragma once
+#include <hocket/base/result.hpp>
+#include <hocket/core/detail/suspension.hpp>
+#include <cstddef>
+#include <poll.h>
+#include <span>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+class number_watch;
+struct polled_number;
+
+// It stays in its place while it waits: its numbers are listed, and point to it.
+struct poll_operation {
+  using value_type = std::size_t;
+  static constexpr std::uint8_t price = 16;
+  static constexpr bool keeps_result = true;
+
+  explicit poll_operation(std::span<pollfd> all) noexcept : numbers(all.data()), count(all.size()) {}
+  // Looks at all of them. True: something is ready, or it fails.
+  bool try_now() noexcept;
+  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept;
+  result<std::size_t> take() noexcept;
+  void resumed() noexcept;
+
+  pollfd* numbers;
+  std::size_t count;
+  std::size_t ready = 0;
+  std::size_t error = 0;
+  polled_number* listed = nullptr;  // one for each, and one more, from begin() to resumed()
+  number_watch* at = nullptr;       // guarded by its mutex: not null while they are listed
+};
+
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,0 +1,31 @@
+// poll_numbers: readiness of numbers that stay somebody else's: a database client's, a resolver's, a library's.
+//
+//   std::array<pollfd, 2> wanted{pollfd{PQsocket(db), POLLIN, 0}, pollfd{bell, POLLIN, 0}};
+//   std::size_t ready = co_await or_return(within(3s, poll_numbers(wanted)));      // poll(2), but only a coroutine
+//   waits if (wanted[0].revents) PQconsumeInput(db);
+//
+// As poll(2): `events` says what is waited for, `revents` what there is; POLLERR, POLLHUP and POLLNVAL are always told;
+// a negative number is left out. It gives how many numbers have something to tell, at least 1. A regular file is always
+// ready. Numbers need not be non-blocking, and are not changed. The span is valid until the operation is over.
+//
+// A number may be waited for by several coroutines, on several workers, and may be one of a descriptor of hocket. Who
+// closes a number calls stop_polling() before: the system tells no waiter of a close.
+//
+// Errors: operation_canceled after stop_polling(), or if the loop ends; the errors of poll(2), and of registering
+// (ENOMEM, ENOSPC, EMFILE). Cancellation and deadlines: nothing has happened, `revents` may have been written.
+//
+// Cost: one poll(2) of the whole set. To wait: one epoll_ctl(2) for each number, and one poll(2) at each event.
+#pragma once
+#include <hocket/core/detail/operation.hpp>
+#include <hocket/io/detail/number_poll.hpp>
+
+namespace hocket::inline HOCKET_ABI {
+
+inline auto poll_numbers(std::span<pollfd> numbers, call_site at = this_call_site()) noexcept {
+  return primitive::operation<detail::poll_operation>(std::in_place, at, numbers);
+}
+
+// Any thread. Ends the waits of poll_numbers() for that number with operation_canceled.
+void stop_polling(int number) noexcept;
+
+}  // namespace hocket::inline HOCKET_ABI

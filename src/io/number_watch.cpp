@@ -1,0 +1,254 @@
+#include <hocket/base/detail/forks.hpp>
+#include <hocket/core/frame_memory.hpp>
+#include <hocket/io/detail/transfer_operation.hpp>
+#include <hocket/io/poll_numbers.hpp>
+#include <io/epoll_driver.hpp>
+#include <io/number_watch.hpp>
+#include <io/platform/system_calls.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <new>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+using primitive::grant;
+using primitive::locked;
+using primitive::suspension;
+using primitive::waiter;
+
+namespace {
+
+// All that there are: stop_polling() asks each.
+struct watches {
+  primitive::thread_mutex mutex;
+  list<number_watch> all;  // guarded by mutex
+};
+watches& every_watch() noexcept {
+  static watches one;
+  return one;
+}
+
+// Of a wait that no watch can be made for.
+class no_watch_source final : public primitive::wait_source {
+ public:
+  const char* what() const noexcept override { return "numbers of poll_numbers()"; }
+  [[nodiscard]] bool detach(waiter&) noexcept override { return false; }
+  void pass_on(waiter&) noexcept override {}
+};
+constinit no_watch_source no_watch;
+
+int control(int epoll, int how, int number, std::uint32_t events) noexcept {
+  epoll_event event{};
+  event.events = events;
+  event.data.u64 = static_cast<std::uint64_t>(number);
+  return ::epoll_ctl(epoll, how, number, &event) == 0 ? 0 : errno;
+}
+
+// The events of poll(2) and of epoll have the same numbers.
+static_assert(POLLIN == EPOLLIN && POLLOUT == EPOLLOUT && POLLPRI == EPOLLPRI && POLLRDHUP == EPOLLRDHUP);
+
+short events_of(const polled_number& one) noexcept {
+  short events = 0;
+  const poll_operation& of = *one.of;
+  for (std::size_t i = 0; i < of.count; ++i) {
+    if (of.numbers[i].fd == one.number) events = static_cast<short>(events | of.numbers[i].events);
+  }
+  return events;
+}
+
+// True: something is ready, or it fails.
+bool look(poll_operation& at) noexcept {
+  int found = 0;
+  do found = ::poll(at.numbers, at.count, 0);
+  while (found < 0 && errno == EINTR);
+  if (found < 0) at.error = static_cast<std::size_t>(errno);
+  else at.ready = static_cast<std::size_t>(found);
+  return found != 0;
+}
+
+void fail(poll_operation& what, waiter& entry, int error) noexcept {
+  what.error = static_cast<std::size_t>(error);
+  entry.claim_popped().post();
+}
+
+}  // namespace
+
+// --- the operation
+
+bool poll_operation::try_now() noexcept { return look(*this); }
+
+void poll_operation::begin(suspension& wait, waiter& entry) noexcept {
+  entry.resource = this;
+  const result<number_watch*> here = epoll_driver::watch_here();
+  entry.enlist(wait, here ? static_cast<primitive::wait_source&>(**here) : no_watch);
+  if (!here) return fail(*this, entry, here.error().value());
+  try {
+    listed = static_cast<polled_number*>(allocate_frame((count + 1) * sizeof(polled_number)));
+  } catch (const std::bad_alloc&) {
+    return fail(*this, entry, ENOMEM);
+  }
+  if (const int wrong = (*here)->enter(*this, entry)) fail(*this, entry, wrong);
+}
+
+result<std::size_t> poll_operation::take() noexcept {
+  if (error != 0) return failure_of_transfer(static_cast<int>(error));
+  return ready;
+}
+
+void poll_operation::resumed() noexcept {
+  if (listed) release_frame(std::exchange(listed, nullptr), (count + 1) * sizeof(polled_number));
+}
+
+// --- the watch
+
+number_watch::number_watch(int epoll) noexcept : epoll_(epoll), forks_(forks_so_far()) {
+  locked guard(every_watch().mutex);
+  every_watch().all.push_back(*this);
+}
+
+number_watch::~number_watch() {
+  {
+    locked guard(every_watch().mutex);
+    list<number_watch>::erase(*this);
+  }
+  stop(all_waits);
+  ::close(epoll_);
+}
+
+bool number_watch::is_of_this_process() const noexcept { return forks_ == forks_so_far(); }
+
+// Linked first, so that an event that comes at once finds the wait.
+int number_watch::enter(poll_operation& one, waiter& entry) noexcept {
+  locked guard(mutex_);
+  if (!make_room(one)) return ENOMEM;
+  link_all(one, entry);
+  for (std::size_t i = 0; i < one.count; ++i) {
+    const int error = one.numbers[i].fd < 0 ? 0 : arm(one.numbers[i].fd);
+    if (error == 0) continue;
+    unlink_all(one);
+    return error;
+  }
+  return 0;
+}
+
+bool number_watch::make_room(const poll_operation& one) noexcept try {
+  int most = all_waits;
+  for (std::size_t i = 0; i < one.count; ++i) most = std::max(most, one.numbers[i].fd);
+  if (!has(most)) numbers_.resize(index_of(most) + 1);
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
+// Under the mutex. For all that the waits in the number's list want.
+int number_watch::arm(int number) noexcept {
+  number_list& all = at(number);
+  std::uint32_t events = EPOLLONESHOT;
+  for (const polled_number* one = all.first; one; one = one->next)
+    events |= static_cast<std::uint16_t>(events_of(*one));
+  int error = control(epoll_, all.added ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, number, events);
+  if (error == ENOENT) error = control(epoll_, EPOLL_CTL_ADD, number, events);
+  if (error == EEXIST) error = control(epoll_, EPOLL_CTL_MOD, number, events);
+  all.added = error == 0;
+  return error;
+}
+
+void number_watch::poll() noexcept {
+  std::array<epoll_event, 32> events;
+  const long got = system_calls::events_of(epoll_, events.data(), static_cast<int>(events.size()));
+  for (long i = 0; i < got; ++i) tell(static_cast<int>(events[static_cast<std::size_t>(i)].data.u64));
+}
+
+void number_watch::tell(int number) noexcept {
+  while (std::optional<grant> won = take_ready(number)) won->post();
+}
+
+void number_watch::stop(int number) noexcept {
+  while (std::optional<grant> won = take_any(number)) won->post();
+}
+
+// A wait of that number that has something to tell; if there is none, the number is armed for the others.
+std::optional<grant> number_watch::take_ready(int number) noexcept {
+  locked guard(mutex_);
+  for (polled_number* one = at(number).first; one; one = one->next) {
+    if (look(*one->of)) return take_out(*one);
+  }
+  polled_number* const other = at(number).first;
+  const int error = other ? arm(number) : 0;
+  if (error == 0) return std::nullopt;
+  other->of->error = static_cast<std::size_t>(error);
+  return take_out(*other);
+}
+
+std::optional<grant> number_watch::take_any(int number) noexcept {
+  locked guard(mutex_);
+  if (!has(number) || !at(number).first) return std::nullopt;
+  polled_number& one = *at(number).first;
+  one.of->error = ECANCELED;
+  return take_out(one);
+}
+
+// Under the mutex.
+grant number_watch::take_out(polled_number& one) noexcept {
+  waiter& entry = *one.entry;
+  unlink_all(*one.of);
+  return entry.claim_popped();
+}
+
+bool number_watch::detach(waiter& entry) noexcept {
+  locked guard(mutex_);
+  auto& one = *static_cast<poll_operation*>(entry.resource);
+  if (!one.at) return false;
+  unlink_all(one);
+  return true;
+}
+
+std::size_t number_watch::waiting() const noexcept {
+  locked guard(mutex_);
+  return waiting_;
+}
+
+// Under the mutex. Negative numbers are left out.
+void number_watch::link_all(poll_operation& of, waiter& entry) noexcept {
+  for (std::size_t i = 0; i <= of.count; ++i) {
+    const int number = i == of.count ? all_waits : of.numbers[i].fd;
+    polled_number& one = *::new (of.listed + i) polled_number{number, &of, &entry, nullptr, nullptr};
+    if (number < 0 && i != of.count) continue;
+    one.next = std::exchange(at(number).first, &one);
+    if (one.next) one.next->previous = &one;
+  }
+  of.at = this;
+  ++waiting_;
+}
+
+// Under the mutex.
+void number_watch::unlink_all(poll_operation& of) noexcept {
+  for (std::size_t i = 0; i <= of.count; ++i) {
+    const polled_number& one = of.listed[i];
+    if (one.number < 0 && i != of.count) continue;
+    if (one.previous) one.previous->next = one.next;
+    else at(one.number).first = one.next;
+    if (one.next) one.next->previous = one.previous;
+  }
+  of.at = nullptr;
+  --waiting_;
+}
+
+}  // namespace hocket::inline HOCKET_ABI::detail
+
+namespace hocket::inline HOCKET_ABI {
+
+void stop_polling(int number) noexcept {
+  if (number < 0) return;
+  detail::watches& every = detail::every_watch();
+  primitive::locked guard(every.mutex);
+  for (detail::number_watch& one : every.all) {
+    if (one.is_of_this_process()) one.stop(number);
+  }
+}
+
+}  // namespace hocket::inline HOCKET_ABI

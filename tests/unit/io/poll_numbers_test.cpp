@@ -1,0 +1,104 @@
+#include <hocket/core/sync_wait.hpp>
+#include <hocket/coro/spawn.hpp>
+#include <hocket/io/poll_numbers.hpp>
+#include <hocket/runtime/loop.hpp>
+#include <hocket/time/within.hpp>
+
+#include "support/numbers.hpp"
+
+#include <cstdio>
+#include <doctest/doctest.h>
+#include <memory>
+#include <optional>
+#include <thread>
+
+using namespace hocket;
+using namespace hocket_test;
+using namespace std::chrono_literals;
+
+namespace {
+
+task<result<std::size_t>> wait_for_input(int number) {
+  pollfd wanted{number, POLLIN, 0};
+  auto found = co_await poll_numbers({&wanted, 1});
+  co_return found;
+}
+
+}  // namespace
+
+TEST_CASE("a plain thread waits for numbers") {
+  number_pipe pipe;
+  pollfd wanted{pipe.in, POLLIN, 0};
+  CHECK(sync_wait(within(1ms, poll_numbers({&wanted, 1}))).error_or({}) == std::errc::timed_out);
+  std::thread other([&] { pipe.put(); });
+  CHECK(sync_wait(poll_numbers({&wanted, 1})) == std::size_t{1});
+  CHECK(wanted.revents == POLLIN);
+  other.join();
+  const pollfd before = wanted;
+  number_pipe().put();
+  CHECK(sync_wait(poll_numbers({&wanted, 1})) == std::size_t{1});
+  CHECK(wanted.revents == before.revents);
+}
+
+TEST_CASE("a regular file is ready, and so is a number of nothing") {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::tmpfile(), &std::fclose);
+  REQUIRE(file != nullptr);
+  std::array<pollfd, 2> wanted{pollfd{::fileno(file.get()), POLLIN | POLLOUT, 0}, pollfd{99'999, POLLIN, 0}};
+  CHECK(sync_wait(poll_numbers(wanted)) == std::size_t{2});
+  CHECK(wanted[0].revents == (POLLIN | POLLOUT));
+  CHECK(wanted[1].revents == POLLNVAL);
+}
+
+TEST_CASE("the end of a loop ends its waits for numbers, and one loop leaves those of another alone") {
+  number_pipe pipe;
+  std::optional<loop> first(std::in_place);
+  loop second;
+  auto lost = spawn(*first, wait_for_input, pipe.in);
+  auto kept = spawn(second, wait_for_input, pipe.in);
+  first->run_for(1ms);
+  second.run_for(1ms);
+  lost.cancel();
+  first->run();
+  first.reset();
+  CHECK(sync_wait(lost).error_or({}) == std::errc::operation_canceled);
+  pipe.put();
+  second.run();
+  CHECK(sync_wait(kept) == std::size_t{1});
+}
+
+// The old file lives on under a copy, so its registration does, too. The number is another file's.
+TEST_CASE("a number whose old file lives on elsewhere tells of its new file alone") {
+  number_pipe old, fresh;
+  loop lp;
+  auto first = spawn(lp, wait_for_input, old.in);
+  lp.run_for(1ms);
+  first.cancel();
+  lp.run();
+  const int copy = ::dup(old.in);
+  REQUIRE(::dup3(fresh.in, old.in, O_CLOEXEC) == old.in);
+  auto second = spawn(lp, wait_for_input, old.in);
+  lp.run_for(1ms);
+  old.put();
+  lp.run_for(1ms);
+  CHECK_FALSE(second.done());
+  fresh.put();
+  lp.run();
+  CHECK(sync_wait(second) == std::size_t{1});
+  ::close(copy);
+}
+
+TEST_CASE("no wait is left behind by stop_polling on another thread") {
+  number_pipe pipe;
+  for (int i = 0; i < 200; ++i) {
+    std::atomic<bool> over = false;
+    std::thread other([&] {
+      while (!over) stop_polling(pipe.in);
+    });
+    pollfd wanted{pipe.in, POLLIN, 0};
+    CHECK(sync_wait(poll_numbers({&wanted, 1})).error_or({}) == std::errc::operation_canceled);
+    over = true;
+    other.join();
+  }
+  stop_polling(-1);
+  stop_polling(1'000'000);
+}
