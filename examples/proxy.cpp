@@ -1,7 +1,6 @@
 // A proxy: each connection is carried to another server, in both directions, as fast as the slower side reads.
 #include <hocket/hocket.hpp>
 #include <hocket/net.hpp>
-#include <array>
 #include <functional>
 #include <string>
 
@@ -10,9 +9,8 @@ using namespace std::chrono_literals;
 
 // One direction. What is read is written before more is read: so a reader that is slow makes the sender wait.
 task<result<void>> carry(tcp::stream& from, tcp::stream& to) {
-  std::array<char, 16384> buffer;
-  while (std::size_t n = co_await or_return(within(60s, from.read_some(buffer))))
-    co_await or_return(to.write_all(std::span(buffer.data(), n)));
+  limited_stream patient(from, 60s);
+  co_await or_return(copy(patient, to));
   co_return to.shutdown_write();  // the other direction may go on
 }
 

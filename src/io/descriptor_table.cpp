@@ -76,4 +76,13 @@ open_descriptor* descriptor_table::find(std::uint64_t tag) noexcept {
   return one.generation() == tag >> 32 ? &one : nullptr;
 }
 
+void descriptor_table::end_when_idle(const void* family) noexcept {
+  for (const primitive::atomic<block*>& place : blocks) {
+    // ORDER: acquire, pairs with the store in grow().
+    block* const in = place.load(std::memory_order_acquire);
+    if (!in) return;
+    for (std::uint32_t i = 0; i < per_block; ++i) (*in)[i].end_when_idle(family);
+  }
+}
+
 }  // namespace hocket::inline HOCKET_ABI::detail

@@ -79,6 +79,21 @@ lent_block& fit(lent_block& read, std::size_t bytes) noexcept {
   return *copy;
 }
 
+void count([[maybe_unused]] lent_block& lent, [[maybe_unused]] open_descriptor& at) noexcept {
+  if constexpr (debug_checks) {
+    lent.count = &at.lent;
+    // ORDER: relaxed, pairs with nothing: a number for a notice.
+    lent.count->fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+// Nothing was read.
+call_end end_of(const open_descriptor& at, transfer& what, call_end how) noexcept {
+  if (how != call_end::blocks || !at.ends_when_idle()) return how;
+  what.ended = true;
+  return call_end::drained;
+}
+
 }  // namespace
 
 call_end lend(open_descriptor& at, transfer& what, read_call read) noexcept {
@@ -87,28 +102,22 @@ call_end lend(open_descriptor& at, transfer& what, read_call read) noexcept {
     what.fail(ENOMEM);
     return call_end::done;
   }
-  transfer bytes = what;
-  bytes.data = block->bytes();
-  bytes.size = most_bytes;
-  const call_end how = read(at, bytes);
-  what.ended = bytes.ended;
-  what.error = bytes.error;
-  what.done = bytes.done;
-  if (bytes.done == 0) {
-    keep_large(block);
-    return how;
-  }
-  lent_block& lent = fit(*block, bytes.done);
-  lent.count = &at.lent;
-  // ORDER: relaxed, pairs with nothing: a number for a notice.
-  lent.count->fetch_add(1, std::memory_order_relaxed);
+  what.data = block->bytes();
+  what.size = most_bytes;
+  const call_end how = read(at, what);
+  what.data = nullptr;
+  if (what.done == 0) return keep_large(block), end_of(at, what, how);
+  lent_block& lent = fit(*block, what.done);
+  count(lent, at);
   what.data = &lent;
   return how;
 }
 
 void give_back(lent_block& block) noexcept {
-  // ORDER: relaxed, pairs with nothing: a number for a notice.
-  block.count->fetch_sub(1, std::memory_order_relaxed);
+  if constexpr (debug_checks) {
+    // ORDER: relaxed, pairs with nothing: a number for a notice.
+    block.count->fetch_sub(1, std::memory_order_relaxed);
+  }
   if (block.size == large) keep_large(&block);
   else release_frame(&block, block.size);
 }

@@ -25,9 +25,13 @@ void open_descriptor::open(backend& of, int number, descriptor_kind kind, void* 
   // ORDER: relaxed, pairs with nothing: no other thread uses the descriptor yet.
   closed_.store(false, std::memory_order_relaxed);
   // ORDER: relaxed, pairs with nothing: no other thread uses the descriptor yet.
-  uses_.store(2, std::memory_order_relaxed);
-  // ORDER: relaxed, as above.
   directions_.store(3, std::memory_order_relaxed);
+  // ORDER: relaxed, as above.
+  family_.store(nullptr, std::memory_order_relaxed);
+  // ORDER: relaxed, as above.
+  ends_when_idle_.store(false, std::memory_order_relaxed);
+  // ORDER: release, pairs with the exchange in try_use(): what was written above is visible.
+  uses_.store(2, std::memory_order_release);
   in.reopen();
   out.reopen();
   peer.reopen();
@@ -78,6 +82,30 @@ void open_descriptor::direction_closed() noexcept {
   }
   if (!released_) backend_->close(*this);
   drop();
+}
+
+// While it is used, no other descriptor comes in its place.
+void open_descriptor::end_when_idle(const void* family) noexcept {
+  // ORDER: relaxed, pairs with nothing: looked at again below.
+  if (family_.load(std::memory_order_relaxed) != family || !try_use()) return;
+  // ORDER: relaxed, ordered by the acquire in try_use().
+  if (family_.load(std::memory_order_relaxed) == family) {
+    // ORDER: relaxed, ordered by the edge: see ends_when_idle().
+    ends_when_idle_.store(true, std::memory_order_relaxed);
+    tell_edge(in);
+  }
+  drop();
+}
+
+// False: it is not in use.
+bool open_descriptor::try_use() noexcept {
+  // ORDER: relaxed, pairs with nothing: the exchange verifies it.
+  std::uint32_t seen = uses_.load(std::memory_order_relaxed);
+  while (seen != 0) {
+    // ORDER: acquire, pairs with the store in open(): what it belongs to is that of this use.
+    if (uses_.compare_exchange_weak(seen, seen + 1, std::memory_order_acquire, std::memory_order_relaxed)) return true;
+  }
+  return false;
 }
 
 // Not of a descriptor that has come in its place.
@@ -192,10 +220,14 @@ void open_descriptor::drop_all() noexcept {
 
 // Its calls never block, as those of regular files.
 void open_descriptor::take_for_ready() noexcept {
-  for (direction* one : {&in, &out}) {
-    primitive::waiter* const entry = one->edge();
-    if (entry && !hand_over(*entry)) one->fail(*entry, ECANCELED);
-  }
+  tell_edge(in);
+  tell_edge(out);
+}
+
+// By a thread that is no driver's.
+void open_descriptor::tell_edge(direction& of) noexcept {
+  primitive::waiter* const entry = of.edge();
+  if (entry && !hand_over(*entry)) of.fail(*entry, ECANCELED);
 }
 
 bool open_descriptor::hand_over(primitive::waiter& entry) noexcept {

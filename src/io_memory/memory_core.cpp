@@ -24,7 +24,9 @@ memory_end& end_of(const open_descriptor& one) noexcept { return *static_cast<me
 // What lending::lend() reads by.
 call_end read_to_lend(open_descriptor& at, transfer& bytes) noexcept {
   bytes.kind = call_kind::read;
-  return end_of(at).core->carry_out(at, bytes);
+  const call_end how = end_of(at).core->carry_out(at, bytes);
+  bytes.kind = call_kind::borrow;
+  return how;
 }
 
 call_end ended(transfer& what, call_end how) noexcept {

@@ -1,6 +1,7 @@
 #include <hocket/base/clock.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/sync_wait.hpp>
+#include <hocket/io/detail/descriptor_table.hpp>
 #include <hocket/net/serve.hpp>
 #include <hocket/runtime/detail/worker_at.hpp>
 #include <hocket/time/sleep.hpp>
@@ -161,8 +162,9 @@ void server_core::notice_once_a_second(std::error_code error) noexcept {
 
 // --- a connection
 
-server_core::connection::connection(server_core& of, tcp::stream one) noexcept : peer(std::move(one)), of_(&of) {
-  if (of.options_.on_error) address_ = peer.peer_address();
+server_core::connection::connection(server_core& of, tcp::stream one) : peer(std::move(one)), of_(&of) {
+  descriptor_access::record_of(peer).belongs_to(&of);
+  if (of.options_.on_error) address_ = std::make_unique<socket_address>(peer.peer_address());
   // ORDER: relaxed, pairs with nothing: the acceptor is joined before anybody waits for zero.
   of.live_.fetch_add(1, std::memory_order_relaxed);
 }
@@ -196,7 +198,7 @@ void server_core::connection::threw() {
 void server_core::connection::tell(std::error_code error, const std::exception_ptr& thrown) noexcept {
   // ORDER: relaxed, pairs with nothing: a number for people.
   of_->failed_.fetch_add(1, std::memory_order_relaxed);
-  if (of_->options_.on_error) of_->options_.on_error(address_, error, thrown);
+  if (of_->options_.on_error) of_->options_.on_error(*address_, error, thrown);
 }
 
 spawn_options server_core::options_of_connections() const noexcept {
@@ -220,6 +222,7 @@ task<shutdown_report> server_core::shutdown(shutdown_options options) {
   shutdown_report told;
   for (join_handle<>& one : acceptors_) one.cancel();
   for (join_handle<>& one : acceptors_) static_cast<void>(co_await one.join().ignoring(stop_level::kill));
+  descriptor_table::end_when_idle(this);
   const std::size_t first = connections();
   const bool drained = co_await wait_until_empty(options.drain);
   const std::size_t second = connections();

@@ -27,6 +27,7 @@ class socket_address {
   socket_address() noexcept = default;  // of nothing; invalid
   socket_address(std::string_view text) noexcept { static_cast<void>(assign(text)); }
   socket_address(const char* text) noexcept : socket_address(std::string_view(text)) {}
+  socket_address(const std::string& text) noexcept : socket_address(std::string_view(text)) {}
   // A sockaddr of the system's. Of another family: invalid.
   socket_address(const void* of, std::size_t size) noexcept;
 

@@ -16,4 +16,7 @@ void give_back(open_descriptor& one) noexcept;
 std::uint64_t tag_of(const open_descriptor& one) noexcept;
 open_descriptor* find(std::uint64_t tag) noexcept;
 
+// open_descriptor::end_when_idle() of all. Any thread.
+void end_when_idle(const void* family) noexcept;
+
 }  // namespace hocket::inline HOCKET_ABI::detail::descriptor_table

@@ -20,7 +20,7 @@ struct lent_block {
   std::byte* bytes() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 
   std::size_t size;  // with this header
-  // How many blocks are lent from a descriptor, in memory that is never given back.
+  // At check level `debug`: how many blocks are lent from a descriptor, in memory that is never given back.
   primitive::atomic<std::uint32_t>* count;
 };
 

@@ -78,6 +78,18 @@ class open_descriptor : public list_node {
   // The number stays what it is until leave_number(). False: the descriptor is closed, or being closed.
   bool enter_number() noexcept;
   void leave_number() noexcept { direction_closed(); }
+  // Whose it is: a server's, that ends all of its connections. Before others know the descriptor.
+  void belongs_to(const void* family) noexcept {
+    // ORDER: relaxed, pairs with nothing: see end_when_idle().
+    family_.store(family, std::memory_order_relaxed);
+  }
+  // Any thread, also of a descriptor that is not in use. If it belongs there: a read for bytes to lend that would wait,
+  // or waits, gives the end of the stream.
+  void end_when_idle(const void* family) noexcept;
+  bool ends_when_idle() const noexcept {
+    // ORDER: relaxed, ordered by the edge that end_when_idle() tells: the call after it sees this.
+    return ends_when_idle_.load(std::memory_order_relaxed);
+  }
   // Gives the number up without closing it. False: somebody waits at it, or makes a call; nothing happens.
   bool release() noexcept;
 
@@ -133,6 +145,8 @@ class open_descriptor : public list_node {
   void drop_all() noexcept;
   void drop_of(const io_driver& gone) noexcept;
   void take_for_ready() noexcept;
+  void tell_edge(direction& of) noexcept;
+  bool try_use() noexcept;
   bool in_use() noexcept { return in.in_use() || out.in_use() || peer.in_use(); }
 
   // Constant while it is in use.
@@ -141,9 +155,11 @@ class open_descriptor : public list_node {
   backend* backend_ = nullptr;
   void* data_ = nullptr;
   bool released_ = false;  // the number is not ours any more
+  primitive::atomic<bool> ends_when_idle_{false};
   primitive::atomic<bool> closed_{false};
 
   primitive::atomic<descriptor_kind> kind_{descriptor_kind::other};
+  primitive::atomic<const void*> family_{nullptr};
   primitive::atomic<std::uint32_t> generation_{0};
   primitive::atomic<std::uint32_t> uses_{0};        // the owner, and the directions together
   primitive::atomic<std::uint32_t> directions_{0};  // that are not closed, and calls that are no transfers

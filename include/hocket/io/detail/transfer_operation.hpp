@@ -78,6 +78,13 @@ struct borrow_operation : transfer_operation {
   using value_type = borrowed_bytes;
   explicit borrow_operation(open_descriptor& of) noexcept : transfer_operation(of.in, call_kind::borrow, nullptr, 0) {}
 
+  bool try_now() noexcept {
+    if (transfer_operation::try_now()) return true;
+    if (!side->of().ends_when_idle()) [[likely]]
+      return false;
+    ended = true;
+    return true;
+  }
   void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
     expect_nothing_lent();
     transfer_operation::begin(wait, entry);

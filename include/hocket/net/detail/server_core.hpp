@@ -15,6 +15,7 @@
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/sync/auto_reset_event.hpp>
 #include <hocket/sync/semaphore.hpp>
+#include <memory>
 #include <tuple>
 #include <vector>
 
@@ -47,9 +48,9 @@ class server_core {
   // An accepted connection, from before its coroutine is spawned to the coroutine's end, also if that never began.
   class connection {
    public:
-    connection(server_core& of, tcp::stream peer) noexcept;
+    connection(server_core& of, tcp::stream peer);
     connection(connection&& other) noexcept
-        : peer(std::move(other.peer)), of_(std::exchange(other.of_, nullptr)), address_(other.address_) {}
+        : peer(std::move(other.peer)), of_(std::exchange(other.of_, nullptr)), address_(std::move(other.address_)) {}
     connection& operator=(connection&&) = delete;
     ~connection();
 
@@ -61,8 +62,8 @@ class server_core {
 
    private:
     void tell(std::error_code error, const std::exception_ptr& thrown) noexcept;
-    server_core* of_;         // null: moved
-    socket_address address_;  // of the peer, if anybody wants to know
+    server_core* of_;                          // null: moved
+    std::unique_ptr<socket_address> address_;  // of the peer, if anybody wants to know
   };
 
   spawn_options options_of_connections() const noexcept;
