@@ -1,0 +1,221 @@
+// Every system call that I/O makes fails once, at each of its places: a scenario that uses all operations then ends as
+// it should, or with that error; it never hangs, and leaves no descriptor open.
+#include <hocket/core/yield.hpp>
+#include <hocket/coro/or_return.hpp>
+#include <hocket/coro/spawn.hpp>
+#include <hocket/io/buffered_reader.hpp>
+#include <hocket/io/poll_numbers.hpp>
+#include <hocket/io/send_file.hpp>
+#include <hocket/io/signal_set.hpp>
+#include <hocket/net/tcp.hpp>
+#include <hocket/net/udp.hpp>
+#include <hocket/runtime/loop.hpp>
+#include <hocket/time/within.hpp>
+
+#include "unit/net/calls/failing_calls.hpp"
+
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <vector>
+
+using namespace hocket;
+using namespace hocket_test;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto long_enough = 20s;  // a wait that lasts so long is lost
+
+std::size_t open_numbers() {
+  std::size_t count = 0;
+  for ([[maybe_unused]] const auto& one : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
+  return count;
+}
+
+// Writes after its reader has begun to wait, then closes.
+task<result<void>> write_late(tcp::stream to) {
+  for (int i = 0; i < 3; ++i) co_await yield();
+  const std::array<const_buffer, 2> parts{"late ", "parts"};
+  co_await or_return(within(long_enough, to.write_all(parts)));
+  const std::string much(300'000, 'm');
+  co_await or_return(within(long_enough, to.write_all(much)));
+  co_return to.shutdown_write();
+}
+
+task<result<void>> use_tcp() {
+  auto door =
+      co_await or_return(std::invoke([]() -> result<tcp::listener> { return tcp::listener::bind("127.0.0.1:0"); }));
+  auto late = co_await within(0ms, door.accept());
+  if (late || late.error() != std::errc::timed_out) co_return failure(late ? std::error_code() : late.error());
+  auto near = co_await or_return(within(long_enough, tcp::connect(door.local_address())));
+  auto far = co_await or_return(within(long_enough, door.accept()));
+  auto writer = spawn(write_late, std::move(far));
+  std::array<char, 4> first{}, second{};
+  const std::array<mutable_buffer, 2> rooms{first, second};
+  const result<std::size_t> head = co_await within(long_enough, near.read_exactly(rooms));
+  std::size_t sum = 0;
+  result<borrowed_bytes> bytes;
+  while (head) {
+    bytes = co_await within(long_enough, near.read_borrowed());
+    if (!bytes || bytes->empty()) break;
+    sum += bytes->size();
+  }
+  near.close();
+  const result<void> written = co_await writer.join();
+  if (!written && written.error() != std::errc::broken_pipe) co_return failure(written.error());
+  if (!head) co_return failure(head.error());
+  if (!bytes) co_return failure(bytes.error());
+  CHECK(sum == 300'002);
+  co_return {};
+}
+
+task<result<void>> write_to_pipe(stream to) {
+  co_await yield();
+  co_await or_return(within(long_enough, to.write_all("through a pipe")));
+  const std::array<const_buffer, 2> parts{"\nin ", "parts\n"};
+  co_await or_return(within(long_enough, to.write_all(parts)));
+  co_return {};
+}
+
+task<result<void>> use_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) co_return failure(std::errc::too_many_files_open);
+  auto in = stream::adopt(ends[0]);
+  auto out = stream::adopt(ends[1]);
+  if (!in) ::close(ends[0]);
+  if (!out) ::close(ends[1]);
+  if (!in) co_return failure(in.error());
+  if (!out) co_return failure(out.error());
+  auto writer = spawn(write_to_pipe, std::move(*out));
+  buffered_reader reader(*in);
+  const auto line = co_await reader.read_line();
+  in->close();
+  const result<void> written = co_await writer.join();
+  if (!line) co_return failure(line.error());
+  if (!written && written.error() != std::errc::broken_pipe) co_return failure(written.error());
+  if (written) CHECK(line->value_or("") == "through a pipe");
+  co_return {};
+}
+
+task<result<void>> use_udp() {
+  auto near = udp::socket::bind("127.0.0.1:0");
+  if (!near) co_return failure(near.error());
+  auto far = udp::socket::bind("127.0.0.1:0");
+  if (!far) co_return failure(far.error());
+  std::array<char, 16> room{};
+  auto none = co_await within(0ms, far->receive(room));
+  if (none || none.error() != std::errc::timed_out) co_return failure(none ? std::error_code() : none.error());
+  co_await or_return(within(long_enough, near->send("datagram", far->local_address())));
+  const auto got = co_await or_return(within(long_enough, far->receive(room)));
+  CHECK(got.size == 8);
+  co_return {};
+}
+
+task<result<void>> use_numbers_and_files() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) co_return failure(std::errc::too_many_files_open);
+  pollfd wanted{ends[0], POLLIN, 0};
+  const auto late = co_await within(0ms, poll_numbers({&wanted, 1}));
+  ::close(ends[0]);
+  ::close(ends[1]);
+  if (late || late.error() != std::errc::timed_out) co_return failure(late ? std::error_code() : late.error());
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::tmpfile(), &std::fclose);
+  std::fputs("a file", file.get());
+  std::fflush(file.get());
+  std::array<int, 2> sockets{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) != 0)
+    co_return failure(std::errc::too_many_files_open);
+  auto near = stream::adopt(sockets[0]);
+  if (!near) ::close(sockets[0]);
+  ::close(sockets[1]);
+  if (!near) co_return failure(near.error());
+  const auto sent = co_await send_file(*near, ::fileno(file.get()), 0, 6);
+  if (!sent && sent.error() != std::errc::broken_pipe) co_return failure(sent.error());
+  co_return {};
+}
+
+task<result<void>> use_signals() {
+  signal_set asked{SIGUSR1};
+  ::raise(SIGUSR1);
+  const int heard = co_await or_return(within(long_enough, asked.next()));
+  CHECK(heard == SIGUSR1);
+  co_return {};
+}
+
+// What went wrong; nothing, if all went well.
+std::vector<std::error_code> use_all() {
+  std::vector<std::error_code> errors;
+  for (auto part : {&use_tcp, &use_pipe, &use_udp, &use_numbers_and_files, &use_signals}) {
+    loop lp;
+    auto used = spawn(lp, part);
+    lp.run();
+    try {
+      const auto how = sync_wait(used);
+      if (!how) errors.push_back(how.error());
+    } catch (const std::system_error& thrown) {
+      errors.push_back(thrown.code());
+    }
+  }
+  return errors;
+}
+
+// Each call of `which`, one after the other. How many there are.
+int fail_each(called which, int error) {
+  for (int nth = 1;; ++nth) {
+    CAPTURE(nth);
+    const std::size_t before = open_numbers();
+    fail_call(which, nth, error);
+    const std::vector<std::error_code> errors = use_all();
+    const int made = calls_made();
+    fail_call(called::count, 0, 0);
+    CHECK(open_numbers() == before);
+    if (made < nth) return nth - 1;
+    CHECK((errors.size() <= 1 || which == called::getsockname));
+    // Without its name a socket has an invalid address, and whatever uses that fails.
+    for (const std::error_code& one : errors)
+      CHECK((one == std::error_code(error, std::system_category()) || which == called::getsockname));
+    if (error == EINTR) CHECK(errors.empty());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a scenario in which no call fails goes well") {
+  fail_call(called::count, 0, 0);
+  CHECK(use_all().empty());
+}
+
+TEST_CASE("every call may fail for want of memory or descriptors, and its error is told") {
+  for (const called one :
+       {called::accept4, called::bind, called::connect, called::epoll_create1, called::epoll_ctl, called::eventfd,
+        called::listen, called::readv, called::recv, called::recvmmsg, called::read, called::send, called::sendfile,
+        called::sendmmsg, called::sendmsg, called::shutdown, called::socket, called::write, called::writev}) {
+    CAPTURE(call_names[static_cast<std::size_t>(one)]);
+    for (const int error : {ENOMEM, ENOBUFS}) CHECK(fail_each(one, error) > 0);
+  }
+}
+
+TEST_CASE("a call that a signal has interrupted is made again") {
+  for (const called one :
+       {called::accept4, called::epoll_wait, called::readv, called::recv, called::recvmmsg, called::read, called::send,
+        called::sendfile, called::sendmmsg, called::sendmsg, called::write, called::writev}) {
+    CAPTURE(call_names[static_cast<std::size_t>(one)]);
+    CHECK(fail_each(one, EINTR) > 0);
+  }
+}
+
+// Options that cannot be asked or set; a look that fails.
+TEST_CASE("what only helps may fail: the scenario goes on, or tells the error") {
+  for (const called one : {called::fcntl, called::getsockname, called::getsockopt, called::poll, called::setsockopt}) {
+    CAPTURE(call_names[static_cast<std::size_t>(one)]);
+    CHECK(fail_each(one, ENOMEM) > 0);
+  }
+}
