@@ -23,8 +23,8 @@ bool direction::try_now(transfer& what) noexcept {
     what.fail(EBADF);
     return true;
   }
-  if (what.generation == of_.generation()) return carry_on(what);
-  leave(false);  // its descriptor is gone
+  if (!is_late(what)) return carry_on(what);
+  leave(false);
   what.fail(EBADF);
   return true;
 }
@@ -97,7 +97,6 @@ void direction::begin(suspension& wait, waiter& entry, transfer& what) noexcept 
   entry.enlist(wait, *this);
   listing how = listing::again;
   while (how == listing::again) {
-    if (what.generation != of_.generation()) return end(entry, EBADF);
     if (const int error = of_.attach_here()) return end(entry, error);
     what.group = current_group();
     how = list(entry);
@@ -107,8 +106,16 @@ void direction::begin(suspension& wait, waiter& entry, transfer& what) noexcept 
       how = listing::again;
     }
   }
-  if (how == listing::listed) stay_attached(entry);
+  if (how != listing::listed) return;
+  if (is_late(what)) [[unlikely]] {
+    if (detach(entry)) end(entry, EBADF);
+    return;
+  }
+  stay_attached(entry);
 }
+
+// Its descriptor is gone: this is the next one.
+bool direction::is_late(const transfer& what) const noexcept { return what.generation != of_.generation(); }
 
 // See open_descriptor.hpp.
 void direction::stay_attached(waiter& entry) noexcept {
@@ -175,6 +182,8 @@ primitive::waiter* direction::edge() noexcept {
 
 primitive::waiter* direction::serve(waiter& entry) noexcept {
   transfer& what = transfer_of(entry);
+  if (is_late(what)) [[unlikely]]
+    return let_go_of_late(entry);
   bool drained = true;
   for (;;) {
     const call_end end = of_.carry_out(what);
@@ -193,6 +202,14 @@ primitive::waiter* direction::serve(waiter& entry) noexcept {
   }
   grant won = entry.claim_popped();
   leave(drained);
+  won.post();
+  return nullptr;
+}
+
+primitive::waiter* direction::let_go_of_late(waiter& entry) noexcept {
+  transfer_of(entry).fail(EBADF);
+  grant won = entry.claim_popped();
+  leave(false);
   won.post();
   return nullptr;
 }
@@ -341,12 +358,12 @@ bool direction::try_hold() noexcept {
 void direction::reopen() noexcept {
   // ORDER: relaxed, pairs with nothing: no other thread knows the descriptor.
   part_.store(0, std::memory_order_relaxed);
-  // ORDER: relaxed, as above.
-  word_.store(ready, std::memory_order_relaxed);
+  // ORDER: release, pairs with the acquires of the party that takes the word: it sees the new generation.
+  word_.store(ready, std::memory_order_release);
 }
 
 void direction::note_part(const transfer& what) noexcept {
-  if (what.generation != of_.generation()) return;
+  if (is_late(what)) return;
   const bool cut = what.ended == 0 && what.done != 0;
   // ORDER: relaxed, pairs with the load in part(): see there.
   part_.store(what.done | (cut ? cut_mark : 0), std::memory_order_relaxed);

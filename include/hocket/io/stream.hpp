@@ -23,6 +23,7 @@
 #pragma once
 #include <hocket/io/buffer.hpp>
 #include <hocket/io/descriptor.hpp>
+#include <hocket/io/detail/borrow_operation.hpp>
 #include <span>
 
 namespace hocket::inline HOCKET_ABI {

@@ -198,6 +198,52 @@ void is_closed_meanwhile(execution& run) {
   on.at.free();
 }
 
+// A stop and a close, while the driver may be at the call.
+void is_closed_and_stopped(execution& run) {
+  stage on(1);
+  kept<stop_source> stop;
+  place stopped(&*stop);
+  run.thread("reader", [&] {
+    require(!wait_at(stopped, on.read()));
+    on.ends();
+  });
+  run.thread("closes", [&] { on.at->in.close(); });
+  run.thread("stop", [&] { stop->request(); });
+  run.thread("driver", [&] {
+    on.at->tells_of_nothing();
+    on.drive();
+  });
+  run.join();
+  require(on.at->is_closed(), "it was not closed");
+  on.at.free();
+  stop.free();
+}
+
+// A thread that assists has an event of a descriptor, which is closed and used again before it tells the event. An
+// operation of the old descriptor may be late, too.
+void is_told_late(execution& run) {
+  stage on(2);
+  place old, where;
+  auto of_old = on.read();
+  run.thread("old reader", [&] {
+    require(!wait_at(old, std::move(of_old)));
+    on.ends();
+  });
+  run.thread("next", [&] {
+    on.at->in.close();
+    if (on.at->is_closed()) {
+      on.at->is_used_again();
+      on.at->peer_writes();
+      require(is_byte(wait_at(where, on.read())));
+    }
+    on.ends();
+  });
+  run.thread("assistant", [&] { on.at->tells_late(); });
+  run.thread("driver", [&] { on.drive(); });
+  run.join();
+  on.clear();
+}
+
 constexpr model::options bounds{.preemptions = 2, .stale_reads = 1, .spurious = 0};
 constexpr model::options few{.preemptions = 1, .stale_reads = 1, .spurious = 0};
 
@@ -233,10 +279,16 @@ TEST_CASE("closing ends a read, and no call comes after it") {
   ::verdict::none(bounds, &is_closed_meanwhile<true>);
 }
 
+TEST_CASE("a stop and a close of one wait end it once") { ::verdict::none(few, &is_closed_and_stopped); }
+
+TEST_CASE("an event that is told late, to the next descriptor, takes nothing and hides nothing") {
+  ::verdict::none(few, &is_told_late);
+}
+
 TEST_CASE("every ordering of a direction is needed") {
   constexpr model::options narrow{.preemptions = 2, .stale_reads = 1, .spurious = 0, .weakened = "direction.cpp"};
-  CHECK(::verdict::unneeded_in(
-            "direction.cpp",
-            model::unneeded_orderings(narrow, &is_closed_meanwhile<true>, &two_read_beside, &is_stopped_at_the_call,
-                                      &two_wait_in_line<false>, &edge_at_the_call, &is_stopped<false>)) == "");
+  CHECK(::verdict::unneeded_in("direction.cpp",
+                               model::unneeded_orderings(narrow, &is_closed_meanwhile<true>, &two_read_beside,
+                                                         &is_stopped_at_the_call, &two_wait_in_line<false>,
+                                                         &edge_at_the_call, &is_stopped<false>, &is_told_late)) == "");
 }

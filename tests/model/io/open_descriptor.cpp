@@ -59,6 +59,17 @@ void open_descriptor::poll() noexcept {
   if (primitive::waiter* const entry = in.edge()) go_on_with(*entry);
 }
 
+void open_descriptor::tells_late() noexcept {
+  if (primitive::waiter* const entry = in.edge()) go_on_with(*entry);
+}
+
+// As descriptor_table and open() do it, in that order.
+void open_descriptor::is_used_again() noexcept {
+  generation_.fetch_add(1, std::memory_order_relaxed);
+  closed_.store(0, std::memory_order_relaxed);
+  in.reopen();
+}
+
 void open_descriptor::go_on_with(primitive::waiter& entry) noexcept {
   if (primitive::waiter* const later = in.serve(entry)) hand_over(*later);
 }
@@ -68,7 +79,7 @@ void open_descriptor::direction_closed() noexcept {
 }
 
 transfer::transfer(direction& of, call_kind which, void* bytes, std::size_t count, bool all) noexcept
-    : side(&of), data(bytes), size(count), generation(0), kind(which), whole(all) {}
+    : side(&of), data(bytes), size(count), generation(of.of().generation()), kind(which), whole(all) {}
 
 failure failure_of_transfer(int) noexcept { return failure(std::errc::io_error); }
 

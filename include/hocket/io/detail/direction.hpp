@@ -53,6 +53,14 @@
 // last of the descriptor's directions that is closed closes the descriptor (open_descriptor.hpp). So a number is never
 // reused while a call uses it.
 //
+// # Late operations
+//
+// A descriptor may be closed and its place used again after an operation was made, also between two steps of begin().
+// Hazard: the operation would wait at the next descriptor, and take its bytes. Whoever has the word of a direction
+// keeps the descriptor from being used again. So the party that takes it for a transfer compares the generations before
+// the call. And begin() compares them after the waiter was linked: an earlier look would tell nothing of the moment of
+// linking.
+//
 // # Access
 //
 // try_now(), begin(): the thread of the operation's coroutine. edge(), serve(): the driver's owner, and an assistant.
@@ -146,6 +154,8 @@ class direction final : public primitive::wait_source {
 
   enum class listing : std::uint8_t { listed, taken, again, over, closed };
 
+  bool is_late(const transfer& what) const noexcept;
+  waiter* let_go_of_late(waiter& entry) noexcept;
   bool try_take() noexcept;
   bool carry_on(transfer& what) noexcept;
   void stay_attached(waiter& entry) noexcept;

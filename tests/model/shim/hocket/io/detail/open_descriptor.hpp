@@ -13,7 +13,7 @@ class open_descriptor {
   // --- for the direction
   static int attach_here() noexcept { return 0; }
   static bool is_attached() noexcept { return true; }
-  static std::uint32_t generation() noexcept { return 0; }
+  std::uint32_t generation() const noexcept { return generation_.load(std::memory_order_relaxed); }
   primitive::thread_mutex& mutex() noexcept { return mutex_; }
   call_end carry_out(transfer& what) noexcept;
   bool hand_over(primitive::waiter& entry) noexcept;
@@ -30,6 +30,10 @@ class open_descriptor {
   std::uint32_t news() const noexcept { return news_.load(std::memory_order_acquire); }
   void await_news(std::uint32_t seen) noexcept { futex_wait(news_, seen); }
   void tell() noexcept;
+  // An event that was collected before the descriptor was closed, and is told now.
+  void tells_late() noexcept;
+  // It is closed: the next descriptor takes its place.
+  void is_used_again() noexcept;
   bool is_closed() const noexcept { return closed_.load(std::memory_order_acquire) != 0; }
 
   direction in{*this, "a read"};
@@ -40,6 +44,7 @@ class open_descriptor {
   primitive::thread_mutex mutex_;
   model::var<int> calls_{0, "calls"};  // one at a time
   primitive::atomic<std::uint32_t> bytes_{0, "bytes"}, edges_{0, "edges"}, news_{0, "news"}, closed_{0, "closed"};
+  primitive::atomic<std::uint32_t> generation_{0, "generation"};
   primitive::thread_mutex pending_mutex_;
   primitive::atomic<transfer*> pending_{nullptr, "pending"};
 };

@@ -1,0 +1,47 @@
+// The operation of stream::read_borrowed().
+#pragma once
+#include <hocket/base/fatal.hpp>
+#include <hocket/io/borrowed_bytes.hpp>
+#include <hocket/io/detail/transfer_operation.hpp>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+// Gives bytes in a block that is lent. A block that nobody takes (its coroutine is killed) goes back.
+struct borrow_operation : transfer_operation {
+  using value_type = borrowed_bytes;
+  explicit borrow_operation(open_descriptor& of) noexcept : transfer_operation(of.in, call_kind::borrow, nullptr, 0) {}
+
+  bool try_now() noexcept {
+    if (transfer_operation::try_now()) return true;
+    if (!side->of().ends_when_idle()) [[likely]]
+      return false;
+    ended = true;
+    return true;
+  }
+  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
+    expect_nothing_lent();
+    transfer_operation::begin(wait, entry);
+  }
+  bool has_it() const noexcept { return ended != 0; }
+  result<borrowed_bytes> take() noexcept {
+    if (error != 0) [[unlikely]]
+      return failure_of_transfer(error);
+    return borrowed_bytes(static_cast<lent_block*>(std::exchange(data, nullptr)), done);
+  }
+  void resumed() noexcept {
+    if (data) lending::give_back(*static_cast<lent_block*>(std::exchange(data, nullptr)));
+  }
+
+ private:
+  void expect_nothing_lent() const noexcept {
+    if constexpr (debug_checks) {
+      // ORDER: relaxed, pairs with nothing: a number for a notice.
+      if (side->of().lent.load(std::memory_order_relaxed) != 0) [[unlikely]]
+        notice(
+            "a read waits for bytes to lend while earlier ones are still held: give them back before, so that a "
+            "connection owns no buffer while it is idle");
+    }
+  }
+};
+
+}  // namespace hocket::inline HOCKET_ABI::detail
