@@ -111,6 +111,9 @@ func check(lines []line, expected uint64) {
 }
 
 func main() {
+	if len(os.Args) == 4 { // a server of the page net: net.go
+		serveNet(os.Args[2], os.Args[3])
+	}
 	if len(os.Args) != 6 && len(os.Args) != 7 {
 		fail("usage: go-subject <system> <workload> <n> <stack bytes> <budget ms> [<count>]")
 	}
