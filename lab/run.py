@@ -32,7 +32,7 @@ class Report:
         self.command = command
         self.date = datetime.date.today().isoformat()
         self.seconds = measurement.run()
-        self.results = compare.Results(measurement.results())
+        self.results = compare.Results(measurement.results(), measurement.absent)
         self._judged = [compare.judge(bar, self.results) for bar in catalogue.bars(pages, measurement.mode)]
 
     def judged(self, page):
@@ -69,8 +69,9 @@ def arguments():
 
 def write(report, build):
     rows = ",\n".join(json.dumps(row) for row in report.results.rows)
+    absent = [{"workload": workload, "system": system, "n": n} for workload, system, n in sorted(report.results.absent)]
     about = "".join(f"{json.dumps(name)}: {json.dumps(value)},\n" for name, value in
-                    (("command", report.command), ("date", report.date), ("machine", report.machine)))
+                    (("command", report.command), ("date", report.date), ("machine", report.machine), ("not to be had", absent)))
     (build / "report.json").write_text(f'{{{about}"rows": [\n{rows}\n]}}\n', encoding="utf-8")
     (build / "report.html").write_text(webpage.render(report), encoding="utf-8")
     print(f"\nwritten: {build / 'report.json'}, {build / 'report.html'}")
@@ -91,6 +92,7 @@ def main():
     skipped = builders.prepare(systems, build)
     mode = "full" if options.full else "smoke" if options.smoke else "default"
     measurement = Measurement(pages, systems, mode, options.runs)
+    measurement.net_load = builders.net_load(build)
     report = Report(pages, systems, measurement, skipped, build, shlex.join(["./dev", "lab", *sys.argv[1:]]))
     print(terminal.render(report))
     write(report, build)

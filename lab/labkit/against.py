@@ -19,7 +19,7 @@ import sys
 import tarfile
 import time
 
-from . import builders, catalogue, machine
+from . import builders, catalogue, machine, net
 from .compare import number
 from .measure import Malformed, Measurement, Progress
 
@@ -109,14 +109,15 @@ class Comparison:
         for side in order:
             try:
                 found[side], reason = self.measurement.call(getattr(pair, side), all_metrics=False)
-            except (Malformed, OSError) as problem:
+            except (Malformed, net.Failed, OSError) as problem:
                 self.failed[i] = f"{side}: {problem}"
                 return
             if reason:
                 self.skipped[i] = f"{side}: {reason}"
                 return
         for metric in found["now"].keys() & found["before"].keys():
-            self.values[i, metric].append((found["now"][metric], found["before"][metric]))
+            if None not in (both := (found["now"][metric], found["before"][metric])):
+                self.values[i, metric].append(both)
 
     def rows(self):
         return [self._row(i, metric) for i in range(len(self.pairs)) if i not in self.failed for metric in self._metrics(i)]
@@ -227,6 +228,7 @@ def run(revision, names, patterns, rounds):
     now = prepared(builders.ROOT, new, patterns)
     expect_same_compiler(old, new)
     comparison = Comparison(pages, now, before, rounds)
+    comparison.measurement.net_load = builders.net_load(new)
     comparison.run()
     rows = comparison.rows()
     report = {"against": commit, "date": datetime.date.today().isoformat(),

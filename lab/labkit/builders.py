@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 
+from . import net
 from .catalogue import LAB
 
 SOURCES = LAB / "subjects"
@@ -62,10 +63,11 @@ def build_cpp(build):
 def build_hocket(source, build, systems):
     """These of hocket's subjects, of a source tree, and the program that counts instructions, where that can be."""
     in_turn(build, configure(source, build, *RELEASE, "-DHOCKET_TESTS=ON"))
-    known = set(re.findall(r"\b(lab_hocket-[\w-]+|counts)\b(?=:|$)", quietly(
+    known = set(re.findall(r"\b(lab_hocket-[\w-]+|lab_net-load|counts)\b(?=:|$)", quietly(
         ["cmake", "--build", str(build), "--target", "help"]), re.MULTILINE))
-    wanted = known & {"counts", *(f"lab_{system.program or system.id}" for system in systems)}
-    if not wanted - {"counts"}:
+    besides = {"counts", f"lab_{net.LOAD}"}
+    wanted = known & {*besides, *(f"lab_{system.program or system.id}" for system in systems)}
+    if not wanted - besides:
         raise SystemExit(f"lab: {source} has none of these subjects")
     in_turn(build, compile_targets(build, sorted(wanted)))
 
@@ -75,6 +77,11 @@ def cmake(build, system):
     if not program.exists():
         raise Missing(f"{system.needs} is not installed" if system.needs else "not built")
     return [str(program)] + ([system.id] if system.program else [])   # one program may have several systems
+
+
+def net_load(build):
+    """The load of the page `net`."""
+    return str(build / "subjects" / net.LOAD)
 
 
 @functools.cache   # one program has several systems
@@ -129,6 +136,10 @@ def tokio(build, system):
     return [cargo_program(build, "tokio"), system.id]
 
 
+def network(build, system):
+    return [cargo_program(build, "network"), system.id]
+
+
 def parallel(build, system):
     return [cargo_program(build, "parallel"), system.id]
 
@@ -178,7 +189,7 @@ def java(build, system):
     return [*java_program(build), system.id]
 
 
-BUILDERS = {"cmake": cmake, "go": go, "rust": rust, "tokio": tokio, "parallel": parallel, "java": java}
+BUILDERS = {"cmake": cmake, "go": go, "rust": rust, "tokio": tokio, "parallel": parallel, "network": network, "java": java}
 
 
 def prepare(systems, build):

@@ -47,6 +47,8 @@ class Page:
         self.about = entry["about"]
         self.groups = entry["groups"]
         self.default = entry.get("default", True)
+        self.seconds = entry.get("seconds", 0)            # that its repetitions may take, if more than usual
+        self.tells_workers = entry.get("workers", False)  # its first line says on how many it was measured
 
     def sizes(self, group, mode):
         if mode == "smoke":

@@ -1,9 +1,19 @@
 """Questions that the terminal table and the page ask of the results."""
 
 
+import statistics
+
+
+def paired(mine, base):
+    """The median of the ratios of each repetition; None without one that both have. Rows of a group that is paired."""
+    ratios = [value / base["by_run"][run] for run, value in mine["by_run"].items() if base["by_run"].get(run)]
+    return statistics.median(ratios) if ratios else None
+
+
 class Results:
-    def __init__(self, rows):
+    def __init__(self, rows, absent=()):
         self.rows = rows
+        self.absent = set(absent)   # (workload, system, n) that the machine has no count of
         self._at = {(r["workload"], r["system"], r["n"]): r for r in rows}
 
     def get(self, workload, system, n):
@@ -24,7 +34,7 @@ class Results:
         mine, base = self.get(workload, system, n), self.get(workload, baseline, n)
         if not mine or not base or base["median"] == 0:
             return None
-        return mine["median"] / base["median"]
+        return paired(mine, base) if "by_run" in mine else mine["median"] / base["median"]
 
 
 def judge(bar, results):
@@ -33,6 +43,9 @@ def judge(bar, results):
     {"against": [...], "statistic", "at_most"}: a ratio of hocket's median; of several systems the lowest figure counts.
     {"against": [...], "statistic", "at_least"}: the same where more is better; of several systems the highest counts.
     {"limit", "unit"} and perhaps {"minus": workload}: hocket's median itself, less its median of that other workload.
+
+    Where the group is paired, the ratio is of each repetition, and of those the median: `statistic` is "paired", and of
+    several systems the one to which hocket's ratio is the worst counts.
 
     "against": "others" names all that are not hocket's; "against_n" is their size, where it is another one, and
     "against_workload" their workload.
@@ -44,6 +57,8 @@ def judge(bar, results):
         judged["reference"] = median_of(results, bar["minus"], bar) if "minus" in bar else 0
         if median is not None and judged["reference"] is not None:
             judged["outcome"] = median - judged["reference"]
+    elif bar["statistic"] == "paired":
+        judge_paired(bar, judged, results)
     else:
         against = results.others(bar) if bar["against"] == "others" else bar["against"]
         size = bar.get("against_n", bar["n"])
@@ -60,6 +75,17 @@ def judge(bar, results):
     if judged["outcome"] is not None:
         judged["verdict"] = verdict(bar, judged["outcome"])
     return judged
+
+
+def judge_paired(bar, judged, results):
+    against = results.others(bar) if bar["against"] == "others" else bar["against"]
+    mine = results.get(bar["workload"], bar["system"], bar["n"])
+    rows = [row for row in (results.get(bar["workload"], name, bar["n"]) for name in against) if row]
+    ratios = [(ratio_, row) for ratio_, row in ((paired(mine, row), row) for row in rows if mine) if ratio_ is not None]
+    worst = min if "at_least" in bar else max
+    judged["outcome"], row = worst(ratios, key=lambda pair: pair[0]) if ratios else (None, None)
+    judged["reference"] = row["median"] if row else None
+    judged["of"] = f"{bar['system']} / {row['system'] if row else (against or ['others'])[0]} paired"
 
 
 def verdict(bar, outcome):
@@ -96,6 +122,11 @@ def number(value):
     if value < 9.995:
         return f"{value:.2f}"
     return f"{value:.1f}" if value < 99.95 else f"{value:,.0f}"
+
+
+def exact_ratio(value):
+    """Of a pair: a few per cent are what it is about."""
+    return "" if value is None else f"x{value:.3f}"
 
 
 def ratio(value):

@@ -1,10 +1,15 @@
 """Runs the subjects in turn and gathers what they say.
 
-One repetition runs every (system, size) once; the next begins one further on in the round. So what disturbs the machine
-for a while disturbs all systems alike, and ratios hold although absolute figures move. All subjects run on one core
-(a group or one of its sizes may ask for more), and the driver leaves it to them.
+One repetition runs every (system, size) once. The systems of one size run one after another; the next repetition begins
+with another size, and each size with another system. So what disturbs the machine for a while disturbs all systems
+alike, and ratios hold although absolute figures move. All subjects run on one core (a group or one of its sizes may ask
+for more), and the driver leaves it to them.
+
+In a group that is "paired", a ratio is made in each repetition, and the median of these ratios counts. The page `net`
+needs that: it measures the kernel, which everything else on the machine uses, too.
 """
 import collections
+import itertools
 import json
 import math
 import os
@@ -12,6 +17,7 @@ import statistics
 import sys
 import time
 
+from . import net
 from .process import call
 
 Job = collections.namedtuple("Job", "system group size")
@@ -43,6 +49,14 @@ def memory_refuses(n):
 
 def cores(group, size):
     return size.get("cores", group.get("cores", 1))
+
+
+def in_turn(jobs, run, runs):
+    """The order of one repetition: those of one table and size stay together, and begin elsewhere each time."""
+    blocks = [list(block) for _, block in itertools.groupby(jobs, lambda job: (id(job.group), job.size["n"]))]
+    shift = run * max(1, len(blocks) // max(1, runs))
+    blocks = blocks[shift % max(1, len(blocks)):] + blocks[:shift % max(1, len(blocks))]
+    return [job for block in blocks for job in (*block[run % len(block):], *block[:run % len(block)])]
 
 
 class Malformed(Exception):
@@ -88,11 +102,15 @@ class Measurement:
         self.mode = mode
         self.settings = SETTINGS[mode]
         self.runs = runs or self.settings.runs
-        self.deadline = None if runs else self.settings.deadline
+        self.deadline = None if runs or not self.settings.deadline else max(
+            self.settings.deadline, *(page.seconds for page in pages), 0)
         self.cores = sorted(os.sched_getaffinity(0), reverse=True)
-        self.values = collections.defaultdict(list)   # (metric, system, n) -> one value a run
+        self.net_load = None                          # the program that the page `net` measures with
+        self.values = collections.defaultdict(dict)   # (metric, system, n) -> {run: value}
+        self.absent = set()                           # (metric, system, n) that this machine has no count of
         self.skipped = {}                             # (system, workload, n) -> reason
         self.failed = {}                              # (system, workload, n) -> reason
+        self.remarks = []                             # what was measured with less than was asked for
         self.jobs = self._plan(systems, mode)
         self.cut_short = False
 
@@ -101,6 +119,9 @@ class Measurement:
         for page in self.pages:
             for group in page.groups:
                 for size in page.sizes(group, mode):
+                    if group.get("up_to_cores") and cores(group, size) > len(self.cores):
+                        continue
+                    self.remarks += net.remarks(group, size["n"])
                     for system in systems:
                         if group["workload"] not in system.workloads or not system.command:
                             continue
@@ -124,36 +145,41 @@ class Measurement:
             if self.deadline and run and started - begin + last > self.deadline:
                 self.cut_short = True
                 break
-            shift = run * max(1, len(self.jobs) // max(1, self.runs))
-            for i in range(len(self.jobs)):
-                job = self.jobs[(i + shift) % len(self.jobs)]
+            for i, job in enumerate(in_turn(self.jobs, run, self.runs)):
                 if run >= job.group.get("runs", self.runs):
                     continue
                 if self.deadline and run and time.monotonic() - begin > self.deadline:
                     self.cut_short = True
                     break
                 progress.show(run, i, job, time.monotonic() - begin)
-                self._run_job(job)
+                self._run_job(job, run)
             last = time.monotonic() - started
         progress.end()
         return time.monotonic() - begin
 
-    def _run_job(self, job):
+    def _run_job(self, job, run=0):
         key = (job.system.id, job.group["workload"], job.size["n"])
         if key in self.failed or key in self.skipped:
             return
         try:
             values, reason = self.call(job)
-        except (Malformed, OSError) as problem:
+        except (Malformed, net.Failed, OSError) as problem:
             self.failed[key] = str(problem)
             return
         if reason:
             self.skipped[key] = reason
         for metric, value in values.items():
-            self.values[metric, job.system.id, job.size["n"]].append(value)
+            cell = (metric, job.system.id, job.size["n"])
+            if value is None:
+                self.absent.add(cell)
+            else:
+                self.values[cell][run] = value
 
     def call(self, job, all_metrics=True):
-        """One run of a program: the values that it printed, and why it skips this size, or None."""
+        """One run of a program: the values that it printed, and why it skips this size, or None. A value that this
+        machine cannot count is None."""
+        if "load" in job.group:
+            return net.call(job, self.net_load, self.cores, self.settings.timeout)
         command = [*job.system.command, job.group["workload"], str(job.size["n"]), str(job.size["stack"]),
                    str(self.settings.budget_ms), *([str(job.size["count"])] if "count" in job.size else [])]
         done = call(command, self.cores[:cores(job.group, job.size)], self.settings.timeout)
@@ -166,15 +192,19 @@ class Measurement:
 
     def results(self):
         """The rows of report.json, in the order of the pages, their metrics and the systems."""
-        return [self._row(page, metric, system, n, values)
-                for page in self.pages for _, metric in page.metrics()
+        return [self._row(page, group, metric, system, n, values)
+                for page in self.pages for group, metric in page.metrics()
                 for (measured, system, n), values in self.values.items() if measured == metric["id"]]
 
     @staticmethod
-    def _row(page, metric, system, n, values):
-        return {"page": page.name, "workload": metric["id"], "system": system, "n": n, "unit": metric["unit"],
-                "median": round(statistics.median(values), 3), "min": round(min(values), 3),
-                "max": round(max(values), 3), "runs": len(values)}
+    def _row(page, group, metric, system, n, by_run):
+        values = by_run.values()
+        row = {"page": page.name, "workload": metric["id"], "system": system, "n": n, "unit": metric["unit"],
+               "median": round(statistics.median(values), 3), "min": round(min(values), 3),
+               "max": round(max(values), 3), "runs": len(values)}
+        if group.get("paired"):
+            row["by_run"] = {str(run): round(value, 4) for run, value in by_run.items()}
+        return row
 
 
 class Progress:

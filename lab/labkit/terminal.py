@@ -1,5 +1,5 @@
 """The tables for a terminal."""
-from .compare import in_units, limit_text, number, ratio
+from .compare import exact_ratio, in_units, limit_text, number, ratio
 from .catalogue import Published, is_higher_better, numbered
 
 FEW = 4   # sizes that fit beside one another with their ratios
@@ -64,6 +64,74 @@ def with_published(results, published, workload, name, n):
     return (number(row["median"]) if row else "-") + (f" ({figures})" if figures else "")
 
 
+def aligned(cells, widths):
+    return "".join(f"{text:>{width}}" for text, width in zip(cells, widths))
+
+
+def measured(results, workload, name, n):
+    if (workload, name, n) in results.absent:
+        return "not to be had"
+    row = results.get(workload, name, n)
+    return number(row["median"]) if row else "-"
+
+
+def columns_head(group, n):
+    first = group["metrics"][0]["column"]
+    return f"{group['columns']}; {size(n, group)}. Medians" + (
+        f"; x = {first} / that of {group['baseline']}, paired" if group.get("paired") else "")
+
+
+def table_of_columns(group, results, order, published):
+    """For each size a table: a row for each system, a column for each metric; a ratio of the first, if there are pairs."""
+    lines = []
+    for n in results.sizes(group["metrics"][0]["id"]):
+        rows = [("", [metric["column"] for metric in group["metrics"]], "x")]
+        rows += system_rows(group, results, order, n)
+        rows += [(f"{name} ({document})", cells, "") for name, document, cells in published_systems(group, published, n)]
+        widths = [2 + max(10, *(len(cells[i]) for _, cells, _ in rows)) for i in range(len(group["metrics"]))]
+        lines.append(f"{group['workload']}: {columns_head(group, n)}")
+        for name, cells, ratio_ in rows:
+            ratios = f"{ratio_:>9}" if group.get("paired") else ""
+            lines.append(f"  {name:<26}" + aligned(cells[:1], widths) + ratios + aligned(cells[1:], widths[1:]))
+        lines.append("")
+    return lines
+
+
+def system_rows(group, results, order, n):
+    """(system, cells, ratio) of all that were measured in this size."""
+    first = group["metrics"][0]["id"]
+    return [(name, [measured(results, metric["id"], name, n) for metric in group["metrics"]],
+             exact_ratio(results.ratio(first, name, group["baseline"], n)))
+            for name in results.systems(first, order) if results.get(first, name, n)]
+
+
+def published_systems(group, published, n):
+    """(name, document, cells) of what others have published of systems that are not measured here."""
+    found = {}
+    for i, metric in enumerate(group["metrics"]):
+        for name, figures in published.alone(metric["id"]).items():
+            if n in figures:
+                cells = found.setdefault((name, figures[n]["document"]), ["-"] * len(group["metrics"]))
+                cells[i] = Published.text(figures[n])
+    return [(*of, cells) for of, cells in found.items()]
+
+
+def heading(page, report):
+    workers = workers_of(page, report)
+    return f"{page.name}: {page.title}" + (f"; {workers}" if workers else "")
+
+
+def workers_of(page, report):
+    """On how many workers the page was measured, if it is one that tells."""
+    if not page.tells_workers:
+        return None
+    counts = sorted({n for group in page.groups if group.get("n_is") == "workers" for metric in group["metrics"]
+                     for n in report.results.sizes(metric["id"])})
+    cores = len(report.measurement.cores)
+    text = ", ".join(map(str, counts[:-1])) + " and " * (len(counts) > 1) + "".join(map(str, counts[-1:])) or "no"
+    return f"measured on {text} worker{'s' if counts[-1:] != [1] else ''}, on {cores} core{'s' if cores != 1 else ''}"
+
+
 def metric_table(group, metric, results, order, published):
     workload, baseline = metric["id"], group["baseline"]
     sizes = results.sizes(workload)
@@ -86,6 +154,8 @@ def metric_table(group, metric, results, order, published):
 def group_tables(group, results, order, published):
     if "one_table" in group:
         return one_table(group, results, order, published)
+    if "columns" in group:
+        return table_of_columns(group, results, order, published)
     return [line for metric in group["metrics"] for line in metric_table(group, metric, results, order, published)]
 
 
@@ -123,6 +193,7 @@ def remarks(skipped_systems, measurement, published):
     lines = [f"skipped: {name}: {reason}" for name, reason in skipped_systems.items()]
     lines += [f"skipped: {remark}" for remark in together(measurement.skipped)]
     lines += [f"FAILED: {remark}" for remark in together(measurement.failed)]
+    lines += [f"fewer: {remark}" for remark in measurement.remarks]
     if measurement.cut_short:
         lines.append("the time was up before the last repetition; `runs` in report.json says how many there were")
     lines.append("published: figures of documents "
@@ -145,7 +216,7 @@ def render(report):
     if report.measurement.mode == "smoke":
         lines += ["A smoke run: it shows that every subject runs. Its figures mean nothing.", ""]
     for page in report.pages:
-        lines += [f"== {page.name}: {page.title}", ""]
+        lines += [f"== {heading(page, report)}", ""]
         for group in page.groups:
             lines += group_tables(group, report.results, report.order, report.published)
         lines += bar_table(report.judged(page))

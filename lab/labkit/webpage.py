@@ -3,8 +3,8 @@ import html
 
 from .catalogue import LAB, Published, is_higher_better, numbered
 from .charts import chart, curves
-from .compare import in_units, limit_text, number, ratio
-from .terminal import FEW, size, together
+from .compare import exact_ratio, in_units, limit_text, number, ratio
+from .terminal import FEW, published_systems, size, system_rows, together, workers_of
 
 
 def escape(text):
@@ -42,7 +42,7 @@ def metric_charts(report, group, metric):
     results, workload = report.results, metric["id"]
     sizes = results.sizes(workload)
     if len(sizes) > FEW:
-        return f'<div class="charts">{metric_curves(report, metric)}</div>'
+        return f'<div class="charts">{metric_curves(report, group, metric)}</div>'
     charts = []
     for n in sizes:
         rows = [r for r in results.rows if r["workload"] == workload and r["n"] == n]
@@ -53,7 +53,7 @@ def metric_charts(report, group, metric):
     return f'<div class="charts">{"".join(charts)}</div>'
 
 
-def metric_curves(report, metric):
+def metric_curves(report, group, metric):
     """One chart over all sizes."""
     results, workload, published = report.results, metric["id"], report.published
     measured, elsewhere = [], []
@@ -64,7 +64,7 @@ def metric_curves(report, metric):
     elsewhere += published.rows(workload).items()
     measured += [(Published.title(name, figures), "published", [(n, f["value"]) for n, f in sorted(figures.items())])
                  for name, figures in elsewhere]
-    return curves(f"by the number of coroutines, {metric['unit']}", measured)
+    return curves(f"by the number of {group.get('n_is', 'coroutines')}, {metric['unit']}", measured)
 
 
 def metric_table(report, group, metric):
@@ -131,9 +131,40 @@ def one_table_section(report, group):
             f"{one_table(report, group)}<details><summary>charts; their axis is logarithmic</summary>{charts}</details>")
 
 
+def table_of_columns(report, group, n):
+    """A row for each system, a column for each metric; a ratio of the first, if there are pairs."""
+    results, metrics = report.results, group["metrics"]
+    heads = [f'<span title="{escape(metric["title"])}">{escape(metric["column"])}</span>' for metric in metrics]
+    rows, kinds = [], []
+    for name, cells, ratio_ in system_rows(group, results, report.order, n):
+        row = results.get(metrics[0]["id"], name, n)
+        cells[0] = f'<span title="{number(row["min"])} to {number(row["max"])}, {row["runs"]} runs">{cells[0]}</span>'
+        rows.append([f'<span title="{escape(report.what(name))}">{escape(name)}</span>', cells[0], ratio_, *cells[1:]])
+        kinds.append("hocket" if name.startswith("hocket") else "")
+    for name, document, cells in published_systems(group, report.published, n):
+        rows.append([f"{escape(name)} ({document}, published)", cells[0], "", *cells[1:]])
+        kinds.append("elsewhere")
+    return table(["system", heads[0], "ratio", *heads[1:]], rows, size(n, group), kinds)
+
+
+def columns_section(report, group):
+    first = group["metrics"][0]
+    sizes = report.results.sizes(first["id"])
+    if not sizes:
+        return ""
+    tables = "".join(table_of_columns(report, group, n) for n in sizes)
+    pairs = (f"; the ratio is that of the first column to {group['baseline']}, in each repetition, and of those the median"
+             if group.get("paired") else "")
+    return (f"<h2>{escape(group['workload'])}</h2><p>{escape(group['columns'])}. Medians"
+            f"{escape(pairs)}.</p>{tables}"
+            f"<details><summary>charts: {escape(first['title'])}</summary>{metric_charts(report, group, first)}</details>")
+
+
 def group_section(report, group):
     if "one_table" in group:
         return one_table_section(report, group)
+    if "columns" in group:
+        return columns_section(report, group)
     return "".join(metric_section(report, group, metric) for metric in group["metrics"])
 
 
@@ -153,7 +184,9 @@ def bars_section(report, page):
 
 def page_section(report, page):
     metrics = "".join(group_section(report, group) for group in page.groups)
-    return (f'<h1 id="{escape(page.name)}">{escape(page.title)}</h1><p>{escape(page.about)}</p>'
+    workers = workers_of(page, report)
+    first = f"<p>{escape(workers.capitalize())}.</p>" if workers else ""
+    return (f'<h1 id="{escape(page.name)}">{escape(page.title)}</h1>{first}<p>{escape(page.about)}</p>'
             f"{bars_section(report, page)}{metrics}")
 
 
@@ -173,6 +206,7 @@ def machine_section(report):
     facts = [[escape(name), (escape(fact), "left")] for name, fact in report.machine.items()]
     skipped = [f"<li>{escape(name)}: {escape(reason)}</li>" for name, reason in report.skipped_systems.items()]
     skipped += [f"<li>{escape(remark)}</li>" for remark in together(report.measurement.skipped)]
+    skipped += [f"<li>fewer: {escape(remark)}</li>" for remark in report.measurement.remarks]
     skipped += [f'<li class="over">failed: {escape(remark)}</li>' for remark in together(report.measurement.failed)]
     runs = sorted({r["runs"] for r in report.results.rows})
     systems = "".join(f"<li><b>{escape(name)}</b>: {escape(report.what(name))}</li>" for name in report.order)

@@ -1,0 +1,60 @@
+"""The load of document 000, `wrk -t4 -c200 -d30s`, and what perf stat tells of the server meanwhile."""
+import re
+import shutil
+import subprocess
+
+from . import counters
+from .server import Failed, alone
+
+THREADS = 4
+EVENTS = ["task-clock", "context-switches", "cpu-migrations", "page-faults", "cycles", "instructions"]
+MICROSECONDS = {"us": 1, "ms": 1e3, "s": 1e6, "m": 60e6}
+BYTES = {"B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}
+
+
+def is_here():
+    return shutil.which("wrk") is not None
+
+
+def run(port, connections, seconds, cores):
+    """What wrk prints."""
+    done = subprocess.run(["wrk", f"-t{min(THREADS, connections)}", f"-c{connections}", f"-d{seconds}s",
+                           f"http://127.0.0.1:{port}/"], capture_output=True, text=True, timeout=seconds + 30,
+                          start_new_session=True, preexec_fn=lambda: alone(cores))
+    if done.returncode != 0:
+        raise Failed(f"wrk: exit status {done.returncode}: {done.stderr.strip()[:160]}")
+    return done.stdout
+
+
+def parse(said):
+    """{measure: value}: of the latency mean, deviation and maximum in us; requests a second; MB a second."""
+    latency = re.search(r"Latency\s+([\d.]+)(\w+)\s+([\d.]+)(\w+)\s+([\d.]+)(\w+)", said)
+    rate = re.search(r"Requests/sec:\s+([\d.]+)", said)
+    transfer = re.search(r"Transfer/sec:\s+([\d.]+)([KMG]?B)", said)
+    if not (latency and rate and transfer) or "Non-2xx" in said:
+        raise Failed(f"wrk did not print what was expected: {said.strip()[-200:]}")
+    took = [float(latency.group(i)) * MICROSECONDS[latency.group(i + 1)] for i in (1, 3, 5)]
+    return {"mean": took[0], "deviation": took[1], "max": took[2], "rate": float(rate.group(1)),
+            "bytes": float(transfer.group(1)) * BYTES[transfer.group(2)] / 1e6}
+
+
+def through(count, other):
+    return count / other if count is not None and other else None
+
+
+def of_server(counts, seconds):
+    """The measures of perf stat; what the machine does not count is None."""
+    clock, cycles, instructions = (counts.get(event) for event in ("task-clock", "cycles", "instructions"))
+    return {"task_clock": clock, "cpus": through(clock, seconds * 1e3), "switches": counts.get("context-switches"),
+            "migrations": counts.get("cpu-migrations"), "faults": counts.get("page-faults"),
+            "cycles": through(cycles, 1e6), "ipc": through(instructions, cycles)}
+
+
+def measured(server, connections, seconds, cores):
+    if not shutil.which("perf"):
+        return {**parse(run(server.port, connections, seconds, cores)), **of_server({}, 0)}
+    perf = counters.Perf(EVENTS, server.pid)
+    perf.start()
+    said = run(server.port, connections, seconds, cores)
+    counts = perf.stop()
+    return {**parse(said), **of_server(counts, perf.seconds)}
