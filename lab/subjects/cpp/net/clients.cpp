@@ -21,6 +21,7 @@ namespace {
 constexpr std::string_view request = "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
 constexpr std::size_t sources = 16;                // addresses that connections come from: each has all ports
 constexpr std::uint64_t lost_after = 100'000'000;  // ns
+constexpr std::size_t unaccepted = 256;            // connections; of many more than that a listener would drop some
 constexpr std::size_t kept_descriptors = 64;       // for what is not a connection
 
 bool speaks_http(kind does) { return does == kind::http || does == kind::churn || does == kind::idle; }
@@ -109,11 +110,18 @@ void clients::connect_all() {
   if (speaks_http(what_.does)) learn_response();
   unanswered_ = all_.size();
   if (what_.does == kind::churn) return;
-  for (client& one : all_) connect(one);
-  if (!speaks_http(what_.does)) return;
+  for (client& one : all_) {
+    connect(one);
+    const std::size_t number = static_cast<std::size_t>(&one - all_.data()) + 1;
+    if (speaks_http(what_.does) && (number == all_.size() || number % unaccepted == 0)) ask(one);
+  }
+}
+
+// Once. A server accepts in order, so its answer tells that it has accepted what came before.
+void clients::ask(client& one) {
   once_ = true;
-  send(all_.back());
-  while (!all_.back().answered) turn(100);
+  send(one);
+  while (!one.answered) turn(100);
   once_ = false;
 }
 

@@ -47,7 +47,7 @@ class clients {
   clients& operator=(const clients&) = delete;
   ~clients();
 
-  // Connects all, and waits until the server has answered on the last connection, so it has accepted all of them.
+  // Connects all, and waits until the server has accepted them.
   void connect_all();
   std::size_t count() const { return all_.size(); }
 
@@ -70,6 +70,7 @@ class clients {
   bool is_datagram() const { return what_.does == kind::udp; }
   void learn_response();
   void connect(client& one);
+  void ask(client& one);
   void watch(int how, client& one, unsigned for_what);
   void turn(int timeout_ms);
   void send(client& one);
