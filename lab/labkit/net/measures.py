@@ -8,7 +8,7 @@ import threading
 
 from .. import memory
 from . import clients, counters, wrk
-from .server import Failed, Server
+from .server import Failed, Server, Skipped
 
 LOAD = "net-load"
 
@@ -20,8 +20,9 @@ def cores_of_load(cores, workers):
 class Run:
     """Ends what it has started, also if that takes too long."""
 
-    def __init__(self, job, program, cores, timeout):
+    def __init__(self, job, program, cores, timeout, full):
         self._load, self._size = job.group["load"], job.size
+        self._seconds = job.size.get("full_seconds" if full else "seconds")
         self._command, self._program = job.system.command, program
         self._cores = cores
         self._workers = len(cores) if self._by() == "wrk" else job.size.get("cores", 1)
@@ -95,7 +96,7 @@ class Run:
         return max(0.0, mib) * memory.MIB / self._connections
 
     def _by_wrk(self, server):
-        return wrk.measured(server, self._connections, self._size["seconds"], self._cores)
+        return wrk.measured(server, self._connections, self._seconds, self._cores)
 
 
 def remarks(group, n):
@@ -107,12 +108,14 @@ def remarks(group, n):
     return [f"{group['workload']}, n = {n:,}: {possible:,} connections, as many as the limit of descriptors allows"]
 
 
-def call(job, program, cores, timeout):
+def call(job, program, cores, timeout, full=False):
     """The values of this job, {metric: value}, and why it is skipped, or None. Raises Failed."""
     if job.group["load"].get("by") == "wrk" and not wrk.is_here():
         return {}, "wrk is not installed"
     try:
-        measures = Run(job, program, cores, timeout).measures()
+        measures = Run(job, program, cores, timeout, full).measures()
+    except Skipped as reason:
+        return {}, str(reason)
     except subprocess.TimeoutExpired as late:
         raise Failed(f"no end within {late.timeout:.0f} s")
     values = {}

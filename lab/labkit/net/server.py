@@ -33,6 +33,10 @@ def alone(cores):
         pass   # no autogroups here, or no right to come first
 
 
+class Skipped(Exception):
+    """A server that this machine does not allow; the message is the reason that it gave."""
+
+
 class Program:
     """A process whose output is read while it runs."""
 
@@ -89,6 +93,8 @@ class Server(Program):
 
     def wait_until_ready(self):
         said = self.line()
+        if said.startswith("skip "):
+            raise Skipped(said.removeprefix("skip "))
         if not said.isdecimal():
             raise Failed(f"{self.name}: not a port: {said[:80]}")
         self.port = int(said)

@@ -164,6 +164,10 @@ class server {
 int main(int argc, char** argv) {
   const orders told = parse(argc, argv);
   if (told.does == mode::udp) return 1;
+  if (!ring::is_allowed()) {
+    std::printf("skip the kernel refuses an io_uring: %s\n", std::strerror(errno));
+    return 0;
+  }
   std::vector<int> doors;
   for (std::size_t i = 0; i < told.workers; ++i) doors.push_back(bound_socket(SOCK_STREAM, i ? port_of(doors[0]) : 0));
   std::vector<std::thread> threads;

@@ -25,11 +25,17 @@ class ring {
  public:
   static constexpr unsigned submissions = 1024, completions = 32768;
 
+  // Whether the kernel allows it; errno says why not.
+  static bool is_allowed() {
+    io_uring_params asked{};
+    const int fd = set_up(asked);
+    if (fd >= 0) close(fd);
+    return fd >= 0;
+  }
+
   ring() {
     io_uring_params asked{};
-    asked.flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_CQSIZE;
-    asked.cq_entries = completions;
-    fd_ = checked(static_cast<int>(syscall(SYS_io_uring_setup, submissions, &asked)), "io_uring_setup");
+    fd_ = checked(set_up(asked), "io_uring_setup");
     auto* queue =
         static_cast<char*>(mapped(asked.sq_off.array + asked.sq_entries * sizeof(unsigned), fd_, IORING_OFF_SQ_RING));
     auto* done = static_cast<char*>(
@@ -69,6 +75,12 @@ class ring {
   }
 
  private:
+  static int set_up(io_uring_params& asked) {
+    asked.flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_CQSIZE;
+    asked.cq_entries = completions;
+    return static_cast<int>(syscall(SYS_io_uring_setup, submissions, &asked));
+  }
+
   void enter(unsigned wait_for) {
     const unsigned count = unsubmitted_;
     std::atomic_ref(*queue_tail_).store(*queue_tail_ + count, std::memory_order_release);

@@ -2,7 +2,7 @@
 // What the C++ servers of the page `net` share: how they are called, what they answer, and their first line of output.
 //
 // A server is called as `<program> <system> <mode> <workers>`. It listens on 127.0.0.1, prints its port, and serves
-// until it gets SIGTERM. The modes:
+// until it gets SIGTERM. If the machine does not allow it, it prints "skip" and why. The modes:
 //   http   answers each request, which is all up to an empty line, with the same response; whatever requests one read
 //          completes are answered by one write. Nothing else of HTTP is read: all servers of the page do as much.
 //   echo   writes back what it reads
