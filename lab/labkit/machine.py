@@ -65,6 +65,9 @@ def thp():
     return found.group(1) if found else "unknown"
 
 
+AUTOGROUPS = {"0": "off", "1": "on"}   # the page `net`: a server and its load have one each
+
+
 def describe(build, core):
     facts = {
         "processor": f"{cpu()}, {os.cpu_count()} cores online; every subject on core {core}, and more where a table says so",
@@ -80,6 +83,8 @@ def describe(build, core):
         "tokio": crate("tokio", "tokio"),
         "rayon": crate("rayon", "parallel"),
         "Java": jdk(),
+        "wrk": first_line(["wrk", "-v"], r"wrk (\S+)"),
+        "autogroups": AUTOGROUPS.get(read_line("/proc/sys/kernel/sched_autogroup_enabled")),
         "load at the start": "%.1f %.1f %.1f" % os.getloadavg(),
     }
     return {name: fact for name, fact in facts.items() if fact}

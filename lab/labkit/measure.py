@@ -29,6 +29,7 @@ SETTINGS = {
     "full": Settings(runs=3, budget_ms=60, deadline=None, timeout=600),
 }
 
+FULL_PAIRS = 9           # repetitions of a paired group in a full run
 BYTES_EACH = 12 * 1024   # room to ask for per coroutine before a large size is tried: three pages
 
 
@@ -49,6 +50,12 @@ def memory_refuses(n):
 
 def cores(group, size):
     return size.get("cores", group.get("cores", 1))
+
+
+def runs_of(group, mode, asked=None):
+    """How many repetitions a group has. Pairs of a full run need more of them; some groups need fewer than others."""
+    runs = asked or (FULL_PAIRS if mode == "full" and group.get("paired") else SETTINGS[mode].runs)
+    return min(runs, group.get("runs", runs))
 
 
 def in_turn(jobs, run, runs):
@@ -101,7 +108,8 @@ class Measurement:
         self.pages = pages
         self.mode = mode
         self.settings = SETTINGS[mode]
-        self.runs = runs or self.settings.runs
+        self._asked = runs
+        self.runs = max((runs_of(group, mode, runs) for page in pages for group in page.groups), default=1)
         self.deadline = None if runs or not self.settings.deadline else max(
             self.settings.deadline, *(page.seconds for page in pages), 0)
         self.cores = sorted(os.sched_getaffinity(0), reverse=True)
@@ -146,7 +154,7 @@ class Measurement:
                 self.cut_short = True
                 break
             for i, job in enumerate(in_turn(self.jobs, run, self.runs)):
-                if run >= job.group.get("runs", self.runs):
+                if run >= runs_of(job.group, self.mode, self._asked):
                     continue
                 if self.deadline and run and time.monotonic() - begin > self.deadline:
                     self.cut_short = True
@@ -179,7 +187,7 @@ class Measurement:
         """One run of a program: the values that it printed, and why it skips this size, or None. A value that this
         machine cannot count is None."""
         if "load" in job.group:
-            return net.call(job, self.net_load, self.cores, self.settings.timeout)
+            return net.call(job, self.net_load, self.cores, self.settings.timeout, self.mode == "full")
         command = [*job.system.command, job.group["workload"], str(job.size["n"]), str(job.size["stack"]),
                    str(self.settings.budget_ms), *([str(job.size["count"])] if "count" in job.size else [])]
         done = call(command, self.cores[:cores(job.group, job.size)], self.settings.timeout)
