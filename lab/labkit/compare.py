@@ -44,8 +44,8 @@ def judge(bar, results):
     {"against": [...], "statistic", "at_least"}: the same where more is better; of several systems the highest counts.
     {"limit", "unit"} and perhaps {"minus": workload}: hocket's median itself, less its median of that other workload.
 
-    Where the group is paired, the ratio is of each repetition, and of those the median: `statistic` is "paired", and of
-    several systems the one to which hocket's ratio is the worst counts.
+    `statistic` is "paired" in a paired group: the outcome is the median of the ratios of each repetition. Of several
+    systems the one with hocket's worst ratio counts.
 
     "against": "others" names all that are not hocket's; "against_n" is their size, where it is another one, and
     "against_workload" their workload.

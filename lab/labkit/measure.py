@@ -59,7 +59,7 @@ def runs_of(group, mode, asked=None):
 
 
 def in_turn(jobs, run, runs):
-    """The order of one repetition: those of one table and size stay together, and begin elsewhere each time."""
+    """The order of one repetition: jobs of one table and size stay together, and begin with another one each time."""
     blocks = [list(block) for _, block in itertools.groupby(jobs, lambda job: (id(job.group), job.size["n"]))]
     shift = run * max(1, len(blocks) // max(1, runs))
     blocks = blocks[shift % max(1, len(blocks)):] + blocks[:shift % max(1, len(blocks))]

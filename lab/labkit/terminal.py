@@ -78,7 +78,7 @@ def measured(results, workload, name, n):
 def columns_head(group, n):
     first = group["metrics"][0]["column"]
     return f"{group['columns']}; {size(n, group)}. Medians" + (
-        f"; x = {first} / that of {group['baseline']}, paired" if group.get("paired") else "")
+        f"; x: {first} through {group['baseline']}'s, round by round" if group.get("paired") else "")
 
 
 def table_of_columns(group, results, order, published):

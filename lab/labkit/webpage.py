@@ -153,7 +153,7 @@ def columns_section(report, group):
     if not sizes:
         return ""
     tables = "".join(table_of_columns(report, group, n) for n in sizes)
-    pairs = (f"; the ratio is that of the first column to {group['baseline']}, in each repetition, and of those the median"
+    pairs = (f"; ratio: the first column through {group['baseline']}'s in each repetition, the median of all repetitions"
              if group.get("paired") else "")
     return (f"<h2>{escape(group['workload'])}</h2><p>{escape(group['columns'])}. Medians"
             f"{escape(pairs)}.</p>{tables}"

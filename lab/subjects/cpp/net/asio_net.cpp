@@ -1,7 +1,7 @@
 // Boost.Asio's servers of the page `net`: C++20 coroutines on an io_context for each thread, as in its example "HTTP
-// server 2", each with a listener of its own on the same port. Nothing is shared between threads, so the concurrency
-// hint is UNSAFE, which its documentation allows there: no lock is taken. The executor's own type and `deferred` are
-// used as in ../asio_awaitable.cpp; errors come as values (as_tuple).
+// server 2", and a listener for each; the listeners share a port. Nothing else is shared between threads, so the
+// concurrency hint is UNSAFE, which its documentation allows there: no lock is taken. The executor's own type and
+// `deferred` are used as in ../asio_awaitable.cpp; errors come as values (as_tuple).
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/buffer.hpp>
@@ -87,7 +87,7 @@ coroutine accept_all(listener door, mode does) {
   }
 }
 
-// A socket, or a listener, that shares its port with those of the other threads.
+// A socket, or a listener. Each thread opens one, and all share a port.
 template <class Door>
 Door open(asio::io_context& context, unsigned port) {
   const typename Door::endpoint_type at(asio::ip::address_v4::loopback(), static_cast<unsigned short>(port));

@@ -34,7 +34,7 @@ sockaddr_in address(std::uint32_t host, unsigned port) {
   return at;
 }
 
-// From 127.0.0.1 and those behind it in turn, so that no address runs out of ports.
+// Bound to 127.0.0.1 and the next addresses in turn: no address runs out of ports.
 int socket_from(int type, std::size_t source) {
   const int fd = checked(socket(AF_INET, type | SOCK_CLOEXEC, 0), "socket");
   const int on = 1;

@@ -1,5 +1,5 @@
 // hocket's servers of the page `net`, from one source: tasks (LAB_TASK) or fibers, by tcp::serve. "-loop" systems have
-// one loop for each worker, each with a listener of its own on the same port; "-runtime" systems have one runtime.
+// a loop and a listener for each worker, and the listeners share a port; "-runtime" systems have one runtime.
 #include <hocket/net.hpp>
 #include <hocket/runtime/runtime.hpp>
 

@@ -9,7 +9,7 @@
 
 namespace lab::net {
 
-// A socket bound to 127.0.0.1. Several share a port, if it is not 0; those of TCP listen.
+// A socket bound to 127.0.0.1. Several sockets may share a port, if it is not 0. A TCP socket listens.
 inline int bound_socket(int type, unsigned port) {
   const int fd = checked(socket(AF_INET, type | SOCK_CLOEXEC, 0), "socket");
   const int on = 1;

@@ -3,8 +3,9 @@
 //
 // A server is called as `<program> <system> <mode> <workers>`. It listens on 127.0.0.1, prints its port, and serves
 // until it gets SIGTERM. If the machine does not allow it, it prints "skip" and why. The modes:
-//   http   answers each request, which is all up to an empty line, with the same response; whatever requests one read
-//          completes are answered by one write. Nothing else of HTTP is read: all servers of the page do as much.
+//   http   answers each request, which is all bytes up to an empty line, with `response`. One write answers all
+//   requests
+//          that one read completes. No server of the page reads more of HTTP.
 //   echo   writes back what it reads
 //   sink   reads, and drops what it reads
 //   udp    sends each datagram back to its sender
