@@ -326,6 +326,14 @@ class Against(unittest.TestCase):
             {metric["id"]: 1.0 for metric in job.group["metrics"][(job.system.command == ["before"]):]}, None))
         self.assertEqual({row.workload for row in rows if row.page == "switch"}, {"create", "create_warm", "destroy", "bytes"})
 
+    def test_of_a_table_with_columns_the_first_column_is_compared(self):
+        metrics = [{"id": "cpu", "unit": "s/M"}, {"id": "max", "unit": "us"}]
+        made = against.Comparison.__new__(against.Comparison)
+        made.values = {(i, metric["id"]): [(1.0, 1.0)] for i in (0, 1) for metric in metrics}
+        made.pairs = [against.Pair(measure.Job(None, {"metrics": metrics, **more}, {"n": 1}), None)
+                      for more in ({"columns": "what"}, {})]
+        self.assertEqual([[metric["id"] for metric in made._metrics(i)] for i in (0, 1)], [["cpu"], ["cpu", "max"]])
+
     def test_what_skips_or_fails_has_no_row(self):
         def prints(job, all_metrics):
             if job.group["workload"] == "mutex":
