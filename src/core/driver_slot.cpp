@@ -93,8 +93,9 @@ driver* driver_slot::take_out() noexcept {
 }
 
 void driver_slot::poll() noexcept {
-  turns_left_ = made()->turns_between_polls();
   made()->poll();
+  more_ = made()->has_more();
+  turns_left_ = more_ ? 1 : made()->turns_between_polls();
 }
 
 std::size_t driver_slot::waiting() const noexcept { return made() ? made()->waiting() : 0; }

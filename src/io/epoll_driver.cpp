@@ -14,6 +14,7 @@ namespace hocket::inline HOCKET_ABI::detail {
 namespace {
 
 constexpr std::uint32_t polled_every = 8;  // turns: docs/decisions/012
+constexpr int shares = 8;                  // of the events of one epoll_wait(2)
 constexpr std::uint64_t one_wake = 1, one_ring = std::uint64_t{1} << 32;
 
 int add(int epoll, int fd, std::uint32_t events, std::uint64_t tag) noexcept {
@@ -111,6 +112,8 @@ epoll_driver::~epoll_driver() {
 // --- sleeping
 
 bool epoll_driver::park(time_point until) noexcept {
+  if (told_ == collected_) told_ = collected_ = 0;
+  if (collected_ != 0) return take_wake();
   if (until == time_point::max() && !has_pending()) {
     collect(nullptr);
   } else {
@@ -177,8 +180,14 @@ void epoll_driver::stop_watching(open_descriptor& one) noexcept {
 
 void epoll_driver::poll() noexcept {
   transfer* const pending = take_pending();
-  if (collected_ == 0) take_in(system_calls::events_of(epoll_, events_.data(), most_events));
-  for (int i = 0, end = std::exchange(collected_, 0); i < end; ++i) tell_of(events_[static_cast<std::size_t>(i)]);
+  if (told_ == collected_) {
+    told_ = collected_ = 0;
+    take_in(system_calls::events_of(epoll_, events_.data(), most_events));
+  }
+  const int share = 1 + collected_ / shares;
+  for (const int end = std::min(collected_, told_ + share); told_ != end; ++told_)
+    tell_of(events_[static_cast<std::size_t>(told_)]);
+  more_ = told_ != collected_;
   go_on_with(pending);
 }
 

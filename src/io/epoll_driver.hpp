@@ -3,6 +3,10 @@
 // Each descriptor is registered once, for both directions and the end of its peer. So a request costs no epoll_ctl(2).
 // The price: an event tells all that is ready, also what nobody waits for, and an edge may tell of nothing new.
 //
+// Shares. What one epoll_wait(2) has told is handed on in about eight polls, one in each turn: so the first coroutines
+// answer before the last bytes are received. Their peers go on earlier, and what was received is still in the cache
+// when it is used (docs/decisions/032).
+//
 // Sleeping. The owner sleeps in epoll_wait(2), and the eventfd is one of its descriptors, level-triggered. An inbox
 // wakes at most once for each sleep, so a request in a busy program never touches the eventfd. Its low half counts
 // wakes. Its high half counts rings: nobody has woken the owner, but it has pending transfers (io_driver.hpp).
@@ -59,7 +63,8 @@ class epoll_driver final : public io_driver {
   primitive::atomic<number_watch*> watch_{nullptr};  // made when the first wait needs it
   // The owner's.
   std::array<epoll_event, most_events> events_;
-  int collected_ = 0;
+  int collected_ = 0;  // events
+  int told_ = 0;       // of those; poll() goes on there
   bool woken_ = false;
 };
 

@@ -65,7 +65,7 @@ bool worker::turn() noexcept {
     ready_.reserve(ready_.size() + run_queue::slack);  // what did not fit into its array so far will
     resumed_.add(has_sleepers() ? resume_all([this] { share_if_late(); }) : resume_all([] {}));
   }
-  return any || due_;
+  return any || due_ || drivers_.has_more();
 }
 
 // after() is called after each resume.

@@ -38,7 +38,8 @@
 //     for room to collect more.
 //   - park() may return for no reason. The owner has a turn and comes back.
 //   - park(time_point::min()) does not sleep; an `until` in the past the same.
-//   - poll() does not block, and is finite: it may leave the rest of a large number for the next one. It runs no
+//   - poll() does not block, and is finite: it may leave the rest of a large number for the next one (has_more()). It
+//     runs no
 //     foreign code; to grant waiters (core/detail/suspension.hpp) is what it is for, be they of this owner or of
 //     another.
 //   - both run on the owner's thread, outside of coroutines; poll() in its seat (current_executor() is the owner).
@@ -87,6 +88,9 @@ class driver : public parker {
   virtual void poll() noexcept = 0;
   void await_wake() noexcept override = 0;
 
+  // The last poll() has left something to the next one, which is to come in the next turn, without a sleep before.
+  bool has_more() const noexcept { return more_; }
+
   // Another thread, one at a time, while the owner may be doing anything but destroy the driver (driver_slot.hpp):
   // posts the coroutines whose waits are over by now. Does not block, and is finite. By default nothing.
   virtual void assist() noexcept {}
@@ -102,6 +106,8 @@ class driver : public parker {
 
  protected:
   explicit driver(std::uint32_t turns_between_polls) noexcept : turns_(turns_between_polls) {}
+
+  bool more_ = false;  // by poll()
 
  private:
   const std::uint32_t turns_;

@@ -100,6 +100,8 @@ class driver_slot {
   void poll_in_turn() noexcept {
     if (made()) poll_in_time();
   }
+  // The driver has left something to the next turn's poll: the owner must not sleep before.
+  bool has_more() const noexcept { return more_; }
   // The owner has slept: the next turn polls.
   void poll_soon() noexcept { turns_left_ = 1; }
 
@@ -126,6 +128,7 @@ class driver_slot {
   std::uint32_t turns_left_ = 1;
   std::uint32_t forks_ = 0;  // when it was made
   bool closed_ = false;
+  bool more_ = false;
 
   // Any thread.
   atomic<driver*> driver_{nullptr};  // owned

@@ -44,7 +44,7 @@ class event_loop : public executor, private timer_waker {
   // `number` is the number of the turn: now and then it looks after the house.
   void begin_turn(std::size_t number) noexcept;
   // Something is ready, or due.
-  bool busy() const noexcept { return due_ || !ready_.empty(); }
+  bool busy() const noexcept { return due_ || !ready_.empty() || drivers_.has_more(); }
   // It has a timer, or a wait at its driver.
   bool has_sources() const noexcept { return !wheel_.empty() || drivers_.waiting() != 0; }
 
