@@ -2,12 +2,15 @@
 #include <hocket/io/detail/lending.hpp>
 #include <hocket/io/detail/message.hpp>
 #include <hocket/io/detail/open_descriptor.hpp>
+#include <hocket/io/detail/passing.hpp>
+#include <hocket/io/detail/whole_read.hpp>
 #include <io/epoll_driver.hpp>
 #include <io/kernel.hpp>
 #include <io/platform/system_calls.hpp>
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <poll.h>
 #include <sys/uio.h>
 
@@ -45,13 +48,36 @@ call_end has_read(const open_descriptor& at, transfer& what, std::size_t got, st
   return ended(what, call_end::done);
 }
 
+// --- what is no socket
+
+// As much as a pipe takes without blocking, if it takes anything.
+constexpr std::size_t most_for_shared = 4096;
+
+bool would_block(const open_descriptor& at, short events) noexcept {
+  pollfd one{at.number(), events, 0};
+  return at.kind() == descriptor_kind::shared && ::poll(&one, 1, 0) <= 0;
+}
+
+long read_number(const open_descriptor& at, char* to, std::size_t size) noexcept {
+  if (would_block(at, POLLIN)) return -EAGAIN;
+  return system_calls::told(::read(at.number(), to, size));
+}
+
+long write_number(const open_descriptor& at, const char* from, std::size_t size) noexcept {
+  if (would_block(at, POLLOUT)) return -EAGAIN;
+  if (at.kind() == descriptor_kind::shared) size = std::min(size, most_for_shared);
+  return system_calls::write_without_signal(at.number(), from, size);
+}
+
+// --- bytes
+
 long read_bytes(const open_descriptor& at, char* to, std::size_t size) noexcept {
-  if (at.kind() == descriptor_kind::other) return system_calls::told(::read(at.number(), to, size));
+  if (at.kind() <= descriptor_kind::shared) return read_number(at, to, size);
   return system_calls::receive(at.number(), to, size);
 }
 
 long write_bytes(const open_descriptor& at, const char* from, std::size_t size) noexcept {
-  if (at.kind() == descriptor_kind::other) return system_calls::write_without_signal(at.number(), from, size);
+  if (at.kind() <= descriptor_kind::shared) return write_number(at, from, size);
   return system_calls::send(at.number(), from, size);
 }
 
@@ -75,9 +101,10 @@ call_end write(const open_descriptor& at, transfer& what) noexcept {
 // The parts of a transfer that has several buffers, from where it stands.
 class system_parts {
  public:
-  system_parts(const transfer& of, const const_buffer* buffers) noexcept {
+  system_parts(const transfer& of, std::size_t most) noexcept {
+    const auto* buffers = static_cast<const const_buffer*>(of.data);
     std::size_t skip = of.done;
-    std::size_t left = std::min(of.size - of.done, most_bytes);
+    std::size_t left = std::min(of.size - of.done, most);
     for (; left != 0 && count_ != parts_.size(); ++buffers) {
       const std::size_t from = std::min(skip, buffers->size());
       skip -= from;
@@ -97,26 +124,42 @@ class system_parts {
   std::size_t count_ = 0, bytes_ = 0;
 };
 
+msghdr message_of(system_parts& parts) noexcept {
+  msghdr message{};
+  message.msg_iov = parts.data();
+  message.msg_iovlen = parts.count();
+  return message;
+}
+
+long read_parts(const open_descriptor& at, system_parts& parts) noexcept {
+  if (at.kind() <= descriptor_kind::shared) {
+    if (would_block(at, POLLIN)) return -EAGAIN;
+    return system_calls::told(::readv(at.number(), parts.data(), static_cast<int>(parts.count())));
+  }
+  msghdr message = message_of(parts);
+  return system_calls::told(::recvmsg(at.number(), &message, MSG_DONTWAIT));
+}
+
 call_end scatter(const open_descriptor& at, transfer& what) noexcept {
   static_assert(sizeof(mutable_buffer) == sizeof(const_buffer));
-  system_parts parts(what, static_cast<const const_buffer*>(what.data));
+  system_parts parts(what, most_bytes);
   long got = 0;
-  do got = system_calls::told(::readv(at.number(), parts.data(), static_cast<int>(parts.count())));
+  do got = read_parts(at, parts);
   while (got == -EINTR);
   return got < 0 ? failed(what, got) : has_read(at, what, static_cast<std::size_t>(got), parts.bytes());
 }
 
 long write_parts(const open_descriptor& at, system_parts& parts) noexcept {
-  if (at.kind() == descriptor_kind::other)
+  if (at.kind() <= descriptor_kind::shared) {
+    if (would_block(at, POLLOUT)) return -EAGAIN;
     return system_calls::write_without_signal(at.number(), parts.data(), parts.count());
-  msghdr message{};
-  message.msg_iov = parts.data();
-  message.msg_iovlen = parts.count();
-  return system_calls::told(::sendmsg(at.number(), &message, MSG_NOSIGNAL));
+  }
+  const msghdr message = message_of(parts);
+  return system_calls::told(::sendmsg(at.number(), &message, MSG_DONTWAIT | MSG_NOSIGNAL));
 }
 
 call_end gather(const open_descriptor& at, transfer& what) noexcept {
-  system_parts parts(what, static_cast<const const_buffer*>(what.data));
+  system_parts parts(what, at.kind() == descriptor_kind::shared ? most_for_shared : most_bytes);
   long put = 0;
   do put = write_parts(at, parts);
   while (put == -EINTR);
@@ -217,6 +260,69 @@ call_end send(const open_descriptor& at, transfer& what) noexcept {
   return ended_batch(what, put);
 }
 
+// --- passed descriptors
+
+constexpr std::size_t most_passed = 253;  // the system's SCM_MAX_FD
+
+struct passing_message {
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(most_passed * sizeof(int))> control{};
+  iovec part;
+  msghdr header{};
+
+  passing_message(void* bytes, std::size_t size, std::size_t descriptors) noexcept : part{bytes, size} {
+    header.msg_iov = &part;
+    header.msg_iovlen = 1;
+    if (descriptors == 0) return;
+    header.msg_control = control.data();
+    header.msg_controllen = CMSG_LEN(std::min(descriptors, most_passed) * sizeof(int));
+  }
+};
+
+// The system may have found room for more than were asked for: it rounds up.
+void take_passed(passing_message& from, passing& into) noexcept {
+  for (cmsghdr* one = CMSG_FIRSTHDR(&from.header); one; one = CMSG_NXTHDR(&from.header, one)) {
+    if (one->cmsg_level != SOL_SOCKET || one->cmsg_type != SCM_RIGHTS) continue;
+    const std::size_t count = (one->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t i = 0; i < count; ++i) {
+      int number = -1;
+      std::memcpy(&number, CMSG_DATA(one) + i * sizeof number, sizeof number);
+      owned_number passed(number);
+      if (into.passed == into.count) into.cut = 1;
+      else into.room[into.passed++] = std::move(passed);
+    }
+  }
+  if (from.header.msg_flags & MSG_CTRUNC) into.cut = 1;
+}
+
+call_end receive_passing(const open_descriptor& at, transfer& what) noexcept {
+  passing& all = *static_cast<passing*>(what.data);
+  passing_message into(all.bytes, std::min(what.size, most_bytes), all.count);
+  long got = 0;
+  do got = system_calls::told(::recvmsg(at.number(), &into.header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC));
+  while (got == -EINTR);
+  if (got < 0) return failed(what, got);
+  take_passed(into, all);
+  what.done = static_cast<std::size_t>(got);
+  return ended(what, call_end::done);
+}
+
+// The descriptors go with the first byte.
+call_end send_passing(const open_descriptor& at, transfer& what) noexcept {
+  const passing& all = *static_cast<const passing*>(what.data);
+  const std::size_t asked = std::min(what.size - what.done, most_bytes);
+  passing_message from(static_cast<char*>(all.bytes) + what.done, asked, what.done == 0 ? all.count : 0);
+  if (cmsghdr* const one = CMSG_FIRSTHDR(&from.header)) {
+    one->cmsg_level = SOL_SOCKET;
+    one->cmsg_type = SCM_RIGHTS;
+    one->cmsg_len = CMSG_LEN(all.count * sizeof(int));
+    std::memcpy(CMSG_DATA(one), all.sent, all.count * sizeof(int));
+  }
+  long put = 0;
+  do put = system_calls::told(::sendmsg(at.number(), &from.header, MSG_DONTWAIT | MSG_NOSIGNAL));
+  while (put == -EINTR);
+  return put < 0 ? failed(what, put) : moved(at, what, static_cast<std::size_t>(put), asked);
+}
+
 call_end look(const open_descriptor& at, transfer& what) noexcept {
   pollfd one{at.number(), static_cast<short>(what.size), 0};
   return ::poll(&one, 1, 0) > 0 ? ended(what, call_end::done) : call_end::blocks;
@@ -236,10 +342,14 @@ call_end kernel::carry_out(open_descriptor& at, transfer& what) noexcept {
     case call_kind::scatter: return scatter(at, what);
     case call_kind::gather: return gather(at, what);
     case call_kind::borrow: return lending::lend(at, what, &read);
+    case call_kind::read_all: return go_on_reading(*this, at, what);
     case call_kind::accept: return accept(at, what);
     case call_kind::connect: return connect(at, what);
     case call_kind::receive: return receive(at, what);
     case call_kind::send: return send(at, what);
+    case call_kind::receive_passing: return receive_passing(at, what);
+    case call_kind::send_passing: return send_passing(at, what);
+    case call_kind::child: return what.fail(EOPNOTSUPP), call_end::done;  // of pidfds: child.cpp
     case call_kind::look: return look(at, what);
   }
   __builtin_unreachable();

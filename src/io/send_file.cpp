@@ -12,6 +12,8 @@ using namespace detail;
 // An error number below 0, if it sends nothing.
 static long send_some(const stream& to, int file, std::uint64_t offset, std::size_t count) noexcept {
   constexpr std::size_t most_bytes = std::size_t{256} * 1024;
+  // What other processes share may block them and us.
+  if (descriptor_access::record_of(to).kind() == descriptor_kind::shared) return -EINVAL;
   const used_number number(to);
   return system_calls::send_file_without_signal(*number, file, offset, std::min(count, most_bytes));
 }

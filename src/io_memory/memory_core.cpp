@@ -3,6 +3,7 @@
 #include <hocket/io/buffer.hpp>
 #include <hocket/io/detail/descriptor_table.hpp>
 #include <hocket/io/detail/lending.hpp>
+#include <hocket/io/detail/whole_read.hpp>
 
 #include "io_memory/memory_driver.hpp"
 
@@ -128,6 +129,7 @@ void memory_core::close(open_descriptor& gone) noexcept {
 
 call_end memory_core::carry_out(open_descriptor& at, transfer& what) noexcept try {
   if (what.kind == call_kind::borrow) return lending::lend(at, what, &read_to_lend);
+  if (what.kind == call_kind::read_all) return go_on_reading(*this, at, what);
   call_end how{};
   {
     locked guard(mutex_);

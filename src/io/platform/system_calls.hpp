@@ -22,15 +22,17 @@ inline constexpr bool through_the_library = sanitizer != sanitizer_kind::plain;
 
 inline long told(long returned) noexcept { return returned < 0 ? -errno : returned; }
 
+// Sockets need not be non-blocking: standard_streams.hpp.
 inline long receive(int fd, void* to, std::size_t size) noexcept {
-  if constexpr (through_the_library) return told(::recv(fd, to, size, 0));
-  else return told(::syscall(SYS_recvfrom, fd, to, size, 0, nullptr, nullptr));
+  if constexpr (through_the_library) return told(::recv(fd, to, size, MSG_DONTWAIT));
+  else return told(::syscall(SYS_recvfrom, fd, to, size, MSG_DONTWAIT, nullptr, nullptr));
 }
 
 // A connection that the peer has closed is an error, and no signal.
+inline constexpr int send_flags = MSG_NOSIGNAL | MSG_DONTWAIT;
 inline long send(int fd, const void* from, std::size_t size) noexcept {
-  if constexpr (through_the_library) return told(::send(fd, from, size, MSG_NOSIGNAL));
-  else return told(::syscall(SYS_sendto, fd, from, size, MSG_NOSIGNAL, nullptr, 0));
+  if constexpr (through_the_library) return told(::send(fd, from, size, send_flags));
+  else return told(::syscall(SYS_sendto, fd, from, size, send_flags, nullptr, 0));
 }
 
 // What has happened at the descriptors of an epoll, without waiting.

@@ -48,6 +48,7 @@ class io_driver;
 // What kind of object a number stands for, as far as calls differ.
 enum class descriptor_kind : std::uint8_t {
   other,   // pipes, terminals, eventfds: read(2) and write(2); only a call that would block tells that it is drained
+  shared,  // the same, but calls may block, as other processes want it: poll(2) tells before each call
   stream,  // TCP: a short read or write tells it, too. (A read of a unix socket stops behind passed descriptors.)
   socket,  // any other socket, and a stream that expects short reads
 };

@@ -20,16 +20,20 @@ class direction;
 
 // The calls. A backend (backend.hpp) carries them out.
 enum class call_kind : std::uint8_t {
-  read,     // bytes into `data`
-  write,    // bytes from `data`
-  scatter,  // bytes into the mutable_buffers at `data`, `size` in all
-  gather,   // bytes from the const_buffers at `data`, `size` in all
-  borrow,   // bytes into a block that is lent (lending.hpp): `data` becomes the block
-  accept,   // `done` becomes the number of the new descriptor
-  connect,  // to the address at `data`
-  receive,  // messages into the message_batch at `data`; `done` is how many
-  send,     // the messages of the message_batch at `data`
-  look,     // nothing: is one of the events of poll(2) in `size` there?
+  read,             // bytes into `data`
+  write,            // bytes from `data`
+  scatter,          // bytes into the mutable_buffers at `data`, `size` in all
+  gather,           // bytes from the const_buffers at `data`, `size` in all
+  borrow,           // bytes into a block that is lent (lending.hpp): `data` becomes the block
+  read_all,         // all bytes up to the end, into the whole_read at `data` (whole_read.hpp)
+  accept,           // `done` becomes the number of the new descriptor
+  connect,          // to the address at `data`
+  receive,          // messages into the message_batch at `data`; `done` is how many
+  send,             // the messages of the message_batch at `data`
+  receive_passing,  // bytes and descriptors into the passing at `data` (passing.hpp)
+  send_passing,     // bytes and descriptors of the passing at `data`
+  child,            // the end of a child process; `done` becomes its status (process.hpp)
+  look,             // nothing: is one of the events of poll(2) in `size` there?
 };
 
 // How a call ended.

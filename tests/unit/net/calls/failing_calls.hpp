@@ -25,6 +25,7 @@ enum class called : int {
   readv,
   recv,
   recvmmsg,
+  recvmsg,
   send,
   sendfile,
   sendmmsg,
@@ -37,10 +38,10 @@ enum class called : int {
   count
 };
 inline constexpr std::array<std::string_view, static_cast<std::size_t>(called::count)> call_names{
-    "accept4",  "bind",        "connect",    "epoll_create1", "epoll_ctl", "epoll_wait", "eventfd",
-    "fcntl",    "getsockname", "getsockopt", "listen",        "poll",      "read",       "readv",
-    "recv",     "recvmmsg",    "send",       "sendfile",      "sendmmsg",  "sendmsg",    "setsockopt",
-    "shutdown", "socket",      "write",      "writev"};
+    "accept4",    "bind",        "connect",    "epoll_create1", "epoll_ctl", "epoll_wait", "eventfd",
+    "fcntl",      "getsockname", "getsockopt", "listen",        "poll",      "read",       "readv",
+    "recv",       "recvmmsg",    "recvmsg",    "send",          "sendfile",  "sendmmsg",   "sendmsg",
+    "setsockopt", "shutdown",    "socket",     "write",         "writev"};
 
 // From now on the nth call of `which` fails with `error`. 0: none does; they are counted.
 void fail_call(called which, int nth, int error) noexcept;

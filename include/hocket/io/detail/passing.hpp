@@ -1,0 +1,18 @@
+// Bytes of a unix socket with the descriptors that are passed with them, as the backends see them.
+#pragma once
+#include <hocket/io/owned_number.hpp>
+#include <cstddef>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+// Sent: the bytes, and the numbers. Received: the room for both, and what came.
+struct passing {
+  void* bytes = nullptr;  // their number is the transfer's size
+  const int* sent = nullptr;
+  owned_number* room = nullptr;
+  std::size_t count = 0;   // of `sent`, or of `room`
+  std::size_t passed = 0;  // how many of `room` were filled
+  std::size_t cut = 0;     // there were more
+};
+
+}  // namespace hocket::inline HOCKET_ABI::detail

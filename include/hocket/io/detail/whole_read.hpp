@@ -1,0 +1,27 @@
+// Reading to the end of a stream, into memory that grows: the call_kind `read_all`.
+//
+// The memory lies on the heap, so the operation may be copied before it waits. It belongs to the operation, from its
+// first try to take() or resumed().
+#pragma once
+#include <hocket/io/detail/backend.hpp>
+#include <string>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+// What was read so far.
+struct whole_read {
+  explicit whole_read(std::size_t most) noexcept : limit(most) {}
+
+  // Makes room to read into, at least one byte. An error number: ENOMEM.
+  int make_room() noexcept;
+  std::size_t room() const noexcept { return text.size() - size; }
+
+  std::string text;      // its first `size` characters have been read
+  std::size_t size = 0;  // may pass the limit by one
+  const std::size_t limit;
+};
+
+// One read by `by`. For backends, as their answer to a transfer of this kind: `data` is a whole_read.
+call_end go_on_reading(backend& by, open_descriptor& at, transfer& what) noexcept;
+
+}  // namespace hocket::inline HOCKET_ABI::detail

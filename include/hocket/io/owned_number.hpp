@@ -1,0 +1,35 @@
+// A descriptor's number that is closed where its owner ends: what was received from another process, for example,
+// before something is made of it: stream::adopt(one.release()), file::adopt(...).
+#pragma once
+#include <hocket/base/detail/platform/config.hpp>
+#include <utility>
+
+namespace hocket::inline HOCKET_ABI {
+
+// The owner of a number that nothing waits at.
+class owned_number {
+ public:
+  owned_number() noexcept = default;
+  explicit owned_number(int number) noexcept : number_(number) {}
+  owned_number(owned_number&& other) noexcept : number_(other.release()) {}
+  owned_number& operator=(owned_number&& other) noexcept {
+    owned_number gone(std::move(*this));
+    number_ = other.release();
+    return *this;
+  }
+  ~owned_number() {
+    if (number_ >= 0) close();
+  }
+
+  explicit operator bool() const noexcept { return number_ >= 0; }
+  // -1: there is none.
+  int number() const noexcept { return number_; }
+  // Gives the number up, open.
+  int release() noexcept { return std::exchange(number_, -1); }
+  void close() noexcept;
+
+ private:
+  int number_ = -1;
+};
+
+}  // namespace hocket::inline HOCKET_ABI

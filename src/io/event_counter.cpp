@@ -1,0 +1,56 @@
+#include <hocket/io/event_counter.hpp>
+
+#include <cerrno>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+namespace hocket::inline HOCKET_ABI {
+
+using namespace detail;
+
+namespace detail {
+
+// May run in a signal handler.
+int add_to_counter(open_descriptor& of, std::uint32_t generation, std::uint64_t count) noexcept {
+  const int kept = errno;
+  int error = EBADF;
+  if (of.enter_number()) {
+    if (of.generation() == generation) {
+      ssize_t put = 0;
+      do put = ::write(of.number(), &count, sizeof count);
+      while (put < 0 && errno == EINTR);
+      error = put < 0 ? errno : 0;
+    }
+    of.leave_number();
+  }
+  errno = kept;
+  return error;
+}
+
+void count_operation::resumed() noexcept {
+  if (done != 0) static_cast<void>(add_to_counter(side->of(), generation, count));
+  done = 0;
+}
+
+}  // namespace detail
+
+result<event_counter> event_counter::make() noexcept {
+  const int number = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (number < 0) return failure_of_transfer(errno);
+  result<descriptor> made = take_over(number, descriptor_kind::other);
+  if (!made) return ::close(number), failure(made.error());
+  return event_counter(std::move(*made));
+}
+
+result<event_counter> event_counter::adopt(int number) noexcept {
+  result<descriptor> made = descriptor::adopt(number);
+  if (!made) return failure(made.error());
+  return event_counter(std::move(*made));
+}
+
+result<void> event_counter::add(std::uint64_t count) noexcept {
+  if (const int error = add_to_counter(at(), at().generation(), count)) return failure_of_transfer(error);
+  return {};
+}
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,209 @@
+#include <hocket/io/file.hpp>
+#include <hocket/io/owned_number.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <limits>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace hocket::inline HOCKET_ABI {
+
+using namespace detail;
+
+namespace {
+
+// The number of a file during a call. It is not closed meanwhile.
+class file_use {
+ public:
+  explicit file_use(file_reference of) noexcept : of_(*of.of), entered_(of_.enter_number()) {
+    if (entered_ && of_.generation() == of.generation) number_ = of_.number();
+  }
+  file_use(const file_use&) = delete;
+  file_use& operator=(const file_use&) = delete;
+  ~file_use() {
+    if (entered_) of_.leave_number();
+  }
+  int number() const noexcept { return number_; }  // -1: the file is closed
+
+ private:
+  open_descriptor& of_;
+  const bool entered_;
+  int number_ = -1;
+};
+
+template <class Call>
+auto repeated(Call call) noexcept {
+  auto returned = call();
+  while (returned < 0 && errno == EINTR) returned = call();
+  return returned;
+}
+
+result<void> told(int returned) noexcept {
+  if (returned < 0) return failure_of_transfer(errno);
+  return {};
+}
+
+constexpr std::size_t most_at_once = std::size_t{1} << 30;  // the system takes less than 2 GiB
+
+// Calls until `size` bytes were moved, or a call moves none.
+template <class Call>
+result<std::size_t> move_all(std::size_t size, Call call) noexcept {
+  std::size_t done = 0;
+  while (done != size) {
+    const ssize_t moved = repeated([&] { return call(done, std::min(size - done, most_at_once)); });
+    if (moved < 0) return failure_of_transfer(errno);
+    if (moved == 0) break;
+    done += static_cast<std::size_t>(moved);
+  }
+  return done;
+}
+
+// What the system cannot express is an invalid argument.
+off_t position(std::uint64_t offset) noexcept {
+  return offset > static_cast<std::uint64_t>(std::numeric_limits<off_t>::max()) ? -1 : static_cast<off_t>(offset);
+}
+
+result<std::size_t> read_from(int number, void* into, std::size_t size, std::uint64_t offset) noexcept {
+  return move_all(size, [&](std::size_t done, std::size_t count) {
+    return ::pread(number, static_cast<std::byte*>(into) + done, count, position(offset + done));
+  });
+}
+
+result<std::size_t> all_or_nothing(result<std::size_t> moved, std::size_t size) noexcept {
+  if (moved && *moved != size) return failure_of_transfer(EIO);
+  return moved;
+}
+
+result<std::size_t> write_to(int number, const_buffer from, std::uint64_t offset) noexcept {
+  const auto call = [&](std::size_t done, std::size_t count) {
+    return ::pwrite(number, from.data() + done, count, position(offset + done));
+  };
+  return all_or_nothing(move_all(from.size(), call), from.size());
+}
+
+// The size that the system tells is where it begins: of files in /proc it is 0.
+result<std::string> read_whole(int number, std::size_t limit) {
+  struct stat facts{};
+  if (::fstat(number, &facts) != 0) return failure_of_transfer(errno);
+  const auto told = static_cast<std::size_t>(std::max<off_t>(facts.st_size, 0));
+  if (S_ISREG(facts.st_mode) && told > limit) return failure_of_transfer(EFBIG);
+  std::string all;
+  std::size_t size = 0;
+  do {
+    all.resize(std::max({told + 1, 2 * size, std::size_t{4096}}));
+    const result<std::size_t> got = read_from(number, all.data() + size, all.size() - size, size);
+    if (!got) return failure(got.error());
+    size += *got;
+    if (size > limit) return failure_of_transfer(EFBIG);
+  } while (size == all.size());
+  all.resize(size);
+  return all;
+}
+
+int flags_of(const file_options& options) noexcept {
+  const bool writes = options.write || options.append;
+  int flags = O_CLOEXEC | O_NOCTTY | (options.read ? (writes ? O_RDWR : O_RDONLY) : O_WRONLY);
+  if (options.append) flags |= O_APPEND;
+  if (options.create) flags |= O_CREAT;
+  if (options.exclusive) flags |= O_EXCL;
+  if (options.truncate) flags |= O_TRUNC;
+  return flags;
+}
+
+bool makes_sense(const std::string& path, const file_options& options) noexcept {
+  const bool writes = options.write || options.append;
+  return (options.read || writes) && (writes || !options.truncate) && (options.create || !options.exclusive) &&
+         path.find('\0') == std::string::npos;
+}
+
+// A number, or an error number below 0.
+int open_number(const std::string& path, const file_options& options) noexcept {
+  if (!makes_sense(path, options)) return -EINVAL;
+  const int flags = flags_of(options);
+  const int number = repeated([&] { return ::open(path.c_str(), flags, static_cast<mode_t>(options.permissions)); });
+  return number < 0 ? -errno : number;
+}
+
+}  // namespace
+
+namespace detail {
+
+result<file> open_file(const std::string& path, const file_options& options, blocking_pool* pool) {
+  const int number = open_number(path, options);
+  if (number < 0) return failure_of_transfer(-number);
+  result<file> made = file::adopt(number, pool);
+  if (!made) ::close(number);
+  return made;
+}
+
+result<std::size_t> read_file_at(file_reference of, mutable_buffer into, std::uint64_t offset) noexcept {
+  const file_use used(of);
+  return read_from(used.number(), into.data(), into.size(), offset);
+}
+
+result<std::size_t> write_file_at(file_reference of, const_buffer from, std::uint64_t offset) noexcept {
+  const file_use used(of);
+  return write_to(used.number(), from, offset);
+}
+
+result<std::size_t> append_to_file(file_reference of, const_buffer from) noexcept {
+  const file_use used(of);
+  const int flags = ::fcntl(used.number(), F_GETFL);
+  if (flags < 0) return failure_of_transfer(errno);
+  if ((flags & O_APPEND) == 0) return failure_of_transfer(EINVAL);
+  const auto call = [&](std::size_t done, std::size_t count) {
+    return ::write(used.number(), from.data() + done, count);
+  };
+  return all_or_nothing(move_all(from.size(), call), from.size());
+}
+
+result<std::string> read_whole_file(file_reference of, std::size_t limit) {
+  const file_use used(of);
+  return read_whole(used.number(), limit);
+}
+
+result<std::uint64_t> size_of_file(file_reference of) noexcept {
+  const file_use used(of);
+  struct stat facts{};
+  if (::fstat(used.number(), &facts) != 0) return failure_of_transfer(errno);
+  return static_cast<std::uint64_t>(facts.st_size);
+}
+
+result<void> resize_file(file_reference of, std::uint64_t size) noexcept {
+  const file_use used(of);
+  return told(repeated([&] { return ::ftruncate(used.number(), position(size)); }));
+}
+
+result<void> sync_file(file_reference of, bool data_only) noexcept {
+  const file_use used(of);
+  return told(repeated([&] { return data_only ? ::fdatasync(used.number()) : ::fsync(used.number()); }));
+}
+
+result<std::string> read_named_file(const std::string& path, std::size_t limit) {
+  const int number = open_number(path, {});
+  if (number < 0) return failure_of_transfer(-number);
+  const owned_number from(number);
+  return read_whole(number, limit);
+}
+
+result<std::size_t> write_named_file(const std::string& path, const_buffer bytes, unsigned permissions) {
+  const int number =
+      open_number(path, {.read = false, .write = true, .create = true, .truncate = true, .permissions = permissions});
+  if (number < 0) return failure_of_transfer(-number);
+  const result<std::size_t> put = write_to(number, bytes, 0);
+  if (::close(number) != 0 && put && errno != EINTR) return failure_of_transfer(errno);
+  return put;
+}
+
+}  // namespace detail
+
+result<file> file::adopt(int number, blocking_pool* pool) noexcept {
+  if (::fcntl(number, F_GETFD) < 0) return failure_of_transfer(errno);
+  result<descriptor> at = descriptor_access::take_over(number, descriptor_kind::other);
+  if (!at) return failure(at.error());
+  return file(std::move(*at), pool);
+}
+
+}  // namespace hocket::inline HOCKET_ABI

@@ -1,0 +1,11 @@
+#include <hocket/io/owned_number.hpp>
+
+#include <unistd.h>
+
+namespace hocket::inline HOCKET_ABI {
+
+void owned_number::close() noexcept {
+  if (const int number = release(); number >= 0) ::close(number);
+}
+
+}  // namespace hocket::inline HOCKET_ABI

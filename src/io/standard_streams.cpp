@@ -1,0 +1,58 @@
+#include <hocket/io/owned_number.hpp>
+#include <hocket/io/standard_streams.hpp>
+
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace hocket::inline HOCKET_ABI {
+
+using namespace detail;
+
+namespace {
+
+// A master of a pseudo-terminal would be another one if it were opened once more.
+bool can_be_reopened(int number, mode_t mode) noexcept {
+  if (S_ISFIFO(mode)) return true;
+  unsigned master = 0;
+  return S_ISCHR(mode) && ::isatty(number) == 1 && ::ioctl(number, TIOCGPTN, &master) != 0;
+}
+
+int reopen(int number, int access) noexcept {
+  char path[] = "/proc/self/fd/0";
+  path[sizeof path - 2] = static_cast<char>('0' + number);
+  return ::open(path, access | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+}
+
+result<stream> stream_of(owned_number number, descriptor_kind kind) noexcept {
+  result<descriptor> made = descriptor_access::take_over(number.number(), kind);
+  if (!made) return failure(made.error());
+  number.release();
+  return stream(std::move(*made));
+}
+
+descriptor_kind kind_of_copy(mode_t mode) noexcept {
+  if (S_ISSOCK(mode)) return descriptor_kind::socket;
+  return S_ISREG(mode) ? descriptor_kind::other : descriptor_kind::shared;
+}
+
+result<stream> standard_stream(int number, int access) noexcept {
+  struct stat facts{};
+  if (::fstat(number, &facts) != 0) return failure_of_transfer(errno);
+  if (can_be_reopened(number, facts.st_mode)) {
+    if (owned_number own(reopen(number, access)); own) return stream_of(std::move(own), descriptor_kind::other);
+  }
+  owned_number copy(::fcntl(number, F_DUPFD_CLOEXEC, 3));
+  if (!copy) return failure_of_transfer(errno);
+  return stream_of(std::move(copy), kind_of_copy(facts.st_mode));
+}
+
+}  // namespace
+
+result<stream> standard_input() noexcept { return standard_stream(0, O_RDONLY); }
+result<stream> standard_output() noexcept { return standard_stream(1, O_WRONLY); }
+result<stream> standard_error() noexcept { return standard_stream(2, O_WRONLY); }
+
+}  // namespace hocket::inline HOCKET_ABI

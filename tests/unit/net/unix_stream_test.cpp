@@ -1,0 +1,163 @@
+// Passed descriptors that nobody has room for, bad input, and who is at the other end.
+#include <hocket/core/sync_wait.hpp>
+#include <hocket/net/tcp.hpp>
+#include <hocket/net/unix_stream.hpp>
+#include <hocket/time/within.hpp>
+
+#include "support/death.hpp"
+
+#include <array>
+#include <csignal>
+#include <cstdlib>
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <vector>
+
+using namespace hocket;
+using namespace hocket_test;
+using namespace std::chrono_literals;
+
+namespace {
+
+std::ptrdiff_t open_numbers() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
+}
+
+// Sends so many copies of number 0 with one byte.
+void pass(unix_stream& by, std::size_t count) {
+  const std::vector<int> numbers(count, 0);
+  CHECK(sync_wait(by.send_with_descriptors("x", numbers)) == 1);
+}
+
+}  // namespace
+
+TEST_CASE("descriptors for which there is no room are closed, and that is told") {
+  auto [near, far] = make_unix_pair().value();
+  std::array<char, 8> buffer;
+  for (std::size_t sent = 1; sent != 6; ++sent) {
+    for (std::size_t most = 0; most != 6; ++most) {
+      const std::ptrdiff_t before = open_numbers();
+      std::vector<owned_number> room(most);
+      pass(near, sent);
+      const auto got = sync_wait(far.receive_with_descriptors(buffer, room)).value();
+      CHECK(got.size == 1);
+      CHECK(got.descriptors == std::min(sent, most));
+      CHECK(got.cut == (sent > most));
+      CHECK(open_numbers() == before + static_cast<std::ptrdiff_t>(got.descriptors));
+    }
+  }
+}
+
+TEST_CASE("numbers in the room are closed when others take their places") {
+  auto [near, far] = make_unix_pair().value();
+  std::array<char, 8> buffer;
+  std::array<owned_number, 1> room;
+  const std::ptrdiff_t before = open_numbers();
+  for (int i = 0; i < 3; ++i) {
+    pass(near, 1);
+    sync_wait(far.receive_with_descriptors(buffer, room)).value();
+    CHECK(open_numbers() == before + 1);
+  }
+}
+
+TEST_CASE("a read that knows of no descriptors drops them") {
+  auto [near, far] = make_unix_pair().value();
+  const std::ptrdiff_t before = open_numbers();
+  pass(near, 3);
+  std::array<char, 8> buffer;
+  CHECK(sync_wait(far.read_some(buffer)) == 1);
+  CHECK(open_numbers() == before);
+}
+
+TEST_CASE("a message with descriptors that is ended in the middle tells how much of it was sent") {
+  auto [near, far] = make_unix_pair().value();
+  const std::array numbers{0};
+  const std::vector<char> much(10'000'000);
+  CHECK(sync_wait(within(1ms, near.send_with_descriptors(much, numbers))).error_or({}) == std::errc::timed_out);
+  CHECK(near.written_in_part() > 0);
+  CHECK(near.written_in_part() < much.size());
+}
+
+TEST_CASE("most descriptors at a time are passed, and more are refused") {
+  auto [near, far] = make_unix_pair().value();
+  std::array<char, 8> buffer;
+  std::vector<owned_number> room(300);
+  pass(near, unix_stream::most_descriptors);
+  const auto got = sync_wait(far.receive_with_descriptors(buffer, room)).value();
+  CHECK(got.descriptors == unix_stream::most_descriptors);
+  const std::vector<int> many(unix_stream::most_descriptors + 1, 0);
+  CHECK(sync_wait(near.send_with_descriptors("x", many)).error_or({}) == std::errc::invalid_argument);
+}
+
+TEST_CASE("no bytes, closed numbers and a peer that is gone are errors") {
+  ::signal(SIGPIPE, SIG_DFL);
+  auto [near, far] = make_unix_pair().value();
+  std::array<owned_number, 1> room;
+  const std::array wrong{-1}, right{0};
+  CHECK(sync_wait(near.send_with_descriptors("", right)).error_or({}) == std::errc::invalid_argument);
+  CHECK(sync_wait(near.send_with_descriptors("x", wrong)).error_or({}) == std::errc::bad_file_descriptor);
+  CHECK(sync_wait(far.receive_with_descriptors({}, room)).error_or({}) == std::errc::invalid_argument);
+  CHECK(sync_wait(near.send_with_descriptors("x", {})) == 1);
+  far.close();
+  CHECK(sync_wait(near.send_with_descriptors("x", right)).error_or({}) == std::errc::broken_pipe);
+  near.close();
+  CHECK(sync_wait(near.send_with_descriptors("x", right)).error_or({}) == std::errc::bad_file_descriptor);
+  CHECK(near.credentials().error_or({}) == std::errc::bad_file_descriptor);
+}
+
+TEST_CASE("a receiver that may have no more numbers gets the bytes, and is told") {
+  const child_end end = end_of_child([] {
+    auto [near, far] = make_unix_pair().value();
+    pass(near, 3);
+    const std::ptrdiff_t before = open_numbers();
+    rlimit none{};
+    ::getrlimit(RLIMIT_NOFILE, &none);
+    none.rlim_cur = 3;
+    ::setrlimit(RLIMIT_NOFILE, &none);
+    std::array<char, 8> buffer;
+    std::array<owned_number, 3> room;
+    const auto got = sync_wait(far.receive_with_descriptors(buffer, room)).value();
+    CHECK(got.size == 1);
+    CHECK(got.descriptors == 0);
+    CHECK(got.cut);
+    none.rlim_cur = 100;
+    ::setrlimit(RLIMIT_NOFILE, &none);
+    CHECK(open_numbers() == before);
+  });
+  INFO(end.errors);
+  CHECK(end.how == "the body returned");
+}
+
+TEST_CASE("a connection to a path passes descriptors, too, and knows its peer") {
+  auto door = tcp::listener::bind("unix:@hocket-unix-stream-test").value();
+  unix_stream near(sync_wait(tcp::connect(door.local_address())).value());
+  unix_stream far(sync_wait(door.accept()).value());
+  pass(near, 1);
+  std::array<char, 8> buffer;
+  std::array<owned_number, 1> room;
+  CHECK(sync_wait(far.receive_with_descriptors(buffer, room)).value().descriptors == 1);
+  for (const unix_stream* one : {&near, &far}) {
+    const peer_credentials peer = one->credentials().value();
+    CHECK(peer.process == ::getpid());
+    CHECK(peer.user == ::getuid());
+    CHECK(peer.group == ::getgid());
+  }
+}
+
+TEST_CASE("a number ends with its owner, unless that gives it up") {
+  const int number = ::fcntl(0, F_DUPFD_CLOEXEC, 3);
+  {
+    owned_number one(number), other(std::move(one));
+    CHECK_FALSE(static_cast<bool>(one));
+    one = std::move(other);
+    CHECK(one.release() == number);
+  }
+  CHECK(::fcntl(number, F_GETFD) != -1);
+  {
+    const owned_number again(number);
+  }
+  CHECK(::fcntl(number, F_GETFD) == -1);
+}
