@@ -13,9 +13,11 @@ using namespace hocket;
 using namespace std::chrono_literals;
 
 task<result<void>> answer(tcp::stream peer) {
-  while (!(co_await or_return(within(60s, peer.read_borrowed()))).empty())
+  for (;;) {
+    const borrowed_bytes request = co_await or_return(within(60s, peer.read_borrowed()));
+    if (request.empty()) co_return {};  // the peer has closed
     co_await or_return(peer.write_all("HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n"));
-  co_return {};
+  }
 }
 
 int main(int argc, char** argv) {

@@ -201,10 +201,6 @@ void server_core::connection::tell(std::error_code error, const std::exception_p
   if (of_->options_.on_error) of_->options_.on_error(*address_, error, thrown);
 }
 
-spawn_options server_core::options_of_connections() const noexcept {
-  return {.name = options_.name, .migratable = options_.migratable};
-}
-
 // --- the end
 
 task<bool> server_core::wait_until_empty(duration at_most) {
@@ -253,7 +249,7 @@ task<shutdown_report> server_core::await_signal(signal_set& asked, shutdown_opti
 template <class T>
 T server_core::run_here(join_handle<T> handle) {
   expects(current_executor() == nullptr, "a server was ended by a coroutine that would block its thread",
-          "await shutdown(), before the server is destroyed", options_.name);
+          "await shutdown(), before the server is destroyed", options_.connection.name);
   if (loop_) loop_->run_until(handle);
   return sync_wait(handle);
 }

@@ -1,5 +1,6 @@
 // Options and counts of a server (serve.hpp).
 #pragma once
+#include <hocket/core/spawn_options.hpp>
 #include <hocket/net/tcp.hpp>
 #include <exception>
 
@@ -16,8 +17,8 @@ using connection_error_handler = void (*)(const socket_address& peer, std::error
 struct serve_options {
   listen_options listen{};
   std::size_t most_connections = 0;  // at a time; 0: no limit of its own
-  const char* name = "connection";   // of the coroutines; outlives them
-  bool migratable = false;           // fibers
+  // Of each connection's coroutine: its name, its deadline, its stack, when it hibernates.
+  spawn_options connection{.name = "connection"};
   connection_error_handler on_error = nullptr;
 };
 

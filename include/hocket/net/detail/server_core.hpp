@@ -66,7 +66,7 @@ class server_core {
     std::unique_ptr<socket_address> address_;  // of the peer, if anybody wants to know
   };
 
-  spawn_options options_of_connections() const noexcept;
+  const spawn_options& options_of_connections() const noexcept { return options_.connection; }
   scope& connections_scope() noexcept { return connections_; }
 
  private:
