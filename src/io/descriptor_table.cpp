@@ -1,8 +1,8 @@
-#include <hocket/base/detail/list.hpp>
 #include <hocket/io/detail/descriptor_table.hpp>
 
 #include <array>
 #include <new>
+#include <utility>
 
 namespace hocket::inline HOCKET_ABI::detail {
 
@@ -24,22 +24,19 @@ struct block {
 constinit thread_mutex mutex;
 constinit std::array<primitive::atomic<block*>, most_blocks> blocks;
 std::uint32_t block_count = 0;
-list<open_descriptor>& unused() noexcept {
-  alignas(list<open_descriptor>) static std::array<std::byte, sizeof(list<open_descriptor>)> memory;
-  static auto* const all = ::new (memory.data()) list<open_descriptor>;  // never destroyed
-  return *all;
-}
+open_descriptor* first_unused = nullptr;
+
+// Under the mutex.
+void push_unused(open_descriptor& one) noexcept { one.set_next_unused(std::exchange(first_unused, &one)); }
 
 // Under the mutex.
 bool grow() noexcept {
   if (block_count == most_blocks) return false;
   auto* const fresh = new (std::nothrow) block;
   if (!fresh) return false;
-  for (std::uint32_t i = 0; i < per_block; ++i) {
-    auto* const one =
-        ::new (fresh->places.data() + i * sizeof(open_descriptor)) open_descriptor(block_count * per_block + i);
-    unused().push_back(*one);
-  }
+  for (std::uint32_t i = per_block; i-- > 0;)
+    push_unused(*::new (fresh->places.data() + i * sizeof(open_descriptor))
+                    open_descriptor(block_count * per_block + i));
   // ORDER: release, pairs with the load in find(): the descriptors are whole.
   blocks[block_count++].store(fresh, std::memory_order_release);
   return true;
@@ -51,8 +48,9 @@ open_descriptor* descriptor_table::take(backend& of, int number, descriptor_kind
   open_descriptor* one = nullptr;
   {
     locked guard(mutex);
-    if (unused().empty() && !grow()) return nullptr;
-    one = &unused().pop_front();
+    if (!first_unused && !grow()) return nullptr;
+    one = first_unused;
+    first_unused = one->next_unused();
   }
   one->open(of, number, kind, data);
   return one;
@@ -61,7 +59,7 @@ open_descriptor* descriptor_table::take(backend& of, int number, descriptor_kind
 // The one used last is used next: its lines are in the cache.
 void descriptor_table::give_back(open_descriptor& one) noexcept {
   locked guard(mutex);
-  unused().push_front(one);
+  push_unused(one);
 }
 
 std::uint64_t descriptor_table::tag_of(const open_descriptor& one) noexcept {

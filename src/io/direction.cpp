@@ -375,6 +375,10 @@ bool direction::in_use() noexcept {
   return is_waiter(seen) || state_of(seen) == busy;
 }
 
+const char* direction::what() const noexcept {
+  return this == &of_.in ? "a read" : this == &of_.out ? "a write" : "the end of a peer";
+}
+
 std::size_t direction::waiting() const noexcept {
   // ORDER: relaxed, pairs with nothing: a look.
   const word seen = word_.load(std::memory_order_relaxed);

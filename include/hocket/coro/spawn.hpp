@@ -7,6 +7,25 @@
 
 namespace hocket::inline HOCKET_ABI::detail {
 
+template <class Call>
+using callable_of = std::tuple_element_t<0, std::remove_reference_t<decltype(std::declval<Call&>().parts())>>;
+template <class Call>
+using body_of = task<typename Call::returned::value_type>;
+
+// A callable may settle the end of its task itself, without a coroutine around it: it takes the result, or what was
+// thrown, from body.await_resume(). The coroutine ends without a result then, or by what settle() throws.
+template <class Call>
+concept settles = requires(callable_of<Call>& callable, body_of<Call>& body) { callable.settle(body); };
+
+template <class Call>
+struct result_of_spawned {
+  using type = typename Call::returned::value_type;
+};
+template <settles Call>
+struct result_of_spawned<Call> {
+  using type = void;
+};
+
 // What a spawned task is made of: a small callable lies in the last word of the object before it.
 template <class T, class Call>
 class called_task : public scheduled_result<T> {
@@ -17,7 +36,7 @@ class called_task : public scheduled_result<T> {
   ~called_task() = default;
 
   Call call_;
-  task<T> body_;
+  body_of<Call> body_;
 };
 
 // A spawned task with its root: the frame that is posted to begin it, and that the task returns to. Made by hand, as a
@@ -45,7 +64,7 @@ class spawned_task final : public called_task<T, Call>, private stand_in {
   }
   std::coroutine_handle<> begin_body() noexcept {
     Call& call = this->call_;
-    task<T>& body = this->body_;
+    body_of<Call>& body = this->body_;
     if (!this->begin()) return conclude();
     try {
       if constexpr (Call::may_leave_temporaries) body = await_call<Call&>(call);
@@ -59,9 +78,10 @@ class spawned_task final : public called_task<T, Call>, private stand_in {
     return conclude();
   }
   std::coroutine_handle<> return_from_body() noexcept {
-    task<T>& body = this->body_;
+    body_of<Call>& body = this->body_;
     try {
-      this->keep_result([&body]() -> T { return body.await_resume(); });
+      if constexpr (settles<Call>) std::get<0>(this->call_.parts()).settle(body);
+      else this->keep_result([&body]() -> T { return body.await_resume(); });
       this->succeed();
     } catch (...) {
       this->fail();
@@ -79,7 +99,7 @@ class spawned_task final : public called_task<T, Call>, private stand_in {
 
 template <class Call>
 struct spawned_as<true, Call> {
-  using type = spawned_task<typename Call::returned::value_type, Call>;
+  using type = spawned_task<typename result_of_spawned<Call>::type, Call>;
 };
 
 }  // namespace hocket::inline HOCKET_ABI::detail

@@ -78,8 +78,8 @@ class open_descriptor;
 
 class direction final : public primitive::wait_source {
  public:
-  // A call may succeed at once: nobody has tried. `what` is a literal: "a read of a descriptor".
-  direction(open_descriptor& of, const char* what) noexcept : of_(of), what_(what) {}
+  // A call may succeed at once: nobody has tried.
+  explicit direction(open_descriptor& of) noexcept : of_(of) {}
   direction(const direction&) = delete;
   direction& operator=(const direction&) = delete;
 
@@ -130,7 +130,7 @@ class direction final : public primitive::wait_source {
     // ORDER: relaxed, as above.
     return part_.fetch_and(~cut_mark, std::memory_order_relaxed) & ~cut_mark;
   }
-  const char* what() const noexcept override { return what_; }
+  const char* what() const noexcept override;
   [[nodiscard]] bool detach(primitive::waiter& entry) noexcept override;
   void pass_on(primitive::waiter&) noexcept override {}
 
@@ -176,7 +176,6 @@ class direction final : public primitive::wait_source {
   primitive::atomic<word> word_{ready};
   open_descriptor& of_;
   primitive::atomic<std::size_t> part_{0};
-  const char* const what_;
   primitive::wait_line line_;  // guarded by the mutex of the descriptor
 };
 

@@ -64,7 +64,7 @@ struct registration : list_node {
   registration* next = nullptr;
 };
 
-class open_descriptor : public list_node {
+class open_descriptor {
  public:
   explicit open_descriptor(std::uint32_t index) noexcept : index_(index) {}
   open_descriptor(const open_descriptor&) = delete;
@@ -106,6 +106,9 @@ class open_descriptor : public list_node {
   }
   int number() const noexcept { return number_; }
   void* data() const noexcept { return data_; }  // the backend's
+  // While it is not in use: the table's next one that is not.
+  open_descriptor* next_unused() const noexcept { return static_cast<open_descriptor*>(data_); }
+  void set_next_unused(open_descriptor* next) noexcept { data_ = next; }
   descriptor_kind kind() const noexcept {
     // ORDER: relaxed, pairs with nothing: the word of the direction orders the call after expect_short_reads().
     return kind_.load(std::memory_order_relaxed);
@@ -135,7 +138,7 @@ class open_descriptor : public list_node {
   // Blocks that are lent from it, or were from those before it (lending.hpp).
   primitive::atomic<std::uint32_t> lent{0};
 
-  direction in{*this, "a read"}, out{*this, "a write"}, peer{*this, "the end of a peer"};
+  direction in{*this}, out{*this}, peer{*this};
 
  private:
   int attach_to_driver() noexcept;

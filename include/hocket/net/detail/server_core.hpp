@@ -125,15 +125,20 @@ class server_of final : public server_core {
                       what);
   }
 
-  static task<> run_task(call what, connection one) {
-    try {
-      auto work = invoke(what, std::move(one.peer));
-      if constexpr (std::is_void_v<typename returned::value_type>) co_await std::move(work);
-      else one.returned(error_of(co_await std::move(work)));
-    } catch (...) {
-      one.threw();
+  // Its end is settled here, so a connection has no frame but its handler's.
+  struct connection_task {
+    returned operator()() { return invoke(what, std::move(one.peer)); }
+    void settle(returned& body) {
+      try {
+        if constexpr (std::is_void_v<typename returned::value_type>) body.await_resume();
+        else one.returned(error_of(body.await_resume()));
+      } catch (...) {
+        one.threw();
+      }
     }
-  }
+    call what;
+    connection one;
+  };
   static void run_fiber(call what, connection one) {
     try {
       if constexpr (std::is_void_v<returned>) invoke(what, std::move(one.peer));
@@ -145,7 +150,7 @@ class server_of final : public server_core {
 
   void begin(connection one) override {
     if constexpr (is_task<returned>)
-      static_cast<void>(spawn(connections_scope(), options_of_connections(), &run_task, call_, std::move(one)));
+      static_cast<void>(spawn(connections_scope(), options_of_connections(), connection_task{call_, std::move(one)}));
     else static_cast<void>(spawn(connections_scope(), options_of_connections(), &run_fiber, call_, std::move(one)));
   }
 

@@ -36,7 +36,8 @@ class open_descriptor {
   void is_used_again() noexcept;
   bool is_closed() const noexcept { return closed_.load(std::memory_order_acquire) != 0; }
 
-  direction in{*this, "a read"};
+  direction in{*this};
+  const direction& out = in;
 
  private:
   void go_on_with(primitive::waiter& entry) noexcept;
