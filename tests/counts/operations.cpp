@@ -241,6 +241,9 @@ constexpr operation operations[] = {
     {"timer_at_a_time", counts::timer_at_a_time},
     {"park_with_nothing_to_decay", counts::park_with_nothing_to_decay},
     {"turn_with_nothing_to_run", counts::turn_with_nothing_to_run},
+    {"request_in_task", counts::request_in_task},
+    {"request_borrowed_in_task", counts::request_borrowed_in_task},
+    {"request_in_fiber", counts::request_in_fiber},
 };
 
 // A select begins its search by chance: always the same chance, so that two counts can be compared to the instruction.

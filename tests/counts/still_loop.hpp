@@ -32,7 +32,7 @@ struct still_loop {
   }
 };
 
-// Operations of channels.cpp, events.cpp, generators.cpp, parks.cpp, selects.cpp and timers.cpp.
+// Operations of channels.cpp, events.cpp, generators.cpp, parks.cpp, requests.cpp, selects.cpp and timers.cpp.
 void channel_item_in_fiber(std::size_t k);
 void channel_item_in_task(std::size_t k);
 void spsc_channel_item_in_task(std::size_t k);
@@ -47,6 +47,9 @@ void set_event_in_fiber(std::size_t k);
 void set_event_in_task(std::size_t k);
 void park_with_nothing_to_decay(std::size_t k);
 void turn_with_nothing_to_run(std::size_t k);
+void request_in_task(std::size_t k);
+void request_borrowed_in_task(std::size_t k);
+void request_in_fiber(std::size_t k);
 void select_in_fiber(std::size_t k);
 void select_wait_in_fiber(std::size_t k);
 void select_wait_in_task(std::size_t k);
