@@ -81,6 +81,7 @@ void driver_slot::leave_to_parent() noexcept {
 void driver_slot::clear() noexcept {
   leave_to_parent();
   kind_ = nullptr;
+  more_ = false;
   const std::unique_ptr<driver> gone(take_out());
   if (gone && bed_) bed_->unwatch(gone->descriptor());
 }

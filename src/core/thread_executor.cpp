@@ -54,8 +54,10 @@ driver_access thread_executor::drivers() noexcept {
 runnable* thread_executor::take() noexcept {
   for (;;) {
     if (drivers_) drivers_->poll_in_turn();
-    timers_.fire_due();
+    const bool more = drivers_ && drivers_->has_more();
+    if (!more) timers_.fire_due();
     if (runnable* first = inbox_.take()) return first;
+    if (more) continue;
     if (drivers_) drivers_->expect_same_process();
     inbox_.sleep(timers_.earliest());
     if (drivers_) drivers_->poll_soon();

@@ -112,8 +112,7 @@ epoll_driver::~epoll_driver() {
 // --- sleeping
 
 bool epoll_driver::park(time_point until) noexcept {
-  if (told_ == collected_) told_ = collected_ = 0;
-  if (collected_ != 0) return take_wake();
+  if (more_) return take_wake();  // the rest is told first
   if (until == time_point::max() && !has_pending()) {
     collect(nullptr);
   } else {
@@ -124,21 +123,21 @@ bool epoll_driver::park(time_point until) noexcept {
   return take_wake();
 }
 
-// Behind what was collected before.
 void epoll_driver::collect(const timespec* limit) noexcept {
-  epoll_event* const to = events_.data() + collected_;
-  take_in(system_calls::await_events(epoll_, to, most_events - collected_, limit));
+  take_in(system_calls::await_events(epoll_, events_.data(), most_events, limit));
 }
 
 void epoll_driver::take_in(long got) noexcept {
   expects(got >= 0 || got == -EINTR, "an epoll descriptor of hocket cannot be waited at",
           "do not close descriptors that are not yours");
-  const epoll_event* const to = events_.data() + collected_;
+  locked guard(rest_);
+  told_ = collected_ = 0;
   for (long i = 0; i < got; ++i) {
-    const epoll_event event = to[i];
+    const epoll_event event = events_[static_cast<std::size_t>(i)];
     if (event.data.u64 == the_bell) read_bell();
     else events_[static_cast<std::size_t>(collected_++)] = event;
   }
+  more_ = collected_ != 0;
 }
 
 bool epoll_driver::take_wake() noexcept { return std::exchange(woken_, false); }
@@ -180,25 +179,40 @@ void epoll_driver::stop_watching(open_descriptor& one) noexcept {
 
 void epoll_driver::poll() noexcept {
   transfer* const pending = take_pending();
-  if (told_ == collected_) {
-    told_ = collected_ = 0;
-    take_in(system_calls::events_of(epoll_, events_.data(), most_events));
-  }
-  const int share = 1 + collected_ / shares;
-  for (const int end = std::min(collected_, told_ + share); told_ != end; ++told_)
-    tell_of(events_[static_cast<std::size_t>(told_)]);
-  more_ = told_ != collected_;
+  if (!more_) take_in(system_calls::events_of(epoll_, events_.data(), most_events));
+  const auto [first, end] = take_share();
+  for (int i = first; i != end; ++i) tell_of(events_[static_cast<std::size_t>(i)]);
   go_on_with(pending);
+}
+
+// The events to tell now. The rest may be an assistant's from then on.
+std::pair<int, int> epoll_driver::take_share() noexcept {
+  locked guard(rest_);
+  const int first = told_, share = has_asymmetric_fences() ? 1 + collected_ / shares : most_events;
+  told_ = std::min(collected_, first + share);
+  more_ = told_ != collected_;
+  return {first, told_};
 }
 
 void epoll_driver::assist() noexcept {
   transfer* const pending = take_pending();
+  assist_with_rest();
   std::array<epoll_event, most_events> events;
   const long got = system_calls::events_of(epoll_, events.data(), most_events);
   for (long i = 0; i < got; ++i) {
     if (events[static_cast<std::size_t>(i)].data.u64 != the_bell) tell_of(events[static_cast<std::size_t>(i)]);
   }
   go_on_with(pending);
+}
+
+// The system tells those events no more.
+void epoll_driver::assist_with_rest() noexcept {
+  if (!rest_.try_borrow()) return;
+  std::array<epoll_event, most_events> rest;
+  const int first = std::exchange(told_, collected_), count = collected_ - first;
+  std::copy_n(events_.begin() + first, count, rest.begin());
+  rest_.give_back();
+  for (int i = 0; i < count; ++i) tell_of(rest[static_cast<std::size_t>(i)]);
 }
 
 void epoll_driver::tell_of(const epoll_event& event) noexcept {

@@ -5,17 +5,20 @@
 //
 // Shares. What one epoll_wait(2) has told is handed on in about eight polls, one in each turn: so the first coroutines
 // answer before the last bytes are received. Their peers go on earlier, and what was received is still in the cache
-// when it is used (docs/decisions/032).
+// when it is used (docs/decisions/032). An assistant of a stuck owner takes the rest, since the system tells it no more. The
+// owner fires no timers before it has told the rest: data that has come in time beats the deadline.
 //
 // Sleeping. The owner sleeps in epoll_wait(2), and the eventfd is one of its descriptors, level-triggered. An inbox
 // wakes at most once for each sleep, so a request in a busy program never touches the eventfd. Its low half counts
 // wakes. Its high half counts rings: nobody has woken the owner, but it has pending transfers (io_driver.hpp).
 #pragma once
+#include <hocket/base/detail/biased_lock.hpp>
 #include <hocket/base/result.hpp>
 #include <hocket/io/detail/io_driver.hpp>
 #include <array>
 #include <ctime>
 #include <sys/epoll.h>
+#include <utility>
 
 namespace hocket::inline HOCKET_ABI::detail {
 
@@ -53,6 +56,8 @@ class epoll_driver final : public io_driver {
     return watch_.load(std::memory_order_acquire);
   }
   void collect(const timespec* limit) noexcept;
+  std::pair<int, int> take_share() noexcept;
+  void assist_with_rest() noexcept;
   void take_in(long got) noexcept;
   void read_bell() noexcept;
   bool take_wake() noexcept;
@@ -63,8 +68,9 @@ class epoll_driver final : public io_driver {
   primitive::atomic<number_watch*> watch_{nullptr};  // made when the first wait needs it
   // The owner's.
   std::array<epoll_event, most_events> events_;
-  int collected_ = 0;  // events
-  int told_ = 0;       // of those; poll() goes on there
+  // Guarded by rest_, as the events between them: what is collected and not told.
+  int collected_ = 0, told_ = 0;
+  biased_lock rest_;
   bool woken_ = false;
 };
 

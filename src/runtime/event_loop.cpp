@@ -19,7 +19,8 @@ void event_loop::begin_turn(std::size_t number) noexcept {
   drivers_.poll_in_turn();
   if (number % house_turns == 0) [[unlikely]]
     house_.look();
-  due_ = wheel_.advance(turn_size);
+  // Data that has come in time beats the deadline, also what the driver hands on in a later turn.
+  due_ = !drivers_.has_more() && wheel_.advance(turn_size);
 }
 
 void event_loop::take_posted() noexcept {

@@ -56,7 +56,7 @@ void loop::run_until_time(time_point until) {
 bool loop::step() {
   begin_run();
   running_scope running(seat_, nullptr);
-  return turn(1) != 0 || due_;
+  return turn(1) != 0 || due_ || drivers_.has_more();
 }
 
 bool loop::poll() {

@@ -88,7 +88,7 @@ class driver : public parker {
   virtual void poll() noexcept = 0;
   void await_wake() noexcept override = 0;
 
-  // The last poll() has left something to the next one, which is to come in the next turn, without a sleep before.
+  // Something is collected that poll() has not told: the next poll() comes in the next turn, without a sleep before.
   bool has_more() const noexcept { return more_; }
 
   // Another thread, one at a time, while the owner may be doing anything but destroy the driver (driver_slot.hpp):
@@ -107,7 +107,7 @@ class driver : public parker {
  protected:
   explicit driver(std::uint32_t turns_between_polls) noexcept : turns_(turns_between_polls) {}
 
-  bool more_ = false;  // by poll()
+  bool more_ = false;  // the owner's
 
  private:
   const std::uint32_t turns_;
