@@ -76,6 +76,7 @@ void driver_slot::leave_to_parent() noexcept {
   // ORDER: relaxed, pairs with nothing: in a child there is no other thread.
   driver_.store(nullptr, std::memory_order_relaxed);
   kind_ = nullptr;
+  more_ = false;
 }
 
 void driver_slot::clear() noexcept {

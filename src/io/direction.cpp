@@ -29,6 +29,16 @@ bool direction::try_now(transfer& what) noexcept {
   return true;
 }
 
+// The mark may be that of a write that is under way: then this one waits for its end.
+bool direction::try_behind_cut(transfer& what) noexcept {
+  if (!try_hold()) return try_now(what);
+  const bool cut = is_behind_cut(what);
+  leave(false);
+  if (!cut) return try_now(what);
+  what.fail(transfer::cut_short);
+  return true;
+}
+
 bool direction::try_take() noexcept {
   // ORDER: relaxed, pairs with nothing: a hint that the exchange verifies.
   word seen = word_.load(std::memory_order_relaxed);
@@ -42,15 +52,32 @@ bool direction::try_take() noexcept {
 
 // The caller has the word.
 bool direction::carry_on(transfer& what) noexcept {
+  if (is_behind_cut(what)) [[unlikely]]
+    return what.fail(transfer::cut_short), leave(false), true;
   for (unsigned calls = 1;; ++calls) {
     const call_end end = of_.carry_out(what);
     if (end == call_end::blocks) {
+      if (what.is_half_done()) return hold_for(what, false);
       if (would_block()) return false;
     } else if (end != call_end::more || calls == most_calls) {
+      if (what.is_half_done()) return hold_for(what, true);
+      if (what.ended != 0) note_end(what);
       leave(end == call_end::drained);
       return end != call_end::more;
     }
   }
+}
+
+// The coroutine keeps the word until begin(). `goes_on`: the next call would not block.
+bool direction::hold_for(transfer& what, bool goes_on) noexcept {
+  note_part(what);
+  what.holds = goes_on ? 2 : 1;
+  return false;
+}
+
+// Nothing begins behind a write that was cut short: direction.hpp.
+bool direction::is_behind_cut(const transfer& what) const noexcept {
+  return what.done == 0 && what.writes() && was_cut();
 }
 
 // False: an edge has come meanwhile, and the call is to be made again.
@@ -95,6 +122,8 @@ void direction::leave(bool drained) noexcept {
 void direction::begin(suspension& wait, waiter& entry, transfer& what) noexcept {
   entry.resource = &what;
   entry.enlist(wait, *this);
+  if (what.holds != 0) [[unlikely]]
+    return begin_held(entry, what);
   listing how = listing::again;
   while (how == listing::again) {
     if (const int error = of_.attach_here()) return end(entry, error);
@@ -112,6 +141,25 @@ void direction::begin(suspension& wait, waiter& entry, transfer& what) noexcept 
     return;
   }
   stay_attached(entry);
+}
+
+// The coroutine has the word.
+void direction::begin_held(waiter& entry, transfer& what) noexcept {
+  bool goes_on = std::exchange(what.holds, std::uint8_t{0}) == 2;
+  for (;;) {
+    if (const int error = of_.attach_here()) return fail(entry, error);
+    what.group = current_group();
+    const listing how = goes_on ? listing::again : list_again(entry);
+    if (how == listing::listed) return stay_attached(entry);
+    if (how == listing::over) return fail(entry, ECANCELED);
+    if (of_.hand_over(entry)) return;
+    goes_on = true;  // another group has come meanwhile
+  }
+}
+
+// The wait never began.
+void direction::let_go_of_held(transfer& what) noexcept {
+  if (std::exchange(what.holds, std::uint8_t{0}) != 0) leave(false);
 }
 
 // Its descriptor is gone: this is the next one.
@@ -183,10 +231,13 @@ primitive::waiter* direction::edge() noexcept {
 primitive::waiter* direction::serve(waiter& entry) noexcept {
   transfer& what = transfer_of(entry);
   if (is_late(what)) [[unlikely]]
-    return let_go_of_late(entry);
+    return end_served(entry, EBADF);
+  if (is_behind_cut(what)) [[unlikely]]
+    return end_served(entry, transfer::cut_short);
   bool drained = true;
   for (;;) {
     const call_end end = of_.carry_out(what);
+    if (what.is_half_done()) note_part(what);
     if (end == call_end::more) {
       if (!is_over(entry)) return &entry;
       drained = false;
@@ -200,14 +251,15 @@ primitive::waiter* direction::serve(waiter& entry) noexcept {
     if (how == listing::listed) return nullptr;
     if (how != listing::again) break;
   }
+  if (what.ended != 0) note_end(what);
   grant won = entry.claim_popped();
   leave(drained);
   won.post();
   return nullptr;
 }
 
-primitive::waiter* direction::let_go_of_late(waiter& entry) noexcept {
-  transfer_of(entry).fail(EBADF);
+primitive::waiter* direction::end_served(waiter& entry, int error) noexcept {
+  transfer_of(entry).fail(error);
   grant won = entry.claim_popped();
   leave(false);
   won.post();
@@ -276,9 +328,23 @@ void direction::take_out_of_line(waiter& entry) noexcept {
 // --- the end of a wait, by any thread
 
 bool direction::detach(waiter& entry) noexcept {
+  if (!take_out(entry)) return false;
+  const transfer& what = transfer_of(entry);
+  if (what.writes() && what.is_half_done()) [[unlikely]]
+    wake_behind_cut();
+  return true;
+}
+
+bool direction::take_out(waiter& entry) noexcept {
   if (take_out_of_word(word_of(entry))) return true;
   locked guard(of_.mutex());
   return unlist(entry);
+}
+
+// What waits behind a write that was cut short fails: a driver finds that out.
+void direction::wake_behind_cut() noexcept {
+  waiter* const next = edge();
+  if (next && !of_.hand_over(*next)) fail(*next, ECANCELED);
 }
 
 // Under the mutex.
@@ -362,11 +428,19 @@ void direction::reopen() noexcept {
   word_.store(ready, std::memory_order_release);
 }
 
+// By the party that has the word. While a write is half done its part has the mark of a cut: whatever ends the wait
+// leaves the mark there.
 void direction::note_part(const transfer& what) noexcept {
-  if (is_late(what)) return;
-  const bool cut = what.ended == 0 && what.done != 0;
   // ORDER: relaxed, pairs with the load in part(): see there.
-  part_.store(what.done | (cut ? cut_mark : 0), std::memory_order_relaxed);
+  part_.store(what.done | (what.writes() ? cut_mark : 0), std::memory_order_relaxed);
+}
+
+// The same, when it has ended with a result. After an error nothing can follow anyway.
+void direction::note_end(const transfer& what) noexcept {
+  if (what.whole == 0) return;
+  // ORDER: relaxed, as above.
+  if (what.error != 0) part_.store(what.done, std::memory_order_relaxed);
+  else if (was_cut()) part_.store(0, std::memory_order_relaxed);  // ORDER: relaxed, as above.
 }
 
 bool direction::in_use() noexcept {

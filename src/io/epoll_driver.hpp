@@ -5,8 +5,8 @@
 //
 // Shares. What one epoll_wait(2) has told is handed on in about eight polls, one in each turn: so the first coroutines
 // answer before the last bytes are received. Their peers go on earlier, and what was received is still in the cache
-// when it is used (docs/decisions/032). An assistant of a stuck owner takes the rest, since the system tells it no more. The
-// owner fires no timers before it has told the rest: data that has come in time beats the deadline.
+// when it is used (docs/decisions/032). An assistant of a stuck owner takes the rest, since the system tells it no
+// more. The owner fires no timers before it has told the rest: data that has come in time beats the deadline.
 //
 // Sleeping. The owner sleeps in epoll_wait(2), and the eventfd is one of its descriptors, level-triggered. An inbox
 // wakes at most once for each sleep, so a request in a busy program never touches the eventfd. Its low half counts

@@ -13,7 +13,6 @@ namespace detail {
 
 bool send_passing_operation::point() noexcept {
   if (size == 0 || count > unix_stream::most_descriptors) return fail(EINVAL), false;
-  if (side->was_cut()) return fail(cut_short), false;
   raw = {bytes, sent, nullptr, count, 0, 0};
   data = &raw;
   return true;

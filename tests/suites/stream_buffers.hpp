@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <doctest/doctest.h>
 #include <string>
 #include <vector>
@@ -185,6 +186,11 @@ TEST_CASE_TEMPLATE("behind a write that was cut short no other is made, until th
     REQUIRE_FALSE(next.has_value());
     CHECK(next.error() == hocket::errc::cut_short);
     CHECK(next.error() == std::errc::io_error);
+    for (int i = 0; i < 3; ++i) {  // also of those that are meant whole
+      next = co_await near.write_all("again");
+      REQUIRE_FALSE(next.has_value());
+      CHECK(next.error() == hocket::errc::cut_short);
+    }
     CHECK(near.written_in_part() == part);
     CHECK(near.go_on_after_cut_write() == part);
     written.set();
@@ -207,6 +213,59 @@ TEST_CASE_TEMPLATE("behind a write that was cut short no other is made, until th
   world.start(read);
   world.finish();
   CHECK(world.ended(writer) == fate::ended);
+}
+
+TEST_CASE_TEMPLATE("a write that waits behind one that is cut short does not go out", Kind, HOCKET_IO_KINDS) {
+  typename Kind::wires net;
+  auto [near, far] = net.connected(4096);
+  Kind world(net);
+  const std::string much(1'000'000, 'a');
+  hocket::event begun;
+  auto first = [&]() -> typename Kind::body {
+    begun.set();
+    auto late = co_await hocket::within(20ms, near.write_all(much));
+    REQUIRE_FALSE(late.has_value());
+  };
+  auto second = [&]() -> typename Kind::body {
+    static_cast<void>(co_await begun.wait());
+    auto behind = co_await near.write_all("b");
+    REQUIRE_FALSE(behind.has_value());
+    CHECK(behind.error() == hocket::errc::cut_short);
+    near.close();
+  };
+  world.start(first);
+  const int waiter = world.start(second);
+  world.finish();
+  CHECK(world.ended(waiter) == fate::ended);
+}
+
+// The first try of a write moves a part, and then it waits: nothing comes in between.
+TEST_CASE_TEMPLATE("writes of several coroutines that are meant whole stay whole", Kind, HOCKET_IO_KINDS) {
+  constexpr std::size_t size = 150'000, writers = 4, rounds = 3;
+  typename Kind::wires net;
+  auto [near, far] = net.connected(4096);
+  Kind world(net);
+  std::atomic<std::size_t> left = writers;
+  auto write = [&](char letter) -> typename Kind::body {
+    const std::string mine(size, letter);
+    for (std::size_t i = 0; i < rounds; ++i) {
+      auto put = co_await near.write_all(mine);
+      CHECK(put == size);
+    }
+    if (--left == 0) near.close();
+  };
+  auto read = [&]() -> typename Kind::body {
+    std::string one(size, ' ');
+    for (std::size_t i = 0; i < writers * rounds; ++i) {
+      auto got = co_await far.read_exactly(one);
+      REQUIRE(got == size);
+      REQUIRE(one.find_first_not_of(one.front()) == std::string::npos);
+    }
+  };
+  const int reader = world.start(read);
+  for (std::size_t i = 0; i < writers; ++i) world.start(write, static_cast<char>('a' + i));
+  world.finish();
+  CHECK(world.ended(reader) == fate::ended);
 }
 
 }  // namespace hocket_test

@@ -295,7 +295,10 @@ template <class Op>
   try {
     memory = allocate_frame(sizeof(fiber_wait<Op>), here);
   } catch (const std::bad_alloc&) {
-    if (stack_moves(fiber)) throw;
+    if (stack_moves(fiber)) {
+      if constexpr (requires { op.resumed(); }) op.resumed();  // what it has tried is over
+      throw;
+    }
     return nullptr;
   }
   return ::new (memory) fiber_wait<Op>(*fiber, op, {time_point(duration(until)), duration(within), ignore, at});

@@ -23,6 +23,7 @@ struct read_all_operation : pointing_operation<read_all_operation> {
       : pointing_operation(of, call_kind::read_all, nullptr, most) {}
   // Whether there is memory. An operation that has ended needs none.
   bool point() noexcept;
+  static void forget() noexcept {}  // the memory is on the heap
   result<std::string> take() noexcept;
   void resumed() noexcept;
 };

@@ -82,7 +82,13 @@ template <class Op>
 struct datagram_operation : pointing_operation<Op> {
   datagram_operation(direction& of, call_kind which) noexcept : pointing_operation<Op>(of, which, nullptr, 0) {}
 
+  void forget() noexcept { forget_batch(); }
+
  protected:
+  void forget_batch() noexcept {
+    batch_ = {};
+    this->data = nullptr;
+  }
   bool point_at(const message_batch& messages) noexcept {
     batch_ = messages;
     this->data = &batch_;
@@ -102,6 +108,10 @@ struct receive_operation : datagram_operation<receive_operation> {
     raw = {to, room, 0, from.data(), sizeof from};
     return point_at({&raw, sizeof raw, 1});
   }
+  void forget() noexcept {
+    raw = {};
+    forget_batch();
+  }
   result<udp::received> take() noexcept {
     if (error != 0) return failure_of_transfer(error);
     return udp::received{raw.moved, socket_address(from.data(), raw.address_size), raw.cut != 0};
@@ -120,6 +130,10 @@ struct send_operation : datagram_operation<send_operation> {
   bool point() noexcept {
     raw = {const_cast<void*>(bytes), count, 0, to.valid() ? const_cast<void*>(to.data()) : nullptr, to.size()};
     return point_at({&raw, sizeof raw, 1});
+  }
+  void forget() noexcept {
+    raw = {};
+    forget_batch();
   }
   result<std::size_t> take() noexcept {
     if (error != 0) return failure_of_transfer(error);

@@ -51,13 +51,13 @@ struct send_passing_operation : pointing_operation<send_passing_operation> {
         sent(numbers.data()),
         count(numbers.size()) {}
   bool point() noexcept;
+  bool try_pointed() noexcept { return side->was_cut() ? side->try_behind_cut(*this) : transfer_operation::try_now(); }
   result<std::size_t> take() noexcept {
     if (error == 0) return done;
-    side->note_part(*this);
     return failure_of_transfer(error);
   }
   void resumed() noexcept {
-    if (ended == 0) side->note_part(*this);
+    if (holds != 0) side->let_go_of_held(*this);
   }
 
   void* bytes;

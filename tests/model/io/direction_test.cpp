@@ -7,6 +7,8 @@
 
 #include "sync/waits.hpp"
 
+#include <array>
+
 namespace {
 
 using hocket::stop_source;
@@ -32,6 +34,10 @@ struct stage {
   operation<bytes_operation> read() {
     return operation<bytes_operation>(std::in_place, hocket::detail::no_options{}, at->in, call_kind::read, this, 1u,
                                       false);
+  }
+  operation<bytes_operation> read_both(std::array<int, 2>& into) {
+    return operation<bytes_operation>(std::in_place, hocket::detail::no_options{}, at->in, call_kind::read, into.data(),
+                                      2u, true);
   }
   void ends() {
     left.fetch_sub(1, std::memory_order_relaxed);
@@ -179,6 +185,28 @@ void two_read_beside(execution& run) {
   on.clear();
 }
 
+// Each is meant whole: the bytes of one follow each other.
+void two_read_whole(execution& run) {
+  stage on(2);
+  on.at->peer_writes();
+  place first, second;
+  for (place* where : {&first, &second}) {
+    run.thread("reader", [&, where] {
+      std::array<int, 2> got{};
+      const auto both = wait_at(*where, on.read_both(got));
+      require(both && *both == 2);
+      require(got[1] == got[0] + 1);
+      on.ends();
+    });
+  }
+  run.thread("system", [&] {
+    for (int i = 0; i < 3; ++i) on.at->peer_writes();
+    on.drive();
+  });
+  run.join();
+  on.clear();
+}
+
 // What is closed beside a reader ends its wait, and what comes after finds it closed.
 template <bool Data>
 void is_closed_meanwhile(execution& run) {
@@ -273,6 +301,8 @@ TEST_CASE("two readers of one direction get a byte each") {
   ::verdict::none(few, &two_wait_in_line<false>);
   ::verdict::none(few, &two_wait_in_line<true>);
 }
+
+TEST_CASE("two reads that are meant whole do not share their bytes") { ::verdict::none(few, &two_read_whole); }
 
 TEST_CASE("closing ends a read, and no call comes after it") {
   ::verdict::none(bounds, &is_closed_meanwhile<false>);

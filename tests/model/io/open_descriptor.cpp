@@ -5,14 +5,17 @@
 
 namespace hocket::inline HOCKET_ABI::detail {
 
-// A call takes one byte. The load may be stale, as a call may be that is not ordered after the edge.
+// A call takes one byte; a whole transfer notes which. The load may be stale, as a call may be that is not ordered
+// after the edge.
 call_end open_descriptor::carry_out(transfer& what) noexcept {
   calls_ = calls_ + 1;
   model::require(closed_.load(std::memory_order_relaxed) == 0, "a call was made after the end");
   if (bytes_.load(std::memory_order_relaxed) == 0) return call_end::blocks;
   const std::uint32_t left = bytes_.fetch_sub(1, std::memory_order_relaxed) - 1;
-  what.done = 1;
-  what.ended = true;
+  if (what.whole != 0) static_cast<int*>(what.data)[what.done] = taken_;
+  taken_ = taken_ + 1;
+  what.ended = ++what.done == what.size;
+  if (what.ended == 0) return left == 0 ? call_end::blocks : call_end::more;
   return left == 0 ? call_end::drained : call_end::done;
 }
 

@@ -53,12 +53,15 @@ TEST_CASE("data that has come in time beats the deadline, though the loop is lat
   loop lp;
   std::vector<join_handle<result<std::size_t>>> reads;
   for (stream_pair& one : all) reads.push_back(spawn(lp, read_in_time, std::ref(one.far), 30ms));
-  auto busy = spawn(lp, [](const std::vector<stream_pair>& to) -> task<> {
-    co_await yield();
-    write_to_all(to);
-    const time_point late = steady_clock().now() + 60ms;
-    while (steady_clock().now() < late) continue;
-  }, std::cref(all));
+  auto busy = spawn(
+      lp,
+      [](const std::vector<stream_pair>& to) -> task<> {
+        co_await yield();
+        write_to_all(to);
+        const time_point late = steady_clock().now() + 60ms;
+        while (steady_clock().now() < late) continue;
+      },
+      std::cref(all));
   lp.run();
   for (auto& one : reads) CHECK(sync_wait(one) == std::size_t{1});
 }

@@ -53,6 +53,14 @@
 // last of the descriptor's directions that is closed closes the descriptor (open_descriptor.hpp). So a number is never
 // reused while a call uses it.
 //
+// # Whole transfers
+//
+// A transfer may be wanted whole (write_all(), read_exactly()). Once a part of it is moved, nothing may come in
+// between. So its party does not give the word up before it ends or waits in the word: a coroutine that has moved a
+// part in try_now() keeps the word until begin(), as `holds` in the transfer says. And while a write is half done the
+// number of its bytes has a mark, which its end takes away. If its wait ends otherwise, the mark stays: the next write
+// fails with cut_short, until go_on_after_cut().
+//
 // # Late operations
 //
 // A descriptor may be closed and its place used again after an operation was made, also between two steps of begin().
@@ -114,8 +122,12 @@ class direction final : public primitive::wait_source {
   void reopen() noexcept;
 
   open_descriptor& of() const noexcept { return of_; }
-  // How many bytes a transfer has moved that failed in the middle; the last one. Not of a descriptor that is gone.
-  void note_part(const transfer& what) noexcept;
+  // Instead of try_now(), for a write, if was_cut().
+  [[gnu::noinline, gnu::cold]] bool try_behind_cut(transfer& what) noexcept;
+  // Instead of begin(), after a try_now() that was not enough.
+  void let_go_of_held(transfer& what) noexcept;
+
+  // How many bytes a transfer has moved that failed in the middle; the last one.
   std::size_t part() const noexcept {
     // ORDER: relaxed, pairs with the store in note_part(): a number for the stream's users.
     return part_.load(std::memory_order_relaxed) & ~cut_mark;
@@ -155,7 +167,12 @@ class direction final : public primitive::wait_source {
   enum class listing : std::uint8_t { listed, taken, again, over, closed };
 
   bool is_late(const transfer& what) const noexcept;
-  waiter* let_go_of_late(waiter& entry) noexcept;
+  waiter* end_served(waiter& entry, int error) noexcept;
+  bool is_behind_cut(const transfer& what) const noexcept;
+  bool hold_for(transfer& what, bool goes_on) noexcept;
+  void begin_held(waiter& entry, transfer& what) noexcept;
+  void note_part(const transfer& what) noexcept;
+  void note_end(const transfer& what) noexcept;
   bool try_take() noexcept;
   bool carry_on(transfer& what) noexcept;
   void stay_attached(waiter& entry) noexcept;
@@ -169,6 +186,8 @@ class direction final : public primitive::wait_source {
   waiter* next_in_line() noexcept;
   void take_out_of_line(waiter& entry) noexcept;
   void finish_close() noexcept;
+  bool take_out(waiter& entry) noexcept;
+  void wake_behind_cut() noexcept;
   bool unlist(waiter& entry) noexcept;
   bool promote_instead_of(word seen) noexcept;
   bool take_out_of_word(word seen) noexcept;

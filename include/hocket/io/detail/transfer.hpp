@@ -50,6 +50,12 @@ struct transfer {
 
   transfer(direction& of, call_kind which, void* bytes, std::size_t count, bool all = false) noexcept;
 
+  bool writes() const noexcept {
+    return kind == call_kind::write || kind == call_kind::gather || kind == call_kind::send_passing;
+  }
+  // A part of what is wanted whole was moved: nothing else may come in between.
+  bool is_half_done() const noexcept { return whole != 0 && done != 0 && ended == 0; }
+
   // Ends it.
   void fail(int with) noexcept {
     error = with;
@@ -69,7 +75,9 @@ struct transfer {
   call_kind kind;
   std::uint8_t whole;      // all of `size` is wanted, not just some of it
   std::uint8_t ended = 0;  // there is a result
-  std::uint8_t spare[5] = {};
+  std::uint8_t holds = 0;  // its coroutine has the word between try_now() and begin() (direction.hpp)
+  std::uint8_t idle = 0;   // a read between two messages: it may end when its server does
+  std::uint8_t spare[3] = {};
 };
 
 }  // namespace detail

@@ -25,12 +25,19 @@ template <class Op>
 struct pointing_operation : transfer_operation {
   using transfer_operation::transfer_operation;
 
-  bool try_now() noexcept { return !self().point() || transfer_operation::try_now(); }
+  bool try_now() noexcept {
+    const bool tried = !self().point() || self().try_pointed();
+    if (!tried) self().forget();
+    return tried;
+  }
   void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
     static_cast<void>(self().point());
     transfer_operation::begin(wait, entry);
   }
   bool has_it() const noexcept { return ended != 0; }
+  bool try_pointed() noexcept { return transfer_operation::try_now(); }
+  // What waits is a copy: an address of this place in it would be taken for one that others write to.
+  void forget() noexcept { data = nullptr; }
 
  private:
   Op& self() noexcept { return static_cast<Op&>(*this); }
@@ -45,18 +52,12 @@ struct bytes_operation : transfer_operation {
   bool has_it() const noexcept { return ended != 0; }
   result<std::size_t> take() noexcept {
     if (error != 0) [[unlikely]]
-      return fail_in_part();
+      return failure_of_transfer(error);
     return done;
   }
   void resumed() noexcept {
-    if (whole != 0 && ended == 0) [[unlikely]]
-      side->note_part(*this);
-  }
-
- private:
-  [[gnu::cold, gnu::noinline]] failure fail_in_part() noexcept {
-    if (whole != 0) side->note_part(*this);
-    return failure_of_transfer(error);
+    if (holds != 0) [[unlikely]]
+      side->let_go_of_held(*this);
   }
 };
 
@@ -65,8 +66,8 @@ struct write_operation : bytes_operation {
   using bytes_operation::bytes_operation;
 
   bool try_now() noexcept {
-    if (side->was_cut()) [[unlikely]]
-      return fail(cut_short), true;
+    if (side->was_cut() && size != 0) [[unlikely]]
+      return side->try_behind_cut(*this);
     return bytes_operation::try_now();
   }
 };

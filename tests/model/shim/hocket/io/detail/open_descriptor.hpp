@@ -44,6 +44,7 @@ class open_descriptor {
 
   primitive::thread_mutex mutex_;
   model::var<int> calls_{0, "calls"};  // one at a time
+  model::var<int> taken_{0, "taken"};
   primitive::atomic<std::uint32_t> bytes_{0, "bytes"}, edges_{0, "edges"}, news_{0, "news"}, closed_{0, "closed"};
   primitive::atomic<std::uint32_t> generation_{0, "generation"};
   primitive::thread_mutex pending_mutex_;
