@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 task<result<void>> answer(tcp::stream peer) {
   for (;;) {
-    const borrowed_bytes request = co_await or_return(within(60s, peer.read_borrowed()));
+    const borrowed_bytes request = co_await or_return(within(60s, peer.read_idle()));
     if (request.empty()) co_return {};  // the peer has closed
     co_await or_return(peer.write_all("HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n"));
   }

@@ -50,6 +50,8 @@ task<result<void>> serve_client(tcp::stream peer, store& all) {
   buffered_reader reader(patient);
   buffered_writer writer(peer);
   for (;;) {
+    const bool more = co_await or_return(reader.wait_for_message());
+    if (!more) co_return {};
     const command asked = co_await or_return(read_command(reader));
     if (asked.empty()) co_return {};
     writer.append(answer(all, asked));

@@ -51,7 +51,8 @@ void expect_fiber(const control_block* running) noexcept {
 
 void stay_for_wait::begin(control_block& fiber, const told_to_others& what) noexcept {
   const bool copied = (fiber.header.reserved & stack_bit::copied) != 0;
-  if ((what.all && !copied) || refers_to_stack(what.data, what.size, fiber))
+  if ((what.all && !copied) || refers_to_stack(what.data, what.size, fiber) ||
+      refers_to_stack(what.list.data(), what.list.size(), fiber))
     pinned_ = pin_stack(fiber, "what it waits for");
 }
 

@@ -1,3 +1,4 @@
+#include <hocket/io/buffer.hpp>
 #include <hocket/io/descriptor.hpp>
 #include <hocket/io/detail/descriptor_table.hpp>
 #include <io/kernel.hpp>
@@ -33,6 +34,20 @@ open_descriptor& no_descriptor() noexcept {
 
 transfer::transfer(direction& of, call_kind which, void* bytes, std::size_t count, bool all) noexcept
     : side(&of), data(bytes), size(count), generation(of.of().generation()), kind(which), whole(all) {}
+
+template <class Buffer>
+static std::span<const std::byte> list_of(const transfer& what) noexcept {
+  const auto* const buffers = static_cast<const Buffer*>(what.data);
+  std::size_t count = 0;
+  for (std::size_t sum = 0; sum < what.size; ++count) sum += buffers[count].size();
+  return std::as_bytes(std::span(buffers, count));
+}
+
+std::span<const std::byte> bytes_operation::list_of_addresses() const noexcept {
+  if (kind == call_kind::scatter) return list_of<mutable_buffer>(*this);
+  if (kind == call_kind::gather) return list_of<const_buffer>(*this);
+  return {};
+}
 
 namespace {
 

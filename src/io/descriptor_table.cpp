@@ -74,7 +74,7 @@ open_descriptor* descriptor_table::find(std::uint64_t tag) noexcept {
   return one.generation() == tag >> 32 ? &one : nullptr;
 }
 
-void descriptor_table::end_when_idle(const void* family) noexcept {
+void descriptor_table::end_when_idle(std::uint64_t family) noexcept {
   for (const primitive::atomic<block*>& place : blocks) {
     // ORDER: acquire, pairs with the store in grow().
     block* const in = place.load(std::memory_order_acquire);

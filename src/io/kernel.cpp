@@ -101,8 +101,8 @@ call_end write(const open_descriptor& at, transfer& what) noexcept {
 // The parts of a transfer that has several buffers, from where it stands.
 class system_parts {
  public:
-  system_parts(const transfer& of, std::size_t most) noexcept {
-    const auto* buffers = static_cast<const const_buffer*>(of.data);
+  template <class Buffer>
+  system_parts(const transfer& of, const Buffer* buffers, std::size_t most) noexcept {
     std::size_t skip = of.done;
     std::size_t left = std::min(of.size - of.done, most);
     for (; left != 0 && count_ != parts_.size(); ++buffers) {
@@ -110,7 +110,7 @@ class system_parts {
       skip -= from;
       const std::size_t size = std::min(buffers->size() - from, left);
       if (size == 0) continue;
-      parts_[count_++] = {const_cast<std::byte*>(buffers->data()) + from, size};
+      parts_[count_++] = {const_cast<std::byte*>(std::as_const(*buffers).data()) + from, size};
       left -= size;
       bytes_ += size;
     }
@@ -141,8 +141,7 @@ long read_parts(const open_descriptor& at, system_parts& parts) noexcept {
 }
 
 call_end scatter(const open_descriptor& at, transfer& what) noexcept {
-  static_assert(sizeof(mutable_buffer) == sizeof(const_buffer));
-  system_parts parts(what, most_bytes);
+  system_parts parts(what, static_cast<const mutable_buffer*>(what.data), most_bytes);
   long got = 0;
   do got = read_parts(at, parts);
   while (got == -EINTR);
@@ -159,7 +158,8 @@ long write_parts(const open_descriptor& at, system_parts& parts) noexcept {
 }
 
 call_end gather(const open_descriptor& at, transfer& what) noexcept {
-  system_parts parts(what, at.kind() == descriptor_kind::shared ? most_for_shared : most_bytes);
+  const std::size_t most = at.kind() == descriptor_kind::shared ? most_for_shared : most_bytes;
+  system_parts parts(what, static_cast<const const_buffer*>(what.data), most);
   long put = 0;
   do put = write_parts(at, parts);
   while (put == -EINTR);

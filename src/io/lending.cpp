@@ -89,7 +89,7 @@ void count([[maybe_unused]] lent_block& lent, [[maybe_unused]] open_descriptor& 
 
 // Nothing was read.
 call_end end_of(const open_descriptor& at, transfer& what, call_end how) noexcept {
-  if (how != call_end::blocks || !at.ends_when_idle()) return how;
+  if (how != call_end::blocks || what.idle == 0 || !at.ends_when_idle()) return how;
   what.ended = true;
   return call_end::drained;
 }

@@ -27,9 +27,11 @@ struct watches {
   primitive::thread_mutex mutex;
   list<number_watch> all;  // guarded by mutex
 };
+// Never destroyed: a runtime may outlive main().
 watches& every_watch() noexcept {
-  static watches one;
-  return one;
+  alignas(watches) static std::array<std::byte, sizeof(watches)> memory;
+  static auto* const all = ::new (memory.data()) watches;
+  return *all;
 }
 
 // Of a wait that no watch can be made for.

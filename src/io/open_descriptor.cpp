@@ -27,7 +27,7 @@ void open_descriptor::open(backend& of, int number, descriptor_kind kind, void* 
   // ORDER: relaxed, pairs with nothing: no other thread uses the descriptor yet.
   directions_.store(3, std::memory_order_relaxed);
   // ORDER: relaxed, as above.
-  family_.store(nullptr, std::memory_order_relaxed);
+  family_.store(0, std::memory_order_relaxed);
   // ORDER: relaxed, as above.
   ends_when_idle_.store(false, std::memory_order_relaxed);
   // ORDER: release, pairs with the exchange in try_use(): what was written above is visible.
@@ -85,7 +85,7 @@ void open_descriptor::direction_closed() noexcept {
 }
 
 // While it is used, no other descriptor comes in its place.
-void open_descriptor::end_when_idle(const void* family) noexcept {
+void open_descriptor::end_when_idle(std::uint64_t family) noexcept {
   // ORDER: relaxed, pairs with nothing: looked at again below.
   if (family_.load(std::memory_order_relaxed) != family || !try_use()) return;
   // ORDER: relaxed, ordered by the acquire in try_use().

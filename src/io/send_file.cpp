@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <fcntl.h>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -12,13 +13,20 @@ using namespace detail;
 // An error number below 0, if it sends nothing.
 static long send_some(const stream& to, int file, std::uint64_t offset, std::size_t count) noexcept {
   constexpr std::size_t most_bytes = std::size_t{256} * 1024;
-  // What other processes share may block them and us.
-  if (descriptor_access::record_of(to).kind() == descriptor_kind::shared) return -EINVAL;
   const used_number number(to);
   return system_calls::send_file_without_signal(*number, file, offset, std::min(count, most_bytes));
 }
 
+// Its calls would block: a standard stream, whose mode other processes share.
+static bool may_block(const stream& to) noexcept {
+  const used_number number(to);
+  const int flags = ::fcntl(*number, F_GETFL);
+  return flags >= 0 && (flags & O_NONBLOCK) == 0;
+}
+
 task<result<std::size_t>> send_file(stream& to, int file, std::uint64_t offset, std::size_t count) {
+  if (descriptor_access::record_of(to).out.was_cut()) co_return failure(errc::cut_short);
+  if (may_block(to)) co_return failure(std::errc::invalid_argument);
   std::size_t sent = 0;
   while (sent != count) {
     const long some = send_some(to, file, offset + sent, count - sent);

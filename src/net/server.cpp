@@ -35,10 +35,16 @@ class server_core::spare_number {
   int number_ = -1;
 };
 
+static std::uint64_t next_family() noexcept {
+  static constinit atomic<std::uint64_t> last{0};
+  // ORDER: relaxed, pairs with nothing: a number that nobody else gets.
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
 server_core::server_core(runtime& on, const tcp::serve_options& options)
-    : runtime_(&on), loop_(nullptr), options_(options), permits_(options.most_connections), connections_(on) {}
+    : runtime_(&on), loop_(nullptr), options_(options), family_(next_family()), permits_(options.most_connections), connections_(on) {}
 server_core::server_core(loop& on, const tcp::serve_options& options)
-    : runtime_(nullptr), loop_(&on), options_(options), permits_(options.most_connections), connections_(on) {}
+    : runtime_(nullptr), loop_(&on), options_(options), family_(next_family()), permits_(options.most_connections), connections_(on) {}
 server_core::~server_core() = default;
 
 tcp::server_counts server_core::counts() const noexcept {
@@ -107,7 +113,8 @@ task<bool> server_core::get_permit() {
 void server_core::begin_one(tcp::stream peer) noexcept try {
   // ORDER: relaxed, pairs with nothing: a number for people.
   accepted_.fetch_add(1, std::memory_order_relaxed);
-  begin(connection(*this, std::move(peer)));
+  connection one = make_connection(std::move(peer));
+  begin(std::move(one));
 } catch (const std::exception&) {
   // ORDER: relaxed, pairs with nothing: as above.
   failed_.fetch_add(1, std::memory_order_relaxed);
@@ -160,10 +167,18 @@ void server_core::notice_once_a_second(std::error_code error) noexcept {
   notice(text.data());
 }
 
+// The permit is the connection's from here on.
+server_core::connection server_core::make_connection(tcp::stream peer) try {
+  return connection(*this, std::move(peer));
+} catch (...) {
+  if (options_.most_connections != 0) permits_.release();
+  throw;
+}
+
 // --- a connection
 
 server_core::connection::connection(server_core& of, tcp::stream one) : peer(std::move(one)), of_(&of) {
-  descriptor_access::record_of(peer).belongs_to(&of);
+  descriptor_access::record_of(peer).belongs_to(of.family_);
   if (of.options_.on_error) address_ = std::make_unique<socket_address>(peer.peer_address());
   // ORDER: relaxed, pairs with nothing: the acceptor is joined before anybody waits for zero.
   of.live_.fetch_add(1, std::memory_order_relaxed);
@@ -218,7 +233,7 @@ task<shutdown_report> server_core::shutdown(shutdown_options options) {
   shutdown_report told;
   for (join_handle<>& one : acceptors_) one.cancel();
   for (join_handle<>& one : acceptors_) static_cast<void>(co_await one.join().ignoring(stop_level::kill));
-  descriptor_table::end_when_idle(this);
+  descriptor_table::end_when_idle(family_);
   const std::size_t first = connections();
   const bool drained = co_await wait_until_empty(options.drain);
   const std::size_t second = connections();

@@ -20,6 +20,7 @@
 #include <hocket/fiber/detail/round_trip.hpp>
 #include <hocket/fiber/detail/scheduled_fiber.hpp>
 #include <bit>
+#include <span>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -192,13 +193,16 @@ struct told_to_others {
   const void* data = nullptr;
   std::size_t size = 0;
   bool all = false;
+  std::span<const std::byte> list{};  // more of them, elsewhere: a list of buffers
 };
 
 template <class Op, class Options>
 told_to_others told_by(const operation<Op, Options>& what) noexcept {
   static_assert(std::has_unique_object_representations_v<Op> || alignof(Op) > sizeof(void*),
                 "hocket: an operation that a fiber waits for has no padding: see op_flag in core/detail/operation.hpp");
-  return {&what.op(), sizeof(Op)};
+  told_to_others told{&what.op(), sizeof(Op)};
+  if constexpr (requires { what.op().list_of_addresses(); }) told.list = what.op().list_of_addresses();
+  return told;
 }
 template <class A>
 told_to_others told_by(const A& what) noexcept {

@@ -7,15 +7,23 @@
 //   }
 //   std::string_view body = co_await or_return(reader.read_exactly(length));
 //
-// A view is valid until the next operation of the reader: it lies where the bytes were read to. While nothing is
-// unread, a reader of a source that lends (stream::read_borrowed()) owns no memory. So an idle connection has no
-// buffer.
+// A view is valid until the next operation of the reader: it lies where the bytes were read to. While nothing is unread,
+// a reader of a source that lends (stream::read_borrowed()) owns no memory, but for a read_exactly() of more than 16 KB.
+// So an idle connection has no buffer.
+//
+// A server tells its idle connections of its end. It knows them by wait_for_message():
+//
+//   for (;;) {
+//     const bool more = co_await or_return(reader.wait_for_message());
+//     if (!more) co_return {};
+//     auto line = co_await or_return(reader.read_line());
+//   }
 //
 // Limits. What does not fit into `most` bytes fails with message_size: the peer sends no delimiter. The bytes stay
 // unread.
 //
 // Errors: the errors of the source; end_of_stream, if it ends in the middle. The bytes before that stay in unread().
-// An operation that is cancelled, timed out or killed takes nothing: what was read stays for the next one.
+// An operation that is cancelled or timed out takes nothing: what was read stays for the next one.
 //
 // Thread safety: one operation at a time. The source outlives the reader, and is read by it alone.
 #pragma once
@@ -88,6 +96,19 @@ class buffered_reader {
     co_return some.size();
   }
 
+  // Between two messages: waits until something is unread. False: the source has ended, or the connection was idle and
+  // its server ends (stream::read_idle()).
+  task<result<bool>> wait_for_message() {
+    if (!unread().empty()) co_return true;
+    if constexpr (requires(S& from) { from.read_idle(); }) {
+      buffer_.clear();
+      result<borrowed_bytes> lent = co_await from_.read_idle();
+      if (!lent) co_return failure(lent.error());
+      co_return buffer_.hold(std::move(*lent));
+    } else {
+      co_return co_await fill();
+    }
+  }
   // Reads more from the source, behind what is unread. False: it has ended.
   task<result<bool>> fill() { return fill(0); }
 

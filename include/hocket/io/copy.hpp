@@ -4,7 +4,7 @@
 //   co_await or_return(server.shutdown_write());
 //
 // It reads no further than the sink takes: at most 16 KB are under way, so a slow sink slows the source down. While the
-// source gives nothing there is no buffer, if it lends (stream::read_borrowed()).
+// source gives nothing there is no buffer, if it lends and is copied whole.
 //
 // Errors: of the source, or of the sink. A copy that is cancelled or timed out loses what it had read and not written.
 #pragma once

@@ -30,6 +30,11 @@ class limited_stream {
   {
     return limit(of_.read_borrowed(at));
   }
+  auto read_idle(call_site at = this_call_site())
+    requires requires(S& from) { from.read_idle(call_site()); }
+  {
+    return limit(of_.read_idle(at));
+  }
   auto write_all(const_buffer from, call_site at = this_call_site()) { return limit(of_.write_all(from, at)); }
 
  private:

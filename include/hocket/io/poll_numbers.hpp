@@ -1,15 +1,17 @@
 // poll_numbers: readiness of numbers that stay somebody else's: a database client's, a resolver's, a library's.
 //
 //   std::array<pollfd, 2> wanted{pollfd{PQsocket(db), POLLIN, 0}, pollfd{bell, POLLIN, 0}};
-//   std::size_t ready = co_await or_return(within(3s, poll_numbers(wanted)));      // poll(2), but only a coroutine
-//   waits if (wanted[0].revents) PQconsumeInput(db);
+//   std::size_t ready = co_await or_return(within(3s, poll_numbers(wanted)));
+//   if (wanted[0].revents != 0) PQconsumeInput(db);
 //
-// As poll(2): `events` says what is waited for, `revents` what there is; POLLERR, POLLHUP and POLLNVAL are always told;
+// It is poll(2), but the coroutine alone waits.
+//
+// `events` says what is waited for, `revents` what there is; POLLERR, POLLHUP and POLLNVAL are always told;
 // a negative number is left out. It gives how many numbers have something to tell, at least 1. A regular file is always
 // ready. Numbers need not be non-blocking, and are not changed. The span is valid until the operation is over.
 //
-// A number may be waited for by several coroutines, on several workers, and may be one of a descriptor of hocket. Who
-// closes a number calls stop_polling() before: the system tells no waiter of a close.
+// A number may be waited for by several coroutines, on several workers, and may be one of a descriptor of hocket. Call
+// stop_polling() before a number is closed: the system tells no waiter of a close.
 //
 // Errors: operation_canceled after stop_polling(), or if the loop ends; the errors of poll(2), and of registering
 // (ENOMEM, ENOSPC, EMFILE). Cancellation and deadlines: nothing has happened, `revents` may have been written.

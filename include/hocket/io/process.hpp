@@ -6,10 +6,9 @@
 //
 // Starting. No shell is involved: {"sh", "-c", "..."} asks for one. A name without a slash is searched in the PATH of
 // this process. An error of exec(2) is the error of start(). The call blocks its thread until the program has begun, a
-// fraction of a millisecond or a few: where that is too long, call it by blocking(). The child gets
-//   - its three standard streams, as the options say: what this process has (inherit), a pipe to this object,
-//   /dev/null,
-//     where its standard output leads (to_out, for `err` alone), or a number of this process;
+// fraction of a millisecond or a few. Where that is too long, call it by blocking(), with a list that lives as long. The child gets
+//   - its three standard streams, as the options say: what this process has (inherit), a pipe to this object, /dev/null
+//     (null), where its standard output leads (to_out, for `err` alone), or a number of this process (use());
 //   - no other number of hocket's, but each number of this process that is not marked as close-on-exec;
 //   - no blocked signals, SIGPIPE with its default action, and every other signal ignored that is ignored here.
 //
@@ -21,7 +20,7 @@
 // status each time. The child is reaped by the first that asks.
 //
 // A process object that ends while its child runs leaves the child running; kill_on_destruction kills it. Such children
-// are reaped, after their end, by later calls of start(): at most those that have ended since then are zombies.
+// are reaped, after their end, by later calls of start(): at most the children are zombies that have ended since then.
 //
 // Children are known by pidfds, so a signal never reaches another process that has the child's number by now. That
 // takes Linux 5.4; before that start() gives function_not_supported. A process that ignores SIGCHLD, or waits for any

@@ -4,11 +4,14 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace hocket::inline HOCKET_ABI {
 
-// A list of texts that the caller owns: {"ls", "-l"}, a vector of strings, a span of string_views or of const char*.
+// A list of texts that the caller owns: a vector of strings, a span of string_views or of const char*. {"ls", "-l"} is one
+// for the expression of the call alone, so such a list has no name.
 class text_list {
  public:
   constexpr text_list() noexcept = default;
@@ -51,7 +54,7 @@ struct process_stream {
 struct process_options {
   process_stream in{}, out{}, err{};
   const char* directory = nullptr;   // where it runs; null: where this process does
-  text_list environment{};           // "NAME=value": added to the environment, in place of variables of these names
+  std::vector<std::string> environment{};  // "NAME=value": added to the environment, in place of variables of these names
   bool inherit_environment = true;   // false: the environment is these variables alone
   bool new_group = false;            // a process group of its own: signals of the terminal do not reach it
   bool new_session = false;          // a session of its own, without a terminal

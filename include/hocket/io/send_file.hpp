@@ -3,7 +3,8 @@
 //   std::size_t sent = co_await or_return(send_file(peer, file.number(), 0, size));
 //
 // Gives how many bytes were sent: less than `count`, if the file ends before. Errors: of sendfile(2); invalid_argument
-// for what it does not support; operation_canceled if the stream is closed meanwhile.
+// for what it does not support, as
+// standard_output(); operation_canceled if the stream is closed meanwhile.
 //
 // What is not in the system's cache is read from the disk by the thread of the coroutine, not by a driver. If that may
 // take long, run it by blocking(). Other writes to the stream wait until this one is over: the caller sees to that. A

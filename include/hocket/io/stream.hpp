@@ -20,6 +20,8 @@
 //
 //   const std::array<const_buffer, 2> parts{head, body};
 //   co_await or_return(peer.write_all(parts));
+//
+// The list of buffers, too, is the caller's until the operation is over.
 #pragma once
 #include <hocket/io/buffer.hpp>
 #include <hocket/io/descriptor.hpp>
@@ -55,7 +57,12 @@ class stream : public descriptor {
   // stream. While it waits it has no buffer. (If earlier bytes are still held then, a notice says so at check level
   // `debug`.)
   auto read_borrowed(call_site at = this_call_site()) noexcept {
-    return primitive::operation<detail::borrow_operation>(std::in_place, at, this->at());
+    return primitive::operation<detail::borrow_operation>(std::in_place, at, this->at(), false);
+  }
+  // The same, between two messages: while it waits, the connection is idle. If it belongs to a server that ends
+  // (net/serve.hpp), it gives the end of the stream.
+  auto read_idle(call_site at = this_call_site()) noexcept {
+    return primitive::operation<detail::borrow_operation>(std::in_place, at, this->at(), true);
   }
 
   // At least one byte, as soon as there is room; how many.

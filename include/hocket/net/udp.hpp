@@ -163,6 +163,10 @@ struct batch_operation : datagram_operation<batch_operation> {
     return done;
   }
 
+  std::span<const std::byte> list_of_addresses() const noexcept {
+    return std::as_bytes(std::span<const udp::datagram>(first, count));
+  }
+
   udp::datagram* first;
   std::size_t count;
 

@@ -10,7 +10,7 @@
 //   auto got = co_await or_return(far.receive_with_descriptors(buffer, room));    // got.size bytes, got.descriptors
 //   file theirs = file::adopt(room[0].release()).value();
 //
-// Who passes a number keeps it, and may close it when the operation is over. The receiver gets a number of its own for
+// A process that passes a number keeps it, and may close it when the operation is over. The receiver gets a number of its own for
 // the same open object: position and O_NONBLOCK are shared. Received numbers are closed where they end, and are not
 // inherited by programs that are started.
 //

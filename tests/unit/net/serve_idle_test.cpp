@@ -24,15 +24,18 @@ namespace {
 task<result<void>> answer_lines(tcp::stream peer, std::atomic<int>& begun) {
   ++begun;
   buffered_reader reader(peer);
-  while (auto line = co_await or_return(reader.read_line()))
-    co_await or_return(peer.write_all(std::string(*line) + "!"));
-  co_return {};
+  for (;;) {
+    const bool more = co_await or_return(reader.wait_for_message());
+    if (!more) co_return {};
+    auto line = co_await or_return(reader.read_line());
+    co_await or_return(peer.write_all(std::string(line.value_or("")) + "!"));
+  }
 }
 
 void answer_in_fiber(tcp::stream peer, std::atomic<int>& begun) {
   ++begun;
   for (;;) {
-    auto bytes = await(peer.read_borrowed());
+    auto bytes = await(peer.read_idle());
     if (!bytes || bytes->empty()) return;
     static_cast<void>(await(peer.write_all(*bytes)));
   }

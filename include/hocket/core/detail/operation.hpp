@@ -51,6 +51,9 @@
 //   const void* moves_from() const noexcept;           // only if it moves an object of the caller away while it waits.
 //                                                      // No other of a select may use the same one.
 //   const void* refers_to() const noexcept;            // only if it uses such an object otherwise
+//   std::span<const std::byte> list_of_addresses() const noexcept;
+//                                                      // only if addresses that others write to stand in memory to
+//                                                      // which it points, as a list of buffers
 //   void resumed() noexcept;                           // only if it wants to know: what begin() began is over, and was
 //                                                      // taken if it was granted. May be called again.
 //

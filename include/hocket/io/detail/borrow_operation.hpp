@@ -1,4 +1,4 @@
-// The operation of stream::read_borrowed().
+// The operation of stream::read_borrowed() and read_idle().
 #pragma once
 #include <hocket/base/fatal.hpp>
 #include <hocket/io/borrowed_bytes.hpp>
@@ -9,11 +9,14 @@ namespace hocket::inline HOCKET_ABI::detail {
 // Gives bytes in a block that is lent. A block that nobody takes (its coroutine is killed) goes back.
 struct borrow_operation : transfer_operation {
   using value_type = borrowed_bytes;
-  explicit borrow_operation(open_descriptor& of) noexcept : transfer_operation(of.in, call_kind::borrow, nullptr, 0) {}
+  borrow_operation(open_descriptor& of, bool between_messages) noexcept
+      : transfer_operation(of.in, call_kind::borrow, nullptr, 0) {
+    idle = between_messages;
+  }
 
   bool try_now() noexcept {
     if (transfer_operation::try_now()) return true;
-    if (!side->of().ends_when_idle()) [[likely]]
+    if (idle == 0 || !side->of().ends_when_idle()) [[likely]]
       return false;
     ended = true;
     return true;

@@ -17,6 +17,6 @@ std::uint64_t tag_of(const open_descriptor& one) noexcept;
 open_descriptor* find(std::uint64_t tag) noexcept;
 
 // open_descriptor::end_when_idle() of all. Any thread.
-void end_when_idle(const void* family) noexcept;
+void end_when_idle(std::uint64_t family) noexcept;
 
 }  // namespace hocket::inline HOCKET_ABI::detail::descriptor_table

@@ -80,13 +80,13 @@ class open_descriptor {
   bool enter_number() noexcept;
   void leave_number() noexcept { direction_closed(); }
   // Whose it is: a server's, that ends all of its connections. Before others know the descriptor.
-  void belongs_to(const void* family) noexcept {
+  void belongs_to(std::uint64_t family) noexcept {
     // ORDER: relaxed, pairs with nothing: see end_when_idle().
     family_.store(family, std::memory_order_relaxed);
   }
   // Any thread, also of a descriptor that is not in use. If it belongs there: a read for bytes to lend that would wait,
   // or waits, gives the end of the stream.
-  void end_when_idle(const void* family) noexcept;
+  void end_when_idle(std::uint64_t family) noexcept;
   bool ends_when_idle() const noexcept {
     // ORDER: relaxed, ordered by the edge that end_when_idle() tells: the call after it sees this.
     return ends_when_idle_.load(std::memory_order_relaxed);
@@ -163,7 +163,7 @@ class open_descriptor {
   primitive::atomic<bool> closed_{false};
 
   primitive::atomic<descriptor_kind> kind_{descriptor_kind::other};
-  primitive::atomic<const void*> family_{nullptr};
+  primitive::atomic<std::uint64_t> family_{0};
   primitive::atomic<std::uint32_t> generation_{0};
   primitive::atomic<std::uint32_t> uses_{0};        // the owner, and the directions together
   primitive::atomic<std::uint32_t> directions_{0};  // that are not closed, and calls that are no transfers

@@ -2,6 +2,7 @@
 #pragma once
 #include <hocket/base/result.hpp>
 #include <hocket/io/detail/open_descriptor.hpp>
+#include <span>
 
 namespace hocket::inline HOCKET_ABI::detail {
 
@@ -50,6 +51,7 @@ struct bytes_operation : transfer_operation {
 
   bool try_now() noexcept { return size == 0 || transfer_operation::try_now(); }
   bool has_it() const noexcept { return ended != 0; }
+  std::span<const std::byte> list_of_addresses() const noexcept;
   result<std::size_t> take() noexcept {
     if (error != 0) [[unlikely]]
       return failure_of_transfer(error);

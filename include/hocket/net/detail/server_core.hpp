@@ -77,6 +77,7 @@ class server_core {
   task<> accept_at(std::size_t door);
   task<bool> get_permit();
   void begin_one(tcp::stream peer) noexcept;
+  connection make_connection(tcp::stream peer);
   void serve_rest(tcp::listener& door) noexcept;
   task<bool> recover(tcp::listener& door, spare_number& spare, std::error_code error);
   void notice_once_a_second(std::error_code error) noexcept;
@@ -88,6 +89,7 @@ class server_core {
   runtime* const runtime_;
   loop* const loop_;
   const tcp::serve_options options_;
+  const std::uint64_t family_;  // of the descriptors of its connections
   socket_address address_;
   std::vector<tcp::listener> doors_;
   semaphore permits_;
