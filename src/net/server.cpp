@@ -42,9 +42,19 @@ static std::uint64_t next_family() noexcept {
 }
 
 server_core::server_core(runtime& on, const tcp::serve_options& options)
-    : runtime_(&on), loop_(nullptr), options_(options), family_(next_family()), permits_(options.most_connections), connections_(on) {}
+    : runtime_(&on),
+      loop_(nullptr),
+      options_(options),
+      family_(next_family()),
+      permits_(options.most_connections),
+      connections_(on) {}
 server_core::server_core(loop& on, const tcp::serve_options& options)
-    : runtime_(nullptr), loop_(&on), options_(options), family_(next_family()), permits_(options.most_connections), connections_(on) {}
+    : runtime_(nullptr),
+      loop_(&on),
+      options_(options),
+      family_(next_family()),
+      permits_(options.most_connections),
+      connections_(on) {}
 server_core::~server_core() = default;
 
 tcp::server_counts server_core::counts() const noexcept {

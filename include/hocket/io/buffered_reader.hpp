@@ -7,9 +7,9 @@
 //   }
 //   std::string_view body = co_await or_return(reader.read_exactly(length));
 //
-// A view is valid until the next operation of the reader: it lies where the bytes were read to. While nothing is unread,
-// a reader of a source that lends (stream::read_borrowed()) owns no memory, but for a read_exactly() of more than 16 KB.
-// So an idle connection has no buffer.
+// A view is valid until the next operation of the reader: it lies where the bytes were read to. While nothing is
+// unread, a reader of a source that lends (stream::read_borrowed()) owns no memory, but for a read_exactly() of more
+// than 16 KB. So an idle connection has no buffer.
 //
 // A server tells its idle connections of its end. It knows them by wait_for_message():
 //

@@ -6,7 +6,8 @@
 //
 // Starting. No shell is involved: {"sh", "-c", "..."} asks for one. A name without a slash is searched in the PATH of
 // this process. An error of exec(2) is the error of start(). The call blocks its thread until the program has begun, a
-// fraction of a millisecond or a few. Where that is too long, call it by blocking(), with a list that lives as long. The child gets
+// fraction of a millisecond or a few. Where that is too long, call it by blocking(), with a list that lives as long.
+// The child gets
 //   - its three standard streams, as the options say: what this process has (inherit), a pipe to this object, /dev/null
 //     (null), where its standard output leads (to_out, for `err` alone), or a number of this process (use());
 //   - no other number of hocket's, but each number of this process that is not marked as close-on-exec;

@@ -10,8 +10,8 @@
 
 namespace hocket::inline HOCKET_ABI {
 
-// A list of texts that the caller owns: a vector of strings, a span of string_views or of const char*. {"ls", "-l"} is one
-// for the expression of the call alone, so such a list has no name.
+// A list of texts that the caller owns: a vector of strings, a span of string_views or of const char*. {"ls", "-l"} is
+// one for the expression of the call alone, so such a list has no name.
 class text_list {
  public:
   constexpr text_list() noexcept = default;
@@ -53,8 +53,9 @@ struct process_stream {
 // What may be said of a child process.
 struct process_options {
   process_stream in{}, out{}, err{};
-  const char* directory = nullptr;   // where it runs; null: where this process does
-  std::vector<std::string> environment{};  // "NAME=value": added to the environment, in place of variables of these names
+  const char* directory = nullptr;  // where it runs; null: where this process does
+  std::vector<std::string>
+      environment{};                 // "NAME=value": added to the environment, in place of variables of these names
   bool inherit_environment = true;   // false: the environment is these variables alone
   bool new_group = false;            // a process group of its own: signals of the terminal do not reach it
   bool new_session = false;          // a session of its own, without a terminal

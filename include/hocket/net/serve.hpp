@@ -28,8 +28,8 @@
 //
 // The end. shutdown(), run_until(): refuse (what waits in the system's queue is served, as far as the limit allows,
 // then the listeners are closed), end what is idle, drain, cancel, kill, each in its time, and a report. A connection
-// is idle if it waits by read_idle(), or by the wait_for_message() of a buffered_reader: it reads the end of the stream,
-// now or when it comes to that. The server cannot tell for other reads. Their connections end by the cancel.
+// is idle if it waits by read_idle(), or by the wait_for_message() of a buffered_reader: it reads the end of the
+// stream, now or when it comes to that. The server cannot tell for other reads. Their connections end by the cancel.
 // The destructor of a server that runs kills; on a runtime it waits for the end of all connections, and on a loop it
 // runs the loop for that.
 //

@@ -10,9 +10,9 @@
 //   auto got = co_await or_return(far.receive_with_descriptors(buffer, room));    // got.size bytes, got.descriptors
 //   file theirs = file::adopt(room[0].release()).value();
 //
-// A process that passes a number keeps it, and may close it when the operation is over. The receiver gets a number of its own for
-// the same open object: position and O_NONBLOCK are shared. Received numbers are closed where they end, and are not
-// inherited by programs that are started.
+// A process that passes a number keeps it, and may close it when the operation is over. The receiver gets a number of
+// its own for the same open object: position and O_NONBLOCK are shared. Received numbers are closed where they end, and
+// are not inherited by programs that are started.
 //
 // Descriptors travel with the first of the bytes that they are sent with. A read by other operations (read_some())
 // stops behind that byte's message, and drops the descriptors. So the two sides agree on where some come.
