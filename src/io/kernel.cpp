@@ -1,4 +1,5 @@
 #include <hocket/io/buffer.hpp>
+#include <hocket/io/detail/accept.hpp>
 #include <hocket/io/detail/lending.hpp>
 #include <hocket/io/detail/message.hpp>
 #include <hocket/io/detail/open_descriptor.hpp>
@@ -184,9 +185,7 @@ bool concerns_one_connection(long error) noexcept {
 }
 
 call_end accept(const open_descriptor& at, transfer& what) noexcept {
-  long got = 0;
-  do got = system_calls::told(::accept4(at.number(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-  while (got < 0 && concerns_one_connection(got));
+  const long got = accept_number(at.number());
   if (got < 0) return failed(what, got);
   what.done = static_cast<std::size_t>(got);
   return ended(what, call_end::done);
@@ -329,6 +328,13 @@ call_end look(const open_descriptor& at, transfer& what) noexcept {
 }
 
 }  // namespace
+
+long accept_number(int listener) noexcept {
+  long got = 0;
+  do got = system_calls::told(::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  while (got < 0 && concerns_one_connection(got));
+  return got;
+}
 
 kernel& kernel::instance() noexcept {
   static constinit kernel one;

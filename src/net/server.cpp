@@ -1,4 +1,5 @@
 #include <hocket/base/clock.hpp>
+#include <hocket/base/detail/mutex.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/io/detail/descriptor_table.hpp>
@@ -19,20 +20,73 @@ using namespace std::chrono_literals;
 
 namespace detail {
 
-// A descriptor that is given up when there are no others, so that a connection can be accepted and closed.
+using primitive::locked;
+
+// A descriptor that is given up when there are no others, so that connections can be accepted and closed. All acceptors
+// of a server share it.
+//
+// Hazard. If one acceptor gives the spare up, then another one may accept a connection with its number, because numbers
+// belong to the process. Nobody would get the number back, and no connection could be refused until one ends. Prevented
+// by `missing_`: it is set before the spare is given up, and an acceptor that finds it set after an accept makes the
+// number of its connection the spare.
 class server_core::spare_number {
  public:
+  struct refusals {
+    std::size_t count = 0;
+    bool all = false;  // nothing more waits
+  };
+
   spare_number() noexcept { take(); }
   spare_number(const spare_number&) = delete;
   spare_number& operator=(const spare_number&) = delete;
-  ~spare_number() { give(); }
-  void take() noexcept { number_ = ::open("/dev/null", O_RDONLY | O_CLOEXEC); }
-  void give() noexcept {
-    if (number_ >= 0) ::close(std::exchange(number_, -1));
+  ~spare_number() {
+    if (number_ >= 0) ::close(number_);
+  }
+
+  // After an accept. False: there was no spare, and the connection is closed for it.
+  bool is_there_beside(tcp::stream& accepted) noexcept {
+    // ORDER: acquire, pairs with the store in refuse_at(): the number of the connection was given up behind it, and the
+    // system orders the two.
+    if (!missing_.load(std::memory_order_acquire)) return true;
+    locked guard(mutex_);
+    if (take()) return true;
+    accepted.close();
+    take();
+    return false;
+  }
+
+  // Accepts and closes what waits at the door, as long as there is a spare.
+  refusals refuse_at(tcp::listener& door) noexcept {
+    locked guard(mutex_);
+    refusals told;
+    if (!take()) return told;
+    // ORDER: release, pairs with the load in is_there_beside(): see there.
+    missing_.store(true, std::memory_order_release);
+    ::close(std::exchange(number_, -1));
+    for (; told.count != most_at_once; ++told.count) {
+      const result<tcp::stream> shed = door.try_accept();
+      if (shed) continue;
+      told.all = shed.error() == std::errc::resource_unavailable_try_again;
+      break;
+    }
+    take();
+    return told;
   }
 
  private:
-  int number_ = -1;
+  static constexpr std::size_t most_at_once = 64;
+
+  // Under the mutex. Whether there is a spare.
+  bool take() noexcept {
+    if (number_ < 0) number_ = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    // ORDER: relaxed, pairs with nothing: an acceptor that reads an old value looks again under the mutex.
+    missing_.store(number_ < 0, std::memory_order_relaxed);
+    return number_ >= 0;
+  }
+
+  primitive::thread_mutex mutex_;
+  int number_ = -1;  // guarded by the mutex
+  atomic<bool> missing_{false};
 };
 
 static std::uint64_t next_family() noexcept {
@@ -67,6 +121,7 @@ tcp::server_counts server_core::counts() const noexcept {
 
 std::error_code server_core::open(const socket_address& address) {
   if (const std::error_code error = open_doors(address)) return over_ = true, error;
+  spare_ = std::make_unique<spare_number>();
   for (std::size_t i = 0; i < doors_.size(); ++i) {
     const spawn_options options{.name = "acceptor"};
     if (runtime_) {
@@ -98,11 +153,15 @@ std::error_code server_core::open_doors(const socket_address& address) {
 
 task<> server_core::accept_at(std::size_t index) {
   tcp::listener& door = doors_[index];
-  spare_number spare;
   for (bool goes_on = true; goes_on;) {
     result<tcp::stream> peer = co_await door.accept();
     if (!peer) {
-      goes_on = co_await recover(door, spare, peer.error());
+      goes_on = co_await recover(door, peer.error());
+      continue;
+    }
+    if (!spare_->is_there_beside(*peer)) {
+      // ORDER: relaxed, pairs with nothing: a number for people.
+      refused_.fetch_add(1, std::memory_order_relaxed);
       continue;
     }
     goes_on = co_await get_permit();
@@ -148,21 +207,28 @@ void server_core::serve_rest(tcp::listener& door) noexcept {
 }
 
 // After an error of accept. False: there will be no more connections.
-task<bool> server_core::recover(tcp::listener& door, spare_number& spare, std::error_code error) {
+task<bool> server_core::recover(tcp::listener& door, std::error_code error) {
   if (error == std::errc::operation_canceled || error == std::errc::bad_file_descriptor) co_return false;
   notice_once_a_second(error);
   duration pause = 100ms;
   if (error == std::errc::too_many_files_open || error == std::errc::too_many_files_open_in_system) {
-    spare.give();
-    {
-      const result<tcp::stream> shed = door.try_accept();
-      // ORDER: relaxed, pairs with nothing: a number for people.
-      if (shed) refused_.fetch_add(1, std::memory_order_relaxed);
-    }
-    spare.take();
+    const spare_number::refusals told = spare_->refuse_at(door);
+    // ORDER: relaxed, pairs with nothing: a number for people.
+    refused_.fetch_add(told.count, std::memory_order_relaxed);
+    if (told.all) co_return co_await wait_for_connection(door);
     pause = 1ms;
   }
   const waited slept = co_await sleep_for(pause);
+  co_return slept.has_value();
+}
+
+// Without descriptors accept fails, whether a connection waits or not.
+task<bool> server_core::wait_for_connection(tcp::listener& door) {
+  const result<void> ready = co_await door.readable();
+  if (ready) co_return true;
+  if (ready.error() == std::errc::operation_canceled || ready.error() == std::errc::bad_file_descriptor)
+    co_return false;
+  const waited slept = co_await sleep_for(100ms);
   co_return slept.has_value();
 }
 
@@ -170,7 +236,9 @@ void server_core::notice_once_a_second(std::error_code error) noexcept {
   const std::int64_t present =
       std::chrono::duration_cast<std::chrono::seconds>(steady_clock().now().time_since_epoch()).count();
   // ORDER: relaxed, pairs with nothing: of several acceptors one tells.
-  if (noticed_.exchange(present, std::memory_order_relaxed) == present) return;
+  std::int64_t last = noticed_.load(std::memory_order_relaxed);
+  // ORDER: relaxed, as above. An acceptor that was delayed must not set the second back.
+  if (present <= last || !noticed_.compare_exchange_strong(last, present, std::memory_order_relaxed)) return;
   std::array<char, 256> text{};
   std::snprintf(text.data(), text.size(), "a server at %.100s cannot accept connections: %.80s",
                 address_.to_string().c_str(), error.message().c_str());
@@ -243,6 +311,7 @@ task<shutdown_report> server_core::shutdown(shutdown_options options) {
   shutdown_report told;
   for (join_handle<>& one : acceptors_) one.cancel();
   for (join_handle<>& one : acceptors_) static_cast<void>(co_await one.join().ignoring(stop_level::kill));
+  spare_.reset();
   descriptor_table::end_when_idle(family_);
   const std::size_t first = connections();
   const bool drained = co_await wait_until_empty(options.drain);

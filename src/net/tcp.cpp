@@ -1,3 +1,4 @@
+#include <hocket/io/detail/accept.hpp>
 #include <hocket/net/tcp.hpp>
 
 #include "net/socket_calls.hpp"
@@ -93,9 +94,9 @@ result<listener> listener::bind(const socket_address& to, const listen_options& 
 
 result<stream> listener::try_accept() noexcept {
   const used_number door(*this);
-  const int got = ::accept4(*door, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-  if (got < 0) return failure_of_transfer(errno);
-  result<descriptor> made = descriptor_of_socket(got, is_tcp_);
+  const long got = accept_number(*door);
+  if (got < 0) return failure_of_transfer(static_cast<int>(-got));
+  result<descriptor> made = descriptor_of_socket(static_cast<int>(got), is_tcp_);
   if (!made) return failure(made.error());
   return stream(std::move(*made));
 }

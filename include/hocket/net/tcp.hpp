@@ -76,7 +76,8 @@ class listener : public descriptor {
     return primitive::operation<detail::accept_operation<stream>>(std::in_place, at, this->at(), is_tcp_);
   }
 
-  // The next connection, if one waits: resource_unavailable_try_again. Never suspends.
+  // The next connection, if one waits. Never suspends. Errors: as accept(); resource_unavailable_try_again if none
+  // waits.
   result<stream> try_accept() noexcept;
 
   socket_address local_address() const noexcept;

@@ -79,7 +79,8 @@ class server_core {
   void begin_one(tcp::stream peer) noexcept;
   connection make_connection(tcp::stream peer);
   void serve_rest(tcp::listener& door) noexcept;
-  task<bool> recover(tcp::listener& door, spare_number& spare, std::error_code error);
+  task<bool> recover(tcp::listener& door, std::error_code error);
+  task<bool> wait_for_connection(tcp::listener& door);
   void notice_once_a_second(std::error_code error) noexcept;
   task<shutdown_report> await_signal(signal_set& asked, shutdown_options options);
   task<bool> wait_until_empty(duration at_most);
@@ -92,6 +93,7 @@ class server_core {
   const std::uint64_t family_;  // of the descriptors of its connections
   socket_address address_;
   std::vector<tcp::listener> doors_;
+  std::unique_ptr<spare_number> spare_;  // while there are acceptors
   semaphore permits_;
   atomic<std::size_t> live_{0}, accepted_{0}, failed_{0}, refused_{0};
   atomic<bool> ending_{false};

@@ -1,0 +1,11 @@
+// accept(2), for what waits for connections and for what does not wait.
+#pragma once
+#include <hocket/base/detail/platform/config.hpp>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+// The number of the next connection at a listener, which does not block and is not inherited; an error number below 0.
+// Errors of single connections and of their networks are passed over.
+long accept_number(int listener) noexcept;
+
+}  // namespace hocket::inline HOCKET_ABI::detail
