@@ -1,6 +1,7 @@
 // What a connection does at its edges: half-closed sides, empty buffers, deadlines that have passed, queues of
 // listeners that are closed, many writers, and time limits that race with bytes.
 #include <hocket/coro/spawn.hpp>
+#include <hocket/io/copy.hpp>
 #include <hocket/io/read_all.hpp>
 #include <hocket/net/tcp.hpp>
 #include <hocket/runtime/loop.hpp>
@@ -41,6 +42,13 @@ task<int> read_impatiently(stream& from, int count) {
     ++right;
   }
   co_return right;
+}
+
+// One direction of a proxy.
+task<std::size_t> carry(tcp::stream& from, tcp::stream& to) {
+  const result<std::size_t> copied = co_await copy(from, to);
+  static_cast<void>(to.shutdown_write());
+  co_return copied.value_or(0);
 }
 
 }  // namespace
@@ -166,4 +174,34 @@ TEST_CASE("all that accept at a listener are told when it is closed") {
     const std::error_code told = sync_wait(one);
     CHECK((told == std::errc::operation_canceled || told == std::errc::bad_file_descriptor));
   }
+}
+
+TEST_CASE("a proxy carries both directions, one beside the other that is full, and each end by itself") {
+  loop lp;
+  tcp_pair left = make_tcp_pair(), right = make_tcp_pair();
+  auto to_right = spawn(lp, carry, std::ref(left.far), std::ref(right.near));
+  auto to_left = spawn(lp, carry, std::ref(right.near), std::ref(left.far));
+  auto floods = spawn(lp, write_block, std::ref(left.near), 'f', std::size_t{20'000'000});
+  while (!waits(left.near)) lp.poll();
+  auto answer = spawn(lp, [&]() -> task<std::string> {
+    std::string words(5, ' ');
+    static_cast<void>(co_await left.near.read_exactly(words));
+    co_return words;
+  });
+  sync_wait(right.far.write_all("hello")).value();
+  lp.run_until(answer);
+  CHECK(sync_wait(answer) == "hello");
+  CHECK(right.far.shutdown_write().has_value());
+  lp.run_until(to_left);
+  CHECK(sync_wait(to_left) == 5);
+  auto rest = spawn(lp, [&]() -> task<std::size_t> {
+    co_return (co_await read_all(right.far, std::size_t{1} << 25)).value_or("").size();
+  });
+  lp.run_until(floods);
+  CHECK(sync_wait(floods));
+  left.near.close();
+  lp.run_until(rest);
+  CHECK(sync_wait(rest) == 20'000'000);
+  lp.run_until(to_right);
+  CHECK(sync_wait(to_right) == 20'000'000);
 }
