@@ -30,12 +30,9 @@ using primitive::locked;
 // by `missing_`: it is set before the spare is given up, and an acceptor that finds it set after an accept makes the
 // number of its connection the spare.
 class server_core::spare_number {
- public:
-  struct refusals {
-    std::size_t count = 0;
-    bool all = false;  // nothing more waits
-  };
+  using counter = atomic<std::size_t>;
 
+ public:
   spare_number() noexcept { take(); }
   spare_number(const spare_number&) = delete;
   spare_number& operator=(const spare_number&) = delete;
@@ -43,39 +40,39 @@ class server_core::spare_number {
     if (number_ >= 0) ::close(number_);
   }
 
-  // After an accept. False: there was no spare, and the connection is closed for it.
-  bool is_there_beside(tcp::stream& accepted) noexcept {
-    // ORDER: acquire, pairs with the store in refuse_at(): the number of the connection was given up behind it, and the
-    // system orders the two.
+  // After an accept. False: there was no spare, and the connection is refused for it.
+  bool is_there_beside(tcp::stream& accepted, counter& refused) noexcept {
+    // ORDER: acquire, pairs with the store in refuse_one(): the number of the connection was given up behind it, and
+    // the system orders the two.
     if (!missing_.load(std::memory_order_acquire)) return true;
     locked guard(mutex_);
     if (take()) return true;
+    // ORDER: relaxed, pairs with nothing: a number for people.
+    refused.fetch_add(1, std::memory_order_relaxed);
     accepted.close();
     take();
     return false;
   }
 
-  // Accepts and closes what waits at the door, as long as there is a spare.
-  refusals refuse_at(tcp::listener& door) noexcept {
+  // Accepts and closes one connection. False: none waits, or there is no spare.
+  bool refuse_one(tcp::listener& door, counter& refused) noexcept {
     locked guard(mutex_);
-    refusals told;
-    if (!take()) return told;
+    if (!take()) return false;
+    bool found = false;
     // ORDER: release, pairs with the load in is_there_beside(): see there.
     missing_.store(true, std::memory_order_release);
     ::close(std::exchange(number_, -1));
-    for (; told.count != most_at_once; ++told.count) {
+    {
       const result<tcp::stream> shed = door.try_accept();
-      if (shed) continue;
-      told.all = shed.error() == std::errc::resource_unavailable_try_again;
-      break;
+      found = shed.has_value();
+      // ORDER: relaxed, pairs with nothing: a number for people.
+      if (found) refused.fetch_add(1, std::memory_order_relaxed);
     }
     take();
-    return told;
+    return found;
   }
 
  private:
-  static constexpr std::size_t most_at_once = 64;
-
   // Under the mutex. Whether there is a spare.
   bool take() noexcept {
     if (number_ < 0) number_ = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -155,20 +152,19 @@ task<> server_core::accept_at(std::size_t index) {
   tcp::listener& door = doors_[index];
   for (bool goes_on = true; goes_on;) {
     result<tcp::stream> peer = co_await door.accept();
-    if (!peer) {
-      goes_on = co_await recover(door, peer.error());
-      continue;
-    }
-    if (!spare_->is_there_beside(*peer)) {
-      // ORDER: relaxed, pairs with nothing: a number for people.
-      refused_.fetch_add(1, std::memory_order_relaxed);
-      continue;
-    }
-    goes_on = co_await get_permit();
-    if (goes_on) begin_one(std::move(*peer));
+    if (peer) goes_on = co_await take_in(std::move(*peer));
+    else goes_on = co_await recover(door, peer.error());
   }
   serve_rest(door);
   door.close();
+}
+
+// False: there will be no more connections; so with the next ones.
+task<bool> server_core::take_in(tcp::stream peer) {
+  if (!spare_->is_there_beside(peer, refused_)) co_return true;
+  const bool may_begin = co_await get_permit();
+  if (may_begin) begin_one(std::move(peer));
+  co_return may_begin;
 }
 
 // The connection gives it back.
@@ -206,29 +202,32 @@ void server_core::serve_rest(tcp::listener& door) noexcept {
   }
 }
 
-// After an error of accept. False: there will be no more connections.
+static bool is_gone(std::error_code error) noexcept {
+  return error == std::errc::operation_canceled || error == std::errc::bad_file_descriptor;
+}
+static bool lacks_descriptors(std::error_code error) noexcept {
+  return error == std::errc::too_many_files_open || error == std::errc::too_many_files_open_in_system;
+}
+
+// After an error of accept.
 task<bool> server_core::recover(tcp::listener& door, std::error_code error) {
-  if (error == std::errc::operation_canceled || error == std::errc::bad_file_descriptor) co_return false;
+  if (is_gone(error)) co_return false;
   notice_once_a_second(error);
-  duration pause = 100ms;
-  if (error == std::errc::too_many_files_open || error == std::errc::too_many_files_open_in_system) {
-    const spare_number::refusals told = spare_->refuse_at(door);
-    // ORDER: relaxed, pairs with nothing: a number for people.
-    refused_.fetch_add(told.count, std::memory_order_relaxed);
-    if (told.all) co_return co_await wait_for_connection(door);
-    pause = 1ms;
-  }
-  const waited slept = co_await sleep_for(pause);
+  if (lacks_descriptors(error)) co_return co_await serve_or_refuse(door);
+  const waited slept = co_await sleep_for(100ms);
   co_return slept.has_value();
 }
 
-// Without descriptors accept fails, whether a connection waits or not.
-task<bool> server_core::wait_for_connection(tcp::listener& door) {
+// Without descriptors accept fails, whether a connection waits or not. So one is waited for, and tried once more: it
+// may have come after there were descriptors again. The wait fails if this worker has not waited before: its epoll
+// takes descriptors, too.
+task<bool> server_core::serve_or_refuse(tcp::listener& door) {
   const result<void> ready = co_await door.readable();
-  if (ready) co_return true;
-  if (ready.error() == std::errc::operation_canceled || ready.error() == std::errc::bad_file_descriptor)
-    co_return false;
-  const waited slept = co_await sleep_for(100ms);
+  if (!ready && is_gone(ready.error())) co_return false;
+  result<tcp::stream> peer = door.try_accept();
+  if (peer) co_return co_await take_in(std::move(*peer));
+  if (lacks_descriptors(peer.error()) && spare_->refuse_one(door, refused_)) co_return true;
+  const waited slept = co_await sleep_for(1ms);
   co_return slept.has_value();
 }
 

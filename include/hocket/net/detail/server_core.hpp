@@ -75,12 +75,13 @@ class server_core {
   class spare_number;
   std::error_code open_doors(const socket_address& address);
   task<> accept_at(std::size_t door);
+  task<bool> take_in(tcp::stream peer);
   task<bool> get_permit();
   void begin_one(tcp::stream peer) noexcept;
   connection make_connection(tcp::stream peer);
   void serve_rest(tcp::listener& door) noexcept;
   task<bool> recover(tcp::listener& door, std::error_code error);
-  task<bool> wait_for_connection(tcp::listener& door);
+  task<bool> serve_or_refuse(tcp::listener& door);
   void notice_once_a_second(std::error_code error) noexcept;
   task<shutdown_report> await_signal(signal_set& asked, shutdown_options options);
   task<bool> wait_until_empty(duration at_most);

@@ -66,19 +66,19 @@ TEST_CASE("a server lives on when accept fails, whatever the error is (fault 43)
   on_notice(before);
 }
 
-TEST_CASE("a server without descriptors for one connection refuses it, and serves the next (fault 43)") {
+// There may be descriptors again when a connection waits.
+TEST_CASE("a server that lacks descriptors tries once more before it refuses a connection (fault 43)") {
   const notice_handler before = on_notice([](const char*) noexcept {});
   {
     runtime rt({.workers = 1});
     auto server = tcp::serve(rt, "127.0.0.1:0", echo).value();
     for (const int error : {EMFILE, ENFILE}) {
-      const std::size_t refused = server.counts().refused;
       fail_call(called::accept4, 1, error);
-      CHECK_FALSE(is_served(server));
-      CHECK(server.counts().refused == refused + 1);
       CHECK(is_served(server));
+      CHECK(calls_made() > 1);
     }
     fail_call(called::count, 0, 0);
+    CHECK(server.counts().refused == 0);
   }
   on_notice(before);
 }
