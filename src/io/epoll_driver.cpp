@@ -74,11 +74,11 @@ result<io_driver*> epoll_driver::here() noexcept {
 result<number_watch*> epoll_driver::watch_here() noexcept {
   const result<epoll_driver*> found = detail::driver_here(kind());
   if (!found) return failure(found.error());
-  return (*found)->watch();
+  return (*found)->numbers();
 }
 
 // By the owner.
-result<number_watch*> epoll_driver::watch() noexcept {
+result<number_watch*> epoll_driver::numbers() noexcept {
   if (number_watch* const made = made_watch()) return made;
   const int epoll = ::epoll_create1(EPOLL_CLOEXEC);
   if (epoll < 0) return failure(std::error_code(errno, std::system_category()));

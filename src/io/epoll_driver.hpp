@@ -50,9 +50,9 @@ class epoll_driver final : public io_driver {
   void stop_watching(open_descriptor& one) noexcept override;
   void ring() noexcept override;
 
-  result<number_watch*> watch() noexcept;
+  result<number_watch*> numbers() noexcept;
   number_watch* made_watch() const noexcept {
-    // ORDER: acquire, pairs with the store in watch(): an assistant finds it whole.
+    // ORDER: acquire, pairs with the store in numbers(): an assistant finds it whole.
     return watch_.load(std::memory_order_acquire);
   }
   void collect(const timespec* limit) noexcept;

@@ -12,9 +12,9 @@ using namespace detail;
 
 // An error number below 0, if it sends nothing.
 static long send_some(const stream& to, int file, std::uint64_t offset, std::size_t count) noexcept {
-  constexpr std::size_t most_bytes = std::size_t{256} * 1024;
+  constexpr std::size_t most_in_one_call = std::size_t{256} * 1024;
   const used_number number(to);
-  return system_calls::send_file_without_signal(*number, file, offset, std::min(count, most_bytes));
+  return system_calls::send_file_without_signal(*number, file, offset, std::min(count, most_in_one_call));
 }
 
 // Its calls would block: a standard stream, whose mode other processes share.
