@@ -1,5 +1,6 @@
 #include <hocket/io/buffer.hpp>
 #include <hocket/io/detail/accept.hpp>
+#include <hocket/io/detail/descriptor_table.hpp>
 #include <hocket/io/detail/lending.hpp>
 #include <hocket/io/detail/message.hpp>
 #include <hocket/io/detail/open_descriptor.hpp>
@@ -187,8 +188,13 @@ bool concerns_one_connection(long error) noexcept {
 call_end accept(const open_descriptor& at, transfer& what) noexcept {
   const long got = accept_number(at.number());
   if (got < 0) return failed(what, got);
-  what.done = static_cast<std::size_t>(got);
-  return ended(what, call_end::done);
+  const int number = static_cast<int>(got);
+  what.data = descriptor_table::take(kernel::instance(), number,
+                                     what.size != 0 ? descriptor_kind::stream : descriptor_kind::socket);
+  if (what.data) return ended(what, call_end::done);
+  ::close(number);
+  what.fail(ENOMEM);
+  return call_end::done;
 }
 
 // Asked again, the system tells how far it is. (SO_ERROR is 0 while it is under way, too.)

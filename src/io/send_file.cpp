@@ -14,6 +14,7 @@ using namespace detail;
 static long send_some(const stream& to, int file, std::uint64_t offset, std::size_t count) noexcept {
   constexpr std::size_t most_in_one_call = std::size_t{256} * 1024;
   const used_number number(to);
+  if (number.is_open() && *number < 0) return -EOPNOTSUPP;
   return system_calls::send_file_without_signal(*number, file, offset, std::min(count, most_in_one_call));
 }
 

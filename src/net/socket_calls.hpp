@@ -8,6 +8,8 @@
 
 namespace hocket::inline HOCKET_ABI::detail {
 
+// --- on a number that is no descriptor yet
+
 inline result<void> told_of(int returned) noexcept {
   if (returned != 0) return failure_of_transfer(errno);
   return {};
@@ -17,20 +19,32 @@ template <class T>
 result<void> set_option(int number, int level, int name, const T& value) noexcept {
   return told_of(::setsockopt(number, level, name, &value, sizeof value));
 }
-template <class T>
-result<void> set_option(const descriptor& of, int level, int name, const T& value) noexcept {
+
+// --- by the backend of a descriptor
+
+// `call` gives an error number, or 0.
+template <class Call>
+result<void> by_backend(const descriptor& of, Call call) noexcept {
   const used_number number(of);
-  return set_option(*number, level, name, value);
+  const int error = number.is_open() ? call(number.record().system(), number.record()) : EBADF;
+  if (error != 0) return failure_of_transfer(error);
+  return {};
 }
 
-// By getsockname or getpeername. Invalid: there is none.
-template <class Get>
-socket_address address_by(Get get, const descriptor& of) noexcept {
-  const used_number number(of);
+template <class T>
+result<void> set_option(const descriptor& of, int level, int name, const T& value) noexcept {
+  return by_backend(of, [&](backend& by, open_descriptor& at) noexcept {
+    return by.set_option(at, level, name, &value, sizeof value);
+  });
+}
+
+// Invalid: there is none.
+inline socket_address address_of(const descriptor& of, socket_side which) noexcept {
   sockaddr_storage address{};
-  socklen_t size = sizeof address;
-  if (get(*number, reinterpret_cast<sockaddr*>(&address), &size) != 0) return {};
-  return socket_address(&address, size);
+  std::size_t size = sizeof address;
+  const result<void> told = by_backend(
+      of, [&](backend& by, open_descriptor& at) noexcept { return by.address_of(at, which, &address, size); });
+  return told ? socket_address(&address, size) : socket_address();
 }
 
 }  // namespace hocket::inline HOCKET_ABI::detail

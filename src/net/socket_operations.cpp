@@ -31,6 +31,20 @@ int prepare(int number, const socket_address& to, const socket_address& from, bo
                                                                                                              : errno;
 }
 
+class kernel_opener final : public socket_opener {
+ public:
+  open_descriptor* open(const socket_address& to, const socket_address& from, bool no_delay,
+                        int& error) noexcept override {
+    const int number = new_socket(to, SOCK_STREAM);
+    if (number < 0) return error = -number, nullptr;
+    error = prepare(number, to, from, no_delay);
+    if (error != 0) return ::close(number), nullptr;
+    result<descriptor> made = descriptor_of_socket(number, to.kind() != socket_address::family::unix_path);
+    if (!made) return error = made.error().value(), nullptr;
+    return descriptor_access::release(*made);
+  }
+};
+
 }  // namespace
 
 int new_socket(const socket_address& for_address, int type) noexcept {
@@ -48,15 +62,9 @@ result<descriptor> descriptor_of_socket(int number, bool tcp) noexcept {
   return made;
 }
 
-open_descriptor* open_to_connect(const socket_address& to, const socket_address& from, bool no_delay,
-                                 int& error) noexcept {
-  const int number = new_socket(to, SOCK_STREAM);
-  if (number < 0) return error = -number, nullptr;
-  error = prepare(number, to, from, no_delay);
-  if (error != 0) return ::close(number), nullptr;
-  result<descriptor> made = descriptor_of_socket(number, to.kind() != socket_address::family::unix_path);
-  if (!made) return error = made.error().value(), nullptr;
-  return descriptor_access::release(*made);
+socket_opener& system_sockets() noexcept {
+  static constinit kernel_opener one;
+  return one;
 }
 
 }  // namespace hocket::inline HOCKET_ABI::detail

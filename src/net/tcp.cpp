@@ -18,8 +18,7 @@ namespace {
 int bounded(std::size_t bytes) noexcept { return static_cast<int>(std::min<std::size_t>(bytes, INT_MAX)); }
 
 result<void> shut_down(const descriptor& of, int how) noexcept {
-  const used_number number(of);
-  return told_of(::shutdown(*number, how));
+  return by_backend(of, [&](backend& by, open_descriptor& at) noexcept { return by.shut_down(at, how); });
 }
 
 }  // namespace
@@ -28,8 +27,8 @@ result<void> shut_down(const descriptor& of, int how) noexcept {
 
 result<void> socket_stream::shutdown_write() noexcept { return shut_down(*this, SHUT_WR); }
 result<void> socket_stream::shutdown_read() noexcept { return shut_down(*this, SHUT_RD); }
-socket_address socket_stream::local_address() const noexcept { return address_by(&::getsockname, *this); }
-socket_address socket_stream::peer_address() const noexcept { return address_by(&::getpeername, *this); }
+socket_address socket_stream::local_address() const noexcept { return address_of(*this, socket_side::local); }
+socket_address socket_stream::peer_address() const noexcept { return address_of(*this, socket_side::peer); }
 
 namespace tcp {
 
@@ -94,14 +93,13 @@ result<listener> listener::bind(const socket_address& to, const listen_options& 
 
 result<stream> listener::try_accept() noexcept {
   const used_number door(*this);
-  const long got = accept_number(*door);
-  if (got < 0) return failure_of_transfer(static_cast<int>(-got));
-  result<descriptor> made = descriptor_of_socket(static_cast<int>(got), is_tcp_);
-  if (!made) return failure(made.error());
-  return stream(std::move(*made));
+  if (!door.is_open()) return failure_of_transfer(EBADF);
+  accept_operation<stream> once(door.record(), is_tcp_);
+  if (door.record().carry_out(once) == call_end::blocks) return failure_of_transfer(EAGAIN);
+  return once.take();
 }
 
-socket_address listener::local_address() const noexcept { return address_by(&::getsockname, *this); }
+socket_address listener::local_address() const noexcept { return address_of(*this, socket_side::local); }
 
 }  // namespace tcp
 

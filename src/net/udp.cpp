@@ -73,8 +73,8 @@ result<socket> socket::connect(const socket_address& to, const socket_options& o
   return socket(std::move(*made));
 }
 
-socket_address socket::local_address() const noexcept { return address_by(&::getsockname, *this); }
-socket_address socket::peer_address() const noexcept { return address_by(&::getpeername, *this); }
+socket_address socket::local_address() const noexcept { return address_of(*this, socket_side::local); }
+socket_address socket::peer_address() const noexcept { return address_of(*this, socket_side::peer); }
 
 }  // namespace udp
 

@@ -28,10 +28,12 @@ bool receive_passing_operation::point() noexcept {
 }  // namespace detail
 
 result<peer_credentials> unix_stream::credentials() const noexcept {
-  const used_number number(*this);
   ucred told{};
-  socklen_t size = sizeof told;
-  if (::getsockopt(*number, SOL_SOCKET, SO_PEERCRED, &told, &size) != 0) return failure_of_transfer(errno);
+  std::size_t size = sizeof told;
+  const result<void> asked = by_backend(*this, [&](backend& by, open_descriptor& at) noexcept {
+    return by.get_option(at, SOL_SOCKET, SO_PEERCRED, &told, size);
+  });
+  if (!asked) return failure(asked.error());
   return peer_credentials{told.pid, told.uid, told.gid};
 }
 

@@ -55,7 +55,7 @@ class descriptor {
   }
 
   explicit operator bool() const noexcept { return at_ != nullptr; }
-  // Its number; -1 if there is none, or it was closed.
+  // Its number; -1 if there is none (a network in memory has none), or it was closed.
   int number() const noexcept;
 
   // Ends all operations that wait, with operation_canceled, and closes the number as soon as no call uses it. Further
@@ -101,7 +101,8 @@ struct descriptor_access {
   static open_descriptor& record_of(const descriptor& of) noexcept { return of.at(); }
 };
 
-// The number of a descriptor for calls that are no transfers. It is not closed meanwhile; -1: it is closed already.
+// A descriptor for calls that are no transfers. It is not closed meanwhile, unless it is closed already. The number is
+// -1 if it is closed, or its backend has no numbers.
 class used_number {
  public:
   explicit used_number(const descriptor& of) noexcept
@@ -111,6 +112,8 @@ class used_number {
   ~used_number() {
     if (entered_) of_.leave_number();
   }
+  bool is_open() const noexcept { return entered_; }
+  open_descriptor& record() const noexcept { return of_; }
   int operator*() const noexcept { return entered_ ? of_.number() : -1; }
 
  private:

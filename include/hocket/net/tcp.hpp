@@ -50,7 +50,8 @@ struct connect_options {
 // A cancelled or timed out connect leaves nothing behind.
 inline auto connect(const socket_address& to, const connect_options& options = {},
                     call_site at = this_call_site()) noexcept {
-  return primitive::operation<detail::connect_operation<stream>>(std::in_place, at, to, options.from, options.no_delay);
+  return primitive::operation<detail::connect_operation<stream>>(std::in_place, at, detail::system_sockets(), to,
+                                                                 options.from, options.no_delay);
 }
 
 // What may be said of a listener.

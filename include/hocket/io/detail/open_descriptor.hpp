@@ -104,7 +104,8 @@ class open_descriptor {
     // ORDER: relaxed, pairs with nothing: an edge for another descriptor does no harm.
     return generation_.load(std::memory_order_relaxed);
   }
-  int number() const noexcept { return number_; }
+  int number() const noexcept { return number_; }  // -1: its backend has no numbers
+  backend& system() const noexcept { return *backend_; }
   void* data() const noexcept { return data_; }  // the backend's
   // While it is not in use: the table's next one that is not.
   open_descriptor* next_unused() const noexcept { return static_cast<open_descriptor*>(data_); }
