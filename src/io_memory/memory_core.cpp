@@ -1,16 +1,18 @@
 #include "io_memory/memory_core.hpp"
 
-#include <hocket/io/buffer.hpp>
 #include <hocket/io/detail/descriptor_table.hpp>
 #include <hocket/io/detail/lending.hpp>
 #include <hocket/io/detail/whole_read.hpp>
+#include <hocket/net/detail/socket_access.hpp>
 
+#include "io_memory/memory_door.hpp"
 #include "io_memory/memory_driver.hpp"
+#include "io_memory/memory_end.hpp"
+#include "io_memory/memory_mailbox.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <poll.h>
 
 namespace hocket::inline HOCKET_ABI::detail {
 
@@ -20,23 +22,14 @@ namespace {
 
 constexpr std::size_t most_bytes = 65536;  // that one party moves at once
 
-memory_end& end_of(const open_descriptor& one) noexcept { return *static_cast<memory_end*>(one.data()); }
+memory_object& object_of(const open_descriptor& one) noexcept { return *static_cast<memory_object*>(one.data()); }
 
 // What lending::lend() reads by.
 call_end read_to_lend(open_descriptor& at, transfer& bytes) noexcept {
   bytes.kind = call_kind::read;
-  const call_end how = end_of(at).core->carry_out(at, bytes);
+  const call_end how = object_of(at).core->carry_out(at, bytes);
   bytes.kind = call_kind::borrow;
   return how;
-}
-
-call_end ended(transfer& what, call_end how) noexcept {
-  what.ended = true;
-  return how;
-}
-call_end failed(transfer& what, int error) noexcept {
-  what.fail(error);
-  return call_end::done;
 }
 
 }  // namespace
@@ -57,7 +50,6 @@ memory_core::~memory_core() = default;
 
 // --- chance
 
-// At least one byte.
 std::size_t memory_core::some_of(std::size_t size, unsigned chance) noexcept {
   size = std::min(size, most_bytes);
   return size > 1 && happens(chance) ? 1 + random_.below(static_cast<std::uint32_t>(size)) : size;
@@ -69,63 +61,76 @@ duration memory_core::latency() noexcept {
   return options_.least_latency + duration(width == 0 ? 0 : static_cast<duration::rep>(random_() % (width + 1)));
 }
 
-// --- connections
-
-// The stream owns the end from here on.
-stream memory_core::open(std::unique_ptr<memory_end> end) {
-  open_descriptor* const one = descriptor_table::take(*this, -1, descriptor_kind::other, end.get());
-  if (!one) throw std::bad_alloc();
-  end->core = shared_from_this();
-  end->tag = descriptor_table::tag_of(*one);
-  end.release();
-  return stream(descriptor_access::of(*one));
+memory_object* memory_core::choose(const std::vector<memory_object*>& of) noexcept {
+  if (of.empty()) return nullptr;
+  return of[of.size() == 1 ? 0 : random_.below(static_cast<std::uint32_t>(of.size()))];
 }
 
-memory_pair memory_core::connect() {
-  auto first = std::make_unique<memory_end>(), second = std::make_unique<memory_end>();
+// --- objects
+
+descriptor memory_core::own(std::unique_ptr<memory_object> one) {
+  open_descriptor* const made = descriptor_table::take(*one->core, -1, descriptor_kind::other, one.get());
+  if (!made) throw std::bad_alloc();
+  one->tag = descriptor_table::tag_of(*made);
+  one.release();
+  return descriptor_access::of(*made);
+}
+
+memory_pair memory_core::make_pair() {
+  auto first = std::make_unique<memory_end>(*this), second = std::make_unique<memory_end>(*this);
   memory_end &one = *first, &two = *second;
-  memory_pair made{open(std::move(first)), open(std::move(second))};
-  one.other = &two;
-  two.other = &one;
+  memory_pair made{tcp::stream(own(std::move(first))), tcp::stream(own(std::move(second)))};
+  memory_end::join(one, two);
   return made;
 }
 
-// Under the mutex.
-void memory_core::break_up(memory_end& one) {
-  for (memory_end* const end : {&one, one.other}) {
-    if (!end) continue;
-    end->reset = true;
-    end->coming.clear();
-    end->on_way = 0;
-    for (const memory_side side : {memory_side::in, memory_side::out, memory_side::peer}) arrives(now(), end, side);
-  }
-}
-
-void memory_core::reset(memory_end& one) noexcept {
+void memory_core::reset(open_descriptor& one) noexcept {
   {
     locked guard(mutex_);
-    break_up(one);
+    static_cast<memory_end&>(object_of(one)).break_up();
   }
   ring_all();
 }
 
-// What was written arrives, and then the end of the stream.
-void memory_core::close(open_descriptor& gone) noexcept {
-  const std::shared_ptr<memory_core> stays = end_of(gone).core;
-  const std::unique_ptr<memory_end> one(&end_of(gone));
-  {
-    locked guard(mutex_);
-    memory_end* const other = std::exchange(one->other, nullptr);
-    if (!other) return;
-    other->other = nullptr;
-    other->end = std::max(other->last, now() + latency());
-    for (const memory_side side : {memory_side::in, memory_side::out, memory_side::peer})
-      arrives(other->end, other, side);
-  }
-  ring_all();
+// If the address is in use, the descriptor is closed without the mutex.
+result<tcp::listener> memory_core::listen(const socket_address& at, const tcp::listen_options& options) {
+  auto made = std::make_unique<memory_door>(*this, static_cast<std::size_t>(std::max(options.backlog, 0)));
+  memory_door& door = *made;
+  descriptor owner = own(std::move(made));
+  locked guard(mutex_);
+  if (const int error = streams.bind(door, at, options.reuse_port, options.v6_only)) return failure_of_transfer(error);
+  return socket_access::listener_of(std::move(owner));
 }
 
-// --- calls
+result<udp::socket> memory_core::open_datagrams(const socket_address& at, const socket_address& to,
+                                                const udp::socket_options& options) {
+  auto made = std::make_unique<memory_mailbox>(*this);
+  memory_mailbox& mailbox = *made;
+  descriptor owner = own(std::move(made));
+  locked guard(mutex_);
+  if (const int error = datagrams.bind(mailbox, at, options.reuse_port, options.v6_only))
+    return failure_of_transfer(error);
+  mailbox.peer = to;
+  return socket_access::datagram_socket_of(std::move(owner));
+}
+
+open_descriptor* memory_core::open(const socket_address& to, const socket_address& from, bool, int& error) noexcept
+    try {
+  if (!to.valid()) return error = EINVAL, nullptr;
+  auto made = std::make_unique<memory_end>(*this);
+  made->peer = to;
+  made->local = from;
+  if (!from.valid()) {
+    locked guard(mutex_);
+    made->local = streams.free_address(to);
+  }
+  descriptor owner = own(std::move(made));
+  return descriptor_access::release(owner);
+} catch (const std::bad_alloc&) {
+  return error = ENOMEM, nullptr;
+}
+
+// --- backend
 
 call_end memory_core::carry_out(open_descriptor& at, transfer& what) noexcept try {
   if (what.kind == call_kind::borrow) return lending::lend(at, what, &read_to_lend);
@@ -133,7 +138,7 @@ call_end memory_core::carry_out(open_descriptor& at, transfer& what) noexcept tr
   call_end how{};
   {
     locked guard(mutex_);
-    how = call(end_of(at), what);
+    how = object_of(at).call(what);
   }
   if (what.kind != call_kind::look) ring_all();
   return how;
@@ -141,111 +146,54 @@ call_end memory_core::carry_out(open_descriptor& at, transfer& what) noexcept tr
   return failed(what, ENOBUFS);
 }
 
-// Under the mutex.
-call_end memory_core::call(memory_end& at, transfer& what) {
-  switch (what.kind) {
-    case call_kind::read: return read(at, what);
-    case call_kind::write: return write(at, what);
-    case call_kind::scatter: return in_parts<mutable_buffer>(at, what);
-    case call_kind::gather: return in_parts<const_buffer>(at, what);
-    case call_kind::look: return look(at, what);
-    default: return failed(what, EOPNOTSUPP);
+void memory_core::close(open_descriptor& gone) noexcept {
+  const std::unique_ptr<memory_object> one(&object_of(gone));
+  const std::shared_ptr<memory_core> stays = one->core;
+  {
+    locked guard(mutex_);
+    one->close();
   }
+  ring_all();
 }
 
-// The buffer in which the transfer stands.
-template <class Buffer>
-call_end memory_core::in_parts(memory_end& at, transfer& what) {
-  const auto* part = static_cast<const Buffer*>(what.data);
-  std::size_t before = 0;
-  for (; before + part->size() <= what.done; ++part) before += part->size();
-  transfer one = what;
-  one.data = const_cast<std::byte*>(part->data());
-  one.size = part->size();
-  one.done = what.done - before;
-  const call_end how = std::is_same_v<Buffer, mutable_buffer> ? read(at, one) : write(at, one);
-  what.done = before + one.done;
-  what.error = one.error;
-  if (one.ended && one.error == 0 && what.whole && what.done != what.size) return call_end::more;
-  what.ended = one.ended;
-  return how;
+int memory_core::set_option(open_descriptor& at, int level, int name, const void* value, std::size_t size) noexcept {
+  locked guard(mutex_);
+  return object_of(at).set_option(level, name, value, size);
 }
 
-bool memory_core::has_bytes(const memory_end& at, time_point present) noexcept {
-  return !at.coming.empty() && at.coming.front().at <= present;
-}
-bool memory_core::is_readable(const memory_end& at, time_point present) noexcept {
-  return at.reset || has_bytes(at, present) || (at.coming.empty() && at.end <= present);
-}
-
-call_end memory_core::read(memory_end& at, transfer& what) {
-  const time_point present = now();
-  if (at.reset) return failed(what, ECONNRESET);
-  if (!is_readable(at, present)) return call_end::blocks;
-  if (!has_bytes(at, present)) {
-    if (what.whole) what.fail(transfer::end_of_stream);
-    return ended(what, call_end::done);
+int memory_core::shut_down(open_descriptor& at, int how) noexcept {
+  int error = 0;
+  {
+    locked guard(mutex_);
+    error = object_of(at).shut_down(how);
   }
-  std::size_t left = some_of(what.size - what.done, options_.short_reads);
-  while (left != 0 && has_bytes(at, present)) {
-    memory_end::segment& first = at.coming.front();
-    const std::size_t count = std::min(left, first.bytes.size() - first.begin);
-    std::memcpy(static_cast<char*>(what.data) + what.done, first.bytes.data() + first.begin, count);
-    what.done += count;
-    at.on_way -= count;
-    left -= count;
-    first.begin += count;
-    if (first.begin == first.bytes.size()) at.coming.pop_front();
-  }
-  if (std::exchange(at.was_full, false)) arrives(present, at.other, memory_side::out);
-  const bool drained = !is_readable(at, present);
-  if (what.whole && what.done != what.size) return drained ? call_end::blocks : call_end::more;
-  return ended(what, drained ? call_end::drained : call_end::done);
+  ring_all();
+  return error;
 }
 
-call_end memory_core::write(memory_end& at, transfer& what) {
-  if (at.reset) return failed(what, ECONNRESET);
-  if (!at.other) return failed(what, EPIPE);
-  if (happens(options_.resets)) {
-    break_up(at);
-    return failed(what, ECONNRESET);
-  }
-  memory_end& to = *at.other;
-  const std::size_t room = options_.room - std::min(options_.room, to.on_way);
-  to.was_full = room == 0;
-  if (room == 0) return call_end::blocks;
-  const std::size_t count = some_of(std::min(room, what.size - what.done), options_.short_writes);
-  const char* const from = static_cast<const char*>(what.data) + what.done;
-  to.last = std::max(to.last, now() + latency());
-  to.coming.push_back({to.last, std::vector<char>(from, from + count)});
-  to.on_way += count;
-  what.done += count;
-  if (happens(options_.idle_edges)) arrives(now(), &to, memory_side::in);
-  arrives(to.last, &to, memory_side::in);
-  return !what.whole || what.done == what.size ? ended(what, call_end::done) : call_end::more;
-}
-
-call_end memory_core::look(const memory_end& at, transfer& what) const noexcept {
-  const time_point present = now();
-  const bool gone = at.reset || at.end <= present;
-  bool there = false;
-  if (what.size & POLLIN) there = is_readable(at, present);
-  if (what.size & POLLOUT) there = gone || !at.other || at.other->on_way < options_.room;
-  if (what.size & POLLRDHUP) there = gone;
-  return there ? ended(what, call_end::done) : call_end::blocks;
+int memory_core::address_of(open_descriptor& at, socket_side which, void* into, std::size_t& size) noexcept {
+  locked guard(mutex_);
+  const socket_address& found = which == socket_side::local ? object_of(at).local : object_of(at).peer;
+  if (!found.valid()) return ENOTCONN;
+  size = std::min(size, found.size());
+  std::memcpy(into, found.data(), size);
+  return 0;
 }
 
 // --- arrivals
 
-// Under the mutex.
-void memory_core::arrives(time_point at, const memory_end* whom, memory_side side) {
-  if (whom) arrivals_.push({at, numbers_++, whom->tag, side});
+void memory_core::arrives(time_point at, const memory_object& whom, memory_side side) {
+  arrivals_.push({at, numbers_++, whom.tag, side});
+}
+
+void memory_core::brings(time_point at, const memory_object& whom) {
+  if (happens(options_.idle_edges)) arrives(now(), whom, memory_side::in);
+  arrives(happens(options_.late_edges) ? at + latency() : at, whom, memory_side::in);
 }
 
 void memory_core::tell_all(const open_descriptor& one) noexcept {
   locked guard(mutex_);
-  for (const memory_side side : {memory_side::in, memory_side::out, memory_side::peer})
-    arrives(now(), &end_of(one), side);
+  object_of(one).tell_all();
 }
 
 time_point memory_core::next_arrival() const noexcept {

@@ -7,10 +7,23 @@ namespace hocket::inline HOCKET_ABI {
 memory_network::memory_network(const memory_options& options) : core_(std::make_shared<detail::memory_core>(options)) {}
 memory_network::~memory_network() = default;
 
-memory_pair memory_network::connect() { return core_->connect(); }
+memory_pair memory_network::make_pair() { return core_->make_pair(); }
 
-void memory_network::reset(stream& one) noexcept {
-  core_->reset(*static_cast<detail::memory_end*>(detail::descriptor_access::record_of(one).data()));
+void memory_network::reset(stream& one) noexcept { core_->reset(detail::descriptor_access::record_of(one)); }
+
+result<tcp::listener> memory_network::listen(const socket_address& at, const tcp::listen_options& options) {
+  return core_->listen(at, options);
+}
+
+detail::socket_opener& memory_network::opener() const noexcept { return *core_; }
+
+result<udp::socket> memory_network::bind_datagrams(const socket_address& at, const udp::socket_options& options) {
+  return core_->open_datagrams(at, {}, options);
+}
+
+result<udp::socket> memory_network::connect_datagrams(const socket_address& to, const udp::socket_options& options) {
+  if (!to.valid()) return failure(std::errc::invalid_argument);
+  return core_->open_datagrams(to.with_port(0), to, options);
 }
 
 }  // namespace hocket::inline HOCKET_ABI

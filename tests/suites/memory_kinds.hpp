@@ -3,7 +3,7 @@
 #pragma once
 #include <hocket/io_memory/memory_network.hpp>
 
-#include "suites/io_kinds.hpp"
+#include "suites/net_kinds.hpp"
 
 namespace hocket_test {
 
@@ -13,20 +13,33 @@ struct memory_wires {
 
   explicit memory_wires(const hocket::memory_options& options) : net(options) {}
   stream_pair connected(int = 0) {
-    auto [first, second] = net.connect();
+    auto [first, second] = net.make_pair();
     return {std::move(first), std::move(second)};
   }
   stream_pair piped() { return connected(); }
 };
 
-// Everything that a network may do to bytes, but for resets.
+inline hocket::result<hocket::tcp::listener> listen(memory_wires& at, const hocket::socket_address& address,
+                                                    const hocket::tcp::listen_options& options = {}) {
+  return at.net.listen(address, options);
+}
+inline auto connect(memory_wires& at, const hocket::socket_address& to) { return at.net.connect(to); }
+inline hocket::result<hocket::udp::socket> bind_datagrams(memory_wires& at, const hocket::socket_address& address) {
+  return at.net.bind_datagrams(address);
+}
+inline hocket::result<hocket::udp::socket> connect_datagrams(memory_wires& at, const hocket::socket_address& to) {
+  return at.net.connect_datagrams(to);
+}
+
+// Everything that a network may do to bytes and wake-ups. Nothing is reset or lost.
 inline hocket::memory_options unkind(std::uint64_t seed) {
   return {.seed = seed,
           .most_latency = std::chrono::microseconds(100),
           .room = 4096,
           .short_reads = 64,
           .short_writes = 64,
-          .idle_edges = 64};
+          .idle_edges = 64,
+          .late_edges = 64};
 }
 
 template <std::uint64_t Seed>

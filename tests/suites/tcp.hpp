@@ -1,10 +1,10 @@
-// TCP on loopback, for every kind that waits for I/O.
+// Connections, for every kind that waits for I/O: TCP on loopback, and networks in memory.
 #pragma once
 #include <hocket/core/yield.hpp>
 #include <hocket/net/tcp.hpp>
 #include <hocket/time/within.hpp>
 
-#include "suites/io_kinds.hpp"
+#include "suites/net_kinds.hpp"
 #include "support/loopback.hpp"
 
 #include <array>
@@ -16,10 +16,11 @@ namespace hocket_test {
 using namespace std::chrono_literals;
 
 TEST_CASE_TEMPLATE("connections are made, used in both directions, and know their addresses", Kind, HOCKET_IO_KINDS) {
+  typename Kind::wires net;
   for (const char* address : {"127.0.0.1:0", loopback_v6_or_v4(), "unix:@hocket-tcp-suite"}) {
-    hocket::tcp::listener door = hocket::tcp::listener::bind(address).value();
+    hocket::tcp::listener door = listen(net, address).value();
     const hocket::socket_address at = door.local_address();
-    Kind world;
+    Kind world(net);
     auto serve = [&]() -> typename Kind::body {
       auto peer = co_await door.accept();
       REQUIRE(peer.has_value());
@@ -32,7 +33,7 @@ TEST_CASE_TEMPLATE("connections are made, used in both directions, and know thei
       CHECK(sent.has_value());
     };
     auto call = [&]() -> typename Kind::body {
-      auto peer = co_await hocket::tcp::connect(at);
+      auto peer = co_await connect(net, at);
       REQUIRE(peer.has_value());
       CHECK(peer->peer_address() == at);
       auto sent = co_await peer->write_all("ping");
@@ -55,19 +56,20 @@ TEST_CASE_TEMPLATE("connections are made, used in both directions, and know thei
 
 TEST_CASE_TEMPLATE("a refused connection, a malformed address and an address in use are errors", Kind,
                    HOCKET_IO_KINDS) {
-  hocket::tcp::listener door = hocket::tcp::listener::bind("127.0.0.1:0").value();
+  typename Kind::wires net;
+  hocket::tcp::listener door = listen(net, "127.0.0.1:0").value();
   const hocket::socket_address at = door.local_address();
-  auto second = hocket::tcp::listener::bind(at);
+  auto second = listen(net, at);
   REQUIRE_FALSE(second.has_value());
   CHECK(second.error() == std::errc::address_in_use);
-  CHECK(hocket::tcp::listener::bind("nowhere").error() == std::errc::invalid_argument);
+  CHECK(listen(net, "nowhere").error() == std::errc::invalid_argument);
   door.close();
-  Kind world;
+  Kind world(net);
   auto call = [&]() -> typename Kind::body {
-    auto peer = co_await hocket::tcp::connect(at);
+    auto peer = co_await connect(net, at);
     REQUIRE_FALSE(peer.has_value());
     CHECK(peer.error() == std::errc::connection_refused);
-    auto nowhere = co_await hocket::tcp::connect("127.0.0.1:99999");
+    auto nowhere = co_await connect(net, "127.0.0.1:99999");
     REQUIRE_FALSE(nowhere.has_value());
     CHECK(nowhere.error() == std::errc::invalid_argument);
   };
@@ -78,12 +80,13 @@ TEST_CASE_TEMPLATE("a refused connection, a malformed address and an address in 
 
 // The queue of the listener is full, so the handshake does not end (fault 51).
 TEST_CASE_TEMPLATE("a connect that times out leaves nothing behind (fault 51)", Kind, HOCKET_IO_KINDS) {
-  hocket::tcp::listener door = hocket::tcp::listener::bind("127.0.0.1:0", {.backlog = 0}).value();
-  Kind world;
+  typename Kind::wires net;
+  hocket::tcp::listener door = listen(net, "127.0.0.1:0", {.backlog = 0}).value();
+  Kind world(net);
   auto call = [&]() -> typename Kind::body {
     std::vector<hocket::tcp::stream> others;
     for (bool full = false; !full;) {
-      auto peer = co_await hocket::within(20ms, hocket::tcp::connect(door.local_address()));
+      auto peer = co_await hocket::within(20ms, connect(net, door.local_address()));
       full = !peer.has_value();
       if (full) CHECK(peer.error() == std::errc::timed_out);
       else others.push_back(std::move(*peer));
@@ -95,9 +98,10 @@ TEST_CASE_TEMPLATE("a connect that times out leaves nothing behind (fault 51)", 
 }
 
 TEST_CASE_TEMPLATE("several accept at one listener", Kind, HOCKET_IO_KINDS) {
+  typename Kind::wires net;
   constexpr int connections = 12;
-  hocket::tcp::listener door = hocket::tcp::listener::bind("127.0.0.1:0").value();
-  Kind world;
+  hocket::tcp::listener door = listen(net, "127.0.0.1:0").value();
+  Kind world(net);
   std::atomic<int> accepted{0};
   auto accept = [&]() -> typename Kind::body {
     auto peer = co_await door.accept();
@@ -105,7 +109,7 @@ TEST_CASE_TEMPLATE("several accept at one listener", Kind, HOCKET_IO_KINDS) {
     ++accepted;
   };
   auto call = [&]() -> typename Kind::body {
-    auto peer = co_await hocket::tcp::connect(door.local_address());
+    auto peer = co_await connect(net, door.local_address());
     CHECK(peer.has_value());
   };
   for (int i = 0; i < connections; ++i) world.start(accept);
@@ -117,8 +121,9 @@ TEST_CASE_TEMPLATE("several accept at one listener", Kind, HOCKET_IO_KINDS) {
 // fault 44: SIGPIPE has its default action here.
 TEST_CASE_TEMPLATE("a connection that the peer has reset is an error in both directions (fault 44)", Kind,
                    HOCKET_IO_KINDS) {
-  hocket::tcp::listener door = hocket::tcp::listener::bind("127.0.0.1:0").value();
-  Kind world;
+  typename Kind::wires net;
+  hocket::tcp::listener door = listen(net, "127.0.0.1:0").value();
+  Kind world(net);
   auto reset = [&]() -> typename Kind::body {
     auto peer = co_await door.accept();
     REQUIRE(peer.has_value());
@@ -128,7 +133,7 @@ TEST_CASE_TEMPLATE("a connection that the peer has reset is an error in both dir
     CHECK(peer->set_reset_on_close(true).has_value());
   };
   auto call = [&]() -> typename Kind::body {
-    auto peer = co_await hocket::tcp::connect(door.local_address());
+    auto peer = co_await connect(net, door.local_address());
     REQUIRE(peer.has_value());
     auto told = co_await peer->write_all("x");
     CHECK(told.has_value());

@@ -1,9 +1,9 @@
-// UDP on loopback, for every kind that waits for I/O.
+// Datagrams, for every kind that waits for I/O: UDP on loopback, and networks in memory.
 #pragma once
 #include <hocket/net/udp.hpp>
 #include <hocket/time/within.hpp>
 
-#include "suites/io_kinds.hpp"
+#include "suites/net_kinds.hpp"
 #include "support/loopback.hpp"
 
 #include <array>
@@ -20,10 +20,11 @@ inline std::string text_of(const hocket::udp::datagram& one) {
 }
 
 TEST_CASE_TEMPLATE("datagrams come whole, with their senders", Kind, HOCKET_IO_KINDS) {
+  typename Kind::wires net;
   for (const char* address : {"127.0.0.1:0", loopback_v6_or_v4()}) {
-    auto door = hocket::udp::socket::bind(address).value();
-    auto client = hocket::udp::socket::connect(door.local_address()).value();
-    Kind world;
+    auto door = bind_datagrams(net, address).value();
+    auto client = connect_datagrams(net, door.local_address()).value();
+    Kind world(net);
     auto serve = [&]() -> typename Kind::body {
       std::array<char, 16> buffer;
       for (int i = 0; i < 3; ++i) {
@@ -55,9 +56,10 @@ TEST_CASE_TEMPLATE("datagrams come whole, with their senders", Kind, HOCKET_IO_K
 }
 
 TEST_CASE_TEMPLATE("batches are sent and received in order, each with its address", Kind, HOCKET_IO_KINDS) {
-  auto door = hocket::udp::socket::bind("127.0.0.1:0").value();
-  auto client = hocket::udp::socket::bind("127.0.0.1:0").value();
-  Kind world;
+  typename Kind::wires net;
+  auto door = bind_datagrams(net, "127.0.0.1:0").value();
+  auto client = bind_datagrams(net, "127.0.0.1:0").value();
+  Kind world(net);
   auto work = [&]() -> typename Kind::body {
     std::vector<std::string> words;
     for (int i = 0; i < 100; ++i) words.push_back("datagram " + std::to_string(i));
@@ -92,9 +94,10 @@ TEST_CASE_TEMPLATE("batches are sent and received in order, each with its addres
 }
 
 TEST_CASE_TEMPLATE("a datagram that is too long is cut, or not sent", Kind, HOCKET_IO_KINDS) {
-  auto door = hocket::udp::socket::bind("127.0.0.1:0").value();
-  auto client = hocket::udp::socket::connect(door.local_address()).value();
-  Kind world;
+  typename Kind::wires net;
+  auto door = bind_datagrams(net, "127.0.0.1:0").value();
+  auto client = connect_datagrams(net, door.local_address()).value();
+  Kind world(net);
   auto work = [&]() -> typename Kind::body {
     auto sent = co_await client.send("longer than four");
     CHECK(sent.has_value());
@@ -113,10 +116,11 @@ TEST_CASE_TEMPLATE("a datagram that is too long is cut, or not sent", Kind, HOCK
 }
 
 TEST_CASE_TEMPLATE("a peer that is not there is told to a connected socket", Kind, HOCKET_IO_KINDS) {
-  auto door = hocket::udp::socket::bind("127.0.0.1:0").value();
-  auto client = hocket::udp::socket::connect(door.local_address()).value();
+  typename Kind::wires net;
+  auto door = bind_datagrams(net, "127.0.0.1:0").value();
+  auto client = connect_datagrams(net, door.local_address()).value();
   door.close();
-  Kind world;
+  Kind world(net);
   auto work = [&]() -> typename Kind::body {
     auto sent = co_await client.send("nobody");
     CHECK(sent.has_value());

@@ -12,6 +12,14 @@
 #include <hocket/net/socket_stream.hpp>
 #include <chrono>
 
+namespace hocket::inline HOCKET_ABI {
+
+namespace detail {
+struct socket_access;
+}  // namespace detail
+
+}  // namespace hocket::inline HOCKET_ABI
+
 namespace hocket::inline HOCKET_ABI::tcp {
 
 // How a connection that is silent is found to be dead: after `idle` a probe each `interval`, `probes` at most. In whole
@@ -84,6 +92,7 @@ class listener : public descriptor {
   socket_address local_address() const noexcept;
 
  private:
+  friend struct detail::socket_access;
   listener(descriptor&& of, bool tcp) noexcept : descriptor(std::move(of)), is_tcp_(tcp) {}
 
   bool is_tcp_ = true;  // not unix

@@ -29,6 +29,7 @@ namespace hocket::inline HOCKET_ABI {
 
 namespace detail {
 struct datagram_access;
+struct socket_access;
 }  // namespace detail
 
 }  // namespace hocket::inline HOCKET_ABI
@@ -222,6 +223,7 @@ class socket : public descriptor {
   socket_address peer_address() const noexcept;
 
  private:
+  friend struct detail::socket_access;
   explicit socket(descriptor&& of) noexcept : descriptor(std::move(of)) {}
 };
 

@@ -54,7 +54,7 @@ std::string run_from(std::uint64_t seed) {
                       .resets = 1});
   std::string notes;
   for (int i = 0; i < 3; ++i) {
-    auto [first, second] = net.connect();
+    auto [first, second] = net.make_pair();
     spawn(on.lp, write_words, std::move(first), 20);
     spawn(on.lp, note_reads, std::move(second), std::cref(on.time), std::ref(notes));
   }
@@ -82,7 +82,7 @@ TEST_CASE("the same seed gives the same run, and another seed another one") {
 TEST_CASE("a latency of hours takes no time, and passes by the clock of the loop") {
   stage on;
   memory_network net({.time = &on.time, .least_latency = 5h, .most_latency = 5h});
-  auto [first, second] = net.connect();
+  auto [first, second] = net.make_pair();
   std::string notes;
   spawn(on.lp, write_words, std::move(first), 1);
   auto read = spawn(on.lp, read_byte, std::ref(second));
@@ -93,7 +93,7 @@ TEST_CASE("a latency of hours takes no time, and passes by the clock of the loop
 TEST_CASE("a reset ends both sides, also one that waits") {
   stage on;
   memory_network net({.time = &on.time, .least_latency = 1ms, .most_latency = 1ms});
-  auto [first, second] = net.connect();
+  auto [first, second] = net.make_pair();
   auto read = spawn(on.lp, read_byte, std::ref(second));
   on.lp.run_for(10ms);
   net.reset(first);
@@ -107,7 +107,7 @@ TEST_CASE("a reset ends both sides, also one that waits") {
 TEST_CASE("a network may end before its streams") {
   stage on;
   std::optional<memory_network> net(std::in_place, memory_options{.time = &on.time});
-  auto [first, second] = net->connect();
+  auto [first, second] = net->make_pair();
   net.reset();
   spawn(on.lp, write_words, std::move(first), 1);
   auto read = spawn(on.lp, read_byte, std::ref(second));
@@ -119,7 +119,7 @@ TEST_CASE("a loop that waits for the system, or sleeps by another clock, cannot 
   const auto before = on_notice([](const char* text) noexcept { noticed = text; });
   stage on;
   memory_network net({.time = &on.time});
-  auto [first, second] = net.connect();
+  auto [first, second] = net.make_pair();
   loop by_the_machine;
   auto wrong_clock = spawn(by_the_machine, read_byte, std::ref(second));
   by_the_machine.run_until(wrong_clock);
@@ -127,7 +127,7 @@ TEST_CASE("a loop that waits for the system, or sleeps by another clock, cannot 
   CHECK(noticed.find("memory") != std::string::npos);
   CHECK(sync_wait(second.readable()).error() == std::errc::not_supported);
   memory_network real;
-  auto [third, fourth] = real.connect();
+  auto [third, fourth] = real.make_pair();
   auto [near, far] = hocket_test::connected();
   auto at_system = spawn(by_the_machine, read_byte, std::ref(far));
   by_the_machine.poll();

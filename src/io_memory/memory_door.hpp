@@ -1,0 +1,39 @@
+// A listener. A connect leaves the other end of its connection in the queue, with the time of its arrival.
+//
+// If the queue is full, the connect tries again after a second, two, four and so on, as TCP does.
+#pragma once
+#include <hocket/base/clock.hpp>
+#include <hocket/io/descriptor.hpp>
+
+#include "io_memory/memory_object.hpp"
+
+#include <list>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+class memory_end;
+
+class memory_door final : public memory_object {
+ public:
+  memory_door(memory_core& of, std::size_t backlog) : memory_object(of), backlog_(backlog) {}
+
+  bool is_full() const noexcept { return queue_.size() > backlog_; }
+  // Connects the end; when the connection is in the queue. Throws std::bad_alloc.
+  time_point admit(memory_end& caller);
+
+  call_end call(transfer& what) override;
+  void close() noexcept override;
+
+ private:
+  struct caller {
+    time_point at;
+    descriptor end;  // destroyed without the mutex
+    memory_end* object;
+  };
+  bool has_caller() const noexcept;
+
+  const std::size_t backlog_;
+  std::list<caller> queue_;
+};
+
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,0 +1,37 @@
+#include "io_memory/memory_object.hpp"
+
+#include "io_memory/memory_core.hpp"
+
+#include <cerrno>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+namespace {
+
+// They change how the kernel sends, and nothing that the two sides see.
+bool makes_no_difference(int level, int name) noexcept {
+  if (level == IPPROTO_TCP)
+    return name == TCP_NODELAY || name == TCP_KEEPIDLE || name == TCP_KEEPINTVL || name == TCP_KEEPCNT;
+  return level == SOL_SOCKET && (name == SO_KEEPALIVE || name == SO_RCVBUF || name == SO_SNDBUF);
+}
+
+}  // namespace
+
+memory_object::memory_object(memory_core& of) : core(of.shared_from_this()) {}
+memory_object::~memory_object() = default;
+
+int memory_object::set_option(int level, int name, const void*, std::size_t) noexcept {
+  return makes_no_difference(level, name) ? 0 : EOPNOTSUPP;
+}
+
+int memory_object::shut_down(int) noexcept { return ENOTCONN; }
+
+void memory_object::tell_all() noexcept {
+  for (const memory_side side : {memory_side::in, memory_side::out, memory_side::peer})
+    core->arrives(core->now(), *this, side);
+}
+
+}  // namespace hocket::inline HOCKET_ABI::detail
