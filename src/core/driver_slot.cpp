@@ -101,6 +101,7 @@ void driver_slot::poll() noexcept {
 }
 
 std::size_t driver_slot::waiting() const noexcept { return made() ? made()->waiting() : 0; }
+bool driver_slot::has_waits() const noexcept { return made() && made()->has_waits(); }
 
 bool driver_slot::assist() noexcept {
   if (!assisted_.try_lock()) return false;

@@ -99,6 +99,11 @@ std::size_t epoll_driver::waiting() const noexcept {
   return io_driver::waiting() + (numbers ? numbers->waiting() : 0);
 }
 
+bool epoll_driver::has_waits() const noexcept {
+  const number_watch* const numbers = made_watch();
+  return io_driver::has_waits() || (numbers && numbers->waiting() != 0);
+}
+
 epoll_driver::epoll_driver(int epoll, int bell, const driver_owner& owner) noexcept
     : io_driver(polled_every, owner), epoll_(epoll), bell_(bell) {}
 

@@ -41,6 +41,7 @@ class epoll_driver final : public io_driver {
   void assist() noexcept override;
   int descriptor() const noexcept override { return epoll_; }
   std::size_t waiting() const noexcept override;
+  bool has_waits() const noexcept override;
 
  private:
   static constexpr int most_events = 128;

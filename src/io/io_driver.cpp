@@ -4,6 +4,7 @@
 
 #include "io/place.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -44,6 +45,13 @@ std::size_t io_driver::waiting() const noexcept {
   // ORDER: relaxed, pairs with nothing: guarded by the mutex.
   for (const transfer* one = pending_.load(std::memory_order_relaxed); one; one = one->next) ++count;
   return count;
+}
+
+bool io_driver::has_waits() const noexcept {
+  if (has_pending()) return true;
+  locked guard(mutex_);
+  return std::any_of(attached_.begin(), attached_.end(),
+                     [](const registration& one) noexcept { return one.of.waiting() != 0; });
 }
 
 // --- pending transfers

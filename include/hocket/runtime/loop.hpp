@@ -153,7 +153,7 @@ class loop final : public detail::event_loop, public spawn_target {
   std::size_t turn(std::size_t at_most) noexcept;
   [[nodiscard]] bool rest(time_point until) noexcept;
   // With a clock of its own and no parker only in a driver, while coroutines wait there.
-  bool can_sleep() const noexcept { return sleeps_ || drivers_.waiting() != 0; }
+  bool can_sleep() const noexcept { return sleeps_ || drivers_.has_waits(); }
   void end_all() noexcept;
   void add_live(std::size_t number) noexcept;
   void notice_circles() noexcept;

@@ -104,6 +104,9 @@ class driver : public parker {
   // How many waits it may end. For dumps: the owner, or while it stands still.
   virtual std::size_t waiting() const noexcept = 0;
 
+  // Whether it may end any wait. The owner, before each sleep: so it counts no waits, of which there may be many.
+  virtual bool has_waits() const noexcept { return waiting() != 0; }
+
  protected:
   explicit driver(std::uint32_t turns_between_polls) noexcept : turns_(turns_between_polls) {}
 

@@ -85,6 +85,8 @@ class driver_slot {
 
   // How many wait at it. For dumps: the owner, or while it stands still.
   std::size_t waiting() const noexcept;
+  // Whether any does.
+  bool has_waits() const noexcept;
 
   // See above. Whether there was a driver, and nobody else at it.
   bool assist() noexcept;

@@ -33,6 +33,7 @@ class io_driver : public driver {
 
   // For dumps. A guess while threads run.
   std::size_t waiting() const noexcept override;
+  bool has_waits() const noexcept override;
 
  protected:
   io_driver(std::uint32_t turns_between_polls, const driver_owner& owner) noexcept;

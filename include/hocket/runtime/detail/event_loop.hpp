@@ -46,7 +46,7 @@ class event_loop : public executor, private timer_waker {
   // Something is ready, or due.
   bool busy() const noexcept { return due_ || !ready_.empty() || drivers_.has_more(); }
   // It has a timer, or a wait at its driver.
-  bool has_sources() const noexcept { return !wheel_.empty() || drivers_.waiting() != 0; }
+  bool has_sources() const noexcept { return !wheel_.empty() || drivers_.has_waits(); }
 
   void take_posted() noexcept;
   // Returns when the house wants to be looked after again.
