@@ -1,6 +1,8 @@
 #include <hocket/base/clock.hpp>
 #include <hocket/base/detail/mutex.hpp>
 #include <hocket/base/fatal.hpp>
+#include <hocket/core/detail/timer.hpp>
+#include <hocket/core/executor.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/io/detail/descriptor_table.hpp>
 #include <hocket/net/serve.hpp>
@@ -21,6 +23,17 @@ using namespace std::chrono_literals;
 namespace detail {
 
 using primitive::locked;
+
+namespace {
+
+// By the clock of the loop that runs the server.
+time_point now_here() noexcept {
+  executor* const here = current_executor();
+  timer_service* const timers = here ? here->timers() : nullptr;
+  return timers ? timers->now() : steady_clock().now();
+}
+
+}  // namespace
 
 // A descriptor that is given up when there are no others, so that connections can be accepted and closed. All acceptors
 // of a server share it.
@@ -116,13 +129,15 @@ tcp::server_counts server_core::counts() const noexcept {
 
 // --- opening
 
-std::error_code server_core::open(const socket_address& address) {
-  if (const std::error_code error = open_doors(address)) return over_ = true, error;
+std::error_code server_core::open(tcp::doors at) {
+  doors_ = std::move(at.open_);
+  if (!doors_.empty()) address_ = doors_.front().local_address();
+  else if (const std::error_code error = open_doors(at.address_)) return over_ = true, error;
   spare_ = std::make_unique<spare_number>();
   for (std::size_t i = 0; i < doors_.size(); ++i) {
     const spawn_options options{.name = "acceptor"};
     if (runtime_) {
-      worker_at place(*runtime_, i);
+      worker_at place(*runtime_, i % runtime_->workers());
       acceptors_.push_back(spawn(place, options, &server_core::accept_at, this, i));
     } else {
       acceptors_.push_back(spawn(*loop_, options, &server_core::accept_at, this, i));
@@ -131,6 +146,7 @@ std::error_code server_core::open(const socket_address& address) {
   return {};
 }
 
+// Has a listener for each worker, if the system deals connections to several.
 std::error_code server_core::open_doors(const socket_address& address) {
   const bool shares = address.valid() && address.kind() != socket_address::family::unix_path;
   const std::size_t count = runtime_ && shares ? runtime_->workers() : 1;
@@ -232,8 +248,7 @@ task<bool> server_core::serve_or_refuse(tcp::listener& door) {
 }
 
 void server_core::notice_once_a_second(std::error_code error) noexcept {
-  const std::int64_t present =
-      std::chrono::duration_cast<std::chrono::seconds>(steady_clock().now().time_since_epoch()).count();
+  const std::int64_t present = std::chrono::duration_cast<std::chrono::seconds>(now_here().time_since_epoch()).count();
   // ORDER: relaxed, pairs with nothing: of several acceptors one tells.
   std::int64_t last = noticed_.load(std::memory_order_relaxed);
   // ORDER: relaxed, as above. An acceptor that was delayed must not set the second back.
@@ -296,7 +311,7 @@ void server_core::connection::tell(std::error_code error, const std::exception_p
 // --- the end
 
 task<bool> server_core::wait_until_empty(duration at_most) {
-  const time_point until = deadline_after(steady_clock().now(), at_most);
+  const time_point until = deadline_after(now_here(), at_most);
   for (;;) {
     // ORDER: acquire, pairs with the fetch_sub in ~connection().
     if (live_.load(std::memory_order_acquire) == 0) co_return true;

@@ -12,12 +12,15 @@
 //     server.run_until(SIGTERM, {.drain = 10s});
 //   }
 //
-// The arguments come in the order of spawn: where, the address, options, the handler, and what the handler is called
-// with behind the connection. All of these are copied for each connection: std::ref shows what is shared. A handler
-// that returns a task runs as a task, any other as a fiber (include <hocket/fiber/spawn.hpp>).
+// The arguments come in the order of spawn: where, the address (or open listeners), options, the handler, and what the
+// handler is called with behind the connection. All of these are copied for each connection: std::ref shows what is
+// shared. A handler that returns a task runs as a task, any other as a fiber (include <hocket/fiber/spawn.hpp>).
 //
 // Listeners. On a runtime each worker has a listener of its own, with SO_REUSEPORT: the system deals the connections,
 // and a connection begins at the worker that accepted it. On a loop there is one.
+// Listeners that are given are served as they are: tcp::serve(lp, net.listen("10.0.0.1:80").value(), echo) serves a
+// network in memory (io_memory/memory_network.hpp). A loop that waits for such a network cannot wait for signals: end
+// that server by shutdown().
 //
 // Limits. With `most_connections` as many at most are served at a time; further ones wait in the
 // system's queue, and one at each listener. If there
@@ -42,6 +45,7 @@
 #include <hocket/net/tcp.hpp>
 #include <initializer_list>
 #include <memory>
+#include <vector>
 
 namespace hocket::inline HOCKET_ABI::tcp {
 
@@ -69,11 +73,27 @@ class server {
   std::unique_ptr<detail::server_core> core_;
 };
 
-// Errors: invalid_argument for a malformed address; the errors of tcp::listener::bind(), as address_in_use.
+// Where a server listens: at an address, or by listeners that are open already. Of several listeners each has an
+// acceptor of its own, and on a runtime a worker of its own, if there are as many.
+class doors {
+ public:
+  template <class Address>
+    requires std::is_convertible_v<const Address&, socket_address>
+  doors(const Address& address) : address_(address) {}
+  doors(listener one) { open_.push_back(std::move(one)); }
+  doors(std::vector<listener> all) noexcept : open_(std::move(all)) {}
+
+ private:
+  friend class detail::server_core;
+  socket_address address_;
+  std::vector<listener> open_;
+};
+
+// Errors: invalid_argument for a malformed address, or no listener; the errors of tcp::listener::bind(), as
+// address_in_use.
 template <class Where, class Handler, class... Args>
   requires(!std::is_same_v<std::remove_cvref_t<Handler>, serve_options>)
-result<server> serve(Where& where, const socket_address& address, const serve_options& options, Handler handler,
-                     Args... args) {
+result<server> serve(Where& where, doors at, const serve_options& options, Handler handler, Args... args) {
   static_assert(
       std::is_invocable_v<Handler&, stream, Args&...>,
       "hocket: the handler of tcp::serve is called with a tcp::stream by value, and with copies of the further "
@@ -82,13 +102,13 @@ result<server> serve(Where& where, const socket_address& address, const serve_op
       std::make_unique<detail::server_of<Handler, Args...>>(where, options, std::move(handler), std::move(args)...);
   detail::server_core& opens = *core;
   server made(std::move(core));  // which ends what was begun, if opening throws
-  if (const std::error_code error = opens.open(address)) return failure(error);
+  if (const std::error_code error = opens.open(std::move(at))) return failure(error);
   return made;
 }
 template <class Where, class Handler, class... Args>
   requires(!std::is_same_v<std::remove_cvref_t<Handler>, serve_options>)
-result<server> serve(Where& where, const socket_address& address, Handler handler, Args... args) {
-  return serve(where, address, serve_options{}, std::move(handler), std::move(args)...);
+result<server> serve(Where& where, doors at, Handler handler, Args... args) {
+  return serve(where, std::move(at), serve_options{}, std::move(handler), std::move(args)...);
 }
 
 }  // namespace hocket::inline HOCKET_ABI::tcp

@@ -21,6 +21,10 @@
 
 namespace hocket::inline HOCKET_ABI {
 
+namespace tcp {
+class doors;
+}  // namespace tcp
+
 namespace detail {
 
 class server_core {
@@ -31,7 +35,7 @@ class server_core {
   server_core& operator=(const server_core&) = delete;
   virtual ~server_core();
 
-  std::error_code open(const socket_address& address);
+  std::error_code open(tcp::doors at);
   task<shutdown_report> shutdown(shutdown_options options);
   shutdown_report run_until(std::initializer_list<int> signals, const shutdown_options& options);
   // By a plain thread.
