@@ -39,7 +39,7 @@ std::error_code driver_slot::make(driver_kind& kind, inbox& sleeper) noexcept {
   std::unique_ptr<driver> fresh;
   if (const std::error_code error = kind.make(owner_, fresh)) return error;
   expects(fresh != nullptr, "a kind of driver made none", "return one, or an error", kind.name());
-  if (bed_) {
+  if (bed_ && !(bed_->gives_way() && kind.follows(owner_.time))) {
     const std::error_code error = watch(fresh->descriptor());
     if (error == std::errc::not_supported) return refuse(kind, "it sleeps in a parker that watches no such descriptor");
     if (error) return error;
@@ -84,7 +84,7 @@ void driver_slot::clear() noexcept {
   kind_ = nullptr;
   more_ = false;
   const std::unique_ptr<driver> gone(take_out());
-  if (gone && bed_) bed_->unwatch(gone->descriptor());
+  if (gone && bed_ && gone->descriptor() >= 0) bed_->unwatch(gone->descriptor());
 }
 
 // Nobody assists it any more.
@@ -102,6 +102,7 @@ void driver_slot::poll() noexcept {
 
 std::size_t driver_slot::waiting() const noexcept { return made() ? made()->waiting() : 0; }
 bool driver_slot::has_waits() const noexcept { return made() && made()->has_waits(); }
+bool driver_slot::ends_sleep(time_point until) const noexcept { return made() && made()->ends_sleep(until); }
 
 bool driver_slot::assist() noexcept {
   if (!assisted_.try_lock()) return false;

@@ -2,6 +2,8 @@
 
 #include <hocket/io/detail/descriptor_table.hpp>
 
+#include <algorithm>
+
 namespace hocket::inline HOCKET_ABI::detail {
 
 namespace {
@@ -45,6 +47,12 @@ bool memory_driver::park(time_point until) noexcept {
     }
     static_cast<void>(futex_wait_until(noted_, 0, next));
   }
+}
+
+// If it moves the clock, it does so for timers, too. Where neither arrival nor timer is left, nothing will happen.
+bool memory_driver::ends_sleep(time_point until) const noexcept {
+  if (!of_->moved_clock()) return has_waits();
+  return has_pending() || std::min(until, of_->next_arrival()) != time_point::max();
 }
 
 void memory_driver::await_wake() noexcept {

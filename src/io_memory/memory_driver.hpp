@@ -17,6 +17,7 @@ class memory_driver final : public io_driver {
   void await_wake() noexcept override;
   void wake() noexcept override { note(woken); }
   void poll() noexcept override;
+  bool ends_sleep(time_point until) const noexcept override;
   void assist() noexcept override { poll(); }
   void ring() noexcept override { note(rung); }
 

@@ -117,7 +117,7 @@ bool loop::rest(time_point until) noexcept {
   const time_point house = keep_house();
   if (busy()) return true;  // what was given back there may have been waited for
   const time_point next = std::min({until, wheel_.next_expiry(), house});
-  if (can_sleep()) return sleep(next), true;
+  if (can_sleep(next)) return sleep(next), true;
   slept(false);
   return next <= now();
 }

@@ -36,6 +36,9 @@ class parker {
   }
   virtual void unwatch([[maybe_unused]] int descriptor) noexcept {}
 
+  // Whether a driver that follows the clock of the owner may take its place (a network in memory).
+  virtual bool gives_way() const noexcept { return false; }
+
  protected:
   ~parker() = default;
 };

@@ -18,7 +18,7 @@
 //
 // Time is the clock of the options. With a clock of one's own (manual_clock) and no parker a run does not sleep, unless
 // coroutines wait for I/O: it returns when there is nothing left to do at that time. simulated_parker moves a
-// manual_clock to the next timer instead.
+// manual_clock to the next timer instead, and so does a network in memory that has the clock (io_memory/).
 //
 // A guest of another event loop. Where a thread has one already (epoll, libuv, a game's), the loop has its turns
 // between those of its host, and sleeps in the host's wait: its parker makes the host's wait end, as a descriptor that
@@ -152,8 +152,8 @@ class loop final : public detail::event_loop, public spawn_target {
   bool take_stop() noexcept;
   std::size_t turn(std::size_t at_most) noexcept;
   [[nodiscard]] bool rest(time_point until) noexcept;
-  // With a clock of its own and no parker only in a driver, while coroutines wait there.
-  bool can_sleep() const noexcept { return sleeps_ || drivers_.has_waits(); }
+  // With a clock of its own and no parker only in a driver that would end the sleep.
+  bool can_sleep(time_point until) const noexcept { return sleeps_ || drivers_.ends_sleep(until); }
   void end_all() noexcept;
   void add_live(std::size_t number) noexcept;
   void notice_circles() noexcept;
@@ -179,6 +179,7 @@ class simulated_parker final : public parker {
   explicit simulated_parker(manual_clock& time) noexcept : time_(time) {}
   [[nodiscard]] bool park(time_point until) noexcept override;
   void wake() noexcept override;
+  bool gives_way() const noexcept override { return true; }
 
  private:
   manual_clock& time_;

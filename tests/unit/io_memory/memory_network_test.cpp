@@ -4,6 +4,7 @@
 #include <hocket/coro/spawn.hpp>
 #include <hocket/io_memory/memory_network.hpp>
 #include <hocket/runtime/loop.hpp>
+#include <hocket/time/sleep.hpp>
 #include <hocket/time/within.hpp>
 
 #include "support/sockets.hpp"
@@ -137,4 +138,40 @@ TEST_CASE("a loop that waits for the system, or sleeps by another clock, cannot 
   near.close();
   by_the_machine.run_until(at_system);
   on_notice(before);
+}
+
+static task<> answer_late(stream peer) {
+  char byte = 0;
+  static_cast<void>(co_await peer.read_some(std::span(&byte, 1)));
+  static_cast<void>(co_await sleep_for(1h));
+  static_cast<void>(co_await peer.write_all("x"));
+}
+static task<std::error_code> sleep_and_ask(stream& peer) {
+  static_cast<void>(co_await sleep_for(1h));
+  static_cast<void>(co_await peer.write_all("x"));
+  static_cast<void>(co_await sleep_for(2h));
+  auto got = co_await read_byte(peer);
+  co_return got;
+}
+
+TEST_CASE("the clock goes on while all sleep, and a parker that moves the clock gives way to the network") {
+  manual_clock time{time_point(1h)};
+  simulated_parker moves(time);
+  loop lp({.time = &time, .park = &moves});
+  memory_network net({.time = &time});
+  auto [first, second] = net.make_pair();
+  spawn(lp, answer_late, std::move(second));
+  auto asked = spawn(lp, sleep_and_ask, std::ref(first));
+  lp.run_until(asked);
+  CHECK_FALSE(sync_wait(asked));
+  CHECK(time.now() == time_point(4h));
+}
+
+TEST_CASE("a run ends when nothing will happen any more") {
+  stage on;
+  memory_network net({.time = &on.time});
+  auto [first, second] = net.make_pair();
+  auto stuck = spawn(on.lp, read_byte, std::ref(first));
+  on.lp.run();
+  CHECK_FALSE(stuck.done());
 }

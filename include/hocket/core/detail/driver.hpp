@@ -104,8 +104,12 @@ class driver : public parker {
   // How many waits it may end. For dumps: the owner, or while it stands still.
   virtual std::size_t waiting() const noexcept = 0;
 
-  // Whether it may end any wait. The owner, before each sleep: so it counts no waits, of which there may be many.
+  // Whether it may end any wait. Unlike waiting() it is quick, however many there are.
   virtual bool has_waits() const noexcept { return waiting() != 0; }
+
+  // The owner, before a sleep, if it has a clock of its own: whether the driver would end the sleep, and not only by
+  // wake(). By default if there are waits.
+  virtual bool ends_sleep([[maybe_unused]] time_point until) const noexcept { return has_waits(); }
 
  protected:
   explicit driver(std::uint32_t turns_between_polls) noexcept : turns_(turns_between_polls) {}

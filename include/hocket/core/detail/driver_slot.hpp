@@ -21,7 +21,8 @@
 // thread of step b reads it after step 3. Then the owner would wait in the old one for ever. Prevented: only coroutines
 // ask for drivers, and no coroutine runs between an announcement and its end.
 //
-// A bed of the owner's own (a host's parker) stays where the owner sleeps: it watches the driver's descriptor.
+// A bed of the owner's own (a host's parker) stays where the owner sleeps: it watches the driver's descriptor. A bed
+// that gives way (simulated_parker) is replaced by a driver that follows the owner's clock.
 //
 // One driver for each owner, since a thread sleeps in one place. A second kind is refused: not_supported, with a notice
 // that names both.
@@ -64,8 +65,8 @@ struct found_driver {
 
 class driver_slot {
  public:
-  // `name` of the owner is for people. `bed`: what the owner sleeps in whatever comes; null: in its driver, if it has
-  // one.
+  // `name` of the owner is for people. `bed`: what the owner sleeps in whatever comes, unless it gives way; null: in
+  // its driver, if it has one.
   driver_slot(const driver_owner& owner, const char* name, parker* bed) noexcept
       : owner_(owner), name_(name), bed_(bed) {}
   driver_slot(const driver_slot&) = delete;
@@ -87,6 +88,8 @@ class driver_slot {
   std::size_t waiting() const noexcept;
   // Whether any does.
   bool has_waits() const noexcept;
+  // Whether a sleep until then would be ended there (driver.hpp).
+  bool ends_sleep(time_point until) const noexcept;
 
   // See above. Whether there was a driver, and nobody else at it.
   bool assist() noexcept;
