@@ -88,6 +88,7 @@ endfunction()
 set(HOCKET_STACKLESS_LAYERS manager net io runtime sync coro time)
 hocket_pkg_config(hocket-stackless "coroutines without stacks: tasks, generators, loop and primitives"
   LAYERS ${HOCKET_STACKLESS_LAYERS} core base)
+hocket_pkg_config(hocket-io-memory "networks in memory, to test protocols from a seed" LAYERS io_memory REQUIRES hocket-stackless)
 if(HOCKET_STACKFUL)
   hocket_pkg_config(hocket "coroutines with and without stacks on one scheduler"
     LAYERS ${HOCKET_STACKLESS_LAYERS} fiber stack context core base)

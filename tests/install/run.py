@@ -14,7 +14,8 @@ from readme import Readme  # noqa: E402 (no bytecode beside the sources)
 CONSUMER = pathlib.Path(__file__).resolve().parent / "consumer"
 STACKFUL = {"context", "stack", "fiber", "model"}
 # The components that a consumer uses, and the pkg-config module of each.
-USED = {"coro": "hocket-stackless", "fiber": "hocket-fiber", "model": "hocket-model"}
+USED = {"coro": "hocket-stackless", "fiber": "hocket-fiber", "io_memory": "hocket-io-memory",
+        "model": "hocket-model"}
 
 
 class Failed(Exception):
