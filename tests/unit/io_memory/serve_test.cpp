@@ -19,7 +19,7 @@ namespace {
 
 task<result<void>> echo(tcp::stream peer) {
   for (;;) {
-    auto bytes = co_await or_return(peer.read_borrowed());
+    auto bytes = co_await or_return(peer.read_idle());
     if (bytes.empty()) co_return {};
     co_await or_return(peer.write_all(bytes));
   }
