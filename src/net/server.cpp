@@ -1,5 +1,4 @@
 #include <hocket/base/clock.hpp>
-#include <hocket/base/detail/mutex.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/detail/timer.hpp>
 #include <hocket/core/executor.hpp>
@@ -9,20 +8,17 @@
 #include <hocket/runtime/detail/worker_at.hpp>
 #include <hocket/time/sleep.hpp>
 #include <hocket/time/within.hpp>
+#include <net/spare_number.hpp>
 
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <fcntl.h>
-#include <unistd.h>
 
 namespace hocket::inline HOCKET_ABI {
 
 using namespace std::chrono_literals;
 
 namespace detail {
-
-using primitive::locked;
 
 namespace {
 
@@ -34,70 +30,6 @@ time_point now_here() noexcept {
 }
 
 }  // namespace
-
-// A descriptor that is given up when there are no others, so that connections can be accepted and closed. All acceptors
-// of a server share it.
-//
-// Hazard. If one acceptor gives the spare up, then another one may accept a connection with its number, because numbers
-// belong to the process. Nobody would get the number back, and no connection could be refused until one ends. Prevented
-// by `missing_`: it is set before the spare is given up, and an acceptor that finds it set after an accept makes the
-// number of its connection the spare.
-class server_core::spare_number {
-  using counter = atomic<std::size_t>;
-
- public:
-  spare_number() noexcept { take(); }
-  spare_number(const spare_number&) = delete;
-  spare_number& operator=(const spare_number&) = delete;
-  ~spare_number() {
-    if (number_ >= 0) ::close(number_);
-  }
-
-  // After an accept. False: there was no spare, and the connection is refused for it.
-  bool is_there_beside(tcp::stream& accepted, counter& refused) noexcept {
-    // ORDER: acquire, pairs with the store in refuse_one(): the number of the connection was given up behind it, and
-    // the system orders the two.
-    if (!missing_.load(std::memory_order_acquire)) return true;
-    locked guard(mutex_);
-    if (take()) return true;
-    // ORDER: relaxed, pairs with nothing: a number for people.
-    refused.fetch_add(1, std::memory_order_relaxed);
-    accepted.close();
-    take();
-    return false;
-  }
-
-  // Accepts and closes one connection. False: none waits, or there is no spare.
-  bool refuse_one(tcp::listener& door, counter& refused) noexcept {
-    locked guard(mutex_);
-    if (!take()) return false;
-    bool found = false;
-    // ORDER: release, pairs with the load in is_there_beside(): see there.
-    missing_.store(true, std::memory_order_release);
-    ::close(std::exchange(number_, -1));
-    {
-      const result<tcp::stream> shed = door.try_accept();
-      found = shed.has_value();
-      // ORDER: relaxed, pairs with nothing: a number for people.
-      if (found) refused.fetch_add(1, std::memory_order_relaxed);
-    }
-    take();
-    return found;
-  }
-
- private:
-  // Under the mutex. Whether there is a spare.
-  bool take() noexcept {
-    if (number_ < 0) number_ = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-    // ORDER: relaxed, pairs with nothing: an acceptor that reads an old value looks again under the mutex.
-    missing_.store(number_ < 0, std::memory_order_relaxed);
-    return number_ >= 0;
-  }
-
-  primitive::thread_mutex mutex_;
-  int number_ = -1;  // guarded by the mutex
-  atomic<bool> missing_{false};
-};
 
 static std::uint64_t next_family() noexcept {
   static constinit atomic<std::uint64_t> last{0};
