@@ -138,9 +138,13 @@ void epoll_driver::take_in(long got) noexcept {
   locked guard(rest_);
   told_ = collected_ = 0;
   for (long i = 0; i < got; ++i) {
-    const epoll_event event = events_[static_cast<std::size_t>(i)];
-    if (event.data.u64 == the_bell) read_bell();
-    else events_[static_cast<std::size_t>(collected_++)] = event;
+    const epoll_event& event = events_[static_cast<std::size_t>(i)];
+    if (event.data.u64 == the_bell) {
+      read_bell();
+      continue;
+    }
+    if (collected_ != i) events_[static_cast<std::size_t>(collected_)] = event;
+    ++collected_;
   }
   more_ = collected_ != 0;
 }

@@ -26,7 +26,8 @@ SKIPPED = 77                  # what ctest takes for "skipped"
 # is a load, a test and a branch; and it may be that a register has to be kept for it.
 EVENTS = {"wait_in_fiber": 2, "wait_in_task": 2, "timed_wait_in_fiber": 2, "timed_wait_in_task": 2, "select_wait_in_fiber": 2,
           "select_wait_in_task": 2, "channel_trip_in_task": 4, "spsc_channel_trip_in_task": 4, "coroutine_life": 2,
-          "fiber_spawn_join": 5, "task_spawn_join": 5}
+          "fiber_spawn_join": 5, "task_spawn_join": 5, "request_in_task": 2, "request_borrowed_in_task": 2,
+          "request_in_fiber": 2}
 PER_EVENT = 5
 
 NAMES = {}   # of functions, by callgrind's number
