@@ -26,8 +26,7 @@ const spawn_options may_hibernate{.hibernate_after = std::chrono::hours(1)};
 TEST_CASE("a list of buffers on the heap keeps the stack of its buffers where it is") {
   auto [near, far] = connected();
   loop lp;
-  std::string_view seen;
-  auto reader = spawn(lp, may_hibernate, [&, &from = far] {
+  auto reader = spawn(lp, may_hibernate, [&from = far] {
     std::array<char, 8> room{};
     std::vector<mutable_buffer> list{mutable_buffer(room)};
     const auto got = await(from.read_some(std::span<const mutable_buffer>(list)));

@@ -77,7 +77,7 @@ TEST_CASE("a fiber sends a file to a peer that has gone: an error, and no signal
   auto [near, far] = connected();
   far.close();
   loop lp;
-  auto sent = spawn(lp, [&near = near, &file] { return await(send_and_close(near, file.get(), 0, 100'000)); });
+  auto sent = spawn(lp, [&to = near, &file] { return await(send_and_close(to, file.get(), 0, 100'000)); });
   lp.run();
   CHECK(sync_wait(sent).error_or({}) == std::errc::broken_pipe);
   CHECK(sync_wait(send_and_close(near, file.get(), 0, 1)).error_or({}) == std::errc::bad_file_descriptor);
