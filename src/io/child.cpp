@@ -3,6 +3,7 @@
 #include <hocket/base/detail/forks.hpp>
 #include <hocket/base/detail/list.hpp>
 #include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/detail/never_destroyed.hpp>
 #include <hocket/io/detail/descriptor_table.hpp>
 
 #include "io/epoll_driver.hpp"
@@ -58,9 +59,8 @@ int look_at(child& one) noexcept {
 }
 
 constinit primitive::thread_mutex orphans_mutex;
-list<child>& orphans() noexcept {  // guarded by the mutex; never destroyed
-  alignas(list<child>) static std::byte memory[sizeof(list<child>)];
-  static auto* const all = ::new (memory) list<child>;
+list<child>& orphans() noexcept {  // guarded by the mutex
+  static never_destroyed<list<child>> all;
   return *all;
 }
 

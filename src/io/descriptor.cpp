@@ -1,3 +1,4 @@
+#include <hocket/base/detail/never_destroyed.hpp>
 #include <hocket/io/buffer.hpp>
 #include <hocket/io/descriptor.hpp>
 #include <hocket/io/detail/descriptor_table.hpp>
@@ -22,13 +23,13 @@ failure failure_of_transfer(int error) noexcept {
 }
 
 open_descriptor& no_descriptor() noexcept {
-  alignas(open_descriptor) static std::byte memory[sizeof(open_descriptor)];
-  static open_descriptor* const none = [] {
-    auto* const made = ::new (memory) open_descriptor(0);
-    made->open(kernel::instance(), -1, descriptor_kind::other);
-    made->close();
-    return made;
-  }();
+  struct closed_one : open_descriptor {
+    closed_one() noexcept : open_descriptor(0) {
+      open(kernel::instance(), -1, descriptor_kind::other);
+      close();
+    }
+  };
+  static never_destroyed<closed_one> none;
   return *none;
 }
 

@@ -147,11 +147,11 @@ void direction::begin(suspension& wait, waiter& entry, transfer& what) noexcept 
 void direction::begin_held(waiter& entry, transfer& what) noexcept {
   bool goes_on = std::exchange(what.holds, std::uint8_t{0}) == 2;
   for (;;) {
-    if (const int error = of_.attach_here()) return fail(entry, error);
+    if (const int error = of_.attach_here()) return static_cast<void>(end_served(entry, error));
     what.group = current_group();
     const listing how = goes_on ? listing::again : list_again(entry);
     if (how == listing::listed) return stay_attached(entry);
-    if (how == listing::over) return fail(entry, ECANCELED);
+    if (how == listing::over) return static_cast<void>(end_served(entry, ECANCELED));
     if (of_.hand_over(entry)) return;
     goes_on = true;  // another group has come meanwhile
   }
@@ -435,11 +435,13 @@ void direction::note_part(const transfer& what) noexcept {
   part_.store(what.done | (what.writes() ? cut_mark : 0), std::memory_order_relaxed);
 }
 
-// The same, when it has ended with a result. After an error nothing can follow anyway.
+// The same, when it has ended with a result. Want of memory in the middle is a cut, too. After any other error the
+// system refuses what comes next, and tells why.
 void direction::note_end(const transfer& what) noexcept {
   if (what.whole == 0) return;
+  const bool cut = what.writes() && what.done != 0 && (what.error == ENOBUFS || what.error == ENOMEM);
   // ORDER: relaxed, as above.
-  if (what.error != 0) part_.store(what.done, std::memory_order_relaxed);
+  if (what.error != 0) part_.store(what.done | (cut ? cut_mark : 0), std::memory_order_relaxed);
   else if (was_cut()) part_.store(0, std::memory_order_relaxed);  // ORDER: relaxed, as above.
 }
 

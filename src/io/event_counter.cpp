@@ -14,14 +14,11 @@ namespace detail {
 int add_to_counter(open_descriptor& of, std::uint32_t generation, std::uint64_t count) noexcept {
   const int kept = errno;
   int error = EBADF;
-  if (of.enter_number()) {
-    if (of.generation() == generation) {
-      ssize_t put = 0;
-      do put = ::write(of.number(), &count, sizeof count);
-      while (put < 0 && errno == EINTR);
-      error = put < 0 ? errno : 0;
-    }
-    of.leave_number();
+  if (const used_number number(of, generation); number.is_open()) {
+    ssize_t put = 0;
+    do put = ::write(*number, &count, sizeof count);
+    while (put < 0 && errno == EINTR);
+    error = put < 0 ? errno : 0;
   }
   errno = kept;
   return error;

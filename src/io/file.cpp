@@ -14,24 +14,7 @@ using namespace detail;
 
 namespace {
 
-// The number of a file during a call. It is not closed meanwhile.
-class file_use {
- public:
-  explicit file_use(file_reference of) noexcept : of_(*of.of), entered_(of_.enter_number()) {
-    if (entered_ && of_.generation() == of.generation) number_ = of_.number();
-  }
-  file_use(const file_use&) = delete;
-  file_use& operator=(const file_use&) = delete;
-  ~file_use() {
-    if (entered_) of_.leave_number();
-  }
-  int number() const noexcept { return number_; }  // -1: the file is closed
-
- private:
-  open_descriptor& of_;
-  const bool entered_;
-  int number_ = -1;
-};
+used_number number_of(file_reference of) noexcept { return {*of.of, of.generation}; }
 
 template <class Call>
 auto repeated(Call call) noexcept {
@@ -139,46 +122,44 @@ result<file> open_file(const std::string& path, const file_options& options, blo
 }
 
 result<std::size_t> read_file_at(file_reference of, mutable_buffer into, std::uint64_t offset) noexcept {
-  const file_use used(of);
-  return read_from(used.number(), into.data(), into.size(), offset);
+  const used_number used = number_of(of);
+  return read_from(*used, into.data(), into.size(), offset);
 }
 
 result<std::size_t> write_file_at(file_reference of, const_buffer from, std::uint64_t offset) noexcept {
-  const file_use used(of);
-  return write_to(used.number(), from, offset);
+  const used_number used = number_of(of);
+  return write_to(*used, from, offset);
 }
 
 result<std::size_t> append_to_file(file_reference of, const_buffer from) noexcept {
-  const file_use used(of);
-  const int flags = ::fcntl(used.number(), F_GETFL);
+  const used_number used = number_of(of);
+  const int flags = ::fcntl(*used, F_GETFL);
   if (flags < 0) return failure_of_transfer(errno);
   if ((flags & O_APPEND) == 0) return failure_of_transfer(EINVAL);
-  const auto call = [&](std::size_t done, std::size_t count) {
-    return ::write(used.number(), from.data() + done, count);
-  };
+  const auto call = [&](std::size_t done, std::size_t count) { return ::write(*used, from.data() + done, count); };
   return all_or_nothing(move_all(from.size(), call), from.size());
 }
 
 result<std::string> read_whole_file(file_reference of, std::size_t limit) {
-  const file_use used(of);
-  return read_whole(used.number(), limit);
+  const used_number used = number_of(of);
+  return read_whole(*used, limit);
 }
 
 result<std::uint64_t> size_of_file(file_reference of) noexcept {
-  const file_use used(of);
+  const used_number used = number_of(of);
   struct stat facts{};
-  if (::fstat(used.number(), &facts) != 0) return failure_of_transfer(errno);
+  if (::fstat(*used, &facts) != 0) return failure_of_transfer(errno);
   return static_cast<std::uint64_t>(facts.st_size);
 }
 
 result<void> resize_file(file_reference of, std::uint64_t size) noexcept {
-  const file_use used(of);
-  return told(repeated([&] { return ::ftruncate(used.number(), position(size)); }));
+  const used_number used = number_of(of);
+  return told(repeated([&] { return ::ftruncate(*used, position(size)); }));
 }
 
 result<void> sync_file(file_reference of, bool data_only) noexcept {
-  const file_use used(of);
-  return told(repeated([&] { return data_only ? ::fdatasync(used.number()) : ::fsync(used.number()); }));
+  const used_number used = number_of(of);
+  return told(repeated([&] { return data_only ? ::fdatasync(*used) : ::fsync(*used); }));
 }
 
 result<std::string> read_named_file(const std::string& path, std::size_t limit) {

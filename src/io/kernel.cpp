@@ -330,7 +330,11 @@ call_end send_passing(const open_descriptor& at, transfer& what) noexcept {
 
 call_end look(const open_descriptor& at, transfer& what) noexcept {
   pollfd one{at.number(), static_cast<short>(what.size), 0};
-  return ::poll(&one, 1, 0) > 0 ? ended(what, call_end::done) : call_end::blocks;
+  long found = 0;
+  do found = system_calls::told(::poll(&one, 1, 0));
+  while (found == -EINTR);
+  if (found < 0) return failed(what, found);
+  return found > 0 ? ended(what, call_end::done) : call_end::blocks;
 }
 
 }  // namespace

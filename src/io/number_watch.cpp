@@ -1,4 +1,5 @@
 #include <hocket/base/detail/forks.hpp>
+#include <hocket/base/detail/never_destroyed.hpp>
 #include <hocket/core/frame_memory.hpp>
 #include <hocket/io/detail/transfer_operation.hpp>
 #include <hocket/io/poll_numbers.hpp>
@@ -29,8 +30,7 @@ struct watches {
 };
 // Never destroyed: a runtime may outlive main().
 watches& every_watch() noexcept {
-  alignas(watches) static std::array<std::byte, sizeof(watches)> memory;
-  static auto* const all = ::new (memory.data()) watches;
+  static never_destroyed<watches> all;
   return *all;
 }
 

@@ -23,7 +23,7 @@ class memory_object {
   memory_object& operator=(const memory_object&) = delete;
   virtual ~memory_object();
 
-  // Under the core's mutex. May throw std::bad_alloc, before it has changed anything.
+  // Under the core's mutex. May throw std::bad_alloc: the transfer fails, though a part of it may be on its way.
   virtual call_end call(transfer& what) = 0;
   // Under the core's mutex: no other object finds it any more. Then it is destroyed without the mutex.
   virtual void close() noexcept = 0;

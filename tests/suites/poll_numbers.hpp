@@ -5,7 +5,6 @@
 #include <hocket/io/stream.hpp>
 #include <hocket/sync/event.hpp>
 #include <hocket/sync/select.hpp>
-#include <hocket/time/sleep.hpp>
 #include <hocket/time/within.hpp>
 
 #include "suites/io_kinds.hpp"
@@ -126,7 +125,7 @@ TEST_CASE_TEMPLATE("a number of a descriptor is waited for both ways", Kind, HOC
 TEST_CASE_TEMPLATE("a wait for numbers ends by a deadline, a cancel, a kill and in a select", Kind, HOCKET_IO_KINDS) {
   number_pipe silent;
   Kind world;
-  hocket::event begun;
+  hocket::event selects, chosen, begun;
   auto wait = [&]() -> typename Kind::body {
     pollfd wanted{silent.in, POLLIN, 0};
     for (int i = 0; i < 20; ++i) {
@@ -137,7 +136,8 @@ TEST_CASE_TEMPLATE("a wait for numbers ends by a deadline, a cancel, a kill and 
     auto nothing = co_await hocket::within(1ms, hocket::poll_numbers({}));
     REQUIRE_FALSE(nothing.has_value());
     CHECK(nothing.error() == std::errc::timed_out);
-    auto first = co_await hocket::select(hocket::poll_numbers({&wanted, 1}), hocket::sleep_for(1ms));
+    selects.set();
+    auto first = co_await hocket::select(hocket::poll_numbers({&wanted, 1}), chosen.wait());
     CHECK(first->index() == 1);
     begun.set();
     auto got = co_await hocket::poll_numbers({&wanted, 1});
@@ -154,6 +154,8 @@ TEST_CASE_TEMPLATE("a wait for numbers ends by a deadline, a cancel, a kill and 
   const int waiter = world.start(wait);
   const int victim = world.start(wait_for_ever);
   auto end = [&]() -> typename Kind::body {
+    static_cast<void>(co_await selects.wait());
+    chosen.set();
     static_cast<void>(co_await begun.wait());
     world.cancel(waiter);
     world.kill(victim);

@@ -107,18 +107,23 @@ class used_number {
  public:
   explicit used_number(const descriptor& of) noexcept
       : of_(descriptor_access::record_of(of)), entered_(of_.enter_number()) {}
+  // Of that generation alone: what has come in its place is closed for this.
+  used_number(open_descriptor& of, std::uint32_t generation) noexcept : of_(of), entered_(of_.enter_number()) {
+    is_open_ = entered_ && of_.generation() == generation;
+  }
   used_number(const used_number&) = delete;
   used_number& operator=(const used_number&) = delete;
   ~used_number() {
     if (entered_) of_.leave_number();
   }
-  bool is_open() const noexcept { return entered_; }
+  bool is_open() const noexcept { return is_open_; }
   open_descriptor& record() const noexcept { return of_; }
-  int operator*() const noexcept { return entered_ ? of_.number() : -1; }
+  int operator*() const noexcept { return is_open_ ? of_.number() : -1; }
 
  private:
   open_descriptor& of_;
   const bool entered_;
+  bool is_open_ = entered_;
 };
 
 }  // namespace detail

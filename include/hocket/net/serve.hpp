@@ -22,10 +22,9 @@
 // network in memory (io_memory/memory_network.hpp). A loop that waits for such a network cannot wait for signals: end
 // that server by shutdown().
 //
-// Limits. With `most_connections` as many at most are served at a time; further ones wait in the
-// system's queue, and one at each listener. If there
-// are no descriptors left, connections are accepted and closed at once, by a descriptor that is kept for that, so
-// that peers see an end; a notice tells of it once a second.
+// Limits. With `most_connections` as many at most are served at a time; further ones wait in the system's queue, and
+// one at each listener. If there are no descriptors left, connections are accepted and closed at once, by a descriptor
+// that is kept for that, so that peers see an end; a notice tells of it once a second.
 //
 // Errors. A handler may return a result, or throw: on_error hears of it, else it is counted.
 //

@@ -8,6 +8,7 @@
 #include <hocket/runtime/runtime.hpp>
 
 #include "support/death.hpp"
+#include "support/echo.hpp"
 #include "support/numbers.hpp"
 
 #include <algorithm>
@@ -30,13 +31,6 @@ using namespace hocket_test;
 namespace {
 
 std::atomic<int> notices{0};
-
-task<result<void>> echo(tcp::stream peer) {
-  std::array<char, 16> buffer;
-  while (std::size_t n = co_await or_return(peer.read_some(buffer)))
-    co_await or_return(peer.write_all(std::span(buffer.data(), n)));
-  co_return {};
-}
 
 void limit_numbers(rlim_t most) {
   rlimit limit{};

@@ -140,6 +140,7 @@ TEST_CASE("a loop that waits for the system, or sleeps by another clock, cannot 
   on_notice(before);
 }
 
+// The hours are those of a manual clock: nobody waits for them.
 static task<> answer_late(stream peer) {
   char byte = 0;
   static_cast<void>(co_await peer.read_some(std::span(&byte, 1)));

@@ -25,7 +25,7 @@ task<result<void>> echo(tcp::stream peer) {
   }
 }
 
-// Ends by a cancel alone.
+// Ends by a cancel alone. The time is that of a manual clock.
 task<> stays(tcp::stream) { static_cast<void>(co_await sleep_for(24h)); }
 
 task<result<std::string>> ask(memory_network& net, std::string_view words) {

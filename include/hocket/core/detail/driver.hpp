@@ -39,9 +39,8 @@
 //   - park() may return for no reason. The owner has a turn and comes back.
 //   - park(time_point::min()) does not sleep; an `until` in the past the same.
 //   - poll() does not block, and is finite: it may leave the rest of a large number for the next one (has_more()). It
-//     runs no
-//     foreign code; to grant waiters (core/detail/suspension.hpp) is what it is for, be they of this owner or of
-//     another.
+//     runs no foreign code; to grant waiters (core/detail/suspension.hpp) is what it is for, be they of this owner or
+//     of another.
 //   - both run on the owner's thread, outside of coroutines; poll() in its seat (current_executor() is the owner).
 //   - wake() is any thread's. Any thread that needs the owner awake (for a post, a stop, a dump, its end) wakes an
 //     owner that sleeps in a driver as one that sleeps on a futex.

@@ -132,7 +132,7 @@ class direction final : public primitive::wait_source {
     // ORDER: relaxed, pairs with the store in note_part(): a number for the stream's users.
     return part_.load(std::memory_order_relaxed) & ~cut_mark;
   }
-  // The wait of that transfer was ended by a stop or a deadline: what comes next would stand in its middle.
+  // That transfer was a write, and has ended in its middle: what comes next would stand there.
   bool was_cut() const noexcept {
     // ORDER: relaxed, as above.
     return (part_.load(std::memory_order_relaxed) & cut_mark) != 0;

@@ -101,7 +101,6 @@ class server_core {
   std::unique_ptr<spare_number> spare_;  // while there are acceptors
   semaphore permits_;
   atomic<std::size_t> live_{0}, accepted_{0}, failed_{0}, refused_{0};
-  atomic<bool> ending_{false};
   atomic<std::int64_t> noticed_{0};
   auto_reset_event ended_;
   bool over_ = false;

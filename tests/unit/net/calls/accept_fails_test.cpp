@@ -3,6 +3,7 @@
 #include <hocket/net/serve.hpp>
 #include <hocket/runtime/runtime.hpp>
 
+#include "support/echo.hpp"
 #include "unit/net/calls/failing_calls.hpp"
 
 #include <array>
@@ -17,13 +18,6 @@ using namespace hocket_test;
 namespace {
 
 std::atomic<int> notices{0};
-
-task<result<void>> echo(tcp::stream peer) {
-  std::array<char, 16> buffer;
-  while (std::size_t n = co_await or_return(peer.read_some(buffer)))
-    co_await or_return(peer.write_all(std::span(buffer.data(), n)));
-  co_return {};
-}
 
 // Whether a client is answered. The client makes no call that fails.
 bool is_served(const tcp::server& by) {

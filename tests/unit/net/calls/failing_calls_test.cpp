@@ -225,3 +225,19 @@ TEST_CASE("what only helps may fail: the scenario goes on, or tells the error") 
     CHECK(fail_each(one, ENOMEM) > 0);
   }
 }
+
+// The peer has the first part of a message: what came next would stand in its middle.
+TEST_CASE("a write that fails in its middle for want of memory is cut short") {
+  auto door = tcp::listener::bind("127.0.0.1:0").value();
+  auto near = sync_wait(tcp::connect(door.local_address())).value();
+  auto far = sync_wait(door.accept()).value();
+  const std::string much(500'000, 'm');  // several calls
+  fail_call(called::send, 3, ENOBUFS);
+  CHECK(sync_wait(near.write_all(much)).error_or({}) == std::errc::no_buffer_space);
+  fail_call(called::count, 0, 0);
+  const std::size_t part = near.written_in_part();
+  CHECK(part > 0);
+  CHECK(sync_wait(near.write_all("next")).error_or({}) == errc::cut_short);
+  CHECK(near.go_on_after_cut_write() == part);
+  CHECK(sync_wait(near.write_all("rest")) == std::size_t{4});
+}
