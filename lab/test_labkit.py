@@ -164,6 +164,29 @@ class Plan(unittest.TestCase):
             self.assertEqual(self.command_and_cores({"n": 1, "stack": 1, **size}, group)[1], cores)
 
 
+class Recipes(unittest.TestCase):
+    def test_every_folder_of_subjects_is_a_peer_with_one_recipe(self):
+        folders = [folder for folder in (catalogue.LAB / "subjects").iterdir() if folder.is_dir()]
+        self.assertEqual(set(folders), set(catalogue.peers()))
+        for folder in folders:
+            builders.recipe_of(folder)
+
+    def test_a_folder_without_a_recipe_or_with_two_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for file, count in ((None, "no"), ("go.mod", None), ("Cargo.toml", "more than one")):
+                if file:
+                    pathlib.Path(folder, file).touch()
+                if not count:
+                    self.assertIs(builders.recipe_of(pathlib.Path(folder)), builders.Go)
+                    continue
+                with self.assertRaisesRegex(SystemExit, f"{folder} has {count} recipe"):
+                    builders.recipe_of(pathlib.Path(folder))
+
+    def test_no_two_systems_have_one_name(self):
+        names = [system.id for system in catalogue.systems()]
+        self.assertEqual(len(names), len(set(names)))
+
+
 class Crates(unittest.TestCase):
     """With a cargo that has no crates: it fails where it is told to fetch none, and keeps what it was told."""
 
@@ -175,7 +198,7 @@ class Crates(unittest.TestCase):
             errors = io.StringIO()
             with unittest.mock.patch.dict(os.environ, {"PATH": f"{folder}:{os.environ['PATH']}", "HOCKET_NO_INSTALL": no_install}), \
                     contextlib.redirect_stderr(errors):
-                skipped = builders.prepare([system for system in catalogue.systems() if system.builder == "rust"],
+                skipped = builders.prepare([system for system in catalogue.systems() if system.folder.name == "corosensei"],
                                            pathlib.Path(folder))
             builds = [line for line in said.read_text().splitlines() if line.startswith("build")]
         return skipped, builds, errors.getvalue()

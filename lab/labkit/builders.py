@@ -13,9 +13,8 @@ import subprocess
 import sys
 
 from . import net
-from .catalogue import LAB
+from .catalogue import LAB, peers
 
-SOURCES = LAB / "subjects"
 ROOT = LAB.parent
 RELEASE = ["-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG"]
 sys.path.append(str(ROOT / "tools"))
@@ -72,11 +71,20 @@ def build_hocket(source, build, systems):
     in_turn(build, compile_targets(build, sorted(wanted)))
 
 
-def cmake(build, system):
-    program = build / "subjects" / (system.program or system.id)
-    if not program.exists():
-        raise Missing(f"{system.needs} is not installed" if system.needs else "not built")
-    return [str(program)] + ([system.id] if system.program else [])   # one program may have several systems
+class CMake:
+    """C++: built before, with the library."""
+
+    @staticmethod
+    def command(build, system):
+        program = build / "subjects" / (system.program or system.id)
+        if not program.exists():
+            raise Missing(f"{system.needs} is not installed" if system.needs else "not built")
+        return [str(program)] + ([system.id] if system.program else [])   # one program may have several systems
+
+    @staticmethod
+    def version(build, folder, name):
+        file = build / "subjects/versions" / name
+        return file.read_text(encoding="utf-8").strip() if file.exists() else None
 
 
 def net_load(build):
@@ -85,63 +93,64 @@ def net_load(build):
 
 
 @functools.cache   # one program has several systems
-def go_program(build):
+def go_program(build, folder):
     compiler = shutil.which("go")
     if not compiler:
         raise Missing("go is not installed")
-    program = build / "subjects" / "go-subject"
-    quietly([compiler, "build", "-o", str(program), "."], cwd=SOURCES / "go",
+    program = build / "subjects" / f"{folder.name}-subject"
+    quietly([compiler, "build", "-o", str(program), "."], cwd=folder,
             env={**os.environ, "GOTOOLCHAIN": "local", "GOPROXY": "off", "GOFLAGS": "-mod=readonly"})
     return str(program)
 
 
-def go(build, system):
-    return [go_program(build), system.id]
+class Go:
+    @staticmethod
+    def command(build, system):
+        return [go_program(build, system.folder), system.id]
+
+    @staticmethod
+    def version(build, folder, name):
+        return quietly(["go", "version"]).strip() if shutil.which("go") else None
 
 
-def crates_of(crate):
-    """The crates that Cargo.lock pins, for whatever target: name and version."""
-    packages = (SOURCES / crate / "Cargo.lock").read_text(encoding="utf-8").split("[[package]]")[1:]
+def crates_of(folder):
+    """{name: version} of the crates that Cargo.lock pins, for whatever target."""
+    packages = (folder / "Cargo.lock").read_text(encoding="utf-8").split("[[package]]")[1:]
     fields = [dict(re.findall(r'^(\w+) = "(.*)"$', package, re.MULTILINE)) for package in packages]
-    return [f"{package['name']} {package['version']}" for package in fields if "source" in package]
+    return {package["name"]: package["version"] for package in fields if "source" in package}
 
 
-def has_crates(cargo, crate):
-    return subprocess.run([cargo, "tree", "--locked", "--offline"], cwd=SOURCES / crate, stdout=subprocess.DEVNULL,
+def has_crates(cargo, folder):
+    return subprocess.run([cargo, "tree", "--locked", "--offline"], cwd=folder, stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL).returncode == 0
 
 
 @functools.cache
-def cargo_program(build, crate):
+def cargo_program(build, folder):
     cargo = shutil.which("cargo") or shutil.which("cargo", path=str(pathlib.Path.home() / ".cargo/bin"))
     if not cargo:
         raise Missing("cargo is not installed")
-    target = build / crate
+    target = build / folder.name
     command = [cargo, "build", "--release", "--locked", "--quiet", "--target-dir", str(target)]
-    if has_crates(cargo, crate):
+    if has_crates(cargo, folder):
         command.append("--offline")
     elif install.forbidden():
         raise Missing("its crates are not here")
     else:
-        print("fetching what is missing of these crates:", ", ".join(crates_of(crate)), file=sys.stderr, flush=True)
-    quietly(command, cwd=SOURCES / crate)
-    return str(target / "release" / f"subject-{crate}")
+        crates = ", ".join(f"{name} {version}" for name, version in crates_of(folder).items())
+        print(f"fetching what is missing of these crates: {crates}", file=sys.stderr, flush=True)
+    quietly(command, cwd=folder)
+    return str(target / "release" / f"subject-{folder.name}")
 
 
-def rust(build, system):
-    return [cargo_program(build, "rust"), system.id]
+class Cargo:
+    @staticmethod
+    def command(build, system):
+        return [cargo_program(build, system.folder), system.id]
 
-
-def tokio(build, system):
-    return [cargo_program(build, "tokio"), system.id]
-
-
-def network(build, system):
-    return [cargo_program(build, "network"), system.id]
-
-
-def parallel(build, system):
-    return [cargo_program(build, "parallel"), system.id]
+    @staticmethod
+    def version(build, folder, name):
+        return crates_of(folder).get(name)
 
 
 def java_homes():
@@ -172,24 +181,48 @@ def java_runtime(at_least=21):
 
 
 @functools.cache
-def java_program(build):
+def java_program(build, folder):
     home = java_runtime()
     version, compiler = newest(java_homes(), "javac")
     if version < 17:
         raise Missing(f"no Java compiler of version 17 or newer (found {version or 'none'})")
-    classes = build / "subjects" / "java"
-    sources = sorted(map(str, (SOURCES / "java").glob("*.java")))
+    classes = build / "subjects" / folder.name
+    sources = sorted(map(str, folder.glob("*.java")))
     quietly([str(compiler / "javac"), "--release", "17", "-d", str(classes), *sources])
     return [str(home / "java"), "-XX:+UseSerialGC", "-Djdk.virtualThreadScheduler.parallelism=1",
             "-Djdk.virtualThreadScheduler.maxPoolSize=1", "--add-exports", "java.base/jdk.internal.vm=ALL-UNNAMED",
             "-cp", str(classes), "Subject"]
 
 
-def java(build, system):
-    return [*java_program(build), system.id]
+class Java:
+    @staticmethod
+    def command(build, system):
+        return [*java_program(build, system.folder), system.id]
+
+    @staticmethod
+    def version(build, folder, name):
+        try:
+            said = subprocess.run([java_runtime() / "java", "-version"], capture_output=True, text=True).stderr
+        except Missing:
+            return None
+        return said.splitlines()[0]
 
 
-BUILDERS = {"cmake": cmake, "go": go, "rust": rust, "tokio": tokio, "parallel": parallel, "network": network, "java": java}
+RECIPES = {"CMakeLists.txt": CMake, "Cargo.toml": Cargo, "go.mod": Go, "*.java": Java}
+
+
+def recipe_of(folder):
+    """How the sources in this folder become programs."""
+    found = [recipe for file, recipe in RECIPES.items() if any(folder.glob(file))]
+    if len(found) != 1:
+        raise SystemExit(f"lab: {folder} has {'no' if not found else 'more than one'} recipe of {', '.join(RECIPES)}")
+    return found[0]
+
+
+def versions(build):
+    """{name: version} of what the systems stand on."""
+    asked = {name: folder for folder, peer in peers().items() for name in peer.get("versions", [])}
+    return {name: recipe_of(folder).version(build, folder, name) for name, folder in asked.items()}
 
 
 def prepare(systems, build):
@@ -197,11 +230,12 @@ def prepare(systems, build):
     skipped, failed = {}, {}
     for system in systems:
         try:
-            if system.builder in failed:
-                raise failed[system.builder]
-            system.command = BUILDERS[system.builder](build, system)
+            if system.folder in failed:
+                raise failed[system.folder]
+            recipe = recipe_of(system.folder)
+            system.command = recipe.command(build, system)
         except Missing as reason:
-            if system.builder != "cmake":
-                failed[system.builder] = reason
+            if recipe is not CMake:   # its folder is one program
+                failed[system.folder] = reason
             skipped[system.id] = str(reason)
     return skipped

@@ -1,4 +1,5 @@
-"""What is compared: lab/systems.json and lab/pages.json, and the published figures and the bars beside them."""
+"""What is compared: the systems.json of each folder of lab/subjects, lab/pages.json, and the published figures and the
+bars beside them."""
 import fnmatch
 import json
 import pathlib
@@ -11,9 +12,9 @@ def read(name, lab=LAB):
 
 
 class System:
-    def __init__(self, entry):
+    def __init__(self, entry, folder):
         self.id = entry["id"]
-        self.builder = entry["builder"]
+        self.folder = folder   # its sources and their recipe
         self.kind = entry["kind"]
         self.what = entry["what"]
         self.workloads = entry["workloads"]
@@ -30,8 +31,16 @@ class System:
         return self._entry["n_at_most_because"] if not full else f"at most {at_most:,}"
 
 
+def peers(lab=LAB):
+    """{folder: its systems.json}, hocket's first. Another commit may have had one file for all of them."""
+    files = sorted((lab / "subjects").glob("*/systems.json"), key=lambda file: (file.parent.name != "hocket", file))
+    if not files:
+        return {lab: {"systems": read("systems.json", lab)}}
+    return {file.parent: json.loads(file.read_text(encoding="utf-8")) for file in files}
+
+
 def systems(patterns=None, lab=LAB):
-    everything = [System(entry) for entry in read("systems.json", lab)]
+    everything = [System(entry, folder) for folder, peer in peers(lab).items() for entry in peer["systems"]]
     if not patterns:
         return everything
     unknown = [p for p in patterns if not any(fnmatch.fnmatch(s.id, p) for s in everything)]

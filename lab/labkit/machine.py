@@ -6,7 +6,6 @@ import re
 import subprocess
 
 from . import builders
-from .catalogue import LAB
 
 
 def first_line(command, pattern=None):
@@ -48,18 +47,6 @@ def compiler(build):
     return f"{version or 'unknown'}, libraries {flags.group(1) if flags else ''}, subjects -O2"
 
 
-def crate(name, folder):
-    found = re.search(rf'name = "{name}"\nversion = "([^"]+)"', read_line(LAB / "subjects" / folder / "Cargo.lock"))
-    return found.group(1) if found else None
-
-
-def jdk():
-    try:
-        return first_line([str(builders.java_runtime() / "java"), "-version"])
-    except builders.Missing:
-        return None
-
-
 def thp():
     found = re.search(r"\[(\w+)\]", read_line("/sys/kernel/mm/transparent_hugepage/enabled"))
     return found.group(1) if found else "unknown"
@@ -75,14 +62,8 @@ def describe(build, core):
         "kernel": f"{platform.system()} {platform.release()}, {platform.machine()}",
         "C library": " ".join(platform.libc_ver()),
         "C++": compiler(build),
-        "Boost": read_line(build / "subjects/boost-version") or None,
-        "oneTBB": read_line(build / "subjects/tbb-version") or None,
-        "Go": first_line(["go", "version"]),
+        **builders.versions(build),
         "Rust": first_line(["rustc", "--version"]),
-        "corosensei": crate("corosensei", "rust"),
-        "tokio": crate("tokio", "tokio"),
-        "rayon": crate("rayon", "parallel"),
-        "Java": jdk(),
         "wrk": first_line(["wrk", "-v"], r"wrk (\S+)"),
         "autogroups": AUTOGROUPS.get(read_line("/proc/sys/kernel/sched_autogroup_enabled")),
         "load at the start": "%.1f %.1f %.1f" % os.getloadavg(),

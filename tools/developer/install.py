@@ -1,7 +1,7 @@
 """What the verbs need from outside, and installing it.
 
-Two sources: Debian packages (tools/packages.txt and lab/packages.txt) and PyPI packages in .venv (tools/requirements.txt
-and lab/requirements.txt).
+Two sources: Debian packages (packages.txt of tools, of lab, and of the folders of lab/subjects) and PyPI packages in
+.venv (requirements.txt of these folders).
 Nothing is installed without being named first, and nothing at all under --no-install or HOCKET_NO_INSTALL=1: then a
 missing package is an error, or, when it is optional, something that its user leaves out.
 """
@@ -18,7 +18,7 @@ Package = collections.namedtuple("Package", "name optional")
 
 VENV = ROOT / ".venv"
 REQUIREMENTS = ROOT / "tools/requirements.txt"
-LAB_REQUIREMENTS = ROOT / "lab/requirements.txt"
+LAB = ROOT / "lab"
 APT_GET = ["apt-get", "-o", "DPkg::Lock::Timeout=300", "-q", "-y"]
 
 
@@ -43,9 +43,8 @@ def read_packages(path, group):
 def packages(groups):
     known = read_packages(ROOT / "tools/packages.txt", "build")
     # A subject of the lab that is not installed is skipped by name, so all of its packages are optional.
-    lab = [package._replace(optional=True) for found in read_packages(ROOT / "lab/packages.txt", "lab").values()
-           for package in found]
-    known["lab"] = lab
+    known["lab"] = [package._replace(optional=True) for file in [LAB / "packages.txt", *sorted(LAB.glob("subjects/*/packages.txt"))]
+                    for found in read_packages(file, "lab").values() for package in found]
     if importlib.util.find_spec("ensurepip"):
         known["python"] = []
     return [package for group in groups for package in known[group]]
@@ -135,10 +134,14 @@ def ensure_venv(requirements=REQUIREMENTS):
 def ensure_lab():
     """What the lab's systems need; all of it is optional."""
     ensure_packages("build", "lab")
+    return all([ensure_optional(file) for file in sorted(LAB.glob("subjects/*/requirements.txt"))])
+
+
+def ensure_optional(requirements):
     try:
-        return ensure_venv(LAB_REQUIREMENTS)
+        return ensure_venv(requirements)
     except Stop as reason:
-        print(f"not installed: what lab/requirements.txt names: {str(reason).splitlines()[-1]}")
+        print(f"not installed: what {requirements.relative_to(ROOT)} names: {str(reason).splitlines()[-1]}")
         return False
 
 

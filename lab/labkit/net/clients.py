@@ -1,4 +1,4 @@
-"""The lab's own load: subjects/cpp/net/load.cpp says what it does and prints."""
+"""The lab's own load: harness/net/load.cpp says what it does and prints."""
 import resource
 
 from .server import Failed, Program

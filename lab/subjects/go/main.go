@@ -1,6 +1,6 @@
 // Goroutines under GOMAXPROCS=1, called as `go-subject <system> <workload> <n> <stack bytes> <budget ms>`. Here is the
 // workload switch, the others are in wait.go, managed.go, tasks.go and manager.go, and those with a sixth argument, on one processor
-// or more, in scheduler.go and primitives.go; the phases are those that ../cpp/harness.hpp describes. Stacks grow by themselves, so the stack size has no effect.
+// or more, in scheduler.go and primitives.go; the phases are those that ../../harness/harness.hpp describes. Stacks grow by themselves, so the stack size has no effect.
 //
 // Creation is the go statement: the goroutine is ready and has not run. One that creates for 10 ms is preempted for all
 // that it created, so the statements are timed a hundred at a time, and those start in between, which is not timed.

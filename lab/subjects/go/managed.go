@@ -1,4 +1,4 @@
-// The page `managed` in Go; ../cpp/managed.hpp says what its workloads are. The goroutines are those of go-yield.
+// The page `managed` in Go; ../../harness/managed.hpp says what its workloads are. The goroutines are those of go-yield.
 package main
 
 import (

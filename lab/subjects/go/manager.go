@@ -1,4 +1,4 @@
-// The page `manager` in Go; ../cpp/manager/manager.hpp says what its workloads are. Nothing here has ids, so they are
+// The page `manager` in Go; ../../harness/manager/manager.hpp says what its workloads are. Nothing here has ids, so they are
 // what a server would have: a map under a mutex.
 //
 //	go-statement     nothing else: no id
@@ -134,7 +134,7 @@ func (g *registry) untilLive(count int) {
 
 func dropID(int, uint64) {}
 
-// As shuffled in ../cpp/manager/manager.hpp, gone round.
+// As shuffled in ../../harness/manager/manager.hpp, gone round.
 func placesOf(n int) func() int {
 	all := make([]int, n)
 	for i := range all {

@@ -1,4 +1,4 @@
-// The servers of the page `net`, called as `go-subject <system> <mode> <workers>`; ../cpp/net/server.hpp says what each
+// The servers of the page `net`, called as `go-subject <system> <mode> <workers>`; ../../harness/net/server.hpp says what each
 // mode does. A goroutine for each connection, GOMAXPROCS the number of workers, the package net as it is: it has one
 // listener, and sets TCP_NODELAY by itself.
 package main

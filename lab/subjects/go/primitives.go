@@ -1,4 +1,4 @@
-// The page `primitives` in Go, on as many processors (GOMAXPROCS) as there are workers; ../cpp/primitives/primitives.hpp
+// The page `primitives` in Go, on as many processors (GOMAXPROCS) as there are workers; ../../harness/primitives/primitives.hpp
 // says what its workloads are. Where it is the same as on the page `wait`, its code is in wait.go.
 //
 //	mutex      sync.Mutex

@@ -1,5 +1,5 @@
 // The page `scheduler` in Go: `go-subject go-workers <workload> <workers> <stack bytes> <budget ms> <count>`, on as many
-// processors (GOMAXPROCS) as there are workers; ../cpp/scheduler/scheduler.hpp says what its workloads are. Those of the
+// processors (GOMAXPROCS) as there are workers; ../../harness/scheduler/scheduler.hpp says what its workloads are. Those of the
 // page `primitives` begin here, too, and are in primitives.go.
 //
 //	spawn_join    a goroutine and a channel of its own
@@ -66,7 +66,7 @@ func runScheduler(r request, workload, count string) {
 	os.Exit(0)
 }
 
-// As median_of_some in ../cpp/scheduler/scheduler.hpp.
+// As median_of_some in ../../harness/scheduler/scheduler.hpp.
 func medianOfSome(budget time.Duration, round func() float64) float64 {
 	first := round()
 	if first > 10*float64(budget) {
@@ -213,7 +213,7 @@ func whenAll(r load) {
 	r.emit("when_all_10000", "ns", medianOfRounds(r.budget, rounds)/float64(units))
 }
 
-// As spread in ../cpp/scheduler/scheduler.hpp.
+// As spread in ../../harness/scheduler/scheduler.hpp.
 func spread(i int, over time.Duration) time.Duration {
 	return time.Duration(int64(uint64(i)*0x9E3779B97F4A7C15>>44) * int64(over) >> 20)
 }

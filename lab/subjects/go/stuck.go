@@ -1,4 +1,4 @@
-// What waits beside goroutines that compute: as in ../cpp/scheduler/scheduler.hpp.
+// What waits beside goroutines that compute: as in ../../harness/scheduler/scheduler.hpp.
 package main
 
 import (

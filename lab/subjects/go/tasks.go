@@ -1,4 +1,4 @@
-// The page `tasks` in Go: `go-subject go <workload> <n> <stack bytes> <budget ms>`; ../cpp/tasks/ says what one unit of a
+// The page `tasks` in Go: `go-subject go <workload> <n> <stack bytes> <budget ms>`; ../hocket/tasks/ says what one unit of a
 // workload is. A task is a goroutine that leaves its value in a channel of capacity 1, and to await it is to receive.
 //
 //	oneshot_trip  n goroutines, each at an unbuffered channel of its own; the owner sends to one after the other
@@ -37,7 +37,7 @@ func runTasks(r request, workload string) {
 	r.emit(workload, "ns", medianOfRounds(r.budget, rounds)/float64(units))
 }
 
-// The median of one round's time over several repetitions, as in ../cpp/harness.hpp.
+// The median of one round's time over several repetitions, as in ../../harness/harness.hpp.
 func medianOfRounds(budget time.Duration, rounds func(k int) float64) float64 {
 	k := 1
 	rounds(1)
@@ -56,7 +56,7 @@ func medianOfRounds(budget time.Duration, rounds func(k int) float64) float64 {
 	return median(values)
 }
 
-// What tasks give, as in ../cpp/tasks/values.hpp.
+// What tasks give, as in ../../harness/tasks/values.hpp.
 type valueKind[T any] struct {
 	made   func(i int) T
 	number func(T) int
@@ -87,7 +87,7 @@ func sumOfValues(n int) (sum int) {
 	return
 }
 
-// As random_order in ../cpp/tasks/values.hpp.
+// As random_order in ../../harness/tasks/values.hpp.
 func randomOrder(n int) []int {
 	order := make([]int, n)
 	for i := range order {

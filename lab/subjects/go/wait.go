@@ -1,4 +1,4 @@
-// The page `wait` in Go: `go-subject <system> <workload> <n> <stack bytes> <budget ms>`. ../cpp/wait.hpp says what one
+// The page `wait` in Go: `go-subject <system> <workload> <n> <stack bytes> <budget ms>`. ../../harness/wait.hpp says what one
 // unit of a workload is; in Go it is made of
 //
 //	mutex      sync.Mutex. Who unlocks it may take it again before the one that was woken gets it. So in mutex_handover
@@ -63,7 +63,7 @@ func measureBatches(r request, workload string, f units) {
 		k *= 2
 	}
 	var values []float64
-	for used := 0.0; len(values) < 9 && used < 8*float64(r.budget); { // as in ../cpp/harness.hpp
+	for used := 0.0; len(values) < 9 && used < 8*float64(r.budget); { // as in ../../harness/harness.hpp
 		took := measure(k)
 		used += took
 		values = append(values, took/float64(k))

@@ -12,7 +12,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * The page `manager` in Java, called as {@code Subject <system> <workload> <n> <stack bytes> <budget ms>};
- * ../cpp/manager/manager.hpp says what its workloads are. Java has nothing that knows threads by a number.
+ * ../../harness/manager/manager.hpp says what its workloads are. Java has nothing that knows threads by a number.
  *
  *   java-start       virtual threads on one carrier, and no id: RegisteredThreads
  *   java-registry    the same with an id each (Registry): RegisteredThreads
@@ -36,7 +36,7 @@ final class Deadlines {
         this.registered = registered;
     }
 
-    /** As in ../cpp/manager/manager.hpp. */
+    /** As in ../../harness/manager/manager.hpp. */
     static long spread(int i, long range) {
         return ((i * 0x9E3779B97F4A7C15L) >>> 44) * range >> 20;
     }

@@ -4,7 +4,7 @@ import java.util.Locale;
 
 /**
  * The page `managed` in Java, called as {@code Managed <system> <workload> <n> <stack bytes> <budget ms>};
- * ../cpp/managed.hpp says what its workloads are. (For virtual threads that yield, Subject has them.)
+ * ../../harness/managed.hpp says what its workloads are. (For virtual threads that yield, Subject has them.)
  *
  *   java-virtual-park  virtual threads on one carrier: each unparks the next one and parks
  *   java-thread        platform threads, likewise

@@ -14,7 +14,7 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * The page `primitives` in Java, called as {@code Subject <system> <workload> <workers> <stack bytes> <budget ms> <count>};
- * ../cpp/primitives/primitives.hpp says what its workloads are. All that wait are virtual threads, on as many carriers as
+ * ../../harness/primitives/primitives.hpp says what its workloads are. All that wait are virtual threads, on as many carriers as
  * workers; the driver is one, too.
  *
  *   java-concurrent    java.util.concurrent: ReentrantLock, its Conditions, Semaphore. An event is a Semaphore, too. A

@@ -82,7 +82,7 @@ final class RegisteredThreads {
         measure("manager_add", Registry.AT_A_TIME, this::addSome);
     }
 
-    /** As shuffled in ../cpp/manager/manager.hpp. */
+    /** As shuffled in ../../harness/manager/manager.hpp. */
     private static int[] shuffled(int n) {
         int[] all = new int[n];
         Arrays.setAll(all, i -> i);

@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The page `scheduler` in Java, called as {@code Subject <system> <workload> <workers> <stack bytes> <budget ms> <count>};
- * ../cpp/scheduler/scheduler.hpp says what its workloads are. There are as many carriers as workers. Timers has
+ * ../../harness/scheduler/scheduler.hpp says what its workloads are. There are as many carriers as workers. Timers has
  * those of the page; the other systems are those of Primitives.
  *
  * Those that yield wait for one another in a latch, since who yields while it waits may starve who has not begun (see
@@ -199,7 +199,7 @@ final class Scheduler {
         return values[values.length / 2];
     }
 
-    /** As median_of_some in ../cpp/scheduler/scheduler.hpp. */
+    /** As median_of_some in ../../harness/scheduler/scheduler.hpp. */
     private double measureSome(Rounds rounds) throws InterruptedException {
         double first = rounds.of(count);
         if (first > 10 * budget) {

@@ -9,7 +9,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Virtual threads on one carrier, called as {@code Subject <system> <workload> <n> <stack bytes> <budget ms>}; the
- * phases are those that ../cpp/harness.hpp describes. Run with -Djdk.virtualThreadScheduler.parallelism=1 and
+ * phases are those that ../../harness/harness.hpp describes. Run with -Djdk.virtualThreadScheduler.parallelism=1 and
  * maxPoolSize=1. Stacks are copied to the heap and grow by themselves, so the stack size has no effect.
  *
  * Creation makes a virtual thread and starts it: it is in the carrier's queue, and none runs before all are there.
@@ -213,7 +213,7 @@ public final class Subject {
         }
     }
 
-    /** The page `managed`: ../cpp/managed.hpp. */
+    /** The page `managed`: ../../harness/managed.hpp. */
     private void managed(String system, String workload) throws Exception {
         create();
         start();

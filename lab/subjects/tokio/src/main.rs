@@ -1,5 +1,5 @@
 //! tokio's current-thread runtime, called as `subject-tokio <system> <workload> <n> <stack bytes> <budget ms>`.
-//! ../cpp/wait.hpp says what one unit of a workload is; here an event is a Notify, a wait for one of several is select!
+//! ../../harness/wait.hpp says what one unit of a workload is; here an event is a Notify, a wait for one of several is select!
 //! over four of them (in random order, as it does unless told otherwise), within is timeout. The tasks are spawned, and
 //! their cooperative budget is the default: after 128 waits that were ready a task goes to the end of the queue.
 //! The page `tasks` is in tasks.rs, the page `manager` in manager.rs and registry.rs.

@@ -1,4 +1,4 @@
-//! The page `manager` in tokio, on its current-thread runtime; ../../cpp/manager/manager.hpp says what its workloads are.
+//! The page `manager` in tokio, on its current-thread runtime; ../../harness/manager/manager.hpp says what its workloads are.
 //!
 //! - rust-tokio-spawn: tasks, no ids
 //! - rust-tokio-registry: an id leads to an AbortHandle, or to the sender of a oneshot, in a HashMap under a mutex
@@ -29,7 +29,7 @@ struct Asked {
 }
 
 impl Asked {
-    /// As shuffled in ../../cpp/manager/manager.hpp.
+    /// As shuffled in ../../harness/manager/manager.hpp.
     fn new(ids: Vec<u64>) -> Self {
         let mut order: Vec<usize> = (0..ids.len()).collect();
         let mut state = 42u64;
@@ -126,7 +126,7 @@ impl Page<'_> {
         );
     }
 
-    /// As median_of_rounds in ../../cpp/harness.hpp.
+    /// As median_of_rounds in ../../harness/harness.hpp.
     fn of_rounds(&self, rounds: impl Fn(u64) -> f64) -> f64 {
         let mut k = 1;
         rounds(1);
@@ -335,13 +335,13 @@ impl Page<'_> {
     }
 }
 
-/// As spread in ../../cpp/manager/manager.hpp.
+/// As spread in ../../harness/manager/manager.hpp.
 fn spread(i: u64, over: Duration) -> Duration {
     let scattered = i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 44;
     Duration::from_nanos((scattered * over.as_nanos() as u64) >> 20)
 }
 
-/// As near in ../../cpp/manager/manager.hpp.
+/// As near in ../../harness/manager/manager.hpp.
 fn near(i: u64, n: u64, in_turn: bool) -> Duration {
     let half = Duration::from_nanos(n * 500);
     half + if in_turn { Duration::from_nanos(i * 500) } else { spread(i, half) }

@@ -1,4 +1,4 @@
-//! The page `tasks` in Rust; ../../cpp/tasks/ says what one unit of a workload is.
+//! The page `tasks` in Rust; ../../hocket/tasks/ says what one unit of a workload is.
 //!
 //! rust-async-boxed and rust-async-inlined are the language's futures without a runtime: none of them ever waits, so
 //! the smallest executor polls the outermost one until it is ready. Boxed is what an async function must be that calls
@@ -70,7 +70,7 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-/// What tasks give, as in ../../cpp/tasks/values.hpp. A String of any length is on the heap, unless the compiler sees that
+/// What tasks give, as in ../../harness/tasks/values.hpp. A String of any length is on the heap, unless the compiler sees that
 /// nobody keeps it.
 trait Value: 'static {
     fn made(i: u64) -> Self;
@@ -99,7 +99,7 @@ fn sum_of_values<T: Value>(n: u64) -> u64 {
     (0..n).map(|i| T::made(i).number()).sum()
 }
 
-/// As random_order in ../../cpp/tasks/values.hpp.
+/// As random_order in ../../harness/tasks/values.hpp.
 fn random_order(n: u64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..n as usize).collect();
     let mut state = 42u64;

@@ -1,0 +1,219 @@
+#include "net/clients.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string_view>
+
+#include "net/marks.hpp"
+#include "net/server.hpp"
+
+namespace lab::net {
+
+namespace {
+
+constexpr std::string_view request = "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
+constexpr std::size_t sources = 16;                // addresses that connections come from: each has all ports
+constexpr std::uint64_t lost_after = 100'000'000;  // ns
+constexpr std::size_t unaccepted = 256;            // connections; of many more than that a listener would drop some
+constexpr std::size_t kept_descriptors = 64;       // for what is not a connection
+
+bool speaks_http(kind does) { return does == kind::http || does == kind::churn || does == kind::idle; }
+
+sockaddr_in address(std::uint32_t host, unsigned port) {
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_port = htons(static_cast<unsigned short>(port));
+  at.sin_addr.s_addr = htonl(host);
+  return at;
+}
+
+// Bound to 127.0.0.1 and the next addresses in turn: no address runs out of ports.
+int socket_from(int type, std::size_t source) {
+  const int fd = checked(socket(AF_INET, type | SOCK_CLOEXEC, 0), "socket");
+  const int on = 1;
+  if ((type & SOCK_STREAM) != 0) checked(setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on), "TCP_NODELAY");
+  checked(setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on), "IP_BIND_ADDRESS_NO_PORT");
+  const sockaddr_in from = address(INADDR_LOOPBACK + static_cast<std::uint32_t>(source % sources), 0);
+  checked(bind(fd, reinterpret_cast<const sockaddr*>(&from), sizeof from), "bind");
+  return fd;
+}
+
+void connect_to(int fd, unsigned port) {
+  const sockaddr_in to = address(INADDR_LOOPBACK, port);
+  if (connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof to) < 0 && errno != EINPROGRESS) fail("connect");
+}
+
+// As many as asked for, or as the limit of descriptors allows.
+std::size_t possible(std::size_t wanted) {
+  rlimit limit{};
+  checked(getrlimit(RLIMIT_NOFILE, &limit), "getrlimit");
+  limit.rlim_cur = limit.rlim_max;
+  checked(setrlimit(RLIMIT_NOFILE, &limit), "setrlimit");
+  return std::min(wanted, static_cast<std::size_t>(limit.rlim_cur) - kept_descriptors);
+}
+
+}  // namespace
+
+clients::clients(const load& what)
+    : what_(what), epoll_(checked(epoll_create1(EPOLL_CLOEXEC), "epoll")), all_(possible(what.connections)) {
+  if (!speaks_http(what.does)) {
+    payload_.assign(what.size, 'x');
+    expected_ = what.size;
+    return;
+  }
+  for (std::size_t i = 0; i < what.size; ++i) payload_ += request;
+}
+
+clients::~clients() {
+  for (const client& one : all_)
+    if (one.fd >= 0) close(one.fd);
+  close(epoll_);
+}
+
+// By a connection that is closed again.
+void clients::learn_response() {
+  const int fd = socket_from(SOCK_STREAM, 0);
+  connect_to(fd, what_.port);
+  if (write(fd, request.data(), request.size()) != static_cast<ssize_t>(request.size())) fail("write");
+  std::string said;
+  while (said.find("\r\n\r\n") == said.npos) {
+    const ssize_t n = checked(static_cast<int>(read(fd, room_.data(), room_.size())), "read");
+    if (n == 0) fail("the server closed the connection");
+    said.append(room_.data(), static_cast<std::size_t>(n));
+  }
+  close(fd);
+  if (!said.starts_with("HTTP/1.1 200")) fail("not the response that was expected");
+  expected_ = said.size() * what_.size;
+}
+
+void clients::watch(int how, client& one, unsigned for_what) {
+  epoll_event event{};
+  event.events = for_what;
+  event.data.u64 = static_cast<std::uint64_t>(&one - all_.data());
+  checked(epoll_ctl(epoll_, how, one.fd, &event), "epoll_ctl");
+}
+
+void clients::connect(client& one) {
+  one.fd = socket_from((is_datagram() ? SOCK_DGRAM : SOCK_STREAM) | SOCK_NONBLOCK, connects_++);
+  connect_to(one.fd, what_.port);
+  watch(EPOLL_CTL_ADD, one, EPOLLIN);
+}
+
+void clients::connect_all() {
+  if (speaks_http(what_.does)) learn_response();
+  unanswered_ = all_.size();
+  if (what_.does == kind::churn) return;
+  for (client& one : all_) {
+    connect(one);
+    const std::size_t number = static_cast<std::size_t>(&one - all_.data()) + 1;
+    if (speaks_http(what_.does) && (number == all_.size() || number % unaccepted == 0)) ask(one);
+  }
+}
+
+// Once. A server accepts in order, so its answer tells that it has accepted what came before.
+void clients::ask(client& one) {
+  once_ = true;
+  send(one);
+  while (!one.answered) turn(100);
+  once_ = false;
+}
+
+void clients::begin() {
+  for (client& one : all_) {
+    if (what_.does == kind::churn) {
+      one.began = now_ns();
+      connect(one);
+    }
+    if (what_.does == kind::sink) watch(EPOLL_CTL_MOD, one, EPOLLOUT);
+    else send(one);
+  }
+}
+
+void clients::run_until(std::uint64_t deadline) {
+  while (now_ns() < deadline || (unanswered_ && what_.does != kind::sink)) turn(50);
+}
+
+void clients::run_once() {
+  once_ = true;
+  while (unanswered_) turn(100);
+}
+
+void clients::turn(int timeout_ms) {
+  std::array<epoll_event, 512> events;
+  const int n = epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), timeout_ms);
+  for (int i = 0; i < n; ++i) {
+    const epoll_event& event = events[static_cast<std::size_t>(i)];
+    client& one = all_[event.data.u64];
+    if (what_.does == kind::sink) send_endlessly(one);
+    else if (event.events & EPOLLOUT) send(one);
+    else receive(one);
+  }
+  if (is_datagram() && n == 0) send_lost_again();
+}
+
+// The rest of what this client has to send, as far as there is room.
+void clients::send(client& one) {
+  if (one.sent == 0 && what_.does != kind::churn) one.began = now_ns();
+  const ssize_t n = ::send(one.fd, payload_.data() + one.sent, payload_.size() - one.sent, MSG_NOSIGNAL);
+  if (n < 0 && errno != EAGAIN && errno != ENOTCONN) fail("send");
+  if (n > 0) one.sent += static_cast<std::size_t>(n);
+  const bool waits = one.sent != payload_.size();
+  if (waits != one.waits_for_room) watch(EPOLL_CTL_MOD, one, waits ? EPOLLOUT : EPOLLIN);
+  one.waits_for_room = waits;
+}
+
+void clients::send_endlessly(client& one) {
+  const ssize_t n = ::send(one.fd, payload_.data(), payload_.size(), MSG_NOSIGNAL);
+  if (n < 0 && errno != EAGAIN) fail("send");
+  if (n <= 0) return;
+  ++outcome_.requests;
+  outcome_.bytes += static_cast<std::size_t>(n);
+}
+
+void clients::receive(client& one) {
+  const ssize_t n = recv(one.fd, room_.data(), room_.size(), 0);
+  if (n < 0 && errno == EAGAIN) return;
+  if (n <= 0) fail("the server closed a connection");
+  outcome_.bytes += static_cast<std::size_t>(n);
+  one.received += static_cast<std::size_t>(n);
+  if (one.received > expected_) {
+    std::fputs("an answer is longer than it should be\n", stderr);
+    std::exit(1);
+  }
+  if (one.received == expected_) complete(one);
+}
+
+void clients::complete(client& one) {
+  const std::uint64_t now = now_ns();
+  outcome_.took.note(now - one.began);
+  outcome_.requests += speaks_http(what_.does) ? what_.size : 1;
+  one.sent = one.received = 0;
+  if (!one.answered) --unanswered_;
+  one.answered = true;
+  if (once_) return;
+  if (what_.does == kind::churn) {
+    close(one.fd);
+    one.began = now;
+    connect(one);
+  }
+  send(one);
+}
+
+void clients::send_lost_again() {
+  const std::uint64_t now = now_ns();
+  for (client& one : all_) {
+    if (now - one.began < lost_after) continue;
+    ++outcome_.lost;
+    one.sent = one.received = 0;
+    send(one);
+  }
+}
+
+}  // namespace lab::net

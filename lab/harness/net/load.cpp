@@ -1,0 +1,102 @@
+// The load of the page `net`: clients on one core, and what their server used meanwhile, read from outside.
+//
+//   net-load http|echo|churn|sink|udp|idle <connections> <size> <warm-up ms> <ms> <server's process> <server's port>
+//
+// It connects, prints "connected" and waits for a line: so the lab can begin readings of its own before the load. Then
+// come the warm-up and the time that counts. It prints "measured" and waits again, with all connections open, and
+// prints a line for each measure, such as "rate 101337.5". idle has no time that counts: it prints "answered" when each
+// connection was answered once, waits, and prints no measure.
+#include <memory>
+
+#include "net/clients.hpp"
+#include "net/marks.hpp"
+#include "net/server.hpp"
+
+namespace {
+
+using namespace lab::net;
+
+struct times {
+  std::uint64_t warm_up_ns, ns;
+};
+
+kind kind_named(std::string_view name) {
+  constexpr std::array<std::string_view, 6> names{"http", "echo", "churn", "sink", "udp", "idle"};
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (name == names[i]) return static_cast<kind>(i);
+  std::fputs("unknown load\n", stderr);
+  std::exit(1);
+}
+
+void say(const char* measure, double value) { std::printf("%s %.4f\n", measure, value); }
+
+// Until the lab answers. Where it is gone, nobody wants the rest.
+void tell_and_wait(const char* word) {
+  std::puts(word);
+  std::fflush(stdout);
+  if (std::getchar() == EOF) std::exit(1);
+}
+
+struct report {
+  outcome out;
+  std::uint64_t warm_requests, cpu_ns, switches, took_ns;
+};
+
+void tell(const report& of) {
+  const outcome& out = of.out;
+  const auto requests = static_cast<double>(out.requests);
+  const double cpu_s = static_cast<double>(of.cpu_ns) / 1e9, seconds = static_cast<double>(of.took_ns) / 1e9;
+  say("requests", static_cast<double>(of.warm_requests) + requests);
+  say("cpu", cpu_s / requests * 1e6);
+  say("cpu_per_gb", cpu_s / static_cast<double>(out.bytes) * 1e9);
+  say("rate", requests / seconds);
+  say("bytes", static_cast<double>(out.bytes) / 1e6 / seconds);
+  say("switches", static_cast<double>(of.switches) / requests * 1e3);
+  say("lost", static_cast<double>(out.lost));
+  if (out.took.count() == 0) return;
+  say("mean", out.took.mean() / 1e3);
+  say("deviation", out.took.deviation() / 1e3);
+  say("max", out.took.most() / 1e3);
+  say("p50", out.took.quantile(500) / 1e3);
+  say("p99", out.took.quantile(990) / 1e3);
+}
+
+report measure(clients& all, const times& how_long, pid_t server) {
+  all.begin();
+  all.run_until(now_ns() + how_long.warm_up_ns);
+  const std::uint64_t warm = all.take().requests;
+  const marks before = marks_of(server);
+  const std::uint64_t began = now_ns();
+  all.run_until(began + how_long.ns);
+  const std::uint64_t ended = now_ns();
+  const marks after = marks_of(server);
+  const report told{all.take(), warm, after.cpu_ns - before.cpu_ns, after.switches - before.switches, ended - began};
+  if (told.out.requests == 0) {
+    std::fputs("nothing was answered in this time\n", stderr);
+    std::exit(1);
+  }
+  return told;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 8) {
+    std::fputs("usage: net-load <kind> <connections> <size> <warm-up ms> <ms> <server> <port>\n", stderr);
+    return 1;
+  }
+  const auto number = [&](int i) { return std::strtoull(argv[i], nullptr, 10); };
+  const kind does = kind_named(argv[1]);
+  auto all = std::make_unique<clients>(load{does, number(2), number(3), static_cast<unsigned>(number(7))});
+  all->connect_all();
+  tell_and_wait("connected");
+  if (does == kind::idle) {
+    all->begin();
+    all->run_once();
+    tell_and_wait("answered");
+    return 0;
+  }
+  const report told = measure(*all, {number(4) * 1'000'000, number(5) * 1'000'000}, static_cast<pid_t>(number(6)));
+  tell_and_wait("measured");
+  tell(told);
+}
