@@ -61,11 +61,9 @@ class completion_gate {
   hocket::basic_completion<Strength, T, hocket::no_hooks> value_;
 };
 
-// Document 004's generator_future, and its channel.
+// Document 004's generator_future.
 template <class T, class Strength>
 using future_gate = completion_gate<T, Strength>;
-template <class T, class Strength>
-using channel_gate = oneshot_gate<T, Strength>;
 
 // What belongs to one coroutine: what it counts, and behind that its gates, in as few cache lines as can be.
 template <class Gate>
@@ -112,10 +110,12 @@ class station {
 template <class Gate>
 class stations {
  public:
+  using place = station<Gate>;
+
   stations(std::size_t n, std::size_t gates)
       : n_{n},
-        gates_{gates},
-        lines_each_{(station<Gate>::bytes(gates) + sizeof(line) - 1) / sizeof(line)},
+        gates_{Gate::serves_once ? gates + 1 : 1},
+        lines_each_{(station<Gate>::bytes(gates_) + sizeof(line) - 1) / sizeof(line)},
         lines_{n * lines_each_} {
     make();
   }
@@ -123,7 +123,17 @@ class stations {
   stations& operator=(const stations&) = delete;
   ~stations() { drop(); }
 
-  station<Gate>& operator[](std::size_t i) { return *reinterpret_cast<station<Gate>*>(&lines_[i * lines_each_]); }
+  place& operator[](std::size_t i) { return *reinterpret_cast<place*>(&lines_[i * lines_each_]); }
+  static std::uint64_t number_for(std::size_t i) { return i; }  // of the value that it gets
+  void give(const std::vector<std::uint32_t>& order) {
+    for (std::uint32_t i : order) (*this)[i].give(number_for(i));
+  }
+  void renew() {
+    for (std::size_t i = 0; i < n_; ++i) (*this)[i].renew();
+  }
+  void close() {
+    for (std::size_t i = 0; i < n_; ++i) (*this)[i].close();
+  }
   void remake() {
     drop();
     make();
@@ -171,9 +181,10 @@ struct eager {
   }
 };
 
-template <class Kind, class Gate>
+// Places are stations, or an audience (audience.hpp).
+template <class Kind, class Places>
 class crowd {
-  using place = station<Gate>;
+  using place = typename Places::place;
   using started = decltype(Kind::start(std::declval<hocket::loop&>(), std::declval<place&>()));
 
  public:
@@ -181,7 +192,7 @@ class crowd {
       : n_{n},
         gates_{std::max<std::size_t>(1, 100 / n)},
         order_{random_order(n)},
-        places_{n, Gate::serves_once ? gates_ + 1 : 1},
+        places_{n, gates_},
         coroutines_{n} {
     create_all();
   }
@@ -204,12 +215,12 @@ class crowd {
       for (std::size_t r = 0; r < k; ++r) {
         double begin = now_ns();
         for (std::size_t g = 0; g < gates_; ++g) {
-          for (std::uint32_t i : order_) places_[i].give(i);
+          places_.give(order_);
           co_await hocket::yield();
         }
         double end = now_ns();
         ns += end - begin - (now_ns() - end);  // reading the clock
-        for (std::size_t i = 0; i < n_; ++i) places_[i].renew();
+        places_.renew();
       }
     }));
     given_ += k * gates_;
@@ -226,7 +237,7 @@ class crowd {
     co_await hocket::yield();  // those that were spawned come to their first wait
     created_.set();
     static_cast<void>(co_await end_.wait());
-    for (std::size_t i = 0; i < n_; ++i) places_[i].close();
+    places_.close();
     for (std::size_t i = 0; i < n_; ++i) {
       co_await std::move(coroutines_[i]);
       coroutines_.drop(i);
@@ -249,8 +260,9 @@ class crowd {
 
   void check() {
     for (std::size_t i = 0; i < n_; ++i) {
-      using T = typename Gate::value_type;
-      if (places_[i].taken() != given_ || places_[i].sum() != given_ * value<T>::number(value<T>::made(i))) {
+      using T = typename place::value_type;
+      const std::uint64_t each = value<T>::number(value<T>::made(Places::number_for(i)));
+      if (places_[i].taken() != given_ || places_[i].sum() != given_ * each) {
         fail("a coroutine has not taken the values that were given");
       }
     }
@@ -260,7 +272,7 @@ class crowd {
   std::size_t gates_;
   std::vector<std::uint32_t> order_;
   hocket::loop loop_;
-  stations<Gate> places_;
+  Places places_;
   slots<started> coroutines_;
   hocket::unsync::event created_, end_;
   hocket::join_handle<void> creator_;

@@ -10,9 +10,10 @@
 //   callable_future                    eager_task                            eager_create_*
 //   callable_future, generator_future  an eager_task and a completion        eager_switch_*
 //   light generator                    generator: one value                  generator_switch_*
-//   channel                            an eager_task and a oneshot           channel_switch_*
+//   channel                            n of eager_task, or of fibers, and    channel_switch_*, channel_fiber_switch_*
+//                                      one completion for all
 //
-// How a switch is made by a completion or a oneshot, crowd.hpp says; it is there and back, as in the document. Creation
+// How a switch is made by completions, crowd.hpp and audience.hpp say; it is there and back, as in the document. Creation
 // is that of the second time: frames and stacks are in hocket's pools, as there. An eager_task comes to its first wait
 // within its creation.
 #include <hocket/coro/generator.hpp>
@@ -24,7 +25,7 @@
 #include <optional>
 
 #include "tasks/awaits.hpp"
-#include "crowd.hpp"
+#include "audience.hpp"
 
 namespace {
 
@@ -47,24 +48,31 @@ struct spawned_fiber {
   }
 };
 
+template <class Strength>
 class table {
+  template <class T>
+  using futures = lab::stations<lab::future_gate<T, Strength>>;
+  template <class T>
+  using channel = lab::audience<T, Strength>;
+
  public:
   table(const char* system, const lab::request& r) : system_{system}, r_{r} {}
 
-  template <class Strength>
   int run() {
     contexts();
-    both<spawned_fiber, lab::future_gate<int, Strength>>("fiber_create", "fiber_switch");
+    both<spawned_fiber, futures<int>>("fiber_create", "fiber_switch");
     tasks<int>("task_create_int");
     tasks<std::string>("task_create_string");
-    both<spawned_task, lab::future_gate<int, Strength>>("spawn_create_int", "task_switch_int");
-    both<spawned_task, lab::future_gate<std::string, Strength>>("spawn_create_string", "task_switch_string");
-    both<eager, lab::future_gate<int, Strength>>("eager_create_int", "eager_switch_int");
-    both<eager, lab::future_gate<std::string, Strength>>("eager_create_string", "eager_switch_string");
+    both<spawned_task, futures<int>>("spawn_create_int", "task_switch_int");
+    both<spawned_task, futures<std::string>>("spawn_create_string", "task_switch_string");
+    both<eager, futures<int>>("eager_create_int", "eager_switch_int");
+    both<eager, futures<std::string>>("eager_create_string", "eager_switch_string");
     generators<int>("generator_switch_int");
     generators<std::string>("generator_switch_string");
-    both<eager, lab::channel_gate<int, Strength>>(nullptr, "channel_switch_int");
-    both<eager, lab::channel_gate<std::string, Strength>>(nullptr, "channel_switch_string");
+    both<eager, channel<int>>(nullptr, "channel_switch_int");
+    both<eager, channel<std::string>>(nullptr, "channel_switch_string");
+    both<spawned_fiber, channel<int>>(nullptr, "channel_fiber_switch_int");
+    both<spawned_fiber, channel<std::string>>(nullptr, "channel_fiber_switch_string");
     return 0;
   }
 
@@ -96,9 +104,9 @@ class table {
     emit(workload, lab::median_of_rounds(r_.budget_ns, rounds) / static_cast<double>(units));
   }
 
-  template <class Kind, class Gate>
+  template <class Kind, class Places>
   void both(const char* creation, const char* trip) {
-    crowd<Kind, Gate> all{r_.n};
+    crowd<Kind, Places> all{r_.n};
     creations(creation, [&] { return all.creation(); });
     switches(trip, all.units(), [&](std::size_t k) { return all.rounds(k); });
   }
@@ -210,7 +218,7 @@ int main(int argc, char** argv) {
   lab::request r = lab::parse(argc - 1, argv + 1);
   if (r.workload != "document_004") lab::fail("this subject does not know that workload");
 #ifndef LAB_UNSYNC
-  if (std::string_view(argv[1]) == "hocket-O2-shared") return table{argv[1], r}.run<hocket::strength::shared>();
+  if (std::string_view(argv[1]) == "hocket-O2-shared") return table<hocket::strength::shared>{argv[1], r}.run();
 #endif
-  return table{argv[1], r}.run<hocket::strength::unsync>();
+  return table<hocket::strength::unsync>{argv[1], r}.run();
 }

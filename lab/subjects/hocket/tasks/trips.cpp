@@ -6,7 +6,7 @@ namespace {
 
 template <class Strength>
 double trip(const lab::request& r) {
-  lab::crowd<lab::spawned_task, lab::oneshot_gate<int, Strength>> all{r.n};
+  lab::crowd<lab::spawned_task, lab::stations<lab::oneshot_gate<int, Strength>>> all{r.n};
   double ns = lab::median_of_rounds(r.budget_ns, [&](std::size_t k) { return all.rounds(k); });
   return ns / static_cast<double>(all.units());
 }
