@@ -5,8 +5,6 @@ Usually called as `./dev lab`. Builds hocket and the subjects into build/lab unl
 was done already, measures, prints tables, and writes report.json and report.html beside the subjects.
 """
 import argparse
-import datetime
-import json
 import pathlib
 import shlex
 import sys
@@ -14,35 +12,8 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from labkit import against, builders, catalogue, compare, machine, readme, terminal, webpage  # noqa: E402 (the path comes first)
+from labkit import against, builders, catalogue, readme, report, terminal, webpage  # noqa: E402 (the path comes first)
 from labkit.measure import Measurement  # noqa: E402
-
-
-class Report:
-    """All that the two renderings need."""
-
-    def __init__(self, pages, systems, measurement, skipped_systems, build, command):
-        self.pages = pages
-        self.order = [s.id for s in systems]
-        self._systems = {s.id: s for s in systems}
-        self.measurement = measurement
-        self.skipped_systems = skipped_systems
-        self.published = catalogue.Published()
-        self.machine = machine.describe(build, measurement.cores[0])
-        self.command = command
-        self.date = datetime.date.today().isoformat()
-        self.seconds = measurement.run()
-        self.results = compare.Results(measurement.results(), measurement.absent)
-        self._judged = [compare.judge(bar, self.results) for bar in catalogue.bars(pages, measurement.mode)]
-
-    def judged(self, page):
-        return [bar for bar in self._judged if bar["page"] == page.name]
-
-    def what(self, name):
-        return self._systems[name].what
-
-    def kind(self, name):
-        return "hocket" if name.startswith("hocket") else self._systems[name].kind
 
 
 def arguments():
@@ -59,6 +30,8 @@ def arguments():
                         help="hocket's own subjects beside those of that commit: what became slower or faster")
     parser.add_argument("--readme", action="store_true",
                         help="measure nothing: write README's table of figures from the last report.json")
+    parser.add_argument("--render", type=pathlib.Path, nargs="+", metavar="REPORT.JSON",
+                        help="measure nothing: write report.html from these; each page is taken from the last that has it")
     options = parser.parse_args()
     if options.runs is not None and options.runs < 1:
         parser.error("--runs: at least 1")
@@ -67,20 +40,21 @@ def arguments():
     return options
 
 
-def write(report, build):
-    rows = ",\n".join(json.dumps(row) for row in report.results.rows)
-    absent = [{"workload": workload, "system": system, "n": n} for workload, system, n in sorted(report.results.absent)]
-    about = "".join(f"{json.dumps(name)}: {json.dumps(value)},\n" for name, value in
-                    (("command", report.command), ("date", report.date), ("machine", report.machine), ("not to be had", absent)))
-    (build / "report.json").write_text(f'{{{about}"rows": [\n{rows}\n]}}\n', encoding="utf-8")
-    (build / "report.html").write_text(webpage.render(report), encoding="utf-8")
-    print(f"\nwritten: {build / 'report.json'}, {build / 'report.html'}")
+def render(paths, build):
+    """One report.html of what was measured before, page by page."""
+    build.mkdir(parents=True, exist_ok=True)
+    page = build / "report.html"
+    page.write_text(webpage.render(report.Report([report.read(path) for path in paths])), encoding="utf-8")
+    print(f"written: {page}")
+    return 0
 
 
 def main():
     options = arguments()
     if options.readme:
         return readme.write((options.build or builders.ROOT / "build/lab").resolve() / "report.json")
+    if options.render:
+        return render(options.render, (options.build or builders.ROOT / "build/lab").resolve())
     if options.against is not None:
         return against.run(options.against, options.page, options.systems, options.runs)
     pages = catalogue.pages(["all"] if options.smoke and not options.page else options.page)
@@ -93,9 +67,12 @@ def main():
     mode = "full" if options.full else "smoke" if options.smoke else "default"
     measurement = Measurement(pages, systems, mode, options.runs)
     measurement.net_load = builders.net_load(build)
-    report = Report(pages, systems, measurement, skipped, build, shlex.join(["./dev", "lab", *sys.argv[1:]]))
-    print(terminal.render(report))
-    write(report, build)
+    run = report.gather(measurement, skipped, build, shlex.join(["./dev", "lab", *sys.argv[1:]]))
+    report.write(run, build / "report.json")
+    made = report.Report([run])
+    print(terminal.render(made))
+    (build / "report.html").write_text(webpage.render(made), encoding="utf-8")
+    print(f"\nwritten: {build / 'report.json'}, {build / 'report.html'}")
     return 1 if measurement.failed else 0
 
 

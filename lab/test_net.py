@@ -10,7 +10,7 @@ import unittest.mock
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from labkit import catalogue, compare, measure, net, terminal  # noqa: E402 (the path comes first)
+from labkit import catalogue, compare, documents, measure, net, terminal  # noqa: E402 (the path comes first)
 from labkit.net import clients, counters, measures, server, wrk  # noqa: E402
 
 WRK = """Running 30s test @ http://127.0.0.1:8888/
@@ -209,7 +209,7 @@ class Tables(unittest.TestCase):
     def test_a_row_for_each_system_and_for_what_was_published(self):
         rows = [{**row(name, {0: value}, "net_wrk_rate"), "n": 200} for name, value in (("base", 50000), ("mine", 60000))]
         results = compare.Results(rows, {("net_wrk_ipc", name, 200) for name in ("base", "mine")})
-        lines = terminal.table_of_columns(self.group, results, ["base", "mine"], catalogue.Published())
+        lines = terminal.table_of_columns(self.group, results, ["base", "mine"], documents.Published())
         self.assertIn("200 connections", lines[0])
         self.assertEqual([line.split() for line in lines[1:4]], [
             ["requests/s", "x", "IPC"], ["base", "50,000", "x1.000", "not", "to", "be", "had"],
@@ -220,7 +220,7 @@ class Tables(unittest.TestCase):
     def test_without_pairs_there_is_no_ratio(self):
         rows = [{**row("base", {0: 5}, "net_wrk_rate"), "n": 1}]
         lines = terminal.table_of_columns({**self.group, "paired": False}, compare.Results(rows), ["base"],
-                                          catalogue.Published())
+                                          documents.Published())
         self.assertEqual(lines[1].split(), ["requests/s", "IPC"])
 
     def test_the_first_line_of_the_page_says_on_how_many_workers(self):
@@ -229,7 +229,7 @@ class Tables(unittest.TestCase):
 
         def heading(*workers):
             rows = [{**row("base", {0: 5}, metric), "n": n} for n in workers]
-            report = type("Report", (), {"results": compare.Results(rows), "measurement": type("M", (), {"cores": [0, 1]})})
+            report = type("Report", (), {"results": compare.Results(rows), "run_of_page": staticmethod(lambda page: {"cores": 2})})
             return terminal.heading(page, report)
         self.assertTrue(heading(1, 2).endswith("; measured on 1 and 2 workers, on 2 cores"))
         self.assertTrue(heading(1).endswith("; measured on 1 worker, on 2 cores"))

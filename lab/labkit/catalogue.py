@@ -1,5 +1,4 @@
-"""What is compared: the systems.json of each folder of lab/subjects, lab/pages.json, and the published figures and the
-bars beside them."""
+"""What is compared: the systems.json of each folder of lab/subjects, lab/pages.json, and the bars beside them."""
 import fnmatch
 import json
 import pathlib
@@ -91,43 +90,6 @@ def numbered(n, group):
 
 def is_higher_better(metric):
     return metric.get("better") == "higher"
-
-
-class Published:
-    """Figures of the source documents. They were measured elsewhere; nothing here compares them with ours."""
-
-    def __init__(self):
-        data = read("published.json")
-        self.documents = data["documents"]
-        self.figures = data["figures"]
-
-    @staticmethod
-    def text(figure):
-        value = f"{figure['value']:,}"
-        return f"{value}-{figure['to']:,}" if "to" in figure else value
-
-    @staticmethod
-    def title(name, figures):
-        return f"{name} ({next(iter(figures.values()))['document']})"
-
-    def beside(self, system, workload, n):
-        return [f for f in self.figures if system in f.get("beside", []) and f["workload"] == workload
-                and f.get("n") == n]
-
-    def rows(self, workload, beside=None):
-        """{name: {n: figure}} of what stands beside that system, or of what is not measured here."""
-        rows = {}
-        for f in self.figures:
-            is_wanted = beside in f.get("beside", []) if beside else not f.get("beside")
-            if f["workload"] == workload and "n" in f and is_wanted:
-                rows.setdefault(f["system"], {})[f["n"]] = f
-        return rows
-
-    def alone(self, workload):
-        return self.rows(workload)
-
-    def without_size(self):
-        return [f for f in self.figures if "n" not in f]
 
 
 def bars(pages, mode):

@@ -1,6 +1,8 @@
 """The tables for a terminal."""
+from . import standing
 from .compare import exact_ratio, in_units, limit_text, number, ratio
-from .catalogue import Published, is_higher_better, numbered
+from .catalogue import is_higher_better, numbered
+from .documents import Published
 
 FEW = 4   # sizes that fit beside one another with their ratios
 
@@ -127,7 +129,7 @@ def workers_of(page, report):
         return None
     counts = sorted({n for group in page.groups if group.get("n_is") == "workers" for metric in group["metrics"]
                      for n in report.results.sizes(metric["id"])})
-    cores = len(report.measurement.cores)
+    cores = report.run_of_page(page)["cores"]
     text = ", ".join(map(str, counts[:-1])) + " and " * (len(counts) > 1) + "".join(map(str, counts[-1:])) or "no"
     return f"measured on {text} worker{'s' if counts[-1:] != [1] else ''}, on {cores} core{'s' if cores != 1 else ''}"
 
@@ -189,15 +191,16 @@ def bar_table(judged):
     return lines + [""]
 
 
-def remarks(skipped_systems, measurement, published):
-    lines = [f"skipped: {name}: {reason}" for name, reason in skipped_systems.items()]
-    lines += [f"skipped: {remark}" for remark in together(measurement.skipped)]
-    lines += [f"FAILED: {remark}" for remark in together(measurement.failed)]
-    lines += [f"fewer: {remark}" for remark in measurement.remarks]
-    if measurement.cut_short:
+def remarks(report):
+    lines = [f"skipped: {name}: {reason}" for name, reason in report.skipped_systems.items()]
+    lines += [f"skipped: {remark}" for remark in together(report.reasons("skipped"))]
+    lines += [f"FAILED: {remark}" for remark in together(report.reasons("failed"))]
+    lines += [f"fewer: {remark}" for remark in report.remarks()]
+    if any(run["cut short"] for run in report.runs):
         lines.append("the time was up before the last repetition; `runs` in report.json says how many there were")
+    lines.append(standing.spread_text(report))
     lines.append("published: figures of documents "
-                 f"{', '.join(published.documents)}, measured on other machines; all of them are in report.html")
+                 f"{', '.join(report.published.documents)}, measured on other machines; all of them are in report.html")
     return lines
 
 
@@ -213,11 +216,11 @@ def together(reasons):
 
 def render(report):
     lines = [""]
-    if report.measurement.mode == "smoke":
+    if report.is_smoke():
         lines += ["A smoke run: it shows that every subject runs. Its figures mean nothing.", ""]
     for page in report.pages:
         lines += [f"== {heading(page, report)}", ""]
         for group in page.groups:
             lines += group_tables(group, report.results, report.order, report.published)
         lines += bar_table(report.judged(page))
-    return "\n".join(lines + remarks(report.skipped_systems, report.measurement, report.published))
+    return "\n".join(lines + remarks(report))

@@ -1,0 +1,120 @@
+"""A report: what report.json holds, of one run or of several, and what the renderings ask of it."""
+import datetime
+import json
+
+from . import catalogue, compare, documents, machine
+
+# What a run says beside its rows; a report.json that was written before it had all of them still renders.
+LACKING = {"mode": "default", "seconds": 0, "cores": 1, "cut short": False, "skipped systems": {}, "skipped": [], "failed": [],
+           "fewer": [], "not to be had": []}
+
+
+def gather(measurement, skipped_systems, build, command):
+    """Measures, and returns what report.json holds."""
+    about = {"command": command, "date": datetime.date.today().isoformat(), "mode": measurement.mode,
+             "machine": machine.describe(build, measurement.cores[0]), "cores": len(measurement.cores)}
+    seconds = measurement.run()
+    return {**about, "seconds": round(seconds), "cut short": measurement.cut_short,
+            "pages": [page.name for page in measurement.pages], "skipped systems": skipped_systems,
+            "skipped": told(measurement.skipped), "failed": told(measurement.failed), "fewer": measurement.remarks,
+            "not to be had": [dict(zip(("workload", "system", "n"), cell)) for cell in sorted(measurement.absent)],
+            "rows": measurement.results()}
+
+
+def told(reasons):
+    return [{"system": system, "workload": workload, "n": n, "reason": reason} for (system, workload, n), reason in reasons.items()]
+
+
+def write(run, path):
+    """One row a line."""
+    rows = ",\n".join(json.dumps(row) for row in run["rows"])
+    about = "".join(f"{json.dumps(name)}: {json.dumps(value)},\n" for name, value in run.items() if name != "rows")
+    path.write_text(f'{{{about}"rows": [\n{rows}\n]}}\n', encoding="utf-8")
+
+
+def read(path):
+    try:
+        run = json.loads(path.read_text(encoding="utf-8"))
+        names = list(dict.fromkeys(row["page"] for row in run["rows"]))
+    except (OSError, ValueError, KeyError, TypeError) as problem:
+        raise SystemExit(f"lab: {path} is no report.json of ./dev lab: {problem}")
+    return {**LACKING, "pages": names, **run}
+
+
+class Report:
+    """Each page is taken whole from the last run that has it, so all that is compared comes from one run."""
+
+    def __init__(self, runs):
+        self.runs = runs
+        self._run_of = {name: run for run in runs for name in run["pages"]}
+        self.pages = [page for page in catalogue.pages(["all"]) if page.name in self._run_of]
+        all_metrics = [(page, *both) for page in catalogue.pages(["all"]) for both in page.metrics()]
+        self._page_of = {metric["id"]: page.name for page, _, metric in all_metrics}
+        self._group_of = {metric["id"]: group["workload"] for _, group, metric in all_metrics}
+        self._metrics = {metric["id"]: metric for _, _, metric in all_metrics}
+        self._systems = {system.id: system for system in catalogue.systems()}
+        rows = [row for run in runs for row in run["rows"] if self._run_of.get(row["page"]) is run]
+        self.order = [*self._systems, *sorted({row["system"] for row in rows} - self._systems.keys())]
+        absent = {(cell["workload"], cell["system"], cell["n"]) for run in runs for cell in run["not to be had"]
+                  if self.run_of(cell["workload"]) is run}
+        self.results = compare.Results(rows, absent)
+        self.published = documents.Published()
+        self.skipped_systems = {name: reason for run in runs for name, reason in run["skipped systems"].items()}
+        self._judged = [compare.judge(bar, self.results) for page in self.pages
+                        for bar in catalogue.bars([page], self._run_of[page.name]["mode"]) if bar["page"] == page.name]
+
+    def metric(self, name):
+        return self._metrics[name]
+
+    def measures(self, system, metric):
+        """Whether it has this metric; one that is not there yet may have any."""
+        return system not in self._systems or self._group_of[metric] in self._systems[system].workloads
+
+    def run_of(self, metric):
+        return self._run_of.get(self._page_of.get(metric))
+
+    def run_of_page(self, page):
+        return self._run_of[page.name]
+
+    def is_smoke(self):
+        return any(run["mode"] == "smoke" for run in self._run_of.values())
+
+    def reasons(self, kind):
+        """{(system, workload, n): reason} of "skipped" or "failed"."""
+        return {(one["system"], one["workload"], one["n"]): one["reason"] for run in self.runs for one in run[kind]}
+
+    def remarks(self):
+        return [remark for run in self.runs for remark in run["fewer"]]
+
+    def judged(self, page):
+        return [bar for bar in self._judged if bar["page"] == page.name]
+
+    def what(self, name):
+        return self._systems[name].what if name in self._systems else ""
+
+    def kind(self, name):
+        """The colour of its bars."""
+        return "hocket" if is_ours(name) else self.genus(name)
+
+    def genus(self, name):
+        return self._systems[name].kind if name in self._systems else "stackful"
+
+    def why_not(self, system, metric, n):
+        """Why there is no such row."""
+        if system not in self._systems:
+            return "there is no such subject yet"
+        page, run = self._page_of[metric], self.run_of(metric)
+        if not run:
+            return f"the page {page} was not run: ./dev lab --page {page}"
+        if system in run["skipped systems"]:
+            return run["skipped systems"][system]
+        for one in run["skipped"] + run["failed"]:
+            if (one["system"], one["workload"], one["n"]) == (system, self._group_of[metric], n):
+                return one["reason"]
+        if (metric, system, n) in self.results.absent:
+            return "this machine has no such count"
+        return "not measured at this size" if self.results.sizes(metric) else "not measured in this run"
+
+
+def is_ours(name):
+    return name.startswith("hocket")

@@ -1,0 +1,87 @@
+"""Where hocket stands: each row of a table beside the best peer of the same kind in the same run.
+
+lab/headline.json says which of hocket's systems stand for it on a page: those that do what the peers do, and no variant
+that does less (the primitives of one thread beside primitives of several). A peer is every other system of the kind
+(stackful beside stackful, stackless beside stackless), but no floor. "peers" names them where a page has several sorts,
+"but" who is none, and "but_in" who is none in that metric. Of a table with columns the first one counts.
+"""
+import collections
+import fnmatch
+import statistics
+
+from .catalogue import is_higher_better, numbered, read
+from .compare import paired
+from .report import is_ours
+
+LEVEL = 1.10   # nine of ten ratios of two runs in a row lie within this
+
+Standing = collections.namedtuple("Standing", "page group metric n mine peer ratio")
+
+
+def verdict(ratio):
+    return "ahead" if ratio < 1 / LEVEL else "behind" if ratio > LEVEL else "level"
+
+
+def matches(name, patterns):
+    return any(fnmatch.fnmatch(name, pattern) for pattern in patterns)
+
+
+def cost_ratio(mine, peer, metric):
+    """Below one where hocket is better, in units where more is better, too. None if it cannot be made."""
+    ratio = paired(mine, peer) if "by_run" in mine and "by_run" in peer else (
+        mine["median"] / peer["median"] if peer["median"] else None)
+    if not ratio:
+        return None
+    return 1 / ratio if is_higher_better(metric) else ratio
+
+
+def standings(report):
+    entries = read("headline.json")
+    return [one for page in report.pages for entry in entries.get(page.name, []) for group in page.groups
+            for metric in (group["metrics"][:1] if "columns" in group else group["metrics"])
+            for n in report.results.sizes(metric["id"]) for one in of_size(report, page, group, metric, n, entry)]
+
+
+def of_size(report, page, group, metric, n, entry):
+    rows = [row for name in report.results.systems(metric["id"], report.order) if (row := report.results.get(metric["id"], name, n))]
+    best = max if is_higher_better(metric) else min
+    mine = [row for row in rows if matches(row["system"], entry["ours"])]
+    peers = [row for row in rows if is_peer(report, row["system"], entry, metric["id"])]
+    kinds = ["any"] if entry.get("any_kind") else ["stackful", "stackless"]
+    for kind in kinds:
+        ours, others = ([row for row in side if kind in ("any", report.genus(row["system"]))] for side in (mine, peers))
+        if ours and others:
+            pair = [best(side, key=lambda row: row["median"]) for side in (ours, others)]
+            ratio = cost_ratio(*pair, metric)
+            if ratio:
+                yield Standing(page, group, metric, n, *pair, ratio)
+
+
+def is_peer(report, name, entry, metric):
+    excluded = entry.get("but", []) + entry.get("but_in", {}).get(metric, [])
+    return (not is_ours(name) and report.genus(name) != "floor" and matches(name, entry.get("peers", ["*"]))
+            and not matches(name, excluded))
+
+
+def counts(found):
+    """How many are ahead, level and behind."""
+    verdicts = collections.Counter(verdict(one.ratio) for one in found)
+    return [verdicts[name] for name in ("ahead", "level", "behind")]
+
+
+def title(one):
+    """The row in words, with its size where the table has several."""
+    return f"{one.metric['title']}, {numbered(one.n, one.group)}"
+
+
+def spreads(report):
+    """Of each row with several runs: how far apart they lie, as a share of the median."""
+    return sorted((row["max"] - row["min"]) / row["median"] for row in report.results.rows if row["runs"] > 1 and row["median"])
+
+
+def spread_text(report):
+    found = spreads(report)
+    if len(found) < 10:
+        return "There are too few repetitions to tell how far they lie apart."
+    return (f"Half of the rows have all their repetitions within {statistics.median(found):.0%} of their median, from the lowest "
+            f"to the highest, and nine of ten within {found[len(found) * 9 // 10]:.0%}.")
