@@ -98,7 +98,7 @@ def one_table(report, group):
         head += [f"{system(report, name)}<br>{size(n, group)}", "published"]
     rows = []
     for metric in metrics:
-        cells = [escape(metric["title"])]
+        cells = [f'<span id="{anchor(metric)}">{escape(metric["title"])}</span>']
         for n, name in columns:
             row = results.get(metric["id"], name, n)
             cells.append(number(row["median"]) if row else "-")
@@ -112,8 +112,7 @@ def one_table_section(report, group):
         return ""
     charts = "".join(f"<h4>{escape(metric['title'])}</h4>{metric_charts(report, group, metric)}"
                      for metric in group["metrics"] if report.results.sizes(metric["id"]))
-    return (f'<h3 id="{anchor(group["metrics"][0])}">{escape(group["workload"])}</h3>'
-            f"<p>{escape(group['one_table'])}. Lower is better.</p>"
+    return (f"<h3>{escape(group['workload'])}</h3><p>{escape(group['one_table'])}. Lower is better.</p>"
             f"{one_table(report, group)}<details><summary>charts; their axis is logarithmic</summary>{charts}</details>")
 
 

@@ -129,7 +129,9 @@ def mechanism(report, entry):
         return [escape(entry["name"]), ("", "left"), (escape(reasons()[entry["reason"]]), "left")]
     if "workload" in entry:
         metric = report.metric(entry["workload"])
-        shown = f'<a href="#{anchor(metric)}">{escape(metric["id"])}</a>'
+        shown = escape(metric["id"])
+        if report.results.sizes(metric["id"]):
+            shown = f'<a href="#{anchor(metric)}">{shown}</a>'
     elif "test" in entry:
         shown = escape(entry["test"]["file"]) + (f': “{escape(entry["test"]["case"])}”' if "case" in entry["test"] else "")
     else:
