@@ -89,7 +89,7 @@ def headline(report):
     strips = "".join(strip(page, of_page) for page in report.pages if (of_page := [one for one in found if one.page is page]))
     everything = sorted(found, key=lambda one: one.ratio)
     return (f'<section id="standing"><p class="verdict"><b>Ahead of the best peer in {ahead} of {len(found)} rows</b>, level in '
-            f"{level}, behind in {behind}. The median row is {middle:.2f} times the best peer's.</p>"
+            f"{level}, behind in {behind}. In the median row hocket's figure is {middle:.2f} of the best peer's; less is better.</p>"
             f'<div class="strips" style="--one:{percent(1):.1f}%">{strips}{scale()}</div>'
             '<p class="soft">Each dot is a row of a table below: hocket through the best of its peers in that row. A stackful '
             "system is compared with stackful ones, a stackless one with stackless ones, all of them measured in the same run; "
