@@ -56,7 +56,7 @@ def test(arguments):
 
 
 def lab(arguments):
-    if not {"--help", "-h", "--readme"}.intersection(arguments):
+    if not {"--help", "-h", "--readme", "--render"}.intersection(arguments):
         install.ensure_lab()
     return run(sys.executable, str(ROOT / "lab/run.py"), *arguments)
 
