@@ -10,7 +10,9 @@
 #include <doctest/doctest.h>
 #include <memory>
 #include <optional>
+#include <sys/socket.h>
 #include <thread>
+#include <unistd.h>
 
 using namespace hocket;
 using namespace hocket_test;
@@ -85,6 +87,32 @@ TEST_CASE("a number whose old file lives on elsewhere tells of its new file alon
   lp.run();
   CHECK(sync_wait(second) == std::size_t{1});
   ::close(copy);
+}
+
+// One event serves one of them, and epoll tells no second one of a number that is not armed.
+TEST_CASE("of two waits for one number the one that goes on waiting is armed again") {
+  std::array<int, 2> ends;
+  REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends.data()) == 0);
+  std::array<char, 4096> bytes{};
+  while (::write(ends[0], bytes.data(), bytes.size()) > 0) {
+  }
+  loop lp;
+  auto output = spawn(lp, [number = ends[0]]() -> task<result<std::size_t>> {
+    pollfd wanted{number, POLLOUT, 0};
+    auto found = co_await poll_numbers({&wanted, 1});
+    co_return found;
+  });
+  auto input = spawn(lp, wait_for_input, ends[0]);
+  lp.run_for(1ms);
+  while (::read(ends[1], bytes.data(), bytes.size()) > 0) {
+  }
+  lp.run_until(output);
+  CHECK(sync_wait(output) == std::size_t{1});
+  CHECK_FALSE(input.done());
+  REQUIRE(::write(ends[1], "x", 1) == 1);
+  lp.run();
+  CHECK(sync_wait(input) == std::size_t{1});
+  for (int end : ends) ::close(end);
 }
 
 TEST_CASE("no wait is left behind by stop_polling on another thread") {
