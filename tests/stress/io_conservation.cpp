@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::size_t pair_count = 12;
 
+std::atomic<std::uint64_t> ended_early{0};  // operations that a cancel, a kill, a time-out or a close has ended
+
 // What stands at a place of every stream.
 char at_place(std::uint64_t place) { return static_cast<char>(place * 0x9e37'79b9'7f4a'7c15u >> 56); }
 
@@ -41,7 +43,10 @@ task<> read_all(one_way& from, std::uint64_t seed) {
   for (;;) {
     const auto into = some_of(buffer, random);
     auto got = co_await within(no_or_short_time(random), from.ends.far.read_some(into));
-    if (!got) continue;
+    if (!got) {
+      ++ended_early;
+      continue;
+    }
     if (!from.take(into.first(*got))) co_return;
   }
 }
@@ -60,7 +65,10 @@ task<> read_in_children(one_way& from, std::uint64_t seed) {
     for (std::uint32_t i = random.below(4); i > 0; --i) co_await yield();
     if (random.below(2) == 0) child.cancel();
     const std::size_t got = co_await child;
-    if (got == ~std::size_t{0}) continue;
+    if (got == ~std::size_t{0}) {
+      ++ended_early;
+      continue;
+    }
     if (!from.take(into.first(got))) co_return;
   }
 }
@@ -74,6 +82,7 @@ void write_in_fiber(one_way& to, std::uint64_t seed, std::uint64_t count) {
     for (std::size_t i = 0; i < from.size(); ++i) from[i] = at_place(to.sent + i);
     auto put = await(within(no_or_short_time(random), to.ends.near.write_some(from)));
     if (put) to.sent += *put;
+    else ++ended_early;
   }
   to.ends.near.close();
 }
@@ -98,6 +107,7 @@ task<> read_beside_kills(one_way& from, std::uint64_t seed) {
     if (random.below(8) == 0) child.kill();
     auto got = co_await child.join();
     if (!got || *got == ~std::size_t{0}) {
+      ++ended_early;
       if (from.closes) co_return;
       lost += into.size();
       continue;
@@ -139,6 +149,7 @@ TEST_CASE("bytes are conserved beside cancels and time-outs") {
     wait_for(all);
     for (const auto& one : ways) CHECK(one->received == one->sent);
   });
+  MESSAGE(ended_early.exchange(0), " operations were ended early");
 }
 
 TEST_CASE("bytes come once and in order beside kills and closes") {
@@ -159,4 +170,5 @@ TEST_CASE("bytes come once and in order beside kills and closes") {
     wait_for(all);
     for (const auto& one : ways) CHECK(one->received <= one->sent);
   });
+  MESSAGE(ended_early.exchange(0), " operations were ended early");
 }
