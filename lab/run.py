@@ -7,17 +7,19 @@ was done already, measures, prints tables, and writes report.json and report.htm
 import argparse
 import pathlib
 import shlex
+import signal
 import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from labkit import against, builders, catalogue, readme, report, terminal, webpage  # noqa: E402 (the path comes first)
-from labkit.measure import Measurement  # noqa: E402
+from labkit import against, builders, catalogue, profile, readme, report, terminal, webpage  # noqa: E402 (the path comes first)
+from labkit.measure import INTERRUPTED, Measurement  # noqa: E402
 
 
 def arguments():
-    parser = argparse.ArgumentParser(prog="./dev lab", description=__doc__.split("\n\n")[0])
+    parser = argparse.ArgumentParser(prog="./dev lab", description=__doc__.split("\n\n")[0],
+                                     epilog=f"other verbs, each with --help: {' '.join(VERBS)}")
     parser.add_argument("--page", action="append", metavar="NAME", help="what to compare; 'all' (default: the pages switch and wait; with --smoke all)")
     parser.add_argument("--systems", type=lambda s: s.split(","), metavar="A,B",
                         help="only these systems; patterns such as 'hocket-*' are allowed")
@@ -49,7 +51,13 @@ def render(paths, build):
     return 0
 
 
+# Verbs that are no comparison of subjects: their first argument is their name.
+VERBS = {"profile": profile.main}
+
+
 def main():
+    if sys.argv[1:2] and sys.argv[1] in VERBS:
+        return VERBS[sys.argv[1]](sys.argv[2:])
     options = arguments()
     if options.readme:
         return readme.write((options.build or builders.ROOT / "build/lab").resolve() / "report.json")
@@ -67,13 +75,14 @@ def main():
     mode = "full" if options.full else "smoke" if options.smoke else "default"
     measurement = Measurement(pages, systems, mode, options.runs)
     measurement.net_load = builders.net_load(build)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)   # either keeps what was measured until then
     run = report.gather(measurement, skipped, build, shlex.join(["./dev", "lab", *sys.argv[1:]]))
     report.write(run, build / "report.json")
     made = report.Report([run])
     print(terminal.render(made))
     (build / "report.html").write_text(webpage.render(made), encoding="utf-8")
     print(f"\nwritten: {build / 'report.json'}, {build / 'report.html'}")
-    return 1 if measurement.failed else 0
+    return 1 if measurement.failed or measurement.cut_short == INTERRUPTED else 0
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@ import contextlib
 import io
 import json
 import math
-import mmap
 import os
 import pathlib
 import random
@@ -15,83 +14,7 @@ import unittest.mock
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from labkit import against, builders, catalogue, compare, documents, measure, process, readme, terminal  # noqa: E402 (the path comes first)
-
-CORES = [max(os.sched_getaffinity(0))]
-GROUP = {"metrics": [{"id": "live", "unit": "MiB"}, {"id": "peak", "unit": "MiB"}]}
-
-
-def child(body):
-    return process.call([sys.executable, "-c", "import mmap, threading\n" + body], CORES, timeout=60)
-
-
-def reading(body):
-    called = child(body + "\nprint('live', flush=True)\ninput()\nprint('peak', flush=True)\ninput()")
-    assert called.status == 0, called.errors
-    return called.readings
-
-
-class Memory(unittest.TestCase):
-    nothing = reading("pass")
-
-    def grown(self, body):
-        after = reading(body)
-        return {name: after[name] - value for name, value in self.nothing.items()}
-
-    def test_what_was_touched_is_counted(self):
-        grown = self.grown("b = bytearray(b'x') * (64 << 20)")
-        self.assertAlmostEqual(grown["live"], 64, delta=3)
-
-    def test_what_was_only_reserved_is_not(self):
-        grown = self.grown(f"m = mmap.mmap(-1, 64 << 20, flags={mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS})")
-        self.assertLess(grown["live"], 3)
-
-    def test_page_tables_are_counted(self):
-        body = f"""m = mmap.mmap(-1, 1 << 30, flags={mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS})
-m.madvise(mmap.MADV_NOHUGEPAGE)
-for at in range(0, 1 << 30, 2 << 20): m[at] = 1"""
-        self.assertAlmostEqual(self.grown(body)["live"], 512 * (4 + 4) / 1024, delta=2)   # a page and a table of pages
-
-    def test_what_is_gone_is_in_the_peak_alone(self):
-        body = f"""m = mmap.mmap(-1, 64 << 20, flags={mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS})
-m.write(b'x' * (64 << 20))
-m.close()"""
-        grown = self.grown(body)
-        self.assertLess(grown["live"], 8)
-        self.assertGreater(grown["peak"], 60)
-
-
-class Calls(unittest.TestCase):
-    def test_a_subject_that_dies_is_known(self):
-        called = child("print('live', flush=True)\nraise SystemExit('no more')")
-        self.assertEqual(called.status, 1)
-        self.assertIn("no more", called.errors)
-
-    def test_a_subject_that_hangs_ends(self):
-        called = process.call([sys.executable, "-c", "input()"], CORES, timeout=0.5)
-        self.assertTrue(called.timed_out)
-
-    def test_a_reading_that_nobody_asked_for_is_refused(self):
-        text = '{"system": "x", "n": 1, "workload": "live", "unit": "MiB", "value": 1}\n'
-        self.assertEqual(measure.parse("", {"live": 1.0, "peak": 2.0}, "x", GROUP, 1), ({"live": 1.0, "peak": 2.0}, None))
-        for readings, said in (({"live": 1.0}, ""), ({"live": 1.0, "peak": 2.0, "other": 3.0}, ""),
-                               ({"live": 1.0, "peak": 2.0}, text)):
-            with self.assertRaises(measure.Malformed):
-                measure.parse(said, readings, "x", GROUP, 1)
-
-
-class Lines(unittest.TestCase):
-    group = {"metrics": [{"id": "a", "unit": "ns"}, {"id": "b", "unit": "ns", "from_n": 100}]}
-
-    def said(self, n, *workloads):
-        lines = (f'{{"system": "x", "n": {n}, "workload": "{w}", "unit": "ns", "value": 1}}\n' for w in workloads)
-        return measure.parse("".join(lines), {}, "x", self.group, n)[0]
-
-    def test_a_metric_may_begin_at_a_size(self):
-        self.assertEqual(self.said(1, "a"), {"a": 1.0})
-        self.assertEqual(self.said(100, "a", "b"), {"a": 1.0, "b": 1.0})
-        with self.assertRaises(measure.Malformed):
-            self.said(100, "a")
+from labkit import against, builders, catalogue, compare, documents, measure, readme, terminal  # noqa: E402 (the path comes first)
 
 
 def results(**medians):
@@ -140,28 +63,15 @@ class Bars(unittest.TestCase):
         self.assertEqual(sizes, {100, 1000, 5000, 10000, 20000, 30000, 40000, 50000})
 
 
-class Plan(unittest.TestCase):
-    def command_and_cores(self, size, group):
-        made = measure.Measurement([], [], "smoke")
-        made.cores = [3, 2, 1]
-        seen, real = [], measure.call
-        measure.call = lambda command, cores, timeout: seen.append((command, cores)) or process.Called(1, "", "", {}, False)
-        try:
-            system = type("System", (), {"id": "x", "command": ["subject"]})
-            made._run_job(measure.Job(system, {"workload": "w", **group}, size))
-        finally:
-            measure.call = real
-        return seen[0]
-
-    def test_a_count_is_the_last_argument(self):
-        command, _ = self.command_and_cores({"n": 2, "stack": 4096, "count": 35}, {})
-        self.assertEqual(command, ["subject", "w", "2", "4096", "1", "35"])
-        self.assertEqual(len(self.command_and_cores({"n": 2, "stack": 4096}, {})[0]), 5)
-
-    def test_a_size_may_have_more_cores_than_its_group(self):
-        for size, group, cores in (({}, {}, [3]), ({"cores": 2}, {}, [3, 2]), ({}, {"cores": 2}, [3, 2]),
-                                   ({"cores": 1}, {"cores": 2}, [3])):
-            self.assertEqual(self.command_and_cores({"n": 1, "stack": 1, **size}, group)[1], cores)
+class Preloaded(unittest.TestCase):
+    def test_a_library_that_is_not_there_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder, "subjects/x")
+            program.parent.mkdir()
+            program.touch()
+            system = catalogue.System({"id": "x", "kind": "floor", "what": "", "workloads": [], "preload": "libnone.so.7"}, catalogue.LAB)
+            with self.assertRaisesRegex(builders.Missing, "libnone.so.7 is not installed"):
+                builders.CMake.command(pathlib.Path(folder), system)
 
 
 class Recipes(unittest.TestCase):

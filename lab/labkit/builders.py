@@ -71,6 +71,15 @@ def build_hocket(source, build, systems):
     in_turn(build, compile_targets(build, sorted(wanted)))
 
 
+def preloaded(system):
+    if not system.preload:
+        return []
+    found = sorted(glob.glob(f"/usr/lib/*/{system.preload}") + glob.glob(f"/usr/local/lib/{system.preload}"))
+    if not found:
+        raise Missing(f"{system.preload} is not installed")
+    return ["env", f"LD_PRELOAD={found[0]}"]
+
+
 class CMake:
     """C++: built before, with the library."""
 
@@ -79,7 +88,7 @@ class CMake:
         program = build / "subjects" / (system.program or system.id)
         if not program.exists():
             raise Missing(f"{system.needs} is not installed" if system.needs else "not built")
-        return [str(program)] + ([system.id] if system.program else [])   # one program may have several systems
+        return preloaded(system) + [str(program)] + ([system.id] if system.program else [])   # one program may have several systems
 
     @staticmethod
     def version(build, folder, name):

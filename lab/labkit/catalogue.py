@@ -1,9 +1,11 @@
 """What is compared: the systems.json of each folder of lab/subjects, lab/pages.json, and the bars beside them."""
 import fnmatch
 import json
+import os
 import pathlib
 
 LAB = pathlib.Path(__file__).resolve().parent.parent
+WORKERS = (1, 2, 4, 8, 16, 32)
 
 
 def read(name, lab=LAB):
@@ -19,6 +21,7 @@ class System:
         self.workloads = entry["workloads"]
         self.needs = entry.get("needs")
         self.program = entry.get("program")
+        self.preload = entry.get("preload")   # a library, before the C library
         self._entry = entry
         self.command = None   # set by builders: the program and its first arguments
 
@@ -48,6 +51,14 @@ def systems(patterns=None, lab=LAB):
     return [s for s in everything if any(fnmatch.fnmatch(s.id, p) for p in patterns)]
 
 
+def more_workers(group):
+    """The sizes of a group that scales, beyond those that it names, as far as there are cores."""
+    if not group.get("scales"):
+        return []
+    last, available = group["sizes"][-1], len(os.sched_getaffinity(0))
+    return [{**last, "n": n, "cores": n} for n in WORKERS if last["n"] < n <= available]
+
+
 class Page:
     def __init__(self, name, entry):
         self.name = name
@@ -61,7 +72,7 @@ class Page:
     def sizes(self, group, mode):
         if mode == "smoke":
             return group["smoke"]
-        return group["sizes"] + (group["full"] if mode == "full" else [])
+        return group["sizes"] + more_workers(group) + (group["full"] if mode == "full" else [])
 
     def metrics(self):
         """(group, metric) for each table of the report."""

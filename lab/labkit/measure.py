@@ -29,6 +29,9 @@ SETTINGS = {
     "full": Settings(runs=3, budget_ms=60, deadline=None, timeout=600),
 }
 
+TIME_UP = "the time was up before the last repetition"   # why a run is cut short
+INTERRUPTED = "it was interrupted"
+
 FULL_PAIRS = 9           # repetitions of a paired group in a full run
 BYTES_EACH = 12 * 1024   # room to ask for per coroutine before a large size is tried: three pages
 
@@ -120,15 +123,13 @@ class Measurement:
         self.failed = {}                              # (system, workload, n) -> reason
         self.remarks = []                             # what was measured with less than was asked for
         self.jobs = self._plan(systems, mode)
-        self.cut_short = False
+        self.cut_short = None                         # why there are fewer repetitions than were meant
 
     def _plan(self, systems, mode):
         jobs = []
         for page in self.pages:
             for group in page.groups:
                 for size in page.sizes(group, mode):
-                    if group.get("up_to_cores") and cores(group, size) > len(self.cores):
-                        continue
                     self.remarks += net.remarks(group, size["n"])
                     for system in systems:
                         if group["workload"] not in system.workloads or not system.command:
@@ -145,25 +146,32 @@ class Measurement:
         return None if wanted <= len(self.cores) else f"needs {wanted} cores"
 
     def run(self):
+        """Returns after how many seconds. Whoever interrupts it keeps what there is."""
         begin = time.monotonic()
         progress = Progress(len(self.jobs), self.runs)
+        try:
+            self._repeat(begin, progress)
+        except KeyboardInterrupt:
+            self.cut_short = INTERRUPTED
+        progress.end()
+        return time.monotonic() - begin
+
+    def _repeat(self, begin, progress):
         last = 0.0
         for run in range(self.runs):
             started = time.monotonic()
             if self.deadline and run and started - begin + last > self.deadline:
-                self.cut_short = True
-                break
+                self.cut_short = TIME_UP
+                return
             for i, job in enumerate(in_turn(self.jobs, run, self.runs)):
                 if run >= runs_of(job.group, self.mode, self._asked):
                     continue
                 if self.deadline and run and time.monotonic() - begin > self.deadline:
-                    self.cut_short = True
-                    break
+                    self.cut_short = TIME_UP
+                    return
                 progress.show(run, i, job, time.monotonic() - begin)
                 self._run_job(job, run)
             last = time.monotonic() - started
-        progress.end()
-        return time.monotonic() - begin
 
     def _run_job(self, job, run=0):
         key = (job.system.id, job.group["workload"], job.size["n"])

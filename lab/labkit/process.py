@@ -20,6 +20,9 @@ def call(command, cores, timeout):
         timer.start()
         try:
             output, readings = listen(process)
+        except BaseException:
+            process.kill()
+            raise
         finally:
             timer.cancel()
             timer.join()   # no thread while the next process is made

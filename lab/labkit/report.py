@@ -5,7 +5,7 @@ import json
 from . import catalogue, compare, documents, machine
 
 # What a run says beside its rows; a report.json that was written before it had all of them still renders.
-LACKING = {"mode": "default", "seconds": 0, "cores": 1, "cut short": False, "skipped systems": {}, "skipped": [], "failed": [],
+LACKING = {"mode": "default", "seconds": 0, "cores": 1, "cut short": None, "skipped systems": {}, "skipped": [], "failed": [],
            "fewer": [], "not to be had": []}
 
 
@@ -85,6 +85,9 @@ class Report:
 
     def remarks(self):
         return [remark for run in self.runs for remark in run["fewer"]]
+
+    def cut_short(self):
+        return dict.fromkeys(run["cut short"] for run in self.runs if run["cut short"])
 
     def judged(self, page):
         return [bar for bar in self._judged if bar["page"] == page.name]

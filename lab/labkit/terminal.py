@@ -196,8 +196,7 @@ def remarks(report):
     lines += [f"skipped: {remark}" for remark in together(report.reasons("skipped"))]
     lines += [f"FAILED: {remark}" for remark in together(report.reasons("failed"))]
     lines += [f"fewer: {remark}" for remark in report.remarks()]
-    if any(run["cut short"] for run in report.runs):
-        lines.append("the time was up before the last repetition; `runs` in report.json says how many there were")
+    lines += [f"cut short: {why}; `runs` in report.json says how many repetitions there were" for why in report.cut_short()]
     lines.append(standing.spread_text(report))
     lines.append("published: figures of documents "
                  f"{', '.join(report.published.documents)}, measured on other machines; all of them are in report.html")

@@ -29,8 +29,7 @@ def skipped_section(report):
     lines += [f"<li>{escape(remark)}</li>" for remark in together(report.reasons("skipped"))]
     lines += [f"<li>fewer: {escape(remark)}</li>" for remark in report.remarks()]
     lines += [f'<li class="over">failed: {escape(remark)}</li>' for remark in together(report.reasons("failed"))]
-    if any(run["cut short"] for run in report.runs):
-        lines.append("<li>the time was up before the last repetition</li>")
+    lines += [f"<li>cut short: {escape(why)}</li>" for why in report.cut_short()]
     return f"<h3>Skipped</h3><ul>{''.join(lines) or '<li>nothing</li>'}</ul>"
 
 

@@ -218,7 +218,7 @@ int main(int argc, char** argv) {
   lab::request r = lab::parse(argc - 1, argv + 1);
   if (r.workload != "document_004") lab::fail("this subject does not know that workload");
 #ifndef LAB_UNSYNC
-  if (std::string_view(argv[1]) == "hocket-O2-shared") return table<hocket::strength::shared>{argv[1], r}.run();
+  if (!std::string_view(argv[1]).ends_with("-unsync")) return table<hocket::strength::shared>{argv[1], r}.run();
 #endif
   return table<hocket::strength::unsync>{argv[1], r}.run();
 }

@@ -1,0 +1,138 @@
+"""`./dev lab profile switch` and `./dev lab profile task`: which functions a switch is made of, beside document 003's
+two lists.
+
+The subject runs twice under callgrind, the second time for longer. What the second run has more is switches and nothing
+else: creation, calibration and the end are in both. An instruction counts for the innermost function of hocket's or the
+lab's that it comes from, be it in line or not; so the subject is built with debug information, which changes no
+instruction. The shares are of instructions; document 003's are samples of the processor's clock, where a miss of the
+cache counts, too.
+"""
+import argparse
+import collections
+import os
+import pathlib
+import re
+import shutil
+import tempfile
+
+from . import builders, catalogue, documents
+
+# What is measured, and the list of document 003 that stands beside it.
+PROFILES = {"switch": ("hocket-coroutine", "profile-switch"), "task": ("hocket-fiber", "profile-task")}
+N, STACK = 1000, 65536
+BUDGETS = (200, 3000)   # milliseconds of the emulated program, of each phase
+LEAST = 0.005           # a function of a smaller share is summed up with others
+
+
+def arguments(words):
+    parser = argparse.ArgumentParser(prog="./dev lab profile", description=__doc__.split("\n\n")[0])
+    parser.add_argument("what", choices=PROFILES, help="a switch of raw coroutines, or of fibers that a loop runs")
+    return parser.parse_args(words)
+
+
+def costs(dump):
+    """{(object, address): instructions} from the text of callgrind's file, without what called functions cost."""
+    found, objects, object_, called = collections.Counter(), {}, None, False
+    for line in dump.splitlines():
+        if named := re.match(r"c?ob=\((\d+)\)(?: (.*))?$", line):
+            name = objects.setdefault(named.group(1), named.group(2))
+            object_ = object_ if line.startswith("c") else name
+        elif line.startswith("calls="):
+            called = True
+        elif at := re.match(r"0x([0-9a-f]+) \d+ (\d+)$", line):
+            found[object_, int(at.group(1), 16)] += 0 if called else int(at.group(2))
+            called = False
+    return found
+
+
+def run(program, arguments, budget):
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, "out")
+        builders.quietly(["valgrind", "--tool=callgrind", "--dump-instr=yes", "--dump-line=yes", "--compress-pos=no",
+                          f"--callgrind-out-file={file}", program, *arguments, "switches", str(N), str(STACK), str(budget)])
+        return costs(file.read_text(encoding="utf-8", errors="replace"))
+
+
+def function_at(program, addresses):
+    """{address: function}: the innermost one of ours, in line or not."""
+    asked = "\n".join(hex(address) for address in addresses)
+    said = builders.quietly(["addr2line", "-e", program, "-f", "-i", "-C", "-a"], input=asked)
+    found, address = {}, None
+    lines = iter(said.splitlines())
+    for line in lines:
+        if re.match(r"0x[0-9a-f]+$", line):
+            address = int(line, 16)
+            continue
+        place = os.path.normpath(next(lines))
+        if address not in found and place.startswith(f"{builders.ROOT}/"):
+            found[address] = short(line)
+    return found
+
+
+def functions(program, found):
+    """{function: instructions}"""
+    ours = function_at(program, [address for object_, address in found if object_ == program])
+    named = collections.Counter()
+    for (object_, address), cost in found.items():
+        named[ours.get(address) if object_ == program and address in ours else f"[{pathlib.Path(object_).name}]"] += cost
+    return named
+
+
+def shares(fewer, more):
+    """[(function, share)] of what the longer run has more, the largest first; and what small ones have together."""
+    difference = {name: cost - fewer.get(name, 0) for name, cost in more.items() if cost > fewer.get(name, 0)}
+    total = sum(difference.values())
+    if total == 0:
+        raise SystemExit("lab: the longer run has done no more than the shorter one")
+    ordered = sorted(difference.items(), key=lambda item: -item[1])
+    large = [(name, cost / total) for name, cost in ordered if cost / total >= LEAST]
+    return large, 1 - sum(share for _, share in large)
+
+
+def short(name):
+    """A function without its namespace's version and the arguments of its templates."""
+    name = re.sub(r"::v\d+_\w+::", "::", name)
+    while (plain := re.sub(r"<[^<>]*>", "", name)) != name:
+        name = plain
+    return re.sub(r"\((?!\)\().*", "", name.replace("(anonymous namespace)::", ""))
+
+
+def published(table_id):
+    """[(function, per cent)] of document 003."""
+    document = next(one for one in documents.documents() if one.number == "003")
+    table = next(one for one in document.tables if one.id == table_id)
+    return [(row["name"], row["figures"][-1]) for row in table.rows if row["figures"][-1] != "0.00%"]
+
+
+def told(what, system, large, rest, beside):
+    lines = [f"{system}, {what}: share of instructions, of each function itself", ""]
+    lines += [f"  {100 * share:6.2f}%  {name}" for name, share in large]
+    lines += [f"  {100 * rest:6.2f}%  all others", "", "document 003, libcopp 2017: share of samples (perf, cpu-clock), likewise", ""]
+    lines += [f"  {percent:>7}  {name}" for name, percent in beside]
+    return "\n".join(lines)
+
+
+def build_for(system):
+    """With debug information, and not relocated, so that an address in the file is one in the process."""
+    build = builders.ROOT / "build/profile"
+    flags = ["-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O2 -g -DNDEBUG", "-DCMAKE_EXE_LINKER_FLAGS=-no-pie",
+             "-DHOCKET_TESTS=OFF"]
+    builders.in_turn(build, builders.configure(builders.ROOT, build, *flags),
+                     builders.compile_targets(build, [f"lab_{system.program or system.id}"]))
+    return build
+
+
+def main(words):
+    options = arguments(words)
+    for tool, package in (("valgrind", "valgrind"), ("addr2line", "binutils")):
+        if not shutil.which(tool):
+            raise SystemExit(f"lab: a profile needs {tool}: `./dev setup`, or `apt-get install {package}`")
+    name, table = PROFILES[options.what]
+    system = catalogue.systems([name])[0]
+    try:
+        program, *first = builders.recipe_of(system.folder).command(build_for(system), system)
+        fewer, more = (functions(program, run(program, first, budget)) for budget in BUDGETS)
+    except builders.Missing as reason:
+        raise SystemExit(f"lab: {name}: {reason}")
+    print(told(options.what, name, *shares(fewer, more), published(table)))
+    return 0
