@@ -1,5 +1,5 @@
+#include <hocket/base/detail/valgrind.hpp>
 #include <hocket/base/fatal.hpp>
-#include <hocket/context/detail/valgrind.hpp>
 #include <hocket/core/context.hpp>
 #include <hocket/core/detail/current.hpp>
 #include <hocket/core/detail/observed.hpp>

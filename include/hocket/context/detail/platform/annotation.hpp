@@ -214,7 +214,7 @@ class call_annotation {
 }  // namespace hocket::inline HOCKET_ABI::detail
 
 #else
-#include <hocket/context/detail/valgrind.hpp>
+#include <hocket/base/detail/valgrind.hpp>
 
 namespace hocket::inline HOCKET_ABI::detail {
 

@@ -1,4 +1,4 @@
-#include <hocket/context/detail/valgrind.hpp>
+#include <hocket/base/detail/valgrind.hpp>
 
 #if __has_include(<valgrind/valgrind.h>)
 #pragma GCC diagnostic ignored "-Wold-style-cast"
