@@ -39,7 +39,7 @@ bool can_hibernate(control_block& block, fiber_record& record) noexcept {
     return false;
   return static_cast<std::size_t>(record.top() - static_cast<std::byte*>(block.record)) <=
              packing_batch::largest_image &&
-         record.pool->is_guarded();
+         record.pool->is_guarded() && !stack_depot::is_of_source(&block);
 }
 
 // Of a packed fiber: those that held what is in its image.

@@ -93,10 +93,9 @@ std::error_code stack_depot::grow() noexcept {
       {std::max(first_slab, total_), stack_slab::most, std::max<std::size_t>(1, slab_bytes / geometry_.stride)});
   if (options_.layout == stack_layout::dense) count = std::bit_floor(count);  // so that huge pages end with it
   if (limit_ != unlimited) count = std::min(count, limit_ > total_ ? limit_ - total_ : 1);
-  const guard protection = options_.layout == stack_layout::dense ? guard::canary : options_.protection;
-  auto slab = stack_slab::create(*this, geometry_, options_.layout, protection, count, total_);
-  if (!slab && count > 1)  // address space is scarce: take what is there
-    slab = stack_slab::create(*this, geometry_, options_.layout, protection, 1, total_);
+  auto slab = stack_slab::create(*this, geometry_, options_, count, total_);
+  while (!slab && count > 1)  // memory is scarce: take what is there
+    slab = stack_slab::create(*this, geometry_, options_, count /= 2, total_);
   if (!slab) return slab.error();
   if (!make_magazines((total_ + (*slab)->count()) / rounds_ + 3)) {
     stack_slab::destroy(*slab);

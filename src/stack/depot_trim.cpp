@@ -12,7 +12,6 @@
 #include "stack/slab.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace hocket::inline HOCKET_ABI {
@@ -110,9 +109,7 @@ void stack_depot::give_back(std::size_t batches) noexcept {
     if (what.unmap) {
       stack_slab::destroy(what.unmap);
     } else if (what.run.left) {
-      std::array<memory_range, stack_slab::word_bits> ranges;
-      const std::size_t count = what.run.slab->pages_of(what.run, ranges.data());
-      const bool dropped = !discard_pages(ranges.data(), count);
+      const bool dropped = what.run.slab->discard(what.run);
       locked guard(mutex_);
       const auto stacks = static_cast<std::size_t>(std::popcount(what.run.left));
       under_way_ -= stacks;

@@ -1,10 +1,13 @@
 #include <hocket/base/detail/copy_memory.hpp>
+#include <hocket/base/detail/platform/poison.hpp>
+#include <hocket/base/detail/valgrind.hpp>
 #include <hocket/stack/detail/high_water.hpp>
 
 #include "stack/memory.hpp"
 #include "stack/resident.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -30,6 +33,17 @@ const std::byte* first_used(const std::byte* low, const std::byte* high) noexcep
   return high;
 }
 
+// As dropping it would do; but whether a source's memory is zero after that only the source knows.
+void clear(const stack_ref& stack) noexcept {
+  unpoison_memory(stack.low, stack.size());
+  if (under_memcheck) allow_stack_access(stack.low, stack.size());
+  const std::size_t page = page_size();
+  for (std::byte* at = page_of(stack.low); (at = first_resident(at, stack.top, page)) < stack.top; at += page) {
+    std::byte* const from = std::max(at, stack.low);
+    std::memset(from, 0, static_cast<std::size_t>(std::min(at + page, stack.top) - from));
+  }
+}
+
 }  // namespace
 
 namespace detail {
@@ -50,6 +64,7 @@ std::size_t high_water_of(const stack_ref& stack) noexcept {
 void stack_pool::measure(const stack_ref& stack) noexcept {
   high_water_ = std::max(high_water_, high_water_of(stack));
   if (geometry_.shared || geometry_.stride % page_size() != 0) return;
+  if (stack_depot::is_of_source(stack.cell)) return clear(stack);
   const memory_range pages = pages_of(stack);
   drop_memory(pages.first, pages.size);
 }

@@ -1,19 +1,12 @@
 #include "stack/slab.hpp"
 
-#include <hocket/base/detail/platform/poison.hpp>
-
-#include "stack/slab_table.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <new>
 
 namespace hocket::inline HOCKET_ABI::detail {
 
 namespace {
-
-constexpr std::size_t huge_page = std::size_t{2} << 20;
 
 using word = stack_slab::word;
 
@@ -24,63 +17,24 @@ word lowest(word bits, std::size_t count) noexcept {
   return bits & ~rest;
 }
 
-word below(std::size_t bit) noexcept { return bit >= stack_slab::word_bits ? ~word{0} : (word{1} << bit) - 1; }
-
 std::uint32_t ones(word bits) noexcept { return static_cast<std::uint32_t>(std::popcount(bits)); }
 
 }  // namespace
 
 void write_canary(std::byte* low) noexcept { std::memcpy(low - canary_size, canary_words, canary_size); }
 
-// --- its mapping
-
-// Stacks on huge pages begin at one: the cells lie right in front of it.
-result<stack_slab*> stack_slab::create(stack_depot& depot, const stack_geometry& geometry, stack_layout layout,
-                                       guard protection, std::size_t count, std::size_t before) noexcept {
-  const std::size_t stacks = geometry.stride * (geometry.shared ? 1 : count);
-  const bool huge = layout == stack_layout::dense && stacks >= huge_page;
-  const std::size_t cells = huge ? alignment : round_up((head_cells + count) * cell_size, page_size());
-  const std::size_t size = round_up(cells + stacks, page_size());
-  auto memory = huge ? reserve_memory(huge_page + stacks, huge_page) : reserve_memory(size, alignment);
-  if (!memory) return failure(memory.error());
-  std::byte* first = *memory;
-  if (huge) {
-    return_memory(first, huge_page - cells);
-    first += huge_page - cells;
-  }
-  const memory_range range{first + cells, size - cells};
-  if (layout == stack_layout::dense) prefer_huge_pages(range);
-  else forbid_huge_pages(range);
-  auto* slab =
-      ::new (static_cast<void*>(first)) stack_slab(depot, geometry, first + cells, protection, size, count, before);
-  if (!enter_slab(*slab)) {
-    destroy(slab);
-    return failure(std::errc::not_enough_memory);
-  }
-  return slab;
-}
-
-stack_slab::stack_slab(stack_depot& depot, const stack_geometry& geometry, std::byte* stacks, guard protection,
-                       std::size_t size, std::size_t count, std::size_t before) noexcept
+stack_slab::stack_slab(stack_depot& depot, const stack_geometry& geometry, std::byte* stacks,
+                       const stack_options& options, std::size_t size, std::size_t count, std::size_t before) noexcept
     : depot_(depot),
+      source_(options.source),
       stacks_(stacks),
       geometry_(geometry),
       size_(size),
       count_(static_cast<std::uint32_t>(count)),
       number_(static_cast<std::uint32_t>(before)),
-      protection_(protection),
+      protection_(options.layout == stack_layout::dense ? guard::canary : options.protection),
       free_count_(count_) {
   for (std::size_t i = 0; i * word_bits < count; ++i) free_[i] = below(count - i * word_bits);
-}
-
-void stack_slab::destroy(stack_slab* slab) noexcept {
-  leave_slab(*slab);
-  forget_guards(slab->split_);
-  auto* first = reinterpret_cast<std::byte*>(slab);
-  unpoison_memory(slab->stacks_, static_cast<std::size_t>(first + slab->size_ - slab->stacks_));  // for whoever is next
-  const std::size_t size = slab->size_;
-  slab->~stack_slab();
-  return_memory(first, size);
 }
 
 // --- lending
@@ -89,7 +43,8 @@ std::error_code stack_slab::lend(stack_run& run, std::size_t most_stacks, std::s
   std::size_t at = 0;
   while (!free_[at]) ++at;
   const std::size_t first = at * word_bits;
-  word taken = lowest(free_[at], most_stacks);
+  word taken = commit({this, first, lowest(free_[at], most_stacks)});
+  if (!taken) return std::make_error_code(std::errc::not_enough_memory);
   const std::size_t upto = first + word_bits - static_cast<std::size_t>(std::countl_zero(taken));
   std::error_code error;
   if (upto > made()) error = make(upto, unguarded);
@@ -166,18 +121,6 @@ free_stack stack_slab::take_first_dirty() noexcept {
   --dirty_count_;
   --free_count_;
   return this->at(at * word_bits + static_cast<std::size_t>(std::countr_zero(bit)));
-}
-
-std::size_t stack_slab::pages_of(const stack_run& run, memory_range* ranges) const noexcept {
-  std::size_t count = 0;
-  for (word left = run.left; left;) {
-    const auto from = static_cast<std::size_t>(std::countr_zero(left));
-    const auto length = static_cast<std::size_t>(std::countr_one(left >> from));
-    const memory_range first = pages(run.first + from);
-    ranges[count++] = {first.first, first.size + (length - 1) * geometry_.stride};  // guards between them stay
-    left &= ~(below(length) << from);
-  }
-  return count;
 }
 
 std::size_t stack_slab::next_made(std::size_t index) const noexcept {

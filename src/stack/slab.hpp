@@ -26,15 +26,17 @@ class stack_slab {
  public:
   static constexpr std::size_t cell_size = 64;
   static constexpr std::size_t alignment = 64 * 1024;
-  static constexpr std::size_t head_cells = under_model ? 7 : 6;  // the checker's atomics are larger
+  static constexpr std::size_t head_cells = under_model ? 8 : 6;  // the checker's atomics are larger
   static constexpr std::size_t most = alignment / cell_size - head_cells;
   static constexpr std::size_t word_bits = 64;
   static constexpr std::size_t words = 16;
   using word = std::uint64_t;
+  static constexpr word below(std::size_t bit) noexcept { return bit >= word_bits ? ~word{0} : (word{1} << bit) - 1; }
 
   // `before`: how many stacks the depot's other slabs have, so that the colours go on where they end.
-  static result<stack_slab*> create(stack_depot& depot, const stack_geometry& geometry, stack_layout layout,
-                                    guard protection, std::size_t count, std::size_t before) noexcept;
+  // Of the options its layout, protection and source count.
+  static result<stack_slab*> create(stack_depot& depot, const stack_geometry& geometry, const stack_options& options,
+                                    std::size_t count, std::size_t before) noexcept;
   static void destroy(stack_slab* slab) noexcept;
 
   static stack_slab& of(const void* cell) noexcept {
@@ -51,6 +53,7 @@ class stack_slab {
   void* resident = nullptr;
 
   stack_depot& depot() const noexcept { return depot_; }
+  stack_source* source() const noexcept { return source_; }
   std::size_t count() const noexcept { return count_; }
   std::size_t reserved() const noexcept { return size_; }
   bool older_than(const stack_slab& other) const noexcept { return number_ < other.number_; }
@@ -73,8 +76,8 @@ class stack_slab {
   // The first dirty one, to be warm again.
   free_stack take_first_dirty() noexcept;
 
-  // The pages of a run, those that lie side by side as one range. Returns how many ranges; room for 64.
-  std::size_t pages_of(const stack_run& run, memory_range* ranges) const noexcept;
+  // Gives the pages of a run back to the system or the source. False: not all could be.
+  bool discard(const stack_run& run) const noexcept;
 
   free_stack at(std::size_t index) const noexcept;
   stack_ref stack_of(void* cell) const noexcept { return geometry_.stack(at(index_of(cell))); }
@@ -100,8 +103,8 @@ class stack_slab {
   std::byte* low_end(std::size_t index) const noexcept {
     return stacks_ + (geometry_.shared ? 0 : index * geometry_.stride);
   }
-  stack_slab(stack_depot& depot, const stack_geometry& geometry, std::byte* stacks, guard protection, std::size_t size,
-             std::size_t count, std::size_t before) noexcept;
+  stack_slab(stack_depot& depot, const stack_geometry& geometry, std::byte* stacks, const stack_options& options,
+             std::size_t size, std::size_t count, std::size_t before) noexcept;
 
   std::byte* top(std::size_t index) const noexcept {
     return low_end(index) + geometry_.stride - geometry_.colour(number_ + index);
@@ -113,6 +116,16 @@ class stack_slab {
     made_.store(static_cast<std::uint32_t>(count), std::memory_order_relaxed);
   }
   std::error_code make(std::size_t upto, std::size_t& unguarded) noexcept;
+  // Of the stacks in a run those whose memory there is: all before the first that the source refuses.
+  word commit(const stack_run& wanted) const noexcept;
+  // The pages of a run, those that lie side by side as one range. Returns how many ranges; room for 64.
+  std::size_t pages_of(const stack_run& run, memory_range* ranges) const noexcept;
+  // How many neighbours are one range. With the guards between them, which discard_pages() does not touch; a source
+  // that uses mprotect would undo them.
+  std::size_t most_at_once() const noexcept { return source_ && geometry_.guard ? 1 : word_bits; }
+  struct neighbours;
+  memory_range pages_of(std::size_t first, const neighbours& some) const noexcept;
+  void remove_guards() noexcept;
   guard_report guard_shared(memory_range guard, std::size_t count) const noexcept;
   std::size_t index_of(const void* cell) const noexcept {
     return static_cast<std::size_t>(static_cast<const std::byte*>(cell) - reinterpret_cast<const std::byte*>(this)) /
@@ -122,6 +135,7 @@ class stack_slab {
 
   // Constant.
   stack_depot& depot_;
+  stack_source* const source_;  // null: the system
   std::byte* const stacks_;
   const stack_geometry geometry_;
   const std::size_t size_;  // of the mapping

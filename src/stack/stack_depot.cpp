@@ -98,6 +98,7 @@ void stack_depot::set_terms(const stack_options& options) noexcept {
   options_.keep_bytes = options.keep_bytes;
   options_.decay = options.decay;
   options_.time = options.time;
+  options_.source = options.source;
   limit_ = options.limit != 0 ? options.limit : unlimited;
   if (options.limit_bytes != 0) limit_ = std::min(limit_, options.limit_bytes / options_.stack_size);
   // ORDER: relaxed, pairs with the loads in now(), decay() and may_wait(): each is used by itself.
@@ -147,6 +148,7 @@ bool stack_depot::may_wait() const noexcept {
 
 stack_depot& stack_depot::of(void* cell) noexcept { return stack_slab::of(cell).depot(); }
 stack_ref stack_depot::stack_of(void* cell) noexcept { return stack_slab::of(cell).stack_of(cell); }
+bool stack_depot::is_of_source(void* cell) noexcept { return stack_slab::of(cell).source() != nullptr; }
 void*& stack_depot::resident_of(void* cell) noexcept { return stack_slab::of(cell).resident; }
 void* stack_depot::neighbour_of(void* cell, std::ptrdiff_t distance) noexcept {
   return stack_slab::of(cell).neighbour_of(cell, distance);

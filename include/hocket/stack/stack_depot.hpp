@@ -22,6 +22,9 @@
 // free and full magazines, that makes stacks/rounds; one more is being filled by single stacks; each pool brings two
 // empty ones along. They are made when a slab is mapped, and freed with it.
 //
+// Memory is the system's, or a stack_source's (stack_source.hpp): then `dirty -> cold` is its decommit(), and a stack
+// becomes lent by a run after its commit(). Each slab remembers its source.
+//
 // The working set. warm_'s lowest value in a period of decay is what nobody needed: at the end of the period that many
 // are given back, less what shall be kept. keep_house() looks whether a period is over; so does every exchange. Loops
 // call it before they sleep (core/detail/housekeeping.hpp).
@@ -161,12 +164,13 @@ class stack_depot {
   std::size_t stack_size() const noexcept { return options_.stack_size; }  // without a lock: it stays
 
   // Limits, what happens at them, what is kept warm, decay and its clock are from now on those of `options`; so is the
-  // protection, for slabs that are mapped from now on. Size and layout stay. A lower limit takes nothing away from
-  // anybody, nor what pools keep free; a higher one serves those who wait.
+  // protection, and the source of memory, for slabs that are mapped from now on. Size and layout stay. A lower limit
+  // takes nothing away from anybody, nor what pools keep free; a higher one serves those who wait.
   void tune(const stack_options& options) noexcept;
 
-  // Without a pool: each takes the lock. Errors: not_enough_memory (address space, memory, or mappings for guards),
-  // resource_unavailable_try_again (the limit).
+  // Without a pool: each takes the lock. Errors: not_enough_memory (address space, memory, or mappings for guards; or
+  // the source has none), resource_unavailable_try_again (the limit). What else the system says of guards in a source's
+  // memory: invalid_argument, if its pages are huge.
   [[nodiscard]] result<stack_ref> acquire() noexcept;
   void release(const stack_ref& stack) noexcept;
 
@@ -208,6 +212,9 @@ class stack_depot {
 
   // The cell so many further on; null where its slab has none. It may be anybody's, or nobody's.
   static void* neighbour_of(void* cell, std::ptrdiff_t distance) noexcept;
+
+  // Whether its memory is a stack_source's.
+  static bool is_of_source(void* cell) noexcept;
 
   // stack_layout::copied: the cell whose owner's frames are on the stack that this one shares. The owners' own, null at
   // first.

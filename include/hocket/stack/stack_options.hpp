@@ -34,6 +34,7 @@
 namespace hocket::inline HOCKET_ABI {
 
 class clock_source;
+class stack_source;
 
 enum class guard : std::uint8_t {
   required,   // a guard page or an error
@@ -69,6 +70,7 @@ struct stack_options {
   std::size_t keep_bytes = 0;  // so many bytes of stack_size, if that is more
   duration decay = std::chrono::seconds(1);  // what was not needed for so long is given back; max(): never
   const clock_source* time = nullptr;        // by which; null: the machine's monotonic clock. Outlives the depot
+  stack_source* source = nullptr;            // of the memory (stack_source.hpp); null: the system. Outlives the depot
 };
 
 // One acquired stack. [low, top) is usable; top is 64-byte aligned. `cell` is 64 bytes of the owner's own.

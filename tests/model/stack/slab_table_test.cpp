@@ -23,9 +23,7 @@
 
 namespace {
 
-using hocket::guard;
 using hocket::stack_depot;
-using hocket::stack_layout;
 using hocket::stack_ref;
 using hocket::detail::cell_at;
 using hocket::detail::slab_at;
@@ -41,9 +39,7 @@ std::uintptr_t address_in(const stack_ref& stack) noexcept { return reinterpret_
 struct some_slabs {
   static constexpr detail::stack_geometry geometry{3 * system_memory::page, system_memory::page, 1, 0};
 
-  hocket::result<stack_slab*> try_create() {
-    return stack_slab::create(*depot, geometry, stack_layout::guarded, guard::required, 2, 0);
-  }
+  hocket::result<stack_slab*> try_create() { return stack_slab::create(*depot, geometry, {}, 2, 0); }
   // As a depot does: with one stack that is lent.
   stack_ref create() {
     auto slab = try_create();

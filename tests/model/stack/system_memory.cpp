@@ -73,6 +73,7 @@ std::error_code discard_pages(const memory_range* ranges, std::size_t count) noe
 }
 
 guard_report guard_pages(const memory_range*, std::size_t count) noexcept { return {count, 0, {}}; }
+std::error_code unguard_pages(const memory_range*, std::size_t, std::size_t) noexcept { return {}; }
 void forget_guards(std::size_t) noexcept {}
 
 }  // namespace detail

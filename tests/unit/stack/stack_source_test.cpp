@@ -1,0 +1,411 @@
+// Stacks on memory of the user's: what a source is asked for, what becomes of its memory, and what its failures do.
+#include <hocket/base/detail/copy_memory.hpp>
+#include <hocket/stack/detail/high_water.hpp>
+#include <hocket/stack/stack_pool.hpp>
+#include <hocket/stack/stack_source.hpp>
+
+#include "stack/memory.hpp"
+#include "support/death.hpp"
+#include "support/stack_arena.hpp"
+
+#include "unit/stack/many.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <sys/mman.h>
+#include <thread>
+#include <vector>
+
+using namespace hocket;
+using namespace hocket_test;
+
+namespace {
+
+constexpr std::size_t megabyte = std::size_t{1} << 20;
+
+// Every way in which stacks lie in memory.
+constexpr stack_options kinds[] = {{.stack_size = 16384},
+                                   {.stack_size = 16384, .protection = guard::preferred},
+                                   {.stack_size = 16384, .protection = guard::canary},
+                                   {.stack_size = 8192, .layout = stack_layout::dense},
+                                   {.stack_size = 65536, .layout = stack_layout::copied}};
+
+stack_options on(stack_source& source, stack_options options) {
+  options.source = &source;
+  return options;
+}
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+void fill(const stack_pool& pool, const std::vector<stack_ref>& stacks) {
+  for (const stack_ref& stack : stacks)
+    if (!pool.shares_stacks()) std::memset(stack.low, 0xff, stack.size());
+}
+
+void expect_guards(const std::vector<stack_ref>& stacks) {
+  for (const stack_ref& stack : stacks) {
+    std::uint64_t word = 0;
+    if (stack.canary) continue;
+    require(!detail::copy_memory(&word, stack.low - sizeof word, sizeof word));
+    require(detail::copy_memory(&word, stack.low, sizeof word));
+  }
+}
+
+// As many as there are, at most `most`; a failure is asked for once more.
+std::vector<stack_ref> acquire_some(stack_pool& pool, std::size_t most, std::size_t& failures) {
+  std::vector<stack_ref> stacks;
+  while (stacks.size() < most) {
+    auto stack = pool.acquire();
+    if (!stack) {
+      require(stack.error() == std::errc::not_enough_memory);
+      if (++failures > 1) break;
+      continue;
+    }
+    stacks.push_back(*stack);
+  }
+  return stacks;
+}
+
+// Acquires, trims and acquires again, so that every function of a source is called.
+void live_on(stack_source& source, const stack_options& kind) {
+  stack_pool pool(on(source, kind));
+  for (int round = 0; round < 3; ++round) {
+    auto stacks = acquire(pool, 200);
+    fill(pool, stacks);
+    for (std::size_t i = 0; i < stacks.size(); i += 2) pool.release(stacks[i]);
+    static_cast<void>(pool.trim());
+    for (std::size_t i = 0; i < stacks.size(); i += 2) stacks[i] = pool.acquire().value();
+    fill(pool, stacks);
+    expect_guards(stacks);
+    release(pool, stacks);
+    static_cast<void>(pool.trim());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("stacks and their cells lie in the memory of the source, and all of it goes back") {
+  std::vector<std::byte> memory(16 * megabyte, std::byte{0xa5});
+  for (const stack_options& kind : kinds) {
+    stack_arena arena(memory);
+    {
+      stack_pool pool(on(arena, kind));
+      CHECK(arena.calls() == 0);
+      auto stacks = acquire(pool, 100);
+      for (const stack_ref& stack : stacks) {
+        CHECK(arena.holds(stack.low));
+        CHECK(arena.holds(stack.top - 1));
+        CHECK(arena.holds(static_cast<std::byte*>(stack.cell)));
+        CHECK(stack_depot::is_of_source(stack.cell));
+      }
+      fill(pool, stacks);
+      CHECK(pool.statistics().reserved == arena.in_use());
+      release(pool, stacks);
+    }
+    CHECK(arena.slabs() == 0);
+    CHECK(arena.wrong() == 0);
+    std::memset(memory.data(), 0xa5, memory.size());  // no guard is left in it
+  }
+  stack_pool other;
+  stack_ref stack = other.acquire().value();
+  CHECK_FALSE(stack_depot::is_of_source(stack.cell));
+  other.release(stack);
+}
+
+TEST_CASE("guards made by mprotect are taken out of a source's memory, too") {
+  const child_end end = end_of_child([] {
+    detail::refuse_guard_markers();
+    std::vector<std::byte> memory(8 * megabyte);
+    for (const stack_options& kind : kinds) {
+      stack_arena arena(memory);
+      live_on(arena, kind);
+      require(arena.slabs() == 0 && arena.wrong() == 0);
+      std::memset(memory.data(), 1, memory.size());
+    }
+    strict_source strict;
+    live_on(strict, {.stack_size = 16384});
+    require(strict.slabs() == 0);
+  });
+  CHECK_MESSAGE(end.how == "the body returned", end.errors);
+}
+
+TEST_CASE("a source is not asked when a stack is warm") {
+  std::vector<std::byte> memory(16 * megabyte);
+  stack_arena arena(memory);
+  stack_pool pool(on(arena, {}));
+  release(pool, acquire(pool, 100));
+  const std::size_t before = arena.calls();
+  for (int i = 0; i < 10; ++i) release(pool, acquire(pool, 100));
+  CHECK(arena.calls() == before);
+}
+
+TEST_CASE("only what is committed is touched") {
+  for (const stack_options& kind : kinds) {
+    strict_source strict;
+    live_on(strict, kind);
+    CHECK(strict.slabs() == 0);
+  }
+}
+
+TEST_CASE("the page below a stack is a guard in a source's memory, too") {
+  std::vector<std::byte> memory(4 * megabyte);
+  stack_arena arena(memory);
+  stack_pool pool(on(arena, {.stack_size = 16384}));
+  auto stacks = acquire(pool, 20);
+  CHECK(pool.statistics().unguarded == 0);
+  for (const stack_ref& stack : stacks) CHECK_FALSE(stack.canary);
+  expect_guards(stacks);
+  release(pool, stacks);
+}
+
+// --- failures
+
+TEST_CASE("whichever call of a source fails, no memory is lost, and the next acquisition works") {
+  std::vector<std::byte> memory(16 * megabyte);
+  for (const stack_options& kind : kinds) {
+    bool refused = true;
+    for (std::size_t k = 0; refused; ++k) {
+      CAPTURE(k);
+      REQUIRE(k < 1000);
+      stack_arena arena(memory);
+      arena.refuse_after(k);
+      {
+        stack_pool pool(on(arena, kind));
+        std::size_t failures = 0;
+        auto stacks = acquire_some(pool, 100, failures);
+        CHECK(stacks.size() == 100);
+        CHECK(pool.depot().statistics().refusals == failures);
+        fill(pool, stacks);
+        release(pool, stacks);
+        static_cast<void>(pool.trim());
+        stacks = acquire_some(pool, 100, failures);
+        CHECK(stacks.size() == 100);
+        fill(pool, stacks);
+        release(pool, stacks);
+      }
+      CHECK(arena.slabs() == 0);
+      CHECK(arena.wrong() == 0);
+      refused = arena.has_refused();
+    }
+  }
+}
+
+TEST_CASE("memory that a source could not commit is not touched") {
+  for (const stack_options& kind : kinds) {
+    bool refused = true;
+    for (std::size_t k = 0; refused; ++k) {
+      CAPTURE(k);
+      REQUIRE(k < 1000);
+      strict_source strict;
+      strict.refuse_after(k);
+      {
+        stack_pool pool(on(strict, kind));
+        std::size_t failures = 0;
+        auto stacks = acquire_some(pool, 100, failures);
+        CHECK(stacks.size() == 100);
+        fill(pool, stacks);
+        release(pool, stacks);
+      }
+      CHECK(strict.slabs() == 0);
+      refused = strict.has_refused();
+    }
+  }
+}
+
+TEST_CASE("memory that is used up is an error, most of it is used, and stacks that come back are lent again") {
+  alignas(64 * 1024) static std::byte memory[4 * megabyte];
+  stack_arena arena(memory);
+  stack_pool pool(on(arena, {.stack_size = 16384, .protection = guard::canary}));
+  std::size_t failures = 0;
+  auto stacks = acquire_some(pool, 1000, failures);
+  CHECK(failures == 2);
+  CHECK(stacks.size() >= 130);  // 7 pages each: 146 without cells and alignment
+  fill(pool, stacks);
+  for (int i = 0; i < 10; ++i) {
+    pool.release(stacks.back());
+    stacks.back() = pool.acquire().value();
+  }
+  CHECK(pool.acquire().error() == std::errc::not_enough_memory);
+  release(pool, stacks);
+  static_cast<void>(pool.trim());
+  CHECK(arena.slabs() == 0);
+  release(pool, acquire(pool, 100));
+}
+
+TEST_CASE("a source with nothing to give is an error, not a wait") {
+  stack_arena none({});
+  stack_depot depot(on(none, {.limit = 1, .when_full = at_limit::wait}));
+  CHECK(depot.acquire().error() == std::errc::not_enough_memory);
+  detail::stack_waiter waiter([](detail::stack_waiter&, const stack_ref&) noexcept {});
+  const auto enlisted = depot.wait(waiter);
+  CHECK(enlisted.how == stack_depot::enlisting::failed);
+  CHECK(enlisted.error == std::errc::not_enough_memory);
+  CHECK(depot.statistics().reserved == 0);
+}
+
+TEST_CASE("memory that is not aligned is fatal, and the message says what to return") {
+  struct misaligned final : stack_source {
+    void* map(std::size_t, std::size_t alignment) noexcept override {
+      return reinterpret_cast<void*>(alignment + 4096);
+    }
+    void release(void*, std::size_t) noexcept override {}
+  } odd;
+  expect_fatal(
+      [&] {
+        stack_pool pool(on(odd, {}));
+        static_cast<void>(pool.acquire());
+      },
+      "the map() of a stack_source returned memory that is not aligned");
+}
+
+// --- giving back
+
+TEST_CASE("a trim decommits what is free of a slab that is in use, and counts what was given back") {
+  std::vector<std::byte> memory(16 * megabyte);
+  for (bool gives_back : {true, false}) {
+    stack_arena arena(memory);
+    arena.give_back(gives_back);
+    stack_pool pool(on(arena, {.stack_size = 16384}));
+    auto stacks = acquire(pool, 16);  // of one slab
+    fill(pool, stacks);
+    release(pool, {stacks.begin() + 1, stacks.end()});
+    CHECK(pool.trim() == (gives_back ? 15 : 0));
+    CHECK(arena.decommitted() >= 15 * std::size_t{16384});
+    CHECK(arena.decommitted() < arena.in_use());
+    CHECK(stacks[0].low[0] == std::byte{0xff});  // what is lent stays
+    CHECK(stacks[0].top[-1] == std::byte{0xff});
+    auto again = acquire(pool, 15);
+    fill(pool, again);
+    release(pool, again);
+    pool.release(stacks[0]);
+    static_cast<void>(pool.trim());
+    CHECK(arena.slabs() == 0);
+    CHECK(arena.wrong() == 0);
+  }
+}
+
+TEST_CASE("a depot that is told of another source gives each slab back to its own") {
+  std::vector<std::byte> memory(16 * megabyte);
+  const std::span<std::byte> all(memory);
+  stack_arena first(all.first(8 * megabyte)), second(all.last(8 * megabyte));
+  stack_depot depot(on(first, {.stack_size = 16384}));
+  const stack_ref old = depot.acquire().value();
+  depot.tune(on(second, {}));
+  std::vector<stack_ref> stacks;
+  while (second.slabs() == 0) stacks.push_back(depot.acquire().value());
+  CHECK(first.holds(old.low));
+  CHECK(second.holds(stacks.back().low));
+  depot.release(old);
+  for (const stack_ref& stack : stacks) depot.release(stack);
+  static_cast<void>(depot.trim());
+  CHECK(first.slabs() + second.slabs() == 0);
+  CHECK(first.wrong() + second.wrong() == 0);
+}
+
+// Shared memory is not zero after MADV_DONTNEED.
+TEST_CASE("a pool that measures zeroes a source's memory by itself") {
+  const std::size_t size = 4 * megabyte;
+  void* const memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(memory != MAP_FAILED);
+  {
+    stack_arena arena({static_cast<std::byte*>(memory), size});
+    stack_pool pool(on(arena, {.stack_size = 65536, .measure = true}));
+    stack_ref stack = pool.acquire().value();
+    std::memset(stack.top - 20000, 0xff, 20000);
+    pool.release(stack);
+    CHECK(pool.statistics().high_water == 20000);
+    stack = pool.acquire().value();
+    CHECK(detail::high_water_of(stack) == 0);
+    pool.release(stack);
+  }
+  ::munmap(memory, size);
+}
+
+// --- threads, huge pages
+
+TEST_CASE("several depots on several threads share a source") {
+  std::vector<std::byte> memory(64 * megabyte);
+  stack_arena arena(memory);
+  arena.give_back(true);
+  {
+    stack_depot shared(on(arena, {.stack_size = 16384, .keep = 0}));
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i)
+      threads.emplace_back([&, i] {
+        stack_depot own(on(arena, kinds[static_cast<std::size_t>(i)]));
+        for (int round = 0; round < 20; ++round)
+          for (stack_depot* depot : {&own, &shared}) {
+            stack_pool pool(*depot);
+            auto stacks = acquire(pool, 100);
+            fill(pool, stacks);
+            release(pool, stacks);
+            static_cast<void>(pool.trim());
+          }
+      });
+    for (std::thread& thread : threads) thread.join();
+  }
+  CHECK(arena.slabs() == 0);
+  CHECK(arena.wrong() == 0);
+}
+
+namespace {
+
+// A mapping on huge pages: of hugetlbfs if the machine has set some aside, else such as the kernel makes by itself.
+struct huge_memory {
+  static constexpr std::size_t size = 8 * megabyte, page = 2 * megabyte;
+
+  huge_memory() {
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+    at = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, flags | MAP_HUGETLB, -1, 0);
+    reserved = at != MAP_FAILED;
+    if (reserved) return;
+    at = ::mmap(nullptr, size + page, PROT_READ | PROT_WRITE, flags, -1, 0);
+    REQUIRE(at != MAP_FAILED);
+    ::madvise(at, size + page, MADV_HUGEPAGE);
+  }
+  ~huge_memory() { ::munmap(at, reserved ? size : size + page); }
+  std::span<std::byte> pages() const {
+    const std::size_t skip = (page - reinterpret_cast<std::uintptr_t>(at) % page) % page;
+    return {static_cast<std::byte*>(at) + skip, size};
+  }
+
+  void* at;
+  bool reserved;
+};
+
+}  // namespace
+
+TEST_CASE("stacks on huge pages of a source's: dense ones, and others with canaries") {
+  huge_memory memory;
+  for (const stack_options& kind : {kinds[2], kinds[3]}) {
+    stack_arena arena(memory.pages());
+    live_on(arena, kind);
+    CHECK(arena.slabs() == 0);
+    CHECK(arena.wrong() == 0);
+  }
+}
+
+TEST_CASE("huge pages that cannot have guards: an error where one is required, a canary where one is preferred") {
+  huge_memory memory;
+  if (!memory.reserved) {
+    MESSAGE("not tested: the machine has no huge pages (sysctl vm.nr_hugepages=8)");
+    return;
+  }
+  stack_arena arena(memory.pages());
+  {
+    stack_pool strict(on(arena, kinds[0]));
+    CHECK(strict.acquire().error() == std::errc::invalid_argument);
+    stack_pool pool(on(arena, kinds[1]));
+    auto stacks = acquire(pool, 10);
+    for (const stack_ref& stack : stacks) CHECK(stack.canary);
+    CHECK(pool.statistics().unguarded >= 10);
+    fill(pool, stacks);
+    release(pool, stacks);
+  }
+  CHECK(arena.slabs() == 0);
+}
