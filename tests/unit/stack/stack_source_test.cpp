@@ -1,20 +1,16 @@
-// Stacks on memory of the user's: what a source is asked for, what becomes of its memory, and what its failures do.
-#include <hocket/base/detail/copy_memory.hpp>
+// Stacks on memory of the user's: what a source is asked for, and what becomes of its memory.
 #include <hocket/stack/detail/high_water.hpp>
-#include <hocket/stack/stack_pool.hpp>
-#include <hocket/stack/stack_source.hpp>
 
 #include "stack/memory.hpp"
 #include "support/death.hpp"
 #include "support/stack_arena.hpp"
 
 #include "unit/stack/many.hpp"
+#include "unit/stack/on_source.hpp"
 
 #include <doctest/doctest.h>
 
-#include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <sys/mman.h>
 #include <thread>
 #include <vector>
@@ -23,53 +19,6 @@ using namespace hocket;
 using namespace hocket_test;
 
 namespace {
-
-constexpr std::size_t megabyte = std::size_t{1} << 20;
-
-// Every way in which stacks lie in memory.
-constexpr stack_options kinds[] = {{.stack_size = 16384},
-                                   {.stack_size = 16384, .protection = guard::preferred},
-                                   {.stack_size = 16384, .protection = guard::canary},
-                                   {.stack_size = 8192, .layout = stack_layout::dense},
-                                   {.stack_size = 65536, .layout = stack_layout::copied}};
-
-stack_options on(stack_source& source, stack_options options) {
-  options.source = &source;
-  return options;
-}
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
-
-void fill(const stack_pool& pool, const std::vector<stack_ref>& stacks) {
-  for (const stack_ref& stack : stacks)
-    if (!pool.shares_stacks()) std::memset(stack.low, 0xff, stack.size());
-}
-
-void expect_guards(const std::vector<stack_ref>& stacks) {
-  for (const stack_ref& stack : stacks) {
-    std::uint64_t word = 0;
-    if (stack.canary) continue;
-    require(!detail::copy_memory(&word, stack.low - sizeof word, sizeof word));
-    require(detail::copy_memory(&word, stack.low, sizeof word));
-  }
-}
-
-// As many as there are, at most `most`; a failure is asked for once more.
-std::vector<stack_ref> acquire_some(stack_pool& pool, std::size_t most, std::size_t& failures) {
-  std::vector<stack_ref> stacks;
-  while (stacks.size() < most) {
-    auto stack = pool.acquire();
-    if (!stack) {
-      require(stack.error() == std::errc::not_enough_memory);
-      if (++failures > 1) break;
-      continue;
-    }
-    stacks.push_back(*stack);
-  }
-  return stacks;
-}
 
 // Acquires, trims and acquires again, so that every function of a source is called.
 void live_on(stack_source& source, const stack_options& kind) {
@@ -163,106 +112,6 @@ TEST_CASE("the page below a stack is a guard in a source's memory, too") {
   for (const stack_ref& stack : stacks) CHECK_FALSE(stack.canary);
   expect_guards(stacks);
   release(pool, stacks);
-}
-
-// --- failures
-
-TEST_CASE("whichever call of a source fails, no memory is lost, and the next acquisition works") {
-  std::vector<std::byte> memory(16 * megabyte);
-  for (const stack_options& kind : kinds) {
-    bool refused = true;
-    for (std::size_t k = 0; refused; ++k) {
-      CAPTURE(k);
-      REQUIRE(k < 1000);
-      stack_arena arena(memory);
-      arena.refuse_after(k);
-      {
-        stack_pool pool(on(arena, kind));
-        std::size_t failures = 0;
-        auto stacks = acquire_some(pool, 100, failures);
-        CHECK(stacks.size() == 100);
-        CHECK(pool.depot().statistics().refusals == failures);
-        fill(pool, stacks);
-        release(pool, stacks);
-        static_cast<void>(pool.trim());
-        stacks = acquire_some(pool, 100, failures);
-        CHECK(stacks.size() == 100);
-        fill(pool, stacks);
-        release(pool, stacks);
-      }
-      CHECK(arena.slabs() == 0);
-      CHECK(arena.wrong() == 0);
-      refused = arena.has_refused();
-    }
-  }
-}
-
-TEST_CASE("memory that a source could not commit is not touched") {
-  for (const stack_options& kind : kinds) {
-    bool refused = true;
-    for (std::size_t k = 0; refused; ++k) {
-      CAPTURE(k);
-      REQUIRE(k < 1000);
-      strict_source strict;
-      strict.refuse_after(k);
-      {
-        stack_pool pool(on(strict, kind));
-        std::size_t failures = 0;
-        auto stacks = acquire_some(pool, 100, failures);
-        CHECK(stacks.size() == 100);
-        fill(pool, stacks);
-        release(pool, stacks);
-      }
-      CHECK(strict.slabs() == 0);
-      refused = strict.has_refused();
-    }
-  }
-}
-
-TEST_CASE("memory that is used up is an error, most of it is used, and stacks that come back are lent again") {
-  alignas(64 * 1024) static std::byte memory[4 * megabyte];
-  stack_arena arena(memory);
-  stack_pool pool(on(arena, {.stack_size = 16384, .protection = guard::canary}));
-  std::size_t failures = 0;
-  auto stacks = acquire_some(pool, 1000, failures);
-  CHECK(failures == 2);
-  CHECK(stacks.size() >= 130);  // 7 pages each: 146 without cells and alignment
-  fill(pool, stacks);
-  for (int i = 0; i < 10; ++i) {
-    pool.release(stacks.back());
-    stacks.back() = pool.acquire().value();
-  }
-  CHECK(pool.acquire().error() == std::errc::not_enough_memory);
-  release(pool, stacks);
-  static_cast<void>(pool.trim());
-  CHECK(arena.slabs() == 0);
-  release(pool, acquire(pool, 100));
-}
-
-TEST_CASE("a source with nothing to give is an error, not a wait") {
-  stack_arena none({});
-  stack_depot depot(on(none, {.limit = 1, .when_full = at_limit::wait}));
-  CHECK(depot.acquire().error() == std::errc::not_enough_memory);
-  detail::stack_waiter waiter([](detail::stack_waiter&, const stack_ref&) noexcept {});
-  const auto enlisted = depot.wait(waiter);
-  CHECK(enlisted.how == stack_depot::enlisting::failed);
-  CHECK(enlisted.error == std::errc::not_enough_memory);
-  CHECK(depot.statistics().reserved == 0);
-}
-
-TEST_CASE("memory that is not aligned is fatal, and the message says what to return") {
-  struct misaligned final : stack_source {
-    void* map(std::size_t, std::size_t alignment) noexcept override {
-      return reinterpret_cast<void*>(alignment + 4096);
-    }
-    void release(void*, std::size_t) noexcept override {}
-  } odd;
-  expect_fatal(
-      [&] {
-        stack_pool pool(on(odd, {}));
-        static_cast<void>(pool.acquire());
-      },
-      "the map() of a stack_source returned memory that is not aligned");
 }
 
 // --- giving back
