@@ -5,8 +5,8 @@
 // it runs first, so that `create` and `create_warm` are without it, and `bytes` with it. hocket-fiber-copied: fibers
 // that share a stack (LAB_STACK).
 #include "kind.hpp"
-#include "waits.hpp"
 #include "scheduled.hpp"
+#include "waits.hpp"
 
 #ifndef LAB_STACK
 #define LAB_STACK own

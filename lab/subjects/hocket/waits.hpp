@@ -11,8 +11,8 @@
 
 #include <array>
 
-#include "world.hpp"
 #include "wait.hpp"
+#include "world.hpp"
 
 namespace lab {
 

@@ -189,11 +189,7 @@ class crowd {
 
  public:
   explicit crowd(std::size_t n)
-      : n_{n},
-        gates_{std::max<std::size_t>(1, 100 / n)},
-        order_{random_order(n)},
-        places_{n, gates_},
-        coroutines_{n} {
+      : n_{n}, gates_{std::max<std::size_t>(1, 100 / n)}, order_{random_order(n)}, places_{n, gates_}, coroutines_{n} {
     create_all();
   }
   crowd(const crowd&) = delete;

@@ -8,8 +8,8 @@
 #include <hocket/coro/spawn.hpp>
 #include <hocket/runtime/loop.hpp>
 
-#include "tasks/awaits.hpp"
 #include "subjects.hpp"
+#include "tasks/awaits.hpp"
 
 namespace {
 

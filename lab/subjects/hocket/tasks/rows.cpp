@@ -13,9 +13,9 @@
 //   channel                            n of eager_task, or of fibers, and    channel_switch_*, channel_fiber_switch_*
 //                                      one completion for all
 //
-// How a switch is made by completions, crowd.hpp and audience.hpp say; it is there and back, as in the document. Creation
-// is that of the second time: frames and stacks are in hocket's pools, as there. An eager_task comes to its first wait
-// within its creation.
+// How a switch is made by completions, crowd.hpp and audience.hpp say; it is there and back, as in the document.
+// Creation is that of the second time: frames and stacks are in hocket's pools, as there. An eager_task comes to its
+// first wait within its creation.
 #include <hocket/coro/generator.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/coroutine.hpp>
@@ -24,8 +24,8 @@
 
 #include <optional>
 
-#include "tasks/awaits.hpp"
 #include "audience.hpp"
+#include "tasks/awaits.hpp"
 
 namespace {
 
