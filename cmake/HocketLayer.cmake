@@ -15,7 +15,7 @@ else()
   message(FATAL_ERROR "HOCKET_CHECKS is '${HOCKET_CHECKS}': use 0 (none), 1 (misuse) or 2 (debug)")
 endif()
 set(HOCKET_DEFINITIONS HOCKET_CHECKS=${HOCKET_CHECKS_LEVEL} HOCKET_CONFORMING=$<BOOL:${HOCKET_CONFORMING}>
-  HOCKET_BACKEND=${HOCKET_BACKEND_NUMBER})
+  HOCKET_BACKEND=${HOCKET_BACKEND_NUMBER} HOCKET_PORTABLE=$<BOOL:${HOCKET_PORTABLE}>)
 
 # hocket_layer(<name> [INTERFACE] [SOURCES ...] [DEPENDS <layer>...])
 function(hocket_layer name)
@@ -58,10 +58,11 @@ function(hocket_umbrella name)
 endfunction()
 
 # Our own code is clean under these; a user's build never inherits them. g++ 12 finds an overlap in each `"text" +
-# std::string()` at -O3 (GCC's bug 105651).
+# std::string()` at -O3 (GCC's bug 105651). A portable build has nothing that is not C++20.
 function(hocket_warnings target)
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast>
+    $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${HOCKET_PORTABLE}>>:-pedantic-errors>
     $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
     $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${HOCKET_WERROR}>>:-Werror>)
 endfunction()

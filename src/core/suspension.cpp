@@ -20,7 +20,7 @@ namespace {
 
 context& own_context(const thread_state& here) noexcept { return here.ctx ? *here.ctx : context::root(); }
 
-[[gnu::cold, gnu::noinline]] void* allocate_room() noexcept try {
+[[HOCKET_COLD, HOCKET_NOINLINE]] void* allocate_room() noexcept try {
   return allocate_frame(sizeof(wait_room));
 } catch (const std::bad_alloc&) {
   return nullptr;
@@ -225,8 +225,8 @@ namespace detail {
 // --- wait_room
 
 template <class Options>
-[[gnu::always_inline]] inline wait_room* wait_room::open_as(std::coroutine_handle<> whom,
-                                                            const Options& options) noexcept {
+[[HOCKET_ALWAYS_INLINE]] inline wait_room* wait_room::open_as(std::coroutine_handle<> whom,
+                                                              const Options& options) noexcept {
   const thread_state& here = this_thread();
   context& ctx = own_context(here);
   scheduled* const self = ctx.strand();

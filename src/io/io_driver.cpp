@@ -75,7 +75,7 @@ void io_driver::go_on_with(direction& of, waiter& entry) noexcept {
   if (waiter* const later = of.serve(entry)) add_pending(*later);
 }
 
-[[gnu::noinline]] transfer* io_driver::take_all_pending() noexcept {
+[[HOCKET_NOINLINE]] transfer* io_driver::take_all_pending() noexcept {
   locked guard(mutex_);
   // ORDER: relaxed, pairs with nothing: guarded by the mutex.
   transfer* const first = pending_.load(std::memory_order_relaxed);
@@ -84,7 +84,7 @@ void io_driver::go_on_with(direction& of, waiter& entry) noexcept {
   return first;
 }
 
-[[gnu::noinline]] void io_driver::go_on_with_all(transfer* pending) noexcept {
+[[HOCKET_NOINLINE]] void io_driver::go_on_with_all(transfer* pending) noexcept {
   while (pending) {
     transfer& what = *std::exchange(pending, pending->next);
     go_on_with(*what.side, *what.pending);

@@ -139,7 +139,7 @@ bool open_descriptor::is_attached() noexcept {
   return find(group) != nullptr;
 }
 
-[[gnu::noinline]] int open_descriptor::attach_to_driver() noexcept {
+[[HOCKET_NOINLINE]] int open_descriptor::attach_to_driver() noexcept {
   const result<io_driver*> here = backend_->driver_here();
   if (!here) return here.error().value();
   int error = 0;

@@ -3,6 +3,7 @@
 
 #include <hocket/runtime/detail/signal_count.hpp>
 
+#include <bit>
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/eventfd.h>
@@ -124,7 +125,7 @@ int take_lowest(signal_ear& from) noexcept {
   // ORDER: relaxed, pairs with nothing: the fetch_and verifies it.
   std::uint64_t seen = from.come.load(std::memory_order_relaxed);
   while (seen != 0) {
-    const int lowest = __builtin_ctzll(seen);
+    const int lowest = std::countr_zero(seen);
     const std::uint64_t bit = std::uint64_t{1} << lowest;
     // ORDER: acquire, pairs with the fetch_or in tell_ears().
     seen = from.come.fetch_and(~bit, std::memory_order_acquire);

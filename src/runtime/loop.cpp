@@ -150,7 +150,7 @@ void loop::end_all() noexcept {
 // --- spawn_target
 
 // The loop's own thread counts without a read-modify-write.
-[[gnu::always_inline]] inline void loop::add_live(std::size_t number) noexcept {
+[[HOCKET_ALWAYS_INLINE]] inline void loop::add_live(std::size_t number) noexcept {
   if (current_executor() == this) [[likely]] {
     // ORDER: relaxed, pairs with nothing: this thread alone writes it.
     const std::size_t here = live_here_.load(std::memory_order_relaxed);

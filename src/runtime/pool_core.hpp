@@ -71,7 +71,7 @@ struct pool_core {
     if (idle.wanted().load(std::memory_order_seq_cst)) wake_one();
   }
   template <class Post>
-  [[gnu::noinline, gnu::cold]] void inject_counted(Post& post_to) noexcept {
+  [[HOCKET_NOINLINE, HOCKET_COLD]] void inject_counted(Post& post_to) noexcept {
     // ORDER: relaxed, pairs with the load in is_left_alone(): the post publishes it together with the work.
     posting.fetch_add(1, std::memory_order_relaxed);
     push_and_wake(post_to);

@@ -49,7 +49,7 @@ listed_poster* make_poster() noexcept {
   return fresh;
 }
 
-[[gnu::noinline, gnu::cold]] poster* poster_of_new_thread() noexcept {
+[[HOCKET_NOINLINE, HOCKET_COLD]] poster* poster_of_new_thread() noexcept {
   listed_poster* one = take_poster();
   if (!one) one = make_poster();
   if (!one) return nullptr;

@@ -50,7 +50,7 @@ class standstill {
   void go_on() noexcept { mutex_.unlock(); }
 
  private:
-  [[gnu::noinline]] void wait(mark& self) noexcept;
+  [[HOCKET_NOINLINE]] void wait(mark& self) noexcept;
   std::uint32_t next_phase() noexcept;
 
   thread_mutex mutex_;

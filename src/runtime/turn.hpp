@@ -1,6 +1,6 @@
 // What a loop and a worker do alike in a turn.
 #pragma once
-#include <hocket/base/detail/prefetch.hpp>
+#include <hocket/base/detail/platform/prefetch.hpp>
 #include <hocket/core/detail/current.hpp>
 #include <hocket/core/detail/run_queue.hpp>
 

@@ -1,5 +1,5 @@
 #include <hocket/base/detail/forks.hpp>
-#include <hocket/base/detail/prefetch.hpp>
+#include <hocket/base/detail/platform/prefetch.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/detail/current.hpp>
 #include <hocket/time/detail/timer_wheel.hpp>
@@ -87,7 +87,7 @@ std::uint64_t timer_wheel::earliest_in(place at) noexcept {
 
 // Behind those that stand there. None of them is asked who comes before it: where timers come one at a time, they are
 // cold.
-[[gnu::always_inline]] inline void timer_wheel::append(timer_node& node, place at) noexcept {
+[[HOCKET_ALWAYS_INLINE]] inline void timer_wheel::append(timer_node& node, place at) noexcept {
   auto& [timers, before_last] = bucket_of(at);
   node.expect_next(before_last[ahead - 2]);
   for (std::size_t i = ahead - 2; i != 0; --i) before_last[i] = before_last[i - 1];
@@ -117,7 +117,7 @@ void timer_wheel::vacate(place at) noexcept {
 }
 
 // Where a timer stands whose time is known.
-[[gnu::always_inline]] inline void timer_wheel::put(timer_node& node) noexcept {
+[[HOCKET_ALWAYS_INLINE]] inline void timer_wheel::put(timer_node& node) noexcept {
   const std::uint64_t key = key_of(node.when);
   if (key <= horizon_) return late_.push_back(node);
   append(node, place_of(key));
@@ -130,7 +130,7 @@ inline bool timer_wheel::is_here() const noexcept { return current_executor() ==
 bool timer_wheel::fire_here() const noexcept { return is_here(); }
 
 // Before it is linked.
-[[gnu::always_inline]] inline void timer_wheel::enter(timer_node& node) noexcept {
+[[HOCKET_ALWAYS_INLINE]] inline void timer_wheel::enter(timer_node& node) noexcept {
   if constexpr (debug_checks) {
     debug_expects(is_here(), "a timer was attached from outside of the wheel's executor",
                   "attach it to the timers() of the current executor");

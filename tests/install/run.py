@@ -131,7 +131,7 @@ def check_subdirectory(package):
     given = package.settings
     package.build_and_run("by_subdirectory", f"-DHOCKET_SOURCE={given['source']}", f"-DHOCKET_CHECKS={given['checks']}",
                           f"-DHOCKET_CONFORMING={given['conforming']}", f"-DHOCKET_STACKFUL={given['stackful']}",
-                          f"-DHOCKET_BACKEND={given['backend']}", "-DBUILD_SHARED_LIBS=ON", "-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=32")
+                          f"-DHOCKET_BACKEND={given['backend']}", f"-DHOCKET_PORTABLE={given['portable']}", "-DBUILD_SHARED_LIBS=ON", "-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=32")
     build, nowhere = package.folder / "by_subdirectory", package.folder / "nowhere"
     listed = must("ctest", "--test-dir", build, "-N")
     require("Total Tests: 0" in listed, f"tests leak into the user's project:\n{listed}")
@@ -142,11 +142,12 @@ def check_subdirectory(package):
 def check_mixture(package):
     """Negative control: an object of another configuration does not link, by name of the inline namespace."""
     given, prefix = package.settings, package.prefix
-    conforming = int(given["conforming"] in ("ON", "1"))
+    conforming, own = (int(given[name] in ("ON", "1")) for name in ("conforming", "portable"))
 
-    def link(target, checks=int(given["checks"]), backend=int(given["backend_number"])):
+    def link(target, checks=int(given["checks"]), backend=int(given["backend_number"]), portable=own):
         return package.compile("mixture.cpp", [
             "-std=c++20", f"-DHOCKET_CHECKS={checks}", f"-DHOCKET_CONFORMING={conforming}", f"-DHOCKET_BACKEND={backend}",
+            f"-DHOCKET_PORTABLE={portable}",
             f"-I{prefix / given['includedir']}", f"-L{prefix / given['libdir']}", "-lhocket_base",
             "-Wl,-rpath," + str(prefix / given["libdir"])], target)
 
@@ -160,7 +161,10 @@ def check_mixture(package):
     checks = (int(given["checks"]) + 1) % 3
     must_not_link("assertion levels", f"v0_c{checks}_", checks=checks)
     backend = (int(given["backend_number"]) + 1) % 3
-    must_not_link("back ends", rf"v0_\w*{('(plain|asan|tsan)', '_ucontext', '_thread')[backend]}\b", backend=backend)
+    if not own:
+        must_not_link("back ends", rf"v0_\w*{('(plain|asan|tsan)', '_ucontext', '_thread')[backend]}\b", backend=backend)
+    if not int(given["backend_number"]):
+        must_not_link("a portable build and another", rf"v0_\w*_{('portable', '(plain|asan|tsan)')[own]}\b", portable=1 - own)
 
 
 def check_readme(package):

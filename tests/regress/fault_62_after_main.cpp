@@ -87,7 +87,8 @@ TEST_CASE("fault 62: a runtime that is a thread's own ends with it") {
 }
 
 // Where fibers are threads each of hocket's threads registers its end with the system, which would wait for the loader.
-TEST_CASE("fault 62: a runtime of a library ends when the library is unloaded" * doctest::skip(HOCKET_BACKEND == 2)) {
+TEST_CASE("fault 62: a runtime of a library ends when the library is unloaded" *
+          doctest::skip(HOCKET_BACKEND == 2 || HOCKET_PORTABLE)) {
   const child_end end = run_in_child(&load_and_unload, nullptr);
   INFO(end.errors);
   CHECK(end.how == ended_well);

@@ -44,8 +44,8 @@ fatal_handler on_fatal(Handler&&) noexcept {
 namespace detail {
 
 // Reports a programming error and aborts.
-[[noreturn, gnu::cold]] void fatal(const char* what, const char* remedy, const char* subject = nullptr,
-                                   std::source_location where = std::source_location::current()) noexcept;
+[[noreturn, HOCKET_COLD]] void fatal(const char* what, const char* remedy, const char* subject = nullptr,
+                                     std::source_location where = std::source_location::current()) noexcept;
 
 // Checks a precondition at level `misuse` (on unless HOCKET_CHECKS is 0).
 constexpr void expects(bool holds, const char* what, const char* remedy, const char* subject = nullptr,

@@ -118,11 +118,11 @@ inline frame_bins* own_frames() noexcept {
 }
 
 // Where the loaded magazine is empty, or full. `own` may be null.
-[[gnu::noinline, gnu::cold]] void* allocate_frame_slowly(frame_bins* own, std::size_t bytes);
-[[gnu::noinline, gnu::cold]] void release_frame_slowly(frame_bins* own, void* frame, std::size_t bytes) noexcept;
+[[HOCKET_NOINLINE, HOCKET_COLD]] void* allocate_frame_slowly(frame_bins* own, std::size_t bytes);
+[[HOCKET_NOINLINE, HOCKET_COLD]] void release_frame_slowly(frame_bins* own, void* frame, std::size_t bytes) noexcept;
 
 // release_frame(), out of line.
-[[gnu::noinline]] void release_frame_by_call(void* frame, std::size_t bytes) noexcept;
+[[HOCKET_NOINLINE]] void release_frame_by_call(void* frame, std::size_t bytes) noexcept;
 
 // `thread` is the caller's own.
 inline void* allocate_frame(std::size_t bytes, thread_state& thread) {

@@ -67,7 +67,7 @@ class spawn_batch::collecting_place : public detail::direct_place {
   collecting_place(spawn_batch& batch, const spawn_options& options) noexcept
       : direct_place(batch.target_, options), batch_(batch) {}
   [[nodiscard]] bool admit(detail::scheduled&) noexcept { return true; }
-  [[gnu::always_inline]] void accept(detail::scheduled& made, std::coroutine_handle<> start) noexcept {
+  [[HOCKET_ALWAYS_INLINE]] void accept(detail::scheduled& made, std::coroutine_handle<> start) noexcept {
     batch_.collect(made, start);
   }
   void take_back(detail::scheduled&) noexcept {}

@@ -157,8 +157,8 @@ class stop_source {
   stop_level attach_to_list(detail::stop_node& node, detail::heeds weakest) noexcept;
   bool detach_from_list(detail::stop_node& node) noexcept;
   void unlink(detail::stop_node& node) noexcept { (shielded_.begins_with(node) ? shielded_ : open_).erase(node); }
-  [[gnu::noinline]] stop_level attach_below(detail::stop_node& node, detail::heeds weakest) noexcept;
-  [[gnu::noinline]] stop_level requested_above() const noexcept;
+  [[HOCKET_NOINLINE]] stop_level attach_below(detail::stop_node& node, detail::heeds weakest) noexcept;
+  [[HOCKET_NOINLINE]] stop_level requested_above() const noexcept;
   bool request(stop_level level, bool by_deadline) noexcept;
   bool raise_apart(word seen, stop_level level, bool by_deadline) noexcept;
   bool raise(stop_level level, bool by_deadline) noexcept;

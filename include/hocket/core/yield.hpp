@@ -20,11 +20,11 @@ namespace hocket::inline HOCKET_ABI {
 namespace detail {
 
 // Throws what unwinds a coroutine that finds itself killed; fatal if it is being unwound already.
-[[noreturn, gnu::cold]] void unwind_killed(scheduled& self);
+[[noreturn, HOCKET_COLD]] void unwind_killed(scheduled& self);
 // The same, if it was killed, for code of any context (null: of none): it may be one of a group.
 void unwind_if_killed(const context* ctx);
 // The same, and whether it was cancelled.
-[[gnu::cold, gnu::noinline]] const waited& look_at_stop(const context* ctx);
+[[HOCKET_COLD, HOCKET_NOINLINE]] const waited& look_at_stop(const context* ctx);
 // What a yield gives otherwise: a reference, because g++ keeps what a co_await gives in the frame, also where it is
 // dropped.
 inline constexpr waited not_cancelled{};
@@ -69,7 +69,8 @@ class [[nodiscard("yield does nothing until it is awaited")]] yield {
 
    private:
     bool queue(detail::thread_state& here, std::coroutine_handle<> handle) noexcept;
-    [[gnu::noinline]] bool queue_elsewhere(const detail::executor_seat& seat, std::coroutine_handle<> handle) noexcept;
+    [[HOCKET_NOINLINE]] bool queue_elsewhere(const detail::executor_seat& seat,
+                                             std::coroutine_handle<> handle) noexcept;
 
     context* ctx_ = nullptr;
     union {

@@ -148,7 +148,7 @@ class [[nodiscard]] eager_task : public detail::own_awaiter {
       body_.promise().state.woken();
     waited_ = false;
   }
-  [[noreturn, gnu::cold, gnu::noinline]] void rethrow() {
+  [[noreturn, HOCKET_COLD, HOCKET_NOINLINE]] void rethrow() {
     std::exception_ptr error = body_.promise().take_error();
     const bool killed = body_.promise().state.killed();
     destroy();
@@ -164,7 +164,7 @@ class [[nodiscard]] eager_task : public detail::own_awaiter {
       detail::give_up_error(promise, promise.take_error());
     destroy();
   }
-  [[gnu::cold, gnu::noinline]] void join() noexcept {
+  [[HOCKET_COLD, HOCKET_NOINLINE]] void join() noexcept {
     constexpr detail::suspend_call suspend = [](void* self, std::coroutine_handle<> owner) noexcept {
       return static_cast<eager_task*>(self)->await_suspend(owner);
     };

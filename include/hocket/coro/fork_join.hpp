@@ -66,8 +66,8 @@ class fork_awaiter : public own_awaiter, protected fork_group {
   }
 
   template <class Promise>
-  [[gnu::always_inline]] std::coroutine_handle<> begin(const std::coroutine_handle<>* children, std::size_t count,
-                                                       std::coroutine_handle<Promise> parent) {
+  [[HOCKET_ALWAYS_INLINE]] std::coroutine_handle<> begin(const std::coroutine_handle<>* children, std::size_t count,
+                                                         std::coroutine_handle<Promise> parent) {
     if constexpr (std::is_void_v<Promise>) return begin_group(children, count, parent, nullptr, false);
     else if constexpr (std::is_base_of_v<migratable_header, Promise>)
       return begin_migratable(children, count, parent, parent.promise());

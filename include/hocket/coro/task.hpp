@@ -137,7 +137,7 @@ class [[nodiscard]] task {
   }
 
   void destroy() noexcept { std::exchange(body_, {}).destroy(); }
-  [[gnu::always_inline]] T take() {
+  [[HOCKET_ALWAYS_INLINE]] T take() {
     auto& promise = body_.promise();
     if constexpr (std::is_void_v<T>) {
       destroy();
@@ -151,24 +151,24 @@ class [[nodiscard]] task {
   }
   // A function of its own: g++ before 14 constructs a named result in the caller's place only if its declaration is in
   // the outermost block of a function.
-  [[gnu::always_inline]] T take_object() {
+  [[HOCKET_ALWAYS_INLINE]] T take_object() {
     T result = body_.promise().take_value();
     destroy();
     return result;
   }
   // Throws the exception, if there is one, by a call in tail position: the unwinder finds no frame of this function.
   // Returns `this`, so that its caller need not save a register for it.
-  [[gnu::cold, gnu::noinline]] task* settle_special_end() {
+  [[HOCKET_COLD, HOCKET_NOINLINE]] task* settle_special_end() {
     body_.promise().dequeued();
     if (body_.promise().failed()) return static_cast<task*>(detail::throw_kept(keep_error()));
     return this;
   }
-  [[gnu::cold, gnu::noinline]] T take_specially() {
+  [[HOCKET_COLD, HOCKET_NOINLINE]] T take_specially() {
     detail::early_destruction leaving(body_.promise().ended_early());
     return take();
   }
   // The exception, which this task has from now on; the body is gone. Without memory for that the body keeps both.
-  [[gnu::cold, gnu::noinline]] const std::exception_ptr& keep_error() noexcept {
+  [[HOCKET_COLD, HOCKET_NOINLINE]] const std::exception_ptr& keep_error() noexcept {
     auto& promise = body_.promise();
     const auto [keeper, error] = detail::error_keeper::make(promise.error());
     if (!keeper) return promise.error();

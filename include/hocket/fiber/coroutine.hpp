@@ -28,7 +28,7 @@
 // Errors: the constructor throws std::system_error when no stack can be had, or what moving the callable throws.
 // Resuming a coroutine that is empty, finished, running or another thread's is a programming error: fatal.
 #pragma once
-#include <hocket/base/detail/prefetch.hpp>
+#include <hocket/base/detail/platform/prefetch.hpp>
 #include <hocket/core/detail/return_slot.hpp>
 #include <hocket/fiber/detail/fiber_life.hpp>
 #include <hocket/fiber/detail/round_trip.hpp>

@@ -7,7 +7,7 @@
 // on another pool of the same depot than it was acquired on.
 #pragma once
 #include <hocket/base/detail/platform/poison.hpp>
-#include <hocket/base/detail/prefetch.hpp>
+#include <hocket/base/detail/platform/prefetch.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/stack/stack_depot.hpp>
 

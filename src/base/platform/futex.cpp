@@ -41,7 +41,7 @@ kernel_timespec absolute(time_point when) noexcept {
 }  // namespace
 
 void cpu_relax() noexcept {
-#if defined(__x86_64__) || defined(__i386__)
+#if (defined(__x86_64__) || defined(__i386__)) && !HOCKET_PORTABLE
   __builtin_ia32_pause();
 #endif
 }

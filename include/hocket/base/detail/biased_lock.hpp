@@ -43,7 +43,7 @@ class biased_lock {
     // ORDER: acquire, pairs with the exchange in give_back(): the borrower's changes are visible.
     return borrowed_.load(std::memory_order_acquire) == no;
   }
-  [[gnu::noinline, gnu::cold]] void lock_after_borrower() noexcept {
+  [[HOCKET_NOINLINE, HOCKET_COLD]] void lock_after_borrower() noexcept {
     do {
       unlock();
       wait_for_borrower();

@@ -18,7 +18,7 @@ struct logical_thread {
   void (*at_end)() noexcept = nullptr;                   // runs when the thread ends, on it
 };
 
-[[gnu::noinline]] logical_thread& this_logical_thread() noexcept;
+[[HOCKET_NOINLINE]] logical_thread& this_logical_thread() noexcept;
 
 // The calling thread of the operating system continues as `thread`.
 void continue_as(logical_thread& thread) noexcept;

@@ -65,7 +65,7 @@ class thread_mutex {
   static constexpr std::uint32_t waking = 2;
   static constexpr int looks = detail::under_model ? 0 : 64;  // with the pauses of x86 a microsecond or two
 
-  [[gnu::noinline, gnu::cold]] void lock_slow() noexcept {
+  [[HOCKET_NOINLINE, HOCKET_COLD]] void lock_slow() noexcept {
     for (int i = 0; i < looks; ++i) {
       detail::cpu_relax();
       if (try_lock()) return;
@@ -83,7 +83,7 @@ class thread_mutex {
     // ORDER: relaxed, orders nothing: who reads a sleeper too many wakes nobody.
     sleepers.fetch_sub(1, std::memory_order_relaxed);
   }
-  [[gnu::noinline, gnu::cold]] void unlock_beside_sleepers() noexcept {
+  [[HOCKET_NOINLINE, HOCKET_COLD]] void unlock_beside_sleepers() noexcept {
     std::uint32_t seen = held | waking;
     // ORDER: release, pairs with try_lock() and the exchange in sleep(); relaxed on failure: then a sleeper has looked.
     if (word_.compare_exchange_strong(seen, waking, std::memory_order_release, std::memory_order_relaxed)) return;

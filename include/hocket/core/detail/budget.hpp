@@ -28,7 +28,7 @@ namespace detail {
 
 // True: the budget is used up by this.
 template <std::uint8_t Price>
-[[gnu::always_inline]] inline bool spend_budget() noexcept {
+[[HOCKET_ALWAYS_INLINE]] inline bool spend_budget() noexcept {
   if constexpr (under_model || Price == 0) return false;  // the model checker repeats executions
   else return add_to_this_thread<offsetof(thread_state, spent), Price>();
 }
@@ -40,16 +40,16 @@ inline void refill_budget(thread_state& here) noexcept {
 }
 
 // Asked when the budget is used up: whether the running coroutine can go through its executor's queue. Refills it.
-[[gnu::cold, gnu::noinline]] bool can_pause() noexcept;
+[[HOCKET_COLD, HOCKET_NOINLINE]] bool can_pause() noexcept;
 
 // What the running coroutine's next wait is to be ended by before it begins: a stop above `ignore`, or a deadline that
 // has passed, its context's or `until`. wait_end::none: by nothing.
-[[gnu::cold, gnu::noinline]] wait_end ended_already(stop_level ignore, time_point until) noexcept;
+[[HOCKET_COLD, HOCKET_NOINLINE]] wait_end ended_already(stop_level ignore, time_point until) noexcept;
 
 // The running task goes through its executor's queue. Then `begin` runs in the task's context, perhaps on another
 // thread, and says whom to resume: the task, or nobody (null). False: there is no memory for that, nothing happens.
 using begin_after_pause = std::coroutine_handle<> (*)(void* wait) noexcept;
-[[gnu::cold, gnu::noinline]] bool pause_task(void* wait, begin_after_pause begin) noexcept;
+[[HOCKET_COLD, HOCKET_NOINLINE]] bool pause_task(void* wait, begin_after_pause begin) noexcept;
 
 }  // namespace detail
 

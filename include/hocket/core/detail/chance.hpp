@@ -16,7 +16,7 @@
 namespace hocket::inline HOCKET_ABI::detail {
 
 // Takes a seed first. Under the model, where an execution is to be repeated: no chance at all.
-[[gnu::cold, gnu::noinline]] std::uint32_t first_chance_below(std::uint32_t bound) noexcept;
+[[HOCKET_COLD, HOCKET_NOINLINE]] std::uint32_t first_chance_below(std::uint32_t bound) noexcept;
 
 // A number below `bound`, which is not 0; in the long run each as often as the others.
 [[nodiscard]] inline std::uint32_t chance_below(std::uint32_t bound) noexcept {

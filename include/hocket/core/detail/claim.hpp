@@ -166,7 +166,7 @@ class claim {
 
   static constexpr std::uint32_t bits(claim_state state) noexcept { return static_cast<std::uint32_t>(state); }
 
-  [[gnu::cold]] void return_spare() noexcept;
+  [[HOCKET_COLD]] void return_spare() noexcept;
   settlement settle(claim_state decided) noexcept;
   settlement swing(claim_state& from, claim_state to) noexcept;
 

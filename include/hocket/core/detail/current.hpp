@@ -76,7 +76,7 @@ inline void set_current_slot(thread_slot slot, void* value) noexcept {
 
 // What is in a slot of this thread.
 template <thread_slot Slot>
-[[gnu::always_inline]] inline void* in_current_slot() noexcept {
+[[HOCKET_ALWAYS_INLINE]] inline void* in_current_slot() noexcept {
   return read_this_thread<offsetof(thread_state, slots) + static_cast<std::size_t>(Slot) * sizeof(void*)>();
 }
 
@@ -85,8 +85,8 @@ template <thread_slot Slot>
 namespace detail {
 
 // A coroutine is about to wait, or to yield: at check level `debug` this thread may hold no checked lock.
-[[noreturn, gnu::cold]] void wait_under_lock(const lock_record& held, const context* ctx,
-                                             const std::source_location& at) noexcept;
+[[noreturn, HOCKET_COLD]] void wait_under_lock(const lock_record& held, const context* ctx,
+                                               const std::source_location& at) noexcept;
 inline void expect_no_lock(const thread_state& here, [[maybe_unused]] call_site at = {}) noexcept {
   if constexpr (debug_checks && !under_model) {
     if (here.locks) [[unlikely]]

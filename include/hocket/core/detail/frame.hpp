@@ -15,6 +15,7 @@
 // The header lies at the same offset in both, so a debugger (and `await`) can walk one chain of awaiters through both
 // kinds. Foreign frames have no header: ask only for the header of a handle that hocket made.
 #pragma once
+#include <hocket/base/detail/platform/opaque.hpp>
 #include <hocket/core/detail/runnable.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -63,9 +64,7 @@ struct migratable_header : coroutine_header {};
 // comes from is hidden: a compiler that knows which functions it will call could turn an indirect call into a direct
 // one under its private convention for coroutine parts (Clang before mid-2026 does).
 inline std::coroutine_handle<> handle_of(frame_head& head) noexcept {
-  void* frame = &head;
-  asm("" : "+r"(frame));
-  return std::coroutine_handle<>::from_address(frame);
+  return std::coroutine_handle<>::from_address(opaque(&head));
 }
 
 // The header of a frame that hocket made (a task, a generator, a fiber).

@@ -53,7 +53,7 @@ class [[nodiscard("a coroutine waits until its grant is posted")]] grant {
   friend class suspension;
   friend class grants;
   explicit grant(waiter& entry, bool kept = false) noexcept : entry_(&entry), kept_(kept) {}
-  [[noreturn, gnu::cold]] static void dropped() noexcept;
+  [[noreturn, HOCKET_COLD]] static void dropped() noexcept;
 
   waiter* entry_ = nullptr;
   bool kept_ = false;  // keep() was called: the post only drops one hold
@@ -83,7 +83,7 @@ class grants {
   }
 
  private:
-  [[gnu::noinline]] void post_all() noexcept;
+  [[HOCKET_NOINLINE]] void post_all() noexcept;
 
   suspension* first_ = nullptr;
   suspension* last_;  // if there is a first

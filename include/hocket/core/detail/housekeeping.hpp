@@ -74,7 +74,7 @@ class house {
 
  private:
   std::uint64_t news() const noexcept;
-  [[gnu::cold, gnu::noinline]] time_point ask_clock() noexcept;
+  [[HOCKET_COLD, HOCKET_NOINLINE]] time_point ask_clock() noexcept;
 
   const clock_source& time_;
   time_point due_ = time_point::max();

@@ -36,7 +36,7 @@ void run_job(job& posted) noexcept;
 std::coroutine_handle<> open(job& made);
 
 // To the target's on_unhandled.
-[[gnu::cold]] void report_failed_job(const job& failed) noexcept;
+[[HOCKET_COLD]] void report_failed_job(const job& failed) noexcept;
 
 template <class Call>
 class called_job final : private job {

@@ -15,10 +15,10 @@ inline bool observed() noexcept {
   return observer_count.load(std::memory_order_relaxed) != 0;
 }
 
-[[gnu::cold]] void tell_created(coroutine_id who, const coroutine_facts& facts) noexcept;
-[[gnu::cold]] void tell_suspended(coroutine_id who, const wait_facts& facts) noexcept;
-[[gnu::cold]] void tell_woken(coroutine_id who) noexcept;
-[[gnu::cold]] void tell_resumed(coroutine_id who) noexcept;
-[[gnu::cold]] void tell_destroyed(coroutine_id who) noexcept;
+[[HOCKET_COLD]] void tell_created(coroutine_id who, const coroutine_facts& facts) noexcept;
+[[HOCKET_COLD]] void tell_suspended(coroutine_id who, const wait_facts& facts) noexcept;
+[[HOCKET_COLD]] void tell_woken(coroutine_id who) noexcept;
+[[HOCKET_COLD]] void tell_resumed(coroutine_id who) noexcept;
+[[HOCKET_COLD]] void tell_destroyed(coroutine_id who) noexcept;
 
 }  // namespace hocket::inline HOCKET_ABI::detail

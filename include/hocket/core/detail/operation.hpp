@@ -112,7 +112,7 @@ template <class Op>
   return failure_of(how);
 }
 
-[[noreturn, gnu::cold, gnu::noinline]] void throw_roomless();
+[[noreturn, HOCKET_COLD, HOCKET_NOINLINE]] void throw_roomless();
 
 // Whether an operation was awaited, at check level `debug`.
 template <bool checks>

@@ -34,7 +34,7 @@
 //   3. if the handle is gone, an exception goes to on_unhandled, and the reference is given up;
 //   4. the target is told (it may be destroyed from then on).
 #pragma once
-#include <hocket/base/detail/prefetch.hpp>
+#include <hocket/base/detail/platform/prefetch.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/detail/current.hpp>
 #include <hocket/core/detail/end_kind.hpp>
@@ -217,7 +217,7 @@ class scheduled : public context,
   void keep_error() noexcept;
   void give_room_back() noexcept;
   runnable& prepare(std::coroutine_handle<> start, const void* caller) noexcept;
-  [[gnu::cold, gnu::noinline]] void tell_made() const noexcept;
+  [[HOCKET_COLD, HOCKET_NOINLINE]] void tell_made() const noexcept;
   void expect_let_go() const noexcept;
   bool detach(waiter& entry) noexcept override;
   void pass_on(waiter&) noexcept override {}

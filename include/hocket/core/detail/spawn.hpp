@@ -123,7 +123,7 @@ class direct_place {
   spawn_target& target() const noexcept { return target_; }
   const spawn_options& options() const noexcept { return options_; }
   [[nodiscard]] bool admit(scheduled& made) noexcept { return made.enroll(); }
-  [[gnu::always_inline]] void accept(scheduled& made, std::coroutine_handle<> start) noexcept { made.launch(start); }
+  [[HOCKET_ALWAYS_INLINE]] void accept(scheduled& made, std::coroutine_handle<> start) noexcept { made.launch(start); }
   void take_back(scheduled& made) noexcept { made.withdraw(); }
   template <class T>
   join_handle<T> handle_of(scheduled_result<T>& made) noexcept {
@@ -170,7 +170,7 @@ struct spawned_as {
 
 // The start handle may need memory; without it the object is given up.
 template <class Place, class Body>
-[[gnu::always_inline]] inline void start_spawned(Place& place, Body& body) {
+[[HOCKET_ALWAYS_INLINE]] inline void start_spawned(Place& place, Body& body) {
   struct guard {
     Place& place;
     Body* body;

@@ -265,37 +265,38 @@ class suspension : private detail::stop_node, private detail::timer_node, privat
 
   void expect_over() const noexcept;
   detail::heeds heeded() const noexcept { return static_cast<detail::heeds>(ignore_); }  // if it heeds any stop
-  [[gnu::always_inline]] inline void arm_in(const detail::thread_state& here, context& ctx,
-                                            std::coroutine_handle<> whom, const detail::wait_options& options) noexcept;
+  [[HOCKET_ALWAYS_INLINE]] inline void arm_in(const detail::thread_state& here, context& ctx,
+                                              std::coroutine_handle<> whom,
+                                              const detail::wait_options& options) noexcept;
   const wait_source* first_source() const noexcept;
-  [[gnu::always_inline]] inline void begin_observed_wait() noexcept;
+  [[HOCKET_ALWAYS_INLINE]] inline void begin_observed_wait() noexcept;
   coroutine_id observed_as() const noexcept;
-  [[gnu::cold, gnu::noinline]] void tell_suspended() const noexcept;
-  [[gnu::cold, gnu::noinline]] bool tell_committed() const noexcept;
-  [[gnu::cold, gnu::noinline]] bool take_commit_back() noexcept;
-  [[gnu::cold, gnu::noinline]] void tell_woken() noexcept;
-  [[gnu::cold, gnu::noinline]] void tell_gone_on() const noexcept;
-  [[gnu::always_inline]] inline void watch() noexcept;
-  [[gnu::noinline]] void watch_clock() noexcept;
-  [[gnu::always_inline]] inline void watch_stop(stop_source& source) noexcept;
-  [[gnu::cold, gnu::noinline]] bool go_straight_on(bool told, const waiter* unlisted = nullptr) noexcept;
-  [[gnu::always_inline]] inline bool end_for(waiter& entry) noexcept;
+  [[HOCKET_COLD, HOCKET_NOINLINE]] void tell_suspended() const noexcept;
+  [[HOCKET_COLD, HOCKET_NOINLINE]] bool tell_committed() const noexcept;
+  [[HOCKET_COLD, HOCKET_NOINLINE]] bool take_commit_back() noexcept;
+  [[HOCKET_COLD, HOCKET_NOINLINE]] void tell_woken() noexcept;
+  [[HOCKET_COLD, HOCKET_NOINLINE]] void tell_gone_on() const noexcept;
+  [[HOCKET_ALWAYS_INLINE]] inline void watch() noexcept;
+  [[HOCKET_NOINLINE]] void watch_clock() noexcept;
+  [[HOCKET_ALWAYS_INLINE]] inline void watch_stop(stop_source& source) noexcept;
+  [[HOCKET_COLD, HOCKET_NOINLINE]] bool go_straight_on(bool told, const waiter* unlisted = nullptr) noexcept;
+  [[HOCKET_ALWAYS_INLINE]] inline bool end_for(waiter& entry) noexcept;
   bool claim_for(waiter& entry) noexcept;
-  [[gnu::cold]] void let_go(waiter& entry) noexcept { conclude(detail::settlement::lost, &entry); }
-  [[gnu::noinline]] bool claim_beside_others(waiter& entry) noexcept;
-  [[gnu::noinline]] bool claim_beside_alarm(waiter& entry) noexcept;
-  [[gnu::noinline]] bool settle_for(waiter& entry) noexcept;
-  [[gnu::noinline]] bool settle_beside_alarm(waiter& entry, bool rings) noexcept;
+  [[HOCKET_COLD]] void let_go(waiter& entry) noexcept { conclude(detail::settlement::lost, &entry); }
+  [[HOCKET_NOINLINE]] bool claim_beside_others(waiter& entry) noexcept;
+  [[HOCKET_NOINLINE]] bool claim_beside_alarm(waiter& entry) noexcept;
+  [[HOCKET_NOINLINE]] bool settle_for(waiter& entry) noexcept;
+  [[HOCKET_NOINLINE]] bool settle_beside_alarm(waiter& entry, bool rings) noexcept;
   void won_for(waiter& entry, detail::settlement how) noexcept;
   void post_won() noexcept;
-  [[gnu::noinline]] void let_go_and_post() noexcept;
+  [[HOCKET_NOINLINE]] void let_go_and_post() noexcept;
   void let_others_go() noexcept;
   std::uint32_t release_others() noexcept;
   void post_kept() noexcept;
   std::uint32_t release_all(const void* except) noexcept;
   void conclude(detail::settlement how, const void* self) noexcept;
-  [[gnu::always_inline]] inline void post() noexcept;
-  [[gnu::cold, gnu::noinline]] void post_observed() noexcept;
+  [[HOCKET_ALWAYS_INLINE]] inline void post() noexcept;
+  [[HOCKET_COLD, HOCKET_NOINLINE]] void post_observed() noexcept;
   static void on_stop(detail::stop_node& self, stop_level level) noexcept;
   static void on_alarm(detail::timer_node& self, detail::timer_call) noexcept;
   static bool alarm_may_leave(const detail::timer_node& self, const executor& home) noexcept;

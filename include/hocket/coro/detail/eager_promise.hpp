@@ -65,13 +65,13 @@ class eager_state {
 };
 
 // Fatal: an eager task that still runs is dropped where nobody can wait for it.
-[[noreturn, gnu::cold]] void report_dropped_eager(const coroutine_header& header) noexcept;
+[[noreturn, HOCKET_COLD]] void report_dropped_eager(const coroutine_header& header) noexcept;
 
 // What left a body goes to whoever handles what nobody receives.
-[[gnu::cold]] void give_up_error(const coroutine_header& header, std::exception_ptr error) noexcept;
+[[HOCKET_COLD]] void give_up_error(const coroutine_header& header, std::exception_ptr error) noexcept;
 
 // The body was killed: so is who awaits it, or it learns that the body was stopped.
-[[noreturn, gnu::cold]] void pass_kill_on();
+[[noreturn, HOCKET_COLD]] void pass_kill_on();
 
 template <class T>
 class eager_promise : public task_promise<T> {

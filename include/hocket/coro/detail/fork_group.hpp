@@ -61,8 +61,8 @@ class fork_group : private fork_entry {
   // be resumed wherever its children end. Throws bad_alloc.
   handle begin_group(const handle* children, std::size_t count, handle parent, coroutine_header* above, bool migrates);
   // begin_group() where `above` migrates.
-  [[gnu::always_inline]] handle begin_migratable(const handle* children, std::size_t count, handle parent,
-                                                 coroutine_header& above) {
+  [[HOCKET_ALWAYS_INLINE]] handle begin_migratable(const handle* children, std::size_t count, handle parent,
+                                                   coroutine_header& above) {
     if (!above.ctx || !above.ctx->forks() || above.budget == 0) [[unlikely]]
       return begin_group(children, count, parent, &above, true);
     set(children, count, parent, true);
@@ -99,7 +99,7 @@ class fork_group : private fork_entry {
 
   // The holder begins a child: the rest first, so that it can be stolen while the child runs. `budget`: the transfers
   // that are left.
-  [[gnu::always_inline]] handle begin_next(thread_state& here, std::uint16_t budget) noexcept {
+  [[HOCKET_ALWAYS_INLINE]] handle begin_next(thread_state& here, std::uint16_t budget) noexcept {
     const handle child = *next_;
     const handle* const rest = ++next_;
     coroutine_header& header = header_of(child);
@@ -128,7 +128,7 @@ class fork_group : private fork_entry {
   // position, for which it need not save a register.
   handle begin_crowded(thread_state& here, handle child) noexcept;
   static handle begin_wanted(thread_state& here, handle child) noexcept;
-  [[gnu::always_inline]] handle go_on(thread_state& here, std::uint16_t budget) noexcept {
+  [[HOCKET_ALWAYS_INLINE]] handle go_on(thread_state& here, std::uint16_t budget) noexcept {
     // ORDER: relaxed, pairs with the store in ended(): children that need not begin may begin.
     if (failed_.load(std::memory_order_relaxed)) [[unlikely]]
       return skip_rest(here, budget);

@@ -182,7 +182,7 @@ class generator_promise : public yielded_value<Yielded>, public recycled_frame_b
 
   // Of a root, by the reader: runs whatever has become the leaf until one has a value. Gives that leaf, or the root at
   // its end. It takes and gives references, because g++ keeps handles on the stack.
-  [[gnu::noinline]] generator_promise& find_value() {
+  [[HOCKET_NOINLINE]] generator_promise& find_value() {
     for (;;) {
       generator_promise& leaf = this->leaf();
       if (leaf.has_value()) return leaf;

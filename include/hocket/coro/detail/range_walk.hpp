@@ -84,7 +84,7 @@ class range_walk {
   }
   // A function of its own, at the beginning of a cache line: a loop of few instructions that lies across the border of
   // two lines takes twice as long.
-  [[gnu::noinline, gnu::aligned(cache_line_size)]] static void run(F& body, Index first, Index last) {
+  [[HOCKET_NOINLINE, HOCKET_FUNCTION_ALIGNED(cache_line_size)]] static void run(F& body, Index first, Index last) {
     do static_cast<void>(body(first));
     while (++first != last);
   }

@@ -158,7 +158,7 @@ class task_chain : public migratable_header, public recycled_frame {
   handle start_queued(handle self, handle& stash) noexcept;
   handle end_slowly() noexcept;
   // Out of line: in line, every start of a body would save a register for it.
-  [[gnu::cold, gnu::noinline]] void begin_dequeued(handle& stash) noexcept {
+  [[HOCKET_COLD, HOCKET_NOINLINE]] void begin_dequeued(handle& stash) noexcept {
     reserved &= ~task_bit::start_queued;
     if (!(flags & task_flag::forked)) continuation.handle = std::exchange(stash, {});
     this_thread().ctx = ctx;

@@ -123,7 +123,7 @@ class direction final : public primitive::wait_source {
 
   open_descriptor& of() const noexcept { return of_; }
   // Instead of try_now(), for a write, if was_cut().
-  [[gnu::noinline, gnu::cold]] bool try_behind_cut(transfer& what) noexcept;
+  [[HOCKET_NOINLINE, HOCKET_COLD]] bool try_behind_cut(transfer& what) noexcept;
   // Instead of begin(), after a try_now() that was not enough.
   void let_go_of_held(transfer& what) noexcept;
 

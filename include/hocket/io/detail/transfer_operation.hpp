@@ -9,7 +9,7 @@ namespace hocket::inline HOCKET_ABI::detail {
 // A closed one, for descriptors of nothing.
 open_descriptor& no_descriptor() noexcept;
 
-[[gnu::cold, gnu::noinline]] failure failure_of_transfer(int error) noexcept;
+[[HOCKET_COLD, HOCKET_NOINLINE]] failure failure_of_transfer(int error) noexcept;
 
 struct transfer_operation : transfer {
   static constexpr std::uint8_t price = 16;

@@ -55,7 +55,7 @@ class managed_place {
   spawn_target& target() const noexcept { return target_; }
   const spawn_options& options() const noexcept { return options_; }
   [[nodiscard]] bool admit(scheduled& made) noexcept;
-  [[gnu::always_inline]] void accept(scheduled& made, std::coroutine_handle<> start) noexcept { made.launch(start); }
+  [[HOCKET_ALWAYS_INLINE]] void accept(scheduled& made, std::coroutine_handle<> start) noexcept { made.launch(start); }
   void take_back(scheduled& made) noexcept { made.withdraw(); }
   template <class T>
   managed_handle<T> handle_of(scheduled_result<T>& made) noexcept {

@@ -18,7 +18,7 @@ class worker_place : public direct_place {
  public:
   worker_place(executor& first, runtime& on, const spawn_options& options) noexcept
       : direct_place(on, options), first_(first) {}
-  [[gnu::always_inline]] void accept(scheduled& made, std::coroutine_handle<> start) noexcept {
+  [[HOCKET_ALWAYS_INLINE]] void accept(scheduled& made, std::coroutine_handle<> start) noexcept {
     made.launch_at(first_, start);
   }
 

@@ -120,7 +120,7 @@ class baton : public wait_source {
   }
 
   // True: the first in line has it. False: nobody waits, and it is here.
-  [[gnu::noinline]] bool hand_over() noexcept;
+  [[HOCKET_NOINLINE]] bool hand_over() noexcept;
 
   bool detach(waiter& entry) noexcept override;
   void pass_on(waiter& entry) noexcept override;
@@ -138,8 +138,8 @@ class baton : public wait_source {
     return true;
   }
 
-  [[gnu::noinline]] void get_in_line(waiter& entry) noexcept;
-  [[gnu::noinline]] void hand_back() noexcept;
+  [[HOCKET_NOINLINE]] void get_in_line(waiter& entry) noexcept;
+  [[HOCKET_NOINLINE]] void hand_back() noexcept;
   bool take_or_push(waiter& entry) noexcept;
   bool put_or_pop(waiter*& next) noexcept;
 

@@ -168,7 +168,7 @@ class channel_exchange : public channel_core<Strength> {
   // --- the rest of send_now() and receive_now(), which have locked the mutex
 
   template <class U>
-  [[gnu::noinline]] bool send_or_fail(channel_party& sender, U&& item) noexcept {
+  [[HOCKET_NOINLINE]] bool send_or_fail(channel_party& sender, U&& item) noexcept {
     grants granted;
     bool over;
     {
@@ -178,7 +178,7 @@ class channel_exchange : public channel_core<Strength> {
     granted.post();
     return over;
   }
-  [[gnu::noinline]] bool receive_or_fail(slot& receiver) noexcept {
+  [[HOCKET_NOINLINE]] bool receive_or_fail(slot& receiver) noexcept {
     grants granted;
     bool over = true;
     {

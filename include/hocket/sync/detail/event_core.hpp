@@ -84,8 +84,8 @@ class event_core : public wait_source {
   static_assert(alignof(waiter) > wanted);
   static std::uintptr_t address_of(waiter& entry) noexcept { return reinterpret_cast<std::uintptr_t>(&entry); }
 
-  [[gnu::noinline]] void get_in_line(waiter& entry) noexcept;
-  [[gnu::noinline]] void wake_all() noexcept;
+  [[HOCKET_NOINLINE]] void get_in_line(waiter& entry) noexcept;
+  [[HOCKET_NOINLINE]] void wake_all() noexcept;
   bool is_set_or_push(waiter& entry) noexcept;
   bool wake_line(std::uintptr_t& seen) noexcept;
 

@@ -11,7 +11,7 @@ namespace hocket::inline HOCKET_ABI::detail {
 // Who owns what the running code takes: its scheduled coroutine; outside of coroutines the thread, or the context that
 // it was given. To be compared only. The children of a when_all, and what is forked below a coroutine, have one name
 // for all of them: it tells them from others, but not from each other. Names that are no scheduled coroutine's are odd.
-[[gnu::noinline]] const void* owner_without_strand(const thread_state& here) noexcept;
+[[HOCKET_NOINLINE]] const void* owner_without_strand(const thread_state& here) noexcept;
 inline const void* current_owner() noexcept {
   const thread_state& here = this_thread();
   const void* const strand = here.ctx ? here.ctx->strand() : nullptr;
@@ -22,7 +22,7 @@ inline const void* coroutine_of(const void* owner) noexcept {
   return reinterpret_cast<std::uintptr_t>(owner) % 2 == 0 ? owner : nullptr;
 }
 // Whether that is the name of the running code alone.
-[[gnu::noinline]] bool current_owner_is_alone() noexcept;
+[[HOCKET_NOINLINE]] bool current_owner_is_alone() noexcept;
 
 template <class Strength>
 class holder {

@@ -87,7 +87,7 @@ class item_queue {
     set_tail(first);
   }
 
-  [[gnu::noinline]] bool make_room_behind() noexcept {
+  [[HOCKET_NOINLINE]] bool make_room_behind() noexcept {
     if (places_ != no_limit) return set_tail(*tail_block_), true;
     block* more = spare_ ? std::exchange(spare_, nullptr) : make_block(places_of_block);
     if (!more) return false;
@@ -97,7 +97,7 @@ class item_queue {
     set_tail(*more);
     return true;
   }
-  [[gnu::noinline]] void leave_block() noexcept {
+  [[HOCKET_NOINLINE]] void leave_block() noexcept {
     block* const old = head_block_;
     if (places_ != no_limit) return set_head(*old);
     if (!old->next) return begin_with(*old);  // it is the last block, and empty

@@ -103,7 +103,7 @@ class permit_line : public wait_source {
     return more;
   }
 
-  [[gnu::noinline, gnu::cold]] void give_to_waiters(std::size_t n) noexcept;
+  [[HOCKET_NOINLINE, HOCKET_COLD]] void give_to_waiters(std::size_t n) noexcept;
   void serve(grants& served) noexcept;
 
   bool detach(waiter& entry) noexcept override;

@@ -200,9 +200,9 @@ class spsc_core : public wait_source {
                     "a spsc_channel has one of each at a time: say channel<T>");
     }
   }
-  [[gnu::noinline]] bool publish_slowly(std::size_t n) noexcept;
-  [[gnu::noinline]] void wake_sender() noexcept;
-  [[gnu::noinline]] void look_for_end() noexcept;
+  [[HOCKET_NOINLINE]] bool publish_slowly(std::size_t n) noexcept;
+  [[HOCKET_NOINLINE]] void wake_sender() noexcept;
+  [[HOCKET_NOINLINE]] void look_for_end() noexcept;
 
   // Under the mutex:
   void announce(std::uint32_t notes) noexcept;

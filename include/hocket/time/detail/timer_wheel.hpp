@@ -218,7 +218,7 @@ class timer_wheel final : public timer_service {
     if (!lock_.try_lock()) [[unlikely]]
       lock_after_helper();
   }
-  [[gnu::cold]] void lock_after_helper() noexcept;
+  [[HOCKET_COLD]] void lock_after_helper() noexcept;
   // The owner holds the lock for the length of a block.
   class [[nodiscard]] held {
    public:

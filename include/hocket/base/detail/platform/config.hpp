@@ -5,6 +5,10 @@
 // CMake target (or the pkg-config file); this is the only header that reads them.
 #pragma once
 
+// The name is the message. A missing header ends the compilation, so this is all that a compiler says.
+#if !defined(__cpp_impl_coroutine)
+#include <hocket needs C++20 coroutines (__cpp_impl_coroutine): use g++ 11 or later, or clang 14 or later, with -std=c++20>
+#endif
 #if !defined(HOCKET_CHECKS) || !defined(HOCKET_CONFORMING)
 #error \
     "hocket: link the CMake target hocket::<layer> or use `pkg-config --cflags hocket`: they carry HOCKET_CHECKS and HOCKET_CONFORMING"
@@ -15,6 +19,13 @@
 #endif
 #if HOCKET_BACKEND < 0 || HOCKET_BACKEND > 2
 #error "hocket: HOCKET_BACKEND is 0 (native), 1 (ucontext) or 2 (thread)"
+#endif
+// 1: without assembly and without the compiler's own attributes, which leaves no machine switch.
+#if !defined(HOCKET_PORTABLE)
+#define HOCKET_PORTABLE 0
+#endif
+#if HOCKET_PORTABLE && HOCKET_BACKEND != 0
+#error "hocket: HOCKET_PORTABLE is a build without fibers: it has no HOCKET_BACKEND"
 #endif
 #if !defined(__cpp_exceptions)
 #error "hocket: -fno-exceptions is not supported (unwinding a killed coroutine needs exceptions)"
@@ -38,6 +49,8 @@
 #define HOCKET_BACKEND_SUFFIX _ucontext
 #elif HOCKET_BACKEND == 2
 #define HOCKET_BACKEND_SUFFIX _thread
+#elif HOCKET_PORTABLE
+#define HOCKET_BACKEND_SUFFIX _portable
 #else
 #define HOCKET_BACKEND_SUFFIX
 #endif
@@ -56,6 +69,8 @@
 #define HOCKET_UNDER_MODEL 0
 #define HOCKET_ABI HOCKET_HOST_ABI
 #endif
+
+#include <hocket/base/detail/platform/attributes.hpp>
 
 namespace hocket::inline HOCKET_ABI {
 

@@ -1,0 +1,19 @@
+// An address of which the compiler no longer knows the object.
+#pragma once
+#include <hocket/base/detail/platform/config.hpp>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+#if HOCKET_PORTABLE
+inline void* opaque(void* address) noexcept {
+  void* volatile copy = address;
+  return copy;
+}
+#else
+inline void* opaque(void* address) noexcept {
+  asm("" : "+r"(address));
+  return address;
+}
+#endif
+
+}  // namespace hocket::inline HOCKET_ABI::detail

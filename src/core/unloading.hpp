@@ -1,0 +1,11 @@
+// Whether the library that hocket is a part of is being unloaded.
+#pragma once
+#include <hocket/base/detail/platform/config.hpp>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+// True once dlclose() has begun. At the end of a program it becomes true after the destructors of static objects. A
+// portable build has no way to learn it, and always returns false.
+bool unloading() noexcept;
+
+}  // namespace hocket::inline HOCKET_ABI::detail
