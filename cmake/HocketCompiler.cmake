@@ -11,5 +11,5 @@ endfunction()
 hocket_check_coroutines()
 if(NOT HOCKET_HAS_COROUTINES)
   message(FATAL_ERROR "hocket needs C++20 coroutines, which ${CMAKE_CXX_COMPILER} lacks: "
-    "use g++ 11 or later, or clang 14 or later (-DCMAKE_CXX_COMPILER=...)")
+    "use g++ 11 or later, or clang 15 or later (-DCMAKE_CXX_COMPILER=...)")
 endif()

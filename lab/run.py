@@ -15,6 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from labkit import against, builders, catalogue, profile, readme, report, terminal, webpage  # noqa: E402 (the path comes first)
 from labkit.measure import INTERRUPTED, Measurement  # noqa: E402
+from labkit.portability import command as portability  # noqa: E402
 
 
 def arguments():
@@ -52,7 +53,7 @@ def render(paths, build):
 
 
 # Verbs that are no comparison of subjects: their first argument is their name.
-VERBS = {"profile": profile.main}
+VERBS = {"portability": portability.main, "profile": profile.main}
 
 
 def main():

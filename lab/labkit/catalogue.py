@@ -83,6 +83,8 @@ def pages(names=None):
     """The pages of these names; without one, those that are not left out by default."""
     everything = read("pages.json")
     for name in names or []:
+        if name == "portability":
+            raise SystemExit("the page portability compares compilers: ./dev lab portability")
         if name not in everything and name != "all":
             raise SystemExit(f"no page named {name}; there are: {', '.join(everything)}, or all of them: all")
     metrics = [metric["id"] for page in everything.values() for group in page["groups"] for metric in group["metrics"]]

@@ -45,7 +45,7 @@ struct late_start {
       promise = &self.promise();
       return false;
     }
-    promise_type& await_resume() const noexcept { return *promise; }
+    promise_type* await_resume() const noexcept { return promise; }
     promise_type* promise = nullptr;
   };
 
@@ -54,9 +54,9 @@ struct late_start {
 
 late_start begin_later(void* wait, begin_after_pause begin, context* ctx) {
   late_start::own_promise own;
-  late_start::promise_type& promise = co_await own;
+  late_start::promise_type* const promise = co_await own;  // g++ 11 has an error of its own for a reference
   this_thread().ctx = ctx;
-  if (std::coroutine_handle<> next = begin(wait)) promise.next = next;
+  if (std::coroutine_handle<> next = begin(wait)) promise->next = next;
 }
 
 // Where the running coroutine is queued: any worker of a pool may take one that migrates.

@@ -1,5 +1,6 @@
 #include "core/frame_list.hpp"
 
+#include <hocket/base/detail/platform/sized_delete.hpp>
 #include <hocket/core/frame_memory.hpp>
 
 namespace hocket::inline HOCKET_ABI::detail {
@@ -39,10 +40,10 @@ void* new_frame(std::size_t bytes) {
 }
 
 void delete_frame(void* frame, std::size_t bytes) noexcept {
-  if constexpr (!debug_checks) return ::operator delete(frame, bytes);
+  if constexpr (!debug_checks) return sized_delete(frame, bytes);
   frame_link* const link = static_cast<frame_link*>(frame) - 1;
   unlink(list_of(link), *link);
-  ::operator delete(link, sizeof(frame_link) + bytes);
+  sized_delete(link, sizeof(frame_link) + bytes);
 }
 
 }  // namespace hocket::inline HOCKET_ABI::detail

@@ -25,7 +25,7 @@ bool yield::awaiter::queue_elsewhere(const executor_seat& seat, std::coroutine_h
   const scheduled* self = ctx_ ? ctx_->strand() : nullptr;
   const bool migrates = seat.stealable && self && self->migrates();
   if (migrates ? seat.stealable->try_push(handle) : seat.ready && seat.ready->try_push(handle)) return true;
-  std::construct_at(&run_, nullptr, handle, migrates ? seat.pool : seat.running_on);
+  std::construct_at(&run_, runnable{nullptr, handle, migrates ? seat.pool : seat.running_on});
   hocket::detail::post(run_);
   return true;
 }

@@ -1,3 +1,4 @@
+#include <hocket/base/detail/platform/sized_delete.hpp>
 #include <hocket/core/detail/current.hpp>
 #include <hocket/core/frame_memory.hpp>
 #include <hocket/io/detail/lending.hpp>
@@ -28,7 +29,7 @@ lender* own_lender() noexcept {
   return found == &no_lender ? nullptr : static_cast<lender*>(found);
 }
 
-void delete_block(lent_block* block) noexcept { ::operator delete(block, large); }
+void delete_block(lent_block* block) noexcept { sized_delete(block, large); }
 
 void end_lender(thread_exit_hook& self) noexcept {
   set_current_slot(thread_slot::lender, &no_lender);

@@ -1,5 +1,7 @@
 #include "runtime/injection.hpp"
 
+#include <hocket/base/detail/platform/sized_delete.hpp>
+
 #include <algorithm>
 #include <memory>
 #include <new>
@@ -39,7 +41,7 @@ injection::bundle* injection::make_bundle(const runnables& works) noexcept {
 void injection::discard(bundle* used) noexcept {
   const std::size_t bytes = bundle::bytes(used->count);
   std::destroy_at(used);
-  ::operator delete(used, bytes);
+  sized_delete(used, bytes);
 }
 
 }  // namespace hocket::inline HOCKET_ABI::detail

@@ -6,7 +6,7 @@ import sys
 import tempfile
 
 OLD = "-std=c++17"
-WANTED = ("C++20 coroutines", "g++ 11", "clang 14")
+WANTED = ("C++20 coroutines", "g++ 11", "clang 15")
 
 
 def output(*command):

@@ -7,6 +7,7 @@
        --only A,B      build and run these test programs alone, e.g. unit_fiber
        --all           in every preset that this machine can do
   lab [arguments]      the comparison: build, measure, report (./dev lab --help)
+  lab portability      each compiler that is here, and what it makes of coroutines (--help)
   check [--fast]       the house rules; --fast: those that need no compiler and no installed tool
   fmt [--check]        format the C++ files
   mutants [name...]    plants each fault of tests/mutants in a copy of the tree: one test must find it
@@ -56,7 +57,9 @@ def test(arguments):
 
 
 def lab(arguments):
-    if not {"--help", "-h", "--readme", "--render"}.intersection(arguments):
+    if arguments[:1] == ["portability"]:
+        install.ensure_packages("build")  # the compilers are for its user to install
+    elif not {"--help", "-h", "--readme", "--render"}.intersection(arguments):
         install.ensure_lab()
     return run(sys.executable, str(ROOT / "lab/run.py"), *arguments)
 

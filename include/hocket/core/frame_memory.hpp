@@ -32,6 +32,7 @@
 // (src/core/frame_list.hpp), 16 bytes each. Not under ASan and TSan, nor frames from an allocator of one's own.
 #pragma once
 #include <hocket/base/clock.hpp>
+#include <hocket/base/detail/platform/sized_delete.hpp>
 #include <hocket/core/detail/current.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -151,7 +152,7 @@ inline void* allocate_frame(std::size_t bytes) {
 
 inline void release_frame(void* memory, std::size_t bytes) noexcept {
   using namespace detail;
-  if constexpr (!recycles_frames) return ::operator delete(memory, bytes);
+  if constexpr (!recycles_frames) return sized_delete(memory, bytes);
   if (frame_class(bytes) > frame_classes) return delete_frame(memory, bytes);
   frame_bins* own = own_frames();
   if (!own) [[unlikely]]

@@ -7,7 +7,7 @@
 
 // The name is the message. A missing header ends the compilation, so this is all that a compiler says.
 #if !defined(__cpp_impl_coroutine)
-#include <hocket needs C++20 coroutines (__cpp_impl_coroutine): use g++ 11 or later, or clang 14 or later, with -std=c++20>
+#include <hocket needs C++20 coroutines (__cpp_impl_coroutine): use g++ 11 or later, or clang 15 or later, with -std=c++20>
 #endif
 #if !defined(HOCKET_CHECKS) || !defined(HOCKET_CONFORMING)
 #error \
