@@ -1,3 +1,4 @@
+#include <hocket/base/detail/signal_fence.hpp>
 #include <hocket/base/detail/valgrind.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/context.hpp>
@@ -24,6 +25,17 @@ namespace {
   return record.pool->stack_at(record.block, record.top(), (record.block->header.reserved & special_bit::canary) != 0);
 }
 
+// A collector stops threads at any instruction, and takes a cell for a fiber's if its kind says so (enumeration.hpp).
+// Signals of its own thread are all that it has to be ordered with.
+[[gnu::always_inline]] inline void enter_enumeration(control_block& block) noexcept {
+  signal_fence();
+  block.header.kind = coroutine_kind::fiber;
+}
+[[gnu::always_inline]] inline void leave_enumeration(control_block& block) noexcept {
+  block.header.kind = coroutine_kind::foreign;
+  signal_fence();
+}
+
 }  // namespace
 
 void report_canary(control_block& block) noexcept {
@@ -35,6 +47,7 @@ namespace {
 
 void release_stack(fiber_record& record) noexcept {
   const stack_ref stack = stack_of(record);
+  leave_enumeration(*record.block);
   stack_pool& pool = *record.pool;
   if (pool.shares_stacks()) leave_copied_stack(record);
   delete record.floating_point;
@@ -53,7 +66,6 @@ void release_stack(fiber_record& record) noexcept {
   if (under_memcheck) [[unlikely]]
     allow_stack_access(stack.low, stack.size());  // the callable may lie below where the last frames were
   auto* block = ::new (stack.cell) control_block{entry, {}, nullptr};
-  block->header.kind = coroutine_kind::fiber;
   block->header.reserved = pool.shares_stacks() ? stack_bit::copied : 0;
   if (stack.canary) note_canary(*block, stack);
   block->header.continuation.home = &thread;
@@ -62,6 +74,7 @@ void release_stack(fiber_record& record) noexcept {
   record->pool = &pool;
   record->name = name ? name : "unnamed";
   record->user_data = user_data;
+  enter_enumeration(*block);
   return *record;
 }
 

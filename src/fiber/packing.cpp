@@ -1,3 +1,4 @@
+#include <hocket/base/detail/signal_fence.hpp>
 #include <hocket/base/detail/valgrind.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/context/detail/switch.hpp>
@@ -49,7 +50,9 @@ memory_range live_pages(const control_block& block) noexcept {
 }
 
 void set_packed(control_block& block, fiber_record& record, stack_image& image) noexcept {
-  image.record = std::exchange(block.record, &image);
+  image.record = block.record;
+  signal_fence();  // who enumerates stacks finds a whole image (enumeration.hpp)
+  block.record = &image;
   block.header.reserved = (block.header.reserved & ~stack_bit::aged) | stack_bit::packed;
   block.header.flags |= fiber_flag::idle;
   record.annotation.on_pack(image.find(image.from()), image.size());
@@ -59,6 +62,7 @@ fiber_record& bring_back(control_block& block, stack_image& image) noexcept {
   if (under_memcheck) [[unlikely]]
     allow_stack_access(image.from(), image.size());
   image.restore();
+  signal_fence();  // likewise the frames
   block.record = image.record;
   block.header.reserved &= ~(stack_bit::packed | stack_bit::guarded);
   fiber_record& record = fiber_record::below(image.top());

@@ -33,4 +33,16 @@ void leave_slab(stack_slab& slab) noexcept;
 // at any time: for those who report a fault and then end.
 stack_slab* slab_at(std::uintptr_t address) noexcept;
 
+// Calls visit(slab) for each, while none comes or goes. Async-signal-safe.
+template <class Visit>
+void for_each_slab(Visit&& visit) noexcept {
+  // ORDER: acquire, pairs with the exchange in append_chunk(): the chunk is whole.
+  for (slab_chunk* at = &slab_table; at; at = at->next.load(std::memory_order_acquire)) {
+    for (auto& entry : at->entries) {
+      // ORDER: acquire, pairs with the exchange in exchange_entry(): the slab is whole.
+      if (stack_slab* slab = entry.load(std::memory_order_acquire)) visit(*slab);
+    }
+  }
+}
+
 }  // namespace hocket::inline HOCKET_ABI::detail

@@ -32,10 +32,13 @@
 //       red zone: one cache line of the parked stack less. Never call it from a leaf.
 //   void leave(void* to, void* transfer)          [[noreturn]]
 //       Goes on at `to` and forgets the caller's stack, which may be reused at once. `from` is null there.
+//   void note_stack_pointer(T*& where)
+//       Stores where the caller's frame ends now. The record of a switch that the caller then makes lies at most
+//       deepest_record below it. One store.
 //   const void* thread_id()
 //       A pointer that differs between live threads, read anew at each call. A fiber is on the thread that resumed it.
 //
-// and three capabilities, constants by which code and tests are told what differs:
+// and capabilities, constants by which code and tests are told what differs:
 //
 //   fibers_are_threads     A fiber is a thread of the operating system. Its frames lie on that thread's own stack, not
 //                          below `top`; a thread_local variable, the exceptions that are being handled and the system's
@@ -45,6 +48,7 @@
 //                          and x87's, fpcr, fcsr) are the thread's, and stay as they are over a switch.
 //   kept_below_record      Bytes below a record that belong to the parked frames, too: whoever moves a stack moves them
 //                          along. 0 but for ucontext, whose record lies above the frame of a library's function.
+//   deepest_record         See note_stack_pointer(): how far below it a record can be.
 //   room_to_unwind         About what an exception takes of a stack, in bytes: the unwinder keeps copies of all
 //                          registers that the architecture's unwind information knows. Measured on x86-64; elsewhere
 //                          a bound with which fibers on dense stacks of the default size are killed in the tests.

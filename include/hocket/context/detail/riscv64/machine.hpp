@@ -38,6 +38,7 @@ struct arrival {
 inline constexpr bool fibers_are_threads = false;
 inline constexpr bool keeps_rounding_mode = false;
 inline constexpr std::size_t kept_below_record = 0;
+inline constexpr std::size_t deepest_record = 256;
 inline constexpr std::size_t room_to_unwind = 5 * 1024;
 
 extern "C" {
@@ -118,6 +119,11 @@ inline void* prepare(void* top, void (*entry)(void*, void*, void*), void* argume
   record[2] = reinterpret_cast<void*>(entry);          // as s1
   record[3] = nullptr;
   return record;
+}
+
+template <class T>
+[[gnu::always_inline]] inline void note_stack_pointer(T*& where) noexcept {
+  asm volatile("sd sp, %0" : "=m"(where));
 }
 
 [[gnu::always_inline]] inline const void* thread_id() noexcept {

@@ -22,12 +22,15 @@ struct arrival {
 inline constexpr bool fibers_are_threads = true;
 inline constexpr bool keeps_rounding_mode = true;
 inline constexpr std::size_t kept_below_record = 0;
+inline constexpr std::size_t deepest_record = 0;
 inline constexpr std::size_t room_to_unwind = 4 * 1024;
 
 void* prepare(void* top, void (*entry)(void*, void*, void*), void* argument, std::size_t size) noexcept;
 arrival switch_to(void* to, void* transfer) noexcept;
 inline arrival switch_to_in_caller(void* to, void* transfer) noexcept { return switch_to(to, transfer); }
 [[noreturn]] void leave(void* to, void* transfer) noexcept;
+template <class T>
+inline void note_stack_pointer(T*&) noexcept {}
 [[gnu::noinline]] const void* thread_id() noexcept;
 
 }  // namespace machine

@@ -39,6 +39,7 @@ struct arrival {
 inline constexpr bool fibers_are_threads = false;
 inline constexpr bool keeps_rounding_mode = false;
 inline constexpr std::size_t kept_below_record = 0;
+inline constexpr std::size_t deepest_record = 256;
 inline constexpr std::size_t room_to_unwind = 4 * 1024;
 
 extern "C" {
@@ -143,6 +144,11 @@ inline void* prepare(void* top, void (*entry)(void*, void*, void*), void* argume
   record[2] = reinterpret_cast<void*>(entry);          // as rbx
   record[3] = nullptr;                                 // ends a walk of return addresses
   return record;
+}
+
+template <class T>
+[[gnu::always_inline]] inline void note_stack_pointer(T*& where) noexcept {
+  asm volatile("movq %%rsp, %0" : "=m"(where));
 }
 
 [[gnu::always_inline]] inline const void* thread_id() noexcept {

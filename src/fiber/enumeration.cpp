@@ -1,0 +1,253 @@
+// Reads what fibers are made of while nobody runs. Which rule holds for a cell of kind fiber, in this order:
+//
+//   the fiber has finished                       what it has returned lies between its frames' beginning and its record
+//   its record is null                           it runs, has resumed another, or is about to be stored (below)
+//   the record lies on its own stack             parked
+//   the record lies on no stack of a slab        packed: the record is the image
+//   else                                         parked in a call_on_stack: a chain of stacks
+//
+// Packed is decided by the address, never by the flag, which a resume changes at another moment.
+//
+// A null record. If a stopped thread's stack pointer is on the stack, or on the innermost one that it calls, the fiber
+// runs, and that stack is the caller's. Else it has resumed a raw coroutine, or its thread was stopped in a switch. The
+// coroutines that run on a thread are a chain: each raw one has the place from where it was resumed
+// (control_block.hpp), and the chain leads down to the thread's own stack. If such a place is on our stack, we are
+// parked there. If the chain has nothing, the depth is unknown.
+//
+// The thread's own stack is known in the same way: from the chain, from fiber_thread::worker (who resumes scheduled
+// fibers) and from its own call_on_stack. The last two may be of the activation before, while the new one is in a
+// register still: of all these and of the registers the lowest counts that lies on the stack.
+#include <hocket/context/detail/switch.hpp>
+#include <hocket/fiber/detail/called_stack.hpp>
+#include <hocket/fiber/detail/control_block.hpp>
+#include <hocket/fiber/detail/fiber_record.hpp>
+#include <hocket/fiber/detail/fiber_thread.hpp>
+#include <hocket/fiber/enumeration.hpp>
+#include <hocket/stack/detail/cells.hpp>
+#include <hocket/stack/detail/stack_image.hpp>
+
+#include <algorithm>
+
+namespace hocket::inline HOCKET_ABI {
+
+namespace detail {
+
+namespace {
+
+using bytes = const std::byte*;
+
+bool is_fiber(const control_block& block) noexcept { return block.header.kind == coroutine_kind::fiber; }
+
+bool is_on(const stack_ref& stack, bytes address) noexcept { return address >= stack.low && address < stack.top; }
+
+stack_ref own_stack_of(control_block& block) noexcept { return stack_pool::stack_of(&block); }
+
+control_block* block_on(bytes address) noexcept {
+  return static_cast<control_block*>(cell_on(reinterpret_cast<std::uintptr_t>(address)));
+}
+
+// The fiber that has called the stack which `address` is on.
+control_block* caller_of_stack_at(bytes address) noexcept {
+  control_block* found = nullptr;
+  for_each_cell([&](void* cell, void*) {
+    auto& block = *static_cast<control_block*>(cell);
+    if (found || !is_fiber(block) || block.record || block.finished()) return;
+    for (const called_stack* at = fiber_record::on(own_stack_of(block)).calls; at; at = at->outer)
+      if (is_on(at->stack, address)) found = &block;
+  });
+  return found;
+}
+
+// Whose frames are at `address`; null: the thread's own, or nobody's.
+control_block* fiber_at(bytes address) noexcept {
+  control_block* const block = block_on(address);
+  if (!block || is_fiber(*block)) return block;
+  return caller_of_stack_at(address);
+}
+
+// Where the stack is parked, or a little below, from which the raw coroutine `block` was resumed. Null: it is no raw
+// one.
+bytes resumer_of(const control_block& block) noexcept {
+  if (block.header.flags & fiber_flag::scheduled) return nullptr;
+  return reinterpret_cast<bytes>(block.header.continuation.next) - machine::deepest_record;
+}
+
+class enumeration {
+ public:
+  enumeration(std::span<const stopped_thread> threads, void (*visit)(void*, const stack_range&), void* with) noexcept
+      : threads_(threads), visit_(visit), with_(with) {}
+
+  std::size_t run() noexcept {
+    for_each_cell([this](void* cell, void* ahead) {
+      if (ahead) look_ahead(*static_cast<control_block*>(ahead));
+      auto& block = *static_cast<control_block*>(cell);
+      if (is_fiber(block)) fiber(block, own_stack_of(block));
+    });
+    for (const stopped_thread& one : threads_) own_stack(one);
+    return unknown_;
+  }
+
+ private:
+  void tell(bytes low, bytes high, stack_part part) noexcept {
+    if (low < high) visit_(with_, {low, high, part});
+  }
+
+  static void look_ahead(const control_block& later) noexcept {
+    if (!later.record) return;
+    prefetch(later.record);
+    prefetch(static_cast<bytes>(later.record) + 64);
+  }
+
+  // Up to which a fiber's stack has roots: its frames, what it was made with, and the first words of its record.
+  static bytes limit(const stack_ref& stack) noexcept {
+    return reinterpret_cast<bytes>(&fiber_record::on(stack).calls);
+  }
+
+  void fiber(control_block& block, const stack_ref& stack) noexcept {
+    const auto at = static_cast<bytes>(block.record);
+    if (block.finished()) return finished(stack);
+    if (!at) return without_record(stack);
+    if (is_on(stack, at)) return tell(at - machine::kept_below_record, limit(stack), stack_part::parked);
+    if (!is_on_any_stack(reinterpret_cast<std::uintptr_t>(at)))
+      return packed(stack, *static_cast<stack_image*>(block.record));
+    in_calls(stack, at, fiber_record::on(stack).calls);
+  }
+
+  void finished(const stack_ref& stack) noexcept {
+    tell(fiber_record::on(stack).base(), limit(stack), stack_part::finished);
+  }
+
+  // The image ends with the fiber's record. In a copied stack's the fiber may wait in a call, whose stack stays.
+  void packed(const stack_ref& stack, stack_image& image) noexcept {
+    const auto begin = static_cast<bytes>(image.find(image.from()));
+    const auto& record = *reinterpret_cast<const fiber_record*>(begin + image.size() - sizeof(fiber_record));
+    tell(begin, reinterpret_cast<bytes>(&record.calls), stack_part::packed);
+    if (!record.calls) return;
+    const auto at = static_cast<bytes>(image.record);
+    if (!is_on(stack, at)) called(at, record.calls, image);
+  }
+  // Below the image's part: only the called stacks themselves.
+  void called(bytes at, const called_stack* call, stack_image& image) noexcept {
+    while (call) {
+      call = static_cast<const called_stack*>(in_image(call, image));
+      tell(at - machine::kept_below_record, call->stack.top, stack_part::parked);
+      at = static_cast<bytes>(call->left);
+      call = call->outer;
+    }
+  }
+  // A called_stack lies on the stack that made the call: on the copied one, or on a called one.
+  static const void* in_image(const void* at, stack_image& image) noexcept {
+    const auto place = static_cast<bytes>(at);
+    return place >= image.from() && place < image.top() ? image.find(at) : at;
+  }
+
+  // From the innermost called stack, which goes on at `at`, outward to the fiber's own.
+  void in_calls(const stack_ref& stack, bytes at, const called_stack* call) noexcept {
+    for (; call; call = call->outer) {
+      tell(at - machine::kept_below_record, call->stack.top, stack_part::parked);
+      at = static_cast<bytes>(call->left);
+    }
+    tell(at - machine::kept_below_record, limit(stack), stack_part::parked);
+  }
+
+  void without_record(const stack_ref& stack) noexcept {
+    const called_stack* const call = fiber_record::on(stack).calls;
+    const stack_ref& innermost = call ? call->stack : stack;
+    const bytes high = call ? innermost.top : limit(stack);
+    if (!is_stopped_on(innermost)) {
+      const bytes low = parked_at(innermost);
+      if (!low) ++unknown_;
+      tell(low ? low : innermost.low, high, low ? stack_part::parked : stack_part::unknown);
+    }
+    if (call) outer_calls(stack, *call);
+  }
+
+  // The innermost called stack is told. A call that is about to begin has not left anything yet.
+  void outer_calls(const stack_ref& stack, const called_stack& innermost) noexcept {
+    for (const called_stack* at = &innermost; at; at = at->outer) {
+      const stack_ref& below = at->outer ? at->outer->stack : stack;
+      if (is_stopped_on(below)) continue;
+      const bytes high = at->outer ? below.top : limit(stack);
+      const auto left = static_cast<bytes>(at->left);
+      if (!left) ++unknown_;
+      tell(left ? left - machine::kept_below_record : below.low, high, left ? stack_part::parked : stack_part::unknown);
+    }
+  }
+
+  bool is_stopped_on(const stack_ref& stack) const noexcept {
+    return std::any_of(threads_.begin(), threads_.end(),
+                       [&](const stopped_thread& one) { return is_on(stack, static_cast<bytes>(one.stack_pointer)); });
+  }
+
+  // From where something was resumed that runs; null: nothing was.
+  bytes parked_at(const stack_ref& stack) const noexcept {
+    bytes lowest = nullptr;
+    for (const stopped_thread& one : threads_)
+      along_chain(one, [&](bytes at) { note(lowest, at, stack.low, stack.top); });
+    return lowest;
+  }
+
+  static void note(bytes& lowest, bytes candidate, bytes low, bytes high) noexcept {
+    if (candidate >= low && candidate < high && (!lowest || candidate < lowest)) lowest = candidate;
+  }
+
+  // The places from where coroutines were resumed, from the one that the thread runs outward.
+  template <class F>
+  static void along_chain(const stopped_thread& thread, F&& f) noexcept {
+    const control_block* running = fiber_at(static_cast<bytes>(thread.stack_pointer));
+    while (running) {
+      const bytes at = resumer_of(*running);
+      if (!at) return;
+      f(at);
+      running = fiber_at(at + machine::deepest_record);
+    }
+  }
+
+  // A thread's own, while it runs a fiber.
+  void own_stack(const stopped_thread& thread) noexcept {
+    const auto low = static_cast<bytes>(thread.stack_low), base = static_cast<bytes>(thread.stack_base);
+    const auto at = static_cast<bytes>(thread.stack_pointer);
+    if (at >= low && at < base) return;
+    bytes lowest = nullptr;
+    along_chain(thread, [&](bytes place) { note(lowest, place, low, base); });
+    if (const auto* const fibers = static_cast<const fiber_thread*>(thread.fibers)) {
+      note(lowest, static_cast<bytes>(fibers->worker), low, base);
+      for (const called_stack* call = fibers->calls; call; call = call->outer)
+        note(lowest, static_cast<bytes>(call->left), low, base);
+    }
+    for (const std::uintptr_t word : thread.registers) note(lowest, reinterpret_cast<bytes>(word), low, base);
+    if (!lowest) ++unknown_;
+    else tell(lowest - machine::kept_below_record, base, stack_part::parked);
+  }
+
+  std::span<const stopped_thread> threads_;
+  void (*visit_)(void*, const stack_range&);
+  void* with_;
+  std::size_t unknown_ = 0;
+};
+
+}  // namespace
+
+std::size_t enumerate_stacks(std::span<const stopped_thread> threads, void (*visit)(void*, const stack_range&),
+                             void* with) noexcept {
+  return enumeration(threads, visit, with).run();
+}
+
+}  // namespace detail
+
+const void* fibers_of_this_thread() { return &detail::fiber_thread::current(); }
+
+const void* limit_of(const void* stack_pointer) noexcept {
+  using namespace detail;
+  const auto at = static_cast<bytes>(stack_pointer);
+  control_block* const block = block_on(at);
+  if (!block) return nullptr;
+  const stack_ref stack = own_stack_of(*block);
+  return is_fiber(*block) ? static_cast<const void*>(&fiber_record::on(stack).calls) : stack.top;
+}
+
+bool stacks_can_be_enumerated() noexcept {
+  return !detail::machine::fibers_are_threads && detail::sanitizer != detail::sanitizer_kind::asan;
+}
+
+}  // namespace hocket::inline HOCKET_ABI

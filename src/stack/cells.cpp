@@ -1,0 +1,30 @@
+#include <hocket/stack/detail/cells.hpp>
+
+#include "stack/slab.hpp"
+#include "stack/slab_table.hpp"
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+namespace {
+
+constexpr std::size_t distance = 8;  // of a look ahead: enough for a miss of the cache
+
+}  // namespace
+
+void visit_cells(void (*visit)(void*, void*, void*), void* with) noexcept {
+  for_each_slab([=](stack_slab& slab) {
+    const std::size_t count = slab.lent();
+    for (std::size_t i = 0; i < count; ++i)
+      visit(with, slab.cell(i), i + distance < count ? slab.cell(i + distance) : nullptr);
+  });
+}
+
+void* cell_on(std::uintptr_t address) noexcept {
+  stack_slab* const slab = slab_at(address);
+  if (!slab) return nullptr;
+  return slab->is_shared() ? slab->resident : slab->cell_at(address);
+}
+
+bool is_on_any_stack(std::uintptr_t address) noexcept { return slab_at(address) != nullptr; }
+
+}  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,0 +1,89 @@
+// Objects that are to be found on a stack, and where the enumeration finds them.
+#pragma once
+#include <hocket/fiber/enumeration.hpp>
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace hocket_test {
+
+// An address that nothing but a coroutine is to hold: it is kept inverted.
+class hidden {
+ public:
+  hidden() : inverted_(~reinterpret_cast<std::uintptr_t>(new char)) {}
+  hidden(const hidden&) = delete;
+  hidden& operator=(const hidden&) = delete;
+  ~hidden() { delete get(); }
+
+  // Not in line, so that the address is in no frame of the caller's but where the caller keeps it.
+  [[gnu::noinline]] char* get() const noexcept { return reinterpret_cast<char*>(~inverted_); }
+
+ private:
+  std::uintptr_t inverted_;
+};
+
+// Keeps a pointer in a frame, over what `wait` does; the compiler knows nothing of it.
+template <class Wait>
+[[gnu::noinline]] void hold(const hidden& what, Wait&& wait) {
+  [[maybe_unused]] char* volatile kept = what.get();
+  wait();
+  kept = nullptr;
+}
+
+// What was told, with the words that stood there at that moment.
+struct told_ranges {
+  struct range : hocket::stack_range {
+    std::vector<std::uintptr_t> words;
+  };
+  std::vector<range> ranges;
+  std::size_t unknown = 0;
+
+  // How many words of all that was told are its address.
+  [[gnu::noinline]] std::size_t holds(const hidden& what) const {
+    std::size_t found = 0;
+    for (const range& one : ranges) found += holds(what, one);
+    return found;
+  }
+  std::size_t holds(const hidden& what, hocket::stack_part part) const {
+    std::size_t found = 0;
+    for (const range& one : ranges) found += one.part == part ? holds(what, one) : 0;
+    return found;
+  }
+  std::size_t words() const {
+    std::size_t sum = 0;
+    for (const range& one : ranges) sum += one.words.size();
+    return sum;
+  }
+  std::size_t count(hocket::stack_part part) const {
+    return static_cast<std::size_t>(
+        std::count_if(ranges.begin(), ranges.end(), [&](const auto& one) { return one.part == part; }));
+  }
+
+ private:
+  static std::size_t holds(const hidden& what, const range& one) {
+    return static_cast<std::size_t>(
+        std::count(one.words.begin(), one.words.end(), reinterpret_cast<std::uintptr_t>(what.get())));
+  }
+};
+
+inline told_ranges enumerate(std::span<const hocket::stopped_thread> threads) {
+  told_ranges told;
+  told.unknown = hocket::for_each_stack(threads, [&](const hocket::stack_range& one) {
+    told.ranges.push_back({one, {}});
+    told.ranges.back().words.resize(static_cast<std::size_t>(one.high - one.low) / sizeof(std::uintptr_t));
+    std::memcpy(told.ranges.back().words.data(), one.low, told.ranges.back().words.size() * sizeof(std::uintptr_t));
+  });
+  return told;
+}
+
+// The calling thread, stopped where it calls this, with its own stack between those addresses.
+[[gnu::noinline]] inline hocket::stopped_thread this_thread(const void* low, const void* base) {
+  return {.fibers = hocket::fibers_of_this_thread(),
+          .stack_pointer = __builtin_frame_address(0),
+          .registers = {},
+          .stack_low = low,
+          .stack_base = base};
+}
+
+}  // namespace hocket_test

@@ -1,0 +1,220 @@
+// Where a collector finds what raw coroutines hold, and that it finds nothing else.
+#include <hocket/context/detail/switch.hpp>
+#include <hocket/fiber/call_on_stack.hpp>
+#include <hocket/fiber/coroutine.hpp>
+#include <hocket/fiber/hibernate.hpp>
+
+#include "support/roots.hpp"
+
+#include <doctest/doctest.h>
+#include <memory>
+#include <pthread.h>
+#include <thread>
+#include <vector>
+
+using namespace hocket;
+using namespace hocket_test;
+
+namespace {
+
+constexpr std::size_t count = 100;
+
+// The calling thread's own stack, as the system has made it.
+struct own_stack {
+  const std::byte* low;
+  const std::byte* base;
+  own_stack() {
+    pthread_attr_t attributes;
+    void* first = nullptr;
+    std::size_t size = 0;
+    REQUIRE(pthread_getattr_np(pthread_self(), &attributes) == 0);
+    REQUIRE(pthread_attr_getstack(&attributes, &first, &size) == 0);
+    pthread_attr_destroy(&attributes);
+    low = static_cast<std::byte*>(first);
+    base = low + size;
+  }
+};
+
+// A collection by this thread, where it stands.
+[[gnu::noinline]] told_ranges look() {
+  const own_stack own;
+  const stopped_thread here = this_thread(own.low, own.base);
+  return enumerate({&here, 1});
+}
+
+// Holds the object over its first yield, and not over its second.
+auto holder(stack_pool& pool, const hidden& what) {
+  return coroutine<void()>(pool, [&what](auto& self) {
+    hold(what, [&] { self.yield(); });
+    self.yield();
+  });
+}
+
+void check_kept_then_dropped(const stack_options& options, stack_part part) {
+  std::vector<hidden> objects(count);
+  stack_pool pool(options);
+  std::vector<coroutine<void()>> all;
+  for (const hidden& one : objects) {
+    all.push_back(holder(pool, one));
+    all.back().resume();
+  }
+  const told_ranges held = look();
+  CHECK(held.unknown == 0);
+  CHECK(held.count(part) >= count - 10);  // of copied stacks each has a fiber that is there
+  for (const hidden& one : objects) CHECK(held.holds(one) == 1);
+  for (auto& one : all) one.resume();
+  const told_ranges dropped = look();
+  std::size_t kept = 0;
+  for (const hidden& one : objects) kept += dropped.holds(one) != 0;
+  CHECK(kept == 0);
+  for (auto& one : all) one.resume();
+  all.clear();
+  CHECK(look().ranges.empty());
+}
+
+}  // namespace
+
+TEST_CASE("what a suspended coroutine holds is told, and what it has dropped is not" *
+          doctest::skip(!stacks_can_be_enumerated())) {
+  check_kept_then_dropped({}, stack_part::parked);
+  check_kept_then_dropped({.stack_size = 8192}, stack_part::parked);
+  check_kept_then_dropped({.layout = stack_layout::dense}, stack_part::parked);
+  check_kept_then_dropped({.layout = stack_layout::copied}, stack_part::packed);
+}
+
+TEST_CASE("of a shallow coroutine few words are told" * doctest::skip(!stacks_can_be_enumerated())) {
+  stack_pool pool;
+  hidden object;
+  auto one = holder(pool, object);
+  one.resume();
+  MESSAGE(look().words(), " words");
+  CHECK(look().words() <= 60);
+}
+
+TEST_CASE("a hibernated stack is told where its frames are" * doctest::skip(!stacks_can_be_enumerated())) {
+  hidden object;
+  stack_pool pool({.protection = guard::required});
+  auto one = holder(pool, object);
+  one.resume();
+  REQUIRE(hibernate(one));
+  CHECK(look().holds(object, stack_part::packed) == 1);
+  one.resume();
+  CHECK(look().holds(object) == 0);
+}
+
+TEST_CASE("what a coroutine was made with, and what it returns, is told" * doctest::skip(!stacks_can_be_enumerated())) {
+  hidden made_with, returned;
+  stack_pool pool;
+  auto unbegun = coroutine<int()>(pool, [kept = made_with.get()](auto&) -> int { return kept != nullptr; });
+  coroutine<char*()> ended(pool, [&](auto&) -> char* { return returned.get(); });
+  ended.resume();
+  const told_ranges told = look();
+  CHECK(told.holds(made_with) == 1);
+  CHECK(told.holds(returned, stack_part::finished) <= 1);  // resume() has given it already
+}
+
+TEST_CASE("the data of the user is told" * doctest::skip(!stacks_can_be_enumerated())) {
+  hidden object;
+  coroutine<void()> one({.user_data = object.get()}, [](auto& self) { self.yield(); });
+  CHECK(look().holds(object) == 1);
+  one.resume();
+  CHECK(look().holds(object) == 1);
+}
+
+TEST_CASE("both stacks of a call on another one are told" * doctest::skip(!stacks_can_be_enumerated())) {
+  hidden outside, inside, deeper;
+  stack_pool pool, other({.stack_size = 131'072});
+  coroutine<void()> one(pool, [&](auto& self) {
+    hold(outside, [&] {
+      auto first = other.acquire(), second = other.acquire();
+      call_on_stack(*first, [&] {
+        hold(inside, [&] { call_on_stack(*second, [&] { hold(deeper, [&] { self.yield(); }); }); });
+        self.yield();
+      });
+      other.release(*first);
+      other.release(*second);
+    });
+    self.yield();
+  });
+  one.resume();
+  told_ranges told = look();
+  CHECK(told.unknown == 0);
+  CHECK(told.count(stack_part::parked) == 3);
+  CHECK(told.holds(outside) == 1);
+  CHECK(told.holds(inside) == 1);
+  CHECK(told.holds(deeper) == 1);
+  one.resume();
+  told = look();
+  CHECK(told.holds(outside) == 1);
+  CHECK(told.holds(inside) == 0);
+  CHECK(told.holds(deeper) == 0);
+  one.resume();
+  CHECK(look().holds(outside) == 0);
+}
+
+TEST_CASE("those who have resumed a coroutine are told, from where they did" *
+          doctest::skip(!stacks_can_be_enumerated())) {
+  hidden native, middle, stale;
+  stack_pool pool;
+  coroutine<void()> inner(pool, [&](auto& self) {
+    for (;;) self.yield();
+  });
+  told_ranges told;
+  coroutine<void()> outer(pool, [&](auto& self) {
+    coroutine<void()> looks(pool, [&](auto&) { told = look(); });
+    hold(stale, [&] { inner.resume(); });
+    hold(middle, [&] { looks.resume(); });
+    self.yield();
+  });
+  hold(native, [&] { outer.resume(); });
+  CHECK(told.unknown == 0);
+  CHECK(told.holds(middle) == 1);
+  CHECK(told.holds(native) == 1);
+  CHECK(told.holds(stale) == 0);
+}
+
+TEST_CASE("a coroutine that was resumed in a call on another stack leads on to its resumer" *
+          doctest::skip(!stacks_can_be_enumerated())) {
+  hidden native, below, called;
+  stack_pool pool, other({.stack_size = 131'072});
+  told_ranges told;
+  coroutine<void()> outer(pool, [&](auto& self) {
+    coroutine<void()> looks(pool, [&](auto&) { told = look(); });
+    auto stack = other.acquire();
+    hold(below, [&] { call_on_stack(*stack, [&] { hold(called, [&] { looks.resume(); }); }); });
+    other.release(*stack);
+    self.yield();
+  });
+  hold(native, [&] { outer.resume(); });
+  CHECK(told.unknown == 0);
+  CHECK(told.holds(native) == 1);
+  CHECK(told.holds(below) == 1);
+  CHECK(told.holds(called) == 1);
+}
+
+TEST_CASE("another thread's coroutines are told" * doctest::skip(!stacks_can_be_enumerated())) {
+  hidden object;
+  told_ranges told;
+  std::thread([&] {
+    stack_pool pool;
+    auto one = holder(pool, object);
+    one.resume();
+    std::thread([&] { told = look(); }).join();
+    CHECK(told.holds(object) == 1);
+  }).join();
+}
+
+TEST_CASE("where the roots of a stack end is known by its stack pointer" * doctest::skip(!stacks_can_be_enumerated())) {
+  int local = 0;
+  CHECK(limit_of(&local) == nullptr);
+  const void* limit = nullptr;
+  const void* inside = nullptr;
+  coroutine<void()> one([&](auto&) {
+    int mine = 0;
+    inside = &mine;
+    limit = limit_of(&mine);
+  });
+  one.resume();
+  CHECK(limit > inside);
+  CHECK(static_cast<const std::byte*>(limit) - static_cast<const std::byte*>(inside) < 2000);
+}
