@@ -138,11 +138,12 @@ class Jobs(unittest.TestCase):
     def test_a_page_takes_as_many_workers_as_there_are_cores(self):
         system = catalogue.systems(["raw-epoll"])[0]
         system.command = ["raw-epoll"]
-        for cores, workers in (([0], [1]), ([2, 1, 0], [1, 2]), (range(32), [1, 2, 4, 8, 16, 32])):
+        one = {("raw-epoll", "net_workers", 2): "needs 2 cores"}
+        for cores, workers, skipped in (([0], [1], one), ([2, 1, 0], [1, 2], {}), (range(32), [1, 2, 4, 8, 16, 32], {})):
             with unittest.mock.patch.object(os, "sched_getaffinity", return_value=set(cores)):
                 made = measure.Measurement(catalogue.pages(["net"]), [system], "default")
             self.assertEqual([job.size["n"] for job in made.jobs if job.group["workload"] == "net_workers"], workers)
-            self.assertEqual(made.skipped, {})
+            self.assertEqual(made.skipped, skipped)
 
 
 class Repetitions(unittest.TestCase):
