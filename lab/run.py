@@ -76,6 +76,8 @@ def main():
     mode = "full" if options.full else "smoke" if options.smoke else "default"
     measurement = Measurement(pages, systems, mode, options.runs)
     measurement.net_load = builders.net_load(build)
+    if options.full:
+        print(report.expected(measurement, build / "report.json"), file=sys.stderr, flush=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)   # either keeps what was measured until then
     run = report.gather(measurement, skipped, build, shlex.join(["./dev", "lab", *sys.argv[1:]]))
     report.write(run, build / "report.json")

@@ -12,7 +12,7 @@ import unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from labkit import catalogue, compare, headline, report, standing, terminal, webpage  # noqa: E402 (the path comes first)
+from labkit import catalogue, compare, headline, measure, report, standing, terminal, webpage  # noqa: E402 (the path comes first)
 import sample_report  # noqa: E402
 
 
@@ -27,6 +27,30 @@ def run_of(medians, workload="round_trip", page="switch", n=1, **more):
 def standings(medians, **more):
     return [(one.mine["system"], one.peer["system"], round(one.ratio, 3))
             for one in standing.standings(report.Report([run_of(medians, **more)]))]
+
+
+class Expected(unittest.TestCase):
+    """How long a full run says that it will take."""
+
+    def told(self, last):
+        page = catalogue.Page("p", {"title": "", "about": "", "groups": [
+            {"workload": "w", "sizes": [{"n": 1, "stack": 1}], "full": [{"n": 2, "stack": 1}], "metrics": [{"id": "w", "unit": "ns"}]}]})
+        system = catalogue.System({"id": "x", "kind": "floor", "what": "", "workloads": ["w"]}, catalogue.LAB)
+        system.command = ["subject"]
+        with tempfile.TemporaryDirectory() as folder:
+            before = pathlib.Path(folder, "report.json")
+            if last:
+                before.write_text(json.dumps(last))
+            return report.expected(measure.Measurement([page], [system], "full"), before)
+
+    def test_it_is_what_the_last_run_of_its_kind_took(self):
+        last = run_of({"hocket-fiber": 1}, mode="full", seconds=600, programs=10)
+        self.assertEqual(self.told(last), "6 calls of programs; they take about 6 minutes (by the run of 2001-02-03)")
+
+    def test_another_kind_of_run_and_one_that_was_cut_short_tell_nothing(self):
+        for last in (None, run_of({}, seconds=600, programs=10), run_of({}, mode="full", seconds=6, programs=10, **{"cut short": "x"}),
+                     run_of({}, mode="full")):
+            self.assertRegex(self.told(last), "^6 calls of programs; they take about 1 minute .by a machine with two cores.$")
 
 
 class Standing(unittest.TestCase):

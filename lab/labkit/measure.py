@@ -111,7 +111,7 @@ class Measurement:
         self.pages = pages
         self.mode = mode
         self.settings = SETTINGS[mode]
-        self._asked = runs
+        self.asked = runs
         self.runs = max((runs_of(group, mode, runs) for page in pages for group in page.groups), default=1)
         self.deadline = None if runs or not self.settings.deadline else max(
             self.settings.deadline, *(page.seconds for page in pages), 0)
@@ -164,7 +164,7 @@ class Measurement:
                 self.cut_short = TIME_UP
                 return
             for i, job in enumerate(in_turn(self.jobs, run, self.runs)):
-                if run >= runs_of(job.group, self.mode, self._asked):
+                if run >= runs_of(job.group, self.mode, self.asked):
                     continue
                 if self.deadline and run and time.monotonic() - begin > self.deadline:
                     self.cut_short = TIME_UP

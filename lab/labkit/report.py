@@ -3,9 +3,10 @@ import datetime
 import json
 
 from . import catalogue, compare, documents, machine
+from .measure import runs_of
 
 # What a run says beside its rows; a report.json that was written before it had all of them still renders.
-LACKING = {"mode": "default", "seconds": 0, "cores": 1, "cut short": None, "skipped systems": {}, "skipped": [], "failed": [],
+LACKING = {"mode": "default", "seconds": 0, "programs": 0, "cores": 1, "cut short": None, "skipped systems": {}, "skipped": [], "failed": [],
            "fewer": [], "not to be had": []}
 
 
@@ -14,11 +15,31 @@ def gather(measurement, skipped_systems, build, command):
     about = {"command": command, "date": datetime.date.today().isoformat(), "mode": measurement.mode,
              "machine": machine.describe(build, measurement.cores[0]), "cores": len(measurement.cores)}
     seconds = measurement.run()
-    return {**about, "seconds": round(seconds), "cut short": measurement.cut_short,
+    return {**about, "seconds": round(seconds), "programs": calls(measurement), "cut short": measurement.cut_short,
             "pages": [page.name for page in measurement.pages], "skipped systems": skipped_systems,
             "skipped": told(measurement.skipped), "failed": told(measurement.failed), "fewer": measurement.remarks,
             "not to be had": [dict(zip(("workload", "system", "n"), cell)) for cell in sorted(measurement.absent)],
             "rows": measurement.results()}
+
+
+def calls(measurement):
+    """How often it calls a program."""
+    return sum(runs_of(job.group, measurement.mode, measurement.asked) for job in measurement.jobs)
+
+
+SECONDS_EACH = 0.7   # that a program of a full run takes on a guest with two cores, where there was no such run before
+
+
+def expected(measurement, before):
+    """How long it will take, by the last run of its kind here, if there was one."""
+    each, source = SECONDS_EACH, "by a machine with two cores"
+    if before.exists():
+        last = read(before)
+        if last["mode"] == measurement.mode and last["programs"] and not last["cut short"]:
+            each, source = last["seconds"] / last["programs"], f"by the run of {last['date']}"
+    count = calls(measurement)
+    minutes = max(1, round(count * each / 60))
+    return f"{count:,} calls of programs; they take about {minutes:,} minute{'s' if minutes > 1 else ''} ({source})"
 
 
 def told(reasons):
