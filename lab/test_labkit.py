@@ -70,8 +70,30 @@ class Preloaded(unittest.TestCase):
             program.parent.mkdir()
             program.touch()
             system = catalogue.System({"id": "x", "kind": "floor", "what": "", "workloads": [], "preload": "libnone.so.7"}, catalogue.LAB)
-            with self.assertRaisesRegex(builders.Missing, "libnone.so.7 is not installed"):
+            with self.assertRaisesRegex(builders.Missing, "libnone.so.7 is not installed: `.+`"):
                 builders.CMake.command(pathlib.Path(folder), system)
+
+
+class Missing(unittest.TestCase):
+    """What is not there is named with the command that brings it."""
+
+    def reason(self, name, **environment):
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.dict(os.environ, environment):
+            for cached in (builders.go_program, builders.cargo_program, builders.java_program):
+                cached.cache_clear()
+            (system,) = catalogue.systems([name])
+            return builders.prepare([system], pathlib.Path(folder))[name]
+
+    def test_a_library(self):
+        self.assertRegex(self.reason("onetbb"), "oneTBB is not installed: `apt-get install libtbb-dev`")
+
+    def test_a_compiler_of_another_language(self):
+        nothing = {"PATH": "/nowhere", "HOME": "/nowhere"}
+        for name, said in (("go", "go is not installed: `apt-get install golang-go`"), ("rust-may", "cargo is not installed: .*rustup"),
+                           ("rust-tokio", "cargo is not installed: .*rustup")):
+            self.assertRegex(self.reason(name, **nothing), said)
+        with unittest.mock.patch.object(builders, "java_homes", list):
+            self.assertRegex(self.reason("java-virtual"), "no Java .*: `./dev setup`")
 
 
 class Recipes(unittest.TestCase):
@@ -127,7 +149,7 @@ class Crates(unittest.TestCase):
 
     def test_what_is_missing_is_skipped_where_nothing_may_be_installed(self):
         skipped, builds, printed = self.build(False, "1")
-        self.assertEqual(set(skipped.values()), {"its crates are not here"})
+        self.assertEqual(set(skipped.values()), {"its crates are not here: run it without --no-install, or `cargo fetch` in its folder"})
         self.assertEqual((builds, printed), ([], ""))
 
 

@@ -71,12 +71,18 @@ def build_hocket(source, build, systems):
     in_turn(build, compile_targets(build, sorted(wanted)))
 
 
+def remedy(folder):
+    """The command that brings what the systems of a folder need."""
+    packages = [package.name for found in install.read_packages(folder / "packages.txt", "lab").values() for package in found]
+    return f"`apt-get install {' '.join(packages)}`" if packages else "`./dev setup`"
+
+
 def preloaded(system):
     if not system.preload:
         return []
     found = sorted(glob.glob(f"/usr/lib/*/{system.preload}") + glob.glob(f"/usr/local/lib/{system.preload}"))
     if not found:
-        raise Missing(f"{system.preload} is not installed")
+        raise Missing(f"{system.preload} is not installed: {remedy(system.folder)}")
     return ["env", f"LD_PRELOAD={found[0]}"]
 
 
@@ -87,7 +93,7 @@ class CMake:
     def command(build, system):
         program = build / "subjects" / (system.program or system.id)
         if not program.exists():
-            raise Missing(f"{system.needs} is not installed" if system.needs else "not built")
+            raise Missing(f"{system.needs} is not installed: {remedy(system.folder)}" if system.needs else "not built")
         return preloaded(system) + [str(program)] + ([system.id] if system.program else [])   # one program may have several systems
 
     @staticmethod
@@ -105,7 +111,7 @@ def net_load(build):
 def go_program(build, folder):
     compiler = shutil.which("go")
     if not compiler:
-        raise Missing("go is not installed")
+        raise Missing("go is not installed: `apt-get install golang-go`, or a newer one in the PATH")
     program = build / "subjects" / f"{folder.name}-subject"
     quietly([compiler, "build", "-o", str(program), "."], cwd=folder,
             env={**os.environ, "GOTOOLCHAIN": "local", "GOPROXY": "off", "GOFLAGS": "-mod=readonly"})
@@ -138,13 +144,13 @@ def has_crates(cargo, folder):
 def cargo_program(build, folder):
     cargo = shutil.which("cargo") or shutil.which("cargo", path=str(pathlib.Path.home() / ".cargo/bin"))
     if not cargo:
-        raise Missing("cargo is not installed")
+        raise Missing("cargo is not installed: put that of a current Rust into the PATH (https://rustup.rs)")
     target = build / folder.name
     command = [cargo, "build", "--release", "--locked", "--quiet", "--target-dir", str(target)]
     if has_crates(cargo, folder):
         command.append("--offline")
     elif install.forbidden():
-        raise Missing("its crates are not here")
+        raise Missing("its crates are not here: run it without --no-install, or `cargo fetch` in its folder")
     else:
         crates = ", ".join(f"{name} {version}" for name, version in crates_of(folder).items())
         print(f"fetching what is missing of these crates: {crates}", file=sys.stderr, flush=True)
@@ -185,7 +191,7 @@ def newest(homes, program):
 def java_runtime(at_least=21):
     version, home = newest(java_homes(), "java")
     if version < at_least:
-        raise Missing(f"no Java of version {at_least} or newer (found {version or 'none'})")
+        raise Missing(f"no Java of version {at_least} or newer (found {version or 'none'}): `./dev setup`, or JAVA_HOME")
     return home
 
 
@@ -194,7 +200,7 @@ def java_program(build, folder):
     home = java_runtime()
     version, compiler = newest(java_homes(), "javac")
     if version < 17:
-        raise Missing(f"no Java compiler of version 17 or newer (found {version or 'none'})")
+        raise Missing(f"no Java compiler of version 17 or newer (found {version or 'none'}): {remedy(folder)}")
     classes = build / "subjects" / folder.name
     sources = sorted(map(str, folder.glob("*.java")))
     quietly([str(compiler / "javac"), "--release", "17", "-d", str(classes), *sources])
