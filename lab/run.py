@@ -67,11 +67,11 @@ def main():
     if options.against is not None:
         return against.run(options.against, options.page, options.systems, options.runs)
     pages = catalogue.pages(["all"] if options.smoke and not options.page else options.page)
-    systems = catalogue.systems(options.systems)
+    systems = catalogue.of_pages(catalogue.systems(options.systems), pages)
     build = (options.build or builders.ROOT / "build/lab").resolve()
     print(f"building the subjects in {build}", file=sys.stderr, flush=True)
     if not options.build:
-        builders.build_cpp(build)
+        builders.build_cpp(build, systems)
     skipped = builders.prepare(systems, build)
     mode = "full" if options.full else "smoke" if options.smoke else "default"
     measurement = Measurement(pages, systems, mode, options.runs)

@@ -96,6 +96,18 @@ class Missing(unittest.TestCase):
             self.assertRegex(self.reason("java-virtual"), "no Java .*: `./dev setup`")
 
 
+class Wanted(unittest.TestCase):
+    def test_only_what_the_pages_measure_is_built(self):
+        names = {system.id for system in catalogue.of_pages(catalogue.systems(), catalogue.pages(["manager"]))}
+        self.assertTrue({"hocket-managed-task", "go-registry"} <= names)
+        self.assertFalse({"hocket-coroutine", "lua-coroutine", "raw-epoll"} & names)
+
+    def test_a_program_that_cannot_be_built_here_is_no_target(self):
+        listed = "lab_hocket-task: phony\nlab_net-load: phony\nlab_hocket-task-clang: phony\nall: phony\n"
+        with unittest.mock.patch.object(builders, "quietly", return_value=listed):
+            self.assertEqual(builders.programs("build", catalogue.systems(["hocket-task", "onetbb"])), ["lab_hocket-task", "lab_net-load"])
+
+
 class Recipes(unittest.TestCase):
     def test_every_folder_of_subjects_is_a_peer_with_one_recipe(self):
         folders = [folder for folder in (catalogue.LAB / "subjects").iterdir() if folder.is_dir()]

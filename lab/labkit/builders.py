@@ -54,21 +54,27 @@ def in_turn(build, *commands):
                 raise SystemExit(f"{tail}\nlab: the build failed; all of it is in {log}")
 
 
-def build_cpp(build):
-    """hocket and the C++ subjects."""
-    in_turn(build, configure(ROOT, build, *RELEASE, "-DHOCKET_TESTS=OFF"), compile_targets(build, ["lab_subjects"]))
+def programs(build, systems):
+    """The targets of these systems' programs, and of the load of the page `net`, which the tree can build here."""
+    known = quietly(["cmake", "--build", str(build), "--target", "help"])
+    known = set(re.findall(r"\b(lab_[\w-]+)\b(?=:|$)", known, re.MULTILINE))
+    return sorted(known & {f"lab_{net.LOAD}", *(f"lab_{system.program or system.id}" for system in systems)})
+
+
+def build_cpp(build, systems):
+    """hocket, and the C++ subjects of these systems."""
+    in_turn(build, configure(ROOT, build, *RELEASE, "-DHOCKET_TESTS=OFF"))
+    in_turn(build, compile_targets(build, programs(build, systems)))
 
 
 def build_hocket(source, build, systems):
     """These of hocket's subjects, of a source tree, and the program that counts instructions, where that can be."""
     in_turn(build, configure(source, build, *RELEASE, "-DHOCKET_TESTS=ON"))
-    known = set(re.findall(r"\b(lab_hocket-[\w-]+|lab_net-load|counts)\b(?=:|$)", quietly(
-        ["cmake", "--build", str(build), "--target", "help"]), re.MULTILINE))
-    besides = {"counts", f"lab_{net.LOAD}"}
-    wanted = known & {*besides, *(f"lab_{system.program or system.id}" for system in systems)}
-    if not wanted - besides:
+    wanted = programs(build, systems)
+    if wanted in ([], [f"lab_{net.LOAD}"]):
         raise SystemExit(f"lab: {source} has none of these subjects")
-    in_turn(build, compile_targets(build, sorted(wanted)))
+    can_count = "counts:" in quietly(["cmake", "--build", str(build), "--target", "help"])
+    in_turn(build, compile_targets(build, wanted + ["counts"] * can_count))
 
 
 def remedy(folder):

@@ -59,6 +59,12 @@ def more_workers(group):
     return [{**last, "n": n, "cores": n} for n in WORKERS if last["n"] < n <= available]
 
 
+def of_pages(systems, pages):
+    """Those of the systems that one of the pages measures."""
+    workloads = {group["workload"] for page in pages for group in page.groups}
+    return [system for system in systems if workloads & set(system.workloads)]
+
+
 class Page:
     def __init__(self, name, entry):
         self.name = name
