@@ -74,7 +74,8 @@ def patterns_table(measured):
     names = sorted({name for _, wrong in tried for name in wrong})
     rows = [[name, ", ".join(compiler.id for compiler, wrong in tried if name in wrong)] for name in names]
     clean = [compiler.id for compiler, wrong in tried if not wrong]
-    return table(["an await that is miscompiled at -O2", "by"], rows) + f"\n\nNone is miscompiled by: {', '.join(clean)}."
+    text = table(["an await that is miscompiled at -O2", "by"], rows)
+    return text + (f"\n\nNone is miscompiled by: {', '.join(clean)}." if clean else "")
 
 
 def ir_table(rows):
@@ -117,8 +118,8 @@ def render(measured, skipped, ir, cost, date):
     architectures = {compiler.target for compiler, _ in measured}
     text = f"""# Portability
 `./dev lab portability` wrote this page on {date}. It tries {len(measured)} compilers for {len(architectures)} architectures on: {machine.cpu()},
-{os.cpu_count()} cores, {platform.system()} {platform.release()}. Programs of another machine are emulated; all of them are
-tests of what is right, and no measure of speed.
+{os.cpu_count()} cores, {platform.system()} {platform.release()}. Programs of another machine are emulated: what they print counts, and no speed is
+measured there.
 
 {compilers_table(measured)}
 

@@ -1,6 +1,7 @@
 #include <hocket/base/detail/valgrind.hpp>
 
-#if __has_include(<valgrind/valgrind.h>)
+// Its requests are assembly, which a portable build has none of.
+#if __has_include(<valgrind/valgrind.h>) && !HOCKET_PORTABLE
 #pragma GCC diagnostic ignored "-Wold-style-cast"
 #pragma GCC diagnostic ignored "-Wconversion"
 #include <valgrind/memcheck.h>
