@@ -251,9 +251,9 @@ def prepare(systems, build):
     skipped, failed = {}, {}
     for system in systems:
         try:
+            recipe = recipe_of(system.folder)
             if system.folder in failed:
                 raise failed[system.folder]
-            recipe = recipe_of(system.folder)
             system.command = recipe.command(build, system)
         except Missing as reason:
             if recipe is not CMake:   # its folder is one program

@@ -1,3 +1,4 @@
+#include <hocket/base/detail/signal_fence.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/context/detail/switch.hpp>
 #include <hocket/fiber/await.hpp>
@@ -48,8 +49,10 @@ void call_on(const stack_ref& stack, void (*run)(void* body), void* body) {
                   run,
                   body,
                   call_annotation(fiber ? &fiber->annotation : nullptr, stack.low, stack.size())};
-  void* record = machine::prepare(stack.top, &enter_call, &call, stack.size());
+  // Below the top, so that its stack pointer is on the stack from the first instruction on.
+  void* record = machine::prepare(stack.top - 16, &enter_call, &call, stack.size() - 16);
   call.annotation.before_call();
+  signal_fence();  // who enumerates stacks finds a whole one
   calls = &call.here;
   static_cast<void>(machine::switch_to(record, nullptr));
   calls = call.here.outer;

@@ -14,9 +14,10 @@
 // (control_block.hpp), and the chain leads down to the thread's own stack. If such a place is on our stack, we are
 // parked there. If the chain has nothing, the depth is unknown.
 //
-// The thread's own stack is known in the same way: from the chain, from fiber_thread::worker (who resumes scheduled
-// fibers) and from its own call_on_stack. The last two may be of the activation before, while the new one is in a
-// register still: of all these and of the registers the lowest counts that lies on the stack.
+// The thread's own stack, and those that it has called itself, are known in the same way: from the chain, in which a
+// scheduled fiber's resumer is the thread's (fiber_thread::worker), and from its call_on_stack. These two may be of the
+// activation before, while the new one is in a register still: of all that lies on the stack, the registers included,
+// the lowest counts.
 #include <hocket/context/detail/switch.hpp>
 #include <hocket/fiber/detail/called_stack.hpp>
 #include <hocket/fiber/detail/control_block.hpp>
@@ -25,6 +26,8 @@
 #include <hocket/fiber/enumeration.hpp>
 #include <hocket/stack/detail/cells.hpp>
 #include <hocket/stack/detail/stack_image.hpp>
+
+#include "fiber/entry.hpp"
 
 #include <algorithm>
 
@@ -36,7 +39,10 @@ namespace {
 
 using bytes = const std::byte*;
 
-bool is_fiber(const control_block& block) noexcept { return block.header.kind == coroutine_kind::fiber; }
+// Whoever has acquired a stack may keep something of its own in the cell: then its second word is no entry stub.
+bool is_fiber(const control_block& block) noexcept {
+  return block.header.kind == coroutine_kind::fiber && block.head.destroy == raw_entry_points.destroy;
+}
 
 bool is_on(const stack_ref& stack, bytes address) noexcept { return address >= stack.low && address < stack.top; }
 
@@ -65,11 +71,12 @@ control_block* fiber_at(bytes address) noexcept {
   return caller_of_stack_at(address);
 }
 
-// Where the stack is parked, or a little below, from which the raw coroutine `block` was resumed. Null: it is no raw
-// one.
-bytes resumer_of(const control_block& block) noexcept {
-  if (block.header.flags & fiber_flag::scheduled) return nullptr;
-  return reinterpret_cast<bytes>(block.header.continuation.next) - machine::deepest_record;
+// Where the stack is parked, or a little below, from which `block` was resumed that runs on the thread: a raw coroutine
+// knows it itself, a scheduled fiber's thread does. Null: nobody knows.
+bytes resumer_of(const control_block& block, const stopped_thread& thread) noexcept {
+  if (!(block.header.flags & fiber_flag::scheduled))
+    return reinterpret_cast<bytes>(block.header.continuation.next) - machine::deepest_record;
+  return thread.fibers ? static_cast<bytes>(static_cast<const fiber_thread*>(thread.fibers)->worker) : nullptr;
 }
 
 class enumeration {
@@ -88,6 +95,8 @@ class enumeration {
   }
 
  private:
+  static constexpr std::size_t longest_chain = 1'000'000;  // what is stored may be of the activation before: no circle
+
   void tell(bytes low, bytes high, stack_part part) noexcept {
     if (low < high) visit_(with_, {low, high, part});
   }
@@ -105,32 +114,39 @@ class enumeration {
 
   void fiber(control_block& block, const stack_ref& stack) noexcept {
     const auto at = static_cast<bytes>(block.record);
-    if (block.finished()) return finished(stack);
+    if (block.finished()) return finished(block, stack);
     if (!at) return without_record(stack);
-    if (is_on(stack, at)) return tell(at - machine::kept_below_record, limit(stack), stack_part::parked);
+    if (is_on(stack, at)) return tell(at, limit(stack), stack_part::parked);
     if (!is_on_any_stack(reinterpret_cast<std::uintptr_t>(at)))
       return packed(stack, *static_cast<stack_image*>(block.record));
     in_calls(stack, at, fiber_record::on(stack).calls);
   }
 
-  void finished(const stack_ref& stack) noexcept {
+  // On a copied stack it may have been packed afterwards.
+  void finished(const control_block& block, const stack_ref& stack) noexcept {
+    if (block.record) return whole_image(*static_cast<stack_image*>(block.record), stack_part::finished);
     tell(fiber_record::on(stack).base(), limit(stack), stack_part::finished);
   }
 
-  // The image ends with the fiber's record. In a copied stack's the fiber may wait in a call, whose stack stays.
+  // The image ends with the fiber's record, whose first words are told.
+  static const fiber_record& record_in(stack_image& image) noexcept {
+    return *static_cast<const fiber_record*>(image.find(image.top() - sizeof(fiber_record)));
+  }
+  void whole_image(stack_image& image, stack_part part) noexcept {
+    tell(static_cast<bytes>(image.find(image.from())), reinterpret_cast<bytes>(&record_in(image).calls), part);
+  }
+
+  // In a copied stack's the fiber may wait in a call, whose stack stays.
   void packed(const stack_ref& stack, stack_image& image) noexcept {
-    const auto begin = static_cast<bytes>(image.find(image.from()));
-    const auto& record = *reinterpret_cast<const fiber_record*>(begin + image.size() - sizeof(fiber_record));
-    tell(begin, reinterpret_cast<bytes>(&record.calls), stack_part::packed);
-    if (!record.calls) return;
+    whole_image(image, stack_part::packed);
     const auto at = static_cast<bytes>(image.record);
-    if (!is_on(stack, at)) called(at, record.calls, image);
+    if (record_in(image).calls && !is_on(stack, at)) called(at, record_in(image).calls, image);
   }
   // Below the image's part: only the called stacks themselves.
   void called(bytes at, const called_stack* call, stack_image& image) noexcept {
     while (call) {
       call = static_cast<const called_stack*>(in_image(call, image));
-      tell(at - machine::kept_below_record, call->stack.top, stack_part::parked);
+      tell(at, call->stack.top, stack_part::parked);
       at = static_cast<bytes>(call->left);
       call = call->outer;
     }
@@ -144,10 +160,10 @@ class enumeration {
   // From the innermost called stack, which goes on at `at`, outward to the fiber's own.
   void in_calls(const stack_ref& stack, bytes at, const called_stack* call) noexcept {
     for (; call; call = call->outer) {
-      tell(at - machine::kept_below_record, call->stack.top, stack_part::parked);
+      tell(at, call->stack.top, stack_part::parked);
       at = static_cast<bytes>(call->left);
     }
-    tell(at - machine::kept_below_record, limit(stack), stack_part::parked);
+    tell(at, limit(stack), stack_part::parked);
   }
 
   void without_record(const stack_ref& stack) noexcept {
@@ -170,7 +186,7 @@ class enumeration {
       const bytes high = at->outer ? below.top : limit(stack);
       const auto left = static_cast<bytes>(at->left);
       if (!left) ++unknown_;
-      tell(left ? left - machine::kept_below_record : below.low, high, left ? stack_part::parked : stack_part::unknown);
+      tell(left ? left : below.low, high, left ? stack_part::parked : stack_part::unknown);
     }
   }
 
@@ -182,8 +198,11 @@ class enumeration {
   // From where something was resumed that runs; null: nothing was.
   bytes parked_at(const stack_ref& stack) const noexcept {
     bytes lowest = nullptr;
-    for (const stopped_thread& one : threads_)
-      along_chain(one, [&](bytes at) { note(lowest, at, stack.low, stack.top); });
+    for (const stopped_thread& one : threads_) {
+      bool is_in_chain = false;
+      along_chain(one, [&](bytes at) { is_in_chain = is_in_chain || is_on(stack, at); });
+      if (is_in_chain) note(lowest, lowest_on(one, stack.low, stack.top), stack.low, stack.top);
+    }
     return lowest;
   }
 
@@ -191,33 +210,44 @@ class enumeration {
     if (candidate >= low && candidate < high && (!lowest || candidate < lowest)) lowest = candidate;
   }
 
+  // The lowest place in [low, high) from which the thread may have gone elsewhere; null: there is none.
+  static bytes lowest_on(const stopped_thread& thread, bytes low, bytes high) noexcept {
+    bytes lowest = nullptr;
+    along_chain(thread, [&](bytes place) { note(lowest, place, low, high); });
+    for (const called_stack* call = calls_of(thread); call; call = call->outer)
+      note(lowest, static_cast<bytes>(call->left), low, high);
+    for (const std::uintptr_t word : thread.registers) note(lowest, reinterpret_cast<bytes>(word), low, high);
+    return lowest;
+  }
+
+  static const called_stack* calls_of(const stopped_thread& thread) noexcept {
+    return thread.fibers ? static_cast<const fiber_thread*>(thread.fibers)->calls : nullptr;
+  }
+
   // The places from where coroutines were resumed, from the one that the thread runs outward.
   template <class F>
   static void along_chain(const stopped_thread& thread, F&& f) noexcept {
     const control_block* running = fiber_at(static_cast<bytes>(thread.stack_pointer));
-    while (running) {
-      const bytes at = resumer_of(*running);
+    for (std::size_t i = 0; running && i < longest_chain; ++i) {
+      const bytes at = resumer_of(*running, thread);
       if (!at) return;
       f(at);
       running = fiber_at(at + machine::deepest_record);
     }
   }
 
-  // A thread's own, while it runs a fiber.
+  // A thread's own stack, and those that it has called while no fiber ran, if it is stopped elsewhere.
   void own_stack(const stopped_thread& thread) noexcept {
+    for (const called_stack* call = calls_of(thread); call; call = call->outer)
+      if (!is_stopped_on(call->stack)) left_by(thread, call->stack.low, call->stack.top);
     const auto low = static_cast<bytes>(thread.stack_low), base = static_cast<bytes>(thread.stack_base);
     const auto at = static_cast<bytes>(thread.stack_pointer);
-    if (at >= low && at < base) return;
-    bytes lowest = nullptr;
-    along_chain(thread, [&](bytes place) { note(lowest, place, low, base); });
-    if (const auto* const fibers = static_cast<const fiber_thread*>(thread.fibers)) {
-      note(lowest, static_cast<bytes>(fibers->worker), low, base);
-      for (const called_stack* call = fibers->calls; call; call = call->outer)
-        note(lowest, static_cast<bytes>(call->left), low, base);
-    }
-    for (const std::uintptr_t word : thread.registers) note(lowest, reinterpret_cast<bytes>(word), low, base);
-    if (!lowest) ++unknown_;
-    else tell(lowest - machine::kept_below_record, base, stack_part::parked);
+    if (at < low || at >= base) left_by(thread, low, base);
+  }
+  void left_by(const stopped_thread& thread, bytes low, bytes high) noexcept {
+    const bytes at = lowest_on(thread, low, high);
+    if (!at) ++unknown_;
+    tell(at ? at : low, high, at ? stack_part::parked : stack_part::unknown);
   }
 
   std::span<const stopped_thread> threads_;
@@ -247,7 +277,8 @@ const void* limit_of(const void* stack_pointer) noexcept {
 }
 
 bool stacks_can_be_enumerated() noexcept {
-  return !detail::machine::fibers_are_threads && detail::sanitizer != detail::sanitizer_kind::asan;
+  return !detail::machine::fibers_are_threads && detail::machine::kept_below_record == 0 &&
+         detail::sanitizer != detail::sanitizer_kind::asan;
 }
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -98,7 +98,9 @@ class stack_slab {
   void* cell_at(std::uintptr_t address) const noexcept;
   // The stacks that were lent at least once are those before it; for those who read all cells while nobody runs.
   std::size_t lent() const noexcept { return made(); }
-  void* cell(std::size_t index) noexcept { return reinterpret_cast<std::byte*>(this) + (head_cells + index) * cell_size; }
+  void* cell(std::size_t index) noexcept {
+    return reinterpret_cast<std::byte*>(this) + (head_cells + index) * cell_size;
+  }
   bool is_shared() const noexcept { return geometry_.shared; }
   // The first stack with pages at or after `index`, for those who count pages: count() if there is none.
   std::size_t next_made(std::size_t index) const noexcept;

@@ -14,14 +14,16 @@
 // with its user_data and the list of its fiber-local values; the frames that were packed elsewhere (hibernated and
 // copied stacks); every stack that it has called (call_on_stack); and what it was made with and has returned, which
 // lies on its stack before it begins and after it ends. Of each stopped thread that runs a fiber: its own stack, from
-// where it resumed that fiber. The stack that a thread is stopped on is told by its stack pointer, and not here: scan
-// it from there, together with the thread's registers, up to limit_of(stack pointer).
+// where it resumed that fiber, and the stacks that it has called itself. The stack that a thread is stopped on is told
+// by its stack pointer, and not here: scan it from there (on x86-64 from 128 bytes below, which belong to a leaf
+// function), together with the thread's registers, up to limit_of(stack pointer).
 //
 // Unknown depth. Between a switch and the store of where the fiber goes on, one instruction or a few later, only a
 // register knows that. A thread that is stopped there leaves a stack of unknown depth: all of it is told, and counted.
 //
-// What is not told: objects in memory that hocket takes from the heap, such as the frames of tasks, items of channels
-// and the arguments of fibers that have not begun (base/memory_source.hpp puts these where a collector sees them).
+// What is not told: what is in memory that hocket takes from the heap, such as the frames of tasks, the waits of fibers
+// whose stacks move, items of channels, fiber-local values and the arguments of fibers that have not begun; and stacks
+// of call_on_stack that are from no depot.
 //
 // Conditions. All threads that run fibers, or resume coroutines, are stopped, and are in `threads`, the calling one
 // with its own stack pointer and registers if it is one of them. A thread may be stopped at any instruction. The call
@@ -29,8 +31,8 @@
 // for each stack that ever was in use, and for what is suspended; a stack of unknown depth costs a look at all threads,
 // and one from which a coroutine was resumed within a call_on_stack a look at all fibers.
 //
-// Not with the fallback `thread` (a fiber is a thread of the system there), and not with stacks that AddressSanitizer
-// moves variables away from (detect_stack_use_after_return): stacks_can_be_enumerated() is false there.
+// Not with the fallbacks `thread` and `ucontext`, and not with AddressSanitizer, which moves variables away from
+// stacks: stacks_can_be_enumerated() is false there.
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 #include <cstddef>

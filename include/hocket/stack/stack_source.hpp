@@ -41,8 +41,8 @@ class stack_source {
   // What map() returned, with its size; also if commit() has failed.
   virtual void release(void* memory, std::size_t size) noexcept = 0;
 
-  // Whole pages of a slab are about to be used. False: acquire() fails with not_enough_memory, and asks again the next
-  // time. They may be committed already.
+  // Whole pages of a slab may be used from now on: of up to 64 stacks in one go, of which some may never be. False:
+  // acquire() fails with not_enough_memory, and asks again the next time. They may be committed already.
   virtual bool commit([[maybe_unused]] void* from, [[maybe_unused]] std::size_t size) noexcept { return true; }
 
   // Whole pages whose contents are not needed. False: they were not given back, as where pages are huge.

@@ -4,11 +4,12 @@
 #include <hocket/fiber/coroutine.hpp>
 #include <hocket/fiber/hibernate.hpp>
 
+#include "support/own_stack.hpp"
 #include "support/roots.hpp"
 
+#include <cstring>
 #include <doctest/doctest.h>
 #include <memory>
-#include <pthread.h>
 #include <thread>
 #include <vector>
 
@@ -18,29 +19,6 @@ using namespace hocket_test;
 namespace {
 
 constexpr std::size_t count = 100;
-
-// The calling thread's own stack, as the system has made it.
-struct own_stack {
-  const std::byte* low;
-  const std::byte* base;
-  own_stack() {
-    pthread_attr_t attributes;
-    void* first = nullptr;
-    std::size_t size = 0;
-    REQUIRE(pthread_getattr_np(pthread_self(), &attributes) == 0);
-    REQUIRE(pthread_attr_getstack(&attributes, &first, &size) == 0);
-    pthread_attr_destroy(&attributes);
-    low = static_cast<std::byte*>(first);
-    base = low + size;
-  }
-};
-
-// A collection by this thread, where it stands.
-[[gnu::noinline]] told_ranges look() {
-  const own_stack own;
-  const stopped_thread here = this_thread(own.low, own.base);
-  return enumerate({&here, 1});
-}
 
 // Holds the object over its first yield, and not over its second.
 auto holder(stack_pool& pool, const hidden& what) {
@@ -190,6 +168,43 @@ TEST_CASE("a coroutine that was resumed in a call on another stack leads on to i
   CHECK(told.holds(native) == 1);
   CHECK(told.holds(below) == 1);
   CHECK(told.holds(called) == 1);
+}
+
+TEST_CASE("a stack that a thread has called itself is told, and the thread's own below it" *
+          doctest::skip(!stacks_can_be_enumerated())) {
+  hidden native, called;
+  stack_pool pool, other({.stack_size = 131'072});
+  told_ranges told;
+  coroutine<void()> looks(pool, [&](auto&) { told = look(); });
+  auto stack = other.acquire();
+  hold(native, [&] { call_on_stack(*stack, [&] { hold(called, [&] { looks.resume(); }); }); });
+  other.release(*stack);
+  CHECK(told.unknown == 0);
+  CHECK(told.holds(native) == 1);
+  CHECK(told.holds(called) == 1);
+}
+
+TEST_CASE("what has ended on a copied stack keeps its result, whoever came after it" *
+          doctest::skip(!stacks_can_be_enumerated())) {
+  hidden object, other;
+  stack_pool pool({.layout = stack_layout::copied});
+  std::vector<coroutine<void()>> all;
+  for (int i = 0; i < 20; ++i) {
+    all.push_back(coroutine<void()>({.pool = &pool, .user_data = object.get()}, [](auto&) {}));
+    all.back().resume();
+  }
+  CHECK(look().holds(object) == all.size());
+  auto last = holder(pool, other);
+  last.resume();
+  CHECK(look().holds(object) == all.size());
+}
+
+TEST_CASE("the owner of a stack may keep what it likes in the cell" * doctest::skip(!stacks_can_be_enumerated())) {
+  stack_pool pool;
+  auto stack = pool.acquire();
+  std::memset(stack->cell, 2, 64);
+  CHECK(look().ranges.empty());
+  pool.release(*stack);
 }
 
 TEST_CASE("another thread's coroutines are told" * doctest::skip(!stacks_can_be_enumerated())) {

@@ -34,7 +34,7 @@
 //       Goes on at `to` and forgets the caller's stack, which may be reused at once. `from` is null there.
 //   void note_stack_pointer(T*& where)
 //       Stores where the caller's frame ends now. The record of a switch that the caller then makes lies at most
-//       deepest_record below it. One store.
+//       deepest_record below it. One store; nothing in the fallbacks, whose stacks nobody enumerates.
 //   const void* thread_id()
 //       A pointer that differs between live threads, read anew at each call. A fiber is on the thread that resumed it.
 //

@@ -24,7 +24,7 @@ struct arrival {
 inline constexpr bool fibers_are_threads = false;
 inline constexpr bool keeps_rounding_mode = true;
 inline constexpr std::size_t kept_below_record = 2048;
-inline constexpr std::size_t deepest_record = 4096;
+inline constexpr std::size_t deepest_record = 0;
 inline constexpr std::size_t room_to_unwind = 8 * 1024;
 
 void* prepare(void* top, void (*entry)(void*, void*, void*), void* argument, std::size_t size) noexcept;
@@ -32,9 +32,7 @@ arrival switch_to(void* to, void* transfer) noexcept;
 inline arrival switch_to_in_caller(void* to, void* transfer) noexcept { return switch_to(to, transfer); }
 [[noreturn]] void leave(void* to, void* transfer) noexcept;
 template <class T>
-inline void note_stack_pointer(T*& where) noexcept {
-  where = static_cast<T*>(__builtin_frame_address(0));
-}
+inline void note_stack_pointer(T*&) noexcept {}
 [[gnu::noinline]] const void* thread_id() noexcept;
 
 }  // namespace machine
