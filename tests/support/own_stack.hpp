@@ -26,7 +26,7 @@ struct own_stack {
 // A collection by this thread, where it stands.
 [[gnu::noinline]] inline told_ranges look() {
   const own_stack own;
-  const stopped_thread here = this_thread(own.low, own.base);
+  const hocket::stopped_thread here = this_thread(own.low, own.base);
   return enumerate({&here, 1});
 }
 
