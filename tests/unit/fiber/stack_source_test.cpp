@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t megabyte = std::size_t{1} << 20;
 
 // Of the program itself, as in one that allocates nothing.
-alignas(stack_arena::granule) std::byte memory[4 * megabyte];
+alignas(stack_arena::granule) std::byte memory[8 * megabyte];  // guards take 64 KiB each on some architectures
 
 constexpr stack_layout layouts[] = {stack_layout::guarded, stack_layout::dense, stack_layout::copied};
 
