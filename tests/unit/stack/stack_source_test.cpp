@@ -71,7 +71,7 @@ TEST_CASE("stacks and their cells lie in the memory of the source, and all of it
 TEST_CASE("guards made by mprotect stay while stacks come and go, and are taken out of a source's memory") {
   const child_end end = end_of_child([] {
     detail::refuse_guard_markers();
-    std::vector<std::byte> memory(8 * megabyte);
+    std::vector<std::byte> memory(32 * megabyte);
     for (const stack_options& kind : kinds) {
       stack_arena arena(memory);
       live_on(arena, kind);
@@ -159,7 +159,7 @@ TEST_CASE("a depot that is told of another source gives each slab back to its ow
 }
 
 // Shared memory is not zero after MADV_DONTNEED.
-TEST_CASE("a pool that measures zeroes a source's memory by itself") {
+TEST_CASE("a pool that measures zeroes a source's memory by itself" * doctest::skip(!kernel_copies())) {
   const std::size_t size = 4 * megabyte;
   void* const memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   REQUIRE(memory != MAP_FAILED);
@@ -208,7 +208,7 @@ namespace {
 
 // A mapping on huge pages: of hugetlbfs if the machine has set some aside, else such as the kernel makes by itself.
 struct huge_memory {
-  static constexpr std::size_t size = 8 * megabyte, page = 2 * megabyte;
+  static constexpr std::size_t size = 24 * megabyte, page = 2 * megabyte;
 
   huge_memory() {
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
