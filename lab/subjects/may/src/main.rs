@@ -1,14 +1,15 @@
 //! The crate may, stackful coroutines on workers that steal, called as
 //! `subject-may <system> <workload> <workers> <stack bytes> <budget ms> <count>`; ../../harness/scheduler/scheduler.hpp
 //! says what the workloads are. ping_pong goes through two of its channels, since it has no event. There is no `yields`:
-//! a coroutine that yields until all have come keeps its worker from those that were spawned later.
+//! a coroutine that yields until all have come keeps its worker from those that were spawned later. Nor is there
+//! `timer_expire`: a hundred thousand mapped stacks with their guards are more than the system allows a process.
 
-use may::coroutine::{sleep, spawn, JoinHandle};
+use may::coroutine::{spawn, JoinHandle};
 use may::sync::mpsc;
 use std::process::exit;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 fn fail(why: &str) -> ! {
     eprintln!("{why}");
@@ -122,36 +123,6 @@ fn when_all(r: &Load) -> f64 {
     }) / count as f64
 }
 
-/// As spread in ../../harness/scheduler/scheduler.hpp.
-fn spread(i: usize, over: Duration) -> Duration {
-    let scattered = (i as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 44;
-    Duration::from_nanos((scattered * over.as_nanos() as u64) >> 20)
-}
-
-fn processor_ns() -> f64 {
-    let mut used = std::mem::MaybeUninit::<libc::rusage>::uninit();
-    let used = unsafe {
-        libc::getrusage(libc::RUSAGE_SELF, used.as_mut_ptr());
-        used.assume_init()
-    };
-    let ns = |t: libc::timeval| t.tv_sec as f64 * 1e9 + t.tv_usec as f64 * 1e3;
-    ns(used.ru_utime) + ns(used.ru_stime)
-}
-
-/// The second time, when the memory is there.
-fn timer_expire(r: &Load) -> f64 {
-    let count = r.count;
-    let each = Duration::from_micros(count as u64);
-    let sleep_all = || {
-        let all: Vec<_> = (0..count).map(|i| go(move || sleep(each + spread(i, each)))).collect();
-        all.into_iter().for_each(join);
-    };
-    sleep_all();
-    let before = processor_ns();
-    sleep_all();
-    (processor_ns() - before) / count as f64
-}
-
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     if arguments.len() != 7 {
@@ -170,7 +141,6 @@ fn main() {
         "spawn_join" => spawn_join,
         "ping_pong" => ping_pong,
         "when_all_10000" => when_all,
-        "timer_expire" => timer_expire,
         _ => fail("this subject does not know that workload"),
     };
     r.emit(measure(&r));
