@@ -24,7 +24,7 @@ def arguments():
     parser.add_argument("--page", action="append", metavar="NAME", help="what to compare; 'all' (default: the pages switch and wait; with --smoke all)")
     parser.add_argument("--systems", type=lambda s: s.split(","), metavar="A,B",
                         help="only these systems; patterns such as 'hocket-*' are allowed")
-    parser.add_argument("--runs", type=int, help="repetitions; without it, as many as fit into the time, at most 5")
+    parser.add_argument("--runs", type=int, help="repetitions; without it, as many as fit into the time, at most 9")
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--full", action="store_true", help="a million coroutines, too; takes many minutes")
     mode.add_argument("--smoke", action="store_true", help="each subject once, as short as can be")

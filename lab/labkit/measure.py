@@ -25,7 +25,7 @@ Job = collections.namedtuple("Job", "system group size")
 Settings = collections.namedtuple("Settings", "runs budget_ms deadline timeout")
 SETTINGS = {
     "smoke": Settings(runs=1, budget_ms=1, deadline=None, timeout=30),
-    "default": Settings(runs=5, budget_ms=50, deadline=200, timeout=60),
+    "default": Settings(runs=9, budget_ms=50, deadline=200, timeout=60),
     "full": Settings(runs=3, budget_ms=60, deadline=None, timeout=600),
 }
 
