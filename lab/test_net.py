@@ -165,7 +165,7 @@ class Repetitions(unittest.TestCase):
         runs = [measure.runs_of(group, mode, asked) for group, mode, asked in (
             ({"paired": True}, "full", None), ({}, "full", None), ({"paired": True}, "default", None),
             ({"paired": True, "runs": 1}, "full", None), ({"runs": 3}, "default", 9), ({}, "default", 9))]
-        self.assertEqual(runs, [9, 3, 5, 1, 3, 9])
+        self.assertEqual(runs, [9, 3, 9, 1, 3, 9])
 
     def test_a_count_that_the_machine_lacks_is_no_value(self):
         made = measure.Measurement([], [], "smoke")
