@@ -39,7 +39,7 @@ namespace {
 
 using bytes = const std::byte*;
 
-// Whoever has acquired a stack may keep something of its own in the cell: then its second word is no entry stub.
+// The owner of an acquired stack may keep data of its own in the cell: then the second word is no entry stub.
 bool is_fiber(const control_block& block) noexcept {
   return block.header.kind == coroutine_kind::fiber && block.head.destroy == raw_entry_points.destroy;
 }

@@ -81,7 +81,7 @@ task<result<void>> use_pipe_and_counter() {
   auto ends = co_await or_return(make_pipe());
   auto counter = co_await or_return(event_counter::make());
   auto late = spawn([&]() -> task<result<void>> {
-    static_cast<void>(co_await sleep_for(2ms));  // an epoll_wait(2) with a limit, for signals to interrupt
+    static_cast<void>(co_await sleep_for(2ms));  // is tested: an epoll_wait(2) with a limit
     co_await or_return(counter.add(3));
     const std::string much(200'000, 'm');
     co_await or_return(ends.writer.write_all(much));

@@ -4,8 +4,8 @@
 
 namespace hocket::inline HOCKET_ABI::detail {
 
-// Keeps the order of what is written before and after it, as a signal handler of this thread sees it: or whoever looks
-// at the thread when a signal has stopped it. No instruction.
+// Keeps the order of stores before and after it, for a signal handler of this thread, and for a collector that has
+// stopped the thread by a signal. No instruction.
 inline void signal_fence() noexcept {
   // ORDER: forbids that the compiler moves a store over it.
   std::atomic_signal_fence(std::memory_order_seq_cst);

@@ -6,8 +6,8 @@
 //   +56  record      the parked stack (context/detail/switch.hpp), or its image while that is packed; null while it
 //                    runs, has resumed another, or has finished
 //
-// A raw fiber is in no queue. While it runs, the link of its header says where the frames end of who has resumed it:
-// about where they are parked, for those who enumerate stacks (fiber/enumeration.hpp).
+// A raw fiber is in no queue. While it runs, the link of its header has the stack pointer of its resumer: the resumer's
+// frames are parked a little below (fiber/enumeration.hpp).
 //
 // Its exception state is moved by the side that resumes it, when it is not empty: at a landing that side finds in the
 // thread's globals whatever the fiber left there.

@@ -1,5 +1,5 @@
-// The cells of all stacks, for those who look at the process from outside while nobody runs: collectors, debuggers.
-// They take no lock and allocate nothing. Async-signal-safe.
+// The cells of all stacks, for collectors and debuggers, while no coroutine runs. These functions take no lock and
+// allocate nothing. Async-signal-safe.
 #pragma once
 #include <hocket/stack/stack_pool.hpp>
 #include <cstdint>
