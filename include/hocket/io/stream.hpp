@@ -13,9 +13,9 @@
 //
 // An operation that is cancelled or timed out after a part of its bytes was moved (read_exactly(), write_all()) fails,
 // and the stream stands in the middle of what was meant. read_in_part() and written_in_part() tell how many bytes were
-// moved. After such a write, and after a write that fails for want of memory, every further write gives errc::cut_short:
-// the peer would take its bytes for the rest of the first one. Close the stream, or write that rest after
-// go_on_after_cut_write().
+// moved. After such a write, and after a write that fails for want of memory, every further write gives
+// errc::cut_short: the peer would take its bytes for the rest of the first one. Close the stream, or write that rest
+// after go_on_after_cut_write().
 //
 // Several buffers are read, or written, by one system call (scatter and gather):
 //

@@ -66,7 +66,7 @@ TEST_CASE("of a shallow coroutine few words are told" * doctest::skip(!stacks_ca
   auto one = holder(pool, object);
   one.resume();
   MESSAGE(look().words(), " words");
-  CHECK(look().words() <= 80);  // 37 on x86-64; where more registers are saved, more
+  CHECK(look().words() <= 200);  // 37 with -O2 on x86-64, 105 with -O0; the stack has 8,192
 }
 
 TEST_CASE("a hibernated stack is told where its frames are" * doctest::skip(!stacks_can_be_enumerated())) {
