@@ -7,7 +7,7 @@ namespace hocket::inline HOCKET_ABI::detail {
 
 namespace {
 
-constexpr std::size_t distance = 8;  // of a look ahead: enough for a miss of the cache
+constexpr std::size_t ahead = 8;  // of a look ahead: enough for a miss of the cache
 
 }  // namespace
 
@@ -15,7 +15,7 @@ void visit_cells(void (*visit)(void*, void*, void*), void* with) noexcept {
   for_each_slab([=](stack_slab& slab) {
     const std::size_t count = slab.lent();
     for (std::size_t i = 0; i < count; ++i)
-      visit(with, slab.cell(i), i + distance < count ? slab.cell(i + distance) : nullptr);
+      visit(with, slab.cell(i), i + ahead < count ? slab.cell(i + ahead) : nullptr);
   });
 }
 
