@@ -34,6 +34,7 @@ struct context::plain final : context {
       : context(&above, std::move(own), where, above.strand_, &plain::free) {
     forks_ = above.forks_;
     block_ = true;
+    set_slot(above.slot());
     count_parent();
   }
   void count_parent() noexcept {
@@ -53,6 +54,7 @@ struct context::plain final : context {
 context_ptr context::child_of(context& parent, const context_options& options, std::source_location spawned) {
   auto* made = new plain(parent, options, spawned, parent.strand_);
   made->forks_ = parent.forks_;
+  made->slot_ = parent.slot_;
   return plain::hold(made);
 }
 

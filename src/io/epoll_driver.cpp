@@ -1,3 +1,4 @@
+#include <hocket/base/detail/asleep.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/io/detail/descriptor_table.hpp>
 #include <io/epoll_driver.hpp>
@@ -129,7 +130,9 @@ bool epoll_driver::park(time_point until) noexcept {
 }
 
 void epoll_driver::collect(const timespec* limit) noexcept {
-  take_in(system_calls::await_events(epoll_, events_.data(), most_events, limit));
+  long got = 0;
+  asleep([&] { got = system_calls::await_events(epoll_, events_.data(), most_events, limit); });
+  take_in(got);
 }
 
 void epoll_driver::take_in(long got) noexcept {
@@ -160,7 +163,7 @@ void epoll_driver::read_bell() noexcept {
 void epoll_driver::await_wake() noexcept {
   for (read_bell(); !take_wake(); read_bell()) {
     pollfd one{bell_, POLLIN, 0};
-    ::poll(&one, 1, -1);
+    asleep([&] { ::poll(&one, 1, -1); });
   }
 }
 

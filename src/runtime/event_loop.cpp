@@ -1,3 +1,4 @@
+#include <hocket/base/detail/asleep.hpp>
 #include <hocket/core/detail/current.hpp>
 #include <hocket/runtime/detail/event_loop.hpp>
 
@@ -15,6 +16,7 @@ event_loop::event_loop(const clock_source& time, parker* bed, const char* name, 
       house_(time) {}
 
 void event_loop::begin_turn(std::size_t number) noexcept {
+  halt_if_asked();
   take_posted();
   drivers_.poll_in_turn();
   if (number % house_turns == 0) [[unlikely]]

@@ -17,6 +17,7 @@
 // What the turn itself makes ready before it runs anything (by its driver, by its timers) wakes nobody: the turn knows
 // best how much that is, and looks once it has all of it.
 #pragma once
+#include <hocket/base/detail/asleep.hpp>
 #include <hocket/runtime/detail/event_loop.hpp>
 #include <hocket/runtime/runtime.hpp>
 
@@ -33,7 +34,9 @@ class worker final : public event_loop, public worker_core {
 
   // Throws what the system says when it starts no more threads.
   void start();
-  void join() { thread_.join(); }
+  void join() noexcept {
+    asleep([this] { thread_.join(); });
+  }
   bool started() const noexcept { return thread_.joinable(); }
 
   // Any thread.

@@ -114,6 +114,11 @@ class context {
   // Whether what runs under it was forked: it goes on wherever what it forked ends.
   bool forks() const noexcept { return forks_; }
 
+  // A word of the coroutine's own, for an extension (ext/gc/include/hocket/gc/slot.hpp). Its own code alone writes it.
+  // The context of a part of it (child_of, child_with) begins with a copy.
+  void* slot() const noexcept { return slot_; }
+  void set_slot(void* word) noexcept { slot_ = word; }
+
   // Of a fiber's own context, by code that runs on it, or that of a block, at its end. Gives what it was.
   inheritance change(inheritance given) noexcept { return std::exchange(given_, std::move(given)); }
 
@@ -157,6 +162,7 @@ class context {
   bool of_many_ = false;
   bool counts_parent_ = false;
   primitive::atomic<std::uint32_t> references_{1};
+  void* slot_ = nullptr;
   const disposer dispose_;
 };
 

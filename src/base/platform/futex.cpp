@@ -1,5 +1,5 @@
 // Linux futexes: the one way in which hocket blocks a thread. And the hint for the moments in which it spins.
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/detail/asleep.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -40,6 +40,8 @@ kernel_timespec absolute(time_point when) noexcept {
 
 }  // namespace
 
+constinit atomic<sleep_wrapper> wraps_sleep{nullptr};
+
 void cpu_relax() noexcept {
 #if (defined(__x86_64__) || defined(__i386__)) && !HOCKET_PORTABLE
   __builtin_ia32_pause();
@@ -47,7 +49,7 @@ void cpu_relax() noexcept {
 }
 
 void futex_wait(const atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
-  futex(word, FUTEX_WAIT_PRIVATE, expected);
+  asleep([&] { futex(word, FUTEX_WAIT_PRIVATE, expected); });
 }
 bool futex_wait_until(const atomic<std::uint32_t>& word, std::uint32_t expected, time_point deadline) noexcept {
   if (deadline == time_point::max()) {
@@ -57,9 +59,13 @@ bool futex_wait_until(const atomic<std::uint32_t>& word, std::uint32_t expected,
   // Of the two waits that take a limit this is the one with an absolute time, on CLOCK_MONOTONIC, which is
   // steady_clock.
   const kernel_timespec limit = absolute(deadline);
-  return ::syscall(futex_with_limit, &word, FUTEX_WAIT_BITSET_PRIVATE, expected, &limit, nullptr,
-                   FUTEX_BITSET_MATCH_ANY) == 0 ||
-         errno != ETIMEDOUT;
+  bool in_time = true;
+  asleep([&] {
+    in_time = ::syscall(futex_with_limit, &word, FUTEX_WAIT_BITSET_PRIVATE, expected, &limit, nullptr,
+                        FUTEX_BITSET_MATCH_ANY) == 0 ||
+              errno != ETIMEDOUT;
+  });
+  return in_time;
 }
 void futex_wake_one(const atomic<std::uint32_t>& word) noexcept { futex(word, FUTEX_WAKE_PRIVATE, 1); }
 void futex_wake_all(const atomic<std::uint32_t>& word) noexcept { futex(word, FUTEX_WAKE_PRIVATE, INT_MAX); }

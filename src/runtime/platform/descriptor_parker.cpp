@@ -1,4 +1,5 @@
 #include <hocket/base/clock.hpp>
+#include <hocket/base/detail/asleep.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/runtime/descriptor_parker.hpp>
 
@@ -58,7 +59,8 @@ bool wait_readable(int fd, duration at_most) noexcept {
   limit.tv_sec = static_cast<std::time_t>(whole.count());
   limit.tv_nsec = static_cast<long>((at_most - whole).count());
   pollfd reading{fd, POLLIN, 0};
-  const bool ready = ::ppoll(&reading, 1, &limit, nullptr) > 0;
+  bool ready = false;
+  asleep([&] { ready = ::ppoll(&reading, 1, &limit, nullptr) > 0; });
   expects(!ready || (reading.revents & POLLNVAL) == 0, "the descriptor of a parker cannot be waited at",
           "leave it to the parker: it may be watched, but not closed or used");
   return ready;

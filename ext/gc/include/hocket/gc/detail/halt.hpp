@@ -1,0 +1,68 @@
+// How a thread that stops the others, and the others, meet.
+//
+//   a registered thread                             the thread that stops them (one at a time, under the world's mutex)
+//   leave(): its mark is `outside`; if a stop is    1. begin(): the phase is odd
+//     asked for, it wakes the one that stops        2. await(mark), for each thread: until that is `outside`
+//   come_back(): its mark is `inside`; if a stop    3. looks at what coroutines hold
+//     is asked for, it is `outside` again, wakes    4. end(): the phase is even
+//     the one that stops, and sleeps until the
+//     phase has changed; and again
+//
+// A thread leaves before it sleeps, and where it has nothing to do with coroutines for a while. A safepoint is a leave()
+// and a come_back().
+//
+// Each side writes its word and then reads that of the other (seq_cst), so at least one of them sees what the other
+// wrote: a thread that comes back and does not see the odd phase has been seen inside. In come_back() a mark may be
+// `inside` for a moment during a stop: the thread touches nothing in it.
+//
+// What a thread did before it left is visible to the one that stops, and what that one did, to a thread that comes back.
+#pragma once
+#include <hocket/base/detail/atomic.hpp>
+
+namespace hocket::inline HOCKET_ABI::gc::detail {
+
+using hocket::detail::futex_wait;
+using hocket::detail::futex_wake_all;
+template <class T>
+using atomic = primitive::atomic<T>;
+
+class halt {
+ public:
+  // Of one thread: whether it is outside.
+  using mark = atomic<std::uint32_t>;
+  static constexpr std::uint32_t inside = 0, outside = 1;
+
+  bool asked() const noexcept {
+    // ORDER: relaxed, pairs with nothing: a look that costs nothing. Who sees the odd phase later polls again.
+    return phase_.load(std::memory_order_relaxed) % 2 != 0;
+  }
+
+  void leave(mark& self) const noexcept {
+    self.store(outside);
+    if (phase_.load() % 2 != 0) futex_wake_all(self);
+  }
+  void come_back(mark& self) const noexcept {
+    for (;;) {
+      self.store(inside);
+      const std::uint32_t seen = phase_.load();
+      if (seen % 2 == 0) return;
+      self.store(outside);
+      futex_wake_all(self);
+      while (phase_.load() == seen) futex_wait(phase_, seen);
+    }
+  }
+
+  void begin() noexcept { phase_.fetch_add(1); }
+  static void await(const mark& thread) noexcept {
+    while (thread.load() == inside) futex_wait(thread, inside);
+  }
+  void end() noexcept {
+    phase_.fetch_add(1);
+    futex_wake_all(phase_);
+  }
+
+ private:
+  atomic<std::uint32_t> phase_{0};
+};
+
+}  // namespace hocket::inline HOCKET_ABI::gc::detail

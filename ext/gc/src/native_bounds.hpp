@@ -1,0 +1,14 @@
+// Where the system has made the calling thread's stack.
+#pragma once
+#include <hocket/base/detail/platform/config.hpp>
+
+namespace hocket::inline HOCKET_ABI::gc::detail {
+
+struct native_bounds {
+  void* low;
+  void* base;  // one past the highest byte
+};
+// Throws std::system_error.
+native_bounds bounds_of_this_thread();
+
+}  // namespace hocket::inline HOCKET_ABI::gc::detail

@@ -1,0 +1,88 @@
+#include <hocket/base/detail/never_destroyed.hpp>
+#include <hocket/base/fatal.hpp>
+#include <hocket/gc/root.hpp>
+#include <hocket/gc/slot.hpp>
+
+#include "registered_thread.hpp"
+
+namespace hocket::inline HOCKET_ABI::gc {
+
+namespace detail {
+
+namespace {
+
+using hocket::detail::expects;
+using slot_list = hocket::detail::list<slot>;
+
+// Guarded by world_mutex().
+slot_list& all_slots() noexcept {
+  static hocket::detail::never_destroyed<slot_list> all;
+  return *all;
+}
+
+// Null in plain code.
+context* running_context() noexcept {
+  context& running = current_context();
+  return &running == &context::root() ? nullptr : &running;
+}
+
+}  // namespace
+
+slot* slot_of_plain_code() noexcept {
+  const registered_thread* const self = running_context() ? nullptr : own_thread();
+  return self ? self->plain : nullptr;
+}
+
+root_list& own_roots() noexcept {
+  if (slot* const current = slot::current()) return current->roots();
+  registered_thread* const self = own_thread();
+  expects(!running_context(), "a gc::root was made in a coroutine that has no slot",
+          "make a gc::slot at the beginning of the coroutine: it may be resumed by any thread");
+  expects(self != nullptr, "a gc::root was made in a thread that is not registered", "make a gc::thread_scope there");
+  return self->roots;
+}
+
+void for_each_slot(void (*visit)(void* with, slot& one), void* with) noexcept {
+  for (slot& one : all_slots()) visit(with, one);
+}
+
+void for_each_root(void (*visit)(void* with, void*& object), void* with) noexcept {
+  const auto in = [&](root_list& roots) {
+    for (root_base& one : roots)
+      if (one.object) visit(with, one.object);
+  };
+  for (slot& one : all_slots()) in(one.roots());
+  const auto of_thread = [&](registered_thread& one) { in(one.roots); };
+  for_each_thread([](void* given, registered_thread& one) { (*static_cast<decltype(of_thread)*>(given))(one); },
+                  const_cast<void*>(static_cast<const void*>(&of_thread)));
+}
+
+}  // namespace detail
+
+slot::slot() noexcept : owner_(detail::running_context()), outer_(nullptr) {
+  detail::registered_thread* const self = owner_ ? nullptr : detail::own_thread();
+  detail::expects(owner_ || self, "a gc::slot was made in a thread that runs no coroutine and is not registered",
+                  "make it in the coroutine, or make a gc::thread_scope before it");
+  {
+    const primitive::locked guard(detail::world_mutex());
+    detail::all_slots().push_back(*this);
+  }
+  if (owner_) {
+    outer_ = static_cast<slot*>(owner_->slot());
+    owner_->set_slot(this);
+  } else {
+    outer_ = self->plain;
+    self->plain = this;
+  }
+}
+
+slot::~slot() {
+  detail::expects(current() == this && roots_.empty(), "a gc::slot was destroyed by other code than its owner's, or with roots",
+                  "destroy it in the coroutine that has made it, after its roots, the last one first");
+  if (owner_) owner_->set_slot(outer_);
+  else detail::own_thread()->plain = outer_;
+  const primitive::locked guard(detail::world_mutex());
+  detail::slot_list::erase(*this);
+}
+
+}  // namespace hocket::inline HOCKET_ABI::gc

@@ -1,0 +1,159 @@
+// Slots and roots: each coroutine finds its own, a collector finds all.
+#include <hocket/core/sync_wait.hpp>
+#include <hocket/core/yield.hpp>
+#include <hocket/coro/context_local.hpp>
+#include <hocket/coro/task.hpp>
+#include <hocket/coro/when_all.hpp>
+#include <hocket/fiber/await.hpp>
+#include <hocket/fiber/spawn.hpp>
+#include <hocket/gc/root.hpp>
+#include <hocket/runtime/runtime.hpp>
+#include <hocket/sync/event.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <doctest/doctest.h>
+#include <thread>
+#include <vector>
+
+using namespace hocket;
+
+namespace {
+
+struct state : gc::slot {
+  explicit state(int n) : number(n) {}
+  int number;
+};
+
+runtime_options registered(std::size_t workers) {
+  return {.workers = workers,
+          .on_start = [](std::size_t) { gc::enter_thread(); },
+          .on_stop = [](std::size_t) { gc::leave_thread(); }};
+}
+
+std::vector<int> numbers_of_all() {
+  std::vector<int> seen;
+  gc::stop_world([&](std::span<const stopped_thread>) {
+    gc::for_each_slot<state>([&](state& one) { seen.push_back(one.number); });
+  });
+  std::sort(seen.begin(), seen.end());
+  return seen;
+}
+
+int number_now() {
+  state* const here = gc::slot::current<state>();
+  return here ? here->number : -1;
+}
+task<int> number_in_task() { co_return number_now(); }
+
+}  // namespace
+
+TEST_CASE("each coroutine has its own slot, in a task and in a fiber, wherever it goes on") {
+  runtime rt(registered(2));
+  std::atomic<int> wrong{0};
+  std::vector<join_handle<>> some;
+  for (int i = 0; i < 50; ++i) {
+    some.push_back(spawn(rt, {.migratable = true}, [&wrong, i] {
+      wrong += number_now() != -1;
+      state mine(i);
+      for (int k = 0; k < 20; ++k) {
+        await(yield());
+        wrong += number_now() != i;
+      }
+    }));
+    some.push_back(spawn(rt, [](std::atomic<int>& bad, int n) -> task<> {
+      state mine(n);
+      for (int k = 0; k < 20; ++k) {
+        co_await yield();
+        bad += number_now() != n;
+        bad += co_await number_in_task() != n;
+      }
+    }, std::ref(wrong), 1000 + i));
+  }
+  for (auto& one : some) sync_wait(one);
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("a block sees the slot of the code around it; what is spawned and the children of a group do not") {
+  runtime rt(registered(2));
+  static context_local<int> bound;
+  auto all = spawn(rt, [] {
+    state mine(7);
+    const int in_block = bound.with(1, [] { return number_now(); });
+    const int spawned = await(spawn([] { return number_now(); }));
+    const auto [child, other] = await(when_all(number_in_task(), number_in_task()));
+    return std::vector<int>{in_block, spawned, child, other, number_now()};
+  });
+  CHECK(sync_wait(all) == std::vector<int>{7, -1, -1, -1, 7});
+}
+
+TEST_CASE("slots nest, and the thread's own is seen in its plain code") {
+  gc::thread_scope here;
+  CHECK(number_now() == -1);
+  {
+    state outer(1);
+    CHECK(number_now() == 1);
+    {
+      state inner(2);
+      CHECK(number_now() == 2);
+    }
+    CHECK(number_now() == 1);
+  }
+  CHECK(gc::slot::current() == nullptr);
+}
+
+TEST_CASE("a stopped world shows every slot, and none of coroutines that have ended") {
+  runtime rt(registered(2));
+  event go;
+  std::atomic<int> ready{0};
+  std::vector<join_handle<>> some;
+  for (int i = 0; i < 20; ++i)
+    some.push_back(spawn(rt, [&, i] {
+      state mine(i);
+      ++ready;
+      static_cast<void>(await(go.wait()));
+    }));
+  while (ready != 20) std::this_thread::yield();
+  const std::vector<int> seen = numbers_of_all();
+  CHECK(seen.size() == 20);
+  CHECK(seen.front() == 0);
+  CHECK(seen.back() == 19);
+  go.set();
+  for (auto& one : some) sync_wait(one);
+  CHECK(numbers_of_all().empty());
+}
+
+TEST_CASE("roots of coroutines and threads are found and may be changed; they end in any order") {
+  gc::thread_scope here;
+  runtime rt(registered(2));
+  event go;
+  std::atomic<int> ready{0}, wrong{0};
+  static int old_home[2], new_home[2];
+  std::vector<join_handle<>> some;
+  for (int i = 0; i < 20; ++i)
+    some.push_back(spawn(rt, {.migratable = true}, [&] {
+      state mine(0);
+      auto first = std::make_unique<gc::root<int>>(&old_home[0]);
+      gc::root<int> second(&old_home[1]), nothing;
+      gc::root<int> copy = second;
+      first.reset();
+      first = std::make_unique<gc::root<int>>(&old_home[0]);
+      ++ready;
+      static_cast<void>(await(go.wait()));
+      wrong += first->get() != &new_home[0] || second.get() != &new_home[1] || copy.get() != &new_home[1] || nothing;
+    }));
+  gc::root<int> of_thread(&old_home[0]);
+  while (ready != 20) std::this_thread::yield();
+  int moved = 0;
+  gc::stop_world([&](std::span<const stopped_thread>) {
+    gc::for_each_root([&](void*& object) {
+      object = new_home + (static_cast<int*>(object) - old_home);
+      ++moved;
+    });
+  });
+  CHECK(moved == 61);
+  CHECK(of_thread.get() == &new_home[0]);
+  go.set();
+  for (auto& one : some) sync_wait(one);
+  CHECK(wrong == 0);
+}
