@@ -21,15 +21,12 @@
 
 namespace hocket::inline HOCKET_ABI::gc::detail {
 
-using hocket::detail::futex_wait;
-using hocket::detail::futex_wake_all;
-template <class T>
-using atomic = primitive::atomic<T>;
+using namespace hocket::detail;
 
 class halt {
  public:
   // Of one thread: whether it is outside.
-  using mark = atomic<std::uint32_t>;
+  using mark = primitive::atomic<std::uint32_t>;
   static constexpr std::uint32_t inside = 0, outside = 1;
 
   bool asked() const noexcept {
@@ -62,7 +59,7 @@ class halt {
   }
 
  private:
-  atomic<std::uint32_t> phase_{0};
+  primitive::atomic<std::uint32_t> phase_{0};
 };
 
 }  // namespace hocket::inline HOCKET_ABI::gc::detail

@@ -1,0 +1,226 @@
+// A collection, as libgc makes it:
+//
+//   1. libgc stops the registered threads by a signal. Our handler stands in front of its own: it notes what was
+//      interrupted, and calls libgc's, which waits in there until the world goes on.
+//   2. push(), by libgc's lock on the thread that collects: tells libgc for each thread up to where the stack goes that
+//      its stack pointer is on, a fiber's or the thread's own; and pushes all that is suspended.
+//   3. libgc's own step, which looks through the stacks that the threads are on, their registers and the static data.
+//   4. The threads go on.
+//
+// The list of threads changes under libgc's lock, so no collection meets it half changed.
+#ifndef GC_THREADS
+#define GC_THREADS
+#endif
+#define GC_NO_THREAD_REDIRECTS
+#include <gc/gc.h>
+#include <gc/gc_mark.h>
+
+#include <hocket/base/detail/never_destroyed.hpp>
+#include <hocket/base/fatal.hpp>
+#include <hocket/gc/boehm.hpp>
+#include <hocket/gc/native_stack.hpp>
+
+#include "memory.hpp"
+#include "native_bounds.hpp"
+#include "threads.hpp"
+
+#include <csignal>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <pthread.h>
+#include <string>
+#include <system_error>
+#include <vector>
+
+// libgc calls it from GC_MALLOC; see gc/boehm.hpp.
+extern "C" void* GC_clear_stack(void* result) { return result; }
+
+namespace hocket::inline HOCKET_ABI::gc::boehm {
+
+namespace {
+
+using hocket::detail::expects;
+using hocket::detail::fatal;
+using hocket::detail::list;
+
+struct collector {
+  bool started = false;
+  struct sigaction stops {};  // libgc's handler
+  GC_push_other_roots_proc push_of_others = nullptr;
+  list<collected_thread> threads;
+  std::vector<stopped_thread> stopped;  // room for all of them
+  counts seen;
+};
+
+collector& the_collector() noexcept {
+  static hocket::detail::never_destroyed<collector> one;
+  return *one;
+}
+
+constinit thread_local collected_thread* own = nullptr;
+
+[[gnu::noinline]] collected_thread* own_thread() noexcept { return own; }
+
+// Under libgc's lock.
+template <class F>
+void locked_by_libgc(F&& f) noexcept {
+  GC_call_with_alloc_lock([](void* given) -> void* { return (*static_cast<F*>(given))(), nullptr; }, std::addressof(f));
+}
+
+// --- a collection
+
+void on_stop_signal(int number, siginfo_t* info, void* context) noexcept {
+  collected_thread* const self = own;
+  if (self) {
+    note_interrupted(*self, *static_cast<const ucontext_t*>(context));
+    self->is_stopped = true;
+  }
+  the_collector().stops.sa_sigaction(number, info, context);
+  if (self) self->is_stopped = false;
+}
+
+// A thread that libgc does not stop (it is in GC_do_blocking) has no stack pointer that we know: all of its stack counts.
+void note_stack_of(collected_thread& one, const void* here) noexcept {
+  if (&one == own_thread()) one.told.stack_pointer = here, one.told.registers = {};
+  else if (!one.is_stopped) one.told.stack_pointer = nullptr, one.told.registers = {};
+  const void* const limit = one.told.stack_pointer ? limit_of(one.told.stack_pointer) : nullptr;
+  GC_stack_base bottom{};
+  bottom.mem_base = const_cast<void*>(limit ? limit : one.told.stack_base);
+  GC_set_stackbottom(one.handle, &bottom);
+}
+
+void push() noexcept {
+  collector& all = the_collector();
+  if (!own_thread())
+    fatal("a thread collects that is not registered with gc::boehm", "make a gc::boehm::thread_scope in it");
+  all.stopped.clear();
+  for (collected_thread& one : all.threads) {
+    note_stack_of(one, __builtin_frame_address(0));
+    all.stopped.push_back(one.told);  // there is room
+  }
+  all.seen.ranges = all.seen.words = 0;
+  all.seen.unknown += for_each_stack(all.stopped, [&](const stack_range& range) {
+    ++all.seen.ranges;
+    all.seen.words += static_cast<std::size_t>(range.high - range.low) / sizeof(void*);
+    GC_push_all_eager(const_cast<std::byte*>(range.low), const_cast<std::byte*>(range.high));
+  });
+  if (all.push_of_others) all.push_of_others();
+}
+
+void stand_before_libgc(collector& all) {
+  all.push_of_others = GC_get_push_other_roots();
+  GC_set_push_other_roots(push);
+  const int number = GC_get_suspend_signal();
+  ::sigaction(number, nullptr, &all.stops);
+  struct sigaction ours = all.stops;
+  ours.sa_sigaction = on_stop_signal;
+  ours.sa_flags |= SA_SIGINFO;
+  ::sigaction(number, &ours, nullptr);
+}
+
+// --- start
+
+[[noreturn]] void refuse(const std::string& why) {
+  throw std::system_error(std::make_error_code(std::errc::not_supported), "hocket: gc::boehm: " + why);
+}
+
+void expect_tested_library() {
+  const unsigned version = GC_get_version(), major = version >> 16, minor = version >> 8 & 0xff;
+  if (major == 8 && minor == 2) return;
+  refuse("it is tested with libgc 8.2, and this is " + std::to_string(major) + "." + std::to_string(minor) +
+         ": run its tests (ext_gc_boehm) with that one, and add it in ext/gc/boehm/src/boehm.cpp");
+}
+
+// The child has the thread that forked.
+void only_this_thread() noexcept {
+  collector& all = the_collector();
+  ::new (static_cast<void*>(&all.threads)) list<collected_thread>;
+  if (!own) return;
+  ::new (static_cast<void*>(static_cast<hocket::detail::list_node*>(own))) hocket::detail::list_node;
+  all.threads.push_back(*own);
+}
+
+void connect(collector& all) {
+  if (!stacks_can_be_enumerated())
+    refuse("the stacks of fibers cannot be told in this build: not with AddressSanitizer, nor with the fallbacks "
+           "`ucontext` and `thread`");
+  GC_set_handle_fork(1);
+  GC_set_finalize_on_demand(1);
+  GC_init();
+  expect_tested_library();
+  GC_allow_register_threads();
+  if (const int error = ::pthread_atfork(nullptr, nullptr, only_this_thread))
+    throw std::system_error(error, std::system_category(), "hocket: pthread_atfork");
+  stand_before_libgc(all);
+  all.started = true;
+}
+
+}  // namespace
+
+void start() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    take_memory_from_libgc();
+    connect(the_collector());
+    enter_thread();
+  });
+}
+
+// --- threads
+
+void enter_thread() {
+  collector& all = the_collector();
+  expects(all.started, "a thread was registered with gc::boehm before start()", "call gc::boehm::start() in main first");
+  expects(!own_thread(), "a thread was registered with gc::boehm twice",
+          "one thread_scope, or one on_start hook, for a thread; start() registers its caller");
+  GC_stack_base base{};
+  if (GC_get_stack_base(&base) != GC_SUCCESS) refuse("libgc does not find the stack of a thread");
+  GC_register_my_thread(&base);  // main, and what libgc made, is registered already
+  auto made = std::make_unique<collected_thread>();
+  made->handle = GC_get_my_stackbottom(&base);
+  made->told.fibers = fibers_of_this_thread();
+  made->told.stack_low = detail::bounds_of_this_thread().low;
+  made->told.stack_base = base.mem_base;
+  std::vector<stopped_thread> room, before;
+  for (bool fits = false; !fits;) {
+    room.reserve(room.capacity() * 2 + 16);
+    locked_by_libgc([&] {
+      std::size_t count = 1;
+      for ([[maybe_unused]] const collected_thread& one : all.threads) ++count;
+      if (room.capacity() < count && all.stopped.capacity() < count) return;
+      if (all.stopped.capacity() < count) before.swap(all.stopped), all.stopped.swap(room);
+      all.threads.push_back(*made);
+      own = made.release();
+      fits = true;
+    });
+  }
+}
+
+void leave_thread() noexcept {
+  collected_thread* const self = own_thread();
+  expects(self != nullptr, "a thread left gc::boehm that is not registered", "leave_thread() belongs to enter_thread()");
+  GC_stack_base bottom{};
+  bottom.mem_base = const_cast<void*>(self->told.stack_base);
+  locked_by_libgc([&] {
+    GC_set_stackbottom(self->handle, &bottom);
+    list<collected_thread>::erase(*self);
+    own = nullptr;
+  });
+  GC_unregister_my_thread();
+  delete self;
+}
+
+void on_start(std::size_t) { enter_thread(); }
+void on_stop(std::size_t) { leave_thread(); }
+
+// --- finalizers
+
+std::size_t run_finalizers() {
+  if (!GC_should_invoke_finalizers()) return 0;
+  return on_native_stack([] { return static_cast<std::size_t>(GC_invoke_finalizers()); });
+}
+
+counts statistics() noexcept { return the_collector().seen; }
+
+}  // namespace hocket::inline HOCKET_ABI::gc::boehm

@@ -1,0 +1,22 @@
+// The threads that libgc stops, as hocket knows them.
+#pragma once
+#include <hocket/base/detail/list.hpp>
+#include <hocket/fiber/enumeration.hpp>
+#include <array>
+#include <ucontext.h>
+
+namespace hocket::inline HOCKET_ABI::gc::boehm {
+
+inline constexpr std::size_t most_registers = 32;
+
+struct collected_thread : hocket::detail::list_node {
+  void* handle = nullptr;  // libgc's
+  stopped_thread told;
+  std::array<std::uintptr_t, most_registers> registers{};
+  bool is_stopped = false;  // by the signal
+};
+
+// What a signal has interrupted: fills in stack_pointer and registers.
+void note_interrupted(collected_thread& self, const ucontext_t& at) noexcept;
+
+}  // namespace hocket::inline HOCKET_ABI::gc::boehm

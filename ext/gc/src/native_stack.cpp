@@ -1,0 +1,65 @@
+#include <hocket/base/fatal.hpp>
+#include <hocket/context/detail/switch.hpp>
+#include <hocket/fiber/await.hpp>
+#include <hocket/fiber/detail/called_stack.hpp>
+#include <hocket/fiber/detail/control_block.hpp>
+#include <hocket/gc/native_stack.hpp>
+#include <hocket/stack/detail/cells.hpp>
+
+#include "native_bounds.hpp"
+#include "registered_thread.hpp"
+
+namespace hocket::inline HOCKET_ABI::gc::detail {
+
+namespace {
+
+using namespace hocket::detail;
+using bytes = std::byte*;
+
+constexpr std::size_t spare = 512;  // below the frames that wait: more than a leaf function has there
+
+native_bounds bounds_of(const registered_thread* self) {
+  if (!self) return bounds_of_this_thread();
+  return {const_cast<void*>(self->told.stack_low), const_cast<void*>(self->told.stack_base)};
+}
+
+bool is_in(const native_bounds& bounds, const void* place) noexcept { return place >= bounds.low && place < bounds.base; }
+
+// From where `block` was resumed, or a little below.
+bytes resumer_of(const control_block& block, const fiber_thread& thread) noexcept {
+  if (block.header.flags & fiber_flag::scheduled) return static_cast<bytes>(thread.worker);
+  return reinterpret_cast<bytes>(block.header.continuation.next) - machine::deepest_record;
+}
+
+// Where the thread's own stack is parked. Null: nobody knows.
+bytes parked_native(const control_block* running, const fiber_thread& thread, const native_bounds& bounds) noexcept {
+  while (running) {
+    const bytes place = resumer_of(*running, thread);
+    if (is_in(bounds, place)) return place;
+    running = static_cast<const control_block*>(cell_on(reinterpret_cast<std::uintptr_t>(place + machine::deepest_record)));
+    if (running && running->header.kind != coroutine_kind::fiber) running = nullptr;
+  }
+  bytes outermost = nullptr;
+  for (const called_stack* call = thread.calls; call; call = call->outer) outermost = static_cast<bytes>(call->left);
+  return is_in(bounds, outermost) ? outermost : nullptr;
+}
+
+}  // namespace
+
+std::optional<stack_ref> free_native_stack() {
+  const control_block* const running = running_fiber();
+  fiber_thread& thread = fiber_thread::current();
+  if (!running && !thread.calls) return std::nullopt;
+  const native_bounds bounds = bounds_of(own_thread());
+  if (is_in(bounds, __builtin_frame_address(0))) return std::nullopt;
+  const bytes place = parked_native(running, thread, bounds);
+  expects(place != nullptr, "gc::on_native_stack() does not know how much of the thread's stack is in use",
+          "not from a raw coroutine that was resumed within a call_on_stack: call it outside of that");
+  const auto top = reinterpret_cast<std::uintptr_t>(place - spare) & ~std::uintptr_t{63};
+  stack_ref free{};
+  free.low = static_cast<bytes>(bounds.low);
+  free.top = free.low + (top - reinterpret_cast<std::uintptr_t>(bounds.low));
+  return free;
+}
+
+}  // namespace hocket::inline HOCKET_ABI::gc::detail
