@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -70,6 +71,8 @@ const blocking_pool_options& checked(const blocking_pool_options& options) {
   return options;
 }
 
+constinit atomic<blocking_pool*> pool_of_process{nullptr};
+
 // On the thread that begins a call. In a call: whoever waits for that.
 const executor* caller() noexcept {
   const thread_state& here = this_thread();
@@ -94,18 +97,35 @@ bool run_call(waiter& entry, const wait_source& of) noexcept {
 
 blocking_pool::blocking_pool(const blocking_pool_options& options) : state_(new state(checked(options))) {}
 
+// --- the pool of the process
+
+// Makes it if `instead_of` is there. Returns what was there.
+blocking_pool* blocking_pool::install_for_process(const blocking_pool_options& options, blocking_pool* instead_of) {
+  auto made = std::make_unique<blocking_pool>(options);
+  made->state_->immortal = true;
+  // ORDER: release, acquire on failure, pairs with itself and the load in of_process(): the pool that is found is
+  // whole.
+  if (pool_of_process.compare_exchange_strong(instead_of, made.get(), std::memory_order_release,
+                                              std::memory_order_acquire))
+    static_cast<void>(made.release());
+  return instead_of;
+}
+
 blocking_pool& blocking_pool::of_process() {
-  static constinit atomic<blocking_pool*> present{nullptr};
-  // ORDER: acquire, pairs with the compare-exchange below.
-  blocking_pool* seen = present.load(std::memory_order_acquire);
+  // ORDER: acquire, pairs with the compare-exchange in install_for_process().
+  blocking_pool* seen = pool_of_process.load(std::memory_order_acquire);
   while (!seen || seen->is_copy_in_child()) {
-    auto made = std::make_unique<blocking_pool>();
-    made->state_->immortal = true;
-    // ORDER: release, acquire on failure, pairs with itself and the load above: the pool that is found is whole.
-    if (present.compare_exchange_strong(seen, made.get(), std::memory_order_release, std::memory_order_acquire))
-      return *made.release();
+    install_for_process(seen ? seen->state_->limits : blocking_pool_options{}, seen);
+    // ORDER: acquire, pairs with the compare-exchange in install_for_process().
+    seen = pool_of_process.load(std::memory_order_acquire);
   }
   return *seen;
+}
+
+blocking_pool& blocking_pool::make_of_process(const blocking_pool_options& options) {
+  if (install_for_process(options, nullptr))
+    throw std::logic_error("hocket: the blocking_pool of the process is there: make it before anything asks for it");
+  return of_process();
 }
 
 bool blocking_pool::is_copy_in_child() const noexcept { return state_->forks != forks_so_far(); }
@@ -207,6 +227,7 @@ void blocking_pool::run(thread& self) noexcept {
   std::optional<exit_hook_scope> ending;  // who is never joined keeps its library in memory by what it registers
   if (!all.immortal) ending.emplace();
   name_this_thread(all.limits.name, self.index);
+  call(all.limits.on_start, self.index);
   all.mutex.lock();
   --all.coming;
   for (;;) {
@@ -243,7 +264,8 @@ bool blocking_pool::sleep(thread& self) noexcept {
   return false;
 }
 
-// Under the mutex, which it gives up.
+// Under the mutex, which it gives up. The hook runs behind that, when no call counts on the thread any more. The pool,
+// its state and `self` are there until the thread is joined.
 void blocking_pool::end(thread& self) noexcept {
   state& all = *state_;
   list<thread>::erase(self);
@@ -254,7 +276,16 @@ void blocking_pool::end(thread& self) noexcept {
   all.running.fetch_sub(1, std::memory_order_relaxed);
   futex_wake_all(all.running);
   all.mutex.unlock();
+  call(all.limits.on_stop, self.index);
   if (left && left->system.joinable()) left->system.join();
+}
+
+void blocking_pool::call(blocking_hook hook, std::size_t index) noexcept {
+  try {
+    if (hook) hook(index);
+  } catch (...) {
+    fatal("a hook of a blocking_pool's thread threw", "catch what it throws in the hook", state_->limits.name);
+  }
 }
 
 // --- the end

@@ -40,12 +40,21 @@ struct blocking_job;
 class blocking_operation;
 }  // namespace detail
 
+// Called on a thread of a pool, with its number: 0 for the first thread that the pool starts, 1 for the second, and so
+// on; no number comes again. What it throws is fatal.
+using blocking_hook = void (*)(std::size_t thread);
+
 // What may be said of a pool.
 struct blocking_pool_options {
   std::size_t threads = 64;                  // at most; at least 1
   std::size_t queue = 10'000;                // calls that stand in line at most; 0: none but those that run at once
   duration idle = std::chrono::seconds(10);  // a thread that had nothing to do for so long ends
   const char* name = "blocking";             // of its threads; a literal
+
+  // A thread starts when a call needs it, and ends when it was idle for too long or its pool is destroyed.
+  blocking_hook on_start = nullptr;  // before the thread runs its first call: to tell a collector of it, say
+  blocking_hook on_stop = nullptr;   // after all that it has run. Must not use the pool. The threads of the pool of the
+                                     // process do not end with the process: on_stop is not called there
 };
 
 class blocking_pool final {
@@ -58,9 +67,13 @@ class blocking_pool final {
   blocking_pool& operator=(const blocking_pool&) = delete;
   ~blocking_pool();
 
-  // That of the process, with default options, made when it is first asked for; never destroyed, so what runs on it at
+  // That of the process, made with default options when it is first asked for; never destroyed, so what runs on it at
   // the end of the process is not waited for. Throws bad_alloc.
   static blocking_pool& of_process();
+
+  // Makes the pool of the process with these options, before anybody asks for it. In a child by fork() it has the same
+  // options. Throws std::logic_error if the pool is there already, and what the constructor throws.
+  static blocking_pool& make_of_process(const blocking_pool_options& options);
 
   struct counts {
     std::size_t threads = 0;    // that exist
@@ -76,6 +89,7 @@ class blocking_pool final {
   struct thread;
   struct state;
 
+  static blocking_pool* install_for_process(const blocking_pool_options& options, blocking_pool* instead_of);
   bool is_copy_in_child() const noexcept;
   void expect_threads() const noexcept;
   state* enqueue(primitive::suspension& wait, primitive::waiter& entry, detail::blocking_job& job) noexcept;
@@ -86,6 +100,7 @@ class blocking_pool final {
   void run(thread& self) noexcept;
   bool sleep(thread& self) noexcept;
   void end(thread& self) noexcept;
+  void call(blocking_hook hook, std::size_t index) noexcept;
 
   state* const state_;
 };

@@ -38,6 +38,31 @@ void note_name(std::size_t worker) { worker_names[worker] = name_of_this_thread(
 void throws(std::size_t) { throw std::runtime_error("no"); }
 void note_signal(int) { ++handled; }
 
+// What the hooks of a blocking pool have noted.
+struct noted {
+  std::atomic<int> starts{0}, stops{0}, elsewhere{0};
+  std::atomic<unsigned> numbers{0};  // a bit for each
+  void forget() noexcept {
+    starts = stops = elsewhere = 0;
+    numbers = 0;
+  }
+};
+noted hook_calls;
+thread_local int started_here = 0;
+thread_local std::size_t number_here = 0;
+
+void note_thread_start(std::size_t number) {
+  ++started_here;
+  number_here = number;
+  hook_calls.numbers |= 1u << number;
+  ++hook_calls.starts;
+}
+void note_thread_stop(std::size_t number) {
+  if (started_here != 1 || number_here != number) ++hook_calls.elsewhere;
+  ++hook_calls.stops;
+}
+int starts_here() { return started_here; }
+
 task<> wait_for(event& bell, std::atomic<bool>& begun) {
   begun = true;
   [[maybe_unused]] auto set = co_await bell.wait();
@@ -62,6 +87,80 @@ TEST_CASE("a hook that throws is fatal, at the beginning and at the end") {
   expect_fatal(start, "a hook of a runtime's worker threw");
   auto stop = [] { hocket::runtime rt({.workers = 1, .on_stop = &throws}); };
   expect_fatal(stop, "a hook of a runtime's worker threw");
+}
+
+TEST_CASE("each thread of a blocking pool calls a hook before its first call, and one at its end") {
+  hook_calls.forget();
+  {
+    blocking_pool pool({.threads = 2, .on_start = &note_thread_start, .on_stop = &note_thread_stop});
+    CHECK(hook_calls.starts == 0);
+    const auto before = sync_wait(blocking(pool, &starts_here));
+    CHECK(before.value() == 1);
+    CHECK(hook_calls.stops == 0);
+    CHECK(sync_wait(blocking(pool, &starts_here)).value() == 1);
+  }
+  CHECK(hook_calls.starts >= 1);
+  CHECK(hook_calls.stops == hook_calls.starts);
+  CHECK(hook_calls.elsewhere == 0);
+}
+
+TEST_CASE(
+    "a thread of a blocking pool that was idle for too long calls its hook, and the next one has another number") {
+  hook_calls.forget();
+  blocking_pool pool({.threads = 1,
+                      .idle = std::chrono::milliseconds(1),
+                      .on_start = &note_thread_start,
+                      .on_stop = &note_thread_stop});
+  CHECK(sync_wait(blocking(pool, &starts_here)).value() == 1);
+  while (hook_calls.stops == 0) std::this_thread::yield();
+  CHECK(sync_wait(blocking(pool, &starts_here)).value() == 1);
+  CHECK(hook_calls.numbers == 3);
+}
+
+TEST_CASE("a call that comes while the last thread of a blocking pool is in its hook is not lost") {
+  hook_calls.forget();
+  static std::atomic<bool> in_hook{false}, go_on{false};
+  in_hook = go_on = false;
+  auto waits = [](std::size_t number) {
+    if (number != 0) return;
+    in_hook = true;
+    while (!go_on) std::this_thread::yield();
+  };
+  blocking_pool pool({.threads = 1, .idle = std::chrono::milliseconds(1), .on_stop = waits});
+  CHECK(sync_wait(blocking(pool, &starts_here)));
+  while (!in_hook) std::this_thread::yield();
+  CHECK(sync_wait(blocking(pool, &starts_here)));
+  go_on = true;
+}
+
+TEST_CASE("a hook of a blocking pool that throws is fatal, at the beginning and at the end") {
+  auto start = [] {
+    blocking_pool pool({.on_start = &throws});
+    static_cast<void>(sync_wait(blocking(pool, [] {})));
+  };
+  expect_fatal(start, "a hook of a blocking_pool's thread threw");
+  auto stop = [] {
+    blocking_pool pool({.on_stop = &throws});
+    static_cast<void>(sync_wait(blocking(pool, [] {})));
+  };
+  expect_fatal(stop, "a hook of a blocking_pool's thread threw");
+}
+
+TEST_CASE("the blocking pool of the process can be made with options, before it is asked for") {
+  const child_end end = end_of_child([] {
+    hook_calls.forget();
+    blocking_pool& made = blocking_pool::make_of_process({.threads = 1, .on_start = &note_thread_start});
+    CHECK(&made == &blocking_pool::of_process());
+    CHECK(sync_wait(blocking(&starts_here)).value() == 1);
+    CHECK_THROWS_AS(blocking_pool::make_of_process({}), std::logic_error);
+  });
+  CHECK(end.how == "the body returned");
+  const child_end late = end_of_child([] {
+    CHECK_THROWS_AS(blocking_pool::make_of_process({.threads = 0}), std::system_error);
+    static_cast<void>(blocking_pool::of_process());
+    CHECK_THROWS_AS(blocking_pool::make_of_process({}), std::logic_error);
+  });
+  CHECK(late.how == "the body returned");
 }
 
 TEST_CASE("the threads of workers and of blocking pools bear their names, cut off where the system has no room") {
