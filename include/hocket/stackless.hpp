@@ -2,6 +2,7 @@
 #pragma once
 #include <hocket/base/error.hpp>
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/memory_source.hpp>
 #include <hocket/base/result.hpp>
 #include <hocket/core/checked_lock.hpp>
 #include <hocket/core/context.hpp>

@@ -1,6 +1,6 @@
 #include "core/frame_list.hpp"
 
-#include <hocket/base/detail/platform/sized_delete.hpp>
+#include <hocket/base/memory_source.hpp>
 #include <hocket/core/frame_memory.hpp>
 
 namespace hocket::inline HOCKET_ABI::detail {
@@ -8,6 +8,8 @@ namespace hocket::inline HOCKET_ABI::detail {
 constinit frame_list frame_lists[frame_list_count];
 
 namespace {
+
+constexpr bool lists_frames = debug_checks && recycles_frames;
 
 std::uintptr_t hidden(const frame_link* link) noexcept { return ~reinterpret_cast<std::uintptr_t>(link); }
 frame_link* shown(std::uintptr_t link) noexcept { return reinterpret_cast<frame_link*>(~link); }
@@ -33,17 +35,17 @@ void unlink(frame_list& list, const frame_link& link) noexcept {
 }  // namespace
 
 void* new_frame(std::size_t bytes) {
-  if constexpr (!debug_checks) return ::operator new(bytes);
-  auto* const link = ::new (::operator new(sizeof(frame_link) + bytes)) frame_link;
+  if constexpr (!lists_frames) return source_allocate_or_throw(bytes, frame_alignment);
+  auto* const link = ::new (source_allocate_or_throw(sizeof(frame_link) + bytes, frame_alignment)) frame_link;
   link_first(list_of(link), *link);
   return link + 1;
 }
 
 void delete_frame(void* frame, std::size_t bytes) noexcept {
-  if constexpr (!debug_checks) return sized_delete(frame, bytes);
+  if constexpr (!lists_frames) return source_release(frame, bytes, frame_alignment);
   frame_link* const link = static_cast<frame_link*>(frame) - 1;
   unlink(list_of(link), *link);
-  sized_delete(link, sizeof(frame_link) + bytes);
+  source_release(link, sizeof(frame_link) + bytes, frame_alignment);
 }
 
 }  // namespace hocket::inline HOCKET_ABI::detail

@@ -1,3 +1,4 @@
+#include <hocket/base/memory_source.hpp>
 #include <hocket/core/detail/housekeeping.hpp>
 #include <hocket/core/frame_memory.hpp>
 
@@ -27,8 +28,8 @@ struct frame_store : frame_bins {
   std::uint64_t hits_before[frame_classes + 1]{};
 };
 
-// What a thread has after its end, and where no store could be made: bins that are empty and have no room, so that
-// every call comes to the slow path. Shared by all threads, never written.
+// The bins of a thread that keeps no frames: it has ended, or a memory_source is set. They are empty and have no room,
+// so every call takes the slow path. Shared by all threads, never written.
 constinit frame_bins no_store{};
 
 frame_store* store_of(frame_bins* bins) noexcept {
@@ -103,7 +104,9 @@ duration decay_of(frame_store& store, time_point now, duration period) noexcept 
 }
 
 // Null when there is no memory for it, or nobody to end it: then frames go to the heap, for as long as that lasts.
+// Null for good if a memory_source is set.
 frame_store* make_store() noexcept {
+  if (!keeps_released_memory()) return set_current_slot(thread_slot::frame_memory, &no_store), nullptr;
   auto* store = new (std::nothrow) frame_store;
   if (!store) return nullptr;
   store->at_exit.run = end_store;

@@ -1,6 +1,7 @@
 #include <hocket/base/detail/signal_fence.hpp>
 #include <hocket/base/detail/valgrind.hpp>
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/memory_source.hpp>
 #include <hocket/context/detail/switch.hpp>
 #include <hocket/fiber/detail/called_stack.hpp>
 #include <hocket/fiber/detail/fiber_life.hpp>
@@ -142,7 +143,9 @@ void unpack_copied(control_block& block, stack_image& image) noexcept {
   const bool taken = take_copied_stack(&block);
   expects(taken, "there is no memory to save the frames on a copied stack", "raise the memory limit of the process",
           fiber_record::of(block).name);
-  bring_back(block, image).image = &image;
+  fiber_record& record = bring_back(block, image);
+  if (keeps_released_memory()) record.image = &image;
+  else stack_image::free(&image);
 }
 
 void unpack_hibernated(control_block& block, stack_image& image) noexcept {

@@ -1,5 +1,6 @@
 #include "manager/shard.hpp"
 
+#include <hocket/base/memory_source.hpp>
 #include <manager/manager_core.hpp>
 
 #include <algorithm>
@@ -7,7 +8,8 @@
 
 namespace hocket::inline HOCKET_ABI::detail {
 
-struct shard::block {
+// With the data of tasks.
+struct shard::block : from_memory_source {
   explicit block(shard& table, std::uint32_t first) noexcept {
     for (std::uint32_t i = 0; i < block_size; ++i)
       ::new (static_cast<void*>(&places[i])) managed_entry(table, first + i);
@@ -59,6 +61,7 @@ void shard::retire(managed_entry& entry) noexcept {
 
 void shard::free(managed_entry& entry) noexcept {
   entry.state = entry_state::free;
+  entry.user_data = nullptr;  // a collector finds nothing dead there
   if (++entry.use != 0) unused.push_back(entry);
 }
 

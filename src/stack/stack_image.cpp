@@ -1,5 +1,6 @@
 #include <hocket/base/detail/platform/poison.hpp>
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/memory_source.hpp>
 #include <hocket/stack/detail/stack_image.hpp>
 
 #include <cstring>
@@ -27,7 +28,7 @@ stack_image* stack_image::save(std::byte* from, std::byte* top, stack_image* spa
   stack_image* image = spare;
   if (!fits(spare, size)) {
     const std::size_t room = (size + granule - 1) / granule * granule;
-    void* memory = ::operator new(sizeof(stack_image) + room, std::nothrow);
+    void* memory = source_allocate(sizeof(stack_image) + room, alignof(stack_image));
     if (!memory) return nullptr;
     free(spare);
     image = ::new (memory) stack_image(static_cast<std::uint32_t>(room));
@@ -44,6 +45,8 @@ void stack_image::restore() const noexcept {
   std::memcpy(from(), data(), size_);
 }
 
-void stack_image::free(stack_image* image) noexcept { ::operator delete(image); }
+void stack_image::free(stack_image* image) noexcept {
+  if (image) source_release(image, image->footprint(), alignof(stack_image));
+}
 
 }  // namespace hocket::inline HOCKET_ABI::detail

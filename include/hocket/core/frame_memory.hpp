@@ -28,11 +28,13 @@
 // A failing allocation throws std::bad_alloc out of the coroutine function, before its body begins. Under ASan and
 // TSan every frame goes to the heap, so that the use of a destroyed frame is found.
 //
+// While a memory_source is set (base/memory_source.hpp), it takes the place of the heap, and nothing is kept: each
+// frame comes from the source and goes back there.
+//
 // At check level `debug` a debugger finds all frames: what comes from the heap is listed until it goes back there
 // (src/core/frame_list.hpp), 16 bytes each. Not under ASan and TSan, nor frames from an allocator of one's own.
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/base/detail/platform/sized_delete.hpp>
 #include <hocket/core/detail/current.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -40,7 +42,8 @@
 
 namespace hocket::inline HOCKET_ABI {
 
-// Counts are of the calling thread, never go back, and start when it first uses its frame memory.
+// Counts are of the calling thread, never go back, and start when it first uses its frame memory. While a memory_source
+// is set, all of them are zero.
 struct frame_memory_statistics {
   std::uint64_t hits = 0;    // allocations served from kept frames
   std::uint64_t misses = 0;  // allocations of a size class that went to the heap
@@ -86,7 +89,7 @@ inline constexpr std::size_t frame_step = 64;
 inline constexpr std::size_t frame_classes = 32;
 inline constexpr bool recycles_frames = sanitizer == sanitizer_kind::plain;
 
-// Memory from the heap, listed at check level `debug`; and back.
+// Memory from the heap or the memory_source, listed at check level `debug`; and back.
 void* new_frame(std::size_t bytes);
 void delete_frame(void* frame, std::size_t bytes) noexcept;
 
@@ -128,7 +131,7 @@ inline frame_bins* own_frames() noexcept {
 // `thread` is the caller's own.
 inline void* allocate_frame(std::size_t bytes, thread_state& thread) {
   using namespace detail;
-  if constexpr (!recycles_frames) return ::operator new(bytes);
+  if constexpr (!recycles_frames) return new_frame(bytes);
   if (frame_class(bytes) > frame_classes) return new_frame(bytes);
   frame_bins* own = frames_of(thread);
   if (!own) [[unlikely]]
@@ -145,14 +148,14 @@ inline void* allocate_frame(std::size_t bytes, thread_state& thread) {
 
 inline void* allocate_frame(std::size_t bytes) {
   using namespace detail;
-  if constexpr (!recycles_frames) return ::operator new(bytes);
+  if constexpr (!recycles_frames) return new_frame(bytes);
   if (frame_class(bytes) > frame_classes) return new_frame(bytes);
   return allocate_frame(bytes, this_thread());
 }
 
 inline void release_frame(void* memory, std::size_t bytes) noexcept {
   using namespace detail;
-  if constexpr (!recycles_frames) return sized_delete(memory, bytes);
+  if constexpr (!recycles_frames) return delete_frame(memory, bytes);
   if (frame_class(bytes) > frame_classes) return delete_frame(memory, bytes);
   frame_bins* own = own_frames();
   if (!own) [[unlikely]]

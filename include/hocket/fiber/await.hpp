@@ -12,6 +12,7 @@
 // await returns what `co_await x` would, and throws what it would; but an rvalue reference becomes a value, since what
 // it refers to may be gone. In a task `await` is fatal where it has to wait, and at check level `debug` always.
 #pragma once
+#include <hocket/base/memory_source.hpp>
 #include <hocket/context/detail/switch.hpp>
 #include <hocket/core/detail/foreign_wait.hpp>
 #include <hocket/core/frame_memory.hpp>
@@ -173,7 +174,7 @@ class apart_memory {
   apart_memory(const apart_memory&) = delete;
   apart_memory& operator=(const apart_memory&) = delete;
   ~apart_memory() {
-    if constexpr (large) ::operator delete(memory_, std::align_val_t{alignof(T)});
+    if constexpr (large) source_release(memory_, sizeof(T), alignof(T));
     else release_frame(memory_, sizeof(T));
   }
   void* get() const noexcept { return memory_; }
@@ -181,7 +182,7 @@ class apart_memory {
  private:
   static constexpr bool large = alignof(T) > 16;
   static void* allocate() {
-    if constexpr (large) return ::operator new(sizeof(T), std::align_val_t{alignof(T)});
+    if constexpr (large) return source_allocate_or_throw(sizeof(T), alignof(T));
     else return allocate_frame(sizeof(T));
   }
   void* const memory_;

@@ -23,7 +23,8 @@
 //
 // What is not told: what is in memory that hocket takes from the heap, such as the frames of tasks, the waits of fibers
 // whose stacks move, items of channels, fiber-local values and the arguments of fibers that have not begun; and stacks
-// of call_on_stack that are from no depot.
+// of call_on_stack that are from no depot. A collector has all of that memory from its own allocator if it sets a
+// memory_source (base/memory_source.hpp).
 //
 // Conditions. All threads that run fibers, or resume coroutines, are stopped, and are in `threads`, the calling one
 // with its own stack pointer and registers if it is one of them. A thread may be stopped at any instruction. The call

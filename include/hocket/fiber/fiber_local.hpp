@@ -7,7 +7,7 @@
 // destroyed. Code that runs in no fiber has the thread's own value. Finding a value takes time linear in how many
 // fiber-locals this fiber uses. The fiber_local itself must outlive the fibers that used it.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/memory_source.hpp>
 #include <cstdint>
 
 namespace hocket::inline HOCKET_ABI {
@@ -39,7 +39,7 @@ class fiber_local {
     detail::fiber_local_node*& first = detail::current_fiber_locals();
     for (detail::fiber_local_node* at = first; at; at = at->next)
       if (at->key == this) return static_cast<node*>(at)->value;
-    node* made = new node{{nullptr, this, &node::drop}, T{}};
+    node* made = new node{{nullptr, this, &node::drop}, {}, T{}};
     made->next = first;  // only now: T{} may have used other fiber-locals
     first = made;
     return made->value;
@@ -48,7 +48,7 @@ class fiber_local {
   T* operator->() { return &get(); }
 
  private:
-  struct node : detail::fiber_local_node {
+  struct node : detail::fiber_local_node, detail::from_memory_source {
     T value;
     static void drop(detail::fiber_local_node* self) noexcept { delete static_cast<node*>(self); }
   };

@@ -1,5 +1,6 @@
 // The children of a group (when_group.hpp): a pack of several types, or an array of one.
 #pragma once
+#include <hocket/base/memory_source.hpp>
 #include <hocket/coro/detail/when_group.hpp>
 #include <tuple>
 
@@ -89,7 +90,7 @@ class when_array {
   when_array& operator=(const when_array&) = delete;
   ~when_array() {
     each([](child& one) { one.~child(); });
-    std::allocator<child>().deallocate(room_, capacity_);
+    source_release(static_cast<void*>(room_), capacity_ * sizeof(child), alignof(child));
   }
 
   std::size_t size() const noexcept { return size_; }
@@ -100,7 +101,9 @@ class when_array {
 
  private:
   // Delegated to, so that what is there already is freed when a child cannot be made.
-  explicit when_array(std::size_t capacity) : room_(std::allocator<child>().allocate(capacity)), capacity_(capacity) {}
+  explicit when_array(std::size_t capacity)
+      : room_(static_cast<child*>(source_allocate_or_throw(capacity * sizeof(child), alignof(child)))),
+        capacity_(capacity) {}
 
   child* const room_;
   const std::size_t capacity_;

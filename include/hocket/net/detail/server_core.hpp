@@ -7,6 +7,7 @@
 // If there is a limit, an acceptor takes a permit for the connection that it has accepted, before that begins, and the
 // connection gives it back. (With the permit taken before, acceptors that nobody connects to would keep permits.)
 #pragma once
+#include <hocket/base/memory_source.hpp>
 #include <hocket/coro/scope.hpp>
 #include <hocket/io/signal_set.hpp>
 #include <hocket/net/serve_options.hpp>
@@ -27,7 +28,7 @@ class doors;
 
 namespace detail {
 
-class server_core {
+class server_core : public from_memory_source {
  public:
   server_core(runtime& on, const tcp::serve_options& options);
   server_core(loop& on, const tcp::serve_options& options);

@@ -2,10 +2,12 @@
 // wait into the places that come free. Each is one critical section; who was granted is told behind it. The essay is in
 // sync/channel.hpp.
 #pragma once
+#include <hocket/base/memory_source.hpp>
 #include <hocket/sync/detail/channel_core.hpp>
 #include <hocket/sync/detail/item_queue.hpp>
 #include <hocket/sync/detail/own_pointer.hpp>
 #include <hocket/sync/detail/taken_items.hpp>
+#include <cstring>
 
 namespace hocket::inline HOCKET_ABI::detail {
 
@@ -257,7 +259,7 @@ class channel_exchange : public channel_core<Strength> {
 
   // Before all others. One place is always there; if several come back before one is received, memory is needed.
   void put_back(T&& item) noexcept {
-    void* const memory = spare_taken_ ? ::operator new(sizeof(returned), std::nothrow) : &spare_;
+    void* const memory = spare_taken_ ? source_allocate(sizeof(returned), alignof(returned)) : &spare_;
     expects(memory != nullptr, "there is no memory for an item that came back from a receiver that was destroyed",
             "do not destroy coroutines that were granted a receive(): let them run, or kill them");
     if (memory == &spare_) spare_taken_ = true;
@@ -269,8 +271,9 @@ class channel_exchange : public channel_core<Strength> {
   void drop_returned() noexcept {
     returned* const first = std::exchange(returned_, returned_->next);
     first->item().~T();
-    if (first == &spare_) spare_taken_ = false;
-    else ::operator delete(first);
+    if (first != &spare_) return source_release(first, sizeof(returned), alignof(returned));
+    std::memset(spare_.bytes, 0, sizeof spare_.bytes);  // a collector finds nothing dead there
+    spare_taken_ = false;
   }
 
   // --- as a wait_source

@@ -5,9 +5,11 @@
 //        head_                tail_                  emptied is kept for the next one that is needed, others are freed
 //
 // A ring is one such block, at whose end both go on at its beginning. An empty queue that grows goes back to the
-// beginning of its block, so a queue that is often empty stays in one block.
+// beginning of its block, so a queue that is often empty stays in one block. While a memory_source is set, no block is
+// kept that was emptied.
 #pragma once
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/memory_source.hpp>
 #include <cstddef>
 #include <new>
 #include <utility>
@@ -63,12 +65,13 @@ class item_queue {
   static constexpr std::size_t offset = (sizeof(block) + alignment - 1) / alignment * alignment;
   static constexpr std::size_t places_of_block = sizeof(T) <= 256 ? 4096 / sizeof(T) : 16;
 
+  static constexpr std::size_t bytes_of_block(std::size_t places) noexcept { return offset + places * sizeof(T); }
   static block* make_block(std::size_t places) noexcept {
-    void* memory = ::operator new(offset + places * sizeof(T), std::align_val_t{alignment}, std::nothrow);
+    void* memory = source_allocate(bytes_of_block(places), alignment);
     return memory ? ::new (memory) block{nullptr, places} : nullptr;
   }
   static void free_block(block* old) noexcept {
-    if (old) ::operator delete(old, std::align_val_t{alignment});
+    if (old) source_release(old, bytes_of_block(old->places), alignment);
   }
   static T* first_of(block& of) noexcept { return reinterpret_cast<T*>(reinterpret_cast<std::byte*>(&of) + offset); }
 
@@ -102,6 +105,7 @@ class item_queue {
     if (places_ != no_limit) return set_head(*old);
     if (!old->next) return begin_with(*old);  // it is the last block, and empty
     set_head(*old->next);
+    if (!keeps_released_memory()) return free_block(old);
     free_block(spare_);
     spare_ = old;
   }

@@ -1,5 +1,6 @@
 // Memory for a fixed number of items, which its user constructs and destroys.
 #pragma once
+#include <hocket/base/memory_source.hpp>
 #include <hocket/sync/detail/places.hpp>
 #include <cstddef>
 #include <new>
@@ -12,11 +13,11 @@ class item_ring {
   // Throws bad_alloc.
   explicit item_ring(std::size_t places) : places_(possible_places<T>(places)) {
     expects(places != 0, "a ring without a place was made", "say how many items it is to hold: one at least");
-    memory_ = static_cast<T*>(::operator new(places_ * sizeof(T), std::align_val_t{alignof(T)}));
+    memory_ = static_cast<T*>(source_allocate_or_throw(places_ * sizeof(T), alignof(T)));
   }
   item_ring(const item_ring&) = delete;
   item_ring& operator=(const item_ring&) = delete;
-  ~item_ring() { ::operator delete(static_cast<void*>(memory_), std::align_val_t{alignof(T)}); }
+  ~item_ring() { source_release(static_cast<void*>(memory_), places_ * sizeof(T), alignof(T)); }
 
   std::size_t places() const noexcept { return places_; }
   T* at(std::size_t place) const noexcept { return memory_ + place; }
