@@ -169,6 +169,8 @@ void start() {
 
 // --- threads
 
+bool is_registered() noexcept { return own_thread() != nullptr; }
+
 void enter_thread() {
   collector& all = the_collector();
   expects(all.started, "a thread was registered with gc::boehm before start()", "call gc::boehm::start() in main first");

@@ -16,6 +16,9 @@ struct collected_thread : hocket::detail::list_node {
   bool is_stopped = false;  // by the signal
 };
 
+// Whether the calling thread is one.
+bool is_registered() noexcept;
+
 // What a signal has interrupted: fills in stack_pointer and registers.
 void note_interrupted(collected_thread& self, const ucontext_t& at) noexcept;
 
