@@ -1,5 +1,6 @@
 // Objects of libgc that nothing refers to but what a test does, and how many of them are alive.
 #pragma once
+#define GC_THREADS
 #define GC_NO_THREAD_REDIRECTS
 #include <gc/gc.h>
 #include <gc/gc_mark.h>
