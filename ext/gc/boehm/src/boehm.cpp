@@ -141,14 +141,16 @@ void only_this_thread() noexcept {
   all.threads.push_back(*own);
 }
 
-void connect(collector& all) {
+void expect_stacks() {
   if (!stacks_can_be_enumerated())
     refuse("the stacks of fibers cannot be told in this build: not with AddressSanitizer, nor with the fallbacks "
            "`ucontext` and `thread`");
+}
+
+void connect(collector& all) {
   GC_set_handle_fork(1);
   GC_set_finalize_on_demand(1);
   GC_init();
-  expect_tested_library();
   GC_allow_register_threads();
   if (const int error = ::pthread_atfork(nullptr, nullptr, only_this_thread))
     throw std::system_error(error, std::system_category(), "hocket: pthread_atfork");
@@ -161,6 +163,8 @@ void connect(collector& all) {
 void start() {
   static std::once_flag once;
   std::call_once(once, [] {
+    expect_stacks();
+    expect_tested_library();
     take_memory_from_libgc();
     connect(the_collector());
     enter_thread();
