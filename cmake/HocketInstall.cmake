@@ -31,6 +31,14 @@ if(TARGET hocket_asio)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/ext/asio/include/hocket/asio" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/hocket"
     FILES_MATCHING PATTERN "*.hpp")
 endif()
+foreach(extension IN ITEMS gc gc_boehm)
+  if(TARGET hocket_${extension})
+    list(APPEND HOCKET_COMPONENTS ${extension})
+    string(REPLACE gc_boehm gc/boehm folder ${extension})
+    install(DIRECTORY "${PROJECT_SOURCE_DIR}/ext/${folder}/include/hocket/gc" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/hocket"
+      FILES_MATCHING PATTERN "*.hpp")
+  endif()
+endforeach()
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/hocket")
 install(TARGETS ${HOCKET_LAYER_TARGETS} ${HOCKET_UMBRELLA_TARGETS} EXPORT hocketTargets
@@ -40,6 +48,13 @@ if(TARGET hocket_asio)
   install(TARGETS hocket_asio EXPORT hocketAsioTargets)
   install(EXPORT hocketAsioTargets NAMESPACE hocket:: DESTINATION "${package_dir}")
 endif()
+foreach(extension IN ITEMS gc gc_boehm)
+  if(TARGET hocket_${extension})
+    install(TARGETS hocket_${extension} EXPORT hocket_${extension}_targets
+      LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+    install(EXPORT hocket_${extension}_targets NAMESPACE hocket:: DESTINATION "${package_dir}")
+  endif()
+endforeach()
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/hocketConfig.cmake.in"
   "${PROJECT_BINARY_DIR}/hocketConfig.cmake" INSTALL_DESTINATION "${package_dir}")
 # Before 1.0 a minor version may change any interface.
