@@ -23,7 +23,9 @@ native_bounds bounds_of(const registered_thread* self) {
   return {const_cast<void*>(self->told.stack_low), const_cast<void*>(self->told.stack_base)};
 }
 
-bool is_in(const native_bounds& bounds, const void* place) noexcept { return place >= bounds.low && place < bounds.base; }
+bool is_in(const native_bounds& bounds, const void* place) noexcept {
+  return place >= bounds.low && place < bounds.base;
+}
 
 // From where `block` was resumed, or a little below.
 bytes resumer_of(const control_block& block, const fiber_thread& thread) noexcept {
@@ -36,7 +38,8 @@ bytes parked_native(const control_block* running, const fiber_thread& thread, co
   while (running) {
     const bytes place = resumer_of(*running, thread);
     if (is_in(bounds, place)) return place;
-    running = static_cast<const control_block*>(cell_on(reinterpret_cast<std::uintptr_t>(place + machine::deepest_record)));
+    running =
+        static_cast<const control_block*>(cell_on(reinterpret_cast<std::uintptr_t>(place + machine::deepest_record)));
     if (running && running->header.kind != coroutine_kind::fiber) running = nullptr;
   }
   bytes outermost = nullptr;

@@ -10,7 +10,7 @@ struct registered_thread : hocket::detail::list_node {
   halt::mark mark{halt::inside};
   bool away = false;  // it counts as stopped, or is the one that stops the world
   stopped_thread told;
-  root_list roots;       // of its plain code, while that has no slot
+  root_list roots;        // of its plain code, while that has no slot
   slot* plain = nullptr;  // the slot of its plain code
 };
 

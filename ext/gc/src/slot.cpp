@@ -77,7 +77,8 @@ slot::slot() noexcept : owner_(detail::running_context()), outer_(nullptr) {
 }
 
 slot::~slot() {
-  detail::expects(current() == this && roots_.empty(), "a gc::slot was destroyed by other code than its owner's, or with roots",
+  detail::expects(current() == this && roots_.empty(),
+                  "a gc::slot was destroyed by other code than its owner's, or with roots",
                   "destroy it in the coroutine that has made it, after its roots, the last one first");
   if (owner_) owner_->set_slot(outer_);
   else detail::own_thread()->plain = outer_;

@@ -141,7 +141,8 @@ void leave_for(void (*run)(void* with), void* with) {
 
 [[gnu::noinline]] void stop_world(void (*run)(void* with, std::span<const stopped_thread> threads), void* with) {
   const registered_thread* const self = own_thread();
-  expects(the_world().stopper != &hocket::detail::this_thread(), "stop_world was called while the caller has it stopped",
+  expects(the_world().stopper != &hocket::detail::this_thread(),
+          "stop_world was called while the caller has it stopped",
           "it is stopped: look at the threads that the outer call was given");
   expects(!self || !self->away, "stop_world was called in gc::native()",
           "a thread counts as stopped there: return from it first");

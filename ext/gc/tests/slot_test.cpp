@@ -61,14 +61,17 @@ TEST_CASE("each coroutine has its own slot, in a task and in a fiber, wherever i
         wrong += number_now() != i;
       }
     }));
-    some.push_back(spawn(rt, [](std::atomic<int>& bad, int n) -> task<> {
-      state mine(n);
-      for (int k = 0; k < 20; ++k) {
-        co_await yield();
-        bad += number_now() != n;
-        bad += co_await number_in_task() != n;
-      }
-    }, std::ref(wrong), 1000 + i));
+    some.push_back(spawn(
+        rt,
+        [](std::atomic<int>& bad, int n) -> task<> {
+          state mine(n);
+          for (int k = 0; k < 20; ++k) {
+            co_await yield();
+            bad += number_now() != n;
+            bad += co_await number_in_task() != n;
+          }
+        },
+        std::ref(wrong), 1000 + i));
   }
   for (auto& one : some) sync_wait(one);
   CHECK(wrong == 0);

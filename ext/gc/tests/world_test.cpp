@@ -64,9 +64,9 @@ TEST_CASE("stop_world waits for coroutines that poll, and holds them until it is
       }
     };
     auto one = spawn(rt, computes), other = spawn(rt, [&]() -> task<> {
-      computes();
-      co_return;
-    });
+                                      computes();
+                                      co_return;
+                                    });
     while (all.done == 0) std::this_thread::yield();
     for (int i = 0; i < 50; ++i) all.stop_for_a_while();
     over = true;

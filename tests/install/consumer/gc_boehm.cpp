@@ -1,8 +1,8 @@
-#include <gc/gc.h>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/spawn.hpp>
 #include <hocket/gc/boehm.hpp>
 #include <hocket/runtime/run.hpp>
+#include <gc/gc.h>
 
 int main() {
   hocket::gc::boehm::start();

@@ -8,10 +8,6 @@
 //   4. The threads go on.
 //
 // The list of threads changes under libgc's lock, so no collection meets it half changed.
-#ifndef GC_THREADS
-#define GC_THREADS
-#endif
-#define GC_NO_THREAD_REDIRECTS
 #include <gc/gc.h>
 #include <gc/gc_mark.h>
 
@@ -46,7 +42,7 @@ using hocket::detail::list;
 
 struct collector {
   bool started = false;
-  struct sigaction stops {};  // libgc's handler
+  struct sigaction stops{};  // libgc's handler
   GC_push_other_roots_proc push_of_others = nullptr;
   list<collected_thread> threads;
   std::vector<stopped_thread> stopped;  // room for all of them
@@ -80,7 +76,8 @@ void on_stop_signal(int number, siginfo_t* info, void* context) noexcept {
   if (self) self->is_stopped = false;
 }
 
-// A thread that libgc does not stop (it is in GC_do_blocking) has no stack pointer that we know: all of its stack counts.
+// A thread that libgc does not stop (it is in GC_do_blocking) has no stack pointer that we know: all of its stack
+// counts.
 void note_stack_of(collected_thread& one, const void* here) noexcept {
   if (&one == own_thread()) one.told.stack_pointer = here, one.told.registers = {};
   else if (!one.is_stopped) one.told.stack_pointer = nullptr, one.told.registers = {};
@@ -143,8 +140,9 @@ void only_this_thread() noexcept {
 
 void expect_stacks() {
   if (!stacks_can_be_enumerated())
-    refuse("the stacks of fibers cannot be told in this build: not with AddressSanitizer, nor with the fallbacks "
-           "`ucontext` and `thread`");
+    refuse(
+        "the stacks of fibers cannot be told in this build: not with AddressSanitizer, nor with the fallbacks "
+        "`ucontext` and `thread`");
 }
 
 void connect(collector& all) {
@@ -177,7 +175,8 @@ bool is_registered() noexcept { return own_thread() != nullptr; }
 
 void enter_thread() {
   collector& all = the_collector();
-  expects(all.started, "a thread was registered with gc::boehm before start()", "call gc::boehm::start() in main first");
+  expects(all.started, "a thread was registered with gc::boehm before start()",
+          "call gc::boehm::start() in main first");
   expects(!own_thread(), "a thread was registered with gc::boehm twice",
           "one thread_scope, or one on_start hook, for a thread; start() registers its caller");
   GC_stack_base base{};
@@ -205,7 +204,8 @@ void enter_thread() {
 
 void leave_thread() noexcept {
   collected_thread* const self = own_thread();
-  expects(self != nullptr, "a thread left gc::boehm that is not registered", "leave_thread() belongs to enter_thread()");
+  expects(self != nullptr, "a thread left gc::boehm that is not registered",
+          "leave_thread() belongs to enter_thread()");
   GC_stack_base bottom{};
   bottom.mem_base = const_cast<void*>(self->told.stack_base);
   locked_by_libgc([&] {

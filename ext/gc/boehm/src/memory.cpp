@@ -2,10 +2,6 @@
 // its own. The runtime has a header of its own below the object, which begins with zeros; how large that is, is its
 // affair: 256 bytes are more than it has on any 64-bit system (128). What is thrown before libgc is started, or by a
 // thread that is not registered, is from the heap.
-#ifndef GC_THREADS
-#define GC_THREADS
-#endif
-#define GC_NO_THREAD_REDIRECTS
 #include <gc/gc.h>
 
 #include "memory.hpp"

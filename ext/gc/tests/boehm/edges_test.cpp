@@ -1,8 +1,8 @@
 // What goes wrong beside collectors: small stacks, finalizers, threads that come and go, misuse.
-#include <hocket/coro/spawn.hpp>
-#include <hocket/coro/task.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/core/yield.hpp>
+#include <hocket/coro/spawn.hpp>
+#include <hocket/coro/task.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/call_on_stack.hpp>
 #include <hocket/fiber/coroutine.hpp>

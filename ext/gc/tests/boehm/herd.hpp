@@ -2,9 +2,9 @@
 #pragma once
 #define GC_THREADS
 #define GC_NO_THREAD_REDIRECTS
+#include <hocket/gc/boehm.hpp>
 #include <gc/gc.h>
 #include <gc/gc_mark.h>
-#include <hocket/gc/boehm.hpp>
 
 #include <array>
 #include <cstddef>

@@ -287,10 +287,14 @@ TEST_CASE("in closures and arguments of fibers and tasks that have not begun") {
   for (std::size_t i = 0; i < herd_size; ++i) {
     if (i % 3 == 0) all.push_back(spawn(in.on, [&in, i, held = in.objects.make(i)] { in.use(held, i); }));
     else if (i % 3 == 1) all.push_back(spawn(in.on, [&in, i](object* held) { in.use(held, i); }, in.objects.make(i)));
-    else all.push_back(spawn(in.on, [&in, i](object* held) -> task<> {
-      in.use(held, i);
-      co_return;
-    }, in.objects.make(i)));
+    else
+      all.push_back(spawn(
+          in.on,
+          [&in, i](object* held) -> task<> {
+            in.use(held, i);
+            co_return;
+          },
+          in.objects.make(i)));
   }
   GC_enable();
   scrub();

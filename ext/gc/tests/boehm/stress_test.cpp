@@ -1,8 +1,9 @@
-// Coroutines that allocate, migrate, are born and die on one to four workers, while one thread collects again and again.
-// Each object carries a canary; libgc gives a dead one's memory to the next, so a lost root shows as a wrong canary.
+// Coroutines that allocate, migrate, are born and die on one to four workers, while one thread collects again and
+// again. Each object carries a canary; libgc gives a dead one's memory to the next, so a lost root shows as a wrong
+// canary.
+#include <hocket/core/yield.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/coro/task.hpp>
-#include <hocket/core/yield.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/call_on_stack.hpp>
 #include <hocket/fiber/coroutine.hpp>

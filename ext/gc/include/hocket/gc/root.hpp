@@ -6,8 +6,8 @@
 //
 //   gc::stop_world([](auto) { gc::for_each_root([](void*& object) { object = moved_to(object); }); });
 //
-// A root is in a list of the running coroutine's slot (slot.hpp): no lock, four stores. It is destroyed by the coroutine,
-// or thread, that made it, in any order with its other roots.
+// A root is in a list of the running coroutine's slot (slot.hpp): no lock, four stores. It is destroyed by the
+// coroutine, or thread, that made it, in any order with its other roots.
 #pragma once
 #include <hocket/gc/slot.hpp>
 

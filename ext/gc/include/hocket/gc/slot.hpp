@@ -10,8 +10,8 @@
 //
 //   gc::stop_world([](auto) { gc::for_each_slot<interpreter>([](interpreter& one) { move_all(one.stack); }); });
 //
-// What a coroutine calls and awaits, and what runs in one of its blocks (context_local, shielded), sees its slot. What it
-// spawns, the children of a when_all and what it forks have none until they make their own. Raw coroutines
+// What a coroutine calls and awaits, and what runs in one of its blocks (context_local, shielded), sees its slot. What
+// it spawns, the children of a when_all and what it forks have none until they make their own. Raw coroutines
 // (fiber/coroutine.hpp) see that of the code that has resumed them.
 //
 // In the plain code of a registered thread (world.hpp) a slot is the thread's.

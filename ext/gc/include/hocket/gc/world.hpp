@@ -1,7 +1,8 @@
 // Stopping the world: all threads that touch the objects of a collector wait while one of them looks at, or moves, what
 // they hold.
 //
-//   runtime rt({.on_start = [](std::size_t) { gc::enter_thread(); }, .on_stop = [](std::size_t) { gc::leave_thread(); }});
+//   runtime rt({.on_start = [](std::size_t) { gc::enter_thread(); }, .on_stop = [](std::size_t) { gc::leave_thread();
+//   }});
 //   ...
 //   gc::safepoint();                                     // in loops that compute, in the allocator
 //   ...

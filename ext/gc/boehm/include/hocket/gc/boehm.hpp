@@ -19,14 +19,14 @@
 // found if their memory is from libgc, too.
 //
 // Threads. Each thread that runs coroutines or allocates is registered: a worker and a thread of a blocking_pool by the
-// hooks on_start and on_stop, others by thread_scope. start() registers its caller. An unregistered thread that collects
-// is fatal, and one that makes a coroutine, too.
+// hooks on_start and on_stop, others by thread_scope. start() registers its caller. An unregistered thread that
+// collects is fatal, and one that makes a coroutine, too.
 //
 // Stacks. libgc's signal handler runs on the stack of the fiber that is interrupted: it takes the system's signal frame
 // (getauxval(AT_MINSIGSTKSZ): 1 to 3 KB, more where registers are wider) and 1 KB. So 8 KiB are enough for a fiber that
-// needs 3, and 16 KiB where that number is above 3 KB. GC_MALLOC itself zeroes up to 16 KB of stack below its caller now
-// and then (GC_clear_stack), to forget old words: on a small stack that would destroy the neighbour, so this library
-// has a GC_clear_stack of its own, which does nothing.
+// needs 3, and 16 KiB where that number is above 3 KB. GC_MALLOC itself zeroes up to 16 KB of stack below its caller
+// now and then (GC_clear_stack), to forget old words: on a small stack that would destroy the neighbour, so this
+// library has a GC_clear_stack of its own, which does nothing.
 //
 // Finalizers run where run_finalizers() is called, on that thread's own stack, and nowhere else.
 //

@@ -8,14 +8,15 @@
 //     the one that stops, and sleeps until the
 //     phase has changed; and again
 //
-// A thread leaves before it sleeps, and where it has nothing to do with coroutines for a while. A safepoint is a leave()
-// and a come_back().
+// A thread leaves before it sleeps, and where it has nothing to do with coroutines for a while. A safepoint is a
+// leave() and a come_back().
 //
 // Each side writes its word and then reads that of the other (seq_cst), so at least one of them sees what the other
 // wrote: a thread that comes back and does not see the odd phase has been seen inside. In come_back() a mark may be
 // `inside` for a moment during a stop: the thread touches nothing in it.
 //
-// What a thread did before it left is visible to the one that stops, and what that one did, to a thread that comes back.
+// What a thread did before it left is visible to the one that stops, and what that one did, to a thread that comes
+// back.
 #pragma once
 #include <hocket/base/detail/atomic.hpp>
 
@@ -49,12 +50,16 @@ class halt {
     }
   }
 
-  void begin() noexcept { phase_.fetch_add(1); }
+  void begin() noexcept {
+    // ORDER: seq_cst forbids that a mark is read before the odd phase is seen by all.
+    phase_.fetch_add(1, std::memory_order_seq_cst);
+  }
   static void await(const mark& thread) noexcept {
     while (thread.load() == inside) futex_wait(thread, inside);
   }
   void end() noexcept {
-    phase_.fetch_add(1);
+    // ORDER: release, pairs with the load in come_back(): what was done to the thread is visible.
+    phase_.fetch_add(1, std::memory_order_release);
     futex_wake_all(phase_);
   }
 
