@@ -123,7 +123,10 @@ blocking_pool& blocking_pool::of_process() {
 }
 
 blocking_pool& blocking_pool::make_of_process(const blocking_pool_options& options) {
-  if (install_for_process(options, nullptr))
+  // ORDER: acquire, pairs with the compare-exchange in install_for_process().
+  blocking_pool* const seen = pool_of_process.load(std::memory_order_acquire);
+  blocking_pool* const of_parent = seen && seen->is_copy_in_child() ? seen : nullptr;
+  if (install_for_process(options, of_parent) != of_parent)
     throw std::logic_error("hocket: the blocking_pool of the process is there: make it before anything asks for it");
   return of_process();
 }

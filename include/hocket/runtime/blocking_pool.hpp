@@ -71,8 +71,9 @@ class blocking_pool final {
   // the end of the process is not waited for. Throws bad_alloc.
   static blocking_pool& of_process();
 
-  // Makes the pool of the process with these options, before anybody asks for it. In a child by fork() it has the same
-  // options. Throws std::logic_error if the pool is there already, and what the constructor throws.
+  // Makes the pool of the process with these options, before anybody asks for it. Throws std::logic_error if the pool
+  // is there already, and what the constructor throws. A child by fork() has no pool yet: the one that it makes has the
+  // options of its parent's, or those of this call.
   static blocking_pool& make_of_process(const blocking_pool_options& options);
 
   struct counts {

@@ -155,6 +155,16 @@ TEST_CASE("the blocking pool of the process can be made with options, before it 
     CHECK_THROWS_AS(blocking_pool::make_of_process({}), std::logic_error);
   });
   CHECK(end.how == "the body returned");
+  const child_end forks = end_of_child([] {
+    static_cast<void>(blocking_pool::of_process());
+    const child_end child = end_of_child([] {
+      hook_calls.forget();
+      static_cast<void>(blocking_pool::make_of_process({.on_start = &note_thread_start}));
+      CHECK(sync_wait(blocking(&starts_here)).value() == 1);
+    });
+    CHECK(child.how == "the body returned");
+  });
+  CHECK(forks.how == "the body returned");
   const child_end late = end_of_child([] {
     CHECK_THROWS_AS(blocking_pool::make_of_process({.threads = 0}), std::system_error);
     static_cast<void>(blocking_pool::of_process());
