@@ -19,6 +19,7 @@
 #include "support/temporary_folder.hpp"
 
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <ctime>
 #include <doctest/doctest.h>
@@ -31,8 +32,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-volatile std::sig_atomic_t interruptions = 0;
-void note(int) { interruptions = interruptions + 1; }
+std::atomic<int> interruptions{0};  // the handler runs on any thread
+void note(int) { ++interruptions; }
 
 // SIGUSR1 to the process, a thousand times a second.
 void begin_interruptions() {

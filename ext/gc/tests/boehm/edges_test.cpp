@@ -211,9 +211,18 @@ TEST_CASE("a child by fork() collects, with what its thread's coroutines hold") 
     intact = held->mark == 5;
   });
   on.poll();
+  std::latch ready(1), leave(1);
+  std::thread other([&] {  // which is not in the child
+    const gc::boehm::thread_scope scope;
+    ready.count_down();
+    leave.wait();
+  });
+  ready.wait();
   const pid_t child = ::fork();
   if (child == 0) {
+    const std::size_t unknown = gc::boehm::statistics().unknown;
     collect();
+    if (gc::boehm::statistics().unknown != unknown) ::_exit(2);
     for (int i = 0; i < 1000; ++i) static_cast<object*>(GC_MALLOC(sizeof(object)))->mark = 9;
     go.set();
     on.run();
@@ -222,6 +231,8 @@ TEST_CASE("a child by fork() collects, with what its thread's coroutines hold") 
   int status = -1;
   CHECK(::waitpid(child, &status, 0) == child);
   CHECK(status == 0);
+  leave.count_down();
+  other.join();
   go.set();
   on.run();
 }
