@@ -88,6 +88,13 @@ TEST_CASE("a block sees the slot of the code around it; what is spawned and the 
     return std::vector<int>{in_block, spawned, child, other, number_now()};
   });
   CHECK(sync_wait(all) == std::vector<int>{7, -1, -1, -1, 7});
+  auto in_task = spawn(rt, []() -> task<std::vector<int>> {
+    state mine(8);
+    const int in_block = co_await bound.with(1, number_in_task());
+    const auto [child, other] = co_await when_all(number_in_task(), number_in_task());
+    co_return std::vector<int>{in_block, child, other, number_now()};
+  });
+  CHECK(sync_wait(in_task) == std::vector<int>{8, -1, -1, 8});
 }
 
 TEST_CASE("slots nest, and the thread's own is seen in its plain code") {

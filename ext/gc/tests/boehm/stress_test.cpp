@@ -119,11 +119,18 @@ void run_on(std::size_t workers) {
   constexpr std::size_t switchers = 6;  // which do little else, so that threads are stopped in switches
   std::atomic<bool> over{false};
   for (std::size_t n = 0; n < switchers; ++n)
-    static_cast<void>(spawn(rt, [&] {
-      while (!over) await(yield());
+    static_cast<void>(spawn(rt, [&, n] {
+      while (!over) {
+        const node* const held = tree(2, n);
+        for (int i = 0; i < 10'000 && !over; ++i) await(yield());
+        expect(held, 7, n);
+      }
     }));
   while (rt.live() != switchers) GC_gcollect();
-  for (int i = 0; i < 200; ++i) GC_gcollect();
+  for (int i = 0; i < 300; ++i) {
+    GC_gcollect();
+    tree(6, 0xdead);  // takes the memory of what was lost
+  }
   over = true;
 }
 
