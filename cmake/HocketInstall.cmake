@@ -14,7 +14,7 @@ endforeach()
 
 foreach(layer IN LISTS layers)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/hocket/${layer}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/hocket"
-    FILES_MATCHING PATTERN "*.hpp")
+    FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 endforeach()
 file(GLOB umbrellas CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/hocket/*.hpp")
 if(NOT HOCKET_STACKFUL)

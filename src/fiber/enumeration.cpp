@@ -23,6 +23,7 @@
 #include <hocket/fiber/detail/control_block.hpp>
 #include <hocket/fiber/detail/fiber_record.hpp>
 #include <hocket/fiber/detail/fiber_thread.hpp>
+#include <hocket/fiber/enumeration.h>
 #include <hocket/fiber/enumeration.hpp>
 #include <hocket/stack/detail/cells.hpp>
 #include <hocket/stack/detail/stack_image.hpp>
@@ -30,6 +31,7 @@
 #include "fiber/entry.hpp"
 
 #include <algorithm>
+#include <ranges>
 
 namespace hocket::inline HOCKET_ABI {
 
@@ -79,9 +81,11 @@ bytes resumer_of(const control_block& block, const stopped_thread& thread) noexc
   return thread.fibers ? static_cast<bytes>(static_cast<const fiber_thread*>(thread.fibers)->worker) : nullptr;
 }
 
+// Threads: a range of stopped_thread, or of what becomes one when it is looked at.
+template <class Threads>
 class enumeration {
  public:
-  enumeration(std::span<const stopped_thread> threads, void (*visit)(void*, const stack_range&), void* with) noexcept
+  enumeration(const Threads& threads, void (*visit)(void*, const stack_range&), void* with) noexcept
       : threads_(threads), visit_(visit), with_(with) {}
 
   std::size_t run() noexcept {
@@ -250,10 +254,23 @@ class enumeration {
     tell(at ? at : low, high, at ? stack_part::parked : stack_part::unknown);
   }
 
-  std::span<const stopped_thread> threads_;
+  Threads threads_;
   void (*visit_)(void*, const stack_range&);
   void* with_;
   std::size_t unknown_ = 0;
+};
+
+stopped_thread from_c(const hocket_gc_thread& thread) noexcept {
+  return {.fibers = thread.fibers,
+          .stack_pointer = thread.stack_pointer,
+          .registers = {thread.registers, thread.register_count},
+          .stack_low = thread.stack_low,
+          .stack_base = thread.stack_base};
+}
+
+struct visit_in_c {
+  hocket_gc_visit visit;
+  void* with;
 };
 
 }  // namespace
@@ -282,3 +299,26 @@ bool stacks_can_be_enumerated() noexcept {
 }
 
 }  // namespace hocket::inline HOCKET_ABI
+
+int hocket_gc_for_each_stack(const hocket_gc_thread* threads, std::size_t count, hocket_gc_visit visit, void* with) {
+  using namespace hocket;
+  detail::visit_in_c to{visit, with};
+  const auto forward = [](void* given, const stack_range& range) {
+    const auto& in_c = *static_cast<detail::visit_in_c*>(given);
+    in_c.visit(range.low, range.high, static_cast<int>(range.part), in_c.with);
+  };
+  const auto converted = std::views::transform(std::span(threads, count), &detail::from_c);
+  return static_cast<int>(detail::enumeration(converted, forward, &to).run());
+}
+
+const void* hocket_gc_fibers_of_this_thread() {
+  try {
+    return hocket::fibers_of_this_thread();
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+const void* hocket_gc_limit_of(const void* stack_pointer) { return hocket::limit_of(stack_pointer); }
+
+int hocket_gc_stacks_can_be_enumerated() { return hocket::stacks_can_be_enumerated(); }

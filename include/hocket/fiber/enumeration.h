@@ -1,0 +1,49 @@
+/* for_each_stack() for collectors that are written in C, or call C: see fiber/enumeration.hpp, whose conditions hold
+   here as well. Valid C11. Each function has a C++ counterpart with the name behind `hocket_gc_`.
+
+     static void mark(const void* low, const void* high, int part, void* with) { ... }
+
+     int unknown = hocket_gc_for_each_stack(threads, count, mark, collector);
+
+   No function but hocket_gc_fibers_of_this_thread() takes a lock, allocates or uses a thread-local variable: a signal
+   handler may call them. */
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A stopped thread (stopped_thread). */
+typedef struct hocket_gc_thread {
+  const void* fibers; /* the result of hocket_gc_fibers_of_this_thread() in that thread; null: it runs no fibers */
+  const void* stack_pointer;  /* where the thread is stopped */
+  const uintptr_t* registers; /* all general registers, in any order; null with count 0 for the calling thread */
+  size_t register_count;
+  const void* stack_low;  /* the lowest byte of the thread's own stack */
+  const void* stack_base; /* one past the highest byte to scan */
+} hocket_gc_thread;
+
+/* What a range is a part of (stack_part). */
+enum hocket_gc_part { hocket_gc_parked, hocket_gc_packed, hocket_gc_finished, hocket_gc_unknown };
+
+/* Receives the words in [low, high), an hocket_gc_part, and the last argument of hocket_gc_for_each_stack(). */
+typedef void (*hocket_gc_visit)(const void* low, const void* high, int part, void* with);
+
+/* Calls `visit` for each range. Returns how many stacks were of unknown depth. */
+int hocket_gc_for_each_stack(const hocket_gc_thread* threads, size_t count, hocket_gc_visit visit, void* with);
+
+/* What the calling thread puts into hocket_gc_thread::fibers: the same at each call until the thread ends. Null: there
+   is no memory. */
+const void* hocket_gc_fibers_of_this_thread(void);
+
+/* The end of the roots on the stack that `stack_pointer` is on. Null: no fiber and no call_on_stack has that stack. */
+const void* hocket_gc_limit_of(const void* stack_pointer);
+
+/* Not 0 if the ranges are right in this build. */
+int hocket_gc_stacks_can_be_enumerated(void);
+
+#ifdef __cplusplus
+}
+#endif

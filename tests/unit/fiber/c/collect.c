@@ -1,0 +1,26 @@
+#include "collect.h"
+
+static void keep(const void* low, const void* high, int part, void* with) {
+  struct ranges_in_c* const into = with;
+  if (into->count == most_ranges) return;
+  into->all[into->count].low = low;
+  into->all[into->count].high = high;
+  into->all[into->count].part = part;
+  ++into->count;
+}
+
+void collect_in_c(const void* stack_low, const void* stack_base, const void* stack_pointer, struct ranges_in_c* into) {
+  const hocket_gc_thread here = {.fibers = hocket_gc_fibers_of_this_thread(),
+                                 .stack_pointer = stack_pointer,
+                                 .registers = NULL,
+                                 .register_count = 0,
+                                 .stack_low = stack_low,
+                                 .stack_base = stack_base};
+  into->count = 0;
+  into->unknown = hocket_gc_for_each_stack(&here, 1, keep, into);
+}
+
+int ask_in_c(const void* stack_pointer, const void** limit) {
+  *limit = hocket_gc_limit_of(stack_pointer);
+  return hocket_gc_stacks_can_be_enumerated();
+}
