@@ -100,10 +100,10 @@ void scheduled_fiber::begin_on(fiber_record& record, fiber_thread& thread) {
 // Where the fiber begins, on its own stack.
 void scheduled_fiber::entry(void* argument, void* from, void*) noexcept {
   auto& record = *static_cast<fiber_record*>(argument);
-  record.annotation.on_entry();
   control_block& block = *record.block;
+  block.thread().worker = from;  // first: until then only a register has the worker's record (enumeration.cpp)
+  record.annotation.on_entry();
   block.header.flags |= header_flag::started;
-  block.thread().worker = from;
   auto& fiber = *static_cast<scheduled_fiber*>(record.user_data);
   fiber.body_(fiber, true);
   destroy_fiber_locals(record.locals);  // they may wait, so the worker's record is read after them

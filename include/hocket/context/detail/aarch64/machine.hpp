@@ -55,6 +55,15 @@ void hocket_entry() noexcept;
 #define HOCKET_CLOBBER_SVE
 #endif
 
+// Without optimisation a compiler keeps the caller's record in memory alone until it is stored where its owner looks. A
+// register that it does not use keeps the record for a collector that stops the thread in between
+// (fiber/enumeration.hpp). With optimisation the record stays in its register.
+#if defined(__OPTIMIZE__)
+#define HOCKET_KEEP_ARRIVAL ""
+#else
+#define HOCKET_KEEP_ARRIVAL "\n\tmov x28, x0"
+#endif
+
 // x0: the caller's record, x1: the transfer; so both arrive where the other side expects them.
 [[gnu::always_inline]] inline arrival switch_inline(void* to, void* transfer) noexcept {
   register void* from asm("x0");
@@ -70,7 +79,7 @@ void hocket_entry() noexcept;
       "add sp, x2, #32\n\t"
       "br x3\n"
       "1:\n\t"
-      "hint #36"
+      "hint #36" HOCKET_KEEP_ARRIVAL
       : "=&r"(from), "+r"(word), "+r"(there)
       :
       : "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x20",
@@ -80,6 +89,7 @@ void hocket_entry() noexcept;
   return {from, word};
 }
 
+#undef HOCKET_KEEP_ARRIVAL
 #undef HOCKET_CLOBBER_SVE
 
 // Sanitizers unwind at any instruction and instrument around the switch: they get the out-of-line form.

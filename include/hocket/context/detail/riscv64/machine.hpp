@@ -56,6 +56,15 @@ void hocket_entry() noexcept;
 #define HOCKET_CLOBBER_VECTORS
 #endif
 
+// Without optimisation a compiler keeps the caller's record in memory alone until it is stored where its owner looks. A
+// register that it does not use keeps the record for a collector that stops the thread in between
+// (fiber/enumeration.hpp). With optimisation the record stays in its register.
+#if defined(__OPTIMIZE__)
+#define HOCKET_KEEP_ARRIVAL ""
+#else
+#define HOCKET_KEEP_ARRIVAL "\n\tmv s11, a0"
+#endif
+
 // a0: the caller's record, a1: the transfer; so both arrive where the other side expects them. There is no red zone, so
 // both forms are the same.
 [[gnu::always_inline]] inline arrival switch_inline(void* to, void* transfer) noexcept {
@@ -74,7 +83,7 @@ void hocket_entry() noexcept;
       "ld s1, 16(a2)\n\t"
       "addi sp, a2, 32\n\t"
       "jr t1\n"
-      "1:"
+      "1:" HOCKET_KEEP_ARRIVAL
       : "=&r"(from), "+r"(word), "+r"(there)
       :
       : "ra", "t0", "t1", "t2", "t3", "t4", "t5", "t6", "a3", "a4", "a5", "a6", "a7", "s2", "s3", "s4", "s5", "s6",
@@ -84,6 +93,7 @@ void hocket_entry() noexcept;
   return {from, word};
 }
 
+#undef HOCKET_KEEP_ARRIVAL
 #undef HOCKET_CLOBBER_VECTORS
 
 // Sanitizers unwind at any instruction and instrument around the switch: they get the out-of-line form.

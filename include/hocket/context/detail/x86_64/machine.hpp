@@ -66,6 +66,15 @@ void hocket_entry() noexcept;
       "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "st",     \
       "st(1)", "st(2)", "st(3)", "st(4)", "st(5)", "st(6)", "st(7)" HOCKET_CLOBBER_AVX512 HOCKET_CLOBBER_APX
 
+// Without optimisation a compiler keeps the caller's record in memory alone until it is stored where its owner looks. A
+// register that it does not use keeps the record for a collector that stops the thread in between
+// (fiber/enumeration.hpp). With optimisation the record stays in its register.
+#if defined(__OPTIMIZE__)
+#define HOCKET_KEEP_ARRIVAL ""
+#else
+#define HOCKET_KEEP_ARRIVAL "\n\tmovq %%rax, %%r15"
+#endif
+
 // rax: the caller's record, rdx: the transfer; so both arrive where the other side expects them.
 [[gnu::always_inline]] inline arrival switch_inline(void* to, void* transfer) noexcept {
   void* from;
@@ -82,7 +91,7 @@ void hocket_entry() noexcept;
       "jmpq *(%[to])\n"
       "1:\n\t"
       "endbr64\n\t"
-      "leaq 128(%%rsp), %%rsp"
+      "leaq 128(%%rsp), %%rsp" HOCKET_KEEP_ARRIVAL
       : "=a"(from), "+d"(transfer), [to] "+S"(to)
       :
       : HOCKET_CLOBBER_ALL);
@@ -102,13 +111,14 @@ void hocket_entry() noexcept;
       "leaq 24(%[to]), %%rsp\n\t"
       "jmpq *(%[to])\n"
       "1:\n\t"
-      "endbr64"
+      "endbr64" HOCKET_KEEP_ARRIVAL
       : "=a"(from), "+d"(transfer), [to] "+S"(to)
       :
       : HOCKET_CLOBBER_ALL);
   return {from, transfer};
 }
 
+#undef HOCKET_KEEP_ARRIVAL
 #undef HOCKET_CLOBBER_ALL
 #undef HOCKET_CLOBBER_AVX512
 #undef HOCKET_CLOBBER_APX
