@@ -22,7 +22,7 @@ using namespace hocket_test;
 
 namespace {
 
-constexpr long looks_of_a_scene = 3000;
+constexpr long looks_of_a_scene = 10'000;
 
 timer_t timer;
 std::uint32_t seed = 1;
