@@ -27,6 +27,8 @@
 //       Parks the caller and goes on at the record `to`. Returns when somebody switches to the caller's record, which
 //       the other side received as `from`. Preserves what a call preserves, except for the rounding mode (below). A
 //       compiler barrier for memory.
+//       In code that is not optimised a register that a call preserves keeps `from`, too, until the caller returns: a
+//       collector finds it there before it is stored (fiber/enumeration.hpp).
 //   arrival switch_to_in_caller(void* to, void* transfer)
 //       The same for code whose enclosing function contains a genuine call, so that the compiler keeps nothing in a
 //       red zone: one cache line of the parked stack less. Never call it from a leaf.
