@@ -16,8 +16,8 @@
 //
 // The thread's own stack, and those that it has called itself, are known in the same way: from the chain, in which a
 // scheduled fiber's resumer is the thread's (fiber_thread::worker), and from its call_on_stack. These two may be of the
-// activation before, while the new one is in a register still (at -O0, too: machine.hpp): of all that lies on the stack,
-// the registers included, the lowest counts.
+// activation before, while the new one is in a register still (at -O0, too: machine.hpp): of all that lies on the
+// stack, the registers included, the lowest counts.
 #include <hocket/context/detail/switch.hpp>
 #include <hocket/fiber/detail/called_stack.hpp>
 #include <hocket/fiber/detail/control_block.hpp>
