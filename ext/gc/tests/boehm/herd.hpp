@@ -57,8 +57,9 @@ class herd {
 extern const GC_push_other_roots_proc roots_of_libgc;
 
 // Overwrites the dead frames below the caller's.
-[[gnu::noinline]] inline void scrub() {
-  volatile char dead[3000];
+template <std::size_t Bytes = 3000>
+[[gnu::noinline]] void scrub() {
+  volatile char dead[Bytes];
   std::memset(const_cast<char*>(dead), 0, sizeof dead);
 }
 
