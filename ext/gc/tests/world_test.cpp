@@ -153,7 +153,6 @@ TEST_CASE("a sleeper that wakes up during a stop is held back until it is over")
 TEST_CASE("in native() a thread counts as stopped, and it is held back at its end") {
   steps all;
   std::latch inside(1), leave(1);
-  std::atomic<bool> stopped{false};
   std::thread other([&] {
     gc::thread_scope there;
     const int n = gc::native([&] {
