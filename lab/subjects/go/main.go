@@ -1,5 +1,5 @@
 // Goroutines under GOMAXPROCS=1, called as `go-subject <system> <workload> <n> <stack bytes> <budget ms>`. Here is the
-// workload switch, the others are in wait.go, managed.go, tasks.go and manager.go, and those with a sixth argument, on one processor
+// workload switch, the others are in wait.go, managed.go, collector.go, tasks.go and manager.go, and those with a sixth argument, on one processor
 // or more, in scheduler.go and primitives.go; the phases are those that ../../harness/harness.hpp describes. Stacks grow by themselves, so the stack size has no effect.
 //
 // Creation is the go statement: the goroutine is ready and has not run. One that creates for 10 ms is preempted for all
@@ -133,6 +133,10 @@ func main() {
 		return
 	}
 	if runManager(r, workload) {
+		return
+	}
+	if isCollectorWorkload(workload) {
+		runCollector(r, workload)
 		return
 	}
 	managed := workload == "switches" || workload == "memory"

@@ -289,7 +289,7 @@ public final class Subject {
         }
     }
 
-    /** With a sixth argument, Scheduler is meant; the page `manager` is in Deadlines. */
+    /** With a sixth argument, Scheduler is meant; the page `manager` is in Deadlines, what collectors do in Collector. */
     public static void main(String[] arguments) throws Exception {
         if (arguments.length == 6) {
             Scheduler.run(arguments);
@@ -297,6 +297,10 @@ public final class Subject {
         }
         if (arguments.length == 5 && arguments[1].startsWith("manager_")) {
             Deadlines.run(arguments);
+            return;
+        }
+        if (arguments.length == 5 && arguments[1].startsWith("gc_")) {
+            Collector.run(arguments);
             return;
         }
         if (arguments.length != 5 || !List.of("switch", "switches", "memory").contains(arguments[1])) {
