@@ -86,6 +86,8 @@ class Missing(unittest.TestCase):
 
     def test_a_library(self):
         self.assertRegex(self.reason("onetbb"), "oneTBB is not installed: `apt-get install libtbb-dev`")
+        for name in ("hocket-gc-fiber", "libgc-by-hand"):
+            self.assertRegex(self.reason(name), "libgc.* is not installed: `apt-get install .*libgc-dev")
 
     def test_a_compiler_of_another_language(self):
         nothing = {"PATH": "/nowhere", "HOME": "/nowhere"}
