@@ -105,10 +105,17 @@ class enumeration {
     if (low < high) visit_(with_, {low, high, part});
   }
 
+  // Six lines of its frames. With two, a scan of 100,000 fibers takes 1.7 times as long; with nine, shallow frames take
+  // longer, and deep ones hardly less. A loop over the lines, which g++ 12 does not unroll, is slower than two lines.
   static void look_ahead(const control_block& later) noexcept {
     if (!later.record) return;
-    prefetch(later.record);
-    prefetch(static_cast<bytes>(later.record) + 64);
+    const auto at = static_cast<bytes>(later.record);
+    prefetch(at);
+    prefetch(at + 64);
+    prefetch(at + 128);
+    prefetch(at + 192);
+    prefetch(at + 256);
+    prefetch(at + 320);
   }
 
   // Up to which a fiber's stack has roots: its frames, what it was made with, and the first words of its record.
