@@ -18,6 +18,7 @@
 
 #include "memory.hpp"
 #include "native_bounds.hpp"
+#include "root_memory.hpp"
 #include "threads.hpp"
 
 #include <csignal>
@@ -102,6 +103,7 @@ void push() noexcept {
     all.seen.words += static_cast<std::size_t>(range.high - range.low) / sizeof(void*);
     GC_push_all_eager(const_cast<std::byte*>(range.low), const_cast<std::byte*>(range.high));
   });
+  root_memory::of_process().for_each_run([](std::byte* low, std::byte* high) { GC_push_all_eager(low, high); });
   if (all.push_of_others) all.push_of_others();
 }
 
@@ -129,8 +131,12 @@ void expect_tested_library() {
          ": run its tests (ext_gc_boehm) with that one, and add it in ext/gc/boehm/src/boehm.cpp");
 }
 
+void before_fork() noexcept { root_memory::of_process().before_fork(); }
+void after_fork() noexcept { root_memory::of_process().after_fork(); }
+
 // The child has the thread that forked.
-void only_this_thread() noexcept {
+void in_child() noexcept {
+  after_fork();
   collector& all = the_collector();
   ::new (static_cast<void*>(&all.threads)) list<collected_thread>;
   if (!own) return;
@@ -150,7 +156,7 @@ void connect(collector& all) {
   GC_set_finalize_on_demand(1);
   GC_init();
   GC_allow_register_threads();
-  if (const int error = ::pthread_atfork(nullptr, nullptr, only_this_thread))
+  if (const int error = ::pthread_atfork(before_fork, after_fork, in_child))
     throw std::system_error(error, std::system_category(), "hocket: pthread_atfork");
   stand_before_libgc(all);
   all.started = true;
@@ -163,7 +169,7 @@ void start() {
   std::call_once(once, [] {
     expect_stacks();
     expect_tested_library();
-    take_memory_from_libgc();
+    give_memory_to_libgc();
     connect(the_collector());
     enter_thread();
   });

@@ -9,6 +9,7 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/base/memory_source.hpp>
 
+#include "root_memory.hpp"
 #include "threads.hpp"
 
 #include <cstdint>
@@ -21,24 +22,37 @@ namespace hocket::inline HOCKET_ABI::gc::boehm {
 
 namespace {
 
-constexpr std::size_t granule = 16;  // to which libgc aligns
+constexpr std::size_t exception_alignment = 16;  // that of malloc
 
-// What libgc gives is never moved, and it knows the block by any address in it.
-void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
-  if (!is_registered())
-    hocket::detail::fatal("a thread that is not registered with gc::boehm makes a coroutine, or something for one",
-                          "make a gc::boehm::thread_scope in it");
-  if (alignment <= granule) return GC_malloc_uncollectable(bytes);
+// Larger blocks are libgc's, which knows each by any address in it. They are seldom, and made of bytes for the most part.
+void* allocate_large(std::size_t bytes, std::size_t alignment) noexcept {
   auto* const block = static_cast<std::byte*>(GC_malloc_uncollectable(bytes + alignment));
   if (!block) return nullptr;
   const auto address = reinterpret_cast<std::uintptr_t>(block);
   return block + ((address + alignment - 1) / alignment * alignment - address);
 }
-void release(void* memory, std::size_t, std::size_t) noexcept { GC_free(GC_base(memory)); }
+
+bool is_large(std::size_t bytes, std::size_t alignment) noexcept {
+  return bytes > root_memory::largest || alignment > root_memory::alignment;
+}
+
+void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
+  if (!is_registered())
+    hocket::detail::fatal("a thread that is not registered with gc::boehm makes a coroutine, or something for one",
+                          "make a gc::boehm::thread_scope in it");
+  return is_large(bytes, alignment) ? allocate_large(bytes, alignment) : root_memory::of_process().allocate(bytes);
+}
+void release(void* memory, std::size_t bytes, std::size_t alignment) noexcept {
+  if (is_large(bytes, alignment)) GC_free(GC_base(memory));
+  else root_memory::of_process().release(memory, bytes);
+}
 
 }  // namespace
 
-void take_memory_from_libgc() { set_memory_source({.allocate = allocate, .release = release}); }
+void give_memory_to_libgc() {
+  static_cast<void>(root_memory::of_process());
+  set_memory_source({.allocate = allocate, .release = release});
+}
 
 }  // namespace hocket::inline HOCKET_ABI::gc::boehm
 
@@ -48,25 +62,29 @@ constexpr std::size_t header_room = 256;
 
 // At the beginning of that room, far below what the runtime uses.
 struct exception_mark {
-  std::uintptr_t from_libgc;
+  std::size_t bytes;  // of the block, if libgc looks through it; 0: it is from the heap
 };
 
 }  // namespace
 
 extern "C" {
 
-void* __cxa_allocate_exception(std::size_t bytes) noexcept {
-  const bool from_libgc = hocket::gc::boehm::is_registered();
-  void* const memory = from_libgc ? GC_malloc_uncollectable(header_room + bytes) : std::malloc(header_room + bytes);
+void* __cxa_allocate_exception(std::size_t object_bytes) noexcept {
+  namespace boehm = hocket::gc::boehm;
+  const std::size_t bytes = header_room + object_bytes;
+  const bool is_seen = boehm::is_registered();
+  void* const memory = is_seen ? boehm::allocate(bytes, boehm::exception_alignment) : std::malloc(bytes);
   if (!memory) std::terminate();
   std::memset(memory, 0, header_room);
-  ::new (memory) exception_mark{from_libgc};
+  ::new (memory) exception_mark{is_seen ? bytes : 0};
   return static_cast<std::byte*>(memory) + header_room;
 }
 
 void __cxa_free_exception(void* object) noexcept {
+  namespace boehm = hocket::gc::boehm;
   void* const memory = static_cast<std::byte*>(object) - header_room;
-  if (static_cast<const exception_mark*>(memory)->from_libgc) GC_free(memory);
+  const std::size_t bytes = static_cast<const exception_mark*>(memory)->bytes;
+  if (bytes != 0) boehm::release(memory, bytes, boehm::exception_alignment);
   else std::free(memory);
 }
 }

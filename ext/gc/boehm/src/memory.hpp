@@ -1,10 +1,10 @@
-// The memory that comes from libgc: that of hocket's coroutines, and that of exceptions.
+// Memory that libgc looks through: of hocket's coroutines, and of exceptions.
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 
 namespace hocket::inline HOCKET_ABI::gc::boehm {
 
 // Before libgc is connected. Throws std::logic_error if hocket has memory already.
-void take_memory_from_libgc();
+void give_memory_to_libgc();
 
 }  // namespace hocket::inline HOCKET_ABI::gc::boehm

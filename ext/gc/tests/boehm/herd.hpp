@@ -60,7 +60,7 @@ extern const GC_push_other_roots_proc roots_of_libgc;
 template <std::size_t Bytes = 3000>
 [[gnu::noinline]] void scrub() {
   volatile char dead[Bytes];
-  std::memset(const_cast<char*>(dead), 0, sizeof dead);
+  for (volatile char& one : dead) one = 0;
 }
 
 [[gnu::noinline]] inline void collect() {

@@ -13,12 +13,14 @@
 
 #include "herd.hpp"
 
+#include <atomic>
 #include <deque>
 #include <doctest/doctest.h>
 #include <exception>
 #include <functional>
 #include <optional>
 #include <thread>
+#include <vector_registers.hpp>
 #include <vector>
 
 using namespace hocket;
@@ -56,11 +58,16 @@ struct scene {
       auto one = spawn(on, [] { collect(); });
       settle();
     } else {
-      std::thread([] {
+      std::atomic<bool> over{false};
+      std::thread other([&] {
         const gc::boehm::thread_scope registered;
         hocket_test::scrub<65536>();  // the stack may be one of a thread that has collected before
         collect();
-      }).join();
+        over = true;
+      });
+      hocket_test::clear_vector_registers();  // it is interrupted in there
+      while (!over) std::this_thread::yield();
+      other.join();
     }
     return objects.alive();
   }
@@ -171,20 +178,27 @@ TEST_CASE("hibernated, the frames are found where they were packed") {
   CHECK(in.survivors(collects::main) <= 10);
 }
 
+namespace {
+
+// Object i in the caller's frame, or in that of the call.
+[[gnu::noinline]] void hold_beside_call(scene& in, std::size_t i) {
+  object* const above = i % 2 ? in.objects.make(i) : nullptr;
+  stack_pool other({.stack_size = 65536});
+  const auto stack = other.acquire();
+  call_on_stack(*stack, [&] {
+    if (above) in.wait(in.drop);
+    else hold_until_dropped(in, i);
+  });
+  if (above) in.use(above, i);
+  other.release(*stack);
+}
+
+}  // namespace
+
 TEST_CASE("above a call on another stack, and below it") {
   keep_and_drop([](scene& in, std::size_t i) {
     return spawn(in.on, {.stack_size = 16384}, [&in, i] {
-      {
-        object* const above = i % 2 ? in.objects.make(i) : nullptr;
-        stack_pool other({.stack_size = 65536});
-        const auto stack = other.acquire();
-        call_on_stack(*stack, [&] {
-          if (above) in.wait(in.drop);
-          else hold_until_dropped(in, i);
-        });
-        if (above) in.use(above, i);
-        other.release(*stack);
-      }
+      hold_beside_call(in, i);
       scrub();
       in.wait(in.end);
     });
