@@ -163,8 +163,7 @@ int main() {
   std::size_t slots = 0;
   {
     runtime rt({.workers = 2,
-                .on_start = [](std::size_t) { gc::enter_thread(); },
-                .on_stop = [](std::size_t) { gc::leave_thread(); }});
+                .on_start = gc::on_start, .on_stop = gc::on_stop});
     std::vector<join_handle<>> all;
     for (long seed = 0; seed < long{coroutines}; ++seed) {
       if (seed % 2) all.push_back(spawn(rt, {.stack = stack_kind::dense}, run_in_fiber, std::ref(vm), seed * 1000));

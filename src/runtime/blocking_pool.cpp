@@ -280,7 +280,7 @@ void blocking_pool::end(thread& self) noexcept {
   futex_wake_all(all.running);
   all.mutex.unlock();
   call(all.limits.on_stop, self.index);
-  if (left && left->system.joinable()) left->system.join();
+  if (left && left->system.joinable()) join(left->system);
 }
 
 void blocking_pool::call(blocking_hook hook, std::size_t index) noexcept {
@@ -314,7 +314,7 @@ blocking_pool::~blocking_pool() {
   while (const std::uint32_t left = all.running.load(std::memory_order_relaxed)) futex_wait(all.running, left);
   all.mutex.lock();  // the thread that ended last has released it
   all.mutex.unlock();
-  if (all.ended) all.ended->system.join();
+  if (all.ended) join(all.ended->system);
   let_go(state_);
 }
 

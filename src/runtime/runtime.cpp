@@ -1,3 +1,4 @@
+#include <hocket/base/detail/asleep.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/detail/current.hpp>
 #include <hocket/runtime/detail/worker_at.hpp>
@@ -94,7 +95,10 @@ runtime::~runtime() {
   all.stop.request(stop_level::kill);
   [[maybe_unused]] const bool empty = all.wait_until_empty(time_point::max());
   // Whoever posted the last ones may not have returned yet: he is about to.
-  while (!all.is_left_alone()) std::this_thread::yield();
+  while (!all.is_left_alone()) {
+    halt_if_asked();
+    std::this_thread::yield();
+  }
   end_threads();
 }
 

@@ -1,4 +1,5 @@
 // runtime::dump: everything is read while the workers stand still.
+#include <hocket/base/detail/asleep.hpp>
 #include <hocket/base/fatal.hpp>
 
 #include "runtime/pool.hpp"
@@ -60,6 +61,7 @@ std::uint32_t runtime::state::bring_to_a_standstill() noexcept {
   std::uint32_t phase = asking ? still.try_begin() : still.begin();
   while (phase == 0) {
     asking->halt();
+    halt_if_asked();
     std::this_thread::yield();  // the watch may be at it, for a moment
     phase = still.try_begin();
   }

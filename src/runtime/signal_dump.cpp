@@ -13,7 +13,7 @@ signal_dump::~signal_dump() {
   // ORDER: relaxed, pairs with the load in run(): the change of the count publishes it.
   over_.store(true, std::memory_order_relaxed);
   count_.wake();
-  thread_.join();
+  join(thread_);
 }
 
 void signal_dump::run(const char* name) noexcept {

@@ -7,7 +7,7 @@
 
 #include <hocket/runtime/detail/signal_count.hpp>
 
-#include <thread>
+#include "runtime/system_thread.hpp"
 
 namespace hocket::inline HOCKET_ABI::detail {
 
@@ -26,7 +26,7 @@ class signal_dump {
   signal_count& count_;
   const std::uint32_t first_;
   atomic<bool> over_{false};
-  std::thread thread_;
+  system_thread thread_;
 };
 
 }  // namespace hocket::inline HOCKET_ABI::detail

@@ -36,7 +36,7 @@ stall_detector::~stall_detector() {
   // ORDER: relaxed, pairs with the load in run(): nothing else is told by it.
   over_.store(1, std::memory_order_relaxed);
   futex_wake_all(over_);
-  thread_.join();
+  join(thread_);
 }
 
 void stall_detector::run() noexcept {

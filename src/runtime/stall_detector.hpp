@@ -7,8 +7,9 @@
 #pragma once
 #include <hocket/runtime/runtime.hpp>
 
-#include <thread>
 #include <vector>
+
+#include "runtime/system_thread.hpp"
 
 namespace hocket::inline HOCKET_ABI::detail {
 
@@ -42,7 +43,7 @@ class stall_detector {
   const stall_handler handler_;
   std::vector<stall_sight> seen_;
   atomic<std::uint32_t> over_{0};
-  std::thread thread_;
+  system_thread thread_;
 };
 
 }  // namespace hocket::inline HOCKET_ABI::detail

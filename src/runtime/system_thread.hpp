@@ -1,12 +1,17 @@
 // The threads of a blocking_pool. For the model checker there is another file of this name, with the checker's threads
 // (tests/model/shim): so the checker runs the pool itself.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/detail/asleep.hpp>
 #include <thread>
 
 namespace hocket::inline HOCKET_ABI::detail {
 
 using system_thread = std::thread;
+
+// Whoever stops all threads need not wait for the one that joins.
+inline void join(system_thread& ended) noexcept {
+  asleep([&] { ended.join(); });
+}
 
 inline bool is_current(const system_thread& one) noexcept { return one.get_id() == std::this_thread::get_id(); }
 

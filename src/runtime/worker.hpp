@@ -17,11 +17,11 @@
 // What the turn itself makes ready before it runs anything (by its driver, by its timers) wakes nobody: the turn knows
 // best how much that is, and looks once it has all of it.
 #pragma once
-#include <hocket/base/detail/asleep.hpp>
 #include <hocket/runtime/detail/event_loop.hpp>
 #include <hocket/runtime/runtime.hpp>
 
 #include "runtime/standstill.hpp"
+#include "runtime/system_thread.hpp"
 #include "runtime/worker_core.hpp"
 
 #include <thread>
@@ -34,9 +34,7 @@ class worker final : public event_loop, public worker_core {
 
   // Throws what the system says when it starts no more threads.
   void start();
-  void join() noexcept {
-    asleep([this] { thread_.join(); });
-  }
+  void join() noexcept { detail::join(thread_); }
   bool started() const noexcept { return thread_.joinable(); }
 
   // Any thread.
@@ -90,7 +88,7 @@ class worker final : public event_loop, public worker_core {
   atomic<const thread_state*> seated_{nullptr};  // the state of its thread, once it runs
   atomic<std::size_t> entered_{0};
   atomic<std::size_t> left_{0};
-  std::thread thread_;
+  system_thread thread_;
 };
 
 }  // namespace hocket::inline HOCKET_ABI::detail

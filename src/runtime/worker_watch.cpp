@@ -16,7 +16,7 @@ worker_watch::~worker_watch() {
   // ORDER: relaxed, pairs with the load in run(): the bell orders it.
   over_.store(true, std::memory_order_relaxed);
   pool_.arm_watch();
-  thread_.join();
+  join(thread_);
 }
 
 void worker_watch::run() noexcept {

@@ -22,8 +22,9 @@
 #include <hocket/base/detail/mutex.hpp>
 #include <hocket/runtime/runtime.hpp>
 
-#include <thread>
 #include <vector>
+
+#include "runtime/system_thread.hpp"
 
 namespace hocket::inline HOCKET_ABI::detail {
 
@@ -50,7 +51,7 @@ class worker_watch {
   primitive::thread_mutex looks_;
   std::vector<std::size_t> seen_;  // of each worker at the last look: the number of its turns, or that it slept
   atomic<bool> over_{false};
-  std::thread thread_;
+  system_thread thread_;
 };
 
 }  // namespace hocket::inline HOCKET_ABI::detail

@@ -3,6 +3,7 @@
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/detail/called_stack.hpp>
 #include <hocket/fiber/detail/control_block.hpp>
+#include <hocket/fiber/detail/fiber_record.hpp>
 #include <hocket/gc/native_stack.hpp>
 #include <hocket/stack/detail/cells.hpp>
 
@@ -33,19 +34,41 @@ bytes resumer_of(const control_block& block, const fiber_thread& thread) noexcep
   return reinterpret_cast<bytes>(block.header.continuation.next) - machine::deepest_record;
 }
 
-// Where the thread's own stack is parked. Null: nobody knows.
-bytes parked_native(const control_block* running, const fiber_thread& thread, const native_bounds& bounds) noexcept {
-  while (running) {
-    const bytes place = resumer_of(*running, thread);
-    if (is_in(bounds, place)) return place;
-    running =
-        static_cast<const control_block*>(cell_on(reinterpret_cast<std::uintptr_t>(place + machine::deepest_record)));
-    if (running && running->header.kind != coroutine_kind::fiber) running = nullptr;
+// The lowest place on the thread's own stack that something waits at: what was resumed, and what calls other stacks,
+// has left it there. Null: nobody knows.
+class lowest_native {
+ public:
+  explicit lowest_native(const native_bounds& bounds) noexcept : bounds_(bounds) {}
+
+  bytes find(const control_block* running, const fiber_thread& thread) noexcept {
+    while (running) {
+      along(fiber_record::of(const_cast<control_block&>(*running)).calls);
+      const bytes place = resumer_of(*running, thread);
+      if (!place || is_in(bounds_, place)) {
+        note(place);
+        break;
+      }
+      running = fiber_at(place + machine::deepest_record);
+    }
+    along(thread.calls);
+    return lowest_;
   }
-  bytes outermost = nullptr;
-  for (const called_stack* call = thread.calls; call; call = call->outer) outermost = static_cast<bytes>(call->left);
-  return is_in(bounds, outermost) ? outermost : nullptr;
-}
+
+ private:
+  static const control_block* fiber_at(bytes place) noexcept {
+    const auto* const block = static_cast<const control_block*>(cell_on(reinterpret_cast<std::uintptr_t>(place)));
+    return block && block->header.kind == coroutine_kind::fiber ? block : nullptr;
+  }
+  void along(const called_stack* call) noexcept {
+    for (; call; call = call->outer) note(static_cast<bytes>(call->left));
+  }
+  void note(bytes place) noexcept {
+    if (is_in(bounds_, place) && (!lowest_ || place < lowest_)) lowest_ = place;
+  }
+
+  const native_bounds& bounds_;
+  bytes lowest_ = nullptr;
+};
 
 }  // namespace
 
@@ -55,7 +78,7 @@ std::optional<stack_ref> free_native_stack() {
   if (!running && !thread.calls) return std::nullopt;
   const native_bounds bounds = bounds_of(own_thread());
   if (is_in(bounds, __builtin_frame_address(0))) return std::nullopt;
-  const bytes place = parked_native(running, thread, bounds);
+  const bytes place = lowest_native(bounds).find(running, thread);
   expects(place != nullptr, "gc::on_native_stack() does not know how much of the thread's stack is in use",
           "not from a raw coroutine that was resumed within a call_on_stack: call it outside of that");
   const auto top = reinterpret_cast<std::uintptr_t>(place - spare) & ~std::uintptr_t{63};

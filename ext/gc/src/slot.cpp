@@ -60,9 +60,10 @@ void for_each_root(void (*visit)(void* with, void*& object), void* with) noexcep
 }  // namespace detail
 
 slot::slot() noexcept : owner_(detail::running_context()), outer_(nullptr) {
-  detail::registered_thread* const self = owner_ ? nullptr : detail::own_thread();
-  detail::expects(owner_ || self, "a gc::slot was made in a thread that runs no coroutine and is not registered",
-                  "make it in the coroutine, or make a gc::thread_scope before it");
+  detail::registered_thread* const self = detail::own_thread();
+  detail::expects(
+      self != nullptr, "a gc::slot was made in a thread that is not registered: nobody would stop it",
+      "set on_start and on_stop of the runtime to gc::on_start and gc::on_stop, or make a gc::thread_scope");
   {
     const primitive::locked guard(detail::world_mutex());
     detail::all_slots().push_back(*this);

@@ -30,7 +30,8 @@ struct world {
   primitive::thread_mutex mutex;  // held while the world is stopped
   list<registered_thread> threads;
   std::vector<stopped_thread> stopped;  // room for all of them
-  const void* stopper = nullptr;        // the thread that stops it now: its thread_state
+  // The thread that stops it now: its thread_state.
+  primitive::atomic<const void*> stopper{nullptr};
 };
 
 world& the_world() noexcept {
@@ -42,20 +43,32 @@ constinit thread_local registered_thread* own = nullptr;
 
 void sleep_outside(void (*sleep)(void* with), void* with) noexcept { leave_for(sleep, with); }
 
-// In the child only the thread that forked is there, and nobody stops it.
-void only_this_thread() noexcept {
+// --- fork: by a thread that has stopped the world, or while nobody has
+
+bool is_stopper() noexcept {
+  // ORDER: relaxed, pairs with nothing: a thread looks for its own mark.
+  return the_world().stopper.load(std::memory_order_relaxed) == &hocket::detail::this_thread();
+}
+
+void before_fork() noexcept {
+  if (!is_stopper()) the_world().mutex.lock();
+}
+void after_fork() noexcept {
+  if (!is_stopper()) the_world().mutex.unlock();
+}
+// The child has only the thread that forked. Nobody waits for the mutex there.
+void in_child() noexcept {
   world& all = the_world();
-  ::new (static_cast<void*>(&world_halt)) halt;
-  ::new (static_cast<void*>(&all.mutex)) primitive::thread_mutex;
   ::new (static_cast<void*>(&all.threads)) list<registered_thread>;
-  all.stopper = nullptr;
-  if (!own) return;
-  ::new (static_cast<void*>(static_cast<hocket::detail::list_node*>(own))) hocket::detail::list_node;
-  all.threads.push_back(*own);
+  if (own) {
+    ::new (static_cast<void*>(static_cast<hocket::detail::list_node*>(own))) hocket::detail::list_node;
+    all.threads.push_back(*own);
+  }
+  if (!is_stopper()) ::new (static_cast<void*>(&all.mutex)) primitive::thread_mutex;
 }
 
 void watch_sleep() {
-  static const int error = ::pthread_atfork(nullptr, nullptr, only_this_thread);
+  static const int error = ::pthread_atfork(before_fork, after_fork, in_child);
   if (error != 0) throw std::system_error(error, std::system_category(), "hocket: pthread_atfork");
   // ORDER: release, pairs with the load in asleep().
   hocket::detail::wraps_sleep.store(sleep_outside, std::memory_order_release);
@@ -88,7 +101,8 @@ void watch_sleep() {
 class standing_world {
  public:
   standing_world(world& all, registered_thread* self) noexcept : all_(all), self_(self) {
-    all_.stopper = &hocket::detail::this_thread();
+    // ORDER: relaxed, pairs with nothing: see is_stopper().
+    all_.stopper.store(&hocket::detail::this_thread(), std::memory_order_relaxed);
     if (self_) self_->away = true;
     world_halt.begin();
     all_.stopped.clear();
@@ -100,7 +114,8 @@ class standing_world {
   standing_world(const standing_world&) = delete;
   standing_world& operator=(const standing_world&) = delete;
   ~standing_world() {
-    all_.stopper = nullptr;
+    // ORDER: relaxed, pairs with nothing: see is_stopper().
+    all_.stopper.store(nullptr, std::memory_order_relaxed);
     world_halt.end();
     if (self_) self_->away = false;
   }
@@ -141,8 +156,7 @@ void leave_for(void (*run)(void* with), void* with) {
 
 [[gnu::noinline]] void stop_world(void (*run)(void* with, std::span<const stopped_thread> threads), void* with) {
   const registered_thread* const self = own_thread();
-  expects(the_world().stopper != &hocket::detail::this_thread(),
-          "stop_world was called while the caller has it stopped",
+  expects(!is_stopper(), "stop_world was called while the caller has it stopped",
           "it is stopped: look at the threads that the outer call was given");
   expects(!self || !self->away, "stop_world was called in gc::native()",
           "a thread counts as stopped there: return from it first");
@@ -188,5 +202,8 @@ void leave_thread() noexcept {
   }
   delete self;
 }
+
+void on_start(std::size_t) { enter_thread(); }
+void on_stop(std::size_t) { leave_thread(); }
 
 }  // namespace hocket::inline HOCKET_ABI::gc

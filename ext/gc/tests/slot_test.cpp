@@ -26,9 +26,7 @@ struct state : gc::slot {
 };
 
 runtime_options registered(std::size_t workers) {
-  return {.workers = workers,
-          .on_start = [](std::size_t) { gc::enter_thread(); },
-          .on_stop = [](std::size_t) { gc::leave_thread(); }};
+  return {.workers = workers, .on_start = gc::on_start, .on_stop = gc::on_stop};
 }
 
 std::vector<int> numbers_of_all() {
@@ -145,12 +143,14 @@ TEST_CASE("roots of coroutines and threads are found and may be changed; they en
       state mine(0);
       auto first = std::make_unique<gc::root<int>>(&old_home[0]);
       gc::root<int> second(&old_home[1]), nothing;
+      gc::root<const int> constant(nullptr);
       gc::root<int> copy = second;
       first.reset();
       first = std::make_unique<gc::root<int>>(&old_home[0]);
       ++ready;
       static_cast<void>(await(go.wait()));
-      wrong += first->get() != &new_home[0] || second.get() != &new_home[1] || copy.get() != &new_home[1] || nothing;
+      wrong += first->get() != &new_home[0] || second.get() != &new_home[1] || copy.get() != &new_home[1] || nothing ||
+               constant;
     }));
   gc::root<int> of_thread(&old_home[0]);
   while (ready != 20) std::this_thread::yield();

@@ -24,9 +24,7 @@ using namespace hocket;
 namespace {
 
 runtime_options registered(std::size_t workers) {
-  return {.workers = workers,
-          .on_start = [](std::size_t) { gc::enter_thread(); },
-          .on_stop = [](std::size_t) { gc::leave_thread(); }};
+  return {.workers = workers, .on_start = gc::on_start, .on_stop = gc::on_stop};
 }
 
 // Code that runs inside counts its steps; nobody may while the world is stopped.
@@ -296,6 +294,40 @@ TEST_CASE("in a forked child only the thread that forked is registered") {
   CHECK(status == 0);
   leave.count_down();
   other.join();
+}
+
+TEST_CASE("a thread that has stopped the world forks, and the child's world goes on after it") {
+  gc::thread_scope here;
+  int status = -1;
+  bool in_child = false;
+  gc::stop_world([&](std::span<const stopped_thread>) {
+    const pid_t child = ::fork();
+    in_child = child == 0;
+    if (!in_child) ::waitpid(child, &status, 0);
+  });
+  gc::safepoint();
+  gc::stop_world([](std::span<const stopped_thread>) {});
+  if (in_child) ::_exit(0);
+  CHECK(status == 0);
+}
+
+TEST_CASE("a pool and a runtime are destroyed while another thread stops the world") {
+  gc::thread_scope here;
+  std::atomic<bool> over{false};
+  std::atomic<int> ran{0};
+  std::thread stops([&] {
+    while (!over) gc::stop_world([](std::span<const stopped_thread>) {});
+  });
+  for (int i = 0; i < 50; ++i) {
+    blocking_pool pool({.on_start = gc::on_start, .on_stop = gc::on_stop});
+    runtime rt(
+        {.workers = 2, .stall_limit = std::chrono::milliseconds(1), .on_start = gc::on_start, .on_stop = gc::on_stop});
+    auto all = spawn(rt, [&] { CHECK(await(blocking(pool, [&] { ++ran; })).has_value()); });
+    sync_wait(all);
+  }
+  over = true;
+  gc::native([&] { stops.join(); });
+  CHECK(ran == 50);
 }
 
 TEST_CASE("the frames of all stopped threads and fibers are found with what stop_world tells") {

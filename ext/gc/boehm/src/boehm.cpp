@@ -22,6 +22,7 @@
 #include "threads.hpp"
 
 #include <csignal>
+#include <dlfcn.h>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -47,6 +48,8 @@ struct collector {
   GC_push_other_roots_proc push_of_others = nullptr;
   list<collected_thread> threads;
   std::vector<stopped_thread> stopped;  // room for all of them
+  std::mutex coming;
+  std::size_t expected = 0;  // threads that are there, or about to: under `coming`
   counts seen;
 };
 
@@ -77,12 +80,20 @@ void on_stop_signal(int number, siginfo_t* info, void* context) noexcept {
   if (self) self->is_stopped = false;
 }
 
-// A thread that libgc does not stop (it is in GC_do_blocking) has no stack pointer that we know: all of its stack
-// counts.
+bool is_on_own_stack(const collected_thread& one, const void* place) noexcept {
+  return place >= one.told.stack_low && place < one.told.stack_base;
+}
+
+// A thread that libgc does not stop (it is in GC_do_blocking, on its own stack) has no stack pointer that we know: all
+// of its stack counts.
 void note_stack_of(collected_thread& one, const void* here) noexcept {
   if (&one == own_thread()) one.told.stack_pointer = here, one.told.registers = {};
   else if (!one.is_stopped) one.told.stack_pointer = nullptr, one.told.registers = {};
-  const void* const limit = one.told.stack_pointer ? limit_of(one.told.stack_pointer) : nullptr;
+  const void* const at = one.told.stack_pointer;
+  const void* const limit = at ? limit_of(at) : nullptr;
+  if (at && !limit && !is_on_own_stack(one, at))
+    fatal("a collection meets a thread on a stack that is no fiber's and not its own",
+          "call_on_stack with a stack of a stack_pool, in programs with gc::boehm");
   GC_stack_base bottom{};
   bottom.mem_base = const_cast<void*>(limit ? limit : one.told.stack_base);
   GC_set_stackbottom(one.handle, &bottom);
@@ -90,6 +101,8 @@ void note_stack_of(collected_thread& one, const void* here) noexcept {
 
 void push() noexcept {
   collector& all = the_collector();
+  if (GC_is_incremental_mode())
+    fatal("libgc was switched to its incremental mode", "leave GC_enable_incremental() out: fibers run beside it");
   if (!own_thread())
     fatal("a thread collects that is not registered with gc::boehm", "make a gc::boehm::thread_scope in it");
   all.stopped.clear();
@@ -134,6 +147,17 @@ void expect_tested_library() {
 void before_fork() noexcept { root_memory::of_process().before_fork(); }
 void after_fork() noexcept { root_memory::of_process().after_fork(); }
 
+// Both take the place of a library's own definition.
+void expect_own_definitions() {
+  for (const char* const name : {"GC_clear_stack", "__cxa_allocate_exception"}) {
+    const void* const ours = name[0] == 'G' ? reinterpret_cast<const void*>(&GC_clear_stack) : allocate_exception();
+    if (::dlsym(RTLD_DEFAULT, name) != ours)
+      refuse(std::string(name) +
+             " is another library's: link hocket_gc_boehm into the program itself, and libgc and "
+             "libstdc++ as shared libraries");
+  }
+}
+
 // The child has the thread that forked.
 void in_child() noexcept {
   after_fork();
@@ -155,6 +179,7 @@ void connect(collector& all) {
   GC_set_handle_fork(1);
   GC_set_finalize_on_demand(1);
   GC_init();
+  if (GC_is_incremental_mode()) refuse("libgc is in its incremental mode: unset GC_ENABLE_INCREMENTAL");
   GC_allow_register_threads();
   if (const int error = ::pthread_atfork(before_fork, after_fork, in_child))
     throw std::system_error(error, std::system_category(), "hocket: pthread_atfork");
@@ -169,6 +194,7 @@ void start() {
   std::call_once(once, [] {
     expect_stacks();
     expect_tested_library();
+    expect_own_definitions();
     give_memory_to_libgc();
     connect(the_collector());
     enter_thread();
@@ -179,6 +205,20 @@ void start() {
 
 bool is_registered() noexcept { return own_thread() != nullptr; }
 
+namespace {
+
+// For one thread more, of whose coming another one may know nothing yet.
+void make_room(collector& all) {
+  const std::lock_guard guard(all.coming);
+  ++all.expected;
+  if (all.expected <= all.stopped.capacity()) return;
+  std::vector<stopped_thread> larger;
+  larger.reserve(2 * all.expected);
+  locked_by_libgc([&] { all.stopped.swap(larger); });
+}
+
+}  // namespace
+
 void enter_thread() {
   collector& all = the_collector();
   expects(all.started, "a thread was registered with gc::boehm before start()",
@@ -187,25 +227,17 @@ void enter_thread() {
           "one thread_scope, or one on_start hook, for a thread; start() registers its caller");
   GC_stack_base base{};
   if (GC_get_stack_base(&base) != GC_SUCCESS) refuse("libgc does not find the stack of a thread");
-  GC_register_my_thread(&base);  // main, and what libgc made, is registered already
   auto made = std::make_unique<collected_thread>();
-  made->handle = GC_get_my_stackbottom(&base);
   made->told.fibers = fibers_of_this_thread();
   made->told.stack_low = detail::bounds_of_this_thread().low;
   made->told.stack_base = base.mem_base;
-  std::vector<stopped_thread> room, before;
-  for (bool fits = false; !fits;) {
-    room.reserve(room.capacity() * 2 + 16);
-    locked_by_libgc([&] {
-      std::size_t count = 1;
-      for ([[maybe_unused]] const collected_thread& one : all.threads) ++count;
-      if (room.capacity() < count && all.stopped.capacity() < count) return;
-      if (all.stopped.capacity() < count) before.swap(all.stopped), all.stopped.swap(room);
-      all.threads.push_back(*made);
-      own = made.release();
-      fits = true;
-    });
-  }
+  make_room(all);
+  made->is_ours = GC_register_my_thread(&base) == GC_SUCCESS;  // main, and what libgc has started, is registered
+  made->handle = GC_get_my_stackbottom(&base);
+  locked_by_libgc([&] {
+    all.threads.push_back(*made);
+    own = made.release();
+  });
 }
 
 void leave_thread() noexcept {
@@ -219,7 +251,11 @@ void leave_thread() noexcept {
     list<collected_thread>::erase(*self);
     own = nullptr;
   });
-  GC_unregister_my_thread();
+  {
+    const std::lock_guard guard(the_collector().coming);
+    --the_collector().expected;
+  }
+  if (self->is_ours) GC_unregister_my_thread();
   delete self;
 }
 

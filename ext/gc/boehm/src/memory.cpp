@@ -24,7 +24,8 @@ namespace {
 
 constexpr std::size_t exception_alignment = 16;  // that of malloc
 
-// Larger blocks are libgc's, which knows each by any address in it. They are seldom, and made of bytes for the most part.
+// Larger blocks are libgc's, which knows each by any address in it. They are seldom, and made of bytes for the most
+// part.
 void* allocate_large(std::size_t bytes, std::size_t alignment) noexcept {
   auto* const block = static_cast<std::byte*>(GC_malloc_uncollectable(bytes + alignment));
   if (!block) return nullptr;
@@ -72,9 +73,10 @@ extern "C" {
 void* __cxa_allocate_exception(std::size_t object_bytes) noexcept {
   namespace boehm = hocket::gc::boehm;
   const std::size_t bytes = header_room + object_bytes;
-  const bool is_seen = boehm::is_registered();
-  void* const memory = is_seen ? boehm::allocate(bytes, boehm::exception_alignment) : std::malloc(bytes);
-  if (!memory) std::terminate();
+  void* memory = boehm::is_registered() ? boehm::allocate(bytes, boehm::exception_alignment) : nullptr;
+  const bool is_seen = memory != nullptr;
+  if (!memory) memory = std::malloc(bytes);
+  if (!memory) hocket::detail::fatal("no memory for an exception", "let the program have more, or less to keep");
   std::memset(memory, 0, header_room);
   ::new (memory) exception_mark{is_seen ? bytes : 0};
   return static_cast<std::byte*>(memory) + header_room;
@@ -87,4 +89,8 @@ void __cxa_free_exception(void* object) noexcept {
   if (bytes != 0) boehm::release(memory, bytes, boehm::exception_alignment);
   else std::free(memory);
 }
+}
+
+const void* hocket::gc::boehm::allocate_exception() noexcept {
+  return reinterpret_cast<const void*>(&__cxa_allocate_exception);
 }

@@ -4,6 +4,9 @@
 
 namespace hocket::inline HOCKET_ABI::gc::boehm {
 
+// The address of our definition of __cxa_allocate_exception.
+const void* allocate_exception() noexcept;
+
 // Before libgc is connected. Throws std::logic_error if hocket has memory already.
 void give_memory_to_libgc();
 

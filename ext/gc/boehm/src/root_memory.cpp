@@ -11,8 +11,7 @@ namespace hocket::inline HOCKET_ABI::gc::boehm {
 namespace {
 
 void* reserve(std::size_t bytes) noexcept {
-  void* const got =
-      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const got = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return got == MAP_FAILED ? nullptr : got;
 }
 

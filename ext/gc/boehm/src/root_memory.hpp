@@ -52,13 +52,15 @@ class root_memory {
   struct slab {
     std::size_t cell_bytes;
     std::size_t cells;
-    std::size_t fresh = 0;         // cells that were ever in use
-    void* free = nullptr;          // cells that were released, each with the address of the next
+    std::size_t fresh = 0;  // cells that were ever in use
+    void* free = nullptr;   // cells that were released, each with the address of the next
     slab* next_with_room = nullptr;
     bool has_room = false;  // it is in the list of its class
     std::array<primitive::atomic<std::uint64_t>, (most_cells + 63) / 64> used{};
 
-    std::byte* cell(std::size_t i) noexcept { return reinterpret_cast<std::byte*>(this) + header_bytes + i * cell_bytes; }
+    std::byte* cell(std::size_t i) noexcept {
+      return reinterpret_cast<std::byte*>(this) + header_bytes + i * cell_bytes;
+    }
   };
   static_assert(sizeof(slab) <= header_bytes);
 

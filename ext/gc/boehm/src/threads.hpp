@@ -11,6 +11,7 @@ inline constexpr std::size_t most_registers = 32;
 
 struct collected_thread : hocket::detail::list_node {
   void* handle = nullptr;  // libgc's
+  bool is_ours = false;    // we have registered it with libgc
   stopped_thread told;
   std::array<std::uintptr_t, most_registers> registers{};
   bool is_stopped = false;  // by the signal

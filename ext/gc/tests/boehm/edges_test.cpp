@@ -123,6 +123,16 @@ TEST_CASE("a call on the native stack returns, throws, and may be made from wher
     raw.resume();
     CHECK_THROWS_AS(gc::on_native_stack([] { throw std::runtime_error("out"); }), std::runtime_error);
     native += gc::on_native_stack([&] { return gc::on_native_stack(is_native); });
+    native += gc::on_native_stack([&] {
+      volatile int mine = 7;  // above what the inner call may use
+      const bool inner = on_big_stack([&] {
+        return gc::on_native_stack([&] {
+          hocket_test::scrub<20000>();
+          return is_native();
+        });
+      });
+      return inner && mine == 7;
+    });
   });
   auto in_task = spawn(on, [&]() -> task<> {
     native += gc::on_native_stack(is_native);
@@ -133,7 +143,7 @@ TEST_CASE("a call on the native stack returns, throws, and may be made from wher
   raw.resume();
   native += gc::on_native_stack(is_native);
   on_big_stack([&] { native += gc::on_native_stack(is_native); });
-  CHECK(native == 8);
+  CHECK(native == 9);
 }
 
 TEST_CASE("threads begin and end, and stacks are given back, while others collect") {

@@ -20,8 +20,8 @@
 #include <functional>
 #include <optional>
 #include <thread>
-#include <vector_registers.hpp>
 #include <vector>
+#include <vector_registers.hpp>
 
 using namespace hocket;
 using hocket_test::collect;

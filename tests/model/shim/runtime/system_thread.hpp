@@ -94,4 +94,6 @@ class system_thread {
   carrier* carrier_ = nullptr;
 };
 
+inline void join(system_thread& ended) { ended.join(); }
+
 }  // namespace hocket::inline HOCKET_ABI::detail

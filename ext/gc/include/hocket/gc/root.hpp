@@ -33,11 +33,11 @@ struct root_base : hocket::detail::list_node {
 template <class T>
 class root : private detail::root_base {
  public:
-  explicit root(T* referent = nullptr) noexcept : root_base(referent) {}
+  explicit root(T* referent = nullptr) noexcept : root_base(address(referent)) {}
   root(const root& other) noexcept : root_base(other.object) {}
   root& operator=(const root& other) noexcept { return *this = other.get(); }
   root& operator=(T* referent) noexcept {
-    object = referent;
+    object = address(referent);
     return *this;
   }
 
@@ -45,6 +45,11 @@ class root : private detail::root_base {
   T& operator*() const noexcept { return *get(); }
   T* operator->() const noexcept { return get(); }
   explicit operator bool() const noexcept { return object != nullptr; }
+
+ private:
+  static void* address(const volatile T* referent) noexcept {
+    return const_cast<void*>(static_cast<const volatile void*>(referent));
+  }
 };
 
 // While the world is stopped: visit(void*& object) for each root that refers to something.

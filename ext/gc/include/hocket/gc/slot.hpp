@@ -36,7 +36,7 @@ void for_each_slot(void (*visit)(void* with, slot& one), void* with) noexcept;
 }  // namespace detail
 
 // Derive from it. Made and destroyed by the coroutine, or thread, whose it is: the last one first if there are several,
-// and the one made last is current. In a thread that runs no coroutine and is not registered it is fatal. Making and
+// and the one made last is current. In a thread that is not registered (world.hpp) it is fatal. Making and
 // destroying one takes a lock of all slots for some instructions.
 class slot : public hocket::detail::list_node {
  public:

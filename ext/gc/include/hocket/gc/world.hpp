@@ -1,8 +1,7 @@
 // Stopping the world: all threads that touch the objects of a collector wait while one of them looks at, or moves, what
 // they hold.
 //
-//   runtime rt({.on_start = [](std::size_t) { gc::enter_thread(); }, .on_stop = [](std::size_t) { gc::leave_thread();
-//   }});
+//   runtime rt({.on_start = gc::on_start, .on_stop = gc::on_stop});
 //   ...
 //   gc::safepoint();                                     // in loops that compute, in the allocator
 //   ...
@@ -28,7 +27,8 @@
 // another one waits for, without a safepoint. One stop at a time: a second thread that asks stops for the first. A
 // runtime's dump and a stop take turns, too.
 //
-// fork(). In the child only the thread that forked is registered.
+// fork(). In the child only the thread that forked is registered. The slots and roots of the other threads' coroutines
+// are told there, too. A thread that has stopped the world may fork: the child's world is stopped until f returns.
 //
 // Not with the fallback `thread`, whose fibers are threads: registering one throws there. The interfaces of ext/gc may
 // change before 1.0.
@@ -58,6 +58,10 @@ void stop_world(void (*run)(void* with, std::span<const stopped_thread> threads)
 void enter_thread();
 // Waits while the world is stopped.
 void leave_thread() noexcept;
+
+// For runtime_options and blocking_pool_options.
+void on_start(std::size_t thread);
+void on_stop(std::size_t thread);
 
 // The same for a scope.
 class thread_scope {
