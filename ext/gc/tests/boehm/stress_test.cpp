@@ -47,7 +47,10 @@ std::size_t count(const node* at, std::size_t canary) {
   }
   return 1 + count(at->left, canary) + count(at->right, canary);
 }
+std::atomic<std::size_t> steps{0};
+
 void expect(const node* at, std::size_t nodes, std::size_t canary) {
+  ++steps;
   if (count(at, canary) != nodes) ++broken;
 }
 
@@ -126,7 +129,10 @@ void run_on(std::size_t workers) {
         expect(held, 7, n);
       }
     }));
-  while (rt.live() != switchers) GC_gcollect();
+  while (rt.live() != switchers) {
+    GC_gcollect();
+    for (const std::size_t before = steps; steps - before < 20 && rt.live() != switchers;) std::this_thread::yield();
+  }
   for (int i = 0; i < 300; ++i) {
     GC_gcollect();
     tree(6, 0xdead);  // takes the memory of what was lost
