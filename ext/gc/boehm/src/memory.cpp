@@ -1,6 +1,6 @@
 // Exceptions. The C++ runtime asks __cxa_allocate_exception for the memory of each; these definitions take the place of
-// its own. The runtime has a header of its own below the object, which begins with zeros; how large that is, is its
-// affair: 256 bytes are more than it has on any 64-bit system (128). What is thrown before libgc is started, or by a
+// its own. The runtime has a header of its own below the object, which begins with zeros. It takes 128 bytes on 64-bit
+// systems; 256 are reserved. What is thrown before libgc is started, or by a
 // thread that is not registered, is from the heap.
 #include <gc/gc.h>
 

@@ -17,8 +17,9 @@ namespace hocket::inline HOCKET_ABI::gc {
 
 namespace detail {
 
-// What is free of the calling thread's own stack; none if the caller runs on it. Fatal if nobody knows how much is in
-// use: in a raw coroutine that was resumed within a call_on_stack. Throws what bounds_of_this_thread() throws.
+// Returns the unused part of the thread's own stack, or nothing if the caller runs on it. Fatal if the used part is
+// unknown: in a raw coroutine that was resumed within a call_on_stack. Throws std::system_error if the system does not
+// tell where the stack is.
 std::optional<stack_ref> free_native_stack();
 
 struct no_mutex {

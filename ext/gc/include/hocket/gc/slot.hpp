@@ -10,9 +10,9 @@
 //
 //   gc::stop_world([](auto) { gc::for_each_slot<interpreter>([](interpreter& one) { move_all(one.stack); }); });
 //
-// What a coroutine calls and awaits, and what runs in one of its blocks (context_local, shielded), sees its slot. What
-// it spawns, the children of a when_all and what it forks have none until they make their own. Raw coroutines
-// (fiber/coroutine.hpp) see that of the code that has resumed them.
+// Functions and tasks that a coroutine calls, awaits or runs in a block (context_local, shielded) see its slot. Spawned
+// coroutines, forks and the children of when_all start without a slot. Raw coroutines (fiber/coroutine.hpp) see the
+// slot of their resumer.
 //
 // In the plain code of a registered thread (world.hpp) a slot is the thread's.
 #pragma once
@@ -35,9 +35,8 @@ void for_each_slot(void (*visit)(void* with, slot& one), void* with) noexcept;
 
 }  // namespace detail
 
-// Derive from it. Made and destroyed by the coroutine, or thread, whose it is: the last one first if there are several,
-// and the one made last is current. In a thread that is not registered (world.hpp) it is fatal. Making and
-// destroying one takes a lock of all slots for some instructions.
+// Derive from it. The owning coroutine or thread creates and destroys its slots, the last one first. The newest slot is
+// current. The thread is registered (world.hpp): else it is fatal. Both take a lock of all slots for some instructions.
 class slot : public hocket::detail::list_node {
  public:
   slot() noexcept;

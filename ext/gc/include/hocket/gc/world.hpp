@@ -23,9 +23,9 @@
 //
 // Threads that are not registered go on. They must not touch the objects, and must not run coroutines that do.
 //
-// Not in a memory source (base/memory_source.hpp), and not in a signal handler: a thread may be there with a lock that
-// another one waits for, without a safepoint. One stop at a time: a second thread that asks stops for the first. A
-// runtime's dump and a stop take turns, too.
+// Not in a memory source (base/memory_source.hpp), and not in a signal handler. If a thread stops there while it holds
+// a lock of hocket, then a thread that waits for that lock never reaches a safepoint. One stop at a time: a second
+// thread that asks stops for the first. A dump of a runtime and a stop take turns.
 //
 // fork(). In the child only the thread that forked is registered. The slots and roots of the other threads' coroutines
 // are told there, too. A thread that has stopped the world may fork: the child's world is stopped until f returns.

@@ -14,19 +14,21 @@
 // of all suspended fibers, and libgc looks through them as through the stacks of threads. It costs nothing until then.
 //
 // What is found: words in frames of fibers, raw coroutines and tasks; in arguments and results of coroutines, begun or
-// not; in items of channels; in exceptions that are being handled or kept. The memory of the last four comes from libgc
-// while it is started (base/memory_source.hpp): GC_malloc_uncollectable. What the program's own containers allocate is
-// found if their memory is from libgc, too.
+// not; in items of channels; in exceptions that are handled or kept. hocket's memory for these comes from here
+// (base/memory_source.hpp). What the program's own containers allocate is found if their memory is from libgc.
 //
 // Threads. Each thread that runs coroutines or allocates is registered: a worker and a thread of a blocking_pool by the
 // hooks on_start and on_stop, others by thread_scope. start() registers its caller. An unregistered thread that
 // collects is fatal, and one that makes a coroutine, too.
 //
-// Stacks. libgc's signal handler runs on the stack of the fiber that is interrupted: it takes the system's signal frame
+// Stacks. libgc's signal handler runs on the stack of the fiber that it interrupts. It takes the system's signal frame
 // (getauxval(AT_MINSIGSTKSZ): 1 to 3 KB, more where registers are wider) and 1 KB. So 8 KiB are enough for a fiber that
-// needs 3, and 16 KiB where that number is above 3 KB. GC_MALLOC itself zeroes up to 16 KB of stack below its caller
-// now and then (GC_clear_stack), to forget old words: on a small stack that would destroy the neighbour, so this
-// library has a GC_clear_stack of its own, which does nothing.
+// needs 3 KB, and 16 KiB where that number is above 3 KB. GC_MALLOC calls GC_clear_stack now and then, which zeroes up
+// to 16 KB below the caller. On a small stack that would overwrite the neighbour. So this library replaces
+// GC_clear_stack by a function that does nothing. call_on_stack takes stacks of a stack_pool only.
+//
+// Not with libgc: GC_enable_incremental(), which collects while fibers run; GC_do_blocking() in a fiber. libgc and
+// libstdc++ are shared libraries, and hocket_gc_boehm is linked into the program.
 //
 // Finalizers run where run_finalizers() is called, on that thread's own stack, and nowhere else.
 //
@@ -43,8 +45,8 @@ namespace hocket::inline HOCKET_ABI::gc::boehm {
 // std::logic_error if hocket has memory already.
 void start();
 
-// Registers the calling thread, and ends that. Fatal before start(). enter_thread() throws as GC_register_my_thread
-// fails: std::system_error. Once for a thread: again is fatal.
+// Registers the calling thread, and ends that. Fatal before start(). enter_thread() throws std::bad_alloc, and
+// std::system_error if the system does not tell where the stack is. Once for a thread: again is fatal.
 void enter_thread();
 void leave_thread() noexcept;
 

@@ -11,12 +11,12 @@
 // A thread leaves before it sleeps, and where it has nothing to do with coroutines for a while. A safepoint is a
 // leave() and a come_back().
 //
-// Each side writes its word and then reads that of the other (seq_cst), so at least one of them sees what the other
-// wrote: a thread that comes back and does not see the odd phase has been seen inside. In come_back() a mark may be
-// `inside` for a moment during a stop: the thread touches nothing in it.
+// Each side writes its word and then reads the other's (seq_cst). If a returning thread reads an even phase, then the
+// stopper reads its mark as `inside` and waits for it. In come_back() a mark may be `inside` for a moment during a
+// stop: the thread touches nothing in it.
 //
-// What a thread did before it left is visible to the one that stops, and what that one did, to a thread that comes
-// back.
+// The stopper sees every write that a thread made before leave(). The thread sees the stopper's writes after
+// come_back().
 #pragma once
 #include <hocket/base/detail/atomic.hpp>
 
