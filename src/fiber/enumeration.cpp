@@ -15,9 +15,9 @@
 // parked there. If the chain has nothing, the depth is unknown.
 //
 // The thread's own stack, and those that it has called itself, are known in the same way: from the chain, in which a
-// scheduled fiber's resumer is the thread's (fiber_thread::worker), and from its call_on_stack. These two may be of the
-// activation before, while the new one is in a register still (at -O0, too: machine.hpp): of all that lies on the
-// stack, the registers included, the lowest counts.
+// scheduled fiber's resumer is the thread's (fiber_thread::worker), and from its call_on_stack. Both values can be
+// stale: the new one may still be in a register (at -O0, too: machine.hpp). So the lowest candidate on the stack,
+// registers included, is used.
 #include <hocket/context/detail/switch.hpp>
 #include <hocket/fiber/detail/called_stack.hpp>
 #include <hocket/fiber/detail/control_block.hpp>

@@ -103,10 +103,10 @@ blocking_pool::blocking_pool(const blocking_pool_options& options) : state_(new 
 blocking_pool* blocking_pool::install_for_process(const blocking_pool_options& options, blocking_pool* instead_of) {
   auto made = std::make_unique<blocking_pool>(options);
   made->state_->immortal = true;
-  // ORDER: release, acquire on failure, pairs with itself and the load in of_process(): the pool that is found is
-  // whole.
+  // ORDER: release, pairs with the loads in of_process(): the pool that is found is whole; relaxed on failure: an
+  // address.
   if (pool_of_process.compare_exchange_strong(instead_of, made.get(), std::memory_order_release,
-                                              std::memory_order_acquire))
+                                              std::memory_order_relaxed))
     static_cast<void>(made.release());
   return instead_of;
 }

@@ -5,6 +5,7 @@
 #include <hocket/context/detail/switch.hpp>
 #include <hocket/gc/world.hpp>
 
+#include "kept_in_child.hpp"
 #include "native_bounds.hpp"
 #include "registered_thread.hpp"
 
@@ -59,11 +60,7 @@ void after_fork() noexcept {
 // The child has only the thread that forked. Nobody waits for the mutex there.
 void in_child() noexcept {
   world& all = the_world();
-  ::new (static_cast<void*>(&all.threads)) list<registered_thread>;
-  if (own) {
-    ::new (static_cast<void*>(static_cast<hocket::detail::list_node*>(own))) hocket::detail::list_node;
-    all.threads.push_back(*own);
-  }
+  keep_alone(all.threads, own);
   if (!is_stopper()) ::new (static_cast<void*>(&all.mutex)) primitive::thread_mutex;
 }
 

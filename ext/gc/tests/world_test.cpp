@@ -72,6 +72,27 @@ TEST_CASE("stop_world waits for coroutines that poll, and holds them until it is
   CHECK(all.wrong == 0);
 }
 
+TEST_CASE("a computation stops at the first safepoint after a stop was asked for") {
+  std::atomic<bool> over{false};
+  std::atomic<int> stops{0}, asked{0}, passed{0};
+  {
+    runtime rt(registered(1));
+    auto computes = spawn(rt, [&] {
+      while (!over) {
+        const int before = stops;
+        const bool is_asked = gc::detail::world_halt.asked();  // for a stop that waits for this thread
+        gc::safepoint();
+        asked += is_asked;
+        passed += is_asked && stops == before;
+      }
+    });
+    while (asked < 100) gc::stop_world([&](std::span<const stopped_thread>) { ++stops; });
+    over = true;
+    sync_wait(computes);
+  }
+  CHECK(passed == 0);
+}
+
 TEST_CASE("coroutines that never poll stop where their worker has come back from them") {
   steps all;
   std::atomic<bool> over{false};

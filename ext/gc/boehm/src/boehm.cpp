@@ -16,6 +16,7 @@
 #include <hocket/gc/boehm.hpp>
 #include <hocket/gc/native_stack.hpp>
 
+#include "kept_in_child.hpp"
 #include "memory.hpp"
 #include "native_bounds.hpp"
 #include "root_memory.hpp"
@@ -161,11 +162,7 @@ void expect_own_definitions() {
 // The child has the thread that forked.
 void in_child() noexcept {
   after_fork();
-  collector& all = the_collector();
-  ::new (static_cast<void*>(&all.threads)) list<collected_thread>;
-  if (!own) return;
-  ::new (static_cast<void*>(static_cast<hocket::detail::list_node*>(own))) hocket::detail::list_node;
-  all.threads.push_back(*own);
+  detail::keep_alone(the_collector().threads, own);
 }
 
 void expect_stacks() {

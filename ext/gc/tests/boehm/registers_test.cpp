@@ -55,18 +55,27 @@ void settle() {
 
 TEST_CASE("each callee-saved register of a fiber that waits") {
   herd all;
-  event dropped;
+  event dropped, over;
   loop own;
   objects = &all, drop = &dropped, on = &own;
   std::vector<join_handle<bool>> holders;
   GC_disable();
   for (std::size_t i = 0; i < herd_size; ++i)
-    holders.push_back(spawn(own, {.stack_size = 16384}, [i] { return hold(i, wait_for_drop); }));
+    holders.push_back(spawn(own, {.stack_size = 16384}, [i, &over] {
+      const bool intact = hold(i, wait_for_drop);
+      scrub();
+      static_cast<void>(await(over.wait()));
+      return intact;
+    }));
   settle();
   GC_enable();
   collect();
   CHECK(all.alive() == herd_size);
   dropped.set();
+  settle();
+  collect();
+  CHECK(all.alive() <= 10);
+  over.set();
   settle();
   std::size_t intact = 0;
   for (auto& one : holders) intact += sync_wait(one);

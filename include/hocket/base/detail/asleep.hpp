@@ -1,5 +1,6 @@
-// Every place where a thread sleeps in hocket, as one seam: for code that stops all threads (ext/gc). It need not wait
-// for a thread that sleeps, if that one is held back when it wakes up.
+// The places where a thread of hocket sleeps, as one seam: for code that stops all threads (ext/gc). It need not wait
+// for a thread that sleeps, if that one is held back when it wakes up. Not in it: calls that block on a thread of a
+// blocking_pool (files).
 #pragma once
 #include <hocket/base/detail/atomic.hpp>
 #include <memory>
@@ -16,7 +17,7 @@ extern atomic<sleep_wrapper> wraps_sleep;
 // sleep() blocks the thread. It touches nothing of a coroutine's.
 template <class Sleep>
 void asleep(Sleep&& sleep) noexcept {
-  // ORDER: acquire, pairs with the store in world::watch_sleep() (ext/gc/src/world.cpp).
+  // ORDER: acquire, pairs with the store in watch_sleep() (ext/gc/src/world.cpp).
   const sleep_wrapper wrapper = wraps_sleep.load(std::memory_order_acquire);
   if (!wrapper) [[likely]]
     return static_cast<void>(sleep());
