@@ -31,7 +31,7 @@ struct cell {
 };
 
 // What the machine keeps for each coroutine.
-struct interpreter : gc::slot {
+struct interpreter {
   std::vector<cell*> stack;
 };
 
@@ -103,7 +103,7 @@ struct machine {
 
 // The machine's instructions work on the stack of the coroutine that runs.
 void push_list(machine& vm, long seed) {
-  auto& stack = gc::slot::current<interpreter>()->stack;
+  auto& stack = gc::current_slot<interpreter>()->stack;
   stack.push_back(nullptr);
   for (int i = 0; i < list_length; ++i) {
     cell* const made = vm.memory.allocate();  // stack.back() may have moved meanwhile
@@ -114,7 +114,7 @@ void push_list(machine& vm, long seed) {
 }
 void check_list(machine& vm, long seed, int least_moves) {
   int expected = list_length;
-  for (const cell* at = gc::slot::current<interpreter>()->stack.back(); at; at = at->next) {
+  for (const cell* at = gc::current_slot<interpreter>()->stack.back(); at; at = at->next) {
     if (at->number != seed + --expected) ++vm.broken;
     if (at->moves < least_moves) ++vm.unmoved;
   }
@@ -122,7 +122,7 @@ void check_list(machine& vm, long seed, int least_moves) {
 }
 
 void run_in_fiber(machine& vm, long seed) {
-  interpreter here;
+  gc::slot<interpreter> here;
   push_list(vm, seed);
   vm.built.count_down();
   if (!await(vm.checked.wait())) return;
@@ -132,13 +132,13 @@ void run_in_fiber(machine& vm, long seed) {
     push_list(vm, seed + i);
     await(yield());
     check_list(vm, seed + i, 0);
-    here.stack.pop_back();
+    here->stack.pop_back();
   }
   check_list(vm, seed, 2);
 }
 
 task<> run_in_task(machine& vm, long seed) {
-  interpreter here;
+  gc::slot<interpreter> here;
   push_list(vm, seed);
   vm.built.count_down();
   if (!co_await vm.checked.wait()) co_return;
@@ -148,7 +148,7 @@ task<> run_in_task(machine& vm, long seed) {
     push_list(vm, seed + i);
     co_await yield();
     check_list(vm, seed + i, 0);
-    here.stack.pop_back();
+    here->stack.pop_back();
   }
   check_list(vm, seed, 2);
 }
@@ -162,8 +162,7 @@ int main() {
   of_main->number = 42;
   std::size_t slots = 0;
   {
-    runtime rt({.workers = 2,
-                .on_start = gc::on_start, .on_stop = gc::on_stop});
+    runtime rt({.workers = 2, .on_start = gc::on_start, .on_stop = gc::on_stop});
     std::vector<join_handle<>> all;
     for (long seed = 0; seed < long{coroutines}; ++seed) {
       if (seed % 2) all.push_back(spawn(rt, {.stack = stack_kind::dense}, run_in_fiber, std::ref(vm), seed * 1000));
@@ -172,12 +171,14 @@ int main() {
     static_cast<void>(sync_wait(vm.built.wait()));
     vm.memory.collect();
     vm.memory.collect();
-    gc::stop_world([&](std::span<const stopped_thread>) { gc::for_each_slot([&](gc::slot&) { ++slots; }); });
+    gc::stop_world([&](std::span<const stopped_thread>) {
+      gc::for_each_slot<interpreter>([&](interpreter&) { ++slots; });
+    });
     vm.checked.set();
     for (auto& one : all) sync_wait(one);
   }
-  std::printf("%zu coroutines kept %zu objects, which were moved at least twice by %d collections; broken: %zu, unmoved: %zu\n",
-              slots, slots * list_length, vm.memory.collections(), vm.broken.load(), vm.unmoved.load());
-  const bool right = slots == coroutines && vm.broken == 0 && vm.unmoved == 0 && of_main->number == 42 && of_main->moves >= 2;
-  return right ? 0 : 1;
+  std::printf("%zu coroutines kept %zu objects, moved at least twice by %d collections; broken: %zu, unmoved: %zu\n", slots,
+              slots * list_length, vm.memory.collections(), vm.broken.load(), vm.unmoved.load());
+  const bool all_right = slots == coroutines && vm.broken == 0 && vm.unmoved == 0;
+  return all_right && of_main->number == 42 && of_main->moves >= 2 ? 0 : 1;
 }

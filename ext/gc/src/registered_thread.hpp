@@ -10,8 +10,8 @@ struct registered_thread : hocket::detail::list_node {
   halt::mark mark{halt::inside};
   bool away = false;  // it counts as stopped, or is the one that stops the world
   stopped_thread told;
-  root_list roots;        // of its plain code, while that has no slot
-  slot* plain = nullptr;  // the slot of its plain code
+  root_list roots;             // of its plain code, while that has no slot
+  slot_core* plain = nullptr;  // the slot of its plain code
 };
 
 // The calling one's; null: it is not registered.

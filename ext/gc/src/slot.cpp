@@ -12,7 +12,7 @@ namespace detail {
 namespace {
 
 using hocket::detail::expects;
-using slot_list = hocket::detail::list<slot>;
+using slot_list = hocket::detail::list<slot_core>;
 
 // Guarded by world_mutex().
 slot_list& all_slots() noexcept {
@@ -28,13 +28,13 @@ context* running_context() noexcept {
 
 }  // namespace
 
-slot* slot_of_plain_code() noexcept {
+slot_core* slot_of_plain_code() noexcept {
   const registered_thread* const self = running_context() ? nullptr : own_thread();
   return self ? self->plain : nullptr;
 }
 
 root_list& own_roots() noexcept {
-  if (slot* const current = slot::current()) return current->roots();
+  if (slot_core* const current = current_slot()) return current->roots();
   registered_thread* const self = own_thread();
   expects(!running_context(), "a gc::root was made in a coroutine that has no slot",
           "make a gc::slot at the beginning of the coroutine: it may be resumed by any thread");
@@ -42,8 +42,8 @@ root_list& own_roots() noexcept {
   return self->roots;
 }
 
-void for_each_slot(void (*visit)(void* with, slot& one), void* with) noexcept {
-  for (slot& one : all_slots()) visit(with, one);
+void for_each_slot(void (*visit)(void* with, slot_core& one), void* with) noexcept {
+  for (slot_core& one : all_slots()) visit(with, one);
 }
 
 void for_each_root(void (*visit)(void* with, void*& object), void* with) noexcept {
@@ -51,25 +51,23 @@ void for_each_root(void (*visit)(void* with, void*& object), void* with) noexcep
     for (root_base& one : roots)
       if (one.object) visit(with, one.object);
   };
-  for (slot& one : all_slots()) in(one.roots());
+  for (slot_core& one : all_slots()) in(one.roots());
   const auto of_thread = [&](registered_thread& one) { in(one.roots); };
   for_each_thread([](void* given, registered_thread& one) { (*static_cast<decltype(of_thread)*>(given))(one); },
                   const_cast<void*>(static_cast<const void*>(&of_thread)));
 }
 
-}  // namespace detail
-
-slot::slot() noexcept : owner_(detail::running_context()), outer_(nullptr) {
-  detail::registered_thread* const self = detail::own_thread();
-  detail::expects(
-      self != nullptr, "a gc::slot was made in a thread that is not registered: nobody would stop it",
-      "set on_start and on_stop of the runtime to gc::on_start and gc::on_stop, or make a gc::thread_scope");
+void slot_core::enter() noexcept {
+  registered_thread* const self = own_thread();
+  expects(self != nullptr, "a gc::slot was made in a thread that is not registered: nobody would stop it",
+          "set on_start and on_stop of the runtime to gc::on_start and gc::on_stop, or make a gc::thread_scope");
+  owner_ = running_context();
   {
-    const primitive::locked guard(detail::world_mutex());
-    detail::all_slots().push_back(*this);
+    const primitive::locked guard(world_mutex());
+    all_slots().push_back(*this);
   }
   if (owner_) {
-    outer_ = static_cast<slot*>(owner_->slot());
+    outer_ = static_cast<slot_core*>(owner_->slot());
     owner_->set_slot(this);
   } else {
     outer_ = self->plain;
@@ -77,14 +75,16 @@ slot::slot() noexcept : owner_(detail::running_context()), outer_(nullptr) {
   }
 }
 
-slot::~slot() {
-  detail::expects(current() == this && roots_.empty(),
-                  "a gc::slot was destroyed by other code than its owner's, or with roots",
-                  "destroy it in the coroutine that has made it, after its roots, the last one first");
+void slot_core::leave() noexcept {
+  expects(current_slot() == this && roots_.empty(),
+          "a gc::slot was destroyed by other code than its owner's, or with roots",
+          "destroy it in the coroutine that has made it, after its roots, the last one first");
   if (owner_) owner_->set_slot(outer_);
-  else detail::own_thread()->plain = outer_;
-  const primitive::locked guard(detail::world_mutex());
-  detail::slot_list::erase(*this);
+  else own_thread()->plain = outer_;
+  const primitive::locked guard(world_mutex());
+  slot_list::erase(*this);
 }
+
+}  // namespace detail
 
 }  // namespace hocket::inline HOCKET_ABI::gc

@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <atomic>
 #include <doctest/doctest.h>
+#include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -20,7 +22,7 @@ using namespace hocket;
 
 namespace {
 
-struct state : gc::slot {
+struct state {
   explicit state(int n) : number(n) {}
   int number;
 };
@@ -39,7 +41,7 @@ std::vector<int> numbers_of_all() {
 }
 
 int number_now() {
-  state* const here = gc::slot::current<state>();
+  state* const here = gc::current_slot<state>();
   return here ? here->number : -1;
 }
 task<int> number_in_task() { co_return number_now(); }
@@ -53,7 +55,7 @@ TEST_CASE("each coroutine has its own slot, in a task and in a fiber, wherever i
   for (int i = 0; i < 50; ++i) {
     some.push_back(spawn(rt, {.migratable = true}, [&wrong, i] {
       wrong += number_now() != -1;
-      state mine(i);
+      gc::slot<state> mine(i);
       for (int k = 0; k < 20; ++k) {
         await(yield());
         wrong += number_now() != i;
@@ -62,7 +64,7 @@ TEST_CASE("each coroutine has its own slot, in a task and in a fiber, wherever i
     some.push_back(spawn(
         rt,
         [](std::atomic<int>& bad, int n) -> task<> {
-          state mine(n);
+          gc::slot<state> mine(n);
           for (int k = 0; k < 20; ++k) {
             co_await yield();
             bad += number_now() != n;
@@ -79,7 +81,7 @@ TEST_CASE("a block sees the slot of the code around it; what is spawned and the 
   runtime rt(registered(2));
   static context_local<int> bound;
   auto all = spawn(rt, [] {
-    state mine(7);
+    gc::slot<state> mine(7);
     const int in_block = bound.with(1, [] { return number_now(); });
     const int spawned = await(spawn([] { return number_now(); }));
     const auto [child, other] = await(when_all(number_in_task(), number_in_task()));
@@ -87,7 +89,7 @@ TEST_CASE("a block sees the slot of the code around it; what is spawned and the 
   });
   CHECK(sync_wait(all) == std::vector<int>{7, -1, -1, -1, 7});
   auto in_task = spawn(rt, []() -> task<std::vector<int>> {
-    state mine(8);
+    gc::slot<state> mine(8);
     const int in_block = co_await bound.with(1, number_in_task());
     const auto [child, other] = co_await when_all(number_in_task(), number_in_task());
     co_return std::vector<int>{in_block, child, other, number_now()};
@@ -99,15 +101,15 @@ TEST_CASE("slots nest, and the thread's own is seen in its plain code") {
   gc::thread_scope here;
   CHECK(number_now() == -1);
   {
-    state outer(1);
+    gc::slot<state> outer(1);
     CHECK(number_now() == 1);
     {
-      state inner(2);
+      gc::slot<state> inner(2);
       CHECK(number_now() == 2);
     }
     CHECK(number_now() == 1);
   }
-  CHECK(gc::slot::current() == nullptr);
+  CHECK(gc::current_slot<state>() == nullptr);
 }
 
 TEST_CASE("a stopped world shows every slot, and none of coroutines that have ended") {
@@ -117,7 +119,7 @@ TEST_CASE("a stopped world shows every slot, and none of coroutines that have en
   std::vector<join_handle<>> some;
   for (int i = 0; i < 20; ++i)
     some.push_back(spawn(rt, [&, i] {
-      state mine(i);
+      gc::slot<state> mine(i);
       ++ready;
       static_cast<void>(await(go.wait()));
     }));
@@ -140,7 +142,7 @@ TEST_CASE("roots of coroutines and threads are found and may be changed; they en
   std::vector<join_handle<>> some;
   for (int i = 0; i < 20; ++i)
     some.push_back(spawn(rt, {.migratable = true}, [&] {
-      state mine(0);
+      gc::slot<state> mine(0);
       auto first = std::make_unique<gc::root<int>>(&old_home[0]);
       gc::root<int> second(&old_home[1]), nothing;
       gc::root<const int> constant(nullptr);
@@ -166,4 +168,48 @@ TEST_CASE("roots of coroutines and threads are found and may be changed; they en
   go.set();
   for (auto& one : some) sync_wait(one);
   CHECK(wrong == 0);
+}
+
+// The value is whole while a collector can see it: a coroutine halts for the lock of all slots where it makes and where
+// it destroys one.
+TEST_CASE("a collector sees no value before its constructor has ended, and none whose destructor has begun") {
+  struct fragile {
+    std::vector<int> marks = std::vector<int>(3, 7);
+    bool is_whole() const { return marks.size() == 3 && marks[0] == 7 && marks[2] == 7; }
+    ~fragile() { marks.assign(1, 0); }
+  };
+  std::atomic<int> left{4}, broken{0};
+  std::atomic<std::size_t> seen{0};
+  runtime rt(registered(2));
+  std::vector<join_handle<>> all;
+  for (int i = 0; i < 4; ++i)
+    all.push_back(spawn(rt, [&] {
+      for (int k = 0; k < 20'000; ++k) {
+        gc::slot<fragile> mine;
+        if (k % 64 == 0) await(yield());
+      }
+      --left;
+    }));
+  while (left != 0)
+    gc::stop_world([&](std::span<const stopped_thread>) {
+      gc::for_each_slot<fragile>([&](fragile& one) {
+        ++seen;
+        broken += !one.is_whole();
+      });
+    });
+  for (auto& one : all) sync_wait(one);
+  CHECK(broken == 0);
+  CHECK(seen != 0);
+}
+
+TEST_CASE("slots of several types: each is told by its own") {
+  gc::thread_scope here;
+  gc::slot<state> number(3);
+  gc::slot<std::string> text("word");
+  CHECK(*gc::current_slot<std::string>() == "word");
+  std::string seen;
+  gc::stop_world(
+      [&](std::span<const stopped_thread>) { gc::for_each_slot<std::string>([&](std::string& one) { seen += one; }); });
+  CHECK(seen == "word");
+  CHECK(numbers_of_all() == std::vector<int>{3});
 }

@@ -1,12 +1,13 @@
-// slot: what a language runtime keeps for each coroutine, where its code finds it in two loads, and a collector finds
-// all of them.
+// slot<T>: what a language runtime keeps for each coroutine, where its code finds it in two loads, and a collector
+// finds all of them.
 //
-//   struct interpreter : gc::slot { value* top; std::vector<value> stack; ... };
+//   struct interpreter { value* top; std::vector<value> stack; ... };
 //   void run(program p) {                                   // the body of a fiber, or of a task
-//     interpreter me;                                       // from here on this coroutine's
+//     gc::slot<interpreter> me;                             // from here on this coroutine's
+//     me->stack.reserve(100);
 //     ...
 //   }
-//   value allocate() { auto& me = *gc::slot::current<interpreter>(); ... }      // anywhere below
+//   value allocate() { interpreter* me = gc::current_slot<interpreter>(); ... }      // anywhere below
 //
 //   gc::stop_world([](auto) { gc::for_each_slot<interpreter>([](interpreter& one) { move_all(one.stack); }); });
 //
@@ -17,12 +18,17 @@
 // In the plain code of a registered thread (world.hpp) a slot is the thread's.
 #pragma once
 #include <hocket/base/detail/list.hpp>
+#include <hocket/base/fatal.hpp>
 #include <hocket/core/context.hpp>
 #include <hocket/gc/world.hpp>
+#include <concepts>
+#include <memory>
 #include <type_traits>
+#include <utility>
 
 namespace hocket::inline HOCKET_ABI::gc {
 
+template <class T>
 class slot;
 
 namespace detail {
@@ -30,47 +36,89 @@ namespace detail {
 struct root_base;  // root.hpp
 using root_list = hocket::detail::list<root_base>;
 
-slot* slot_of_plain_code() noexcept;
-void for_each_slot(void (*visit)(void* with, slot& one), void* with) noexcept;
+// Its address stands for T.
+template <class T>
+inline constexpr char type_of_slot{};
+
+// What of a slot the world knows. A thread may halt for the lock in enter() and leave(), so a collector sees the slot
+// at both moments: the value is whole by then, and still.
+class slot_core : public hocket::detail::list_node {
+ public:
+  explicit slot_core(const void* type) noexcept : type_(type) {}
+  slot_core(const slot_core&) = delete;
+  slot_core& operator=(const slot_core&) = delete;
+
+  void enter() noexcept;
+  void leave() noexcept;
+
+  const void* type() const noexcept { return type_; }
+  root_list& roots() noexcept { return roots_; }
+
+ private:
+  const void* const type_;
+  root_list roots_;             // of the running code, while the slot is current
+  context* owner_ = nullptr;    // whose it is; null: the thread's
+  slot_core* outer_ = nullptr;  // which was current before
+};
+
+slot_core* slot_of_plain_code() noexcept;
+inline slot_core* current_slot() noexcept {
+  const context* const ctx = hocket::detail::this_thread().ctx;
+  if (ctx && ctx->slot()) [[likely]]
+    return static_cast<slot_core*>(ctx->slot());
+  return slot_of_plain_code();
+}
+
+void for_each_slot(void (*visit)(void* with, slot_core& one), void* with) noexcept;
 
 }  // namespace detail
 
-// Derive from it. The owning coroutine or thread creates and destroys its slots, the last one first. The newest slot is
-// current. The thread is registered (world.hpp): else it is fatal. Both take a lock of all slots for some instructions.
-class slot : public hocket::detail::list_node {
+// The owning coroutine or thread creates and destroys its slots, the last one first. The newest slot is current. The
+// thread is registered (world.hpp): else it is fatal. Both take a lock of all slots for some instructions, and are
+// safepoints. A collector sees the value from the end of its constructor to the beginning of its destructor.
+template <class T>
+class slot : private detail::slot_core {
  public:
-  slot() noexcept;
-  slot(const slot&) = delete;
-  slot& operator=(const slot&) = delete;
-
-  // The running code's; null if it has none. T is what it was made as.
-  template <class T = slot>
-    requires std::is_base_of_v<slot, T>
-  static T* current() noexcept {
-    const context* const ctx = hocket::detail::this_thread().ctx;
-    if (ctx && ctx->slot()) [[likely]]
-      return static_cast<T*>(static_cast<slot*>(ctx->slot()));
-    return static_cast<T*>(detail::slot_of_plain_code());
+  template <class... Args>
+    requires std::constructible_from<T, Args...>
+  explicit slot(Args&&... args) : slot_core(&detail::type_of_slot<T>), value_(std::forward<Args>(args)...) {
+    enter();
   }
+  ~slot() { leave(); }
 
-  // Those of the running code, while the slot is current.
-  detail::root_list& roots() noexcept { return roots_; }
-
- protected:
-  ~slot();
+  T& operator*() noexcept { return value_; }
+  T* operator->() noexcept { return std::addressof(value_); }
 
  private:
-  detail::root_list roots_;
-  context* owner_;  // whose it is; null: the thread's
-  slot* outer_;
+  template <class U>
+  friend U* current_slot() noexcept;
+  template <class U, class Visit>
+  friend void for_each_slot(Visit&& visit) noexcept;
+
+  static T& value_of(slot_core& core) noexcept { return static_cast<slot&>(core).value_; }
+
+  T value_;
 };
 
-// While the world is stopped: visit(T&) for every slot, of coroutines and threads, which all are Ts.
-template <class T = slot, class Visit>
+// The value of the running code's slot; null if it has none. The slot is a slot<T>.
+template <class T>
+T* current_slot() noexcept {
+  detail::slot_core* const core = detail::current_slot();
+  if (!core) return nullptr;
+  hocket::detail::debug_expects(core->type() == &detail::type_of_slot<T>, "the current gc::slot has another type",
+                                "ask for the T of the slot<T> that the coroutine has made");
+  return std::addressof(slot<T>::value_of(*core));
+}
+
+// While the world is stopped: visit(T&) for the value of every slot<T>, of coroutines and threads.
+template <class T, class Visit>
 void for_each_slot(Visit&& visit) noexcept {
   using called = std::remove_reference_t<Visit>;
-  detail::for_each_slot([](void* with, slot& one) { (*static_cast<called*>(with))(static_cast<T&>(one)); },
-                        const_cast<void*>(static_cast<const void*>(std::addressof(visit))));
+  detail::for_each_slot(
+      [](void* with, detail::slot_core& one) {
+        if (one.type() == &detail::type_of_slot<T>) (*static_cast<called*>(with))(slot<T>::value_of(one));
+      },
+      const_cast<void*>(static_cast<const void*>(std::addressof(visit))));
 }
 
 }  // namespace hocket::inline HOCKET_ABI::gc
