@@ -251,6 +251,14 @@ void begin_chances_anew() noexcept {
   hocket::replace_seed_source([]() noexcept -> std::uint64_t { return 1; });
 }
 
+// What is due of decay depends on the time that the operations took.
+void let_no_stack_decay() {
+  hocket::stack_depot& stacks = hocket::stack_depot::shared();
+  hocket::stack_options options = stacks.options();
+  options.decay = std::chrono::hours(24);
+  stacks.tune(options);
+}
+
 }  // namespace
 
 // Two dumps for each operation, labelled "<name> <k>". `counts <k>`: just k units of each. `counts frames`: bytes.
@@ -263,6 +271,7 @@ int main(int argc, char** argv) {
     for (const operation& each : operations) each.run(std::strtoul(argv[1], nullptr, 10));
     return 0;
   }
+  let_no_stack_decay();
   for (const operation& each : operations) {
     each.run(5 * 1024);  // so that what grows has grown
     for (size_t k : {1024, 5 * 1024}) {
