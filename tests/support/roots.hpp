@@ -39,15 +39,16 @@ struct told_ranges {
   std::vector<range> ranges;
   std::size_t unknown = 0;
 
-  // How many words of all that was told are its address.
+  // In how many ranges its address stands: 1, if no two of them overlap. How often it stands in a frame is the
+  // compiler's business, without optimisation above all.
   [[gnu::noinline]] std::size_t holds(const hidden& what) const {
     std::size_t found = 0;
-    for (const range& one : ranges) found += holds(what, one);
+    for (const range& one : ranges) found += is_in(one, what);
     return found;
   }
   std::size_t holds(const hidden& what, hocket::stack_part part) const {
     std::size_t found = 0;
-    for (const range& one : ranges) found += one.part == part ? holds(what, one) : 0;
+    for (const range& one : ranges) found += one.part == part && is_in(one, what);
     return found;
   }
   std::size_t words() const {
@@ -61,9 +62,9 @@ struct told_ranges {
   }
 
  private:
-  static std::size_t holds(const hidden& what, const range& one) {
-    return static_cast<std::size_t>(
-        std::count(one.words.begin(), one.words.end(), reinterpret_cast<std::uintptr_t>(what.get())));
+  static bool is_in(const range& one, const hidden& what) {
+    const auto address = reinterpret_cast<std::uintptr_t>(what.get());
+    return std::find(one.words.begin(), one.words.end(), address) != one.words.end();
   }
 };
 
