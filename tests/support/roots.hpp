@@ -2,24 +2,31 @@
 #pragma once
 #include <hocket/fiber/enumeration.hpp>
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
 namespace hocket_test {
 
-// An address that nothing but a coroutine is to hold: it is kept inverted.
+// An address that nothing but a coroutine is to hold: it is kept inverted. No two objects of the program have the same
+// one, as they would on the heap: an earlier test's may still lie in a word of a frame that is not written yet.
 class hidden {
  public:
-  hidden() : inverted_(~reinterpret_cast<std::uintptr_t>(new char)) {}
+  hidden() : inverted_(~reinterpret_cast<std::uintptr_t>(nowhere + spacing * made++)) {
+    if (made * spacing > sizeof nowhere) std::abort();
+  }
   hidden(const hidden&) = delete;
   hidden& operator=(const hidden&) = delete;
-  ~hidden() { delete get(); }
 
   // Not in line, so that the address is in no frame of the caller's but where the caller keeps it.
   [[gnu::noinline]] char* get() const noexcept { return reinterpret_cast<char*>(~inverted_); }
 
  private:
+  static constexpr std::size_t spacing = 16;
+  static inline char nowhere[std::size_t{1} << 24];  // never touched
+  static inline std::atomic<std::size_t> made{0};
   std::uintptr_t inverted_;
 };
 

@@ -17,6 +17,11 @@ struct bare_wait {
     wait.arm({});
     REQUIRE_FALSE(source.take_or_list(wait, entry));
   }
+  // As the coroutine would, but the current context stays as it was.
+  hocket::detail::wait_end finish() noexcept {
+    hocket::detail::running_scope running({nullptr}, nullptr);
+    return wait.finish();
+  }
 };
 
 }  // namespace hocket_test

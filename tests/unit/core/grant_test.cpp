@@ -81,7 +81,7 @@ TEST_CASE("a grant is posted once, later, in the order of its list, or by anothe
   CHECK(on.posts() == 2);
   stands_for_it.kept().post();
   CHECK(on.posts() == 3);
-  for (bare_wait* one : {&first, &second, &third}) CHECK(one->wait.finish() == detail::wait_end::granted);
+  for (bare_wait* one : {&first, &second, &third}) CHECK(one->finish() == detail::wait_end::granted);
 }
 
 TEST_CASE("a grant that is dropped is fatal") {

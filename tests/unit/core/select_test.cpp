@@ -95,8 +95,8 @@ TEST_CASE("two waits that meet are granted together") {
     if (!committed) CHECK_FALSE(receiver.wait.commit());
     CHECK_FALSE(sender.wait.commit());
     CHECK_FALSE(left.has_waiters());
-    CHECK(sender.wait.finish() == detail::wait_end::granted);
-    CHECK(receiver.wait.finish() == detail::wait_end::granted);
+    CHECK(sender.finish() == detail::wait_end::granted);
+    CHECK(receiver.finish() == detail::wait_end::granted);
   }
 }
 
@@ -116,8 +116,8 @@ TEST_CASE("two waits of which one is decided are not granted: the other one wait
   CHECK_FALSE(sender.wait.commit());
   right.release();
   CHECK(on.posts() == 1);
-  CHECK(sender.wait.finish() == detail::wait_end::granted);
-  CHECK(receiver.wait.finish() == detail::wait_end::granted);
+  CHECK(sender.finish() == detail::wait_end::granted);
+  CHECK(receiver.finish() == detail::wait_end::granted);
 }
 
 TEST_CASE("a choice takes the value of a choice with another index") {

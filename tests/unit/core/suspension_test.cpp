@@ -172,7 +172,7 @@ TEST_CASE("a grant between the registration and the commit lets the coroutine go
   CHECK(on.posts() == 0);
   CHECK_FALSE(w.wait.commit());
   CHECK(on.posts() == 0);
-  CHECK(w.wait.finish() == detail::wait_end::granted);
+  CHECK(w.finish() == detail::wait_end::granted);
   CHECK(stop.request());  // nobody is attached: nothing is posted, and the destructor is content
   CHECK(on.posts() == 0);
 }
@@ -189,7 +189,7 @@ TEST_CASE("an alarm that fires inside of attach is an early decision") {
   bare_wait w;
   w.list_at(source, on, ctx.get());
   CHECK_FALSE(w.wait.commit());
-  CHECK(w.wait.finish() == detail::wait_end::timed_out);
+  CHECK(w.finish() == detail::wait_end::timed_out);
   CHECK_FALSE(source.has_waiters());
   CHECK(on.posts() == 0);
 }
@@ -209,7 +209,7 @@ TEST_CASE("a popped waiter whose wait was decided already is lost to its source,
   CHECK(w.wait.decided());
   CHECK_FALSE(popped->claim_popped());
   CHECK(on.posts() == 1);
-  CHECK(w.wait.finish() == detail::wait_end::cancelled);
+  CHECK(w.finish() == detail::wait_end::cancelled);
 }
 
 TEST_CASE("a listed waiter whose wait was decided already stays in its list until the winner takes it out") {
@@ -228,7 +228,7 @@ TEST_CASE("a listed waiter whose wait was decided already stays in its list unti
   stop.request(stop_level::kill);
   CHECK_FALSE(source.has_waiters());
   CHECK(on.posts() == 1);
-  CHECK(w.wait.finish() == detail::wait_end::killed);
+  CHECK(w.finish() == detail::wait_end::killed);
 }
 
 TEST_CASE("fault 12: a permit granted to a coroutine that is destroyed before it runs goes to the next") {
@@ -320,7 +320,7 @@ TEST_CASE("one awaiter serves one wait after the other") {
     REQUIRE(w.wait.commit());
     source.release();
     CHECK(on.take() != nullptr);
-    CHECK(w.wait.finish() == detail::wait_end::granted);
+    CHECK(w.finish() == detail::wait_end::granted);
   }
 }
 

@@ -68,22 +68,6 @@ TEST_CASE("a thread may end before its coroutines, whatever pool they are on") {
 }
 
 namespace {
-struct pool_and_coroutine {
-  stack_pool pool;
-  coroutine<void()> c{pool, [](auto& self) { self.yield(); }};
-};
-}  // namespace
-
-TEST_CASE("static coroutines are destroyed after the main thread's own thread_local objects") {
-  // ASan and Valgrind look at what happens after main().
-  static pool_and_coroutine own_pool;
-  static coroutine<void()> default_pool{[](auto& self) { self.yield(); }};
-  own_pool.c.resume();
-  default_pool.resume();
-  CHECK(own_pool.c.status() == coroutine_status::suspended);
-}
-
-namespace {
 struct resumed_late {
   std::optional<coroutine<int()>> c;
   int* last = nullptr;
