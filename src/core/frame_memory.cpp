@@ -182,6 +182,7 @@ std::size_t trim_frame_memory() noexcept {
     free_frames(std::exchange(store->bins[index].full, nullptr), index);
     free_loaded(store->bins[index], index);
   }
+  close(*store);
   return released;
 }
 

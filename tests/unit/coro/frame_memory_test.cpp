@@ -294,6 +294,8 @@ TEST_CASE("a house looks again when the terms of the decay have changed") {
   CHECK(keeps.keep(time.now()) == time_point(1h));
   frame_memory_decay(1s, time);
   CHECK(keeps.keep(time_point::min()) == time_point(1s));
+  trim_frame_memory();
+  CHECK(keeps.look() == time_point::max());
 }
 
 TEST_CASE("frames decay by the clock that was named, or never") {

@@ -104,8 +104,11 @@ void push() noexcept {
   collector& all = the_collector();
   if (GC_is_incremental_mode())
     fatal("libgc was switched to its incremental mode", "leave GC_enable_incremental() out: fibers run beside it");
-  if (!own_thread())
-    fatal("a thread collects that is not registered with gc::boehm", "make a gc::boehm::thread_scope in it");
+  // One that libgc knows alone may collect on its own stack. It does so in GC_register_my_thread(), if that finds no
+  // memory.
+  if (!own_thread() && limit_of(__builtin_frame_address(0)))
+    fatal("a thread that is not registered with gc::boehm collects on a stack of fibers",
+          "make a gc::boehm::thread_scope in it");
   all.stopped.clear();
   for (collected_thread& one : all.threads) {
     note_stack_of(one, __builtin_frame_address(0));

@@ -247,20 +247,43 @@ TEST_CASE("a child by fork() collects, with what its thread's coroutines hold") 
   on.run();
 }
 
+namespace {
+// A thread that libgc knows, and gc::boehm does not.
+template <class F>
+void on_thread_of_libgc(F f) {
+  GC_allow_register_threads();
+  std::thread([&] {
+    GC_stack_base base{};
+    GC_get_stack_base(&base);
+    GC_register_my_thread(&base);
+    f();
+    GC_unregister_my_thread();
+  }).join();
+}
+}  // namespace
+
+TEST_CASE("a thread that libgc alone knows collects on its own stack, as it may while it is registered") {
+  bool intact = false;
+  on_thread_of_libgc([&] {
+    object* const held = static_cast<object*>(GC_MALLOC(sizeof(object)));
+    held->mark = 5;
+    GC_gcollect();
+    for (int i = 0; i < 1000; ++i) static_cast<object*>(GC_MALLOC(sizeof(object)))->mark = 9;
+    intact = held->mark == 5;
+  });
+  CHECK(intact);
+}
+
 TEST_CASE("misuse is fatal, and named") {
   hocket_test::expect_fatal([] { gc::boehm::enter_thread(); }, "registered with gc::boehm twice");
   hocket_test::expect_fatal([] { std::thread([] { gc::boehm::leave_thread(); }).join(); }, "is not registered");
   hocket_test::expect_fatal(
       [] {
-        GC_allow_register_threads();
-        std::thread([] {
-          GC_stack_base base{};
-          GC_get_stack_base(&base);
-          GC_register_my_thread(&base);
-          GC_gcollect();
-        }).join();
+        stack_pool stacks;
+        const auto stack = stacks.acquire();
+        on_thread_of_libgc([&] { call_on_stack(*stack, [] { GC_gcollect(); }); });
       },
-      "a thread collects that is not registered");
+      "a thread that is not registered with gc::boehm collects on a stack of fibers");
   hocket_test::expect_fatal(
       [] {
         std::thread([] {
