@@ -127,7 +127,7 @@ void race(bool helped) {
     if (random.below(2) == 0) s.time.advance(duration{random.below(8)});
     s.wheel.advance(random.below(4) == 0 ? 3 : detail::timer_wheel::unlimited);
   };
-  // Until the helper has fired one, however seldom it runs.
+  // The helper must have fired a timer, however seldom the system runs it.
   const bool must_help = helped && detail::has_asymmetric_fences();
   int begun = 0;
   while (begun < least_rounds || (must_help && counts.fired_elsewhere.load() == 0)) {

@@ -10,8 +10,9 @@
 
 namespace hocket_test {
 
-// An address that nothing but a coroutine is to hold: it is kept inverted. No two objects of the program have the same
-// one, as they would on the heap: an earlier test's may still lie in a word of a frame that is not written yet.
+// An address that nothing but a coroutine is to hold. It is kept inverted. Each object of the program has an address of
+// its own: the heap would give one twice, and a frame may still have the address of an earlier test in a word that is
+// not written yet.
 class hidden {
  public:
   hidden() : inverted_(~reinterpret_cast<std::uintptr_t>(nowhere + spacing * made++)) {
@@ -46,8 +47,8 @@ struct told_ranges {
   std::vector<range> ranges;
   std::size_t unknown = 0;
 
-  // In how many ranges its address stands: 1, if no two of them overlap. How often it stands in a frame is the
-  // compiler's business, without optimisation above all.
+  // The number of ranges that contain the address: 1, if no two ranges overlap. Words are not counted: without
+  // optimisation the compiler keeps copies of an address in a frame.
   [[gnu::noinline]] std::size_t holds(const hidden& what) const {
     std::size_t found = 0;
     for (const range& one : ranges) found += is_in(one, what);

@@ -53,14 +53,14 @@ struct steps {
 TEST_CASE("stop_world waits for coroutines that poll, and holds them until it is over") {
   steps all;
   std::atomic<bool> over{false};
+  auto computes = [&] {
+    while (!over) {
+      all.step();
+      gc::safepoint();
+    }
+  };
   {
     runtime rt(registered(2));
-    auto computes = [&] {
-      while (!over) {
-        all.step();
-        gc::safepoint();
-      }
-    };
     auto one = spawn(rt, computes), other = spawn(rt, [&]() -> task<> {
                                       computes();
                                       co_return;

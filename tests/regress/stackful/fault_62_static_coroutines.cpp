@@ -1,6 +1,6 @@
 // Static coroutines are destroyed after main(), when the main thread's own thread_local objects are gone. ASan and
-// Valgrind look at what happens then. They stay suspended to the end of the program: so not beside tests that ask which
-// stacks are suspended.
+// Valgrind watch the destruction. The coroutines stay suspended to the end of the program. So this case is not in the
+// program whose tests list the suspended stacks.
 #include <hocket/fiber/coroutine.hpp>
 
 #include <doctest/doctest.h>

@@ -157,8 +157,8 @@ TEST_CASE("of several exceptions of a body one comes out of the await, and the o
 }
 
 // The range has no end: it is over when another worker has come for its half, however long that takes, and only if all
-// halves stop for the one exception. Workers may change halves where these pause, so a half is known by where it
-// begins: no walk from 0 comes so far.
+// halves stop for the one exception. Workers may change halves at a pause. So an index tells the half: the walk that
+// begins at 0 does not come as far as 2^40.
 TEST_CASE("a worker that has nothing to do takes a half, and an exception there stops the other half") {
   for (const std::size_t workers : {2u, 4u}) {
     CAPTURE(workers);

@@ -208,8 +208,8 @@ TEST_CASE("a worker to which its driver brings more than it can run at once has 
   for (auto& one : all) sync_wait(std::move(one));
 }
 
-// Except where the system takes the processor from it in the middle of a turn: then it is late, and offers what is
-// left.
+// A worker that the system has preempted in the middle of a turn is late, and offers the rest of the turn. Hence most
+// rounds, and not all.
 TEST_CASE("a worker that runs alone what its driver brings has nobody woken for it") {
   wire line;
   readiness_drivers io;

@@ -104,8 +104,8 @@ void push() noexcept {
   collector& all = the_collector();
   if (GC_is_incremental_mode())
     fatal("libgc was switched to its incremental mode", "leave GC_enable_incremental() out: fibers run beside it");
-  // One that libgc knows alone may collect on its own stack. It does so in GC_register_my_thread(), if that finds no
-  // memory.
+  // GC_register_my_thread() collects if there is no memory for its record of the thread. So a thread without fibers
+  // need not be registered here.
   if (!own_thread() && limit_of(__builtin_frame_address(0)))
     fatal("a thread that is not registered with gc::boehm collects on a stack of fibers",
           "make a gc::boehm::thread_scope in it");
