@@ -141,11 +141,12 @@ void worker::rest() noexcept {
   rings_.set(inbox_.rings());
 }
 
-// The driver first: I/O beats deadlines. A wait that it ends may have a timer in the wheel.
+// Counted first: who is served by it finds it counted. The driver before the wheel: I/O beats deadlines. A wait that it
+// ends may have a timer in the wheel.
 void worker::help() noexcept {
+  assists_.add(1);
   drivers_.assist();
   wheel_.assist();
-  assists_.add(1);
 }
 
 // By the machine's clock. A clock of one's own does not tell when it will be `next`: who moves it nudges.
