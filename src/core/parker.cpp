@@ -13,9 +13,10 @@ bool futex_parker::park(time_point until) noexcept {
 }
 
 void futex_parker::wake() noexcept {
+  auto& word = woken_;  // after the exchange the parker may be gone
   // An exchange and not a store, so that the acquire in park() also reaches the wakers whose 1 this one covers.
   // ORDER: release, pairs with the exchange in park(): nothing of this call is left but the wake, by address only.
-  if (woken_.exchange(1, std::memory_order_release) == 0) futex_wake_one(woken_);
+  if (word.exchange(1, std::memory_order_release) == 0) futex_wake_one(word);
 }
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -25,9 +25,10 @@ memory_driver::~memory_driver() {
 }
 
 void memory_driver::note(std::uint32_t what) noexcept {
+  auto& word = noted_;  // after the fetch_or the driver may be gone
   // ORDER: release, pairs with the fetch_and in take(): what the caller did is visible to the owner.
-  noted_.fetch_or(what, std::memory_order_release);
-  futex_wake_one(noted_);
+  word.fetch_or(what, std::memory_order_release);
+  futex_wake_one(word);
 }
 
 bool memory_driver::take(std::uint32_t what) noexcept {
