@@ -72,6 +72,13 @@ bool look(poll_operation& at) noexcept {
   return found != 0;
 }
 
+// The same, after the system has told of `events` at `number`.
+bool look(poll_operation& at, short events) noexcept {
+  if (!at.untested) return look(at);
+  at.numbers->revents = static_cast<short>(events & (at.numbers->events | POLLERR | POLLHUP));
+  return at.numbers->revents != 0;
+}
+
 void fail(poll_operation& what, waiter& entry, int error) noexcept {
   what.error = static_cast<std::size_t>(error);
   entry.claim_popped().post();
@@ -103,6 +110,17 @@ result<std::size_t> poll_operation::take() noexcept {
 
 void poll_operation::resumed() noexcept {
   if (listed) release_frame(std::exchange(listed, nullptr), (count + 1) * sizeof(polled_number));
+}
+
+void readiness_operation::begin(suspension& wait, waiter& entry) noexcept {
+  numbers = &own;
+  count = 1;
+  poll_operation::begin(wait, entry);
+}
+
+result<short> readiness_operation::take() noexcept {
+  if (error != 0) return failure_of_transfer(static_cast<int>(error));
+  return own.revents;
 }
 
 // --- the watch
@@ -162,11 +180,14 @@ int number_watch::arm(int number) noexcept {
 void number_watch::poll() noexcept {
   std::array<epoll_event, 32> events;
   const long got = system_calls::events_of(epoll_, events.data(), static_cast<int>(events.size()));
-  for (long i = 0; i < got; ++i) tell(static_cast<int>(events[static_cast<std::size_t>(i)].data.u64));
+  for (long i = 0; i < got; ++i) {
+    const epoll_event& event = events[static_cast<std::size_t>(i)];
+    tell(static_cast<int>(event.data.u64), static_cast<short>(event.events));
+  }
 }
 
-void number_watch::tell(int number) noexcept {
-  while (std::optional<grant> won = take_ready(number)) won->post();
+void number_watch::tell(int number, short events) noexcept {
+  while (std::optional<grant> won = take_ready(number, events)) won->post();
 }
 
 void number_watch::stop(int number) noexcept {
@@ -174,10 +195,10 @@ void number_watch::stop(int number) noexcept {
 }
 
 // A wait of that number that has something to tell; if there is none, the number is armed for the others.
-std::optional<grant> number_watch::take_ready(int number) noexcept {
+std::optional<grant> number_watch::take_ready(int number, short events) noexcept {
   locked guard(mutex_);
   for (polled_number* one = at(number).first; one; one = one->next) {
-    if (look(*one->of)) return take_out(*one);
+    if (look(*one->of, events)) return take_out(*one);
   }
   polled_number* const other = at(number).first;
   const int error = other ? arm(number) : 0;

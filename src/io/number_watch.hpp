@@ -6,8 +6,8 @@
 //
 // A registration is armed for one event (EPOLLONESHOT) whenever a wait begins: the system looks at the number then, so
 // what became ready before the registration is told, too. After an event each wait of that number looks at its whole
-// set by poll(2). If nothing is ready (the event was for another wait, or of a file that had the number before), the
-// number is armed again.
+// set by poll(2); a wait for readiness alone (readiness_operation) compares what the event tells. If nothing is ready
+// (the event was for another wait, or of a file that had the number before), the number is armed again.
 //
 // A number is never taken out. If its owner closes it, the system does so. What is registered under a number that was
 // used again is found out when it is armed: EPOLL_CTL_MOD fails, and EPOLL_CTL_ADD follows.
@@ -65,8 +65,8 @@ class number_watch final : public primitive::wait_source, public list_node {
     bool added = false;  // to the epoll, as far as is known
   };
 
-  void tell(int number) noexcept;
-  std::optional<primitive::grant> take_ready(int number) noexcept;
+  void tell(int number, short events) noexcept;
+  std::optional<primitive::grant> take_ready(int number, short events) noexcept;
   std::optional<primitive::grant> take_any(int number) noexcept;
   primitive::grant take_out(polled_number& one) noexcept;
   int arm(int number) noexcept;

@@ -28,8 +28,22 @@ struct poll_operation {
   std::size_t count;
   std::size_t ready = 0;
   std::size_t error = 0;
+  std::size_t untested = 0;         // an event that the system tells ends the wait, without a poll(2)
   polled_number* listed = nullptr;  // one for each, and one more, from begin() to resumed()
   number_watch* at = nullptr;       // guarded by its mutex: not null while they are listed
+};
+
+// A wait for one number by a coroutine that has just tried its call, and tries it again: what the system has told may
+// be over by then. It gives the events. One epoll_ctl(2), no poll(2).
+struct readiness_operation : poll_operation {
+  using value_type = short;
+
+  readiness_operation(int number, short events) noexcept : poll_operation({}), own{number, events, 0} { untested = 1; }
+  static constexpr bool try_now() noexcept { return false; }
+  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept;
+  result<short> take() noexcept;
+
+  pollfd own;
 };
 
 }  // namespace hocket::inline HOCKET_ABI::detail

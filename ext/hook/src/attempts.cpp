@@ -1,0 +1,42 @@
+#include "attempts.hpp"
+
+#include <hocket/base/clock.hpp>
+
+#include "next.hpp"
+#include "socket_limits.hpp"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace hocket::inline HOCKET_ABI::hook {
+
+bool blocks(int number) noexcept {
+  const int flags = raw::fcntl(number, F_GETFL, nullptr);
+  return flags >= 0 && (flags & O_NONBLOCK) == 0;
+}
+
+time_point limit_of(int number, int option) noexcept {
+  if (!sockets_have_limits()) return time_point::max();
+  timeval limit{};
+  socklen_t size = sizeof limit;
+  if (::syscall(SYS_getsockopt, number, SOL_SOCKET, option, &limit, &size) != 0) return time_point::max();
+  const duration time = std::chrono::seconds(limit.tv_sec) + std::chrono::microseconds(limit.tv_usec);
+  return time == duration::zero() ? time_point::max() : deadline_after(now(), time);
+}
+
+bool patience::wait() noexcept {
+  if (!began_) {
+    began_ = true;
+    if (!blocks(number_)) {
+      errno = EAGAIN;
+      return false;
+    }
+    limit_ = limit_of(number_, limit_option_of(way_));
+  }
+  const wait_result how = wait_for(number_, events_of(way_), limit_);
+  if (how == wait_result::late) errno = EAGAIN;
+  return how == wait_result::ready;
+}
+
+}  // namespace hocket::inline HOCKET_ABI::hook

@@ -1,0 +1,60 @@
+// A call that is tried without waiting, and repeated when its number is ready.
+#pragma once
+#include "caller.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+namespace hocket::inline HOCKET_ABI::hook {
+
+// The user has not made it non-blocking. One system call.
+bool blocks(int number) noexcept;
+
+// Until when a call may wait that begins to wait now: SO_RCVTIMEO or SO_SNDTIMEO. No system call, unless the program
+// has ever set one.
+time_point limit_of(int number, int option) noexcept;
+
+enum class direction : std::uint8_t { in, out };
+constexpr short events_of(direction way) noexcept { return way == direction::in ? POLLIN : POLLOUT; }
+constexpr int limit_option_of(direction way) noexcept { return way == direction::in ? SO_RCVTIMEO : SO_SNDTIMEO; }
+
+// The waits of one call, which all end at the same time.
+class patience {
+ public:
+  patience(int number, direction way) noexcept : number_(number), way_(way) {}
+
+  // After an attempt that would block. True: try again. False: the call ends with errno.
+  bool wait() noexcept;
+
+ private:
+  const int number_;
+  const direction way_;
+  bool began_ = false;
+  time_point limit_ = time_point::max();
+};
+
+template <class Attempt>
+ssize_t until_done(int number, direction way, Attempt attempt) noexcept {
+  patience waits(number, way);
+  for (;;) {
+    const ssize_t got = attempt();
+    if (got >= 0 || !would_block() || !waits.wait()) return got;
+  }
+}
+
+// The same for a call that a thread waits for until all is moved. attempt(moved) moves what comes after that; 0 is the
+// end. Gives what was moved, and the error only if that is nothing.
+template <class Attempt>
+ssize_t until_all_is_moved(int number, direction way, size_t size, Attempt attempt) noexcept {
+  patience waits(number, way);
+  size_t moved = 0;
+  for (;;) {
+    const ssize_t got = attempt(moved);
+    if (got > 0) moved += static_cast<size_t>(got);
+    if (got == 0 || (got > 0 && moved >= size)) return static_cast<ssize_t>(moved);
+    if (got < 0 && (!would_block() || !waits.wait())) return moved != 0 ? static_cast<ssize_t>(moved) : -1;
+    // A part of it: the next attempt tells whether it would block.
+  }
+}
+
+}  // namespace hocket::inline HOCKET_ABI::hook

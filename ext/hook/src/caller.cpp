@@ -1,0 +1,178 @@
+#include "caller.hpp"
+
+#include <hocket/base/fatal.hpp>
+#include <hocket/core/detail/timer.hpp>
+#include <hocket/core/stop.hpp>
+#include <hocket/fiber/await.hpp>
+#include <hocket/fiber/detail/fiber_record.hpp>
+#include <hocket/io/poll_numbers.hpp>
+#include <hocket/runtime/blocking.hpp>
+#include <hocket/time/sleep.hpp>
+
+#include "counting.hpp"
+#include "scope_access.hpp"
+#include "signal_scope.hpp"
+#include "watched_numbers.hpp"
+
+#include <exception>
+
+namespace hocket::inline HOCKET_ABI::hook {
+
+using hocket::detail::control_block;
+using hocket::detail::expects;
+using hocket::detail::fiber_record;
+using hocket::detail::wait_end;
+
+namespace {
+
+int error_of(wait_end how) noexcept { return how == wait_end::timed_out ? ETIMEDOUT : ECANCELED; }
+
+bool is_stopped() noexcept {
+  const stop_source* const stop = current_context().stop();
+  return stop && stop->requested() != stop_level::none;
+}
+bool is_killed() noexcept {
+  const stop_source* const stop = current_context().stop();
+  return stop && stop->killed();
+}
+
+// What an awaited operation failed with. A wait that nobody stopped was ended by stop_polling(): the number is closed.
+wait_result failed(std::error_code error, time_point limit) noexcept {
+  if (error == std::errc::timed_out) {
+    if (limit != time_point::max() && limit <= current_context().deadline()) return wait_result::late;
+    errno = ETIMEDOUT;
+  } else if (error == std::errc::operation_canceled || error == errc::killed) {
+    errno = is_stopped() ? ECANCELED : EBADF;
+  } else {
+    errno = error.value();
+  }
+  return wait_result::ended;
+}
+
+// Awaits, from a stack with frames of C: nothing may be thrown through them.
+template <class Operation>
+wait_result await_in_c(Operation&& what, time_point limit) noexcept {
+  count(counted::waits);
+  try {
+    const auto got = await(std::forward<Operation>(what).until(limit).reporting_kill());
+    return got ? wait_result::ready : failed(got.error(), limit);
+  } catch (const std::bad_alloc&) {
+    errno = ENOMEM;
+    return wait_result::ended;
+  }
+}
+
+// A call on the pool. A kill is reported, and what has begun is waited for.
+struct pool_job : hocket::detail::blocking_job {
+  void (*call)(void* with);
+  void* with;
+};
+
+bool is_copied(const control_block& fiber) noexcept {
+  return (fiber.header.reserved & hocket::detail::stack_bit::copied) != 0;
+}
+
+}  // namespace
+
+time_point now() noexcept {
+  const hocket::detail::timer_service* const timers = current_executor()->timers();
+  return timers ? timers->now() : steady_clock().now();
+}
+
+bool only_tries() noexcept {
+  scope* const in = scope_access::innermost();
+  return scope_access::only_tries(*in) || in_signal_handler() || std::uncaught_exceptions() != 0;
+}
+
+bool may_begin() noexcept {
+  count(counted::calls);
+  if (is_killed()) {
+    errno = ECANCELED;
+    return false;
+  }
+  if (!hocket::detail::spend_budget<1>() || only_tries()) return true;
+  const wait_end ended = hocket::detail::pause_fiber(stop_level::none, time_point::max().time_since_epoch().count());
+  if (ended == wait_end::none) return true;
+  errno = error_of(ended);
+  return false;
+}
+
+wait_result wait_for(int number, short events, time_point limit) noexcept {
+  if (only_tries()) {
+    errno = ECANCELED;
+    return wait_result::ended;
+  }
+  const watched_number mark(number);
+  return await_in_c(primitive::operation<hocket::detail::readiness_operation>(std::in_place, {}, number, events),
+                    limit);
+}
+
+wait_result wait_for(std::span<pollfd> numbers, time_point limit) noexcept {
+  if (numbers.empty()) return wait_until(limit) == wait_result::ready ? wait_result::late : wait_result::ended;
+  if (only_tries()) {
+    errno = ECANCELED;
+    return wait_result::ended;
+  }
+  const watched_numbers mark(numbers);
+  return await_in_c(poll_numbers(numbers), limit);
+}
+
+wait_result wait_until(time_point limit) noexcept {
+  if (only_tries()) {
+    errno = ECANCELED;
+    return wait_result::ended;
+  }
+  if (limit == time_point::max()) return await_in_c(sleep_until(time_point::max()), limit);
+  return await_in_c(sleep_until(limit), time_point::max());
+}
+
+bool run_on_pool(void (*run)(void* with), void* with) noexcept {
+  if (only_tries() || is_copied(*hocket::detail::running_fiber())) {
+    run(with);
+    return true;
+  }
+  count(counted::pooled);
+  pool_job job{{[](hocket::detail::blocking_job& self) noexcept {
+                 auto& call = static_cast<pool_job&>(self);
+                 call.call(call.with);
+               }},
+               run,
+               with};
+  using operation = primitive::operation<hocket::detail::blocking_operation>;
+  return await_in_c(operation(std::in_place, {}, blocking_pool::of_process(), &job), time_point::max()) ==
+         wait_result::ready;
+}
+
+// --- scopes
+
+scope::scope(const options& how) : how_(how), fiber_(scope_access::fiber_here()) {
+  if (!fiber_) return;
+  void*& innermost = fiber_record::of(*fiber_).hooks;
+  outer_ = static_cast<scope*>(innermost);
+  innermost = this;
+  fiber_->header.reserved |= hocket::detail::hook_bit::hooked;
+}
+
+scope::~scope() {
+  if (!fiber_) return;
+  fiber_record::of(*fiber_).hooks = outer_;
+  if (!outer_) fiber_->header.reserved &= ~hocket::detail::hook_bit::hooked;
+}
+
+control_block* scope_access::fiber_here() noexcept {
+  control_block* const running = hocket::detail::running_fiber();
+  if (running)
+    expects((running->header.flags & hocket::detail::fiber_flag::scheduled) != 0, "a hook::scope in a raw coroutine",
+            "only its owner resumes it: spawn a fiber for code that makes blocking calls",
+            fiber_record::of(*running).name);
+  else
+    expects(current_executor() == nullptr, "a hook::scope in a task, or in a job",
+            "a task has no stack to park: spawn a fiber, or call the client by blocking()", current_context().name());
+  return running;
+}
+
+scope* scope_access::innermost() noexcept {
+  return static_cast<scope*>(fiber_record::of(*hocket::detail::running_fiber()).hooks);
+}
+
+}  // namespace hocket::inline HOCKET_ABI::hook

@@ -1,0 +1,73 @@
+// Who makes a call, and how a hooked fiber waits in it.
+//
+// A scope marks the control block of its fiber. So a call asks two words: the fiber that runs on this thread, and its
+// mark. An eager body has no fiber of its own; it calls as the thread does.
+#pragma once
+#include <hocket/base/clock.hpp>
+#include <hocket/fiber/detail/control_block.hpp>
+#include <hocket/hook/hook.hpp>
+
+#include <cerrno>
+#include <cstddef>
+#include <poll.h>
+#include <span>
+
+namespace hocket::inline HOCKET_ABI::hook {
+
+inline bool is_hooked() noexcept {
+  const auto* thread = static_cast<const hocket::detail::fiber_thread*>(
+      hocket::detail::in_current_slot<hocket::detail::thread_slot::fiber>());
+  return thread && thread->running && (thread->running->header.reserved & hocket::detail::hook_bit::hooked) != 0 &&
+         !hocket::detail::this_thread().eager;
+}
+
+// At the begin of each hooked call: spends the budget. False: the call ends with errno.
+bool may_begin() noexcept;
+// The fiber must not wait now; see hook.hpp.
+bool only_tries() noexcept;
+
+enum class wait_result { ready, late, ended };  // ended: by errno
+// Parks the fiber until the system tells of one of those events (of poll(2)), or until `limit`.
+wait_result wait_for(int number, short events, time_point limit) noexcept;
+// The same for any of several, with what there is.
+wait_result wait_for(std::span<pollfd> numbers, time_point limit) noexcept;
+// Until then.
+wait_result wait_until(time_point limit) noexcept;
+
+time_point now() noexcept;
+
+// How the calls end.
+template <class T>
+T fail(int error) noexcept {
+  errno = error;
+  return static_cast<T>(-1);
+}
+
+// Whether the system said that the call would block.
+inline bool would_block() noexcept { return errno == EAGAIN || errno == EWOULDBLOCK; }
+
+// Runs it on a thread of the pool. False: it did not run, for errno.
+bool run_on_pool(void (*run)(void* with), void* with) noexcept;
+
+// Gives what f() returns there, and its errno.
+template <class F>
+auto on_pool(F f) noexcept -> decltype(f()) {
+  struct call {
+    F& f;
+    decltype(f()) got{};
+    int error = 0;
+  } what{f};
+  const bool ran = run_on_pool(
+      [](void* with) {
+        auto& self = *static_cast<call*>(with);
+        errno = 0;
+        self.got = self.f();
+        self.error = errno;
+      },
+      &what);
+  if (!ran) return static_cast<decltype(f())>(-1);
+  errno = what.error;
+  return what.got;
+}
+
+}  // namespace hocket::inline HOCKET_ABI::hook

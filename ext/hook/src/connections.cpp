@@ -1,0 +1,116 @@
+// connect, accept.
+//
+// connect() is the one call that must make a socket non-blocking, while the system begins to connect: there is no flag
+// for one call. The socket is blocking again before the fiber waits.
+//
+// accept() has no such flag either, and a listener may be shared with other processes: it is never made non-blocking.
+// The fiber waits until the listener is ready, and calls. Hooked fibers of one process look and call one at a time, so
+// that none of them finds the connection taken by another.
+// Hazard: another process, or a thread that is not hooked, takes the connection between the look and the call. Then the
+// call blocks the worker until the next connection. Make a listener non-blocking if others accept from it, too.
+#include "attempts.hpp"
+#include "next.hpp"
+#include "times.hpp"
+
+#include <hocket/base/detail/mutex.hpp>
+
+#include <algorithm>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace hocket::inline HOCKET_ABI::hook {
+namespace {
+
+int error_at(int fd) noexcept {
+  int error = 0;
+  socklen_t size = sizeof error;
+  return ::syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
+}
+
+int connect_at_once(int fd, const sockaddr* to, socklen_t size, long flags) noexcept {
+  raw::fcntl(fd, F_SETFL, reinterpret_cast<void*>(flags | O_NONBLOCK));
+  const int done = raw::connect(fd, to, size);
+  const int error = errno;
+  raw::fcntl(fd, F_SETFL, reinterpret_cast<void*>(flags));
+  errno = error;
+  return done;
+}
+
+// Where a wait ends by SO_SNDTIMEO, connect(2) says EINPROGRESS.
+int await_connection(int fd, time_point limit) noexcept {
+  switch (wait_for(fd, POLLOUT, limit)) {
+    case wait_result::late: return fail<int>(EINPROGRESS);
+    case wait_result::ended: return -1;
+    case wait_result::ready: break;
+  }
+  const int error = error_at(fd);
+  return error == 0 ? 0 : fail<int>(error);
+}
+
+// A unix listener whose line is full: nothing tells when there is room again.
+int connect_when_there_is_room(int fd, const sockaddr* to, socklen_t size, long flags, time_point limit) noexcept {
+  duration pause = std::chrono::milliseconds(1);
+  for (;;) {
+    const int done = connect_at_once(fd, to, size, flags);
+    if (done == 0 || errno != EAGAIN || now() >= limit) return done;
+    if (wait_until(std::min(limit, after(pause))) == wait_result::ended) return -1;
+    pause = std::min<duration>(pause * 2, std::chrono::milliseconds(50));
+  }
+}
+
+int connect_hooked(int fd, const sockaddr* to, socklen_t size) noexcept {
+  if (!may_begin()) return -1;
+  const long flags = raw::fcntl(fd, F_GETFL, nullptr);
+  if (flags < 0) return -1;
+  if ((flags & O_NONBLOCK) != 0) return raw::connect(fd, to, size);
+  const time_point limit = limit_of(fd, SO_SNDTIMEO);
+  const int done = connect_at_once(fd, to, size, flags);
+  if (done == 0) return 0;
+  if (errno == EAGAIN && to->sa_family == AF_UNIX) return connect_when_there_is_room(fd, to, size, flags, limit);
+  return errno == EINPROGRESS || errno == EALREADY ? await_connection(fd, limit) : -1;
+}
+
+primitive::thread_mutex& one_acceptor() noexcept {
+  static constinit primitive::thread_mutex one;
+  return one;
+}
+
+int accept_if_ready(int fd, sockaddr* from, socklen_t* room, int flags) noexcept {
+  primitive::locked guard(one_acceptor());
+  pollfd one{fd, POLLIN, 0};
+  if (raw::poll(&one, 1, 0) == 0) return fail<int>(EAGAIN);
+  return raw::accept4(fd, from, room, flags);
+}
+
+int accept_hooked(int fd, sockaddr* from, socklen_t* room, int flags) noexcept {
+  if (!may_begin()) return -1;
+  if (!blocks(fd)) return raw::accept4(fd, from, room, flags);
+  return static_cast<int>(
+      until_done(fd, direction::in, [&]() -> ssize_t { return accept_if_ready(fd, from, room, flags); }));
+}
+
+}  // namespace
+}  // namespace hocket::inline HOCKET_ABI::hook
+
+namespace hook = hocket::hook;
+
+extern "C" {
+
+int connect(int fd, const sockaddr* to, socklen_t size) {
+  if (!hook::is_hooked()) [[likely]]
+    return hook::next.connect(fd, to, size);
+  return hook::connect_hooked(fd, to, size);
+}
+int accept(int fd, sockaddr* from, socklen_t* room) {
+  if (!hook::is_hooked()) [[likely]]
+    return hook::next.accept(fd, from, room);
+  return hook::accept_hooked(fd, from, room, 0);
+}
+int accept4(int fd, sockaddr* from, socklen_t* room, int flags) {
+  if (!hook::is_hooked()) [[likely]]
+    return hook::next.accept4(fd, from, room, flags);
+  return hook::accept_hooked(fd, from, room, flags);
+}
+
+}  // extern "C"

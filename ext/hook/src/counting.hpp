@@ -1,0 +1,12 @@
+// The numbers of collect_statistics(). Each thread adds to one of a few sets, so that workers seldom share a line.
+#pragma once
+#include <cstdint>
+
+#include <hocket/base/detail/platform/config.hpp>
+
+namespace hocket::inline HOCKET_ABI::hook {
+
+enum class counted : std::uint8_t { calls, waits, pooled };
+void count(counted what) noexcept;
+
+}  // namespace hocket::inline HOCKET_ABI::hook

@@ -1,0 +1,182 @@
+// read, write and their families: calls on a descriptor of any kind.
+//
+// Linux tries them without waiting by preadv2(2) and pwritev2(2) with RWF_NOWAIT: sockets, pipes, terminals, eventfds,
+// and files of file systems that can. What a try says:
+//   EAGAIN       a file: its bytes are not in the cache, so the call goes to the pool. Else the fiber waits.
+//   EOPNOTSUPP   the file cannot tell. A regular file goes to the pool; something else is asked by poll(2).
+#include "attempts.hpp"
+#include "checked_room.hpp"
+#include "files.hpp"
+#include "next.hpp"
+#include "parts.hpp"
+
+#include <sys/uio.h>
+#include <unistd.h>
+
+namespace hocket::inline HOCKET_ABI::hook {
+namespace {
+
+constexpr off_t at_its_place = -1;
+
+bool is_ready(int number, direction way) noexcept {
+  pollfd one{number, events_of(way), 0};
+  return raw::poll(&one, 1, 0) != 0;
+}
+
+// Something that cannot be tried: a call when it is ready, or after that on the pool.
+template <class Call>
+ssize_t call_when_ready(int number, direction way, Call call) noexcept {
+  if (is_file(number)) return on_pool(call);
+  const ssize_t done = until_done(number, way, [&]() -> ssize_t {
+    if (is_ready(number, way)) return 0;
+    errno = EAGAIN;
+    return -1;
+  });
+  return done < 0 ? done : call();
+}
+
+// `try_now`: with RWF_NOWAIT. `call`: without.
+template <class Try, class Call>
+ssize_t read_somehow(int number, Try try_now, Call call) noexcept {
+  if (!may_begin()) return -1;
+  const ssize_t first = try_now();
+  if (first >= 0) return first;
+  if (errno == EOPNOTSUPP || errno == ENOSYS) return call_when_ready(number, direction::in, call);
+  if (!would_block()) return first;
+  if (is_file(number)) return on_pool(call);
+  return until_done(number, direction::in, try_now);
+}
+
+// The same, until all is written. The first try comes before size(), which reads the list of buffers: the system says
+// what is wrong with that.
+template <class Size, class Try, class Call>
+ssize_t write_somehow(int number, Size size, Try try_from, Call call_from) noexcept {
+  if (!may_begin()) return -1;
+  const ssize_t first = try_from(0);
+  if (first < 0 && (errno == EOPNOTSUPP || errno == ENOSYS))
+    return call_when_ready(number, direction::out, [&] { return call_from(0); });
+  if (first < 0 && !would_block()) return first;
+  const size_t whole = size(), before = first < 0 ? 0 : static_cast<size_t>(first);
+  if (first >= 0 && before >= whole) return first;
+  const ssize_t more = is_file(number) ? on_pool([&] { return call_from(before); })
+                                       : until_all_is_moved(number, direction::out, whole - before,
+                                                            [&](size_t moved) { return try_from(before + moved); });
+  return more >= 0 ? static_cast<ssize_t>(before) + more : first;
+}
+
+ssize_t read_hooked(int fd, const iovec* parts, int count, off_t at, int flags) noexcept {
+  return read_somehow(
+      fd, [&] { return raw::preadv2(fd, parts, count, at, flags | RWF_NOWAIT); },
+      [&] {
+        return at == at_its_place && flags == 0 ? raw::readv(fd, parts, count)
+                                                : raw::preadv2(fd, parts, count, at, flags);
+      });
+}
+
+ssize_t write_parts(int fd, const iovec* parts, int count, off_t at, int flags, size_t from) noexcept {
+  const off_t place = at == at_its_place ? at : at + static_cast<off_t>(from);
+  return with_parts_from(parts, count, from, [&](const iovec* rest, int left) {
+    return place == at_its_place && flags == 0 ? raw::writev(fd, rest, left)
+                                               : raw::pwritev2(fd, rest, left, place, flags);
+  });
+}
+
+ssize_t write_hooked(int fd, const iovec* parts, int count, off_t at, int flags) noexcept {
+  return write_somehow(
+      fd, [&] { return size_of(parts, count); },
+      [&](size_t from) { return write_parts(fd, parts, count, at, flags | RWF_NOWAIT, from); },
+      [&](size_t from) { return write_parts(fd, parts, count, at, flags, from); });
+}
+
+// A position before the begin is the user's mistake, and -1 would mean another thing.
+bool is_position(off_t at) noexcept {
+  if (at < 0) errno = EINVAL;
+  return at >= 0;
+}
+
+}  // namespace
+}  // namespace hocket::inline HOCKET_ABI::hook
+
+namespace hook = hocket::hook;
+
+extern "C" {
+
+ssize_t read(int fd, void* data, size_t size) {
+  if (!hook::is_hooked()) [[likely]]
+    return hook::next.read(fd, data, size);
+  const iovec whole{data, size};
+  return hook::read_hooked(fd, &whole, 1, -1, 0);
+}
+ssize_t __read_chk(int fd, void* data, size_t size, size_t room) {
+  hook::expect_room(size, room);
+  return read(fd, data, size);
+}
+ssize_t readv(int fd, const iovec* parts, int count) {
+  if (!hook::is_hooked()) [[likely]]
+    return hook::next.readv(fd, parts, count);
+  return hook::read_hooked(fd, parts, count, -1, 0);
+}
+ssize_t pread64(int fd, void* data, size_t size, off64_t at) {
+  if (!hook::is_hooked()) [[likely]]
+    return hook::next.pread(fd, data, size, at);
+  const iovec whole{data, size};
+  return hook::is_position(at) ? hook::read_hooked(fd, &whole, 1, at, 0) : -1;
+}
+ssize_t pread(int fd, void* data, size_t size, off_t at) { return pread64(fd, data, size, at); }
+ssize_t __pread_chk(int fd, void* data, size_t size, off_t at, size_t room) {
+  hook::expect_room(size, room);
+  return pread64(fd, data, size, at);
+}
+ssize_t __pread64_chk(int fd, void* data, size_t size, off64_t at, size_t room) {
+  hook::expect_room(size, room);
+  return pread64(fd, data, size, at);
+}
+ssize_t preadv64(int fd, const iovec* parts, int count, off64_t at) {
+  if (!hook::is_hooked()) [[likely]]
+    return hook::next.preadv(fd, parts, count, at);
+  return hook::is_position(at) ? hook::read_hooked(fd, parts, count, at, 0) : -1;
+}
+ssize_t preadv(int fd, const iovec* parts, int count, off_t at) { return preadv64(fd, parts, count, at); }
+ssize_t preadv64v2(int fd, const iovec* parts, int count, off64_t at, int flags) {
+  if (!hook::is_hooked() || (flags & RWF_NOWAIT) != 0) [[likely]]
+    return hook::next.preadv2(fd, parts, count, at, flags);
+  return hook::read_hooked(fd, parts, count, at, flags);
+}
+ssize_t preadv2(int fd, const iovec* parts, int count, off_t at, int flags) {
+  return preadv64v2(fd, parts, count, at, flags);
+}
+
+ssize_t write(int fd, const void* data, size_t size) {
+  if (!hook::is_hooked()) [[likely]]
+    return hook::next.write(fd, data, size);
+  const iovec whole{const_cast<void*>(data), size};
+  return hook::write_hooked(fd, &whole, 1, -1, 0);
+}
+ssize_t writev(int fd, const iovec* parts, int count) {
+  if (!hook::is_hooked()) [[likely]]
+    return hook::next.writev(fd, parts, count);
+  return hook::write_hooked(fd, parts, count, -1, 0);
+}
+ssize_t pwrite64(int fd, const void* data, size_t size, off64_t at) {
+  if (!hook::is_hooked()) [[likely]]
+    return hook::next.pwrite(fd, data, size, at);
+  const iovec whole{const_cast<void*>(data), size};
+  return hook::is_position(at) ? hook::write_hooked(fd, &whole, 1, at, 0) : -1;
+}
+ssize_t pwrite(int fd, const void* data, size_t size, off_t at) { return pwrite64(fd, data, size, at); }
+ssize_t pwritev64(int fd, const iovec* parts, int count, off64_t at) {
+  if (!hook::is_hooked()) [[likely]]
+    return hook::next.pwritev(fd, parts, count, at);
+  return hook::is_position(at) ? hook::write_hooked(fd, parts, count, at, 0) : -1;
+}
+ssize_t pwritev(int fd, const iovec* parts, int count, off_t at) { return pwritev64(fd, parts, count, at); }
+ssize_t pwritev64v2(int fd, const iovec* parts, int count, off64_t at, int flags) {
+  if (!hook::is_hooked() || (flags & RWF_NOWAIT) != 0) [[likely]]
+    return hook::next.pwritev2(fd, parts, count, at, flags);
+  return hook::write_hooked(fd, parts, count, at, flags);
+}
+ssize_t pwritev2(int fd, const iovec* parts, int count, off_t at, int flags) {
+  return pwritev64v2(fd, parts, count, at, flags);
+}
+
+}  // extern "C"

@@ -1,0 +1,69 @@
+// close, close_range, closefrom, dup2, dup3: who waits for a number that goes away is told so. setsockopt: whether any
+// socket has a time limit.
+//
+// In a child by fork() nobody waits: its copy of the fibers belongs to the parent (is_of_this_process() in
+// src/io/number_watch.hpp).
+#include "next.hpp"
+#include "socket_limits.hpp"
+#include "watched_numbers.hpp"
+
+#include <hocket/base/detail/atomic.hpp>
+
+#include <climits>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace hocket::inline HOCKET_ABI::hook {
+namespace {
+
+constinit primitive::atomic<bool> some_socket_has_a_limit{false};
+
+bool is_limit(int level, int name) noexcept {
+  return level == SOL_SOCKET &&
+         (name == SO_RCVTIMEO_OLD || name == SO_SNDTIMEO_OLD || name == SO_RCVTIMEO_NEW || name == SO_SNDTIMEO_NEW);
+}
+
+}  // namespace
+
+bool sockets_have_limits() noexcept {
+  // ORDER: relaxed, pairs with the store in setsockopt(): who gives the socket on orders that.
+  return some_socket_has_a_limit.load(std::memory_order_relaxed);
+}
+void note_limit() noexcept {
+  // ORDER: relaxed, as above.
+  some_socket_has_a_limit.store(true, std::memory_order_relaxed);
+}
+
+}  // namespace hocket::inline HOCKET_ABI::hook
+
+namespace hook = hocket::hook;
+
+extern "C" {
+
+int close(int fd) {
+  hook::forget(fd);
+  return hook::next.close(fd);
+}
+int close_range(unsigned first, unsigned last, int flags) noexcept {
+  constexpr unsigned only_marks = 1u << 2;  // CLOSE_RANGE_CLOEXEC
+  if ((static_cast<unsigned>(flags) & only_marks) == 0) hook::forget(first, last);
+  return hook::next.close_range(first, last, flags);
+}
+void closefrom(int first) noexcept {
+  const unsigned from = first < 0 ? 0u : static_cast<unsigned>(first);
+  close_range(from, UINT_MAX, 0);
+}
+int dup2(int from, int to) noexcept {
+  if (from != to) hook::forget(to);
+  return hook::next.dup2(from, to);
+}
+int dup3(int from, int to, int flags) noexcept {
+  if (from != to) hook::forget(to);
+  return hook::next.dup3(from, to, flags);
+}
+int setsockopt(int fd, int level, int name, const void* value, socklen_t size) noexcept {
+  if (hook::is_limit(level, name)) hook::note_limit();
+  return hook::next.setsockopt(fd, level, name, value, size);
+}
+
+}  // extern "C"

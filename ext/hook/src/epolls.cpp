@@ -1,0 +1,44 @@
+// epoll_wait, epoll_pwait, epoll_pwait2: an epoll is a number like another one, and ready when it has events.
+#include "caller.hpp"
+#include "next.hpp"
+#include "times.hpp"
+
+namespace hocket::inline HOCKET_ABI::hook {
+namespace {
+
+int epoll_until(int epoll, epoll_event* events, int count, time_point limit) noexcept {
+  if (!may_begin()) return -1;
+  for (;;) {
+    const int ready = raw::epoll_wait(epoll, events, count, 0);
+    if (ready != 0 || limit <= now()) return ready;
+    const wait_result how = wait_for(epoll, POLLIN, limit);
+    if (how == wait_result::late || (how == wait_result::ended && errno == ETIMEDOUT)) return 0;
+    if (how == wait_result::ended) return -1;
+  }
+}
+
+}  // namespace
+}  // namespace hocket::inline HOCKET_ABI::hook
+
+namespace hook = hocket::hook;
+
+extern "C" {
+
+int epoll_wait(int epoll, epoll_event* events, int count, int milliseconds) {
+  if (!hook::is_hooked()) [[likely]]
+    return hook::next.epoll_wait(epoll, events, count, milliseconds);
+  return hook::epoll_until(epoll, events, count, hook::after_milliseconds(milliseconds));
+}
+int epoll_pwait(int epoll, epoll_event* events, int count, int milliseconds, const sigset_t* mask) {
+  if (!hook::is_hooked()) [[likely]]
+    return hook::next.epoll_pwait(epoll, events, count, milliseconds, mask);
+  return hook::epoll_until(epoll, events, count, hook::after_milliseconds(milliseconds));
+}
+int epoll_pwait2(int epoll, epoll_event* events, int count, const timespec* limit, const sigset_t* mask) {
+  if (!hook::is_hooked()) [[likely]]
+    return hook::next.epoll_pwait2(epoll, events, count, limit, mask);
+  if (limit && !hook::is_valid(*limit)) return hook::fail<int>(EINVAL);
+  return hook::epoll_until(epoll, events, count, hook::after(limit));
+}
+
+}  // extern "C"

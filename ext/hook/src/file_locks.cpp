@@ -1,0 +1,76 @@
+// flock, lockf, fcntl(F_SETLKW) and fcntl(F_OFD_SETLKW): tried without waiting, and again after 1 ms, 2 ms ... 50 ms.
+//
+// Not on the pool: if its threads wait for a lock, then the holder's fsync() finds no thread, and nobody goes on. The
+// price: the system does not see who waits, so it finds no deadlock (EDEADLK) and keeps no order.
+#include "caller.hpp"
+#include "next.hpp"
+#include "times.hpp"
+
+#include <algorithm>
+#include <cstdarg>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+namespace hocket::inline HOCKET_ABI::hook {
+namespace {
+
+bool is_locked_by_another() noexcept { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EACCES; }
+
+template <class Attempt>
+int until_locked(Attempt attempt) noexcept {
+  if (!may_begin()) return -1;
+  duration pause = std::chrono::milliseconds(1);
+  for (;;) {
+    const int got = attempt();
+    if (got == 0 || !is_locked_by_another()) return got;
+    if (wait_until(after(pause)) == wait_result::ended) return -1;
+    pause = std::min<duration>(pause * 2, std::chrono::milliseconds(50));
+  }
+}
+
+int fcntl_somehow(int fd, int command, void* argument) noexcept {
+  if ((command == F_SETLKW || command == F_OFD_SETLKW) && is_hooked()) {
+    const int once = command == F_SETLKW ? F_SETLK : F_OFD_SETLK;
+    return until_locked([&] { return raw::fcntl(fd, once, argument); });
+  }
+  return find_next(next.fcntl, "fcntl64")(fd, command, argument);
+}
+
+}  // namespace
+}  // namespace hocket::inline HOCKET_ABI::hook
+
+namespace hook = hocket::hook;
+
+extern "C" {
+
+int flock(int fd, int operation) noexcept {
+  if (!hook::is_hooked() || (operation & (LOCK_NB | LOCK_UN)) != 0) [[likely]]
+    return hook::next.flock(fd, operation);
+  return hook::until_locked([=] { return hook::raw::flock(fd, operation | LOCK_NB); });
+}
+int lockf64(int fd, int command, off64_t size) {
+  const auto real = hook::find_next(hook::next.lockf, "lockf64");
+  if (!hook::is_hooked() || command != F_LOCK) [[likely]]
+    return real(fd, command, size);
+  return hook::until_locked([=] { return real(fd, F_TLOCK, size); });
+}
+int lockf(int fd, int command, off_t size) { return lockf64(fd, command, size); }
+
+// Each command has at most one argument, of a word.
+int fcntl64(int fd, int command, ...) {
+  va_list rest;
+  va_start(rest, command);
+  void* const argument = va_arg(rest, void*);
+  va_end(rest);
+  return hook::fcntl_somehow(fd, command, argument);
+}
+int fcntl(int fd, int command, ...) {
+  va_list rest;
+  va_start(rest, command);
+  void* const argument = va_arg(rest, void*);
+  va_end(rest);
+  return hook::fcntl_somehow(fd, command, argument);
+}
+
+}  // extern "C"

@@ -1,0 +1,101 @@
+// sendfile, splice: what moves bytes between two descriptors has no flag for one call that says "do not wait".
+//
+// sendfile() into a socket or pipe: the bytes go through a buffer, read on the pool if the disk has to be asked,
+// written like those of send(). Into a file: on the pool.
+//
+// splice(): the fiber waits until both ends are ready, and makes the call on the pool. The call can still wait there
+// for the rest of what it moves.
+#include "attempts.hpp"
+#include "files.hpp"
+#include "next.hpp"
+
+#include <algorithm>
+#include <fcntl.h>
+#include <new>
+#include <unistd.h>
+
+namespace hocket::inline HOCKET_ABI::hook {
+namespace {
+
+class buffer {
+ public:
+  static constexpr size_t size = size_t{64} << 10;
+  buffer() noexcept : data_(::operator new(size, std::nothrow)) {}
+  buffer(const buffer&) = delete;
+  buffer& operator=(const buffer&) = delete;
+  ~buffer() { ::operator delete(data_); }
+  void* data() const noexcept { return data_; }
+
+ private:
+  void* const data_;
+};
+
+// Moves a block that begins at `at`. What was moved, 0 at the end of the file.
+ssize_t move_block(int to, int from, off_t at, size_t size, void* through) noexcept {
+  const ssize_t got = ::pread64(from, through, size, at);
+  return got <= 0 ? got : ::write(to, through, static_cast<size_t>(got));
+}
+
+// From there on; the file's own position stays.
+ssize_t move_from(int to, int from, off_t at, size_t size) noexcept {
+  const buffer through;
+  if (!through.data()) return fail<ssize_t>(ENOMEM);
+  size_t moved = 0;
+  while (moved != size) {
+    const size_t block = std::min(size - moved, buffer::size);
+    const ssize_t got = move_block(to, from, at + static_cast<off_t>(moved), block, through.data());
+    if (got < 0) return moved != 0 ? static_cast<ssize_t>(moved) : -1;
+    moved += static_cast<size_t>(got);
+    if (static_cast<size_t>(got) != block) break;
+  }
+  return static_cast<ssize_t>(moved);
+}
+
+ssize_t sendfile_hooked(int to, int from, off_t* at, size_t size) noexcept {
+  if (!may_begin()) return -1;
+  if (is_file(to)) return on_pool([=] { return raw::sendfile(to, from, at, size); });
+  if (!blocks(to)) return raw::sendfile(to, from, at, size);
+  const off_t begin = at ? *at : ::lseek64(from, 0, SEEK_CUR);
+  if (begin < 0) return fail<ssize_t>(at ? EINVAL : errno);
+  const ssize_t moved = move_from(to, from, begin, size);
+  if (moved > 0 && at) *at += moved;
+  if (moved > 0 && !at) ::lseek64(from, begin + moved, SEEK_SET);
+  return moved;
+}
+
+// At once for a file.
+bool await_ready(int number, direction way) noexcept {
+  pollfd one{number, events_of(way), 0};
+  patience waits(number, way);
+  while (raw::poll(&one, 1, 0) == 0)
+    if (!waits.wait()) return false;
+  return true;
+}
+
+ssize_t splice_hooked(int from, off_t* from_at, int to, off_t* to_at, size_t size, unsigned flags) noexcept {
+  if (!may_begin()) return -1;
+  const auto call = [=] { return raw::splice(from, from_at, to, to_at, size, flags); };
+  if ((flags & SPLICE_F_NONBLOCK) != 0) return call();
+  return await_ready(from, direction::in) && await_ready(to, direction::out) ? on_pool(call) : -1;
+}
+
+}  // namespace
+}  // namespace hocket::inline HOCKET_ABI::hook
+
+namespace hook = hocket::hook;
+
+extern "C" {
+
+ssize_t sendfile64(int to, int from, off64_t* at, size_t size) noexcept {
+  if (!hook::is_hooked()) [[likely]]
+    return hook::next.sendfile(to, from, at, size);
+  return hook::sendfile_hooked(to, from, at, size);
+}
+ssize_t sendfile(int to, int from, off_t* at, size_t size) noexcept { return sendfile64(to, from, at, size); }
+ssize_t splice(int from, off64_t* from_at, int to, off64_t* to_at, size_t size, unsigned flags) {
+  if (!hook::is_hooked()) [[likely]]
+    return hook::next.splice(from, from_at, to, to_at, size, flags);
+  return hook::splice_hooked(from, from_at, to, to_at, size, flags);
+}
+
+}  // extern "C"

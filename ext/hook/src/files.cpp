@@ -1,0 +1,99 @@
+// open, openat, creat, fsync, fdatasync, syncfs, copy_file_range: on the pool, since the disk may take its time, and a
+// pipe with a name waits for its other end.
+#include "files.hpp"
+
+#include "caller.hpp"
+#include "next.hpp"
+
+#include <cstdarg>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace hocket::inline HOCKET_ABI::hook {
+
+bool is_file(int number) noexcept {
+  struct stat what{};
+  return ::fstat(number, &what) == 0 && (S_ISREG(what.st_mode) || S_ISBLK(what.st_mode) || S_ISDIR(what.st_mode));
+}
+
+namespace {
+
+template <class Call>
+auto on_pool_if_hooked(Call call) noexcept -> decltype(call()) {
+  if (!is_hooked()) [[likely]]
+    return call();
+  return may_begin() ? on_pool(call) : decltype(call())(-1);
+}
+
+int open_file(int folder, const char* path, int flags, mode_t mode) noexcept {
+  return on_pool_if_hooked([&] { return next.openat(folder, path, flags, mode); });
+}
+
+bool has_mode(int flags) noexcept { return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE; }
+
+}  // namespace
+}  // namespace hocket::inline HOCKET_ABI::hook
+
+namespace hook = hocket::hook;
+
+namespace {
+
+// The argument behind `flags`, if there is one.
+mode_t mode_of(int flags, va_list& rest) noexcept {
+  return hook::has_mode(flags) ? static_cast<mode_t>(va_arg(rest, unsigned)) : mode_t{0};
+}
+
+}  // namespace
+
+extern "C" {
+
+int open64(const char* path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  const mode_t mode = mode_of(flags, rest);
+  va_end(rest);
+  return hook::open_file(AT_FDCWD, path, flags, mode);
+}
+int open(const char* path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  const mode_t mode = mode_of(flags, rest);
+  va_end(rest);
+  return hook::open_file(AT_FDCWD, path, flags, mode);
+}
+int openat64(int folder, const char* path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  const mode_t mode = mode_of(flags, rest);
+  va_end(rest);
+  return hook::open_file(folder, path, flags, mode);
+}
+int openat(int folder, const char* path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  const mode_t mode = mode_of(flags, rest);
+  va_end(rest);
+  return hook::open_file(folder, path, flags, mode);
+}
+int __open_2(const char* path, int flags) { return hook::open_file(AT_FDCWD, path, flags, 0); }
+int __open64_2(const char* path, int flags) { return hook::open_file(AT_FDCWD, path, flags, 0); }
+int __openat_2(int folder, const char* path, int flags) { return hook::open_file(folder, path, flags, 0); }
+int __openat64_2(int folder, const char* path, int flags) { return hook::open_file(folder, path, flags, 0); }
+int creat(const char* path, mode_t mode) { return hook::open_file(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode); }
+int creat64(const char* path, mode_t mode) { return creat(path, mode); }
+
+int fsync(int fd) {
+  return hook::on_pool_if_hooked([=] { return hook::next.fsync(fd); });
+}
+int fdatasync(int fd) {
+  return hook::on_pool_if_hooked([=] { return hook::next.fdatasync(fd); });
+}
+int syncfs(int fd) noexcept {
+  return hook::on_pool_if_hooked([=] { return hook::next.syncfs(fd); });
+}
+ssize_t copy_file_range(int from, off64_t* from_at, int to, off64_t* to_at, size_t size, unsigned flags) {
+  return hook::on_pool_if_hooked([&] { return hook::next.copy_file_range(from, from_at, to, to_at, size, flags); });
+}
+
+}  // extern "C"

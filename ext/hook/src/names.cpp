@@ -1,0 +1,125 @@
+// getaddrinfo, getnameinfo, gethostbyname and its family: on the pool, where the resolver may take its time.
+//
+// A numeric host is answered at once. A lookup that has begun cannot be stopped: like each call on the pool, it is
+// waited for, whatever ends the fiber meanwhile.
+#include "caller.hpp"
+#include "next.hpp"
+
+#include <arpa/inet.h>
+#include <array>
+#include <cstring>
+
+namespace hocket::inline HOCKET_ABI::hook {
+namespace {
+
+bool is_numeric(const char* host) noexcept {
+  std::array<unsigned char, sizeof(in6_addr)> room;
+  return !host || ::inet_pton(AF_INET, host, room.data()) == 1 || ::inet_pton(AF_INET6, host, room.data()) == 1 ||
+         std::strchr(host, '%') != nullptr;  // an address with its interface
+}
+
+// What the lookup gives; EAI_SYSTEM if it did not run.
+template <class Call>
+int looked_up(Call call) noexcept {
+  int got = EAI_SYSTEM;
+  static_cast<void>(on_pool([&] {
+    got = call();
+    return 0;
+  }));
+  return got;
+}
+
+int getaddrinfo_hooked(const char* host, const char* service, const addrinfo* hints, addrinfo** found) noexcept {
+  if (!may_begin()) return EAI_SYSTEM;
+  if (is_numeric(host)) return next.getaddrinfo(host, service, hints, found);
+  return looked_up([&] { return next.getaddrinfo(host, service, hints, found); });
+}
+
+int getnameinfo_hooked(const sockaddr* of, socklen_t size, char* host, socklen_t host_room, char* service,
+                       socklen_t service_room, int flags) noexcept {
+  if (!may_begin()) return EAI_SYSTEM;
+  const auto call = [&] { return next.getnameinfo(of, size, host, host_room, service, service_room, flags); };
+  if ((flags & NI_NUMERICHOST) != 0) return call();
+  return looked_up(call);
+}
+
+// The calls of old. They give an errno, and another number that says what is wrong with the name.
+template <class Call>
+int gethostby(Call call, int* wrong) noexcept {
+  if (!may_begin()) {
+    *wrong = NETDB_INTERNAL;
+    return errno;
+  }
+  int got = -1;
+  const int ran = on_pool([&] {
+    got = call();
+    return 0;
+  });
+  if (ran == 0) return got;
+  *wrong = NETDB_INTERNAL;
+  return errno;
+}
+
+// In static memory: the caller's risk. The number that says what is wrong is the thread's.
+hostent* gethostbyname_hooked(const char* name) noexcept {
+  struct found {
+    hostent* host;
+    int wrong;
+  } got{nullptr, NETDB_INTERNAL};
+  if (may_begin()) {
+    static_cast<void>(on_pool([&] {
+      got.host = next.gethostbyname(name);
+      got.wrong = h_errno;
+      return 0;
+    }));
+  }
+  if (!got.host) h_errno = got.wrong;
+  return got.host;
+}
+
+}  // namespace
+}  // namespace hocket::inline HOCKET_ABI::hook
+
+namespace hook = hocket::hook;
+
+extern "C" {
+
+int getaddrinfo(const char* host, const char* service, const addrinfo* hints, addrinfo** found) {
+  if (!hook::is_hooked()) [[likely]]
+    return hook::find_next(hook::next.getaddrinfo, "getaddrinfo")(host, service, hints, found);
+  return hook::getaddrinfo_hooked(host, service, hints, found);
+}
+int getnameinfo(const sockaddr* of, socklen_t size, char* host, socklen_t host_room, char* service,
+                socklen_t service_room, int flags) {
+  if (!hook::is_hooked()) [[likely]]
+    return hook::find_next(hook::next.getnameinfo, "getnameinfo")(of, size, host, host_room, service, service_room,
+                                                                  flags);
+  return hook::getnameinfo_hooked(of, size, host, host_room, service, service_room, flags);
+}
+hostent* gethostbyname(const char* name) {
+  if (!hook::is_hooked()) [[likely]]
+    return hook::find_next(hook::next.gethostbyname, "gethostbyname")(name);
+  return hook::gethostbyname_hooked(name);
+}
+int gethostbyname_r(const char* name, hostent* host, char* room, size_t size, hostent** found, int* wrong) {
+  const auto real = hook::find_next(hook::next.gethostbyname_r, "gethostbyname_r");
+  if (!hook::is_hooked()) [[likely]]
+    return real(name, host, room, size, found, wrong);
+  return hook::gethostby([&] { return real(name, host, room, size, found, wrong); }, wrong);
+}
+int gethostbyname2_r(const char* name, int family, hostent* host, char* room, size_t size, hostent** found,
+                     int* wrong) {
+  const auto real = hook::find_next(hook::next.gethostbyname2_r, "gethostbyname2_r");
+  if (!hook::is_hooked()) [[likely]]
+    return real(name, family, host, room, size, found, wrong);
+  return hook::gethostby([&] { return real(name, family, host, room, size, found, wrong); }, wrong);
+}
+int gethostbyaddr_r(const void* address, socklen_t length, int family, hostent* host, char* room, size_t size,
+                    hostent** found, int* wrong) {
+  const auto real = hook::find_next(hook::next.gethostbyaddr_r, "gethostbyaddr_r");
+  if (!hook::is_hooked()) [[likely]]
+    return real(address, length, family, host, room, size, found, wrong);
+  return hook::gethostby([&] { return real(address, length, family, host, room, size, found, wrong); }, wrong);
+}
+
+}  // extern "C"

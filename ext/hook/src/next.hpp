@@ -1,0 +1,140 @@
+// The functions behind ours: libc's, or what another library puts in front of libc's.
+//
+// A constructor asks the loader for them. Before that, and in a program without a loader (linked statically), they are
+// the system calls themselves. So a library may call ours before main(), and jemalloc may call read() while the loader
+// allocates.
+#pragma once
+#include <hocket/base/detail/platform/config.hpp>
+
+#include <netdb.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <time.h>
+
+namespace hocket::inline HOCKET_ABI::hook {
+
+// As the system has them: without a cancellation point, and without a look at the caller.
+namespace raw {
+ssize_t read(int fd, void* data, size_t size);
+ssize_t write(int fd, const void* data, size_t size);
+ssize_t readv(int fd, const iovec* parts, int count);
+ssize_t writev(int fd, const iovec* parts, int count);
+ssize_t pread(int fd, void* data, size_t size, off_t at);
+ssize_t pwrite(int fd, const void* data, size_t size, off_t at);
+ssize_t preadv(int fd, const iovec* parts, int count, off_t at);
+ssize_t pwritev(int fd, const iovec* parts, int count, off_t at);
+ssize_t preadv2(int fd, const iovec* parts, int count, off_t at, int flags);
+ssize_t pwritev2(int fd, const iovec* parts, int count, off_t at, int flags);
+ssize_t recvfrom(int fd, void* data, size_t size, int flags, sockaddr* from, socklen_t* room);
+ssize_t sendto(int fd, const void* data, size_t size, int flags, const sockaddr* to, socklen_t room);
+ssize_t recv(int fd, void* data, size_t size, int flags);
+ssize_t send(int fd, const void* data, size_t size, int flags);
+ssize_t recvmsg(int fd, msghdr* what, int flags);
+ssize_t sendmsg(int fd, const msghdr* what, int flags);
+int recvmmsg(int fd, mmsghdr* all, unsigned count, int flags, timespec* limit);
+int sendmmsg(int fd, mmsghdr* all, unsigned count, int flags);
+ssize_t sendfile(int to, int from, off_t* at, size_t size);
+ssize_t splice(int from, off_t* from_at, int to, off_t* to_at, size_t size, unsigned flags);
+ssize_t copy_file_range(int from, off_t* from_at, int to, off_t* to_at, size_t size, unsigned flags);
+int connect(int fd, const sockaddr* to, socklen_t size);
+int accept(int fd, sockaddr* from, socklen_t* room);
+int accept4(int fd, sockaddr* from, socklen_t* room, int flags);
+int poll(pollfd* all, nfds_t count, int milliseconds);
+int ppoll(pollfd* all, nfds_t count, const timespec* limit, const sigset_t* mask);
+int select(int end, fd_set* in, fd_set* out, fd_set* other, timeval* limit);
+int pselect(int end, fd_set* in, fd_set* out, fd_set* other, const timespec* limit, const sigset_t* mask);
+int epoll_wait(int epoll, epoll_event* events, int count, int milliseconds);
+int epoll_pwait(int epoll, epoll_event* events, int count, int milliseconds, const sigset_t* mask);
+int epoll_pwait2(int epoll, epoll_event* events, int count, const timespec* limit, const sigset_t* mask);
+int nanosleep(const timespec* time, timespec* left);
+int clock_nanosleep(clockid_t clock, int flags, const timespec* time, timespec* left);  // gives the error
+int close(int fd);
+int close_range(unsigned first, unsigned last, int flags);
+int dup2(int from, int to);
+int dup3(int from, int to, int flags);
+int fcntl(int fd, int command, void* argument);
+int setsockopt(int fd, int level, int name, const void* value, socklen_t size);
+int openat(int folder, const char* path, int flags, ...);
+int fsync(int fd);
+int fdatasync(int fd);
+int syncfs(int fd);
+int flock(int fd, int operation);
+}  // namespace raw
+
+struct next_functions {
+  decltype(&raw::read) read = raw::read;
+  decltype(&raw::write) write = raw::write;
+  decltype(&raw::readv) readv = raw::readv;
+  decltype(&raw::writev) writev = raw::writev;
+  decltype(&raw::pread) pread = raw::pread;
+  decltype(&raw::pwrite) pwrite = raw::pwrite;
+  decltype(&raw::preadv) preadv = raw::preadv;
+  decltype(&raw::pwritev) pwritev = raw::pwritev;
+  decltype(&raw::preadv2) preadv2 = raw::preadv2;
+  decltype(&raw::pwritev2) pwritev2 = raw::pwritev2;
+  decltype(&raw::recv) recv = raw::recv;
+  decltype(&raw::recvfrom) recvfrom = raw::recvfrom;
+  decltype(&raw::send) send = raw::send;
+  decltype(&raw::sendto) sendto = raw::sendto;
+  decltype(&raw::recvmsg) recvmsg = raw::recvmsg;
+  decltype(&raw::sendmsg) sendmsg = raw::sendmsg;
+  decltype(&raw::recvmmsg) recvmmsg = raw::recvmmsg;
+  decltype(&raw::sendmmsg) sendmmsg = raw::sendmmsg;
+  decltype(&raw::sendfile) sendfile = raw::sendfile;
+  decltype(&raw::splice) splice = raw::splice;
+  decltype(&raw::copy_file_range) copy_file_range = raw::copy_file_range;
+  decltype(&raw::connect) connect = raw::connect;
+  decltype(&raw::accept) accept = raw::accept;
+  decltype(&raw::accept4) accept4 = raw::accept4;
+  decltype(&raw::poll) poll = raw::poll;
+  decltype(&raw::ppoll) ppoll = raw::ppoll;
+  decltype(&raw::select) select = raw::select;
+  decltype(&raw::pselect) pselect = raw::pselect;
+  decltype(&raw::epoll_wait) epoll_wait = raw::epoll_wait;
+  decltype(&raw::epoll_pwait) epoll_pwait = raw::epoll_pwait;
+  decltype(&raw::epoll_pwait2) epoll_pwait2 = raw::epoll_pwait2;
+  decltype(&raw::nanosleep) nanosleep = raw::nanosleep;
+  decltype(&raw::clock_nanosleep) clock_nanosleep = raw::clock_nanosleep;
+  decltype(&raw::close) close = raw::close;
+  decltype(&raw::close_range) close_range = raw::close_range;
+  decltype(&raw::dup2) dup2 = raw::dup2;
+  decltype(&raw::dup3) dup3 = raw::dup3;
+  decltype(&raw::setsockopt) setsockopt = raw::setsockopt;
+  decltype(&raw::fsync) fsync = raw::fsync;
+  decltype(&raw::fdatasync) fdatasync = raw::fdatasync;
+  decltype(&raw::syncfs) syncfs = raw::syncfs;
+  decltype(&raw::flock) flock = raw::flock;
+  decltype(&raw::openat) openat = raw::openat;
+  // No system call does the same: null until the loader was asked.
+  int (*fcntl)(int, int, ...) = nullptr;
+  int (*lockf)(int, int, off_t) = nullptr;
+  int (*getaddrinfo)(const char*, const char*, const addrinfo*, addrinfo**) = nullptr;
+  int (*getnameinfo)(const sockaddr*, socklen_t, char*, socklen_t, char*, socklen_t, int) = nullptr;
+  int (*gethostbyname_r)(const char*, hostent*, char*, size_t, hostent**, int*) = nullptr;
+  int (*gethostbyname2_r)(const char*, int, hostent*, char*, size_t, hostent**, int*) = nullptr;
+  int (*gethostbyaddr_r)(const void*, socklen_t, int, hostent*, char*, size_t, hostent**, int*) = nullptr;
+  hostent* (*gethostbyname)(const char*) = nullptr;
+  int (*sigaction)(int, const struct sigaction*, struct sigaction*) = nullptr;
+  void* (*dlopen)(const char*, int) = nullptr;
+  int (*dlclose)(void*) = nullptr;
+};
+
+extern next_functions next;
+
+// Asks the loader. Null: there is none.
+void* find_function(const char* name) noexcept;
+
+// One that is no system call, perhaps before the constructor.
+template <class F>
+F find_next(F& function, const char* name) noexcept {
+  if (!function) [[unlikely]]
+    function = reinterpret_cast<F>(find_function(name));
+  return function;
+}
+
+}  // namespace hocket::inline HOCKET_ABI::hook

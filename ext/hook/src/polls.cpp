@@ -1,0 +1,167 @@
+// poll, ppoll, select, pselect.
+//
+// The set is asked without waiting. If nothing is ready, then the fiber waits by poll_numbers(), which asks again at
+// each event. A signal mask is not installed while the fiber waits: it would be the thread's, where other coroutines
+// run.
+#include "polls.hpp"
+
+#include <hocket/core/frame_memory.hpp>
+
+#include "caller.hpp"
+#include "checked_room.hpp"
+#include "next.hpp"
+#include "times.hpp"
+
+#include <algorithm>
+#include <new>
+
+namespace hocket::inline HOCKET_ABI::hook {
+
+namespace {
+
+// Memory for a set, which is not on the fiber's stack: that may be copied away while the fiber waits.
+class poll_set {
+ public:
+  explicit poll_set(nfds_t count) noexcept : count_(count) {
+    try {
+      all_ = static_cast<pollfd*>(hocket::detail::allocate_frame(bytes()));
+    } catch (const std::bad_alloc&) {
+      count_ = 0;
+    }
+  }
+  poll_set(const poll_set&) = delete;
+  poll_set& operator=(const poll_set&) = delete;
+  ~poll_set() {
+    if (all_) hocket::detail::release_frame(all_, bytes());
+  }
+  explicit operator bool() const noexcept { return all_ != nullptr; }
+  pollfd* data() const noexcept { return all_; }
+  std::span<pollfd> numbers() const noexcept { return {all_, count_}; }
+
+ private:
+  std::size_t bytes() const noexcept { return std::max<std::size_t>(1, count_) * sizeof(pollfd); }
+
+  nfds_t count_;
+  pollfd* all_ = nullptr;
+};
+
+// What a poll ends with.
+int end_of(wait_result how) noexcept {
+  if (how == wait_result::late) return 0;
+  return errno == ETIMEDOUT ? 0 : -1;
+}
+
+}  // namespace
+
+int poll_until(pollfd* all, nfds_t count, time_point limit) noexcept {
+  if (!may_begin()) return -1;
+  const int ready = raw::poll(all, count, 0);
+  if (ready != 0 || limit <= now()) return ready;
+  poll_set set(count);
+  if (!set) return fail<int>(ENOMEM);
+  std::copy_n(all, count, set.data());
+  const wait_result how = wait_for(set.numbers(), limit);
+  if (how != wait_result::ready) return end_of(how);
+  std::copy_n(set.data(), count, all);
+  return static_cast<int>(std::count_if(all, all + count, [](const pollfd& one) { return one.revents != 0; }));
+}
+
+namespace {
+
+// The three sets of select(2) as one of poll(2).
+class select_set {
+ public:
+  select_set(int end, fd_set* in, fd_set* out, fd_set* other) noexcept
+      : in_(in), out_(out), other_(other), set_(static_cast<nfds_t>(end)) {
+    for (int fd = 0; set_ && fd != end; ++fd) {
+      const short events = static_cast<short>(has(in, fd, POLLIN) | has(out, fd, POLLOUT) | has(other, fd, POLLPRI));
+      if (events != 0) set_.data()[count_++] = {fd, events, 0};
+    }
+  }
+  bool is_whole() const noexcept { return static_cast<bool>(set_); }
+  int wait(time_point limit) noexcept { return poll_until(set_.data(), count_, limit); }
+
+  // Gives how many bits are set. A number that is closed: EBADF, and the sets stay.
+  int give_back() noexcept {
+    const std::span<pollfd> all(set_.data(), count_);
+    if (std::ranges::any_of(all, [](const pollfd& one) { return (one.revents & POLLNVAL) != 0; }))
+      return fail<int>(EBADF);
+    int bits = 0;
+    for (const pollfd& one : all) {
+      bits += keep(in_, one, POLLIN, POLLIN | POLLHUP | POLLERR) + keep(out_, one, POLLOUT, POLLOUT | POLLERR) +
+              keep(other_, one, POLLPRI, POLLPRI);
+    }
+    return bits;
+  }
+
+ private:
+  static short has(const fd_set* set, int fd, short event) noexcept {
+    return set && FD_ISSET(fd, set) ? event : short{0};
+  }
+  static int keep(fd_set* set, const pollfd& one, short asked, short told) noexcept {
+    if (!set || (one.events & asked) == 0) return 0;
+    if ((one.revents & told) != 0) return 1;
+    FD_CLR(one.fd, set);
+    return 0;
+  }
+
+  fd_set* const in_;
+  fd_set* const out_;
+  fd_set* const other_;
+  poll_set set_;
+  nfds_t count_ = 0;
+};
+
+int select_until(int end, fd_set* in, fd_set* out, fd_set* other, time_point limit) noexcept {
+  if (end < 0 || end > FD_SETSIZE) return fail<int>(EINVAL);
+  select_set sets(end, in, out, other);
+  if (!sets.is_whole()) return fail<int>(ENOMEM);
+  const int ready = sets.wait(limit);
+  return ready < 0 ? ready : sets.give_back();
+}
+
+bool is_wrong(const timespec* limit) noexcept {
+  if (!limit || is_valid(*limit)) return false;
+  errno = EINVAL;
+  return true;
+}
+
+}  // namespace
+}  // namespace hocket::inline HOCKET_ABI::hook
+
+namespace hook = hocket::hook;
+
+extern "C" {
+
+int poll(pollfd* all, nfds_t count, int milliseconds) {
+  if (!hook::is_hooked()) [[likely]]
+    return hook::next.poll(all, count, milliseconds);
+  return hook::poll_until(all, count, hook::after_milliseconds(milliseconds));
+}
+int __poll_chk(pollfd* all, nfds_t count, int milliseconds, size_t room) {
+  hook::expect_room(count * sizeof *all, room);
+  return poll(all, count, milliseconds);
+}
+int ppoll(pollfd* all, nfds_t count, const timespec* limit, const sigset_t* mask) {
+  if (!hook::is_hooked()) [[likely]]
+    return hook::next.ppoll(all, count, limit, mask);
+  return hook::is_wrong(limit) ? -1 : hook::poll_until(all, count, hook::after(limit));
+}
+int __ppoll_chk(pollfd* all, nfds_t count, const timespec* limit, const sigset_t* mask, size_t room) {
+  hook::expect_room(count * sizeof *all, room);
+  return ppoll(all, count, limit, mask);
+}
+int select(int end, fd_set* in, fd_set* out, fd_set* other, timeval* limit) {
+  if (!hook::is_hooked()) [[likely]]
+    return hook::next.select(end, in, out, other, limit);
+  if (limit && (limit->tv_sec < 0 || limit->tv_usec < 0)) return hook::fail<int>(EINVAL);
+  return hook::select_until(end, in, out, other,
+                            limit ? hook::after(hook::duration_of(*limit)) : hocket::time_point::max());
+}
+int pselect(int end, fd_set* in, fd_set* out, fd_set* other, const timespec* limit, const sigset_t* mask) {
+  if (!hook::is_hooked()) [[likely]]
+    return hook::next.pselect(end, in, out, other, limit, mask);
+  return hook::is_wrong(limit) ? -1 : hook::select_until(end, in, out, other, hook::after(limit));
+}
+
+}  // extern "C"

@@ -1,0 +1,11 @@
+// Whether a signal handler runs on this thread. There a hooked call must not wait: the handler may have come in the
+// middle of a wait.
+#pragma once
+#include <hocket/base/detail/platform/config.hpp>
+
+namespace hocket::inline HOCKET_ABI::hook {
+
+// Async-signal-safe.
+[[HOCKET_NOINLINE]] bool in_signal_handler() noexcept;
+
+}  // namespace hocket::inline HOCKET_ABI::hook

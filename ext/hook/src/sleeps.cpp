@@ -1,0 +1,80 @@
+// sleep, usleep, nanosleep, clock_nanosleep.
+//
+// Times go by the clock of the fiber's loop: in a simulation they pass as its other timers do.
+#include "caller.hpp"
+#include "next.hpp"
+#include "times.hpp"
+
+#include <algorithm>
+#include <unistd.h>
+
+namespace hocket::inline HOCKET_ABI::hook {
+namespace {
+
+// 0, or an error number; then `left` is what is left.
+int sleep_for(duration time, duration& left) noexcept {
+  if (!may_begin()) {
+    left = time;
+    return errno;
+  }
+  const time_point end = after(time);
+  if (wait_until(end) == wait_result::ready) return 0;
+  left = std::max<duration>(duration::zero(), end - now());
+  return errno;
+}
+
+int sleep_for(const timespec& time, timespec* left) noexcept {
+  if (!is_valid(time)) return EINVAL;
+  duration rest{};
+  const int error = sleep_for(duration_of(time), rest);
+  if (error != 0 && left) *left = timespec_of(rest);
+  return error;
+}
+
+// Clocks of processes and threads do not run while a fiber waits.
+bool is_of_time(clockid_t clock) noexcept {
+  return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC || clock == CLOCK_BOOTTIME || clock == CLOCK_TAI;
+}
+
+// A clock that somebody sets is looked at once, as far as this goes.
+int sleep_until(clockid_t clock, const timespec& time) noexcept {
+  timespec present{};
+  if (::clock_gettime(clock, &present) != 0) return errno;
+  duration rest{};
+  return sleep_for(std::max<duration>(duration::zero(), duration_of(time) - duration_of(present)), rest);
+}
+
+}  // namespace
+}  // namespace hocket::inline HOCKET_ABI::hook
+
+namespace hook = hocket::hook;
+
+extern "C" {
+
+int nanosleep(const timespec* time, timespec* left) {
+  if (!hook::is_hooked()) [[likely]]
+    return hook::next.nanosleep(time, left);
+  const int error = hook::sleep_for(*time, left);
+  return error == 0 ? 0 : hook::fail<int>(error);
+}
+// Gives the error number.
+int clock_nanosleep(clockid_t clock, int flags, const timespec* time, timespec* left) {
+  if (!hook::is_hooked() || !hook::is_of_time(clock)) [[likely]]
+    return hook::next.clock_nanosleep(clock, flags, time, left);
+  if (!hook::is_valid(*time)) return EINVAL;
+  return (flags & TIMER_ABSTIME) != 0 ? hook::sleep_until(clock, *time) : hook::sleep_for(*time, left);
+}
+int usleep(useconds_t microseconds) {
+  const timespec time{static_cast<time_t>(microseconds / 1'000'000),
+                      static_cast<long>(microseconds % 1'000'000) * 1000};
+  return nanosleep(&time, nullptr);
+}
+// Gives how many seconds are left.
+unsigned sleep(unsigned seconds) {
+  const timespec time{static_cast<time_t>(seconds), 0};
+  timespec left{};
+  if (nanosleep(&time, &left) == 0) return 0;
+  return static_cast<unsigned>(left.tv_sec) + (left.tv_nsec >= 500'000'000 ? 1 : 0);
+}
+
+}  // extern "C"

@@ -1,0 +1,180 @@
+// recv, send and their families. MSG_DONTWAIT tries without waiting.
+//
+// A thread waits in send() until all is sent, and in recv() with MSG_WAITALL until all is there; so does a fiber.
+#include "attempts.hpp"
+#include "checked_room.hpp"
+#include "next.hpp"
+#include "parts.hpp"
+#include "times.hpp"
+
+#include <algorithm>
+#include <sys/socket.h>
+
+namespace hocket::inline HOCKET_ABI::hook {
+namespace {
+
+// With MSG_PEEK nothing is taken, so the parts cannot be put together.
+bool wants_all(int flags) noexcept { return (flags & (MSG_WAITALL | MSG_PEEK)) == MSG_WAITALL; }
+
+// Never waits: one attempt.
+bool never_waits(int flags) noexcept { return (flags & (MSG_DONTWAIT | MSG_ERRQUEUE)) != 0; }
+
+ssize_t recv_hooked(int fd, void* data, size_t size, int flags, sockaddr* from, socklen_t* room) noexcept {
+  if (!may_begin()) return -1;
+  const auto attempt = [&](size_t moved) {
+    return raw::recvfrom(fd, static_cast<char*>(data) + moved, size - moved, flags | MSG_DONTWAIT, from, room);
+  };
+  if (never_waits(flags)) return attempt(0);
+  if (wants_all(flags)) return until_all_is_moved(fd, direction::in, size, attempt);
+  return until_done(fd, direction::in, [&] { return attempt(0); });
+}
+
+ssize_t send_hooked(int fd, const void* data, size_t size, int flags, const sockaddr* to, socklen_t room) noexcept {
+  if (!may_begin()) return -1;
+  const auto attempt = [&](size_t moved) {
+    return raw::sendto(fd, static_cast<const char*>(data) + moved, size - moved, flags | MSG_DONTWAIT, to, room);
+  };
+  return never_waits(flags) ? attempt(0) : until_all_is_moved(fd, direction::out, size, attempt);
+}
+
+// The part of a message behind the first bytes, which took its control data along.
+ssize_t send_rest(int fd, const msghdr& what, int flags, size_t moved) noexcept {
+  return with_parts_from(what.msg_iov, static_cast<int>(what.msg_iovlen), moved, [&](const iovec* rest, int left) {
+    msghdr part = what;
+    part.msg_iov = const_cast<iovec*>(rest);
+    part.msg_iovlen = static_cast<size_t>(left);
+    part.msg_control = nullptr;
+    part.msg_controllen = 0;
+    return raw::sendmsg(fd, &part, flags);
+  });
+}
+
+ssize_t sendmsg_hooked(int fd, const msghdr* what, int flags) noexcept {
+  if (!may_begin()) return -1;
+  if (never_waits(flags)) return raw::sendmsg(fd, what, flags);
+  const int now = flags | MSG_DONTWAIT;
+  const ssize_t first = until_done(fd, direction::out, [&] { return raw::sendmsg(fd, what, now); });
+  if (first <= 0) return first;
+  const size_t size = size_of(what->msg_iov, static_cast<int>(what->msg_iovlen)), moved = static_cast<size_t>(first);
+  if (moved >= size) return first;
+  const ssize_t rest = until_all_is_moved(fd, direction::out, size - moved,
+                                          [&](size_t more) { return send_rest(fd, *what, now, moved + more); });
+  return rest > 0 ? first + rest : first;
+}
+
+// The same for what is read. The sender's address and control data are those of the first part.
+ssize_t recvmsg_hooked(int fd, msghdr* what, int flags) noexcept {
+  if (!may_begin()) return -1;
+  if (never_waits(flags)) return raw::recvmsg(fd, what, flags);
+  const int now = flags | MSG_DONTWAIT;
+  const ssize_t first = until_done(fd, direction::in, [&] { return raw::recvmsg(fd, what, now); });
+  if (first <= 0 || !wants_all(flags) || (what->msg_flags & (MSG_EOR | MSG_TRUNC | MSG_CTRUNC)) != 0) return first;
+  const size_t size = size_of(what->msg_iov, static_cast<int>(what->msg_iovlen)), moved = static_cast<size_t>(first);
+  if (moved >= size) return first;
+  const ssize_t rest = until_all_is_moved(fd, direction::in, size - moved, [&](size_t more) {
+    return with_parts_from(what->msg_iov, static_cast<int>(what->msg_iovlen), moved + more,
+                           [&](const iovec* list, int left) {
+                             msghdr part{};
+                             part.msg_iov = const_cast<iovec*>(list);
+                             part.msg_iovlen = static_cast<size_t>(left);
+                             return raw::recvmsg(fd, &part, now);
+                           });
+  });
+  return rest > 0 ? first + rest : first;
+}
+
+// How many messages. As the system has it, an error after the first message is told by the next call.
+template <class Attempt>
+int until_all_are_moved(int fd, direction way, unsigned count, bool one_is_enough, Attempt attempt) noexcept {
+  patience waits(fd, way);
+  unsigned moved = 0;
+  while (moved != count) {
+    const int got = attempt(moved);
+    if (got > 0) moved += static_cast<unsigned>(got);
+    if (got == 0 || (got > 0 && one_is_enough)) break;
+    if (got < 0 && (!would_block() || (moved != 0 && one_is_enough) || !waits.wait()))
+      return moved != 0 ? static_cast<int>(moved) : -1;
+  }
+  return static_cast<int>(moved);
+}
+
+int sendmmsg_hooked(int fd, mmsghdr* all, unsigned count, int flags) noexcept {
+  if (!may_begin()) return -1;
+  if (never_waits(flags)) return raw::sendmmsg(fd, all, count, flags);
+  return until_all_are_moved(fd, direction::out, count, false, [&](unsigned moved) {
+    return raw::sendmmsg(fd, all + moved, count - moved, flags | MSG_DONTWAIT);
+  });
+}
+
+// The time is looked at after each message: recvmmsg(2), under BUGS.
+int recvmmsg_hooked(int fd, mmsghdr* all, unsigned count, int flags, timespec* limit) noexcept {
+  if (!may_begin()) return -1;
+  if (never_waits(flags)) return raw::recvmmsg(fd, all, count, flags, limit);
+  const time_point end = after(limit);
+  bool is_late = false;
+  const int now_flags = (flags & ~MSG_WAITFORONE) | MSG_DONTWAIT;
+  return until_all_are_moved(fd, direction::in, count, (flags & MSG_WAITFORONE) != 0, [&](unsigned moved) {
+    if (is_late) return 0;
+    const int more = raw::recvmmsg(fd, all + moved, limit ? 1 : count - moved, now_flags, nullptr);
+    is_late = more > 0 && limit && now() >= end;
+    return more;
+  });
+}
+
+}  // namespace
+}  // namespace hocket::inline HOCKET_ABI::hook
+
+namespace hook = hocket::hook;
+
+extern "C" {
+
+ssize_t recv(int fd, void* data, size_t size, int flags) {
+  if (!hook::is_hooked()) [[likely]]
+    return hook::next.recv(fd, data, size, flags);
+  return hook::recv_hooked(fd, data, size, flags, nullptr, nullptr);
+}
+ssize_t __recv_chk(int fd, void* data, size_t size, size_t room, int flags) {
+  hook::expect_room(size, room);
+  return recv(fd, data, size, flags);
+}
+ssize_t recvfrom(int fd, void* data, size_t size, int flags, sockaddr* from, socklen_t* room) {
+  if (!hook::is_hooked()) [[likely]]
+    return hook::next.recvfrom(fd, data, size, flags, from, room);
+  return hook::recv_hooked(fd, data, size, flags, from, room);
+}
+ssize_t __recvfrom_chk(int fd, void* data, size_t size, size_t space, int flags, sockaddr* from, socklen_t* room) {
+  hook::expect_room(size, space);
+  return recvfrom(fd, data, size, flags, from, room);
+}
+ssize_t recvmsg(int fd, msghdr* what, int flags) {
+  if (!hook::is_hooked()) [[likely]]
+    return hook::next.recvmsg(fd, what, flags);
+  return hook::recvmsg_hooked(fd, what, flags);
+}
+int recvmmsg(int fd, mmsghdr* all, unsigned count, int flags, timespec* limit) {
+  if (!hook::is_hooked()) [[likely]]
+    return hook::next.recvmmsg(fd, all, count, flags, limit);
+  return hook::recvmmsg_hooked(fd, all, count, flags, limit);
+}
+ssize_t send(int fd, const void* data, size_t size, int flags) {
+  if (!hook::is_hooked()) [[likely]]
+    return hook::next.send(fd, data, size, flags);
+  return hook::send_hooked(fd, data, size, flags, nullptr, 0);
+}
+ssize_t sendto(int fd, const void* data, size_t size, int flags, const sockaddr* to, socklen_t room) {
+  if (!hook::is_hooked()) [[likely]]
+    return hook::next.sendto(fd, data, size, flags, to, room);
+  return hook::send_hooked(fd, data, size, flags, to, room);
+}
+ssize_t sendmsg(int fd, const msghdr* what, int flags) {
+  if (!hook::is_hooked()) [[likely]]
+    return hook::next.sendmsg(fd, what, flags);
+  return hook::sendmsg_hooked(fd, what, flags);
+}
+int sendmmsg(int fd, mmsghdr* all, unsigned count, int flags) {
+  if (!hook::is_hooked()) [[likely]]
+    return hook::next.sendmmsg(fd, all, count, flags);
+  return hook::sendmmsg_hooked(fd, all, count, flags);
+}
+
+}  // extern "C"

@@ -1,0 +1,247 @@
+// What ends a wait in a hooked call: a cancel, a deadline, a kill, the close of the number.
+#include "blocking.hpp"
+
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/select.h>
+#include <vector>
+
+using namespace hooked_tests;
+
+namespace {
+
+constexpr auto pipe_ends = two_ends::kind::pipe;
+constexpr auto stream_ends = two_ends::kind::stream;
+
+// Each call that waits here, by its name. `at` has nothing to read, and no room to write.
+struct waiting_call {
+  const char* name;
+  int (*call)(int in, int out);
+  bool ends_with_nothing;  // at a deadline: 0
+};
+
+char some[1 << 20];
+
+const waiting_call calls[] = {
+    {"read", [](int in, int) { return int(::read(in, some, 1)); }, false},
+    {"recv", [](int in, int) { return int(::recv(in, some, 1, 0)); }, false},
+    {"recvfrom", [](int in, int) { return int(::recvfrom(in, some, 1, 0, nullptr, nullptr)); }, false},
+    {"write", [](int, int out) { return int(::write(out, some, sizeof some)); }, false},
+    {"send", [](int, int out) { return int(::send(out, some, sizeof some, 0)); }, false},
+    {"poll",
+     [](int in, int) {
+       pollfd one{in, POLLIN, 0};
+       return ::poll(&one, 1, -1);
+     },
+     true},
+    {"select",
+     [](int in, int) {
+       fd_set set;
+       FD_ZERO(&set);
+       FD_SET(in, &set);
+       return ::select(in + 1, &set, nullptr, nullptr, nullptr);
+     },
+     true},
+    {"nanosleep",
+     [](int, int) {
+       const timespec hour{3600, 0};
+       return ::nanosleep(&hour, nullptr);
+     },
+     false},
+};
+
+// The two ends of a stream that is full in one direction.
+struct full_ends : two_ends {
+  full_ends() : two_ends(stream_ends) {
+    while (::send(out(), some, sizeof some, MSG_DONTWAIT) > 0) {
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a cancelled call fails with ECANCELED, and so do the waits after it") {
+  for (const waiting_call& each : calls) {
+    CAPTURE(each.name);
+    full_ends ends;
+    loop lp;
+    auto waits = spawn(lp, hook::hooked([&] {
+                         CHECK(each.call(ends.out(), ends.out()) == -1);
+                         CHECK(errno == ECANCELED);
+                         CHECK(each.call(ends.out(), ends.out()) == -1);
+                         CHECK(errno == ECANCELED);
+                         CHECK(::send(ends.in(), "x", 1, 0) == 1);  // what need not wait is done
+                       }));
+    spawn(lp, [&] { waits.cancel(); });
+    lp.run();
+  }
+}
+
+TEST_CASE("a deadline ends a call with ETIMEDOUT, and what polls with 0") {
+  for (const waiting_call& each : calls) {
+    CAPTURE(each.name);
+    full_ends ends;
+    in_fiber(
+        [&] {
+          const int got = each.call(ends.out(), ends.out());
+          if (each.ends_with_nothing) CHECK(got == 0);
+          else CHECK((got == -1 && errno == ETIMEDOUT));
+        },
+        {.within = 3ms});
+  }
+}
+
+TEST_CASE("a kill fails this and each further call, and unwinds where C++ awaits") {
+  for (const waiting_call& each : calls) {
+    CAPTURE(each.name);
+    full_ends ends;
+    bool came_back = false, went_on = false, left = false;
+    loop lp;
+    auto waits = spawn(lp, hook::hooked([&] {
+                         const struct says {
+                           bool& left;
+                           ~says() { left = true; }
+                         } at_end{left};
+                         CHECK(each.call(ends.out(), ends.out()) == -1);
+                         CHECK(errno == ECANCELED);
+                         CHECK(::send(ends.in(), "x", 1, 0) == -1);
+                         CHECK(errno == ECANCELED);
+                         came_back = true;
+                         await(yield());
+                         static_cast<void>(await(sleep_for(1h)));
+                         went_on = true;
+                       }));
+    spawn(lp, [&] { waits.kill(); });
+    lp.run();
+    CHECK(came_back);
+    CHECK_FALSE(went_on);
+    CHECK(left);
+  }
+}
+
+TEST_CASE("a call that the unwinding of a kill makes is tried, and does not wait") {
+  two_ends ends(stream_ends);
+  std::string told;
+  ssize_t got = 0;
+  int error = 0;
+  {
+    loop lp;
+    auto waits = spawn(lp, hook::hooked([&] {
+                         const struct closes {
+                           int to;
+                           ssize_t& got;
+                           int& error;
+                           ~closes() {
+                             char byte = 0;
+                             got = ::recv(to, &byte, 1, 0);
+                             error = errno;
+                           }
+                         } at_end{ends.in(), got, error};
+                         static_cast<void>(await(sleep_for(1h)));
+                       }));
+    spawn(lp, [&] { waits.kill(); });
+    lp.run();
+  }
+  CHECK(got == -1);
+  CHECK(error == ECANCELED);
+}
+
+TEST_CASE("while an exception unwinds, a call is tried: what is possible is done, a wait fails") {
+  two_ends ends(stream_ends);
+  in_fiber([&] {
+    struct says_goodbye {
+      int to;
+      ~says_goodbye() {
+        CHECK(::send(to, "bye", 3, 0) == 3);
+        char byte = 0;
+        CHECK(::recv(to, &byte, 1, 0) == -1);
+        CHECK(errno == ECANCELED);
+      }
+    };
+    try {
+      const says_goodbye at_end{ends.in()};
+      throw 1;
+    } catch (int) {
+      CHECK(read_text(ends.out()) == "bye");
+    }
+  });
+}
+
+TEST_CASE("what was moved before a cancel is told") {
+  two_ends ends(stream_ends);
+  loop lp;
+  auto writes = spawn(lp, hook::hooked([&] {
+                        std::vector<char> much(10'000'000);
+                        const ssize_t sent = ::write(ends.out(), much.data(), much.size());
+                        CHECK(sent > 0);
+                        CHECK(sent < ssize_t(much.size()));
+                      }));
+  spawn(lp, [&] { writes.cancel(); });
+  lp.run();
+}
+
+TEST_CASE("a loop over calls that need not wait is ended by a cancel") {
+  two_ends ends(pipe_ends);
+  loop lp;
+  auto goes_on = spawn(lp, hook::hooked([&] {
+                         for (;;) {
+                           if (::write(ends.out(), "x", 1) != 1) break;
+                           char byte = 0;
+                           if (::read(ends.in(), &byte, 1) != 1) break;
+                         }
+                         CHECK(errno == ECANCELED);
+                       }));
+  spawn(lp, [&] { goes_on.cancel(); });
+  lp.run();
+}
+
+TEST_CASE("close ends the waits for the number with EBADF") {
+  for (const waiting_call& each : calls) {
+    if (std::string_view(each.name) == "nanosleep") continue;
+    CAPTURE(each.name);
+    full_ends ends;
+    const int own = ::dup(ends.out());
+    meet(
+        [&] {
+          CHECK(each.call(own, own) == -1);
+          CHECK(errno == EBADF);
+        },
+        [&] { ::close(own); });
+  }
+}
+
+TEST_CASE("dup2, dup3 and close_range close, too") {
+  two_ends ends(pipe_ends), other(pipe_ends);
+  char byte = 0;
+  const auto expect_end = [&](auto ends_it) {
+    const int own = ::fcntl(ends.in(), F_DUPFD, 100);
+    meet(
+        [&] {
+          CHECK(::read(own, &byte, 1) == -1);
+          CHECK(errno == EBADF);
+        },
+        [&] { ends_it(own); });
+    ::close(own);
+  };
+  expect_end([&](int number) { ::dup2(other.in(), number); });
+  expect_end([&](int number) { ::dup3(other.in(), number, O_CLOEXEC); });
+  expect_end([&](int number) { ::close_range(unsigned(number), unsigned(number), 0); });
+}
+
+TEST_CASE("a number that is used again is another one: the wait for it ends by its own file") {
+  two_ends first(pipe_ends), second(pipe_ends);
+  const int number = ::fcntl(first.in(), F_DUPFD, 200);
+  std::string got;
+  meet([&] { got = read_text(number); }, [&] { write_text(first.out(), "first"); });
+  CHECK(got == "first");
+  REQUIRE(::dup2(second.in(), number) == number);
+  meet([&] { got = read_text(number); },
+       [&] {
+         write_text(first.out(), "wrong");             // the first file is still open, under another number
+         for (int i = 0; i < 20; ++i) await(yield());  // the loop polls
+         write_text(second.out(), "second");
+       });
+  CHECK(got == "second");
+  ::close(number);
+}

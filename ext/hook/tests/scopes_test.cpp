@@ -1,0 +1,328 @@
+// Who is hooked: fibers of every kind, in a scope, and nobody else.
+#include "blocking.hpp"
+
+#include <csetjmp>
+#include <csignal>
+#include <dlfcn.h>
+#include <poll.h>
+#include <pthread.h>
+#include <support/death.hpp>
+#include <sys/wait.h>
+#include <thread>
+#include <vector>
+
+using namespace hooked_tests;
+
+namespace {
+
+constexpr auto pipe_ends = two_ends::kind::pipe;
+constexpr auto stream_ends = two_ends::kind::stream;
+
+std::uint64_t calls_so_far() { return hook::collect_statistics().calls; }
+
+// Whether a call here is one of ours.
+bool is_hooked_here() {
+  const auto before = calls_so_far();
+  char byte = 0;
+  static_cast<void>(::recv(-1, &byte, 1, 0));
+  return calls_so_far() != before;
+}
+
+}  // namespace
+
+TEST_CASE("a scope hooks its block, and scopes nest") {
+  loop lp;
+  auto fiber = spawn(lp, [] {
+    CHECK_FALSE(is_hooked_here());
+    {
+      const hook::scope outer;
+      CHECK(is_hooked_here());
+      {
+        const hook::scope inner;
+        CHECK(is_hooked_here());
+      }
+      CHECK(is_hooked_here());
+    }
+    CHECK_FALSE(is_hooked_here());
+  });
+  lp.run();
+}
+
+TEST_CASE("hooked() passes arguments, results and exceptions") {
+  loop lp;
+  std::string word = "by reference";
+  auto sums =
+      spawn(lp, hook::hooked([](int a, std::unique_ptr<int> b) { return a + *b; }), 1, std::make_unique<int>(2));
+  auto refers = spawn(lp, hook::hooked([](std::string& text) { text += "!"; }), std::ref(word));
+  auto throws = spawn(lp, hook::hooked([]() -> int { throw std::runtime_error("no"); }));
+  lp.run();
+  CHECK(sync_wait(sums) == 3);
+  CHECK(word == "by reference!");
+  CHECK_THROWS_AS(sync_wait(throws), std::runtime_error);
+}
+
+TEST_CASE("on a plain thread a scope does nothing") {
+  const hook::scope in;
+  CHECK_FALSE(is_hooked_here());
+  std::thread([] {
+    const hook::scope there;
+    CHECK_FALSE(is_hooked_here());
+  }).join();
+}
+
+TEST_CASE("a scope in a task, and in a raw coroutine, is fatal") {
+  hocket_test::expect_fatal(
+      [] {
+        loop lp;
+        spawn(lp, []() -> task<> {
+          const hook::scope in;
+          co_return;
+        });
+        lp.run();
+      },
+      "a hook::scope in a task");
+  hocket_test::expect_fatal(
+      [] {
+        coroutine<void()> raw([](auto&) { const hook::scope in; });
+        raw.resume();
+      },
+      "a hook::scope in a raw coroutine");
+}
+
+TEST_CASE("a raw coroutine and an eager task that a hooked fiber runs are not hooked") {
+  in_fiber([] {
+    bool raw_is = true, eager_is = true;
+    coroutine<void()> raw([&](auto&) { raw_is = is_hooked_here(); });
+    raw.resume();
+    auto eager = [&]() -> eager_task<> {
+      eager_is = is_hooked_here();
+      co_return;
+    };
+    await(eager());
+    CHECK_FALSE(raw_is);
+    CHECK_FALSE(eager_is);
+    CHECK(is_hooked_here());
+  });
+}
+
+TEST_CASE("every kind of stack: of 16 KB, hibernating, copied, called") {
+  const auto reads = [](const spawn_options& options) {
+    two_ends ends(stream_ends);
+    std::string got;
+    meet([&] { got = read_text(ends.in(), 5); },
+         [&] {
+           await(sleep_for(5ms));  // a stack that hibernates does so
+           write_text(ends.out(), "hello");
+         },
+         options);
+    CHECK(got == "hello");
+  };
+  reads({.stack_size = 16 * 1024});
+  reads({.hibernate_after = 1ms});
+  reads({.stack = stack_kind::copied});
+  reads({.migratable = false});
+  two_ends ends(stream_ends);
+  std::string got;
+  meet([&] { on_big_stack([&] { got = read_text(ends.in()); }); }, [&] { write_text(ends.out(), "hello"); });
+  CHECK(got == "hello");
+}
+
+TEST_CASE("a copied stack polls and asks the pool") {
+  two_ends ends(pipe_ends);
+  meet(
+      [&] {
+        pollfd one{ends.in(), POLLIN, 0};
+        CHECK(::poll(&one, 1, -1) == 1);
+        CHECK(one.revents == POLLIN);
+        const int file = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+        CHECK(file >= 0);
+        ::close(file);
+      },
+      [&] { write_text(ends.out(), "x"); }, {.stack = stack_kind::copied});
+}
+
+TEST_CASE("a migratable fiber stays on its thread while it is hooked") {
+  runtime rt({.workers = 4});
+  std::vector<std::unique_ptr<two_ends>> all;
+  std::vector<join_handle<>> fibers;
+  std::atomic<int> moved{0};
+  for (int i = 0; i < 50; ++i) {
+    all.push_back(std::make_unique<two_ends>(stream_ends));
+    two_ends& ends = *all.back();
+    fibers.push_back(spawn(rt, {.migratable = true}, hook::hooked([&ends, &moved] {
+                             const auto here = std::this_thread::get_id();
+                             for (int k = 0; k < 20; ++k) {
+                               read_text(ends.in(), 1);
+                               moved += here != std::this_thread::get_id();
+                             }
+                           })));
+    fibers.push_back(spawn(rt, {.migratable = true}, [&ends] {
+      for (int k = 0; k < 20; ++k) {
+        write_text(ends.out(), "x");
+        await(yield());
+      }
+    }));
+  }
+  for (auto& one : fibers) sync_wait(one);
+  CHECK(moved == 0);
+}
+
+TEST_CASE("many fibers on several workers: each byte arrives") {
+  for (const std::size_t workers : {1u, 2u, 4u}) {
+    runtime rt({.workers = workers});
+    std::vector<std::unique_ptr<two_ends>> all;
+    std::vector<join_handle<>> fibers;
+    std::atomic<int> right{0};
+    for (int i = 0; i < 100; ++i) {
+      all.push_back(std::make_unique<two_ends>(stream_ends));
+      two_ends& ends = *all.back();
+      const auto echoes = [](int at, bool begins) {
+        int number = 0;
+        for (int k = 0; k < 20; ++k) {
+          if (begins) CHECK(::write(at, &k, sizeof k) == sizeof k);
+          if (::recv(at, &number, sizeof number, MSG_WAITALL) != sizeof number) return -1;
+          if (!begins && ::write(at, &number, sizeof number) != sizeof number) return -1;
+        }
+        return number;
+      };
+      fibers.push_back(spawn(rt, hook::hooked([&ends, &right, echoes] { right += echoes(ends.in(), true) == 19; })));
+      fibers.push_back(spawn(rt, hook::hooked([&ends, &right, echoes] { right += echoes(ends.out(), false) == 19; })));
+    }
+    for (auto& one : fibers) sync_wait(one);
+    CHECK(right == 200);
+  }
+}
+
+TEST_CASE("a signal handler's calls are tried and never wait, also where it came into a wait") {
+  static two_ends* ends = nullptr;
+  static std::atomic<int> failed{0}, written{0};
+  two_ends own(pipe_ends);
+  ends = &own;
+  failed = written = 0;
+  const auto before = std::signal(SIGUSR1, [](int) {
+    char byte = 0;
+    written += ::write(ends->out(), "x", 1) == 1;
+    while (::read(ends->in(), &byte, 1) == 1) {
+    }
+    failed += errno == ECANCELED;
+  });
+  in_fiber([] { ::raise(SIGUSR1); });
+  CHECK(written == 1);
+  CHECK(failed == 1);
+  // libc tells the handler that the user has installed.
+  struct sigaction told{};
+  REQUIRE(::sigaction(SIGUSR1, nullptr, &told) == 0);
+  CHECK((told.sa_flags & SA_SIGINFO) == 0);
+  const bool is_the_same = std::signal(SIGUSR1, before) == told.sa_handler;
+  CHECK(is_the_same);
+}
+
+TEST_CASE("a handler that is left by siglongjmp is over") {
+  static sigjmp_buf back;
+  two_ends ends(pipe_ends);
+  const auto before = std::signal(SIGUSR1, [](int) { siglongjmp(back, 1); });
+  std::string got;
+  meet(
+      [&] {
+        if (sigsetjmp(back, 1) == 0) ::raise(SIGUSR1);
+        got = read_text(ends.in());
+      },
+      [&] { write_text(ends.out(), "after"); });
+  CHECK(got == "after");
+  std::signal(SIGUSR1, before);
+}
+
+TEST_CASE("a handler with SA_SIGINFO gets its information") {
+  static std::atomic<int> code{0};
+  struct sigaction what{}, before{};
+  what.sa_flags = SA_SIGINFO;
+  what.sa_sigaction = [](int, siginfo_t* info, void* context) { code = context ? info->si_value.sival_int : -1; };
+  REQUIRE(::sigaction(SIGUSR2, &what, &before) == 0);
+  REQUIRE(::sigqueue(::getpid(), SIGUSR2, {42}) == 0);
+  CHECK(code == 42);
+  struct sigaction told{};
+  REQUIRE(::sigaction(SIGUSR2, &before, &told) == 0);
+  const bool is_the_same = told.sa_sigaction == what.sa_sigaction;
+  CHECK(is_the_same);
+  CHECK((told.sa_flags & SA_SIGINFO) != 0);
+  errno = 0;
+  CHECK(::sigaction(SIGKILL, &what, nullptr) == -1);
+  CHECK(errno == EINVAL);
+}
+
+TEST_CASE("a child by fork or vfork is not hooked: its close loop wakes nobody, and it may execute a program") {
+  for (const bool shares : {false, true}) {
+    two_ends ends(pipe_ends);
+    std::string got;
+    loop lp;
+    auto waits = spawn(lp, hook::hooked([&] { got = read_text(ends.in()); }));
+    auto forks = spawn(lp, hook::hooked([&] {
+                         await(yield());
+                         const pid_t child = shares ? ::vfork() : ::fork();
+                         if (child == 0) {
+                           for (int number = 3; number < 100; ++number) ::close(number);
+                           ::execl("/bin/true", "true", nullptr);
+                           ::_exit(1);
+                         }
+                         REQUIRE(child > 0);
+                         int status = 0;
+                         REQUIRE(::waitpid(child, &status, 0) == child);
+                         CHECK(WIFEXITED(status));
+                         CHECK(WEXITSTATUS(status) == 0);
+                         write_text(ends.out(), "still here");
+                       }));
+    lp.run();
+    CHECK(got == "still here");
+  }
+}
+
+TEST_CASE("a child by fork blocks in a call as it does without hooks") {
+  two_ends ends(pipe_ends);
+  in_fiber([&] {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const timespec little{0, 1'000'000};
+      ::nanosleep(&little, nullptr);
+      char byte = 0;
+      ::_exit(::read(ends.in(), &byte, 1) == 1 && !is_hooked_here() ? 0 : 1);
+    }
+    REQUIRE(child > 0);
+    write_text(ends.out(), "x");
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    CHECK(WEXITSTATUS(status) == 0);
+  });
+}
+
+TEST_CASE("errno and the thread's state of a C library: each fiber that waits finds its own errno") {
+  two_ends first(pipe_ends), second(pipe_ends);
+  loop lp;
+  auto one = spawn(lp, hook::hooked([&] {
+                     errno = 1;
+                     char byte = 0;
+                     CHECK(::read(first.in(), &byte, 1) == 1);
+                   }));
+  auto two = spawn(lp, hook::hooked([&] {
+                     char byte = 0;
+                     CHECK(::recv(-1, &byte, 1, 0) == -1);
+                     write_text(first.out(), "x");
+                     CHECK(::read(second.in(), &byte, 1) == 1);
+                   }));
+  auto three = spawn(lp, [&] { write_text(second.out(), "x"); });
+  lp.run();
+}
+
+TEST_CASE("statistics count calls, waits and what the pool has run") {
+  two_ends ends(pipe_ends);
+  const hook::statistics before = hook::collect_statistics();
+  meet(
+      [&] {
+        read_text(ends.in());
+        ::fsync(ends.in());
+      },
+      [&] { write_text(ends.out(), "x"); });
+  const hook::statistics after = hook::collect_statistics();
+  CHECK(after.calls - before.calls == 2);
+  CHECK(after.waits - before.waits == 2);
+  CHECK(after.pooled - before.pooled == 1);
+}
