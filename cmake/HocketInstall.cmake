@@ -40,6 +40,13 @@ foreach(extension IN ITEMS gc gc_boehm)
   endif()
 endforeach()
 
+if(TARGET hocket_hook)
+  list(APPEND HOCKET_COMPONENTS hook)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/ext/hook/include/hocket/hook" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/hocket"
+    FILES_MATCHING PATTERN "*.hpp")
+  install(FILES "${PROJECT_SOURCE_DIR}/ext/hook/hooked.list" DESTINATION share/hocket)
+endif()
+
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/hocket")
 install(TARGETS ${HOCKET_LAYER_TARGETS} ${HOCKET_UMBRELLA_TARGETS} EXPORT hocketTargets
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
@@ -47,6 +54,11 @@ install(EXPORT hocketTargets NAMESPACE hocket:: DESTINATION "${package_dir}")
 if(TARGET hocket_asio)
   install(TARGETS hocket_asio EXPORT hocketAsioTargets)
   install(EXPORT hocketAsioTargets NAMESPACE hocket:: DESTINATION "${package_dir}")
+endif()
+if(TARGET hocket_hook)
+  install(TARGETS hocket_hook hocket_hook_calls EXPORT hocket_hook_targets
+    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  install(EXPORT hocket_hook_targets NAMESPACE hocket:: DESTINATION "${package_dir}")
 endif()
 foreach(extension IN ITEMS gc gc_boehm)
   if(TARGET hocket_${extension})

@@ -45,7 +45,8 @@ def missing_tool(preset):
 def prepare(preset):
     """Installs what a configure preset needs (or, where that is forbidden, refuses)."""
     must_know(preset, configure_presets())
-    more = {"clang": "clang" in tools_of(preset)[0], "cross": EMULATOR in configure_presets()[preset]}
+    crosses = EMULATOR in configure_presets()[preset]
+    more = {"clang": "clang" in tools_of(preset)[0], "cross": crosses, "clients": not crosses}
     ensure_packages("build", "debug", "extensions", *(group for group, needed in more.items() if needed))
     if tool := missing_tool(preset):
         raise Stop(f"preset {preset} needs {tool}, which is not installed")

@@ -84,8 +84,11 @@ bool only_tries() noexcept {
   return scope_access::only_tries(*in) || in_signal_handler() || std::uncaught_exceptions() != 0;
 }
 
+constinit call_seam at_each_call = nullptr;
+
 bool may_begin() noexcept {
   count(counted::calls);
+  if (at_each_call) at_each_call();
   if (is_killed()) {
     errno = ECANCELED;
     return false;

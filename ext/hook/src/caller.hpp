@@ -23,6 +23,9 @@ inline bool is_hooked() noexcept {
 
 // At the begin of each hooked call: spends the budget. False: the call ends with errno.
 bool may_begin() noexcept;
+// For tests, which end a fiber at each of its calls: called first. Null: nothing is.
+using call_seam = void (*)();
+extern call_seam at_each_call;
 // The fiber must not wait now; see hook.hpp.
 bool only_tries() noexcept;
 

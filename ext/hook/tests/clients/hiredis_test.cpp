@@ -1,0 +1,97 @@
+// hiredis.
+#include "clients.hpp"
+
+#include <hiredis/hiredis.h>
+#include <memory>
+
+using namespace client_tests;
+
+namespace {
+
+using connection = std::unique_ptr<redisContext, decltype(&redisFree)>;
+
+struct answer {
+  std::unique_ptr<void, decltype(&freeReplyObject)> held;
+  const redisReply* operator->() const { return static_cast<redisReply*>(held.get()); }
+  explicit operator bool() const { return held != nullptr; }
+};
+
+connection connect(const server& db) { return {redisConnect("127.0.0.1", static_cast<int>(db.port())), &redisFree}; }
+
+template <class... Args>
+answer command(const connection& db, const char* format, Args... args) {
+  return {{redisCommand(db.get(), format, args...), &freeReplyObject}};
+}
+
+std::string words_of(const answer& got) {
+  if (!got) return "no answer";
+  if (got->str) return std::string(got->str, got->len);
+  std::string words = std::to_string(got->integer);
+  for (std::size_t i = 0; i < got->elements; ++i) words.append(" ").append(got->element[i]->str, got->element[i]->len);
+  return words;
+}
+
+}  // namespace
+
+TEST_CASE("hiredis: 200 sessions at once give what one on a thread gives") {
+  const server db("HOCKET_REDIS");
+  if (!db) return;
+  expect_equal_output(200, [&] {
+    const connection own = connect(db);
+    if (!own || own->err) return std::string(own ? own->errstr : "no memory");
+    std::string all = words_of(command(own, "SET key %s", std::string(100'000, 'v').c_str()));
+    all += words_of(command(own, "GET key"));
+    for (int i = 0; i < 50; ++i) redisAppendCommand(own.get(), "ECHO %d", i);
+    for (int i = 0; i < 50; ++i) {
+      void* got = nullptr;
+      CHECK(redisGetReply(own.get(), &got) == REDIS_OK);
+      all += words_of({{got, &freeReplyObject}});
+    }
+    return all + words_of(command(own, "NONSENSE"));
+  });
+}
+
+TEST_CASE("hiredis: what waits for a list lets the one who fills it, on the same thread, go on") {
+  const server db("HOCKET_REDIS");
+  if (!db) return;
+  std::vector<std::string> got(100);
+  loop lp;
+  std::size_t begun = 0;
+  for (std::string& one : got)
+    spawn(lp, hook::hooked([&] {
+            const connection own = connect(db);
+            ++begun;
+            one = words_of(command(own, "BLPOP list 60"));
+          }));
+  spawn(lp, hook::hooked([&] {
+          const connection own = connect(db);
+          while (begun != got.size()) await(yield());
+          for (std::size_t i = 0; i < got.size(); ++i) command(own, "RPUSH list item");
+        }));
+  lp.run();
+  for (const std::string& one : got) CHECK(one == "0 list item");
+}
+
+TEST_CASE("hiredis: a time limit of its own ends a wait") {
+  const server db("HOCKET_REDIS");
+  if (!db) return;
+  in_fiber([&] {
+    const connection own = connect(db);
+    const timeval limit{0, 5000};
+    CHECK(redisSetTimeout(own.get(), limit) == REDIS_OK);
+    CHECK_FALSE(command(own, "BLPOP nothing 60"));
+    CHECK(own->err == REDIS_ERR_IO);
+    CHECK(errno == EAGAIN);
+  });
+}
+
+TEST_CASE("hiredis: a cancel, a deadline and a kill at each call of a session") {
+  const server db("HOCKET_REDIS");
+  if (!db) return;
+  const auto session = [&] {
+    const connection own = connect(db);
+    return own && own->err == 0 && words_of(command(own, "BLPOP nothing 0.01")) == "0" &&
+           words_of(command(own, "PING")) == "PONG";
+  };
+  end_everywhere(session, 5);
+}

@@ -1,0 +1,70 @@
+// SQLite has no server, and holds mutexes of its thread while it asks the disk: it belongs on the pool of blocking().
+#include "clients.hpp"
+
+#include <memory>
+#include <sqlite3.h>
+#include <support/temporary_folder.hpp>
+
+using namespace client_tests;
+
+namespace {
+
+using database = std::unique_ptr<sqlite3, decltype(&sqlite3_close)>;
+
+database open_file(const std::string& name) {
+  sqlite3* opened = nullptr;
+  sqlite3_open(name.c_str(), &opened);
+  sqlite3_busy_timeout(opened, 60'000);
+  return {opened, &sqlite3_close};
+}
+
+// The values of all rows, or the error.
+std::string run(const database& db, const char* text) {
+  std::string words;
+  char* wrong = nullptr;
+  const auto add = [](void* into, int count, char** values, char**) {
+    for (int i = 0; i < count; ++i) static_cast<std::string*>(into)->append(values[i]).append(" ");
+    return 0;
+  };
+  if (sqlite3_exec(db.get(), text, add, &words, &wrong) == SQLITE_OK) return words;
+  words = wrong;
+  sqlite3_free(wrong);
+  return words;
+}
+
+}  // namespace
+
+TEST_CASE("SQLite on the pool: fibers and tasks write to one file, and the loop goes on") {
+  const hocket_test::temporary_folder folder;
+  const std::string name = folder / "file.db";
+  run(open_file(name), "create table t(a)");
+  const auto adds = [&] { return run(open_file(name), "begin immediate; insert into t values(1); commit; select 1"); };
+  int right = 0, turns = 0;
+  loop lp;
+  for (int i = 0; i < 20; ++i) {
+    spawn(lp, [&] { right += await(blocking(adds)).value() == "1 "; });
+    spawn(lp, [&]() -> task<> { right += (co_await blocking(adds)).value() == "1 "; });
+  }
+  spawn(lp, [&] {
+    for (; right != 40; ++turns) await(yield());
+  });
+  lp.run();
+  CHECK(right == 40);
+  CHECK(turns != 0);
+  CHECK(run(open_file(name), "select count(*) from t") == "40 ");
+}
+
+TEST_CASE("SQLite in hooked fibers, one at a time, gives what it gives on a thread") {
+  const hocket_test::temporary_folder folder;
+  const std::string name = folder / "file.db";
+  std::string got;
+  const auto session = [&] {
+    const database db = open_file(name);
+    return run(
+        db, "create table if not exists t(a); insert into t values(7); select count(*), sum(a) from t; delete from t");
+  };
+  const std::string plain = session();
+  in_fiber([&] { got = session(); }, {.stack_size = 64 * 1024});
+  CHECK(plain == "1 7 ");
+  CHECK(got == plain);
+}
