@@ -1,7 +1,7 @@
 # The suites of primitives and coroutines (suites/*.hpp), each instantiated for the kinds of a test program. They take
 # longest to compile, and what they instantiate is much the same. So the sources are generated here, a few files for each
 # program: a file for each suite would take the compiler a third longer in all.
-set(HOCKET_SUITES_OF_LOCKS mutex shared_mutex event select stopped completion oneshot semaphore sleep within)
+set(HOCKET_SUITES_OF_LOCKS mutex shared_mutex event select stopped completion oneshot semaphore pool sleep within)
 set(HOCKET_SUITES_OF_MEETINGS latch once barrier condition monitor watch broadcast broadcast_batches
   every_step_channels every_step_locks every_step_meetings)
 set(HOCKET_SUITES_OF_CHANNELS channel channel_choices spsc_channel spsc_channel_choices)

@@ -1,0 +1,69 @@
+// The idle objects of a pool: a stack, with the time of each object's return. The oldest lies at the bottom.
+#pragma once
+#include <hocket/base/detail/list.hpp>
+#include <hocket/base/detail/time_point.hpp>
+#include <hocket/core/detail/strength.hpp>
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+template <class T>
+struct idle_object final : list_node {
+  template <class... Args>
+  explicit idle_object(Args&&... args) : object(std::forward<Args>(args)...) {}
+  T object;
+  time_point since{};
+};
+
+template <class T, class Strength>
+class idle_list {
+ public:
+  using owner = std::unique_ptr<idle_object<T>>;
+
+  idle_list() noexcept = default;
+  idle_list(const idle_list&) = delete;
+  idle_list& operator=(const idle_list&) = delete;
+  ~idle_list() { drop(time_point::max()); }
+
+  void push(owner object, time_point since) noexcept {
+    object->since = since;
+    primitive::locked guard(mutex_);
+    objects_.push_back(*object.release());
+    ++size_;
+  }
+  // The last one that was pushed.
+  owner pop() noexcept {
+    primitive::locked guard(mutex_);
+    return objects_.empty() ? owner() : take(objects_.back());
+  }
+  // Destroys what was pushed before then. Returns how many.
+  std::size_t drop(time_point before) noexcept {
+    std::size_t count = 0;
+    while (pop_older(before)) ++count;
+    return count;
+  }
+  std::size_t size() const noexcept {
+    primitive::locked guard(mutex_);
+    return size_;
+  }
+
+ private:
+  owner pop_older(time_point before) noexcept {
+    primitive::locked guard(mutex_);
+    if (objects_.empty() || (before != time_point::max() && objects_.front().since >= before)) return {};
+    return take(objects_.front());
+  }
+  owner take(idle_object<T>& one) noexcept {
+    list<idle_object<T>>::erase(one);
+    --size_;
+    return owner(&one);
+  }
+
+  mutable typename Strength::mutex mutex_;
+  list<idle_object<T>> objects_;  // guarded by mutex_
+  std::size_t size_ = 0;          // guarded by mutex_
+};
+
+}  // namespace hocket::inline HOCKET_ABI::detail
