@@ -31,19 +31,17 @@ if(TARGET hocket_asio)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/ext/asio/include/hocket/asio" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/hocket"
     FILES_MATCHING PATTERN "*.hpp")
 endif()
-foreach(extension IN ITEMS gc gc_boehm)
+foreach(extension IN ITEMS gc gc_boehm hook pg redis)
   if(TARGET hocket_${extension})
     list(APPEND HOCKET_COMPONENTS ${extension})
     string(REPLACE gc_boehm gc/boehm folder ${extension})
-    install(DIRECTORY "${PROJECT_SOURCE_DIR}/ext/${folder}/include/hocket/gc" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/hocket"
+    string(REGEX REPLACE "_.*" "" headers ${extension})
+    install(DIRECTORY "${PROJECT_SOURCE_DIR}/ext/${folder}/include/hocket/${headers}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/hocket"
       FILES_MATCHING PATTERN "*.hpp")
   endif()
 endforeach()
 
 if(TARGET hocket_hook)
-  list(APPEND HOCKET_COMPONENTS hook)
-  install(DIRECTORY "${PROJECT_SOURCE_DIR}/ext/hook/include/hocket/hook" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/hocket"
-    FILES_MATCHING PATTERN "*.hpp")
   install(FILES "${PROJECT_SOURCE_DIR}/ext/hook/hooked.list" DESTINATION share/hocket)
 endif()
 
@@ -55,14 +53,13 @@ if(TARGET hocket_asio)
   install(TARGETS hocket_asio EXPORT hocketAsioTargets)
   install(EXPORT hocketAsioTargets NAMESPACE hocket:: DESTINATION "${package_dir}")
 endif()
-if(TARGET hocket_hook)
-  install(TARGETS hocket_hook hocket_hook_calls EXPORT hocket_hook_targets
-    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-  install(EXPORT hocket_hook_targets NAMESPACE hocket:: DESTINATION "${package_dir}")
-endif()
-foreach(extension IN ITEMS gc gc_boehm)
+foreach(extension IN ITEMS gc gc_boehm hook pg redis)
   if(TARGET hocket_${extension})
-    install(TARGETS hocket_${extension} EXPORT hocket_${extension}_targets
+    set(parts hocket_${extension})
+    if(TARGET hocket_${extension}_calls)
+      list(APPEND parts hocket_${extension}_calls)
+    endif()
+    install(TARGETS ${parts} EXPORT hocket_${extension}_targets
       LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
     install(EXPORT hocket_${extension}_targets NAMESPACE hocket:: DESTINATION "${package_dir}")
   endif()

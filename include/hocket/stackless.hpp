@@ -20,6 +20,7 @@
 #include <hocket/coro/fork_join.hpp>
 #include <hocket/coro/generator.hpp>
 #include <hocket/coro/invoke.hpp>
+#include <hocket/coro/limited_task.hpp>
 #include <hocket/coro/oneshot.hpp>
 #include <hocket/coro/or_return.hpp>
 #include <hocket/coro/scope.hpp>
@@ -47,6 +48,7 @@
 #include <hocket/sync/monitor.hpp>
 #include <hocket/sync/mutex.hpp>
 #include <hocket/sync/once.hpp>
+#include <hocket/sync/pool.hpp>
 #include <hocket/sync/select.hpp>
 #include <hocket/sync/semaphore.hpp>
 #include <hocket/sync/shared_mutex.hpp>

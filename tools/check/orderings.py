@@ -67,7 +67,7 @@ def fault(name, orders, said):
 
 def check(tree):
     findings = []
-    for path in tree.paths("include", "src", "ext/asio/include", "ext/gc/include", "ext/gc/src", "ext/gc/boehm", "ext/hook/include", "ext/hook/src", endings=(".hpp", ".cpp")):
+    for path in tree.paths("include", "src", "ext/asio/include", "ext/gc/include", "ext/gc/src", "ext/gc/boehm", "ext/hook/include", "ext/hook/src", "ext/pg/include", "ext/pg/src", "ext/redis/include", "ext/redis/src", endings=(".hpp", ".cpp")):
         if path.startswith(MEANING):
             continue
         lines = tree.lines(path)

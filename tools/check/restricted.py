@@ -30,7 +30,7 @@ WORDS = {
 def check(tree):
     allowed = table(tree, LIST, 3)
     used, findings = set(), []
-    for path in tree.paths("include", "src", "ext/asio/include", "ext/gc/include", "ext/gc/src", "ext/gc/boehm", "ext/hook/include", "ext/hook/src"):
+    for path in tree.paths("include", "src", "ext/asio/include", "ext/gc/include", "ext/gc/src", "ext/gc/boehm", "ext/hook/include", "ext/hook/src", "ext/pg/include", "ext/pg/src", "ext/redis/include", "ext/redis/src"):
         for word, (pattern, why) in WORDS.items():
             hits = [line for line, _ in matches(tree, path, pattern)]
             if word == "asm" and path.endswith(".S"):

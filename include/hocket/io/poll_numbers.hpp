@@ -27,7 +27,18 @@ inline auto poll_numbers(std::span<pollfd> numbers, call_site at = this_call_sit
   return primitive::operation<detail::poll_operation>(std::in_place, at, numbers);
 }
 
-// Any thread. Ends the waits of poll_numbers() for that number with operation_canceled.
+// The same for one number, by a coroutine that has just tried its call and found that it would block:
+//
+//   while (redisBufferRead(c) ...)                                    // would block
+//     short told = co_await or_return(poll_number(c->fd, POLLIN));    // then try again
+//
+// It gives the events that the system has told. What they tell may be over when the coroutine runs: it tries its call
+// again. Cost: one epoll_ctl(2), no poll(2). A regular file: operation_not_permitted.
+inline auto poll_number(int number, short events, call_site at = this_call_site()) noexcept {
+  return primitive::operation<detail::readiness_operation>(std::in_place, at, number, events);
+}
+
+// Any thread. Ends the waits of poll_numbers() and poll_number() for that number with operation_canceled.
 void stop_polling(int number) noexcept;
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -84,14 +84,14 @@ template <detail::wait_limit Time, detail::can_be_timed A>
   return detail::timed(limit, std::move(group));
 }
 
-// What has no deadline of its own: a task, a foreign awaitable.
+// What has no deadline of its own: a foreign awaitable. (A task: coro/limited_task.hpp.)
 template <detail::wait_limit Time, class A>
   requires(!detail::can_be_timed<A>)
 void within(Time, A&&) {
   static_assert(
       detail::can_be_timed<A>,
-      "hocket: within() takes an operation (m.lock(), a select) or a join_handle. A task has no wait of its own "
-      "that could be ended: spawn it and say within(limit, handle), or put the deadline on its waits");
+      "hocket: within() takes an operation (m.lock(), a select), a join_handle, or (with coro/limited_task.hpp) an "
+      "rvalue task. What is foreign has no wait that could be ended: spawn what awaits it, and say within(limit, handle)");
 }
 
 }  // namespace hocket::inline HOCKET_ABI

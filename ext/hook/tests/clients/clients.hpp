@@ -2,9 +2,9 @@
 #pragma once
 #include <blocking.hpp>
 #include <caller.hpp>
-#include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <servers/told.hpp>
 #include <string>
 #include <vector>
 
@@ -12,19 +12,7 @@ namespace client_tests {
 
 using namespace hooked_tests;
 
-// What with_servers.py tells of a server; a test says so by name if there is none.
-class server {
- public:
-  explicit server(const char* variable) : told_(std::getenv(variable)) {
-    if (!told_) MESSAGE("skipped: no server (", variable, "); install what tools/packages.txt lists under [clients]");
-  }
-  explicit operator bool() const { return told_ != nullptr; }
-  const char* text() const { return told_; }
-  unsigned port() const { return static_cast<unsigned>(std::atoi(told_)); }
-
- private:
-  const char* const told_;
-};
+using hocket_test::server;
 
 // The same function on a plain thread and in `count` hooked fibers of one loop at once: each gives the same.
 template <class Session>
@@ -73,8 +61,8 @@ class call_counter {
 };
 
 // Runs session(), which says whether all has gone well, once for each of its hooked calls, and ends the fiber there by
-// end_it(fiber). Each time all descriptors are closed at the end, and no coroutine is left. Gives how many calls a whole
-// session makes.
+// end_it(fiber). Each time all descriptors are closed at the end, and no coroutine is left. Gives how many calls a
+// whole session makes.
 template <class Session, class End>
 int end_at_each_call(Session session, End end_it) {
   for (int at = 1;; ++at) {
@@ -86,9 +74,9 @@ int end_at_each_call(Session session, End end_it) {
     auto ends = [&] { end_it(*fiber); };
     const call_counter counter(at, ends);
     fiber.emplace(spawn(lp, hook::hooked([&] {
-      well = session();
-      over = true;
-    })));
+                          well = session();
+                          over = true;
+                        })));
     lp.run();
     CHECK(over);
     CHECK(lp.live() == 0);

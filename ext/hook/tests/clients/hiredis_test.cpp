@@ -16,7 +16,7 @@ struct answer {
   explicit operator bool() const { return held != nullptr; }
 };
 
-connection connect(const server& db) { return {redisConnect("127.0.0.1", static_cast<int>(db.port())), &redisFree}; }
+connection connect(const server& db) { return {redisConnect("127.0.0.1", db.port()), &redisFree}; }
 
 template <class... Args>
 answer command(const connection& db, const char* format, Args... args) {

@@ -12,7 +12,9 @@ using connection = std::unique_ptr<MYSQL, decltype(&mysql_close)>;
 
 connection connect(const server& db) {
   connection own{mysql_init(nullptr), &mysql_close};
-  if (own && !mysql_real_connect(own.get(), "127.0.0.1", "root", "", nullptr, db.port(), nullptr, 0)) own.reset();
+  if (own &&
+      !mysql_real_connect(own.get(), "127.0.0.1", "root", "", nullptr, static_cast<unsigned>(db.port()), nullptr, 0))
+    own.reset();
   return own;
 }
 

@@ -1,0 +1,182 @@
+// libpq's protocol for callers that do not block: PQflush() until all is sent, PQconsumeInput() until PQisBusy() says
+// no, PQgetResult() until it gives null. Between two calls the coroutine waits for the socket.
+#include <hocket/pg/connection.hpp>
+
+#include <hocket/coro/or_return.hpp>
+#include <hocket/coro/shielded.hpp>
+#include <hocket/io/poll_numbers.hpp>
+#include <hocket/runtime/blocking.hpp>
+
+#include <array>
+#include <cctype>
+#include <cstring>
+
+namespace hocket::inline HOCKET_ABI::pg {
+namespace {
+
+class sqlstate_category final : public std::error_category {
+ public:
+  const char* name() const noexcept override { return "PostgreSQL"; }
+  std::string message(int value) const override {
+    std::string state(5, '0');
+    for (auto digit = state.rbegin(); digit != state.rend(); ++digit, value /= 36)
+      *digit = static_cast<char>(value % 36 < 10 ? '0' + value % 36 : 'A' + value % 36 - 10);
+    return "SQLSTATE " + state;
+  }
+};
+
+rows own(PGresult* result) noexcept { return {result, &PQclear}; }
+
+// Why a call of libpq gave nothing.
+std::error_code error_of(const PGconn* db) noexcept {
+  return std::make_error_code(PQstatus(db) == CONNECTION_OK ? std::errc::not_enough_memory
+                                                            : std::errc::connection_reset);
+}
+std::error_code error_of(const PGconn* db, const rows& failed) noexcept {
+  const char* const state = PQresultErrorField(failed.get(), PG_DIAG_SQLSTATE);
+  return state ? sqlstate(state) : error_of(db);
+}
+
+bool is_failure(const rows& got) noexcept {
+  const ExecStatusType how = PQresultStatus(got.get());
+  return how == PGRES_FATAL_ERROR || how == PGRES_BAD_RESPONSE || how == PGRES_NONFATAL_ERROR ||
+         how == PGRES_PIPELINE_ABORTED;
+}
+
+task<result<void>> wait(PGconn* db, short events) {
+  const short told = co_await or_return(poll_number(PQsocket(db), events));
+  static_cast<void>(told);
+  co_return {};
+}
+
+// The server may answer before it has read all: then it wants its answers read.
+task<result<void>> flush(PGconn* db) {
+  for (int left = PQflush(db); left != 0; left = PQflush(db)) {
+    if (left < 0) co_return failure(error_of(db));
+    const short told = co_await or_return(poll_number(PQsocket(db), POLLIN | POLLOUT));
+    if ((told & POLLIN) != 0 && PQconsumeInput(db) == 0) co_return failure(error_of(db));
+  }
+  co_return {};
+}
+
+// The next result; null: there is none.
+task<result<rows>> next(PGconn* db) {
+  while (PQisBusy(db) != 0) {
+    co_await or_return(wait(db, POLLIN));
+    if (PQconsumeInput(db) == 0) co_return failure(error_of(db));
+  }
+  co_return own(PQgetResult(db));
+}
+
+// All results of one statement: the last one, or the first that failed.
+task<result<rows>> last(PGconn* db) {
+  rows found = own(nullptr);
+  for (rows got = co_await or_return(next(db)); got; got = co_await or_return(next(db))) {
+    if (!found || !is_failure(found)) found = std::move(got);
+    const ExecStatusType how = PQresultStatus(found.get());
+    if (how == PGRES_COPY_IN || how == PGRES_COPY_OUT || how == PGRES_COPY_BOTH) break;  // the user's, by native()
+  }
+  if (!found) co_return failure(error_of(db));
+  if (is_failure(found)) co_return failure(error_of(db, found));
+  co_return found;
+}
+
+bool send(PGconn* db, const statement& what) {
+  std::vector<const char*> values;
+  for (const std::string& one : what.parameters) values.push_back(one.c_str());
+  if (values.empty() && PQpipelineStatus(db) == PQ_PIPELINE_OFF) return PQsendQuery(db, what.text.c_str()) != 0;
+  return PQsendQueryParams(db, what.text.c_str(), static_cast<int>(values.size()), nullptr, values.data(), nullptr,
+                           nullptr, 0) != 0;
+}
+
+int ask_to_cancel(PGcancel* request) {
+  std::array<char, 256> why;
+  return PQcancel(request, why.data(), static_cast<int>(why.size()));
+}
+
+// Where a stop or a deadline has ended a wait for the server: asks it to let go.
+task<void> cancel(PGconn* db) {
+  const std::unique_ptr<PGcancel, decltype(&PQfreeCancel)> request{PQgetCancel(db), &PQfreeCancel};
+  if (request) static_cast<void>(co_await blocking(&ask_to_cancel, request.get()));
+}
+
+template <class T>
+task<result<T>> cancelled_by_its_end(PGconn* db, task<result<T>> answer) {
+  auto got = co_await std::move(answer);
+  if (!got && (got.error() == std::errc::operation_canceled || got.error() == std::errc::timed_out))
+    co_await shielded(cancel(db));
+  co_return got;
+}
+
+task<result<rows>> answer_of(PGconn* db) {
+  co_await or_return(flush(db));
+  co_return co_await last(db);
+}
+
+task<result<std::vector<rows>>> answers_of(PGconn* db, std::size_t count) {
+  co_await or_return(flush(db));
+  std::vector<rows> all;
+  std::error_code first_error{};
+  for (std::size_t i = 0; i < count; ++i) {
+    auto one = co_await last(db);
+    if (one) all.push_back(std::move(*one));
+    else if (PQstatus(db) != CONNECTION_OK || one.error().category() != category()) {
+      if (!first_error) co_return failure(one.error());
+    } else if (!first_error) {
+      first_error = one.error();
+    }
+  }
+  const rows end = co_await or_return(next(db));  // PGRES_PIPELINE_SYNC
+  static_cast<void>(end);
+  PQexitPipelineMode(db);
+  if (first_error) co_return failure(first_error);
+  co_return all;
+}
+
+}  // namespace
+
+const std::error_category& category() noexcept {
+  static const sqlstate_category one;
+  return one;
+}
+
+task<result<rows>> connection::run(statement what) {
+  PGconn* const db = native();
+  if (!send(db, what)) co_return failure(error_of(db));
+  co_return co_await cancelled_by_its_end(db, answer_of(db));
+}
+
+task<result<std::vector<rows>>> connection::pipeline(std::vector<statement> all) {
+  PGconn* const db = native();
+  if (PQenterPipelineMode(db) == 0) co_return failure(error_of(db));
+  for (const statement& each : all)
+    if (!send(db, each)) co_return failure(error_of(db));
+  if (PQpipelineSync(db) == 0) co_return failure(error_of(db));
+  co_return co_await cancelled_by_its_end(db, answers_of(db, all.size()));
+}
+
+static failure refused(const connection& made, std::string* why) {
+  if (why) *why = made.message();
+  return failure(std::make_error_code(std::errc::connection_refused));
+}
+
+task<result<connection>> connect(std::string where, std::string* why) {
+  PGconn* const db = co_await or_return(blocking(&PQconnectStart, where.c_str()));
+  if (!db) co_return failure(std::make_error_code(std::errc::not_enough_memory));
+  connection made(db);
+  if (PQstatus(db) == CONNECTION_BAD) co_return refused(made, why);
+  for (auto wants = PGRES_POLLING_WRITING; wants != PGRES_POLLING_OK; wants = PQconnectPoll(db)) {
+    if (wants == PGRES_POLLING_FAILED) co_return refused(made, why);
+    co_await or_return(wait(db, wants == PGRES_POLLING_READING ? POLLIN : POLLOUT));
+  }
+  if (PQsetnonblocking(db, 1) != 0) co_return failure(error_of(db));
+  co_return made;
+}
+
+bool is_idle(connection& one) {
+  PGconn* const db = one.native();
+  return PQstatus(db) == CONNECTION_OK && PQtransactionStatus(db) == PQTRANS_IDLE &&
+         PQpipelineStatus(db) == PQ_PIPELINE_OFF;
+}
+
+}  // namespace hocket::inline HOCKET_ABI::pg

@@ -1,0 +1,222 @@
+// hocket::pg against a server that the test starts.
+#include <hocket/pg/connection.hpp>
+
+#include <hocket/core/sync_wait.hpp>
+#include <hocket/coro/limited_task.hpp>
+#include <hocket/coro/or_return.hpp>
+#include <hocket/coro/spawn.hpp>
+#include <hocket/fiber/await.hpp>
+#include <hocket/fiber/spawn.hpp>
+#include <hocket/runtime/loop.hpp>
+#include <hocket/runtime/runtime.hpp>
+#include <hocket/sync/pool.hpp>
+#include <hocket/time/within.hpp>
+
+#include <atomic>
+#include <servers/told.hpp>
+#include <string>
+#include <vector>
+
+using namespace hocket;
+using namespace std::chrono_literals;
+using hocket_test::server;
+
+namespace {
+
+// Runs a task on a loop to its end. The task checks for itself.
+template <class F>
+void on_loop(F body) {
+  loop lp;
+  auto only = spawn(lp, body);
+  lp.run();
+  sync_wait(only);
+}
+
+std::string first_of(const pg::rows& got) { return PQntuples(got.get()) == 0 ? "none" : PQgetvalue(got.get(), 0, 0); }
+
+pg::statement add_one(int to) { return {"select $1::int + 1", {std::to_string(to)}}; }
+
+// The first value of an answer; the error's message.
+task<std::string> answer_to(task<result<pg::rows>> query) {
+  const auto got = co_await std::move(query);
+  co_return got ? first_of(*got) : got.error().message();
+}
+template <class... Parameters>
+task<std::string> ask(pg::connection& db, std::string_view text, const Parameters&... parameters) {
+  return answer_to(db.query(text, parameters...));
+}
+
+}  // namespace
+
+TEST_CASE("a query gives libpq's rows; parameters are values, whatever stands in them") {
+  const server db("HOCKET_POSTGRES");
+  if (!db) return;
+  on_loop([&]() -> task<> {
+    auto own = (co_await pg::connect(db.text())).value();
+    CHECK(co_await ask(own, "select 6 * 7") == "42");
+    CHECK(co_await ask(own, "select $1 || $2", "it's; ", "drop table") == "it's; drop table");
+    CHECK(co_await ask(own, "select 1; select 2") == "2");
+    const auto many = co_await own.query("select repeat('x', 1000) from generate_series(1, 2000)");
+    CHECK(PQntuples(many->get()) == 2000);
+    const auto none = co_await own.query("create temp table t(a int unique)");
+    CHECK(PQresultStatus(none->get()) == PGRES_COMMAND_OK);
+    CHECK(pg::is_idle(own));
+    const std::string long_text(3'000'000, 'y');
+    CHECK((co_await ask(own, "select length($1)", long_text)) == "3000000");
+  });
+}
+
+TEST_CASE("what the server refuses has its SQLSTATE, and the connection goes on") {
+  const server db("HOCKET_POSTGRES");
+  if (!db) return;
+  on_loop([&]() -> task<> {
+    auto own = (co_await pg::connect(db.text())).value();
+    const auto wrong = co_await own.query("select * from no_such_table");
+    CHECK(wrong.error() == pg::sqlstate("42P01"));
+    CHECK(wrong.error().message() == "SQLSTATE 42P01");
+    CHECK(own.message().find("no_such_table") != std::string_view::npos);
+    const auto syntax = co_await own.query("selekt");
+    CHECK(syntax.error() == pg::sqlstate("42601"));
+    CHECK(co_await ask(own, "select 1") == "1");
+  });
+}
+
+TEST_CASE("fibers and threads await the same") {
+  const server db("HOCKET_POSTGRES");
+  if (!db) return;
+  loop lp;
+  auto fiber = spawn(lp, [&] {
+    auto own = await(pg::connect(db.text())).value();
+    CHECK(first_of(await(own.query("select 'fiber'")).value()) == "fiber");
+  });
+  lp.run();
+  auto of_thread = sync_wait(pg::connect(db.text())).value();
+  CHECK(first_of(sync_wait(of_thread.query("select 'thread'")).value()) == "thread");
+}
+
+TEST_CASE("a pipeline is one trip; after the first error nothing is carried out") {
+  const server db("HOCKET_POSTGRES");
+  if (!db) return;
+  on_loop([&]() -> task<> {
+    auto own = (co_await pg::connect(db.text())).value();
+    std::vector<pg::statement> all;
+    for (int i = 0; i < 500; ++i) all.push_back(add_one(i));
+    const auto got = co_await own.pipeline(all);
+    REQUIRE(got.has_value());
+    REQUIRE(got->size() == 500);
+    CHECK(first_of((*got)[0]) == "1");
+    CHECK(first_of((*got)[499]) == "500");
+    CHECK(pg::is_idle(own));
+    std::vector<pg::statement> broken(3);
+    broken[0].text = "create table made(a int)";
+    broken[1].text = "select 1 / 0";
+    broken[2].text = "select 1";
+    const auto failed = co_await own.pipeline(broken);
+    CHECK(failed.error() == pg::sqlstate("22012"));
+    CHECK(pg::is_idle(own));
+    CHECK(co_await ask(own, "select count(*) from pg_tables where tablename = 'made'") == "0");
+    CHECK((co_await own.pipeline({}))->empty());
+  });
+}
+
+TEST_CASE("a query that a deadline ends is cancelled at the server, and its connection is not idle") {
+  const server db("HOCKET_POSTGRES");
+  if (!db) return;
+  on_loop([&]() -> task<> {
+    auto own = (co_await pg::connect(db.text())).value(), other = (co_await pg::connect(db.text())).value();
+    const auto late = co_await within(20ms, own.query("select pg_sleep(60)"));
+    CHECK(late.error() == std::errc::timed_out);
+    CHECK_FALSE(pg::is_idle(own));
+    const std::string count =
+        "select count(*) from pg_stat_activity where query like '%pg_sleep(60)%' and state = 'active' "
+        "and pid = " +
+        std::to_string(PQbackendPID(own.native()));
+    while (co_await ask(other, count) != "0") {
+    }
+  });
+}
+
+TEST_CASE("a killed query leaves nothing behind, and its pool makes another connection") {
+  const server db("HOCKET_POSTGRES");
+  if (!db) return;
+  pool<pg::connection> all({.limit = 1, .check = pg::is_idle});
+  loop lp;
+  const auto borrow = [&]() -> task<result<pool<pg::connection>::lease>> {
+    auto lent = co_await or_return(all.borrow());
+    if (!lent) lent.emplace(co_await or_return(pg::connect(db.text())));
+    co_return lent;
+  };
+  bool asked = false;
+  auto waits = spawn(lp, [&]() -> task<> {
+    auto lent = (co_await borrow()).value();
+    asked = true;
+    static_cast<void>(co_await lent->query("select pg_sleep(60)"));
+  });
+  auto kills = spawn(lp, [&]() -> task<> {
+    while (!asked) co_await yield();
+    co_await yield();
+    waits.kill();
+    auto lent = (co_await borrow()).value();
+    CHECK(co_await ask(*lent, "select 'next'") == "next");
+  });
+  lp.run();
+  CHECK(all.idle() == 1);
+}
+
+TEST_CASE("a connection that is half read is discarded by its pool's check") {
+  const server db("HOCKET_POSTGRES");
+  if (!db) return;
+  pool<pg::connection> all({.limit = 1, .check = pg::is_idle});
+  on_loop([&]() -> task<> {
+    {
+      auto lent = (co_await all.borrow()).value();
+      lent.emplace((co_await pg::connect(db.text())).value());
+      const auto late = co_await within(10ms, lent->query("select pg_sleep(60)"));
+      CHECK(late.error() == std::errc::timed_out);
+    }
+    CHECK(all.idle() == 1);
+    const auto next = (co_await all.borrow()).value();
+    CHECK_FALSE(next);
+  });
+}
+
+TEST_CASE("a server that is away, refuses, or goes away in a transaction is an error") {
+  const server db("HOCKET_POSTGRES");
+  if (!db) return;
+  on_loop([&]() -> task<> {
+    std::string why;
+    const auto away = co_await pg::connect("host=127.0.0.1 port=1 user=nobody", &why);
+    CHECK(away.error() == std::errc::connection_refused);
+    CHECK(why.find("refused") != std::string::npos);
+    const auto refused = co_await pg::connect(std::string(db.text()) + " dbname=no_such_database", &why);
+    CHECK(refused.error() == std::errc::connection_refused);
+    CHECK(why.find("no_such_database") != std::string::npos);
+    auto own = (co_await pg::connect(db.text())).value(), other = (co_await pg::connect(db.text())).value();
+    CHECK((co_await own.query("begin")).has_value());
+    const std::string who = std::to_string(PQbackendPID(own.native()));
+    CHECK(co_await ask(other, "select pg_terminate_backend(" + who + ")") == "t");
+    const auto gone = co_await own.query("select pg_sleep(60)");
+    CHECK_FALSE(gone.has_value());
+    CHECK_FALSE(pg::is_idle(own));
+    const auto again = co_await own.query("select 1");
+    CHECK(again.error() == std::errc::connection_reset);
+  });
+}
+
+TEST_CASE("many tasks on several workers share a pool") {
+  const server db("HOCKET_POSTGRES");
+  if (!db) return;
+  pool<pg::connection> all({.limit = 8, .check = pg::is_idle});
+  std::atomic<int> right{0};
+  runtime rt({.workers = 4});
+  std::vector<join_handle<>> tasks;
+  for (int i = 0; i < 200; ++i)
+    tasks.push_back(spawn(rt, [&, i]() -> task<> {
+      auto lent = (co_await all.borrow()).value();
+      if (!lent) lent.emplace((co_await pg::connect(db.text())).value());
+      right += co_await ask(*lent, "select $1", std::to_string(i)) == std::to_string(i);
+    }));
+  for (auto& one : tasks) sync_wait(one);
+  CHECK(right == 200);
+  CHECK(all.idle() <= 8);
+}
