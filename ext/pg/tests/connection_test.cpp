@@ -75,7 +75,7 @@ TEST_CASE("what the server refuses has its SQLSTATE, and the connection goes on"
     CHECK(wrong.error() == pg::sqlstate("42P01"));
     CHECK(wrong.error().message() == "SQLSTATE 42P01");
     CHECK(own.message().find("no_such_table") != std::string_view::npos);
-    const auto syntax = co_await own.query("selekt");
+    const auto syntax = co_await own.query("select from from");
     CHECK(syntax.error() == pg::sqlstate("42601"));
     CHECK(co_await ask(own, "select 1") == "1");
   });

@@ -3,31 +3,24 @@
 //   auto user = co_await or_return(within(200ms, db.user(id)));     // db.user() returns task<result<record>>
 //
 // It gives a result, like every within(): a task<result<T>> and a task<T> both give result<T>. The task itself decides
-// what a wait that timed out means: usually it returns the error, as or_return() does. A deadline ends waits only: a task
-// that computes goes on. Of several deadlines the earliest holds. A duration counts from the co_await.
+// what a wait that timed out means: usually it returns the error, as or_return() does. A deadline ends waits only: a
+// task that computes goes on. Of several deadlines the earliest holds. A duration counts from the co_await.
 //
 // Cost: a frame and a context.
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/base/result.hpp>
 #include <hocket/core/detail/context_block.hpp>
-#include <hocket/core/detail/timer.hpp>
-#include <hocket/core/executor.hpp>
 #include <hocket/coro/task.hpp>
-#include <algorithm>
-#include <chrono>
 #include <type_traits>
 
 namespace hocket::inline HOCKET_ABI {
 
 namespace detail {
 
-// By the clock of the loop or worker that runs here.
-inline time_point limit_from_now(duration time) noexcept {
-  const executor* const here = current_executor();
-  const timer_service* const timers = here ? const_cast<executor*>(here)->timers() : nullptr;
-  return deadline_after(timers ? timers->now() : steady_clock().now(), time);
-}
+// A context for the running task, with that deadline; `within` counts from now, unless it is duration::max(). Throws
+// bad_alloc.
+context_ptr limited_context(time_point until, duration within);
 
 template <class T>
 struct limited_result {
@@ -40,10 +33,7 @@ struct limited_result<result<T>> {
 
 template <class T>
 task<typename limited_result<T>::type> await_limited(time_point until, duration within, task<T> what) {
-  context& outer = current_context();
-  const time_point limit = within == duration::max() ? until : limit_from_now(within);
-  const inheritance given{outer.stop(), std::min(outer.deadline(), limit), outer.bindings()};
-  context_entry entry(context::child_with(outer, given));
+  context_entry entry(limited_context(until, within));
   co_await entry;
   if constexpr (std::is_void_v<T>) {
     co_await std::move(what);
@@ -61,7 +51,8 @@ template <class Rep, class Period, class T>
 }
 template <class Duration, class T>
 [[nodiscard]] auto within(std::chrono::time_point<std::chrono::steady_clock, Duration> until, task<T>&& what) {
-  return detail::await_limited(deadline_after(time_point{}, until.time_since_epoch()), duration::max(), std::move(what));
+  return detail::await_limited(deadline_after(time_point{}, until.time_since_epoch()), duration::max(),
+                               std::move(what));
 }
 
 }  // namespace hocket::inline HOCKET_ABI

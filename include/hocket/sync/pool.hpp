@@ -28,11 +28,11 @@
 #include <hocket/sync/detail/idle_list.hpp>
 #include <hocket/sync/detail/permit_line.hpp>
 #include <cstddef>
-#include <memory>
 #include <utility>
 
 namespace hocket::inline HOCKET_ABI {
 
+// What may be said of a pool.
 template <class T>
 struct pool_options {
   std::size_t limit = 16;              // objects at most, lent and idle; at least 1
@@ -44,7 +44,7 @@ struct pool_options {
 template <class T, class Strength>
 class basic_pool final : private detail::permit_line<Strength> {
   using base = detail::permit_line<Strength>;
-  using idle_object = detail::idle_object<T>;
+  using owner = detail::idle_owner<T>;
   class borrowing;
 
  public:
@@ -85,13 +85,13 @@ class basic_pool final : private detail::permit_line<Strength> {
   }
 
   // For who has a permit: an idle object, or null.
-  std::unique_ptr<idle_object> take_idle() noexcept {
+  owner take_idle() noexcept {
     trim();
-    std::unique_ptr<idle_object> found = idle_.pop();
+    owner found = idle_.pop();
     while (found && options_.check && !options_.check(found->object)) found = idle_.pop();
     return found;
   }
-  void take_back(std::unique_ptr<idle_object> object) noexcept {
+  void take_back(owner object) noexcept {
     if (object) idle_.push(std::move(object), options_.idle == duration::max() ? time_point::max() : now());
     trim();
     this->give(1);
@@ -120,11 +120,12 @@ class [[nodiscard]] basic_pool<T, Strength>::lease {
   }
 
   // Whether it has an object.
-  explicit operator bool() const noexcept { return object_ != nullptr; }
+  explicit operator bool() const noexcept { return static_cast<bool>(object_); }
   T& operator*() const noexcept { return *get(); }
   T* operator->() const noexcept { return get(); }
   T* get() const noexcept {
-    detail::expects(object_ != nullptr, "a lease without an object was used", "emplace() one where the lease is false");
+    detail::expects(static_cast<bool>(object_), "a lease without an object was used",
+                    "emplace() one where the lease is false");
     return &object_->object;
   }
 
@@ -133,8 +134,8 @@ class [[nodiscard]] basic_pool<T, Strength>::lease {
   template <class... Args>
   T& emplace(Args&&... args) {
     detail::expects(from_ != nullptr, "emplace() at a lease that has ended", "borrow() another one");
-    object_.reset();
-    object_ = std::make_unique<idle_object>(std::forward<Args>(args)...);
+    object_ = owner();
+    object_ = owner(new detail::idle_object<T>(std::forward<Args>(args)...));
     return object_->object;
   }
 
@@ -144,7 +145,7 @@ class [[nodiscard]] basic_pool<T, Strength>::lease {
   }
   // Ends the lease, and destroys the object.
   void discard() noexcept {
-    object_.reset();
+    object_ = owner();
     give_back();
   }
 
@@ -153,7 +154,7 @@ class [[nodiscard]] basic_pool<T, Strength>::lease {
   explicit lease(basic_pool& from) noexcept : from_(&from), object_(from.take_idle()) {}
 
   basic_pool* from_ = nullptr;
-  std::unique_ptr<idle_object> object_;
+  owner object_;
 };
 
 template <class T, class Strength>

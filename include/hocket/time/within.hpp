@@ -91,7 +91,8 @@ void within(Time, A&&) {
   static_assert(
       detail::can_be_timed<A>,
       "hocket: within() takes an operation (m.lock(), a select), a join_handle, or (with coro/limited_task.hpp) an "
-      "rvalue task. What is foreign has no wait that could be ended: spawn what awaits it, and say within(limit, handle)");
+      "rvalue task. What is foreign has no wait that could be ended: spawn what awaits it, and say within(limit, "
+      "handle)");
 }
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -1,10 +1,10 @@
 // within() of a task.
 #include <hocket/coro/limited_task.hpp>
 
+#include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/or_return.hpp>
 #include <hocket/coro/scope.hpp>
 #include <hocket/coro/spawn.hpp>
-#include <hocket/core/sync_wait.hpp>
 #include <hocket/runtime/loop.hpp>
 #include <hocket/time/sleep.hpp>
 #include <hocket/time/within.hpp>
@@ -91,7 +91,9 @@ TEST_CASE("exceptions are handed on, and or_return takes what within gives") {
       caught = true;
     }
     CHECK(caught);
-    auto chain = []() -> task<result<int>> { co_return 1 + co_await or_return(within(10ms, sleeps_then_gives(1h, 1))); };
+    auto chain = []() -> task<result<int>> {
+      co_return 1 + co_await or_return(within(10ms, sleeps_then_gives(1h, 1)));
+    };
     CHECK((co_await chain()).error() == std::errc::timed_out);
   });
 }

@@ -4,7 +4,6 @@
 #include <hocket/base/detail/time_point.hpp>
 #include <hocket/core/detail/strength.hpp>
 #include <cstddef>
-#include <memory>
 #include <utility>
 
 namespace hocket::inline HOCKET_ABI::detail {
@@ -17,10 +16,32 @@ struct idle_object final : list_node {
   time_point since{};
 };
 
+// Owns an object, or none.
+template <class T>
+class idle_owner {
+ public:
+  idle_owner() noexcept = default;
+  explicit idle_owner(idle_object<T>* own) noexcept : own_(own) {}
+  idle_owner(idle_owner&& other) noexcept : own_(other.release()) {}
+  idle_owner& operator=(idle_owner&& other) noexcept {
+    idle_owner old(std::move(other));
+    std::swap(own_, old.own_);
+    return *this;
+  }
+  ~idle_owner() { delete own_; }
+
+  explicit operator bool() const noexcept { return own_ != nullptr; }
+  idle_object<T>* operator->() const noexcept { return own_; }
+  idle_object<T>* release() noexcept { return std::exchange(own_, nullptr); }
+
+ private:
+  idle_object<T>* own_ = nullptr;
+};
+
 template <class T, class Strength>
 class idle_list {
  public:
-  using owner = std::unique_ptr<idle_object<T>>;
+  using owner = idle_owner<T>;
 
   idle_list() noexcept = default;
   idle_list(const idle_list&) = delete;
