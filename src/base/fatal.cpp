@@ -2,6 +2,8 @@
 
 #include <hocket/base/detail/atomic.hpp>
 
+#include "base/platform/raw_calls.hpp"
+
 #include <cstdio>
 #include <cstdlib>
 #include <unistd.h>
@@ -24,7 +26,7 @@ void write_line(const fatal_error& error) noexcept {
   if (n < 0) return;
   auto length = static_cast<std::size_t>(n) < sizeof line ? static_cast<std::size_t>(n) : sizeof line - 1;
   // Nothing can be done if standard error is closed: the process aborts next.
-  [[maybe_unused]] auto ignored = ::write(STDERR_FILENO, line, length);
+  [[maybe_unused]] auto ignored = detail::raw_calls::write(STDERR_FILENO, line, length);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <hocket/base/detail/asleep.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/io/detail/descriptor_table.hpp>
+#include <base/platform/raw_calls.hpp>
 #include <io/epoll_driver.hpp>
 #include <io/number_watch.hpp>
 #include <io/platform/system_calls.hpp>
@@ -156,21 +157,21 @@ bool epoll_driver::take_wake() noexcept { return std::exchange(woken_, false); }
 
 void epoll_driver::read_bell() noexcept {
   std::uint64_t told = 0;
-  if (::read(bell_, &told, sizeof told) == sizeof told && told % one_ring != 0) woken_ = true;
+  if (raw_calls::read(bell_, &told, sizeof told) == sizeof told && told % one_ring != 0) woken_ = true;
 }
 
 // What is collected stays, and more need not fit.
 void epoll_driver::await_wake() noexcept {
   for (read_bell(); !take_wake(); read_bell()) {
     pollfd one{bell_, POLLIN, 0};
-    asleep([&] { ::poll(&one, 1, -1); });
+    asleep([&] { raw_calls::poll(&one, 1, -1); });
   }
 }
 
 // As soon as the write has its effect this may be destroyed: the system call keeps the file, and nothing else is used.
 static void add_to(int bell, std::uint64_t what) noexcept {
   const int kept = errno;
-  const auto written = ::write(bell, &what, sizeof what);
+  const auto written = raw_calls::write(bell, &what, sizeof what);
   expects(written == sizeof what, "an eventfd of hocket cannot be written",
           "do not close descriptors that are not yours");
   errno = kept;

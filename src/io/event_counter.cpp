@@ -1,4 +1,5 @@
 #include <hocket/io/event_counter.hpp>
+#include <base/platform/raw_calls.hpp>
 
 #include <cerrno>
 #include <sys/eventfd.h>
@@ -16,7 +17,7 @@ int add_to_counter(open_descriptor& of, std::uint32_t generation, std::uint64_t 
   int error = EBADF;
   if (const used_number number(of, generation); number.is_open()) {
     ssize_t put = 0;
-    do put = ::write(*number, &count, sizeof count);
+    do put = raw_calls::write(*number, &count, sizeof count);
     while (put < 0 && errno == EINTR);
     error = put < 0 ? errno : 0;
   }

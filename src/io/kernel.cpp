@@ -6,6 +6,7 @@
 #include <hocket/io/detail/open_descriptor.hpp>
 #include <hocket/io/detail/passing.hpp>
 #include <hocket/io/detail/whole_read.hpp>
+#include <base/platform/raw_calls.hpp>
 #include <io/epoll_driver.hpp>
 #include <io/kernel.hpp>
 #include <io/platform/system_calls.hpp>
@@ -57,7 +58,7 @@ constexpr std::size_t most_for_shared = 4096;
 
 bool would_block(const open_descriptor& at, short events) noexcept {
   pollfd one{at.number(), events, 0};
-  return at.kind() == descriptor_kind::shared && ::poll(&one, 1, 0) <= 0;
+  return at.kind() == descriptor_kind::shared && raw_calls::poll(&one, 1, 0) <= 0;
 }
 
 long read_number(const open_descriptor& at, char* to, std::size_t size) noexcept {
@@ -199,8 +200,7 @@ call_end accept(const open_descriptor& at, transfer& what) noexcept {
 
 // Asked again, the system tells how far it is. (SO_ERROR is 0 while it is under way, too.)
 call_end connect(const open_descriptor& at, transfer& what) noexcept {
-  const long got = system_calls::told(
-      ::connect(at.number(), static_cast<const sockaddr*>(what.data), static_cast<socklen_t>(what.size)));
+  const long got = system_calls::told(raw_calls::connect(at.number(), what.data, what.size));
   if (got == -EINPROGRESS || got == -EALREADY || got == -EINTR) {
     what.done = 1;
     return call_end::blocks;

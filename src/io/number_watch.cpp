@@ -3,6 +3,7 @@
 #include <hocket/core/frame_memory.hpp>
 #include <hocket/io/detail/transfer_operation.hpp>
 #include <hocket/io/poll_numbers.hpp>
+#include <base/platform/raw_calls.hpp>
 #include <io/epoll_driver.hpp>
 #include <io/number_watch.hpp>
 #include <io/platform/system_calls.hpp>
@@ -64,8 +65,8 @@ short events_of(const polled_number& one) noexcept {
 
 // True: something is ready, or it fails.
 bool look(poll_operation& at) noexcept {
-  int found = 0;
-  do found = ::poll(at.numbers, at.count, 0);
+  long found = 0;
+  do found = raw_calls::poll(at.numbers, at.count, 0);
   while (found < 0 && errno == EINTR);
   if (found < 0) at.error = static_cast<std::size_t>(errno);
   else at.ready = static_cast<std::size_t>(found);
@@ -191,7 +192,11 @@ void number_watch::tell(int number, short events) noexcept {
 }
 
 void number_watch::stop(int number) noexcept {
-  while (std::optional<grant> won = take_any(number)) won->post();
+  while (std::optional<grant> won = take_any(number, ECANCELED)) won->post();
+}
+
+void number_watch::wake(int number) noexcept {
+  while (std::optional<grant> won = take_any(number, 0)) won->post();
 }
 
 // A wait of that number that has something to tell; if there is none, the number is armed for the others.
@@ -207,11 +212,13 @@ std::optional<grant> number_watch::take_ready(int number, short events) noexcept
   return take_out(*other);
 }
 
-std::optional<grant> number_watch::take_any(int number) noexcept {
+// With an error, or with what a look finds.
+std::optional<grant> number_watch::take_any(int number, int error) noexcept {
   locked guard(mutex_);
   if (!has(number) || !at(number).first) return std::nullopt;
   polled_number& one = *at(number).first;
-  one.of->error = ECANCELED;
+  if (error == 0) look(*one.of);
+  else one.of->error = static_cast<std::size_t>(error);
   return take_out(one);
 }
 
@@ -261,17 +268,28 @@ void number_watch::unlink_all(poll_operation& of) noexcept {
   --waiting_;
 }
 
+namespace {
+
+template <class F>
+void for_each_watch(int number, F f) noexcept {
+  if (number < 0) return;
+  locked guard(every_watch().mutex);
+  for (number_watch& one : every_watch().all) {
+    if (one.is_of_this_process()) f(one);
+  }
+}
+
+}  // namespace
+
 }  // namespace hocket::inline HOCKET_ABI::detail
 
 namespace hocket::inline HOCKET_ABI {
 
 void stop_polling(int number) noexcept {
-  if (number < 0) return;
-  detail::watches& every = detail::every_watch();
-  primitive::locked guard(every.mutex);
-  for (detail::number_watch& one : every.all) {
-    if (one.is_of_this_process()) one.stop(number);
-  }
+  detail::for_each_watch(number, [=](detail::number_watch& one) { one.stop(number); });
+}
+void detail::wake_polling(int number) noexcept {
+  for_each_watch(number, [=](number_watch& one) { one.wake(number); });
 }
 
 }  // namespace hocket::inline HOCKET_ABI

@@ -50,6 +50,7 @@ class number_watch final : public primitive::wait_source, public list_node {
   // The driver's epoll has told that there are events here. Its owner, or an assistant.
   void poll() noexcept;
   void stop(int number) noexcept;  // or all_waits
+  void wake(int number) noexcept;
   // It was made in this process: what is listed in a copy of it belongs to the parent.
   bool is_of_this_process() const noexcept;
   // For dumps. A guess while threads run.
@@ -67,7 +68,7 @@ class number_watch final : public primitive::wait_source, public list_node {
 
   void tell(int number, short events) noexcept;
   std::optional<primitive::grant> take_ready(int number, short events) noexcept;
-  std::optional<primitive::grant> take_any(int number) noexcept;
+  std::optional<primitive::grant> take_any(int number, int error) noexcept;
   primitive::grant take_out(polled_number& one) noexcept;
   int arm(int number) noexcept;
   bool make_room(const poll_operation& one) noexcept;

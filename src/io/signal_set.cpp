@@ -2,6 +2,7 @@
 #include <hocket/io/signal_set.hpp>
 
 #include <hocket/runtime/detail/signal_count.hpp>
+#include <base/platform/raw_calls.hpp>
 
 #include <bit>
 #include <cerrno>
@@ -40,7 +41,7 @@ std::uint64_t bit_of(int signal) noexcept { return std::uint64_t{1} << (signal -
 
 void ring(const signal_ear& one) noexcept {
   constexpr std::uint64_t once = 1;
-  static_cast<void>(!::write(one.bell, &once, sizeof once));
+  static_cast<void>(!raw_calls::write(one.bell, &once, sizeof once));
 }
 
 // In the handler.
@@ -87,7 +88,7 @@ void stop_hearing(signal_ear& one) noexcept {
     if (heard & 1) leave_signal(signal);
   }
   std::uint64_t rung = 0;
-  while (::read(one.bell, &rung, sizeof rung) == sizeof rung) {
+  while (raw_calls::read(one.bell, &rung, sizeof rung) == sizeof rung) {
   }
   // ORDER: relaxed, pairs with nothing: as above.
   one.come.store(0, std::memory_order_relaxed);

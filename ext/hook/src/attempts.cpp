@@ -5,6 +5,7 @@
 #include "next.hpp"
 #include "socket_limits.hpp"
 
+#include <algorithm>
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -25,6 +26,17 @@ time_point limit_of(int number, int option) noexcept {
   return time == duration::zero() ? time_point::max() : deadline_after(now(), time);
 }
 
+wait_result patience::wait_once() noexcept {
+  constexpr int enough = 4;
+  if (in_vain_ < enough) {
+    ++in_vain_;
+    return wait_for(number_, events_of(way_), limit_);
+  }
+  if (now() >= limit_) return wait_result::late;
+  const auto pause = std::chrono::milliseconds(1 << std::min(in_vain_++ - enough, 6));
+  return wait_until(std::min(limit_, deadline_after(now(), pause)));
+}
+
 bool patience::wait() noexcept {
   if (!began_) {
     began_ = true;
@@ -34,7 +46,7 @@ bool patience::wait() noexcept {
     }
     limit_ = limit_of(number_, limit_option_of(way_));
   }
-  const wait_result how = wait_for(number_, events_of(way_), limit_);
+  const wait_result how = wait_once();
   if (how == wait_result::late) errno = EAGAIN;
   return how == wait_result::ready;
 }

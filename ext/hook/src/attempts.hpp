@@ -19,17 +19,25 @@ constexpr short events_of(direction way) noexcept { return way == direction::in 
 constexpr int limit_option_of(direction way) noexcept { return way == direction::in ? SO_RCVTIMEO : SO_SNDTIMEO; }
 
 // The waits of one call, which all end at the same time.
+//
+// A number may be ready for ever while the call would block: an error queue that nobody reads, the receiver of a
+// datagram that has no room. So after a few waits in vain the call is tried again by a timer.
 class patience {
  public:
   patience(int number, direction way) noexcept : number_(number), way_(way) {}
 
   // After an attempt that would block. True: try again. False: the call ends with errno.
   bool wait() noexcept;
+  // A part was moved: the waits before were not in vain.
+  void note_part() noexcept { in_vain_ = 0; }
 
  private:
   const int number_;
   const direction way_;
+  wait_result wait_once() noexcept;
+
   bool began_ = false;
+  int in_vain_ = 0;
   time_point limit_ = time_point::max();
 };
 
@@ -50,7 +58,10 @@ ssize_t until_all_is_moved(int number, direction way, size_t size, Attempt attem
   size_t moved = 0;
   for (;;) {
     const ssize_t got = attempt(moved);
-    if (got > 0) moved += static_cast<size_t>(got);
+    if (got > 0) {
+      moved += static_cast<size_t>(got);
+      waits.note_part();
+    }
     if (got == 0 || (got > 0 && moved >= size)) return static_cast<ssize_t>(moved);
     if (got < 0 && (!would_block() || !waits.wait())) return moved != 0 ? static_cast<ssize_t>(moved) : -1;
     // A part of it: the next attempt tells whether it would block.

@@ -89,7 +89,7 @@ constinit call_seam at_each_call = nullptr;
 bool may_begin() noexcept {
   count(counted::calls);
   if (at_each_call) at_each_call();
-  if (is_killed()) {
+  if (is_killed() && std::uncaught_exceptions() == 0) {  // what unwinds may say goodbye
     errno = ECANCELED;
     return false;
   }
@@ -142,16 +142,23 @@ bool run_on_pool(void (*run)(void* with), void* with) noexcept {
                run,
                with};
   using operation = primitive::operation<hocket::detail::blocking_operation>;
-  return await_in_c(operation(std::in_place, {}, blocking_pool::of_process(), &job), time_point::max()) ==
-         wait_result::ready;
+  for (;;) {
+    const wait_result how =
+        await_in_c(operation(std::in_place, {}, blocking_pool::of_process(), &job), time_point::max());
+    if (how == wait_result::ready) return true;
+    if (errno != EAGAIN) return false;
+    job.refusal = {};  // the pool's line is full
+    if (wait_until(deadline_after(now(), std::chrono::milliseconds(5))) == wait_result::ended) return false;
+  }
 }
 
 // --- scopes
 
-scope::scope(const options& how) : how_(how), fiber_(scope_access::fiber_here()) {
+scope::scope() : fiber_(scope_access::fiber_here()) {
   if (!fiber_) return;
   void*& innermost = fiber_record::of(*fiber_).hooks;
   outer_ = static_cast<scope*>(innermost);
+  trying_ = outer_ ? outer_->trying_ : 0;
   innermost = this;
   fiber_->header.reserved |= hocket::detail::hook_bit::hooked;
 }

@@ -46,6 +46,15 @@ T fail(int error) noexcept {
   return static_cast<T>(-1);
 }
 
+// What call() gives. If it is no error, errno stays as it was: libraries look at it after a call that gave 0.
+template <class Call>
+auto quietly(Call call) noexcept -> decltype(call()) {
+  const int kept = errno;
+  const auto got = call();
+  if (got >= 0) errno = kept;
+  return got;
+}
+
 // Whether the system said that the call would block.
 inline bool would_block() noexcept { return errno == EAGAIN || errno == EWOULDBLOCK; }
 

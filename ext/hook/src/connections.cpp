@@ -4,10 +4,10 @@
 // for one call. The socket is blocking again before the fiber waits.
 //
 // accept() has no such flag either, and a listener may be shared with other processes: it is never made non-blocking.
-// The fiber waits until the listener is ready, and calls. Hooked fibers of one process look and call one at a time, so
-// that none of them finds the connection taken by another.
-// Hazard: another process, or a thread that is not hooked, takes the connection between the look and the call. Then the
-// call blocks the worker until the next connection. Make a listener non-blocking if others accept from it, too.
+// The fiber waits until the listener is ready, and calls. Hooked fibers of one process look and call one at a time at
+// each listener, so that none of them finds the connection taken by another. Hazard: another process, or a thread that
+// is not hooked, takes the connection between the look and the call. Then the call blocks the worker until the next
+// connection. Make a listener non-blocking if others accept from it, too.
 #include "attempts.hpp"
 #include "next.hpp"
 #include "times.hpp"
@@ -15,6 +15,7 @@
 #include <hocket/base/detail/mutex.hpp>
 
 #include <algorithm>
+#include <array>
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -39,10 +40,13 @@ int connect_at_once(int fd, const sockaddr* to, socklen_t size, long flags) noex
 
 // Where a wait ends by SO_SNDTIMEO, connect(2) says EINPROGRESS.
 int await_connection(int fd, time_point limit) noexcept {
-  switch (wait_for(fd, POLLOUT, limit)) {
-    case wait_result::late: return fail<int>(EINPROGRESS);
-    case wait_result::ended: return -1;
-    case wait_result::ready: break;
+  for (pollfd one{fd, POLLOUT, 0};
+       raw::poll(&one, 1, 0) == 0;) {  // an event may be of a file that had the number before
+    switch (wait_for(fd, POLLOUT, limit)) {
+      case wait_result::late: return fail<int>(EINPROGRESS);
+      case wait_result::ended: return -1;
+      case wait_result::ready: break;
+    }
   }
   const int error = error_at(fd);
   return error == 0 ? 0 : fail<int>(error);
@@ -71,21 +75,32 @@ int connect_hooked(int fd, const sockaddr* to, socklen_t size) noexcept {
   return errno == EINPROGRESS || errno == EALREADY ? await_connection(fd, limit) : -1;
 }
 
-primitive::thread_mutex& one_acceptor() noexcept {
-  static constinit primitive::thread_mutex one;
-  return one;
+// Of the listeners whose numbers have the same low bits. Never waited for: who finds it taken tries again.
+primitive::thread_mutex& acceptor_of(int fd) noexcept {
+  static constinit std::array<primitive::thread_mutex, 64> all{};
+  return all[static_cast<std::size_t>(fd) % all.size()];
 }
 
 int accept_if_ready(int fd, sockaddr* from, socklen_t* room, int flags) noexcept {
-  primitive::locked guard(one_acceptor());
-  pollfd one{fd, POLLIN, 0};
-  if (raw::poll(&one, 1, 0) == 0) return fail<int>(EAGAIN);
-  return raw::accept4(fd, from, room, flags);
+  primitive::thread_mutex& one = acceptor_of(fd);
+  if (!one.try_lock()) return fail<int>(EAGAIN);
+  pollfd look{fd, POLLIN, 0};
+  const int got = raw::poll(&look, 1, 0) == 0 ? fail<int>(EAGAIN) : raw::accept4(fd, from, room, flags);
+  const int error = errno;
+  one.unlock();
+  errno = error;
+  return got;
+}
+
+bool is_listener(int fd) noexcept {
+  int listens = 0;
+  socklen_t size = sizeof listens;
+  return ::syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 && listens != 0;
 }
 
 int accept_hooked(int fd, sockaddr* from, socklen_t* room, int flags) noexcept {
   if (!may_begin()) return -1;
-  if (!blocks(fd)) return raw::accept4(fd, from, room, flags);
+  if (!blocks(fd) || !is_listener(fd)) return raw::accept4(fd, from, room, flags);
   return static_cast<int>(
       until_done(fd, direction::in, [&]() -> ssize_t { return accept_if_ready(fd, from, room, flags); }));
 }
@@ -100,17 +115,17 @@ extern "C" {
 int connect(int fd, const sockaddr* to, socklen_t size) {
   if (!hook::is_hooked()) [[likely]]
     return hook::next.connect(fd, to, size);
-  return hook::connect_hooked(fd, to, size);
+  return hook::quietly([&] { return hook::connect_hooked(fd, to, size); });
 }
 int accept(int fd, sockaddr* from, socklen_t* room) {
   if (!hook::is_hooked()) [[likely]]
     return hook::next.accept(fd, from, room);
-  return hook::accept_hooked(fd, from, room, 0);
+  return hook::quietly([&] { return hook::accept_hooked(fd, from, room, 0); });
 }
 int accept4(int fd, sockaddr* from, socklen_t* room, int flags) {
   if (!hook::is_hooked()) [[likely]]
     return hook::next.accept4(fd, from, room, flags);
-  return hook::accept_hooked(fd, from, room, flags);
+  return hook::quietly([&] { return hook::accept_hooked(fd, from, room, flags); });
 }
 
 }  // extern "C"

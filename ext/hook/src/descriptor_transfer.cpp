@@ -10,6 +10,8 @@
 #include "next.hpp"
 #include "parts.hpp"
 
+#include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -23,7 +25,8 @@ bool is_ready(int number, direction way) noexcept {
   return raw::poll(&one, 1, 0) != 0;
 }
 
-// Something that cannot be tried: a call when it is ready, or after that on the pool.
+// Something that cannot be tried: a call on the pool, when it is ready. It may wait there, for more room or because
+// another reader came first.
 template <class Call>
 ssize_t call_when_ready(int number, direction way, Call call) noexcept {
   if (is_file(number)) return on_pool(call);
@@ -32,14 +35,14 @@ ssize_t call_when_ready(int number, direction way, Call call) noexcept {
     errno = EAGAIN;
     return -1;
   });
-  return done < 0 ? done : call();
+  return done < 0 ? done : on_pool(call);
 }
 
-// `try_now`: with RWF_NOWAIT. `call`: without.
-template <class Try, class Call>
-ssize_t read_somehow(int number, Try try_now, Call call) noexcept {
-  if (!may_begin()) return -1;
+// `try_now`: with RWF_NOWAIT. `call`: without. `read_rest`: after a file has given what is in the cache.
+template <class Size, class Try, class Call, class Rest>
+ssize_t read_somehow(int number, Size size, Try try_now, Call call, Rest read_rest) noexcept {
   const ssize_t first = try_now();
+  if (first > 0 && static_cast<size_t>(first) < size() && is_file(number)) return read_rest(first);
   if (first >= 0) return first;
   if (errno == EOPNOTSUPP || errno == ENOSYS) return call_when_ready(number, direction::in, call);
   if (!would_block()) return first;
@@ -64,13 +67,38 @@ ssize_t write_somehow(int number, Size size, Try try_from, Call call_from) noexc
   return more >= 0 ? static_cast<ssize_t>(before) + more : first;
 }
 
-ssize_t read_hooked(int fd, const iovec* parts, int count, off_t at, int flags) noexcept {
+ssize_t read_parts(int fd, const iovec* parts, int count, off_t at, int flags, size_t from) noexcept {
+  const off_t place = at == at_its_place ? at : at + static_cast<off_t>(from);
+  return with_parts_from(parts, count, from, [&](const iovec* rest, int left) {
+    return place == at_its_place && flags == 0 ? raw::readv(fd, rest, left)
+                                               : raw::preadv2(fd, rest, left, place, flags);
+  });
+}
+
+ssize_t read_begun(int fd, const iovec* parts, int count, off_t at, int flags) noexcept {
+  const auto rest_of = [&](ssize_t first) {
+    const ssize_t more = on_pool([&] { return read_parts(fd, parts, count, at, flags, static_cast<size_t>(first)); });
+    return more > 0 ? first + more : first;
+  };
   return read_somehow(
-      fd, [&] { return raw::preadv2(fd, parts, count, at, flags | RWF_NOWAIT); },
-      [&] {
-        return at == at_its_place && flags == 0 ? raw::readv(fd, parts, count)
-                                                : raw::preadv2(fd, parts, count, at, flags);
-      });
+      fd, [&] { return size_of(parts, count); }, [&] { return raw::preadv2(fd, parts, count, at, flags | RWF_NOWAIT); },
+      [&] { return read_parts(fd, parts, count, at, flags, 0); }, rest_of);
+}
+
+ssize_t read_hooked(int fd, const iovec* parts, int count, off_t at, int flags) noexcept {
+  return may_begin() ? read_begun(fd, parts, count, at, flags) : -1;
+}
+
+// What is a socket needs one call; what is none says so.
+ssize_t read_socket_or_other(int fd, void* data, size_t size) noexcept {
+  if (!may_begin()) return -1;
+  const auto receive = [&] { return raw::recv(fd, data, size, MSG_DONTWAIT); };
+  const iovec whole{data, size};
+  if (size == 0) return read_begun(fd, &whole, 1, at_its_place, 0);  // recv() would take a message
+  const ssize_t first = receive();
+  if (first >= 0) return first;
+  if (errno == ENOTSOCK) return read_begun(fd, &whole, 1, at_its_place, 0);
+  return would_block() ? until_done(fd, direction::in, receive) : first;
 }
 
 ssize_t write_parts(int fd, const iovec* parts, int count, off_t at, int flags, size_t from) noexcept {
@@ -104,8 +132,7 @@ extern "C" {
 ssize_t read(int fd, void* data, size_t size) {
   if (!hook::is_hooked()) [[likely]]
     return hook::next.read(fd, data, size);
-  const iovec whole{data, size};
-  return hook::read_hooked(fd, &whole, 1, -1, 0);
+  return hook::quietly([&] { return hook::read_socket_or_other(fd, data, size); });
 }
 ssize_t __read_chk(int fd, void* data, size_t size, size_t room) {
   hook::expect_room(size, room);
@@ -114,13 +141,13 @@ ssize_t __read_chk(int fd, void* data, size_t size, size_t room) {
 ssize_t readv(int fd, const iovec* parts, int count) {
   if (!hook::is_hooked()) [[likely]]
     return hook::next.readv(fd, parts, count);
-  return hook::read_hooked(fd, parts, count, -1, 0);
+  return hook::quietly([&] { return hook::read_hooked(fd, parts, count, -1, 0); });
 }
 ssize_t pread64(int fd, void* data, size_t size, off64_t at) {
   if (!hook::is_hooked()) [[likely]]
     return hook::next.pread(fd, data, size, at);
   const iovec whole{data, size};
-  return hook::is_position(at) ? hook::read_hooked(fd, &whole, 1, at, 0) : -1;
+  return hook::is_position(at) ? hook::quietly([&] { return hook::read_hooked(fd, &whole, 1, at, 0); }) : -1;
 }
 ssize_t pread(int fd, void* data, size_t size, off_t at) { return pread64(fd, data, size, at); }
 ssize_t __pread_chk(int fd, void* data, size_t size, off_t at, size_t room) {
@@ -134,13 +161,13 @@ ssize_t __pread64_chk(int fd, void* data, size_t size, off64_t at, size_t room) 
 ssize_t preadv64(int fd, const iovec* parts, int count, off64_t at) {
   if (!hook::is_hooked()) [[likely]]
     return hook::next.preadv(fd, parts, count, at);
-  return hook::is_position(at) ? hook::read_hooked(fd, parts, count, at, 0) : -1;
+  return hook::is_position(at) ? hook::quietly([&] { return hook::read_hooked(fd, parts, count, at, 0); }) : -1;
 }
 ssize_t preadv(int fd, const iovec* parts, int count, off_t at) { return preadv64(fd, parts, count, at); }
 ssize_t preadv64v2(int fd, const iovec* parts, int count, off64_t at, int flags) {
   if (!hook::is_hooked() || (flags & RWF_NOWAIT) != 0) [[likely]]
     return hook::next.preadv2(fd, parts, count, at, flags);
-  return hook::read_hooked(fd, parts, count, at, flags);
+  return hook::quietly([&] { return hook::read_hooked(fd, parts, count, at, flags); });
 }
 ssize_t preadv2(int fd, const iovec* parts, int count, off_t at, int flags) {
   return preadv64v2(fd, parts, count, at, flags);
@@ -150,33 +177,37 @@ ssize_t write(int fd, const void* data, size_t size) {
   if (!hook::is_hooked()) [[likely]]
     return hook::next.write(fd, data, size);
   const iovec whole{const_cast<void*>(data), size};
-  return hook::write_hooked(fd, &whole, 1, -1, 0);
+  return hook::quietly([&] { return hook::write_hooked(fd, &whole, 1, -1, 0); });
 }
 ssize_t writev(int fd, const iovec* parts, int count) {
   if (!hook::is_hooked()) [[likely]]
     return hook::next.writev(fd, parts, count);
-  return hook::write_hooked(fd, parts, count, -1, 0);
+  return hook::quietly([&] { return hook::write_hooked(fd, parts, count, -1, 0); });
 }
 ssize_t pwrite64(int fd, const void* data, size_t size, off64_t at) {
   if (!hook::is_hooked()) [[likely]]
     return hook::next.pwrite(fd, data, size, at);
   const iovec whole{const_cast<void*>(data), size};
-  return hook::is_position(at) ? hook::write_hooked(fd, &whole, 1, at, 0) : -1;
+  return hook::is_position(at) ? hook::quietly([&] { return hook::write_hooked(fd, &whole, 1, at, 0); }) : -1;
 }
 ssize_t pwrite(int fd, const void* data, size_t size, off_t at) { return pwrite64(fd, data, size, at); }
 ssize_t pwritev64(int fd, const iovec* parts, int count, off64_t at) {
   if (!hook::is_hooked()) [[likely]]
     return hook::next.pwritev(fd, parts, count, at);
-  return hook::is_position(at) ? hook::write_hooked(fd, parts, count, at, 0) : -1;
+  return hook::is_position(at) ? hook::quietly([&] { return hook::write_hooked(fd, parts, count, at, 0); }) : -1;
 }
 ssize_t pwritev(int fd, const iovec* parts, int count, off_t at) { return pwritev64(fd, parts, count, at); }
 ssize_t pwritev64v2(int fd, const iovec* parts, int count, off64_t at, int flags) {
   if (!hook::is_hooked() || (flags & RWF_NOWAIT) != 0) [[likely]]
     return hook::next.pwritev2(fd, parts, count, at, flags);
-  return hook::write_hooked(fd, parts, count, at, flags);
+  return hook::quietly([&] { return hook::write_hooked(fd, parts, count, at, flags); });
 }
 ssize_t pwritev2(int fd, const iovec* parts, int count, off_t at, int flags) {
   return pwritev64v2(fd, parts, count, at, flags);
 }
+
+// libc's own call the system by themselves.
+int eventfd_read(int fd, eventfd_t* value) { return read(fd, value, sizeof *value) == sizeof *value ? 0 : -1; }
+int eventfd_write(int fd, eventfd_t value) { return write(fd, &value, sizeof value) == sizeof value ? 0 : -1; }
 
 }  // extern "C"

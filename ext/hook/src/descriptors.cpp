@@ -10,6 +10,7 @@
 #include <hocket/base/detail/atomic.hpp>
 
 #include <climits>
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -17,6 +18,9 @@ namespace hocket::inline HOCKET_ABI::hook {
 namespace {
 
 constinit primitive::atomic<bool> some_socket_has_a_limit{false};
+
+// Else a call that is to replace another number by it fails, and that one stays open.
+bool is_open(int number) noexcept { return raw::fcntl(number, F_GETFD, nullptr) >= 0; }
 
 bool is_limit(int level, int name) noexcept {
   return level == SOL_SOCKET &&
@@ -42,11 +46,12 @@ extern "C" {
 
 int close(int fd) {
   hook::forget(fd);
-  return hook::next.close(fd);
+  const int done = hook::next.close(fd);
+  hook::retry(fd);
+  return done;
 }
 int close_range(unsigned first, unsigned last, int flags) noexcept {
-  constexpr unsigned only_marks = 1u << 2;  // CLOSE_RANGE_CLOEXEC
-  if ((static_cast<unsigned>(flags) & only_marks) == 0) hook::forget(first, last);
+  if (flags == 0) hook::forget(first, last);  // else they are marked, or those of a copy are closed, or flags are wrong
   return hook::next.close_range(first, last, flags);
 }
 void closefrom(int first) noexcept {
@@ -54,11 +59,11 @@ void closefrom(int first) noexcept {
   close_range(from, UINT_MAX, 0);
 }
 int dup2(int from, int to) noexcept {
-  if (from != to) hook::forget(to);
+  if (from != to && hook::is_open(from)) hook::forget(to);
   return hook::next.dup2(from, to);
 }
 int dup3(int from, int to, int flags) noexcept {
-  if (from != to) hook::forget(to);
+  if (from != to && (flags & ~O_CLOEXEC) == 0 && hook::is_open(from)) hook::forget(to);
   return hook::next.dup3(from, to, flags);
 }
 int setsockopt(int fd, int level, int name, const void* value, socklen_t size) noexcept {

@@ -27,18 +27,18 @@ extern "C" {
 int epoll_wait(int epoll, epoll_event* events, int count, int milliseconds) {
   if (!hook::is_hooked()) [[likely]]
     return hook::next.epoll_wait(epoll, events, count, milliseconds);
-  return hook::epoll_until(epoll, events, count, hook::after_milliseconds(milliseconds));
+  return hook::quietly([&] { return hook::epoll_until(epoll, events, count, hook::after_milliseconds(milliseconds)); });
 }
 int epoll_pwait(int epoll, epoll_event* events, int count, int milliseconds, const sigset_t* mask) {
   if (!hook::is_hooked()) [[likely]]
     return hook::next.epoll_pwait(epoll, events, count, milliseconds, mask);
-  return hook::epoll_until(epoll, events, count, hook::after_milliseconds(milliseconds));
+  return hook::quietly([&] { return hook::epoll_until(epoll, events, count, hook::after_milliseconds(milliseconds)); });
 }
 int epoll_pwait2(int epoll, epoll_event* events, int count, const timespec* limit, const sigset_t* mask) {
   if (!hook::is_hooked()) [[likely]]
     return hook::next.epoll_pwait2(epoll, events, count, limit, mask);
   if (limit && !hook::is_valid(*limit)) return hook::fail<int>(EINVAL);
-  return hook::epoll_until(epoll, events, count, hook::after(limit));
+  return hook::quietly([&] { return hook::epoll_until(epoll, events, count, hook::after(limit)); });
 }
 
 }  // extern "C"

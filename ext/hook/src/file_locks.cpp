@@ -15,24 +15,26 @@
 namespace hocket::inline HOCKET_ABI::hook {
 namespace {
 
-bool is_locked_by_another() noexcept { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EACCES; }
+// EACCES is the answer of fcntl(2) and lockf(3) alone.
+bool is_locked_by_another(int also) noexcept { return errno == EAGAIN || errno == EWOULDBLOCK || errno == also; }
 
 template <class Attempt>
-int until_locked(Attempt attempt) noexcept {
+int until_locked(int also, Attempt attempt) noexcept {
   if (!may_begin()) return -1;
   duration pause = std::chrono::milliseconds(1);
   for (;;) {
     const int got = attempt();
-    if (got == 0 || !is_locked_by_another()) return got;
+    if (got == 0 || !is_locked_by_another(also)) return got;
     if (wait_until(after(pause)) == wait_result::ended) return -1;
     pause = std::min<duration>(pause * 2, std::chrono::milliseconds(50));
   }
 }
 
-int fcntl_somehow(int fd, int command, void* argument) noexcept {
+// Not noexcept: on a plain thread, pthread_cancel() may unwind here.
+int fcntl_somehow(int fd, int command, void* argument) {
   if ((command == F_SETLKW || command == F_OFD_SETLKW) && is_hooked()) {
     const int once = command == F_SETLKW ? F_SETLK : F_OFD_SETLK;
-    return until_locked([&] { return raw::fcntl(fd, once, argument); });
+    return until_locked(EACCES, [&] { return raw::fcntl(fd, once, argument); });
   }
   return find_next(next.fcntl, "fcntl64")(fd, command, argument);
 }
@@ -47,13 +49,13 @@ extern "C" {
 int flock(int fd, int operation) noexcept {
   if (!hook::is_hooked() || (operation & (LOCK_NB | LOCK_UN)) != 0) [[likely]]
     return hook::next.flock(fd, operation);
-  return hook::until_locked([=] { return hook::raw::flock(fd, operation | LOCK_NB); });
+  return hook::until_locked(EAGAIN, [=] { return hook::raw::flock(fd, operation | LOCK_NB); });
 }
 int lockf64(int fd, int command, off64_t size) {
   const auto real = hook::find_next(hook::next.lockf, "lockf64");
   if (!hook::is_hooked() || command != F_LOCK) [[likely]]
     return real(fd, command, size);
-  return hook::until_locked([=] { return real(fd, F_TLOCK, size); });
+  return hook::until_locked(EACCES, [=] { return real(fd, F_TLOCK, size); });
 }
 int lockf(int fd, int command, off_t size) { return lockf64(fd, command, size); }
 

@@ -89,13 +89,13 @@ extern "C" {
 ssize_t sendfile64(int to, int from, off64_t* at, size_t size) noexcept {
   if (!hook::is_hooked()) [[likely]]
     return hook::next.sendfile(to, from, at, size);
-  return hook::sendfile_hooked(to, from, at, size);
+  return hook::quietly([&] { return hook::sendfile_hooked(to, from, at, size); });
 }
 ssize_t sendfile(int to, int from, off_t* at, size_t size) noexcept { return sendfile64(to, from, at, size); }
 ssize_t splice(int from, off64_t* from_at, int to, off64_t* to_at, size_t size, unsigned flags) {
   if (!hook::is_hooked()) [[likely]]
     return hook::next.splice(from, from_at, to, to_at, size, flags);
-  return hook::splice_hooked(from, from_at, to, to_at, size, flags);
+  return hook::quietly([&] { return hook::splice_hooked(from, from_at, to, to_at, size, flags); });
 }
 
 }  // extern "C"

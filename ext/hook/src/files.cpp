@@ -19,14 +19,15 @@ bool is_file(int number) noexcept {
 
 namespace {
 
+// Not noexcept: on a plain thread, the call may be one where pthread_cancel() unwinds.
 template <class Call>
-auto on_pool_if_hooked(Call call) noexcept -> decltype(call()) {
+auto on_pool_if_hooked(Call call) -> decltype(call()) {
   if (!is_hooked()) [[likely]]
     return call();
   return may_begin() ? on_pool(call) : decltype(call())(-1);
 }
 
-int open_file(int folder, const char* path, int flags, mode_t mode) noexcept {
+int open_file(int folder, const char* path, int flags, mode_t mode) {
   return on_pool_if_hooked([&] { return next.openat(folder, path, flags, mode); });
 }
 

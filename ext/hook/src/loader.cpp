@@ -24,6 +24,21 @@ class no_wait {
   scope& in_;
 };
 
+using open_function = void* (*)(const char*, int) noexcept;
+using close_function = int (*)(void*) noexcept;
+
+open_function next_open() noexcept { return reinterpret_cast<open_function>(find_next(next.dlopen, "dlopen")); }
+close_function next_close() noexcept { return reinterpret_cast<close_function>(find_next(next.dlclose, "dlclose")); }
+
+[[gnu::noinline]] void* open_without_waits(const char* name, int mode) noexcept {
+  const no_wait here;
+  return next_open()(name, mode);
+}
+[[gnu::noinline]] int close_without_waits(void* library) noexcept {
+  const no_wait here;
+  return next_close()(library);
+}
+
 }  // namespace
 }  // namespace hocket::inline HOCKET_ABI::hook
 
@@ -32,18 +47,12 @@ namespace hook = hocket::hook;
 extern "C" {
 
 void* dlopen(const char* name, int mode) noexcept {
-  const auto real = hook::find_next(hook::next.dlopen, "dlopen");
-  if (!hook::is_hooked()) [[likely]]
-    return real(name, mode);
-  const hook::no_wait here;
-  return real(name, mode);
+  const hook::open_function how = hook::is_hooked() ? &hook::open_without_waits : hook::next_open();
+  return how(name, mode);
 }
 int dlclose(void* library) noexcept {
-  const auto real = hook::find_next(hook::next.dlclose, "dlclose");
-  if (!hook::is_hooked()) [[likely]]
-    return real(library);
-  const hook::no_wait here;
-  return real(library);
+  const hook::close_function how = hook::is_hooked() ? &hook::close_without_waits : hook::next_close();
+  return how(library);
 }
 
 }  // extern "C"

@@ -12,10 +12,15 @@
 namespace hocket::inline HOCKET_ABI::hook {
 namespace {
 
-bool is_numeric(const char* host) noexcept {
+bool is_address(const char* text) noexcept {
   std::array<unsigned char, sizeof(in6_addr)> room;
-  return !host || ::inet_pton(AF_INET, host, room.data()) == 1 || ::inet_pton(AF_INET6, host, room.data()) == 1 ||
-         std::strchr(host, '%') != nullptr;  // an address with its interface
+  return ::inet_pton(AF_INET, text, room.data()) == 1 || ::inet_pton(AF_INET6, text, room.data()) == 1;
+}
+bool is_number(const char* text) noexcept { return text[std::strspn(text, "0123456789")] == 0; }
+
+// Nothing is to be looked up.
+bool is_numeric(const char* host, const char* service) noexcept {
+  return (!host || is_address(host)) && (!service || is_number(service));
 }
 
 // What the lookup gives; EAI_SYSTEM if it did not run.
@@ -31,7 +36,7 @@ int looked_up(Call call) noexcept {
 
 int getaddrinfo_hooked(const char* host, const char* service, const addrinfo* hints, addrinfo** found) noexcept {
   if (!may_begin()) return EAI_SYSTEM;
-  if (is_numeric(host)) return next.getaddrinfo(host, service, hints, found);
+  if (is_numeric(host, service)) return next.getaddrinfo(host, service, hints, found);
   return looked_up([&] { return next.getaddrinfo(host, service, hints, found); });
 }
 

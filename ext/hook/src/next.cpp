@@ -1,5 +1,7 @@
 #include "next.hpp"
 
+#include <hocket/base/fatal.hpp>
+
 #include <cerrno>
 #include <cstdarg>
 #include <dlfcn.h>
@@ -141,6 +143,8 @@ void find(F& function, const char* name) noexcept {
 
 // Before the constructors of the program's own objects; those of its libraries have run by then.
 [[gnu::constructor(101)]] void find_all() noexcept {
+  if (!find_function("sigaction"))
+    hocket::detail::fatal("hocket::hook in a program without a loader", "link it dynamically with the C library");
   find(next.read, "read");
   find(next.write, "write");
   find(next.readv, "readv");

@@ -1,8 +1,8 @@
 // The functions behind ours: libc's, or what another library puts in front of libc's.
 //
-// A constructor asks the loader for them. Before that, and in a program without a loader (linked statically), they are
-// the system calls themselves. So a library may call ours before main(), and jemalloc may call read() while the loader
-// allocates.
+// A constructor asks the loader for them. Before that they are the system calls themselves. So a library may call ours
+// before main(), and jemalloc may call read() while the loader allocates. A program without a loader (linked
+// statically) is refused.
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 

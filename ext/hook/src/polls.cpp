@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <new>
+#include <sys/resource.h>
 
 namespace hocket::inline HOCKET_ABI::hook {
 
@@ -57,6 +58,7 @@ int poll_until(pollfd* all, nfds_t count, time_point limit) noexcept {
   if (!may_begin()) return -1;
   const int ready = raw::poll(all, count, 0);
   if (ready != 0 || limit <= now()) return ready;
+  if (only_tries()) return fail<int>(ECANCELED);  // in a signal handler nothing may be allocated
   poll_set set(count);
   if (!set) return fail<int>(ENOMEM);
   std::copy_n(all, count, set.data());
@@ -81,28 +83,35 @@ class select_set {
   bool is_whole() const noexcept { return static_cast<bool>(set_); }
   int wait(time_point limit) noexcept { return poll_until(set_.data(), count_, limit); }
 
-  // Gives how many bits are set. A number that is closed: EBADF, and the sets stay.
-  int give_back() noexcept {
+  // How many bits will be set. A number that is closed: EBADF, and the sets stay.
+  int bits() noexcept {
     const std::span<pollfd> all(set_.data(), count_);
     if (std::ranges::any_of(all, [](const pollfd& one) { return (one.revents & POLLNVAL) != 0; }))
       return fail<int>(EBADF);
-    int bits = 0;
-    for (const pollfd& one : all) {
-      bits += keep(in_, one, POLLIN, POLLIN | POLLHUP | POLLERR) + keep(out_, one, POLLOUT, POLLOUT | POLLERR) +
-              keep(other_, one, POLLPRI, POLLPRI);
+    int count = 0;
+    for (const pollfd& one : all) count += has(one, POLLIN) + has(one, POLLOUT) + has(one, POLLPRI);
+    return count;
+  }
+  int give_back() noexcept {
+    for (const pollfd& one : std::span(set_.data(), count_)) {
+      keep(in_, one, POLLIN);
+      keep(out_, one, POLLOUT);
+      keep(other_, one, POLLPRI);
     }
-    return bits;
+    return bits();
   }
 
  private:
   static short has(const fd_set* set, int fd, short event) noexcept {
     return set && FD_ISSET(fd, set) ? event : short{0};
   }
-  static int keep(fd_set* set, const pollfd& one, short asked, short told) noexcept {
-    if (!set || (one.events & asked) == 0) return 0;
-    if ((one.revents & told) != 0) return 1;
-    FD_CLR(one.fd, set);
-    return 0;
+  // Whether one of the events was asked for, and is there. An error is both.
+  static int has(const pollfd& one, short asked) noexcept {
+    const short told = asked == POLLIN ? POLLIN | POLLHUP | POLLERR : asked == POLLOUT ? POLLOUT | POLLERR : POLLPRI;
+    return (one.events & asked) != 0 && (one.revents & told) != 0;
+  }
+  static void keep(fd_set* set, const pollfd& one, short asked) noexcept {
+    if (set && (one.events & asked) != 0 && !has(one, asked)) FD_CLR(one.fd, set);
   }
 
   fd_set* const in_;
@@ -112,12 +121,43 @@ class select_set {
   nfds_t count_ = 0;
 };
 
+// The system looks at no number above those that can be open.
+int clamped(int end) noexcept {
+  rlimit most{};
+  if (end <= FD_SETSIZE || ::getrlimit(RLIMIT_NOFILE, &most) != 0) return end;
+  return static_cast<int>(std::min<rlim_t>(most.rlim_cur, static_cast<rlim_t>(end)));
+}
+
+// What poll(2) tells and nobody has asked for is nothing: then the sets are looked at again, by a timer.
 int select_until(int end, fd_set* in, fd_set* out, fd_set* other, time_point limit) noexcept {
-  if (end < 0 || end > FD_SETSIZE) return fail<int>(EINVAL);
-  select_set sets(end, in, out, other);
+  if (end < 0) return fail<int>(EINVAL);
+  if (only_tries()) {
+    timeval none{};
+    const int ready = raw::select(end, in, out, other, &none);
+    return ready == 0 && limit > now() ? fail<int>(ECANCELED) : ready;
+  }
+  select_set sets(clamped(end), in, out, other);
   if (!sets.is_whole()) return fail<int>(ENOMEM);
-  const int ready = sets.wait(limit);
-  return ready < 0 ? ready : sets.give_back();
+  for (duration pause = std::chrono::milliseconds(1);;
+       pause = std::min<duration>(pause * 2, std::chrono::milliseconds(50))) {
+    const int ready = sets.wait(limit);
+    if (ready < 0) return ready;
+    const int bits = sets.bits();
+    if (ready == 0 || bits != 0) return bits < 0 ? bits : sets.give_back();
+    if (now() >= limit) return sets.give_back();
+    if (wait_until(std::min(limit, after(pause))) == wait_result::ended)
+      return errno == ETIMEDOUT ? sets.give_back() : -1;
+  }
+}
+
+// Linux says what is left.
+int select_for(int end, fd_set* in, fd_set* out, fd_set* other, timeval& time) noexcept {
+  if (time.tv_sec < 0 || time.tv_usec < 0) return fail<int>(EINVAL);
+  const time_point limit = after(duration_of(time));
+  const int ready = select_until(end, in, out, other, limit);
+  const timespec left = timespec_of(std::max<duration>(duration::zero(), limit - now()));
+  time = {left.tv_sec, left.tv_nsec / 1000};
+  return ready;
 }
 
 bool is_wrong(const timespec* limit) noexcept {
@@ -136,7 +176,7 @@ extern "C" {
 int poll(pollfd* all, nfds_t count, int milliseconds) {
   if (!hook::is_hooked()) [[likely]]
     return hook::next.poll(all, count, milliseconds);
-  return hook::poll_until(all, count, hook::after_milliseconds(milliseconds));
+  return hook::quietly([&] { return hook::poll_until(all, count, hook::after_milliseconds(milliseconds)); });
 }
 int __poll_chk(pollfd* all, nfds_t count, int milliseconds, size_t room) {
   hook::expect_room(count * sizeof *all, room);
@@ -145,7 +185,7 @@ int __poll_chk(pollfd* all, nfds_t count, int milliseconds, size_t room) {
 int ppoll(pollfd* all, nfds_t count, const timespec* limit, const sigset_t* mask) {
   if (!hook::is_hooked()) [[likely]]
     return hook::next.ppoll(all, count, limit, mask);
-  return hook::is_wrong(limit) ? -1 : hook::poll_until(all, count, hook::after(limit));
+  return hook::is_wrong(limit) ? -1 : hook::quietly([&] { return hook::poll_until(all, count, hook::after(limit)); });
 }
 int __ppoll_chk(pollfd* all, nfds_t count, const timespec* limit, const sigset_t* mask, size_t room) {
   hook::expect_room(count * sizeof *all, room);
@@ -154,14 +194,17 @@ int __ppoll_chk(pollfd* all, nfds_t count, const timespec* limit, const sigset_t
 int select(int end, fd_set* in, fd_set* out, fd_set* other, timeval* limit) {
   if (!hook::is_hooked()) [[likely]]
     return hook::next.select(end, in, out, other, limit);
-  if (limit && (limit->tv_sec < 0 || limit->tv_usec < 0)) return hook::fail<int>(EINVAL);
-  return hook::select_until(end, in, out, other,
-                            limit ? hook::after(hook::duration_of(*limit)) : hocket::time_point::max());
+  return hook::quietly([&] {
+    return limit ? hook::select_for(end, in, out, other, *limit)
+                 : hook::select_until(end, in, out, other, hocket::time_point::max());
+  });
 }
 int pselect(int end, fd_set* in, fd_set* out, fd_set* other, const timespec* limit, const sigset_t* mask) {
   if (!hook::is_hooked()) [[likely]]
     return hook::next.pselect(end, in, out, other, limit, mask);
-  return hook::is_wrong(limit) ? -1 : hook::select_until(end, in, out, other, hook::after(limit));
+  return hook::is_wrong(limit)
+             ? -1
+             : hook::quietly([&] { return hook::select_until(end, in, out, other, hook::after(limit)); });
 }
 
 }  // extern "C"

@@ -6,6 +6,8 @@
 // vfork() is fork() here. A child that shares the memory of its parent would find the parent's fiber hooked, and would
 // run the parent's coroutines where it waits. posix_spawn(), system() and popen() share memory as before: libc calls
 // nothing of ours in between.
+#include "watched_numbers.hpp"
+
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/detail/fiber_flag.hpp>
 
@@ -16,6 +18,7 @@ namespace hocket::inline HOCKET_ABI::hook {
 namespace {
 
 void unhook_in_child() noexcept {
+  forget_all_in_child();
   if (hocket::detail::control_block* const fiber = hocket::detail::running_fiber())
     fiber->header.reserved &= ~hocket::detail::hook_bit::hooked;
 }

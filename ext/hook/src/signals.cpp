@@ -1,8 +1,12 @@
 // sigaction, signal: each handler runs in a function of ours, which notes that.
 //
-// The note is a frame on the handler's stack, and the thread has its address. A handler may be left by siglongjmp().
-// Then the note stays, and is found to be over when the same fiber makes a call further up on its stack, or another
-// fiber makes one.
+// Notes are kept by the thread, not on the handler's stack: a handler may be left by siglongjmp(), and its stack used
+// again. Such a note is found to be over:
+//   - another fiber makes a call than the one that the handler has interrupted; or
+//   - the handler's signal is not blocked any more, as it is while a handler runs. With SA_NODEFER it is not: then a
+//   call
+//     further up on the stack tells.
+// Only a call that finds a note pays for these questions.
 //
 // Handlers that are installed otherwise (sigset(), by a system call) are not known. What they call may park.
 #include "signal_scope.hpp"
@@ -27,37 +31,63 @@ using handler_function = void (*)(int, siginfo_t*, void*);
 struct installed {
   primitive::atomic<handler_function> handler{nullptr};
   primitive::atomic<bool> wants_info{false};
+  primitive::atomic<bool> nodefer{false};
 };
 constinit std::array<installed, NSIG> all{};
 
-// Of the innermost handler that runs on this thread, or was left.
-struct handler_frame;
-thread_local constinit handler_frame* innermost = nullptr;
+struct note {
+  const void* fiber;
+  const void* frame;
+  int number;
+};
+
+// The handlers that run on this thread, or were left. One more than there is room for is not known.
+class notes {
+ public:
+  void push(const note& one) noexcept {
+    if (count_ < room) all_[count_] = one;
+    ++count_;
+  }
+  void drop() noexcept { --count_; }
+  bool empty() const noexcept { return count_ == 0; }
+  bool is_full() const noexcept { return count_ > room; }
+  const note& last() const noexcept { return all_[count_ - 1]; }
+  std::size_t count() const noexcept { return count_; }
+  void cut(std::size_t to) noexcept { count_ = to; }
+
+ private:
+  static constexpr std::size_t room = 16;
+  note all_[room];
+  std::size_t count_;
+};
+thread_local constinit notes here{};
 
 const void* fiber_here() noexcept {
   const fiber_thread* const thread = fiber_thread::current_if_any();
   return thread ? thread->running : nullptr;
 }
 
-// On the stack of a handler.
-struct handler_frame {
-  const void* fiber = fiber_here();
-  handler_frame* const outer = innermost;
+bool is_blocked(int number) noexcept {
+  sigset_t blocked;
+  return ::pthread_sigmask(SIG_BLOCK, nullptr, &blocked) == 0 && sigismember(&blocked, number) == 1;
+}
 
-  handler_frame() noexcept { innermost = this; }
-  ~handler_frame() { innermost = outer; }
-  handler_frame(const handler_frame&) = delete;
-  handler_frame& operator=(const handler_frame&) = delete;
-};
+bool is_over(const note& one, const void* frame) noexcept {
+  if (one.fiber != fiber_here()) return true;
+  // ORDER: relaxed, pairs with the store in install(): as in run_handler().
+  if (!all[static_cast<std::size_t>(one.number)].nodefer.load(std::memory_order_relaxed))
+    return !is_blocked(one.number);
+  return frame > one.frame;
+}
 
 void run_handler(int number, siginfo_t* info, void* context) {
   const int kept = errno;
-  {
-    const handler_frame here;
-    // ORDER: relaxed, pairs with the store in install(): sigaction(2) comes after that.
-    if (const handler_function handler = all[static_cast<std::size_t>(number)].handler.load(std::memory_order_relaxed))
-      handler(number, info, context);
-  }
+  const std::size_t before = here.count();
+  here.push({fiber_here(), __builtin_frame_address(0), number});
+  // ORDER: relaxed, pairs with the store in install(): sigaction(2) comes after that.
+  if (const handler_function handler = all[static_cast<std::size_t>(number)].handler.load(std::memory_order_relaxed))
+    handler(number, info, context);
+  here.cut(before);
   errno = kept;
 }
 
@@ -87,6 +117,7 @@ int install(int number, const struct sigaction* what, struct sigaction* old) noe
     // ORDER: relaxed, pairs with the load in run_handler().
     slot.handler.store(what->sa_sigaction, std::memory_order_relaxed);
     slot.wants_info.store((what->sa_flags & SA_SIGINFO) != 0, std::memory_order_relaxed);
+    slot.nodefer.store((what->sa_flags & SA_NODEFER) != 0, std::memory_order_relaxed);
     what = &ours;
   }
   const int done = real(number, what, old);
@@ -102,10 +133,10 @@ int install(int number, const struct sigaction* what, struct sigaction* old) noe
 }  // namespace
 
 bool in_signal_handler() noexcept {
-  const void* const here = __builtin_frame_address(0);
-  while (innermost) {
-    if (innermost->fiber == fiber_here() && here < static_cast<const void*>(innermost)) return true;
-    innermost = innermost->outer;  // it was left by siglongjmp()
+  if (here.is_full()) return true;
+  while (!here.empty()) {
+    if (!is_over(here.last(), __builtin_frame_address(0))) return true;
+    here.drop();
   }
   return false;
 }

@@ -9,12 +9,20 @@
 
 #include <algorithm>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace hocket::inline HOCKET_ABI::hook {
 namespace {
 
 // With MSG_PEEK nothing is taken, so the parts cannot be put together.
 bool wants_all(int flags) noexcept { return (flags & (MSG_WAITALL | MSG_PEEK)) == MSG_WAITALL; }
+// Messages are never put together.
+bool is_stream(int fd) noexcept {
+  int type = 0;
+  socklen_t size = sizeof type;
+  return ::syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
+}
 
 // Never waits: one attempt.
 bool never_waits(int flags) noexcept { return (flags & (MSG_DONTWAIT | MSG_ERRQUEUE)) != 0; }
@@ -25,14 +33,16 @@ ssize_t recv_hooked(int fd, void* data, size_t size, int flags, sockaddr* from, 
     return raw::recvfrom(fd, static_cast<char*>(data) + moved, size - moved, flags | MSG_DONTWAIT, from, room);
   };
   if (never_waits(flags)) return attempt(0);
-  if (wants_all(flags)) return until_all_is_moved(fd, direction::in, size, attempt);
+  if (wants_all(flags) && is_stream(fd)) return until_all_is_moved(fd, direction::in, size, attempt);
   return until_done(fd, direction::in, [&] { return attempt(0); });
 }
 
 ssize_t send_hooked(int fd, const void* data, size_t size, int flags, const sockaddr* to, socklen_t room) noexcept {
   if (!may_begin()) return -1;
   const auto attempt = [&](size_t moved) {
-    return raw::sendto(fd, static_cast<const char*>(data) + moved, size - moved, flags | MSG_DONTWAIT, to, room);
+    // After a part was sent, a peer that has gone is no signal: what was sent is told.
+    const int how = flags | MSG_DONTWAIT | (moved != 0 ? MSG_NOSIGNAL : 0);
+    return raw::sendto(fd, static_cast<const char*>(data) + moved, size - moved, how, to, room);
   };
   return never_waits(flags) ? attempt(0) : until_all_is_moved(fd, direction::out, size, attempt);
 }
@@ -49,17 +59,21 @@ ssize_t send_rest(int fd, const msghdr& what, int flags, size_t moved) noexcept 
   });
 }
 
+// The rest of a message of which a part was sent. Gives what is sent of it in all.
+ssize_t send_until_whole(int fd, const msghdr& what, int flags, size_t moved) noexcept {
+  const size_t size = size_of(what.msg_iov, static_cast<int>(what.msg_iovlen));
+  if (moved >= size) return static_cast<ssize_t>(moved);
+  const ssize_t rest = until_all_is_moved(fd, direction::out, size - moved, [&](size_t more) {
+    return send_rest(fd, what, flags | MSG_DONTWAIT | MSG_NOSIGNAL, moved + more);
+  });
+  return static_cast<ssize_t>(moved) + (rest > 0 ? rest : 0);
+}
+
 ssize_t sendmsg_hooked(int fd, const msghdr* what, int flags) noexcept {
   if (!may_begin()) return -1;
   if (never_waits(flags)) return raw::sendmsg(fd, what, flags);
-  const int now = flags | MSG_DONTWAIT;
-  const ssize_t first = until_done(fd, direction::out, [&] { return raw::sendmsg(fd, what, now); });
-  if (first <= 0) return first;
-  const size_t size = size_of(what->msg_iov, static_cast<int>(what->msg_iovlen)), moved = static_cast<size_t>(first);
-  if (moved >= size) return first;
-  const ssize_t rest = until_all_is_moved(fd, direction::out, size - moved,
-                                          [&](size_t more) { return send_rest(fd, *what, now, moved + more); });
-  return rest > 0 ? first + rest : first;
+  const ssize_t first = until_done(fd, direction::out, [&] { return raw::sendmsg(fd, what, flags | MSG_DONTWAIT); });
+  return first <= 0 ? first : send_until_whole(fd, *what, flags, static_cast<size_t>(first));
 }
 
 // The same for what is read. The sender's address and control data are those of the first part.
@@ -68,7 +82,8 @@ ssize_t recvmsg_hooked(int fd, msghdr* what, int flags) noexcept {
   if (never_waits(flags)) return raw::recvmsg(fd, what, flags);
   const int now = flags | MSG_DONTWAIT;
   const ssize_t first = until_done(fd, direction::in, [&] { return raw::recvmsg(fd, what, now); });
-  if (first <= 0 || !wants_all(flags) || (what->msg_flags & (MSG_EOR | MSG_TRUNC | MSG_CTRUNC)) != 0) return first;
+  if (first <= 0 || !wants_all(flags) || !is_stream(fd) || (what->msg_flags & (MSG_EOR | MSG_TRUNC | MSG_CTRUNC)) != 0)
+    return first;
   const size_t size = size_of(what->msg_iov, static_cast<int>(what->msg_iovlen)), moved = static_cast<size_t>(first);
   if (moved >= size) return first;
   const ssize_t rest = until_all_is_moved(fd, direction::in, size - moved, [&](size_t more) {
@@ -90,7 +105,10 @@ int until_all_are_moved(int fd, direction way, unsigned count, bool one_is_enoug
   unsigned moved = 0;
   while (moved != count) {
     const int got = attempt(moved);
-    if (got > 0) moved += static_cast<unsigned>(got);
+    if (got > 0) {
+      moved += static_cast<unsigned>(got);
+      waits.note_part();
+    }
     if (got == 0 || (got > 0 && one_is_enough)) break;
     if (got < 0 && (!would_block() || (moved != 0 && one_is_enough) || !waits.wait()))
       return moved != 0 ? static_cast<int>(moved) : -1;
@@ -101,8 +119,13 @@ int until_all_are_moved(int fd, direction way, unsigned count, bool one_is_enoug
 int sendmmsg_hooked(int fd, mmsghdr* all, unsigned count, int flags) noexcept {
   if (!may_begin()) return -1;
   if (never_waits(flags)) return raw::sendmmsg(fd, all, count, flags);
+  // The system stops behind a message of which it could send a part only.
   return until_all_are_moved(fd, direction::out, count, false, [&](unsigned moved) {
-    return raw::sendmmsg(fd, all + moved, count - moved, flags | MSG_DONTWAIT);
+    const int got = raw::sendmmsg(fd, all + moved, count - moved, flags | MSG_DONTWAIT);
+    if (got <= 0) return got;
+    mmsghdr& last = all[moved + static_cast<unsigned>(got) - 1];
+    last.msg_len = static_cast<unsigned>(send_until_whole(fd, last.msg_hdr, flags, last.msg_len));
+    return got;
   });
 }
 
@@ -131,7 +154,7 @@ extern "C" {
 ssize_t recv(int fd, void* data, size_t size, int flags) {
   if (!hook::is_hooked()) [[likely]]
     return hook::next.recv(fd, data, size, flags);
-  return hook::recv_hooked(fd, data, size, flags, nullptr, nullptr);
+  return hook::quietly([&] { return hook::recv_hooked(fd, data, size, flags, nullptr, nullptr); });
 }
 ssize_t __recv_chk(int fd, void* data, size_t size, size_t room, int flags) {
   hook::expect_room(size, room);
@@ -140,7 +163,7 @@ ssize_t __recv_chk(int fd, void* data, size_t size, size_t room, int flags) {
 ssize_t recvfrom(int fd, void* data, size_t size, int flags, sockaddr* from, socklen_t* room) {
   if (!hook::is_hooked()) [[likely]]
     return hook::next.recvfrom(fd, data, size, flags, from, room);
-  return hook::recv_hooked(fd, data, size, flags, from, room);
+  return hook::quietly([&] { return hook::recv_hooked(fd, data, size, flags, from, room); });
 }
 ssize_t __recvfrom_chk(int fd, void* data, size_t size, size_t space, int flags, sockaddr* from, socklen_t* room) {
   hook::expect_room(size, space);
@@ -149,32 +172,32 @@ ssize_t __recvfrom_chk(int fd, void* data, size_t size, size_t space, int flags,
 ssize_t recvmsg(int fd, msghdr* what, int flags) {
   if (!hook::is_hooked()) [[likely]]
     return hook::next.recvmsg(fd, what, flags);
-  return hook::recvmsg_hooked(fd, what, flags);
+  return hook::quietly([&] { return hook::recvmsg_hooked(fd, what, flags); });
 }
 int recvmmsg(int fd, mmsghdr* all, unsigned count, int flags, timespec* limit) {
   if (!hook::is_hooked()) [[likely]]
     return hook::next.recvmmsg(fd, all, count, flags, limit);
-  return hook::recvmmsg_hooked(fd, all, count, flags, limit);
+  return hook::quietly([&] { return hook::recvmmsg_hooked(fd, all, count, flags, limit); });
 }
 ssize_t send(int fd, const void* data, size_t size, int flags) {
   if (!hook::is_hooked()) [[likely]]
     return hook::next.send(fd, data, size, flags);
-  return hook::send_hooked(fd, data, size, flags, nullptr, 0);
+  return hook::quietly([&] { return hook::send_hooked(fd, data, size, flags, nullptr, 0); });
 }
 ssize_t sendto(int fd, const void* data, size_t size, int flags, const sockaddr* to, socklen_t room) {
   if (!hook::is_hooked()) [[likely]]
     return hook::next.sendto(fd, data, size, flags, to, room);
-  return hook::send_hooked(fd, data, size, flags, to, room);
+  return hook::quietly([&] { return hook::send_hooked(fd, data, size, flags, to, room); });
 }
 ssize_t sendmsg(int fd, const msghdr* what, int flags) {
   if (!hook::is_hooked()) [[likely]]
     return hook::next.sendmsg(fd, what, flags);
-  return hook::sendmsg_hooked(fd, what, flags);
+  return hook::quietly([&] { return hook::sendmsg_hooked(fd, what, flags); });
 }
 int sendmmsg(int fd, mmsghdr* all, unsigned count, int flags) {
   if (!hook::is_hooked()) [[likely]]
     return hook::next.sendmmsg(fd, all, count, flags);
-  return hook::sendmmsg_hooked(fd, all, count, flags);
+  return hook::quietly([&] { return hook::sendmmsg_hooked(fd, all, count, flags); });
 }
 
 }  // extern "C"

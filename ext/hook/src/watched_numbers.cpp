@@ -48,12 +48,34 @@ watched_numbers::~watched_numbers() {
   for (const pollfd& one : all_) take_away(one.fd);
 }
 
-void forget(int number) noexcept {
+namespace {
+
+// Whether somebody may wait, and may be woken here.
+bool is_waited_for(int number) noexcept {
   // ORDER: relaxed, as above.
-  if (number < 0 || waits_near(number).load(std::memory_order_relaxed) == 0 || in_signal_handler()) return;
+  return number >= 0 && waits_near(number).load(std::memory_order_relaxed) != 0 && !in_signal_handler();
+}
+
+}  // namespace
+
+void forget(int number) noexcept {
+  if (!is_waited_for(number)) return;
   const int kept = errno;
   stop_polling(number);
   errno = kept;
+}
+
+void retry(int number) noexcept {
+  if (!is_waited_for(number)) return;
+  const int kept = errno;
+  hocket::detail::wake_polling(number);
+  errno = kept;
+}
+
+void forget_all_in_child() noexcept {
+  // ORDER: relaxed, pairs with nothing: the child has one thread.
+  for (auto& one : waits) one.store(0, std::memory_order_relaxed);
+  highest.store(-1, std::memory_order_relaxed);
 }
 
 void forget(unsigned first, unsigned last) noexcept {

@@ -3,9 +3,12 @@
 // Counters without a lock, each for all numbers with the same low bits. A counter that is zero says that nobody waits.
 // One that is not zero may be another number's: then stop_polling() finds no wait, under its lock.
 //
-// Hazard: a fiber counts itself, and close() of another thread reads the counter before that. Then close() wakes
-// nobody, and the fiber registers a number that is closed or used again. The first fails with EBADF. The second is a
-// race of the program, which a thread in recv() loses as well.
+// Hazard: a fiber counts itself and registers after close() has looked, and before the number is closed. Then nobody
+// wakes it. So close() looks again when the number is closed: retry(). A fiber that is woken so tries its call again,
+// and finds EBADF, or the file that has the number now.
+//
+// In a child by fork() nobody waits: its copy of the counters is set to zero, so that close(), which is
+// async-signal-safe there, takes no lock that another thread had.
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 
@@ -42,5 +45,9 @@ class watched_numbers {
 void forget(int number) noexcept;
 // The same for all from the first to the last.
 void forget(unsigned first, unsigned last) noexcept;
+// A number was closed: who waits for it tries again.
+void retry(int number) noexcept;
+
+void forget_all_in_child() noexcept;
 
 }  // namespace hocket::inline HOCKET_ABI::hook

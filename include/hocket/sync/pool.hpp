@@ -41,6 +41,11 @@ struct pool_options {
   const clock_source* time = nullptr;  // by which; null: the machine's monotonic clock. Outlives the pool
 };
 
+namespace detail {
+// Whether the next wait of the code that runs here is ended before it begins.
+bool is_ended() noexcept;
+}  // namespace detail
+
 template <class T, class Strength>
 class basic_pool final : private detail::permit_line<Strength> {
   using base = detail::permit_line<Strength>;
@@ -115,7 +120,7 @@ class [[nodiscard]] basic_pool<T, Strength>::lease {
   }
   ~lease() {
     if (!from_) return;
-    if (detail::leaving_by_failure()) discard();
+    if (detail::leaving_by_failure() || detail::is_ended()) discard();
     else give_back();
   }
 

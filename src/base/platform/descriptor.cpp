@@ -1,5 +1,7 @@
 #include "base/platform/descriptor.hpp"
 
+#include "base/platform/raw_calls.hpp"
+
 #include <cerrno>
 #include <poll.h>
 #include <unistd.h>
@@ -8,13 +10,13 @@ namespace hocket::inline HOCKET_ABI::detail {
 
 bool write_all(int fd, const char* text, std::size_t size) noexcept {
   while (size != 0) {
-    const auto written = ::write(fd, text, size);
+    const auto written = raw_calls::write(fd, text, size);
     if (written >= 0) {
       text += written;
       size -= static_cast<std::size_t>(written);
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       pollfd room{fd, POLLOUT, 0};
-      if (::poll(&room, 1, -1) < 0 && errno != EINTR) return false;
+      if (raw_calls::poll(&room, 1, -1) < 0 && errno != EINTR) return false;
     } else if (errno != EINTR) {
       return false;
     }

@@ -2,6 +2,7 @@
 #include <hocket/base/detail/asleep.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/runtime/descriptor_parker.hpp>
+#include <base/platform/raw_calls.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -69,7 +70,7 @@ bool wait_readable(int fd, duration at_most) noexcept {
 // Whether there was a wake; it is taken.
 bool take_wake(int fd) noexcept {
   std::uint64_t wakes = 0;
-  if (::read(fd, &wakes, sizeof wakes) == sizeof wakes) return true;
+  if (raw_calls::read(fd, &wakes, sizeof wakes) == sizeof wakes) return true;
   expects(errno == EAGAIN || errno == EINTR, "the descriptor of a parker cannot be read",
           "leave it to the parker: it may be watched, but not closed or used");
   return false;
@@ -109,7 +110,7 @@ void descriptor_parker::wake() noexcept {
   const int kept = errno;
   const int fd = bell_;
   const std::uint64_t one = 1;
-  const auto written = ::write(fd, &one, sizeof one);  // never full: one wake for each sleep
+  const auto written = raw_calls::write(fd, &one, sizeof one);  // never full: one wake for each sleep
   expects(written == sizeof one, "the descriptor of a parker cannot be written",
           "leave it to the parker: it may be watched, but not closed or used");
   errno = kept;

@@ -46,4 +46,7 @@ struct readiness_operation : poll_operation {
   pollfd own;
 };
 
+// Any thread. The waits for that number end as if there were an event: who waits looks, or tries, again.
+void wake_polling(int number) noexcept;
+
 }  // namespace hocket::inline HOCKET_ABI::detail

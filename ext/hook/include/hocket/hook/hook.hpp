@@ -39,29 +39,20 @@ struct control_block;
 
 namespace hocket::inline HOCKET_ABI::hook {
 
-struct options {
-  // pthread mutexes belong to the fiber that locks them, and a fiber that waits for one parks. Else they belong to the
-  // thread: a fiber that waits in a call while it holds one may meet another fiber of its thread inside.
-  bool mutexes = false;
-};
-
-// Blocking calls of the fiber that runs here park it while this lives. Scopes nest; the innermost one's options count.
+// Blocking calls of the fiber that runs here park it while this lives. Scopes nest.
 // On a plain thread it does nothing. In a task and in a raw coroutine it is fatal: they cannot park.
 // The fiber stays on its thread meanwhile, also if it is migratable: C libraries keep the address of errno.
 class [[nodiscard]] scope {
  public:
-  explicit scope(const options& how = {});
+  scope();
   scope(const scope&) = delete;
   scope& operator=(const scope&) = delete;
   ~scope();
-
-  const options& how() const noexcept { return how_; }
 
  private:
   friend struct scope_access;
 
   hocket::detail::stay_here stay_;
-  const options how_;
   hocket::detail::control_block* const fiber_;  // null: none
   scope* outer_ = nullptr;
   std::uint32_t trying_ = 0;  // calls that must not wait: dlopen()
@@ -72,11 +63,10 @@ namespace detail {
 template <class F>
 struct hooked_call {
   F function;
-  options how;
 
   template <class Self, class... Args>
   static decltype(auto) run(Self&& self, Args&&... args) {
-    scope in(self.how);
+    const scope in;
     return std::invoke(std::forward<Self>(self).function, std::forward<Args>(args)...);
   }
   template <class... Args>
@@ -95,8 +85,8 @@ struct hooked_call {
 
 // A callable for spawn(): `f`, in a scope.
 template <class F>
-detail::hooked_call<std::decay_t<F>> hooked(F&& f, const options& how = {}) {
-  return {std::forward<F>(f), how};
+detail::hooked_call<std::decay_t<F>> hooked(F&& f) {
+  return {std::forward<F>(f)};
 }
 
 // Of the process, since its start. Exact when no hooked fiber runs.

@@ -1,0 +1,12 @@
+#include <hocket/core/detail/budget.hpp>
+#include <hocket/core/executor.hpp>
+#include <hocket/core/stop.hpp>
+#include <hocket/sync/pool.hpp>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+bool is_ended() noexcept {
+  return current_executor() && ended_already(stop_level::none, time_point::max()) != wait_end::none;
+}
+
+}  // namespace hocket::inline HOCKET_ABI::detail
