@@ -1,7 +1,7 @@
 #include <hocket/base/detail/asleep.hpp>
+#include <hocket/base/detail/platform/raw_calls.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/io/detail/descriptor_table.hpp>
-#include <base/platform/raw_calls.hpp>
 #include <io/epoll_driver.hpp>
 #include <io/number_watch.hpp>
 #include <io/platform/system_calls.hpp>

@@ -1,5 +1,5 @@
+#include <hocket/base/detail/platform/raw_calls.hpp>
 #include <hocket/io/event_counter.hpp>
-#include <base/platform/raw_calls.hpp>
 
 #include <cerrno>
 #include <sys/eventfd.h>

@@ -1,3 +1,4 @@
+#include <hocket/base/detail/platform/raw_calls.hpp>
 #include <hocket/io/buffer.hpp>
 #include <hocket/io/detail/accept.hpp>
 #include <hocket/io/detail/descriptor_table.hpp>
@@ -6,7 +7,6 @@
 #include <hocket/io/detail/open_descriptor.hpp>
 #include <hocket/io/detail/passing.hpp>
 #include <hocket/io/detail/whole_read.hpp>
-#include <base/platform/raw_calls.hpp>
 #include <io/epoll_driver.hpp>
 #include <io/kernel.hpp>
 #include <io/platform/system_calls.hpp>

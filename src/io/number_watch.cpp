@@ -1,9 +1,9 @@
 #include <hocket/base/detail/forks.hpp>
 #include <hocket/base/detail/never_destroyed.hpp>
+#include <hocket/base/detail/platform/raw_calls.hpp>
 #include <hocket/core/frame_memory.hpp>
 #include <hocket/io/detail/transfer_operation.hpp>
 #include <hocket/io/poll_numbers.hpp>
-#include <base/platform/raw_calls.hpp>
 #include <io/epoll_driver.hpp>
 #include <io/number_watch.hpp>
 #include <io/platform/system_calls.hpp>

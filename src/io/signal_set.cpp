@@ -1,8 +1,8 @@
 #include <hocket/base/detail/mutex.hpp>
 #include <hocket/io/signal_set.hpp>
 
+#include <hocket/base/detail/platform/raw_calls.hpp>
 #include <hocket/runtime/detail/signal_count.hpp>
-#include <base/platform/raw_calls.hpp>
 
 #include <bit>
 #include <cerrno>

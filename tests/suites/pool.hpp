@@ -64,7 +64,7 @@ TEST_CASE_TEMPLATE("who finds a pool empty waits, first come, first served", Kin
     if (!*lent) lent->emplace(n);
     order.push_back(n);
     CHECK((*lent)->number == 1);
-    co_await go.wait();
+    static_cast<void>(co_await go.wait());
   };
   for (int n : {1, 2, 3}) world.start(work, n);
   world.settle();
@@ -82,7 +82,7 @@ TEST_CASE_TEMPLATE("a borrower that is ended while it waits takes nothing", Kind
   auto holds = [&]() -> typename Kind::body {
     auto lent = co_await all.borrow();
     lent->emplace(1);
-    co_await go.wait();
+    static_cast<void>(co_await go.wait());
   };
   auto waits = [&]() -> typename Kind::body {
     auto lent = co_await all.borrow();
@@ -118,7 +118,7 @@ TEST_CASE_TEMPLATE("a lease that a failure ends destroys its object, and the nex
   auto fails = [&](bool waits) -> typename Kind::body {
     auto lent = co_await all.borrow();
     if (!*lent) lent->emplace(++made);
-    if (waits) co_await never.wait();
+    if (waits) static_cast<void>(co_await never.wait());
     throw std::runtime_error("no");
   };
   auto keeps = [&]() -> typename Kind::body {

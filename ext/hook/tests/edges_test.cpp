@@ -300,7 +300,8 @@ TEST_CASE("select tells what is left, waits on beside an error that nobody asked
     FD_SET(ends.in(), &in);
     timeval time{3600, 0};
     CHECK(::select(ends.in() + 1, &in, nullptr, nullptr, &time) == 1);
-    CHECK(time.tv_sec == 3599);
+    CHECK(time.tv_sec < 3600);
+    CHECK(time.tv_sec > 3000);
     closed.close_out();
     fd_set other;
     FD_ZERO(&other);
@@ -340,16 +341,23 @@ TEST_CASE("accept at what is no listener fails as it does on a thread") {
   ::close(closed);
 }
 
-TEST_CASE("many threads close numbers that fibers wait for: each wait ends") {
-  runtime rt({.workers = 2});
+TEST_CASE("a number that another thread closes while a fiber begins to wait: the wait ends") {
+  runtime rt({.workers = 1});
+  const auto reads = hook::hooked([](int from) {
+    char byte = 0;
+    return ::read(from, &byte, 1);
+  });
+  two_ends first(pipe_ends);
+  const auto waits_before = hook::collect_statistics().waits;
+  auto waits = spawn(rt, reads, first.in());  // so that the worker has its own descriptors before numbers are closed
+  while (hook::collect_statistics().waits == waits_before) std::this_thread::yield();
+  write_text(first.out(), "x");
+  CHECK(sync_wait(waits) == 1);
   for (int round = 0; round < 300; ++round) {
     two_ends ends(pipe_ends);
     const int own = ::dup(ends.in());
-    auto waits = spawn(rt, hook::hooked([&] {
-                         char byte = 0;
-                         return ::read(own, &byte, 1);
-                       }));
+    auto late = spawn(rt, reads, own);
     ::close(own);
-    CHECK(sync_wait(waits) == -1);
+    CHECK(sync_wait(late) == -1);
   }
 }

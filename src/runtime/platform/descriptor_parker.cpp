@@ -1,8 +1,8 @@
 #include <hocket/base/clock.hpp>
 #include <hocket/base/detail/asleep.hpp>
+#include <hocket/base/detail/platform/raw_calls.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/runtime/descriptor_parker.hpp>
-#include <base/platform/raw_calls.hpp>
 
 #include <algorithm>
 #include <cerrno>

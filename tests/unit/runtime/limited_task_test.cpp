@@ -2,6 +2,7 @@
 #include <hocket/coro/limited_task.hpp>
 
 #include <hocket/core/sync_wait.hpp>
+#include <hocket/core/yield.hpp>
 #include <hocket/coro/or_return.hpp>
 #include <hocket/coro/scope.hpp>
 #include <hocket/coro/spawn.hpp>

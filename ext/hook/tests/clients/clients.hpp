@@ -94,10 +94,12 @@ void end_everywhere(Session session, int calls_at_least) {
   CHECK(end_at_each_call(session, [](const join_handle<>& fiber) { fiber.cancel(); }) >= calls_at_least);
   CHECK(end_at_each_call(session, [](const join_handle<>& fiber) { fiber.kill(); }) >= calls_at_least);
   bool whole = false;
-  for (duration time = 100us; !whole; time += time / 2) {
+  duration time = 100us;
+  while (!whole) {
     const std::size_t open_before = open_descriptors();
     in_fiber([&] { whole = session(); }, {.within = time});
     CHECK(open_descriptors() == open_before);
+    time += time / 2;
   }
 }
 

@@ -46,7 +46,10 @@ TEST_CASE("SQLite on the pool: fibers and tasks write to one file, and the loop 
     spawn(lp, [&]() -> task<> { right += (co_await blocking(adds)).value() == "1 "; });
   }
   spawn(lp, [&] {
-    for (; right != 40; ++turns) await(yield());
+    while (right != 40) {
+      await(yield());
+      ++turns;
+    }
   });
   lp.run();
   CHECK(right == 40);

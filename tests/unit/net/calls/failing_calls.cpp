@@ -116,6 +116,8 @@ long __wrap_syscall(long number, ...) {
   va_end(rest);
   const called one = number == SYS_recvfrom      ? called::recv
                      : number == SYS_sendto      ? called::send
+                     : number == SYS_connect     ? called::connect
+                     : number == SYS_ppoll       ? called::poll
                      : number == SYS_epoll_pwait ? called::epoll_wait
                      : number == 441             ? called::epoll_wait
                                                  : called::count;

@@ -21,7 +21,13 @@
 //   descriptor closed     EBADF, by the hooked close(), dup2(), close_range()
 // What was moved is returned: a write() of which a part was written tells how much.
 //
+// As with every operation of hocket, one call in 256 lets others run though it need not wait; it may fail with
+// ECANCELED or ETIMEDOUT then. So hold no mutex of the thread in a hooked call, nor anything else that others on the
+// thread need.
+//
 // While the fiber unwinds, in a signal handler, and in dlopen(), a call is tried once and never waits: ECANCELED.
+//
+// vfork() is fork(), in the whole process. A child by fork() is not hooked: its calls block it.
 //
 // Not for tasks: they have no stack to park. See docs/blocking-clients.md for the three ways to call a blocking client,
 // and for what is not covered.
