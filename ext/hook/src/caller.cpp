@@ -10,6 +10,7 @@
 #include <hocket/time/sleep.hpp>
 
 #include "counting.hpp"
+#include "mutexes.hpp"
 #include "scope_access.hpp"
 #include "signal_scope.hpp"
 #include "watched_numbers.hpp"
@@ -154,11 +155,13 @@ bool run_on_pool(void (*run)(void* with), void* with) noexcept {
 
 // --- scopes
 
-scope::scope() : fiber_(scope_access::fiber_here()) {
+scope::scope(const options& with) : fiber_(scope_access::fiber_here()) {
   if (!fiber_) return;
   void*& innermost = fiber_record::of(*fiber_).hooks;
   outer_ = static_cast<scope*>(innermost);
   trying_ = outer_ ? outer_->trying_ : 0;
+  mutexes_ = with.mutexes || (outer_ && outer_->mutexes_);
+  if (with.mutexes) hook_mutexes();
   innermost = this;
   fiber_->header.reserved |= hocket::detail::hook_bit::hooked;
 }

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstdarg>
+#include <cstring>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/syscall.h>
@@ -132,7 +133,13 @@ int flock(int fd, int operation) { return call<int>(SYS_flock, fd, operation); }
 
 constinit next_functions next{};
 
-void* find_function(const char* name) noexcept { return ::dlsym(RTLD_NEXT, name); }
+// The wrapper of a sanitizer that is linked statically is no later definition, but ours has replaced it.
+void* find_function(const char* name) noexcept {
+  char wrapper[64] = "__interceptor_";
+  std::strncat(wrapper, name, sizeof wrapper - std::strlen(wrapper) - 1);
+  if (void* const found = ::dlsym(RTLD_DEFAULT, wrapper)) return found;
+  return ::dlsym(RTLD_NEXT, name);
+}
 
 namespace {
 
@@ -168,6 +175,10 @@ void find(F& function, const char* name) noexcept {
   find(next.copy_file_range, "copy_file_range");
   find(next.connect, "connect");
   find(next.accept, "accept");
+  find(next.pthread_mutex_lock, "pthread_mutex_lock");
+  find(next.pthread_mutex_trylock, "pthread_mutex_trylock");
+  find(next.pthread_mutex_clocklock, "pthread_mutex_clocklock");
+  find(next.pthread_mutex_unlock, "pthread_mutex_unlock");
   find(next.accept4, "accept4");
   find(next.poll, "poll");
   find(next.ppoll, "ppoll");

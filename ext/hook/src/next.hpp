@@ -8,6 +8,7 @@
 
 #include <netdb.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
@@ -122,6 +123,10 @@ struct next_functions {
   int (*sigaction)(int, const struct sigaction*, struct sigaction*) = nullptr;
   void* (*dlopen)(const char*, int) = nullptr;
   int (*dlclose)(void*) = nullptr;
+  int (*pthread_mutex_lock)(pthread_mutex_t*) = nullptr;
+  int (*pthread_mutex_trylock)(pthread_mutex_t*) = nullptr;
+  int (*pthread_mutex_clocklock)(pthread_mutex_t*, clockid_t, const timespec*) = nullptr;
+  int (*pthread_mutex_unlock)(pthread_mutex_t*) = nullptr;
 };
 
 extern next_functions next;

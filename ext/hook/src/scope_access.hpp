@@ -10,6 +10,7 @@ struct scope_access {
   // Of the hooked fiber that runs here.
   static scope* innermost() noexcept;
 
+  static bool has_mutexes(const scope& in) noexcept { return in.mutexes_; }
   static bool only_tries(const scope& in) noexcept { return in.trying_ != 0; }
   static void begin_trying(scope& in) noexcept { ++in.trying_; }
   static void end_trying(scope& in) noexcept { --in.trying_; }

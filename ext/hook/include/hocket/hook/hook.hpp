@@ -23,7 +23,7 @@
 //
 // As with every operation of hocket, one call in 256 lets others run though it need not wait; it may fail with
 // ECANCELED or ETIMEDOUT then. So hold no mutex of the thread in a hooked call, nor anything else that others on the
-// thread need.
+// thread need; or make the mutexes the fiber's: hook::scope in({.mutexes = true}).
 //
 // While the fiber unwinds, in a signal handler, and in dlopen(), a call is tried once and never waits: ECANCELED.
 //
@@ -45,12 +45,20 @@ struct control_block;
 
 namespace hocket::inline HOCKET_ABI::hook {
 
-// Blocking calls of the fiber that runs here park it while this lives. Scopes nest.
+struct options {
+  // pthread_mutex_t, and so std::mutex: the fiber owns what it locks, and parks where it must wait. That wait is ended
+  // by nothing but the lock: C code does not look whether it has got it. Off, because code that locks a mutex in a
+  // scope and leaves it to other code of the thread stops working, and no compiler tells. Once a scope has asked for
+  // it, each call of the process looks who makes it. See docs/blocking-clients.md.
+  bool mutexes = false;
+};
+
+// Blocking calls of the fiber that runs here park it while this lives. Scopes nest: an inner one has what an outer has.
 // On a plain thread it does nothing. In a task and in a raw coroutine it is fatal: they cannot park.
 // The fiber stays on its thread meanwhile, also if it is migratable: C libraries keep the address of errno.
 class [[nodiscard]] scope {
  public:
-  scope();
+  explicit scope(const options& with = {});
   scope(const scope&) = delete;
   scope& operator=(const scope&) = delete;
   ~scope();
@@ -62,6 +70,7 @@ class [[nodiscard]] scope {
   hocket::detail::control_block* const fiber_;  // null: none
   scope* outer_ = nullptr;
   std::uint32_t trying_ = 0;  // calls that must not wait: dlopen()
+  bool mutexes_ = false;
 };
 
 namespace detail {
@@ -69,10 +78,11 @@ namespace detail {
 template <class F>
 struct hooked_call {
   F function;
+  options with;
 
   template <class Self, class... Args>
   static decltype(auto) run(Self&& self, Args&&... args) {
-    const scope in;
+    const scope in(self.with);
     return std::invoke(std::forward<Self>(self).function, std::forward<Args>(args)...);
   }
   template <class... Args>
@@ -91,8 +101,8 @@ struct hooked_call {
 
 // A callable for spawn(): `f`, in a scope.
 template <class F>
-detail::hooked_call<std::decay_t<F>> hooked(F&& f) {
-  return {std::forward<F>(f)};
+detail::hooked_call<std::decay_t<F>> hooked(F&& f, const options& with = {}) {
+  return {std::forward<F>(f), with};
 }
 
 // Of the process, since its start. Exact when no hooked fiber runs.

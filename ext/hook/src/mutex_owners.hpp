@@ -1,0 +1,49 @@
+// Which fiber of this thread has locked which recursive or error-checking mutex. Libc knows threads only: it would let
+// a second fiber of the thread in.
+//
+// A table of the thread's own, with open addressing, in pages of its own: an allocator may lock a mutex here.
+#pragma once
+#include <hocket/base/detail/platform/config.hpp>
+
+#include <cstddef>
+#include <pthread.h>
+
+namespace hocket::inline HOCKET_ABI::detail {
+struct control_block;
+}
+
+namespace hocket::inline HOCKET_ABI::hook {
+
+class mutex_owners {
+ public:
+  struct entry {
+    const pthread_mutex_t* mutex = nullptr;  // null: free
+    const hocket::detail::control_block* fiber = nullptr;
+    std::size_t depth = 0;  // how often it has locked it
+  };
+
+  constexpr mutex_owners() noexcept = default;
+  mutex_owners(const mutex_owners&) = delete;
+  mutex_owners& operator=(const mutex_owners&) = delete;
+
+  static mutex_owners& of_thread() noexcept;
+  // At the end of the thread.
+  void release() noexcept;
+
+  entry* find(const pthread_mutex_t& mutex) noexcept;
+  // Locked once. False: no memory.
+  bool add(const pthread_mutex_t& mutex, const hocket::detail::control_block* fiber) noexcept;
+  void remove(entry& one) noexcept;
+
+ private:
+  std::size_t place_of(const pthread_mutex_t& mutex) const noexcept;
+  // Where it is, or the free entry where it belongs. There is one: the table is never full.
+  entry& seek(const pthread_mutex_t& mutex) noexcept;
+  bool grow() noexcept;
+
+  entry* all_ = nullptr;
+  std::size_t room_ = 0;  // a power of two
+  std::size_t used_ = 0;
+};
+
+}  // namespace hocket::inline HOCKET_ABI::hook
