@@ -4,6 +4,7 @@
 
   counts.py recorded <program> [--update]           compares them with recorded.json, or writes that file
   counts.py observer <program> <one without>        what observers cost while none is installed
+  counts.py above <program> <one>:<other>=<most>... how many instructions more the other takes
   counts.py profile <program> <operation>           which functions they are in
   counts.py skip <reason>                           for ctest: this build has other figures than the recorded ones
 """
@@ -154,6 +155,17 @@ def observer(program, without):
     return 1 if wrong else 0
 
 
+def above(program, *limits):
+    counted, wrong = count(program), 0
+    for limit in limits:
+        one, other, most = re.fullmatch(r"(\w+):(\w+)=(\d+)", limit).groups()
+        difference = round(counted[other] - counted[one], 2)
+        verdict = "" if difference <= int(most) else f"at most {most} more"
+        wrong += verdict != ""
+        print(f"{other:<24}{counted[one]:>10}{counted[other]:>10}{difference:>8}  {verdict}")
+    return 1 if wrong else 0
+
+
 def profile(program, operation):
     operations = run(program)
     if operation not in operations:
@@ -171,7 +183,7 @@ def skip(*reason):
     return SKIPPED
 
 
-VERBS = {"recorded": recorded, "observer": observer, "profile": profile, "skip": skip}
+VERBS = {"recorded": recorded, "observer": observer, "above": above, "profile": profile, "skip": skip}
 
 if __name__ == "__main__":
     if len(sys.argv) < 3 or sys.argv[1] not in VERBS:

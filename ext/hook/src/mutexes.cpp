@@ -47,22 +47,7 @@ bool are_hooked() noexcept {
   return wanted.load(std::memory_order_relaxed);
 }
 
-// --- libc's functions
-
-int next_lock(pthread_mutex_t* mutex) noexcept {
-  return find_next(next.pthread_mutex_lock, "pthread_mutex_lock")(mutex);
-}
-int next_trylock(pthread_mutex_t* mutex) noexcept {
-  return find_next(next.pthread_mutex_trylock, "pthread_mutex_trylock")(mutex);
-}
-int next_unlock(pthread_mutex_t* mutex) noexcept {
-  return find_next(next.pthread_mutex_unlock, "pthread_mutex_unlock")(mutex);
-}
-int next_clocklock(pthread_mutex_t* mutex, clockid_t clock, const timespec* limit) noexcept {
-  return find_next(next.pthread_mutex_clocklock, "pthread_mutex_clocklock")(mutex, clock, limit);
-}
-
-// --- its kinds: these numbers are part of its static initialisers
+// --- libc's kinds: these numbers are part of its static initialisers
 
 int kind_of(const pthread_mutex_t& mutex) noexcept { return mutex.__data.__kind & 3; }
 bool has_owner(const pthread_mutex_t& mutex) noexcept {
@@ -90,12 +75,12 @@ mutex_owners::entry* entry_of(const pthread_mutex_t& mutex) noexcept {
 int try_lock(pthread_mutex_t& mutex, control_block& self) noexcept {
   mutex_owners::entry* const entry = entry_of(mutex);
   if (entry && entry->fiber != &self) return EBUSY;
-  const int answer = next_trylock(&mutex);
+  const int answer = next.pthread_mutex_trylock(&mutex);
   if (!is_taken(answer) || !has_owner(mutex)) return answer;
   if (entry) {
     ++entry->depth;
   } else if (!mutex_owners::of_thread().add(mutex, &self)) {
-    next_unlock(&mutex);
+    next.pthread_mutex_unlock(&mutex);
     return EAGAIN;
   }
   return answer;
@@ -149,7 +134,7 @@ void place_in_line::wait(time_point limit) noexcept {
   turn_.reset();
 }
 
-// --- the calls
+// --- the calls: not in line, so that a process without such scopes pays but for a jump
 
 constexpr duration first_pause = std::chrono::microseconds(50), longest_pause = std::chrono::milliseconds(10);
 
@@ -183,22 +168,22 @@ int lock_elsewhere(pthread_mutex_t& mutex) noexcept {
     control_block* const self = hocket::detail::running_fiber();
     if (entry && entry->fiber == self && kind_of(mutex) == PTHREAD_MUTEX_RECURSIVE) return try_lock(mutex, *self);
     hocket::detail::expects(!entry || kind_of(mutex) == PTHREAD_MUTEX_ERRORCHECK, what, remedy);
-    return next_lock(&mutex);
+    return next.pthread_mutex_lock(&mutex);
   }
-  const int answer = next_trylock(&mutex);
+  const int answer = next.pthread_mutex_trylock(&mutex);
   if (answer != EBUSY) return answer;
   hocket::detail::expects(!current_executor() || !is_locked_by_this_thread(mutex), what, remedy);
-  return next_lock(&mutex);
+  return next.pthread_mutex_lock(&mutex);
 }
 
-int lock(pthread_mutex_t& mutex) noexcept {
+[[gnu::noinline]] int lock(pthread_mutex_t& mutex) noexcept {
   control_block* const self = owning_fiber();
   return self ? lock_until(mutex, *self, time_point::max()) : lock_elsewhere(mutex);
 }
 
-int lock_by_clock(pthread_mutex_t& mutex, clockid_t clock, const timespec& limit) noexcept {
+[[gnu::noinline]] int lock_by_clock(pthread_mutex_t& mutex, clockid_t clock, const timespec& limit) noexcept {
   control_block* const self = owning_fiber();
-  if (!self) return next_clocklock(&mutex, clock, &limit);
+  if (!self) return next.pthread_mutex_clocklock(&mutex, clock, &limit);
   if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) return EINVAL;
   timespec present{};
   ::clock_gettime(clock, &present);
@@ -208,19 +193,19 @@ int lock_by_clock(pthread_mutex_t& mutex, clockid_t clock, const timespec& limit
 }
 
 // Also by a fiber that has left the scope in which it locked it before.
-int try_once(pthread_mutex_t& mutex) noexcept {
+[[gnu::noinline]] int try_once(pthread_mutex_t& mutex) noexcept {
   control_block* const self = entry_of(mutex) ? hocket::detail::running_fiber() : owning_fiber();
   if (self) return try_lock(mutex, *self);
-  return entry_of(mutex) ? EBUSY : next_trylock(&mutex);
+  return entry_of(mutex) ? EBUSY : next.pthread_mutex_trylock(&mutex);
 }
 
-int unlock(pthread_mutex_t& mutex) noexcept {
+[[gnu::noinline]] int unlock(pthread_mutex_t& mutex) noexcept {
   if (auto* const entry = entry_of(mutex)) {
     if (entry->fiber != hocket::detail::running_fiber()) return EPERM;
     if (--entry->depth == 0) mutex_owners::of_thread().remove(*entry);
   }
   const pthread_mutex_t* const which = &mutex;  // it may be destroyed when it is unlocked
-  const int answer = next_unlock(&mutex);
+  const int answer = next.pthread_mutex_unlock(&mutex);
   wake_first(which);
   return answer;
 }
@@ -240,12 +225,12 @@ extern "C" {
 
 int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
   if (!hook::are_hooked()) [[likely]]
-    return hook::next_lock(mutex);
+    return hook::next.pthread_mutex_lock(mutex);
   return hook::lock(*mutex);
 }
 int pthread_mutex_trylock(pthread_mutex_t* mutex) noexcept {
   if (!hook::are_hooked()) [[likely]]
-    return hook::next_trylock(mutex);
+    return hook::next.pthread_mutex_trylock(mutex);
   return hook::try_once(*mutex);
 }
 int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* limit) noexcept {
@@ -253,12 +238,12 @@ int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* limit) noexc
 }
 int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, const timespec* limit) noexcept {
   if (!hook::are_hooked()) [[likely]]
-    return hook::next_clocklock(mutex, clock, limit);
+    return hook::next.pthread_mutex_clocklock(mutex, clock, limit);
   return hook::lock_by_clock(*mutex, clock, *limit);
 }
 int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
   if (!hook::are_hooked()) [[likely]]
-    return hook::next_unlock(mutex);
+    return hook::next.pthread_mutex_unlock(mutex);
   return hook::unlock(*mutex);
 }
 

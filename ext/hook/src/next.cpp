@@ -133,11 +133,14 @@ int flock(int fd, int operation) { return call<int>(SYS_flock, fd, operation); }
 
 constinit next_functions next{};
 
-// The wrapper of a sanitizer that is linked statically is no later definition, but ours has replaced it.
+// A sanitizer's wrapper that is linked statically does not come after ours: it was replaced, and has a second name.
+// Not asked for elsewhere: the loader allocates when it finds nothing, and an allocator may wait for our answer.
 void* find_function(const char* name) noexcept {
-  char wrapper[64] = "__interceptor_";
-  std::strncat(wrapper, name, sizeof wrapper - std::strlen(wrapper) - 1);
-  if (void* const found = ::dlsym(RTLD_DEFAULT, wrapper)) return found;
+  if constexpr (hocket::detail::sanitizer != hocket::detail::sanitizer_kind::plain) {
+    char wrapper[64] = "__interceptor_";
+    std::strncat(wrapper, name, sizeof wrapper - std::strlen(wrapper) - 1);
+    if (void* const found = ::dlsym(RTLD_DEFAULT, wrapper)) return found;
+  }
   return ::dlsym(RTLD_NEXT, name);
 }
 
@@ -146,6 +149,13 @@ namespace {
 template <class F>
 void find(F& function, const char* name) noexcept {
   if (void* const found = find_function(name)) function = reinterpret_cast<F>(found);
+}
+
+void find_mutexes() noexcept {
+  find(next.pthread_mutex_lock, "pthread_mutex_lock");
+  find(next.pthread_mutex_trylock, "pthread_mutex_trylock");
+  find(next.pthread_mutex_clocklock, "pthread_mutex_clocklock");
+  find(next.pthread_mutex_unlock, "pthread_mutex_unlock");
 }
 
 // Before the constructors of the program's own objects; those of its libraries have run by then.
@@ -175,10 +185,7 @@ void find(F& function, const char* name) noexcept {
   find(next.copy_file_range, "copy_file_range");
   find(next.connect, "connect");
   find(next.accept, "accept");
-  find(next.pthread_mutex_lock, "pthread_mutex_lock");
-  find(next.pthread_mutex_trylock, "pthread_mutex_trylock");
-  find(next.pthread_mutex_clocklock, "pthread_mutex_clocklock");
-  find(next.pthread_mutex_unlock, "pthread_mutex_unlock");
+  find_mutexes();
   find(next.accept4, "accept4");
   find(next.poll, "poll");
   find(next.ppoll, "ppoll");
@@ -213,5 +220,14 @@ void find(F& function, const char* name) noexcept {
 }
 
 }  // namespace
+
+namespace first {
+int lock(pthread_mutex_t* mutex) noexcept { return find_mutexes(), next.pthread_mutex_lock(mutex); }
+int trylock(pthread_mutex_t* mutex) noexcept { return find_mutexes(), next.pthread_mutex_trylock(mutex); }
+int clocklock(pthread_mutex_t* mutex, clockid_t clock, const timespec* limit) noexcept {
+  return find_mutexes(), next.pthread_mutex_clocklock(mutex, clock, limit);
+}
+int unlock(pthread_mutex_t* mutex) noexcept { return find_mutexes(), next.pthread_mutex_unlock(mutex); }
+}  // namespace first
 
 }  // namespace hocket::inline HOCKET_ABI::hook

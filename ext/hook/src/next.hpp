@@ -67,6 +67,14 @@ int syncfs(int fd);
 int flock(int fd, int operation);
 }  // namespace raw
 
+// As long as the loader was not asked: they ask it.
+namespace first {
+int lock(pthread_mutex_t* mutex) noexcept;
+int trylock(pthread_mutex_t* mutex) noexcept;
+int clocklock(pthread_mutex_t* mutex, clockid_t clock, const timespec* limit) noexcept;
+int unlock(pthread_mutex_t* mutex) noexcept;
+}  // namespace first
+
 struct next_functions {
   decltype(&raw::read) read = raw::read;
   decltype(&raw::write) write = raw::write;
@@ -123,10 +131,11 @@ struct next_functions {
   int (*sigaction)(int, const struct sigaction*, struct sigaction*) = nullptr;
   void* (*dlopen)(const char*, int) = nullptr;
   int (*dlclose)(void*) = nullptr;
-  int (*pthread_mutex_lock)(pthread_mutex_t*) = nullptr;
-  int (*pthread_mutex_trylock)(pthread_mutex_t*) = nullptr;
-  int (*pthread_mutex_clocklock)(pthread_mutex_t*, clockid_t, const timespec*) = nullptr;
-  int (*pthread_mutex_unlock)(pthread_mutex_t*) = nullptr;
+  // The first call asks the loader.
+  decltype(&first::lock) pthread_mutex_lock = first::lock;
+  decltype(&first::lock) pthread_mutex_trylock = first::trylock;
+  decltype(&first::clocklock) pthread_mutex_clocklock = first::clocklock;
+  decltype(&first::lock) pthread_mutex_unlock = first::unlock;
 };
 
 extern next_functions next;

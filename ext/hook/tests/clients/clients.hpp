@@ -1,11 +1,13 @@
 // What the tests of clients have in common. The servers are started by tests/servers/with_servers.py.
 #pragma once
+#include <hocket/fiber/stack_use.hpp>
 #include <blocking.hpp>
 #include <caller.hpp>
 #include <filesystem>
 #include <optional>
 #include <servers/told.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace client_tests {
@@ -14,19 +16,36 @@ using namespace hooked_tests;
 
 using hocket_test::server;
 
-// The same function on a plain thread and in `count` hooked fibers of one loop at once: each gives the same.
+// How deep the stacks of the hooked fibers were used that f() runs on a thread of its own.
+template <class F>
+std::size_t high_water_of(F f) {
+  std::size_t deepest = 0;
+  measure_stacks(true);
+  std::thread([&] {
+    f();
+    deepest = fiber_stack_statistics().high_water;
+  }).join();
+  measure_stacks(false);
+  return deepest;
+}
+
+// The same function on a plain thread and in `count` hooked fibers of one loop at once: each gives the same, on a stack
+// of the default size.
 template <class Session>
-void expect_equal_output(int count, Session session, std::size_t stack_size = 64 * 1024) {
+void expect_equal_output(int count, Session session) {
   const std::string plain = session();
   CHECK_FALSE(plain.empty());
   std::vector<std::string> hooked(static_cast<std::size_t>(count));
-  loop lp;
-  std::vector<join_handle<>> all;
-  for (std::string& one : hooked)
-    all.push_back(spawn(lp, {.stack_size = stack_size}, hook::hooked([&] { one = session(); })));
-  lp.run();
-  for (auto& one : all) sync_wait(one);
+  const std::size_t deepest = high_water_of([&] {
+    loop lp;
+    std::vector<join_handle<>> all;
+    for (std::string& one : hooked) all.push_back(spawn(lp, hook::hooked([&] { one = session(); })));
+    lp.run();
+    for (auto& one : all) sync_wait(one);
+  });
   for (const std::string& one : hooked) CHECK(one == plain);
+  MESSAGE(deepest, " bytes of stack");
+  if (hocket::detail::sanitizer == hocket::detail::sanitizer_kind::plain) CHECK(deepest <= 24 * 1024);
 }
 
 inline std::size_t open_descriptors() {

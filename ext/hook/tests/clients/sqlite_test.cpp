@@ -1,6 +1,8 @@
 // SQLite has no server, and holds mutexes of its thread while it asks the disk: it belongs on the pool of blocking().
 #include "clients.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <memory>
 #include <sqlite3.h>
 #include <support/temporary_folder.hpp>
@@ -39,21 +41,25 @@ TEST_CASE("SQLite on the pool: fibers and tasks write to one file, and the loop 
   const std::string name = folder / "file.db";
   run(open_file(name), "create table t(a)");
   const auto adds = [&] { return run(open_file(name), "begin immediate; insert into t values(1); commit; select 1"); };
-  int right = 0, turns = 0;
+  int right = 0, ticks = 0;
+  duration latest{};
   loop lp;
   for (int i = 0; i < 20; ++i) {
     spawn(lp, [&] { right += await(blocking(adds)).value() == "1 "; });
     spawn(lp, [&]() -> task<> { right += (co_await blocking(adds)).value() == "1 "; });
   }
   spawn(lp, [&] {
-    while (right != 40) {
-      await(yield());
-      ++turns;
+    for (time_point due = lp.now() + 1ms; right != 40; due += 1ms) {
+      await(sleep_until(due));
+      latest = std::max<duration>(latest, steady_clock().now() - due);
+      ++ticks;
     }
   });
   lp.run();
   CHECK(right == 40);
-  CHECK(turns != 0);
+  CHECK(ticks != 0);
+  MESSAGE("a tick of 1 ms was at most ", std::chrono::duration_cast<std::chrono::microseconds>(latest).count(),
+          " us late");
   CHECK(run(open_file(name), "select count(*) from t") == "40 ");
 }
 
@@ -70,4 +76,21 @@ TEST_CASE("SQLite in hooked fibers, one at a time, gives what it gives on a thre
   in_fiber([&] { got = session(); }, {.stack_size = 64 * 1024});
   CHECK(plain == "1 7 ");
   CHECK(got == plain);
+}
+
+TEST_CASE("SQLite in hooked fibers that own its mutexes: they share one connection") {
+  const hocket_test::temporary_folder folder;
+  const database db = open_file(folder / "file.db");
+  run(db, "pragma synchronous = full; create table t(a)");  // a commit waits for the disk, with the mutex
+  int right = 0;
+  const auto waits = waits_of([&] {
+    loop lp;
+    for (int i = 0; i < 20; ++i)
+      static_cast<void>(spawn(
+          lp, hook::hooked([&] { right += run(db, "insert into t values(1); select 1") == "1 "; }, {.mutexes = true})));
+    lp.run();
+  });
+  CHECK(right == 20);
+  CHECK(run(db, "select count(*) from t") == "20 ");
+  CHECK(waits > 20);
 }
