@@ -184,26 +184,30 @@ TEST_CASE("a limit of the lock itself ends its wait, by either clock") {
   sync_wait(other);
 }
 
-TEST_CASE("who gave up waiting leaves the line to those behind it") {
+TEST_CASE("who gave up waiting leaves the line to those behind it, also if another thread has the mutex") {
   loop lp;
-  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  int got = 0;
-  auto owner = own(lp, [&] {
-    ::pthread_mutex_lock(&mutex);
-    ::usleep(20'000);
-    ::pthread_mutex_unlock(&mutex);
+  std::mutex mutex;
+  std::atomic<bool> held{false}, over{false};
+  std::thread other([&] {
+    const std::lock_guard guard(mutex);
+    held = true;
+    while (!over) std::this_thread::yield();
   });
+  while (!held) std::this_thread::yield();
   auto impatient = own(lp, [&] {
     const timespec soon = in(CLOCK_REALTIME, 1);
-    CHECK(::pthread_mutex_timedlock(&mutex, &soon) == ETIMEDOUT);
+    CHECK(::pthread_mutex_timedlock(mutex.native_handle(), &soon) == ETIMEDOUT);
+    over = true;
   });
+  int got = 0;
   for (int i = 0; i < 3; ++i)
     static_cast<void>(own(lp, [&] {
-      ::pthread_mutex_lock(&mutex);
+      const std::lock_guard guard(mutex);
       ++got;
-      ::pthread_mutex_unlock(&mutex);
     }));
   lp.run();
+  other.join();
+  sync_wait(impatient);
   CHECK(got == 3);
 }
 
