@@ -1,4 +1,5 @@
-// Mutexes of threads that fibers own: one that is held over a wait, by each kind, and who else may come.
+// FAULTS 17: a fiber waits while it holds a mutex of its thread. Here fibers own such mutexes: each kind, and who else may
+// come.
 #include "blocking.hpp"
 
 #include <mutex>

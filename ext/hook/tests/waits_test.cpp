@@ -102,6 +102,7 @@ TEST_CASE("accept waits for a connection, connect for its end") {
 }
 
 // libgo told a refused connection as a time-out.
+// A fault of libgo's: told as ETIMEDOUT.
 TEST_CASE("a refused connection is refused") {
   door at;
   in_fiber([&] {
