@@ -1,5 +1,5 @@
-// FAULTS 17: a fiber waits while it holds a mutex of its thread. Here fibers own such mutexes: each kind, and who else may
-// come.
+// FAULTS 17: a fiber waits while it holds a mutex of its thread. Here fibers own such mutexes: each kind, and who else
+// may come.
 #include "blocking.hpp"
 
 #include <mutex>
@@ -12,6 +12,9 @@
 using namespace hooked_tests;
 
 namespace {
+
+// TSan takes a second unlock for a fault, and knows 64 mutexes of a thread.
+constexpr bool under_tsan = hocket::detail::sanitizer == hocket::detail::sanitizer_kind::tsan;
 
 constexpr hook::options with_mutexes{.mutexes = true};
 
@@ -79,7 +82,7 @@ TEST_CASE("a recursive mutex is its fiber's until it has unlocked as often as it
       await(yield());
       CHECK(::pthread_mutex_unlock(&k.mutex) == 0);
     }
-    CHECK(::pthread_mutex_unlock(&k.mutex) == EPERM);
+    if (!under_tsan) CHECK(::pthread_mutex_unlock(&k.mutex) == EPERM);
   });
   auto other = own(lp, [&] {
     CHECK(held != 0);
@@ -139,7 +142,7 @@ TEST_CASE("who owns a recursive mutex locks it again, however many stand in line
 
 TEST_CASE("many recursive mutexes are held at once, and given back in any order") {
   loop lp;
-  std::vector<std::recursive_mutex> all(1000);
+  std::vector<std::recursive_mutex> all(under_tsan ? 50 : 1000);
   auto owner = own(lp, [&] {
     for (auto& one : all) one.lock();
     await(yield());

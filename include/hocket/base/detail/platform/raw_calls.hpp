@@ -3,6 +3,9 @@
 // wait.
 //
 // Each returns what the C library's does, and sets errno.
+//
+// ThreadSanitizer knows that what comes before a write comes before its read; but at the C library's functions alone.
+// So these tell it.
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 
@@ -11,11 +14,30 @@
 #include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#if defined(__SANITIZE_THREAD__) || HOCKET_HAS_FEATURE(thread_sanitizer)
+#include <sanitizer/tsan_interface.h>
+#endif
 
 namespace hocket::inline HOCKET_ABI::detail::raw_calls {
 
-inline long write(int fd, const void* from, std::size_t size) noexcept { return ::syscall(SYS_write, fd, from, size); }
-inline long read(int fd, void* to, std::size_t size) noexcept { return ::syscall(SYS_read, fd, to, size); }
+#if defined(__SANITIZE_THREAD__) || HOCKET_HAS_FEATURE(thread_sanitizer)
+inline char marks[4096];  // by number: their addresses stand for what is written
+inline void before_write(int fd) noexcept { __tsan_release(&marks[static_cast<unsigned>(fd) % sizeof marks]); }
+inline void after_read(int fd) noexcept { __tsan_acquire(&marks[static_cast<unsigned>(fd) % sizeof marks]); }
+#else
+inline void before_write(int) noexcept {}
+inline void after_read(int) noexcept {}
+#endif
+
+inline long write(int fd, const void* from, std::size_t size) noexcept {
+  before_write(fd);
+  return ::syscall(SYS_write, fd, from, size);
+}
+inline long read(int fd, void* to, std::size_t size) noexcept {
+  const long got = ::syscall(SYS_read, fd, to, size);
+  after_read(fd);
+  return got;
+}
 
 inline long connect(int fd, const void* to, std::size_t size) noexcept { return ::syscall(SYS_connect, fd, to, size); }
 
