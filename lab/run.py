@@ -13,7 +13,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from labkit import against, builders, catalogue, profile, readme, report, terminal, webpage  # noqa: E402 (the path comes first)
+from labkit import against, builders, catalogue, profile, readme, report, servers, terminal, webpage  # noqa: E402 (the path comes first)
 from labkit.measure import INTERRUPTED, Measurement  # noqa: E402
 from labkit.portability import command as portability  # noqa: E402
 
@@ -79,7 +79,9 @@ def main():
     if options.full:
         print(report.expected(measurement, build / "report.json"), file=sys.stderr, flush=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)   # either keeps what was measured until then
-    run = report.gather(measurement, skipped, build, shlex.join(["./dev", "lab", *sys.argv[1:]]))
+    with servers.beside(measurement.jobs, measurement.cores) as missing:
+        measurement.leave_out(missing)
+        run = report.gather(measurement, skipped, build, shlex.join(["./dev", "lab", *sys.argv[1:]]))
     report.write(run, build / "report.json")
     made = report.Report([run])
     print(terminal.render(made))

@@ -57,6 +57,13 @@ class Bars(unittest.TestCase):
         self.assertEqual((judged["verdict"], judged["outcome"]), ("ok", 0.1))
         self.assertIn("in each", judged["of"])
 
+    def test_less_what_another_system_takes(self):
+        bar = {"workload": "w", "n": 1, "system": "hocket-a", "minus_system": "floor", "limit": 30, "unit": "instr."}
+        judged = compare.judge(bar, results(hocket_a=45, floor=16))
+        self.assertEqual((judged["verdict"], judged["outcome"], judged["of"]), ("ok", 29, "hocket-a, less floor"))
+        self.assertEqual(compare.judge(bar, results(hocket_a=47, floor=16))["verdict"], "over")
+        self.assertEqual(compare.judge(bar, results(hocket_a=47))["verdict"], "not measured")
+
     def test_a_bar_without_a_size_is_one_for_each(self):
         page, = catalogue.pages(["managed"])
         sizes = {bar["n"] for bar in catalogue.bars([page], "default") if bar["workload"] == "switches"}

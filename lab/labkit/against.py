@@ -19,7 +19,7 @@ import sys
 import tarfile
 import time
 
-from . import builders, catalogue, machine, net
+from . import builders, catalogue, machine, net, servers
 from .compare import number
 from .measure import Malformed, Measurement, Progress
 
@@ -93,6 +93,12 @@ class Comparison:
                 progress.show(turn, place, self.pairs[i].now, time.monotonic() - begin)
                 self._round(i, turn)
             progress.end()
+
+    def leave_out(self, missing):
+        """What asks these servers, {server: reason}."""
+        for i, pair in enumerate(self.pairs):
+            if reason := missing.get(pair.now.group.get("server")):
+                self.skipped[i] = reason
 
     def _is_settled(self, i):
         return all(is_settled(*interval(self._ratios(i, metric))) for metric in self._metrics(i))
@@ -232,7 +238,9 @@ def run(revision, names, patterns, rounds):
     expect_same_compiler(old, new)
     comparison = Comparison(pages, now, before, rounds)
     comparison.measurement.net_load = builders.net_load(new)
-    comparison.run()
+    with servers.beside(comparison.measurement.jobs, comparison.measurement.cores) as missing:
+        comparison.leave_out(missing)
+        comparison.run()
     rows = comparison.rows()
     report = {"against": commit, "date": datetime.date.today().isoformat(),
               "machine": machine.describe(new, comparison.measurement.cores[0]), "rows": [row._asdict() for row in rows]}

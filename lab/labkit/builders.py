@@ -1,7 +1,7 @@
 """Makes the subjects: how to call each system, or why it is skipped.
 
-Only Rust's need what others have published. Their crates are fetched where they are missing, after naming them, and not
-at all where ./dev may install nothing. Go's and Java's are made of their language alone, and asked for no more.
+Some of Rust's and of Go's need what others have published. Their crates and modules are fetched where they are missing,
+after naming them, and not at all where ./dev may install nothing. Java's are made of their language alone.
 """
 import functools
 import glob
@@ -92,6 +92,39 @@ def preloaded(system):
     return ["env", f"LD_PRELOAD={found[0]}"]
 
 
+def python():
+    """That of .venv, where `./dev setup` puts modules."""
+    own = ROOT / ".venv/bin/python"
+    return str(own) if own.exists() else sys.executable
+
+
+def python_says(statement):
+    """What it prints, or None."""
+    said = subprocess.run([python(), "-c", statement], capture_output=True, text=True)
+    return said.stdout.strip() or None
+
+
+def module_version(name):
+    return python_says(f"import importlib.metadata as m; print(m.version({name!r}))")
+
+
+def expect_modules(names):
+    for name in names:
+        if not module_version(name):
+            raise Missing(f"{name} is not installed: `./dev setup`")
+
+
+def with_modules(build, names):
+    """A program that has a Python within finds these modules, if they are made for it."""
+    if not names:
+        return []
+    expect_modules(names)
+    within = CMake.version(build, None, "libpython")
+    if within != python_says("import sysconfig; print(sysconfig.get_python_version())"):
+        raise Missing(f"{', '.join(names)} is not there for the Python {within} that the program is linked with")
+    return ["env", "PYTHONPATH=" + python_says("import sysconfig; print(sysconfig.get_path('platlib'))")]
+
+
 class CMake:
     """C++: built before, with the library."""
 
@@ -100,7 +133,8 @@ class CMake:
         program = build / "subjects" / (system.program or system.id)
         if not program.exists():
             raise Missing(f"{system.needs} is not installed: {remedy(system.folder)}" if system.needs else "not built")
-        return preloaded(system) + [str(program)] + ([system.id] if system.program else [])   # one program may have several systems
+        before = preloaded(system) + with_modules(build, system.python)
+        return before + [str(program)] + ([system.id] if system.program else [])   # one program may have several systems
 
     @staticmethod
     def version(build, folder, name):
@@ -113,14 +147,32 @@ def net_load(build):
     return str(build / "subjects" / net.LOAD)
 
 
+def modules_of(folder):
+    """{name: version} of the modules that go.mod names; a name is the last part of its path, without a version."""
+    found = re.findall(r"^\s*(?:require )?([\w./-]+) (v[\w.+-]+)", (folder / "go.mod").read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"/v\d+$", "", path).rpartition("/")[2]: version for path, version in found}
+
+
+def has_modules(compiler, folder, environment):
+    return subprocess.run([compiler, "list", "-deps", "."], cwd=folder, env=environment, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL).returncode == 0
+
+
 @functools.cache   # one program has several systems
 def go_program(build, folder):
     compiler = shutil.which("go")
     if not compiler:
         raise Missing("go is not installed: `apt-get install golang-go`, or a newer one in the PATH")
     program = build / "subjects" / f"{folder.name}-subject"
-    quietly([compiler, "build", "-o", str(program), "."], cwd=folder,
-            env={**os.environ, "GOTOOLCHAIN": "local", "GOPROXY": "off", "GOFLAGS": "-mod=readonly"})
+    environment = {**os.environ, "GOTOOLCHAIN": "local", "GOFLAGS": "-mod=readonly"}
+    offline, modules = {**environment, "GOPROXY": "off"}, modules_of(folder)
+    if not modules or has_modules(compiler, folder, offline):
+        environment = offline
+    elif install.forbidden():
+        raise Missing("its modules are not here: run it without --no-install, or `go mod download` in its folder")
+    else:
+        print("fetching what is missing of these Go modules: " + ", ".join(map(" ".join, modules.items())), file=sys.stderr, flush=True)
+    quietly([compiler, "build", "-o", str(program), "."], cwd=folder, env=environment)
     return str(program)
 
 
@@ -131,6 +183,8 @@ class Go:
 
     @staticmethod
     def version(build, folder, name):
+        if version := modules_of(folder).get(name):
+            return version
         return quietly(["go", "version"]).strip() if shutil.which("go") else None
 
 
@@ -229,7 +283,22 @@ class Java:
         return said.splitlines()[0]
 
 
-RECIPES = {"CMakeLists.txt": CMake, "Cargo.toml": Cargo, "go.mod": Go, "*.java": Java}
+class Python:
+    """A folder's one program. Its modules are those of the folder's requirements.txt."""
+
+    @staticmethod
+    def command(build, system):
+        program, = system.folder.glob("*.py")
+        lines = (system.folder / "requirements.txt").read_text(encoding="utf-8").splitlines()
+        expect_modules([name for line in lines if (name := line.partition("#")[0].partition("==")[0].strip())])
+        return [python(), str(program), system.id]
+
+    @staticmethod
+    def version(build, folder, name):
+        return module_version(name)
+
+
+RECIPES = {"CMakeLists.txt": CMake, "Cargo.toml": Cargo, "go.mod": Go, "*.java": Java, "*.py": Python}
 
 
 def recipe_of(folder):

@@ -22,6 +22,7 @@ class System:
         self.needs = entry.get("needs")
         self.program = entry.get("program")
         self.preload = entry.get("preload")   # a library, before the C library
+        self.python = entry.get("python", [])  # modules that its own Python imports
         self._entry = entry
         self.command = None   # set by builders: the program and its first arguments
 

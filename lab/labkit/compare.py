@@ -42,7 +42,8 @@ def judge(bar, results):
 
     {"against": [...], "statistic", "at_most"}: a ratio of hocket's median; of several systems the lowest figure counts.
     {"against": [...], "statistic", "at_least"}: the same where more is better; of several systems the highest counts.
-    {"limit", "unit"} and perhaps {"minus": workload}: hocket's median itself, less its median of that other workload.
+    {"limit", "unit"} and perhaps {"minus": workload} or {"minus_system": system}: hocket's median itself, less its median of
+    that other workload, or that other system's median.
 
     `statistic` is "paired" in a paired group: the outcome is the median of the ratios of each repetition. Of several
     systems the one with hocket's worst ratio counts.
@@ -53,8 +54,10 @@ def judge(bar, results):
     median = median_of(results, bar["workload"], bar)
     judged = dict(bar, measured=median, reference=None, outcome=None, verdict="not measured")
     if "limit" in bar:
-        judged["of"] = bar["system"] + (f", less {bar['minus']}" if "minus" in bar else "")
-        judged["reference"] = median_of(results, bar["minus"], bar) if "minus" in bar else 0
+        less = bar.get("minus", bar.get("minus_system"))
+        judged["of"] = bar["system"] + (f", less {less}" if less else "")
+        judged["reference"] = median_of(results, bar.get("minus", bar["workload"]),
+                                        {**bar, "system": bar.get("minus_system", bar["system"])}) if less else 0
         if median is not None and judged["reference"] is not None:
             judged["outcome"] = median - judged["reference"]
     elif bar["statistic"] == "paired":

@@ -145,6 +145,12 @@ class Measurement:
     def _cores_refuse(self, wanted):
         return None if wanted <= len(self.cores) else f"needs {wanted} cores"
 
+    def leave_out(self, missing):
+        """What asks these servers, {server: reason}."""
+        for job in self.jobs:
+            if reason := missing.get(job.group.get("server")):
+                self.skipped[job.system.id, job.group["workload"], job.size["n"]] = reason
+
     def run(self):
         """Returns after how many seconds. Whoever interrupts it keeps what there is."""
         begin = time.monotonic()

@@ -184,10 +184,10 @@ def bar_table(judged):
     if not judged:
         return []
     lines = ["bars: hocket's median, through another's median or minimum, or by itself, in this run",
-             f"  {'':<22}{'n':>10}  {'':<56}{'measured':>10}{'bar':>10}"]
+             f"  {'':<22}{'n':>10}  {'':<56}{'measured':>12}{'bar':>12}"]
     for bar in judged:
         measured, at_most = in_units(bar, bar["outcome"]), limit_text(bar)
-        lines.append(f"  {bar['workload']:<22}{bar['n']:>10,}  {bar['of']:<56}{measured:>10}{at_most:>10}  {bar['verdict']}")
+        lines.append(f"  {bar['workload']:<22}{bar['n']:>10,}  {bar['of']:<56}{measured:>12}{at_most:>12}  {bar['verdict']}")
     return lines + [""]
 
 

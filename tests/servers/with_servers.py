@@ -110,7 +110,7 @@ def redis(folder):
         return
     port = free_port()
     command = [program, "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", folder,
-               "--maxclients", "2000"]
+               "--maxclients", "2000", "--hz", "500"]   # it looks for waits that are over so often a second
     with server(list(map(str, command)), folder / "log", connects(port)):
         yield {"HOCKET_REDIS": str(port)}
 
@@ -140,7 +140,7 @@ def https(folder):
         yield {}
         return
     key, certificate = folder / "key.pem", folder / "certificate.pem"
-    run([openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+    run([openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", "/CN=localhost",
          "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", key, "-out", certificate])
     port = free_port()
     command = [sys.executable, HERE / "https_server.py", str(port), certificate, key]
@@ -151,6 +151,20 @@ def https(folder):
 SERVERS = {"postgres": postgres, "redis": redis, "mariadb": mariadb, "https": https}
 
 
+@contextlib.contextmanager
+def running(wanted):
+    """{variable: value} of these servers, until the end of the block."""
+    with contextlib.ExitStack() as stack:
+        top = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hocket-servers-")))
+        top.chmod(0o755)
+        known = {}
+        for name in wanted:
+            folder = top / name
+            folder.mkdir()
+            known.update(stack.enter_context(SERVERS[name](folder)))
+        yield known
+
+
 def main(arguments):
     if "--" not in arguments:
         sys.exit(__doc__)
@@ -158,15 +172,8 @@ def main(arguments):
     wanted, command = arguments[:at], arguments[at + 1:]
     if not command or not set(wanted) <= SERVERS.keys():
         sys.exit(__doc__)
-    with contextlib.ExitStack() as stack:
-        top = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hocket-servers-")))
-        top.chmod(0o755)
-        environment = dict(os.environ)
-        for name in wanted:
-            folder = top / name
-            folder.mkdir()
-            environment.update(stack.enter_context(SERVERS[name](folder)))
-        return subprocess.run(command, env=environment).returncode
+    with running(wanted) as known:
+        return subprocess.run(command, env={**os.environ, **known}).returncode
 
 
 if __name__ == "__main__":

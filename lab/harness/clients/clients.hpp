@@ -1,0 +1,88 @@
+#pragma once
+// What every subject of the page `clients` shares.
+//
+// A subject asks servers that the lab has started (labkit/servers.py). Their places are in the environment:
+// HOCKET_POSTGRES is a connection string, HOCKET_REDIS, HOCKET_MARIADB and HOCKET_HTTPS are ports of 127.0.0.1,
+// HOCKET_HTTPS_CA is a file.
+//
+//   pg_wait       n queries at once, each on a connection of its own, which wait 100 ms at the server: the time of all.
+//                 The connections are there before
+//   redis_wait, mariadb_wait, https_wait    the same; each query has a connection made for it, and closed after it
+//   pg_short, redis_short    n coroutines or threads, each of which asks one short question after the other, as many as
+//   fit
+//                 into the budget: the processor time of this process for a question, and the time of all. Each borrows
+//                 a connection of a pool for each question. Of PostgreSQL: the statement with its parameter in one
+//                 trip, which the server parses
+//   pg_prepared   the same with statements that the server has parsed before
+//
+// Every answer has the number of who asked, and is compared with it. (The web server's is one line for all.)
+// Nobody sets deadlines.
+//
+// A C++ subject defines a class with
+//   subject(const lab::client_workload&)
+//   void ask_all(std::size_t times)    all ask so often, at once; returns when all are answered
+// Blocking clients are classes `lab::client` with begin(), which comes first in a process, a constructor of (const
+// client_workload&) that connects, ask(number), and a destructor that closes: libpq.hpp, hiredis.hpp, mariadb.hpp,
+// curl.hpp.
+#include <ctime>
+
+#include <cstdlib>
+#include <string>
+
+#include "../harness.hpp"
+
+namespace lab {
+
+struct client_workload {
+  std::string name;
+  std::size_t n;
+  std::size_t stack;
+
+  bool waits() const { return name.ends_with("_wait"); }
+  bool connects() const { return waits() && name != "pg_wait"; }  // for each question
+  bool prepares() const { return name == "pg_prepared"; }
+};
+
+// Where a server is.
+inline const char* place_of(const char* variable) {
+  const char* const found = std::getenv(variable);
+  if (!found) fail("the lab has not said where the server is");
+  return found;
+}
+inline int port_of(const char* variable) { return std::atoi(place_of(variable)); }
+
+// Of PostgreSQL. The answer is the parameter.
+inline const char* sql_of(const client_workload& what) {
+  return what.waits() ? "select $1::int from pg_sleep(0.1)" : "select $1::int";
+}
+
+// User and system time of all threads.
+inline double processor_ns() {
+  timespec used{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return 1e9 * static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec);
+}
+
+template <class Subject>
+int run_clients(const char* system, int argc, char** argv) {
+  const request asked = parse(argc, argv);
+  const client_workload what{std::string(asked.workload), asked.n, asked.stack};
+  Subject subject(what);
+  subject.ask_all(1);  // opens the connections, and makes what is made once
+  if (what.waits()) {
+    const double ms = timed([&] { subject.ask_all(1); }) / 1e6;
+    if (ms < 95) fail("the server has not waited");
+    emit(system, what.name.c_str(), asked.n, "ms", ms);
+    return 0;
+  }
+  std::size_t times = 1;
+  while (timed([&] { subject.ask_all(times); }) < asked.budget_ns / 4) times *= 2;
+  const double before = processor_ns();
+  const double took = timed([&] { subject.ask_all(times * 4); });
+  const double questions = static_cast<double>(times * 4 * asked.n);
+  emit(system, (what.name + "_cpu").c_str(), asked.n, "us", (processor_ns() - before) / questions / 1e3);
+  emit(system, (what.name + "_time").c_str(), asked.n, "us", took / questions / 1e3);
+  return 0;
+}
+
+}  // namespace lab

@@ -1,0 +1,39 @@
+#pragma once
+// Counts instructions by taking single steps: exact, and without a counter of the processor. A system call is one.
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <optional>
+
+#include "../harness.hpp"
+
+namespace lab {
+
+// In a process that is followed: the steps between two such stops are counted.
+inline void mark() { std::raise(SIGSTOP); }
+
+// For the process that follows. `run` is the first thing that the child does, and ends in an exec of a program that
+// calls begin_followed() and mark() twice. Nothing if the system does not let it be followed.
+template <class Run>
+std::optional<std::size_t> steps_of(Run&& run) {
+  const pid_t child = fork();
+  if (child < 0) return {};
+  if (child == 0) {
+    if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(2);
+    run();
+    _exit(3);
+  }
+  std::size_t marks = 0, steps = 0;
+  for (int status = 0; waitpid(child, &status, 0) == child && WIFSTOPPED(status);) {
+    const bool is_mark = WSTOPSIG(status) == SIGSTOP;
+    marks += is_mark;
+    if (marks == 1 && !is_mark) ++steps;
+    const bool counts = marks == 1;
+    if (ptrace(counts ? PTRACE_SINGLESTEP : PTRACE_CONT, child, nullptr, nullptr) != 0) break;
+  }
+  return marks == 2 ? std::optional(steps) : std::nullopt;
+}
+
+}  // namespace lab

@@ -1,0 +1,43 @@
+// Tasks of one loop on a client for coroutines. LAB_CLIENT is the header that says how it connects and asks.
+#include <hocket/coro/spawn.hpp>
+#include <hocket/runtime/loop.hpp>
+#include <hocket/sync/pool.hpp>
+
+#include LAB_CLIENT
+
+namespace {
+
+using hocket::task;
+
+class tasks {
+ public:
+  explicit tasks(const lab::client_workload& what) : what_(what), idle_({.limit = what.n, .check = lab::is_idle}) {}
+
+  void ask_all(std::size_t times) {
+    for (std::size_t i = 0; i < what_.n; ++i) spawn(loop_, &tasks::ask_often, this, i, times);
+    loop_.run();
+  }
+
+ private:
+  task<> ask_often(std::size_t i, std::size_t times) {
+    const std::string number = std::to_string(i);
+    for (std::size_t k = 0; k < times; ++k) {
+      if (what_.connects()) {
+        auto own = co_await lab::open(what_);
+        co_await lab::ask(what_, own, number);
+        continue;
+      }
+      auto lent = (co_await idle_.borrow()).value();
+      if (!lent) lent.emplace(co_await lab::open(what_));
+      co_await lab::ask(what_, *lent, number);
+    }
+  }
+
+  const lab::client_workload what_;
+  hocket::loop loop_;
+  hocket::pool<lab::connection> idle_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return lab::run_clients<tasks>(LAB_SYSTEM, argc, argv); }
