@@ -1,0 +1,66 @@
+// CPython in the process: one interpreter, and a thread state of its own for each fiber and each thread that runs a
+// script.
+#pragma once
+#define PY_SSIZE_T_CLEAN
+#include <python3.11/Python.h>
+
+#include <doctest/doctest.h>
+#include <memory>
+#include <string>
+
+namespace python_tests {
+
+struct release {
+  void operator()(PyObject* object) const { Py_XDECREF(object); }
+};
+using reference = std::unique_ptr<PyObject, release>;
+
+// From its first use to the end of the process. Nobody holds the GIL then but who runs a script.
+class interpreter {
+ public:
+  static const interpreter& of_process() {
+    static const interpreter one;
+    return one;
+  }
+  PyInterpreterState* state() const { return state_; }
+  // A function of the scripts. Null: a module that they import is not installed.
+  PyObject* function(const char* name) const { return scripts_ ? PyDict_GetItemString(scripts_, name) : nullptr; }
+  const std::string& missing() const { return missing_; }
+
+ private:
+  interpreter();
+
+  PyInterpreterState* state_ = nullptr;
+  PyObject* scripts_ = nullptr;
+  std::string missing_;
+};
+
+// While it lives, who runs here may use the interpreter: it has a thread state, and the GIL unless it waits.
+class thread_state {
+ public:
+  thread_state() : own_(PyThreadState_New(interpreter::of_process().state())) { PyEval_RestoreThread(own_); }
+  thread_state(const thread_state&) = delete;
+  thread_state& operator=(const thread_state&) = delete;
+  ~thread_state() {
+    PyThreadState_Clear(own_);
+    PyThreadState_DeleteCurrent();
+  }
+
+ private:
+  PyThreadState* const own_;
+};
+
+// Whether some thread state holds the GIL. PyGILState_Check() would ask for that of the thread.
+inline bool holds_gil() { return _PyThreadState_UncheckedGet() != nullptr; }
+
+// What the function of the scripts gives for that number; its exception, by name.
+std::string call(const char* name, int number);
+
+// Whether the scripts can run. A test says so by name if not.
+inline bool has_modules() {
+  const std::string& missing = interpreter::of_process().missing();
+  if (!missing.empty()) MESSAGE("skipped: ", missing, ": see [clients] in tools/packages.txt");
+  return missing.empty();
+}
+
+}  // namespace python_tests
