@@ -85,6 +85,8 @@ bool only_tries() noexcept {
   return scope_access::only_tries(*in) || in_signal_handler() || std::uncaught_exceptions() != 0;
 }
 
+bool may_park() noexcept { return scope_access::may_park(*scope_access::innermost()); }
+
 constinit call_seam at_each_call = nullptr;
 
 bool may_begin() noexcept {
@@ -161,6 +163,7 @@ scope::scope(const options& with) : fiber_(scope_access::fiber_here()) {
   outer_ = static_cast<scope*>(innermost);
   trying_ = outer_ ? outer_->trying_ : 0;
   mutexes_ = with.mutexes || (outer_ && outer_->mutexes_);
+  may_park_ = with.may_park || !outer_ ? with.may_park : outer_->may_park_;
   if (with.mutexes) hook_mutexes();
   innermost = this;
   fiber_->header.reserved |= hocket::detail::hook_bit::hooked;

@@ -14,11 +14,14 @@
 
 namespace hocket::inline HOCKET_ABI::hook {
 
+// Whether the innermost scope lets the fiber park now: options.may_park.
+bool may_park() noexcept;
+
 inline bool is_hooked() noexcept {
   const auto* thread = static_cast<const hocket::detail::fiber_thread*>(
       hocket::detail::in_current_slot<hocket::detail::thread_slot::fiber>());
   return thread && thread->running && (thread->running->header.reserved & hocket::detail::hook_bit::hooked) != 0 &&
-         !hocket::detail::this_thread().eager;
+         !hocket::detail::this_thread().eager && may_park();
 }
 
 // At the begin of each hooked call: spends the budget. False: the call ends with errno.

@@ -11,6 +11,7 @@ struct scope_access {
   static scope* innermost() noexcept;
 
   static bool has_mutexes(const scope& in) noexcept { return in.mutexes_; }
+  static bool may_park(const scope& in) noexcept { return !in.may_park_ || in.may_park_(); }
   static bool only_tries(const scope& in) noexcept { return in.trying_ != 0; }
   static void begin_trying(scope& in) noexcept { ++in.trying_; }
   static void end_trying(scope& in) noexcept { --in.trying_; }

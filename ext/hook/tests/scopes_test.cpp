@@ -30,6 +30,22 @@ bool is_hooked_here() {
 
 }  // namespace
 
+// Of the lock of an interpreter, say.
+TEST_CASE("a scope that asks whether the fiber may park hooks the calls for which it may, and so do scopes in it") {
+  static bool free = true;
+  loop lp;
+  spawn(lp, [] {
+    const hook::scope in({.may_park = [] { return free; }});
+    const hook::scope inner;
+    CHECK(is_hooked_here());
+    free = false;
+    CHECK_FALSE(is_hooked_here());
+    free = true;
+    CHECK(is_hooked_here());
+  });
+  lp.run();
+}
+
 TEST_CASE("a scope hooks its block, and scopes nest") {
   loop lp;
   auto fiber = spawn(lp, [] {

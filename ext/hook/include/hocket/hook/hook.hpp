@@ -51,6 +51,10 @@ struct options {
   // scope and leaves it to other code of the thread stops working, and no compiler tells. Once a scope has asked for
   // it, each call of the process looks who makes it. See docs/blocking-clients.md.
   bool mutexes = false;
+
+  // Asked at each call, if set. False: the call blocks the thread, as it does without hooks. For code that waits while
+  // it holds what other fibers of the thread take without a hooked call: the lock of an interpreter.
+  bool (*may_park)() = nullptr;
 };
 
 // Blocking calls of the fiber that runs here park it while this lives. Scopes nest: an inner one has what an outer has.
@@ -71,6 +75,7 @@ class [[nodiscard]] scope {
   scope* outer_ = nullptr;
   std::uint32_t trying_ = 0;  // calls that must not wait: dlopen()
   bool mutexes_ = false;
+  bool (*may_park_)() = nullptr;
 };
 
 namespace detail {
