@@ -81,11 +81,12 @@ time_point now() noexcept {
 }
 
 bool only_tries() noexcept {
-  scope* const in = scope_access::innermost();
-  return scope_access::only_tries(*in) || in_signal_handler() || std::uncaught_exceptions() != 0;
+  return scope_access::only_tries(scope_access::innermost()) || in_signal_handler() || std::uncaught_exceptions() != 0;
 }
 
-bool may_park() noexcept { return scope_access::may_park(*scope_access::innermost()); }
+constinit primitive::atomic<bool> some_ask_may_park{false};
+
+bool innermost_lets_park() noexcept { return scope_access::may_park(scope_access::innermost()); }
 
 constinit call_seam at_each_call = nullptr;
 
@@ -165,6 +166,8 @@ scope::scope(const options& with) : fiber_(scope_access::fiber_here()) {
   mutexes_ = with.mutexes || (outer_ && outer_->mutexes_);
   may_park_ = with.may_park || !outer_ ? with.may_park : outer_->may_park_;
   if (with.mutexes) hook_mutexes();
+  // ORDER: relaxed, pairs with the load in may_park().
+  if (with.may_park) some_ask_may_park.store(true, std::memory_order_relaxed);
   innermost = this;
   fiber_->header.reserved |= hocket::detail::hook_bit::hooked;
 }
@@ -187,8 +190,8 @@ control_block* scope_access::fiber_here() noexcept {
   return running;
 }
 
-scope* scope_access::innermost() noexcept {
-  return static_cast<scope*>(fiber_record::of(*hocket::detail::running_fiber()).hooks);
+scope& scope_access::innermost() noexcept {
+  return *static_cast<scope*>(fiber_record::of(*hocket::detail::running_fiber()).hooks);
 }
 
 }  // namespace hocket::inline HOCKET_ABI::hook

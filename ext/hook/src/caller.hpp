@@ -4,6 +4,7 @@
 // mark. An eager body has no fiber of its own; it calls as the thread does.
 #pragma once
 #include <hocket/base/clock.hpp>
+#include <hocket/base/detail/atomic.hpp>
 #include <hocket/fiber/detail/control_block.hpp>
 #include <hocket/hook/hook.hpp>
 
@@ -14,8 +15,14 @@
 
 namespace hocket::inline HOCKET_ABI::hook {
 
-// Whether the innermost scope lets the fiber park now: options.may_park.
-bool may_park() noexcept;
+// Whether any scope of the process says when its fiber may park.
+extern primitive::atomic<bool> some_ask_may_park;
+[[gnu::cold]] bool innermost_lets_park() noexcept;
+
+inline bool may_park() noexcept {
+  // ORDER: relaxed, pairs with the store in scope::scope(), which is this thread's if the scope is this fiber's.
+  return !some_ask_may_park.load(std::memory_order_relaxed) || innermost_lets_park();
+}
 
 inline bool is_hooked() noexcept {
   const auto* thread = static_cast<const hocket::detail::fiber_thread*>(

@@ -15,7 +15,7 @@ namespace {
 // While it lives the fiber does not wait.
 class no_wait {
  public:
-  no_wait() noexcept : in_(*scope_access::innermost()) { scope_access::begin_trying(in_); }
+  no_wait() noexcept : in_(scope_access::innermost()) { scope_access::begin_trying(in_); }
   no_wait(const no_wait&) = delete;
   no_wait& operator=(const no_wait&) = delete;
   ~no_wait() { scope_access::end_trying(in_); }

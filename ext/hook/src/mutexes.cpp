@@ -63,7 +63,7 @@ bool is_taken(int answer) noexcept { return answer == 0 || answer == EOWNERDEAD;
 // The fiber that is to own what is locked here; null: libc's own rules.
 control_block* owning_fiber() noexcept {
   if (!is_hooked() || in_signal_handler()) return nullptr;
-  const scope& in = *scope_access::innermost();
+  const scope& in = scope_access::innermost();
   return scope_access::has_mutexes(in) && !scope_access::only_tries(in) ? hocket::detail::running_fiber() : nullptr;
 }
 

@@ -8,7 +8,7 @@ struct scope_access {
   // The fiber that a scope is for; null on a plain thread. Fatal where nothing can park.
   static hocket::detail::control_block* fiber_here() noexcept;
   // Of the hooked fiber that runs here.
-  static scope* innermost() noexcept;
+  static scope& innermost() noexcept;
 
   static bool has_mutexes(const scope& in) noexcept { return in.mutexes_; }
   static bool may_park(const scope& in) noexcept { return !in.may_park_ || in.may_park_(); }

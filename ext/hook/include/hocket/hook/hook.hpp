@@ -52,8 +52,9 @@ struct options {
   // it, each call of the process looks who makes it. See docs/blocking-clients.md.
   bool mutexes = false;
 
-  // Asked at each call, if set. False: the call blocks the thread, as it does without hooks. For code that waits while
-  // it holds what other fibers of the thread take without a hooked call: the lock of an interpreter.
+  // Asked at each call, if set; in signal handlers, too. False: the call blocks the thread, as it does without hooks.
+  // For code that waits while it holds what other fibers of the thread take without a hooked call: the lock of an
+  // interpreter.
   bool (*may_park)() = nullptr;
 };
 
