@@ -84,6 +84,9 @@ task<result<rows>> last(PGconn* db) {
 bool send(PGconn* db, const statement& what) {
   std::vector<const char*> values;
   for (const std::string& one : what.parameters) values.push_back(one.c_str());
+  if (what.is_prepared)
+    return PQsendQueryPrepared(db, what.text.c_str(), static_cast<int>(values.size()), values.data(), nullptr, nullptr,
+                               0) != 0;
   if (values.empty() && PQpipelineStatus(db) == PQ_PIPELINE_OFF) return PQsendQuery(db, what.text.c_str()) != 0;
   return PQsendQueryParams(db, what.text.c_str(), static_cast<int>(values.size()), nullptr, values.data(), nullptr,
                            nullptr, 0) != 0;
@@ -144,6 +147,14 @@ task<result<rows>> connection::run(statement what) {
   PGconn* const db = native();
   if (!send(db, what)) co_return failure(error_of(db));
   co_return co_await cancelled_by_its_end(db, answer_of(db));
+}
+
+task<result<void>> connection::prepare(std::string name, std::string text) {
+  PGconn* const db = native();
+  if (PQsendPrepare(db, name.c_str(), text.c_str(), 0, nullptr) == 0) co_return failure(error_of(db));
+  const rows done = co_await or_return(cancelled_by_its_end(db, answer_of(db)));
+  static_cast<void>(done);
+  co_return {};
 }
 
 task<result<std::vector<rows>>> connection::pipeline(std::vector<statement> all) {

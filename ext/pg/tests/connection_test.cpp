@@ -66,6 +66,33 @@ TEST_CASE("a query gives libpq's rows; parameters are values, whatever stands in
   });
 }
 
+TEST_CASE("a prepared statement is run by its name, alone and in a pipeline") {
+  const server db("HOCKET_POSTGRES");
+  if (!db) return;
+  on_loop([&]() -> task<> {
+    auto own = (co_await pg::connect(db.text())).value();
+    const auto prepared = co_await own.prepare("sum", "select $1::int + $2::int");
+    CHECK(prepared);
+    for (int i = 0; i < 3; ++i) {
+      const auto got = co_await own.execute("sum", std::to_string(i), "40");
+      CHECK(first_of(got.value()) == std::to_string(40 + i));
+    }
+    std::vector<pg::statement> both;
+    both.push_back({"sum", {"1", "2"}, true});
+    both.push_back(add_one(9));
+    const auto all = co_await own.pipeline(std::move(both));
+    CHECK(first_of(all.value()[0]) == "3");
+    CHECK(first_of(all.value()[1]) == "10");
+    const auto again = co_await own.prepare("sum", "select 1");
+    CHECK(again.error() == pg::sqlstate("42P05"));
+    const auto unknown = co_await own.execute("no such name");
+    CHECK(unknown.error() == pg::sqlstate("26000"));
+    const auto wrong = co_await own.prepare("wrong", "select from from");
+    CHECK(wrong.error() == pg::sqlstate("42601"));
+    CHECK(pg::is_idle(own));
+  });
+}
+
 TEST_CASE("what the server refuses has its SQLSTATE, and the connection goes on") {
   const server db("HOCKET_POSTGRES");
   if (!db) return;

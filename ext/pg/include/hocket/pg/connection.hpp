@@ -48,6 +48,7 @@ using rows = std::unique_ptr<PGresult, decltype(&PQclear)>;
 struct statement {
   std::string text;                       // with $1, $2 ... for the parameters
   std::vector<std::string> parameters{};  // as text
+  bool is_prepared = false;               // then `text` is the name that prepare() has given it
 };
 
 class connection {
@@ -61,6 +62,18 @@ class connection {
     return run(statement{std::string(text), {std::string(std::string_view(parameters))...}});
   }
   [[nodiscard]] task<result<rows>> run(statement what);
+
+  // For statements that are run often: the server parses and plans them once. A name is the connection's, to its end.
+  //   if (!lent) {
+  //     lent.emplace(co_await or_return(pg::connect(where)));
+  //     co_await or_return(lent->prepare("city", "select city from users where name = $1"));
+  //   }
+  //   pg::rows found = co_await or_return(lent->execute("city", user));
+  [[nodiscard]] task<result<void>> prepare(std::string name, std::string text);
+  template <std::convertible_to<std::string_view>... Parameters>
+  [[nodiscard]] task<result<rows>> execute(std::string_view name, const Parameters&... parameters) {
+    return run(statement{std::string(name), {std::string(std::string_view(parameters))...}, true});
+  }
 
   // All at once, in one transaction unless they say otherwise: one trip to the server. After the first that fails the
   // others are not carried out, and the error is that one's.
