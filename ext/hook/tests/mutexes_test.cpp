@@ -2,7 +2,9 @@
 // may come.
 #include "mutexes.hpp"
 
+#include <algorithm>
 #include <mutex>
+#include <random>
 #include <support/death.hpp>
 #include <vector>
 
@@ -101,18 +103,29 @@ TEST_CASE("who owns a recursive mutex locks it again, however many stand in line
 
 TEST_CASE("many recursive mutexes are held at once, and given back in any order") {
   loop lp;
-  std::vector<std::recursive_mutex> all(under_tsan ? 50 : 1000);
+  std::vector<std::recursive_mutex> mutexes(8000);
+  std::vector<std::recursive_mutex*> all;  // some, whose addresses have no order
+  for (auto& one : mutexes) all.push_back(&one);
+  std::shuffle(all.begin(), all.end(), std::mt19937(7));
+  all.resize(under_tsan ? 50 : 1000);
+  std::size_t given_back = 0;
   auto owner = own(lp, [&] {
-    for (auto& one : all) one.lock();
+    for (auto* one : all) one->lock();
     await(yield());
-    for (std::size_t i = 0; i < all.size(); ++i) all[i * 7 % all.size()].unlock();
+    for (; given_back < all.size(); ++given_back) {
+      if (given_back == all.size() / 2) await(yield());
+      all[given_back]->unlock();
+    }
   });
   auto other = own(lp, [&] {
-    for (auto& one : all) CHECK_FALSE(one.try_lock());
-    for (auto& one : all) {
-      const std::lock_guard guard(one);
-      CHECK(one.try_lock());
-      one.unlock();
+    for (auto* one : all) CHECK_FALSE(one->try_lock());
+    await(yield());
+    CHECK(given_back == all.size() / 2);
+    for (std::size_t i = given_back; i < all.size(); ++i) CHECK_FALSE(all[i]->try_lock());
+    for (auto* one : all) {
+      const std::lock_guard guard(*one);
+      CHECK(one->try_lock());
+      one->unlock();
     }
   });
   lp.run();
