@@ -13,7 +13,6 @@
 // What is not such a fiber and runs on the thread of one, a task for instance, cannot wait for it without blocking
 // it for ever. That is fatal, as far as it is seen.
 #include <hocket/base/detail/atomic.hpp>
-#include <hocket/base/detail/list.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/detail/context_block.hpp>
 #include <hocket/fiber/await.hpp>
@@ -32,6 +31,7 @@
 #include <cerrno>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <utility>
 
 namespace hocket::inline HOCKET_ABI::hook {
 
@@ -86,44 +86,51 @@ int try_lock(pthread_mutex_t& mutex, control_block& self) noexcept {
   return answer;
 }
 
-// --- the line of this thread
+// --- the line of this thread: bare pointers, for a destructor at the end of a thread may unlock
 
-class place_in_line : public hocket::detail::list_node {
+class place_in_line {
  public:
   explicit place_in_line(const pthread_mutex_t& mutex) noexcept;
   place_in_line(const place_in_line&) = delete;
   place_in_line& operator=(const place_in_line&) = delete;
   ~place_in_line();
 
-  const pthread_mutex_t* mutex() const noexcept { return mutex_; }
   bool is_first() const noexcept;
   void wake() noexcept { turn_.set(); }
   void wait(time_point limit) noexcept;
 
+  // Null: nobody waits for it. O(n) in those that wait on this thread.
+  static place_in_line* first_for(const pthread_mutex_t* mutex) noexcept;
+
  private:
   const pthread_mutex_t* const mutex_;
+  place_in_line* next_ = nullptr;
+  place_in_line* previous_;
   unsync::event turn_;
   const hocket::detail::stack_pin pin_{this, "the wait for a mutex"};
 };
 
-hocket::detail::list<place_in_line>& line() noexcept {
-  thread_local hocket::detail::list<place_in_line> of_thread;
-  return of_thread;
-}
-// O(n) in those that wait on this thread.
-place_in_line* first_for(const pthread_mutex_t* mutex) noexcept {
-  for (place_in_line& one : line())
-    if (one.mutex() == mutex) return &one;
-  return nullptr;
-}
 void wake_first(const pthread_mutex_t* mutex) noexcept {
-  if (place_in_line* const first = first_for(mutex)) first->wake();
+  if (place_in_line* const first = place_in_line::first_for(mutex)) first->wake();
 }
 
-place_in_line::place_in_line(const pthread_mutex_t& mutex) noexcept : mutex_(&mutex) { line().push_back(*this); }
+thread_local constinit place_in_line* first_here = nullptr;
+thread_local constinit place_in_line* last_here = nullptr;
+
+place_in_line::place_in_line(const pthread_mutex_t& mutex) noexcept
+    : mutex_(&mutex), previous_(std::exchange(last_here, this)) {
+  (previous_ ? previous_->next_ : first_here) = this;
+}
 place_in_line::~place_in_line() {
-  line().erase(*this);
+  (previous_ ? previous_->next_ : first_here) = next_;
+  (next_ ? next_->previous_ : last_here) = previous_;
   wake_first(mutex_);
+}
+
+place_in_line* place_in_line::first_for(const pthread_mutex_t* mutex) noexcept {
+  place_in_line* one = first_here;
+  while (one && one->mutex_ != mutex) one = one->next_;
+  return one;
 }
 bool place_in_line::is_first() const noexcept { return first_for(mutex_) == this; }
 
@@ -154,7 +161,7 @@ int lock_until(pthread_mutex_t& mutex, control_block& self, time_point limit) no
   if (const auto* entry = entry_of(mutex); entry && entry->fiber == &self && kind_of(mutex) == PTHREAD_MUTEX_ERRORCHECK)
     return EDEADLK;
   // Who owns it already does not stand in line behind those who wait for that.
-  const bool may_try = !first_for(&mutex) || entry_of(mutex);
+  const bool may_try = !place_in_line::first_for(&mutex) || entry_of(mutex);
   const int answer = may_try ? try_lock(mutex, self) : EBUSY;
   return answer == EBUSY ? lock_in_line(mutex, self, limit) : answer;
 }

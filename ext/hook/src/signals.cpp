@@ -84,9 +84,12 @@ void run_handler(int number, siginfo_t* info, void* context) {
   const int kept = errno;
   const std::size_t before = here.count();
   here.push({fiber_here(), __builtin_frame_address(0), number});
-  // ORDER: relaxed, pairs with the store in install(): sigaction(2) comes after that.
-  if (const handler_function handler = all[static_cast<std::size_t>(number)].handler.load(std::memory_order_relaxed))
-    handler(number, info, context);
+  const installed& slot = all[static_cast<std::size_t>(number)];
+  // ORDER: relaxed, pairs with the stores in install(): sigaction(2) comes after them.
+  if (const handler_function handler = slot.handler.load(std::memory_order_relaxed)) {
+    if (slot.wants_info.load(std::memory_order_relaxed)) handler(number, info, context);
+    else reinterpret_cast<sighandler_t>(reinterpret_cast<void*>(handler))(number);
+  }
   here.cut(before);
   errno = kept;
 }

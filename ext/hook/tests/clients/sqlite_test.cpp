@@ -49,8 +49,9 @@ TEST_CASE("SQLite on the pool: fibers and tasks write to one file, and the loop 
     spawn(lp, [&]() -> task<> { right += (co_await blocking(adds)).value() == "1 "; });
   }
   spawn(lp, [&] {
-    for (time_point due = lp.now() + 1ms; right != 40; due += 1ms) {
-      await(sleep_until(due));
+    time_point due = lp.now();
+    while (right != 40) {
+      await(sleep_until(due += 1ms));
       latest = std::max<duration>(latest, steady_clock().now() - due);
       ++ticks;
     }
