@@ -4,17 +4,23 @@
 // waits in line where that fails. What libc does not know:
 //   Fibers of one thread are one owner to it. So who owns a recursive or error-checking mutex stands in mutex_owners.
 //   It wakes threads. So unlock() wakes the first in the line of its own thread; the line is a thread's, since
-//   hooked fibers do not move. Another thread that unlocks does not know the line: its first asks again after
-//   50 us, 100 us ... 10 ms. pthread_cond_wait() unlocks inside of libc; it blocks the thread.
+//   hooked fibers do not move. Another thread that unlocks does not know the line. So where another thread has it,
+//   the thread waits for 50 us, and the first in line asks again after 50 us, 100 us ... 10 ms. pthread_cond_wait()
+//   unlocks inside of libc; it blocks the thread.
 // Who comes while others stand in line goes behind them: else a fiber that unlocks and locks again would always win.
 //
 // No stop and no deadline ends the wait: callers do not look at what lock() gives, and would go on without the lock.
+// So it is waited for in a destructor as well that the unwinding of a kill runs.
+//
+// A fiber that must not park now (options.may_park, dlopen(), a signal handler, the wait in line itself) owns what it
+// locks, and blocks its thread.
 //
 // What is not such a fiber and runs on the thread of one, a task for instance, cannot wait for it without blocking
 // it for ever. That is fatal, as far as it is seen.
 #include <hocket/base/detail/atomic.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/detail/context_block.hpp>
+#include <hocket/core/detail/scheduled.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/sync/event.hpp>
 
@@ -28,7 +34,9 @@
 #include "times.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstdint>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <utility>
@@ -60,24 +68,27 @@ bool is_taken(int answer) noexcept { return answer == 0 || answer == EOWNERDEAD;
 
 // --- who locks
 
-// The fiber that is to own what is locked here; null: libc's own rules.
-control_block* owning_fiber() noexcept {
-  if (!is_hooked() || in_signal_handler()) return nullptr;
+struct asker {
+  control_block* fiber;  // that is to own the lock; null: libc's own rules
+  bool parks;            // where it must wait
+};
+
+asker who_asks() noexcept {
+  control_block* const fiber = hocket::detail::running_fiber();
+  if (!fiber || (fiber->header.reserved & hocket::detail::hook_bit::hooked) == 0) return {nullptr, false};
   const scope& in = scope_access::innermost();
-  return scope_access::has_mutexes(in) && !scope_access::only_tries(in) ? hocket::detail::running_fiber() : nullptr;
+  if (!scope_access::has_mutexes(in)) return {nullptr, false};
+  return {fiber, scope_access::may_park(in) && !scope_access::only_tries(in) && !in_signal_handler()};
 }
 
 mutex_owners::entry* entry_of(const pthread_mutex_t& mutex) noexcept {
   return has_owner(mutex) ? mutex_owners::of_thread().find(mutex) : nullptr;
 }
 
-// Once, as `self`.
-int try_lock(pthread_mutex_t& mutex, control_block& self) noexcept {
-  mutex_owners::entry* const entry = entry_of(mutex);
-  if (entry && entry->fiber != &self) return EBUSY;
-  const int answer = next.pthread_mutex_trylock(&mutex);
+// Libc's answer to a lock by `self`, which is noted.
+int noted(pthread_mutex_t& mutex, const control_block& self, int answer) noexcept {
   if (!is_taken(answer) || !has_owner(mutex)) return answer;
-  if (entry) {
+  if (auto* const entry = entry_of(mutex)) {
     ++entry->depth;
   } else if (!mutex_owners::of_thread().add(mutex, &self)) {
     next.pthread_mutex_unlock(&mutex);
@@ -86,7 +97,14 @@ int try_lock(pthread_mutex_t& mutex, control_block& self) noexcept {
   return answer;
 }
 
-// --- the line of this thread: bare pointers, for a destructor at the end of a thread may unlock
+// Once.
+int try_lock(pthread_mutex_t& mutex, const control_block& self) noexcept {
+  const auto* const entry = entry_of(mutex);
+  if (entry && entry->fiber != &self) return EBUSY;
+  return noted(mutex, self, next.pthread_mutex_trylock(&mutex));
+}
+
+// --- the lines of this thread: bare pointers, for a destructor at the end of a thread may unlock
 
 class place_in_line {
  public:
@@ -99,7 +117,7 @@ class place_in_line {
   void wake() noexcept { turn_.set(); }
   void wait(time_point limit) noexcept;
 
-  // Null: nobody waits for it. O(n) in those that wait on this thread.
+  // Null: nobody waits for it.
   static place_in_line* first_for(const pthread_mutex_t* mutex) noexcept;
 
  private:
@@ -114,96 +132,171 @@ void wake_first(const pthread_mutex_t* mutex) noexcept {
   if (place_in_line* const first = place_in_line::first_for(mutex)) first->wake();
 }
 
-thread_local constinit place_in_line* first_here = nullptr;
-thread_local constinit place_in_line* last_here = nullptr;
+// Of those mutexes whose addresses come here: a walk meets few that wait for another one.
+struct line {
+  place_in_line* first;
+  place_in_line* last;
+};
+thread_local constinit std::array<line, 64> lines{};
+
+line& line_of(const pthread_mutex_t* mutex) noexcept {
+  const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(mutex));
+  return lines[address * 0x9E3779B97F4A7C15U >> 58U];
+}
 
 place_in_line::place_in_line(const pthread_mutex_t& mutex) noexcept
-    : mutex_(&mutex), previous_(std::exchange(last_here, this)) {
-  (previous_ ? previous_->next_ : first_here) = this;
+    : mutex_(&mutex), previous_(std::exchange(line_of(&mutex).last, this)) {
+  (previous_ ? previous_->next_ : line_of(&mutex).first) = this;
 }
 place_in_line::~place_in_line() {
-  (previous_ ? previous_->next_ : first_here) = next_;
-  (next_ ? next_->previous_ : last_here) = previous_;
+  (previous_ ? previous_->next_ : line_of(mutex_).first) = next_;
+  (next_ ? next_->previous_ : line_of(mutex_).last) = previous_;
   wake_first(mutex_);
 }
 
 place_in_line* place_in_line::first_for(const pthread_mutex_t* mutex) noexcept {
-  place_in_line* one = first_here;
+  place_in_line* one = line_of(mutex).first;
   while (one && one->mutex_ != mutex) one = one->next_;
   return one;
 }
 bool place_in_line::is_first() const noexcept { return first_for(mutex_) == this; }
 
+// What the wait itself locks (its frame may come from an allocator that locks) blocks the thread.
+class no_second_wait {
+ public:
+  no_second_wait() noexcept : in_(scope_access::innermost()) { scope_access::begin_trying(in_); }
+  no_second_wait(const no_second_wait&) = delete;
+  no_second_wait& operator=(const no_second_wait&) = delete;
+  ~no_second_wait() { scope_access::end_trying(in_); }
+
+ private:
+  scope& in_;
+};
+
+// Code that a kill unwinds may wait while this lives.
+class unwinding_pause {
+ public:
+  unwinding_pause() noexcept : self_(current_context().strand()) {
+    if (self_ && !self_->unwinding()) self_ = nullptr;
+    if (self_) self_->end_unwinding();
+  }
+  unwinding_pause(const unwinding_pause&) = delete;
+  unwinding_pause& operator=(const unwinding_pause&) = delete;
+  ~unwinding_pause() {
+    if (self_) self_->begin_unwinding();
+  }
+
+ private:
+  hocket::detail::scheduled* self_;
+};
+
 void place_in_line::wait(time_point limit) noexcept {
   count(counted::waits);
+  const no_second_wait alone;
+  const unwinding_pause pause;
   const hocket::detail::context_block unstopped({nullptr, time_point::max(), current_context().bindings()});
   static_cast<void>(await(turn_.wait().until(limit)));
   turn_.reset();
 }
 
-// --- the calls: not in line, so that a process without such scopes pays but for a jump
+// --- a fiber that parks
 
 constexpr duration first_pause = std::chrono::microseconds(50), longest_pause = std::chrono::milliseconds(10);
 
-int lock_in_line(pthread_mutex_t& mutex, control_block& self, time_point limit) noexcept {
+// Most locks are held for less than it takes to park. By another thread, that is: here nobody would unlock it.
+int wait_for_other_thread(pthread_mutex_t& mutex, const control_block& self) noexcept {
+  if (entry_of(mutex) || is_locked_by_this_thread(mutex)) return EBUSY;
+  timespec limit{};
+  ::clock_gettime(CLOCK_MONOTONIC, &limit);
+  limit = timespec_of(duration_of(limit) + first_pause);
+  const int answer = next.pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &limit);
+  return answer == ETIMEDOUT ? EBUSY : noted(mutex, self, answer);
+}
+
+bool is_over(time_point limit) noexcept { return limit != time_point::max() && now() >= limit; }
+
+int lock_in_line(pthread_mutex_t& mutex, const control_block& self, time_point limit) noexcept {
   place_in_line here(mutex);
   for (duration pause = first_pause;; pause = std::min(pause * 2, longest_pause)) {
     here.wait(here.is_first() ? std::min(limit, after(pause)) : limit);
     const int answer = here.is_first() ? try_lock(mutex, self) : EBUSY;
     if (answer != EBUSY) return answer;
-    if (limit != time_point::max() && now() >= limit) return ETIMEDOUT;
+    if (is_over(limit)) return ETIMEDOUT;
   }
 }
 
-// By a fiber that is to own it.
-int lock_until(pthread_mutex_t& mutex, control_block& self, time_point limit) noexcept {
-  count(counted::calls);
-  if (const auto* entry = entry_of(mutex); entry && entry->fiber == &self && kind_of(mutex) == PTHREAD_MUTEX_ERRORCHECK)
-    return EDEADLK;
-  // Who owns it already does not stand in line behind those who wait for that.
-  const bool may_try = !place_in_line::first_for(&mutex) || entry_of(mutex);
-  const int answer = may_try ? try_lock(mutex, self) : EBUSY;
-  return answer == EBUSY ? lock_in_line(mutex, self, limit) : answer;
+int lock_until(pthread_mutex_t& mutex, const control_block& self, time_point limit) noexcept {
+  const int kept = errno;
+  int answer = place_in_line::first_for(&mutex) ? EBUSY : try_lock(mutex, self);
+  if (answer == EBUSY && !place_in_line::first_for(&mutex)) answer = wait_for_other_thread(mutex, self);
+  if (answer == EBUSY) answer = is_over(limit) ? ETIMEDOUT : lock_in_line(mutex, self, limit);
+  errno = kept;
+  return answer;
 }
 
-// By anybody else, also by a fiber in dlopen() or in a signal handler.
-int lock_elsewhere(pthread_mutex_t& mutex) noexcept {
-  constexpr const char* what = "a mutex that a fiber of this thread has locked would block the thread for ever";
-  constexpr const char* remedy = "lock it in a hook::scope with options.mutexes, or use hocket::mutex";
-  if (has_owner(mutex)) {
-    const auto* const entry = entry_of(mutex);
-    control_block* const self = hocket::detail::running_fiber();
-    if (entry && entry->fiber == self && kind_of(mutex) == PTHREAD_MUTEX_RECURSIVE) return try_lock(mutex, *self);
-    hocket::detail::expects(!entry || kind_of(mutex) == PTHREAD_MUTEX_ERRORCHECK, what, remedy);
-    return next.pthread_mutex_lock(&mutex);
-  }
+// --- who blocks the thread
+
+constexpr const char* for_ever = "a mutex that is locked on this thread already would block it for ever";
+constexpr const char* remedy = "lock it in fibers alone, in a hook::scope with options.mutexes; or use hocket::mutex";
+
+int lock_on_thread(pthread_mutex_t& mutex) noexcept {
+  if (has_owner(mutex)) return next.pthread_mutex_lock(&mutex);
   const int answer = next.pthread_mutex_trylock(&mutex);
   if (answer != EBUSY) return answer;
-  hocket::detail::expects(!current_executor() || !is_locked_by_this_thread(mutex), what, remedy);
+  hocket::detail::expects(!current_executor() || !is_locked_by_this_thread(mutex), for_ever, remedy);
   return next.pthread_mutex_lock(&mutex);
 }
 
+// --- the calls: not in line, so that a process without such scopes pays but for a jump
+
+// By the fiber that has it, in whatever scope.
+int lock_again(pthread_mutex_t& mutex, const mutex_owners::entry& entry) noexcept {
+  if (kind_of(mutex) == PTHREAD_MUTEX_ERRORCHECK) return EDEADLK;
+  return try_lock(mutex, *entry.fiber);
+}
+
+// A fiber of this thread has it, and who asks cannot park.
+int refuse(const pthread_mutex_t& mutex) noexcept {
+  hocket::detail::expects(kind_of(mutex) == PTHREAD_MUTEX_ERRORCHECK, for_ever, remedy);
+  return EDEADLK;
+}
+
 [[gnu::noinline]] int lock(pthread_mutex_t& mutex) noexcept {
-  control_block* const self = owning_fiber();
-  return self ? lock_until(mutex, *self, time_point::max()) : lock_elsewhere(mutex);
+  const asker who = who_asks();
+  if (who.fiber) count(counted::calls);
+  const auto* const entry = entry_of(mutex);
+  if (entry && entry->fiber == hocket::detail::running_fiber()) return lock_again(mutex, *entry);
+  if (who.parks) return lock_until(mutex, *who.fiber, time_point::max());
+  if (entry) return refuse(mutex);
+  const int answer = lock_on_thread(mutex);
+  return who.fiber ? noted(mutex, *who.fiber, answer) : answer;
 }
 
 [[gnu::noinline]] int lock_by_clock(pthread_mutex_t& mutex, clockid_t clock, const timespec& limit) noexcept {
-  control_block* const self = owning_fiber();
-  if (!self) return next.pthread_mutex_clocklock(&mutex, clock, &limit);
+  const asker who = who_asks();
+  if (who.fiber) count(counted::calls);
+  const auto* const entry = entry_of(mutex);
+  if (entry && entry->fiber == hocket::detail::running_fiber()) return lock_again(mutex, *entry);
+  if (!who.parks) {
+    if (entry) return refuse(mutex);
+    const int answer = next.pthread_mutex_clocklock(&mutex, clock, &limit);
+    return who.fiber ? noted(mutex, *who.fiber, answer) : answer;
+  }
   if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) return EINVAL;
+  if (limit.tv_nsec < 0 || limit.tv_nsec >= 1'000'000'000) {  // looked at if it must wait
+    const int answer = try_lock(mutex, *who.fiber);
+    return answer == EBUSY ? EINVAL : answer;
+  }
   timespec present{};
   ::clock_gettime(clock, &present);
-  if (is_valid(limit)) return lock_until(mutex, *self, after(duration_of(limit) - duration_of(present)));
-  const int answer = try_lock(mutex, *self);  // the time is looked at if it must wait
-  return answer == EBUSY ? EINVAL : answer;
+  return lock_until(mutex, *who.fiber, after(duration_of(limit) - duration_of(present)));
 }
 
-// Also by a fiber that has left the scope in which it locked it before.
 [[gnu::noinline]] int try_once(pthread_mutex_t& mutex) noexcept {
-  control_block* const self = entry_of(mutex) ? hocket::detail::running_fiber() : owning_fiber();
-  if (self) return try_lock(mutex, *self);
-  return entry_of(mutex) ? EBUSY : next.pthread_mutex_trylock(&mutex);
+  const auto* const entry = entry_of(mutex);
+  if (entry) return entry->fiber == hocket::detail::running_fiber() ? try_lock(mutex, *entry->fiber) : EBUSY;
+  const control_block* const self = who_asks().fiber;
+  return self ? try_lock(mutex, *self) : next.pthread_mutex_trylock(&mutex);
 }
 
 [[gnu::noinline]] int unlock(pthread_mutex_t& mutex) noexcept {

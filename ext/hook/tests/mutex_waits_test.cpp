@@ -123,6 +123,71 @@ TEST_CASE("neither a cancel nor a kill nor a deadline ends the wait for a mutex:
   }
 }
 
+TEST_CASE("a destructor that the unwinding of a kill runs waits for a mutex") {
+  loop lp;
+  std::mutex mutex;
+  bool over = false, unwound = false;
+  struct locks_at_end {
+    std::mutex& mutex;
+    bool& over;
+    bool& unwound;
+    ~locks_at_end() {
+      const std::lock_guard guard(mutex);
+      CHECK(over);
+      unwound = true;
+    }
+  };
+  auto killed = own(lp, [&] {
+    const locks_at_end end{mutex, over, unwound};
+    static_cast<void>(await(sleep_for(1h)));
+    FAIL("a killed fiber went on");
+  });
+  auto owner = own(lp, [&] {
+    const std::lock_guard guard(mutex);
+    killed.kill();
+    others_run();
+    CHECK_FALSE(unwound);
+    over = true;
+  });
+  lp.run();
+  CHECK(unwound);
+}
+
+TEST_CASE("a wait for a mutex leaves errno as it was") {
+  loop lp;
+  std::mutex mutex;
+  auto owner = own(lp, [&] {
+    const std::lock_guard guard(mutex);
+    others_run();
+    errno = EBADF;
+  });
+  auto other = own(lp, [&] {
+    errno = E2BIG;
+    const std::lock_guard guard(mutex);
+    CHECK(errno == E2BIG);
+  });
+  lp.run();
+  sync_wait(owner);
+  sync_wait(other);
+}
+
+TEST_CASE("a limit that has passed long ago is no error of the caller's") {
+  loop lp;
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  auto owner = own(lp, [&] {
+    ::pthread_mutex_lock(&mutex);
+    others_run();
+    ::pthread_mutex_unlock(&mutex);
+  });
+  auto other = own(lp, [&] {
+    const timespec before_all{-1, 0};
+    CHECK(::pthread_mutex_timedlock(&mutex, &before_all) == ETIMEDOUT);
+  });
+  lp.run();
+  sync_wait(owner);
+  sync_wait(other);
+}
+
 TEST_CASE("workers, threads and fibers count under one mutex, and hold it over waits") {
   constexpr int fibers = 40, rounds = 50;
   runtime rt({.workers = 2});

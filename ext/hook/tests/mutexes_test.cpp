@@ -175,6 +175,52 @@ TEST_CASE("what a scope has locked may be unlocked after it") {
   sync_wait(other);
 }
 
+TEST_CASE("the owner locks it again after its scope, also with a limit") {
+  loop lp;
+  std::recursive_timed_mutex mutex;
+  auto fiber = spawn(lp, [&] {
+    {
+      const hook::scope in(with_mutexes);
+      mutex.lock();
+    }
+    CHECK(mutex.try_lock_for(1ms));
+    mutex.unlock();
+    others_run();
+    mutex.unlock();
+  });
+  auto other = own(lp, [&] {
+    CHECK_FALSE(mutex.try_lock());
+    const std::lock_guard guard(mutex);
+  });
+  lp.run();
+  sync_wait(fiber);
+  sync_wait(other);
+}
+
+TEST_CASE("a fiber owns what it locks while it may not park") {
+  static bool free = true;
+  loop lp;
+  std::recursive_mutex mutex;
+  bool inside = false;
+  const auto locks = [&] {
+    const std::lock_guard guard(mutex);
+    CHECK_FALSE(std::exchange(inside, true));
+    free = true;
+    others_run();
+    inside = false;
+  };
+  auto one = spawn(lp, hook::hooked(
+                           [&] {
+                             free = false;
+                             locks();
+                           },
+                           {.mutexes = true, .may_park = [] { return free; }}));
+  auto other = own(lp, locks);
+  lp.run();
+  sync_wait(one);
+  sync_wait(other);
+}
+
 TEST_CASE("a mutex that a fiber holds is locked by a task of its thread: fatal, where it would block for ever") {
   for (const int which : {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_RECURSIVE})
     hocket_test::expect_fatal(
@@ -191,7 +237,25 @@ TEST_CASE("a mutex that a fiber holds is locked by a task of its thread: fatal, 
           });
           lp.run();
         },
-        "would block the thread for ever");
+        "would block it for ever");
+}
+
+TEST_CASE("a task that locks a fiber's recursive mutex with a limit: fatal, too") {
+  hocket_test::expect_fatal(
+      [] {
+        loop lp;
+        std::recursive_timed_mutex mutex;
+        auto owner = own(lp, [&] {
+          mutex.lock();
+          others_run();
+        });
+        auto other = spawn(lp, [&]() -> task<> {
+          static_cast<void>(mutex.try_lock_for(1ms));
+          co_return;
+        });
+        lp.run();
+      },
+      "would block it for ever");
 }
 
 TEST_CASE("whoever does not wait is told that a fiber of its thread holds it") {

@@ -52,13 +52,15 @@ struct options {
   // it, each call of the process looks who makes it. See docs/blocking-clients.md.
   bool mutexes = false;
 
-  // Asked at each call, if set; in signal handlers, too. False: the call blocks the thread, as it does without hooks.
+  // Asked at each call, if set; in signal handlers, too. It makes no hooked call. An inner scope's is asked instead of
+  // the outer one's. False: the call blocks the thread, as it does without hooks.
   // For code that waits while it holds what other fibers of the thread take without a hooked call: the lock of an
   // interpreter.
   bool (*may_park)() = nullptr;
 };
 
-// Blocking calls of the fiber that runs here park it while this lives. Scopes nest: an inner one has what an outer has.
+// Blocking calls of the fiber that runs here park it while this lives. Scopes nest: an inner one has what an outer has,
+// unless it says otherwise.
 // On a plain thread it does nothing. In a task and in a raw coroutine it is fatal: they cannot park.
 // The fiber stays on its thread meanwhile, also if it is migratable: C libraries keep the address of errno.
 class [[nodiscard]] scope {

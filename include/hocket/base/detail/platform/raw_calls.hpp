@@ -35,7 +35,7 @@ inline long write(int fd, const void* from, std::size_t size) noexcept {
 }
 inline long read(int fd, void* to, std::size_t size) noexcept {
   const long got = ::syscall(SYS_read, fd, to, size);
-  after_read(fd);
+  if (got > 0) after_read(fd);
   return got;
 }
 
