@@ -7,7 +7,6 @@ was done already, measures, prints tables, and writes report.json and report.htm
 import argparse
 import pathlib
 import shlex
-import signal
 import sys
 
 sys.dont_write_bytecode = True
@@ -64,6 +63,7 @@ def main():
         return readme.write((options.build or builders.ROOT / "build/lab").resolve() / "report.json")
     if options.render:
         return render(options.render, (options.build or builders.ROOT / "build/lab").resolve())
+    servers.end_with_run()
     if options.against is not None:
         return against.run(options.against, options.page, options.systems, options.runs)
     pages = catalogue.pages(["all"] if options.smoke and not options.page else options.page)
@@ -78,7 +78,6 @@ def main():
     measurement.net_load = builders.net_load(build)
     if options.full:
         print(report.expected(measurement, build / "report.json"), file=sys.stderr, flush=True)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)   # either keeps what was measured until then
     with servers.beside(measurement.jobs, measurement.cores) as missing:
         measurement.leave_out(missing)
         run = report.gather(measurement, skipped, build, shlex.join(["./dev", "lab", *sys.argv[1:]]))

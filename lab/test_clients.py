@@ -4,6 +4,9 @@ import contextlib
 import io
 import os
 import pathlib
+import signal
+import socket
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -52,6 +55,82 @@ class Servers(unittest.TestCase):
         made.jobs = self.jobs
         made.leave_out({"postgres": "not there"})
         self.assertEqual(made.skipped, {("go-pgx", "pg_wait", 4): "not there"})
+
+
+HOLDS_SERVERS = """
+import os, signal, sys
+import run
+from labkit import against, catalogue, measure, servers
+def hold(*_):
+    jobs = [measure.Job(catalogue.systems(["go-redis"])[0], {"workload": "redis_wait", "server": "redis"}, {"n": 4})]
+    with servers.beside(jobs, sorted(os.sched_getaffinity(0))):
+        print(os.environ["HOCKET_REDIS"], flush=True)
+        sys.stdin.read()
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)   # whatever runs the tests has ignored
+against.run = hold
+sys.argv[1:] = ["--against", "HEAD"]
+sys.exit(run.main())
+"""
+
+
+def pid_of_redis(port):
+    with socket.create_connection(("127.0.0.1", port), 20) as asked, asked.makefile("rb") as answer:
+        asked.sendall(b"INFO server\r\n")
+        return next(int(line.split(b":")[1]) for line in answer if line.startswith(b"process_id:"))
+
+
+def kill_if_left(pid):
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
+class EndOfServers(unittest.TestCase):
+    """With those that there are."""
+    with_servers = servers.with_servers
+
+    def redis_after(self, number):
+        if not (self.with_servers.find("redis-server") or self.with_servers.find("valkey-server")):
+            self.skipTest("redis is not installed")
+        with subprocess.Popen([sys.executable, "-c", HOLDS_SERVERS], cwd=catalogue.LAB, stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+            pid = pid_of_redis(int(run.stdout.readline()))
+            self.addCleanup(kill_if_left, pid)
+            run.send_signal(number)
+            _, said = run.communicate(timeout=60)   # which ends its input: the signal need not meet a wait
+        self.assertIn("KeyboardInterrupt", said)
+        self.assertRaises(ProcessLookupError, os.kill, pid, 0)
+
+    def test_they_end_with_a_run_that_is_terminated(self):
+        self.redis_after(signal.SIGTERM)
+
+    def test_they_end_with_a_run_whose_terminal_goes(self):
+        self.redis_after(signal.SIGHUP)
+
+    def test_what_is_ignored_stays_so(self):
+        had = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+        for number, handler in had.items():
+            self.addCleanup(signal.signal, number, handler)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        servers.end_with_run()
+        self.assertEqual([signal.getsignal(number) for number in had], [signal.default_int_handler, signal.SIG_IGN])
+
+    def test_one_that_does_not_end_is_killed_by_who_interrupts_the_wait(self):
+        wait, children = subprocess.Popen.wait, []
+
+        def interrupted(child, timeout=None):
+            if timeout:
+                children.append(child)
+                self.addCleanup(child.kill)
+                raise KeyboardInterrupt
+            return wait(child)
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(subprocess.Popen, "wait", interrupted):
+            with self.assertRaises(KeyboardInterrupt), self.with_servers.server(
+                    ["sleep", "600"], pathlib.Path(folder, "log"), lambda: True,
+                    preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)):
+                pass
+        self.assertEqual([child.returncode for child in children], [-signal.SIGKILL])
 
 
 class GoModules(unittest.TestCase):

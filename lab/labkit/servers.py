@@ -3,6 +3,7 @@ after it (tests/servers)."""
 import contextlib
 import os
 import pathlib
+import signal
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -11,6 +12,11 @@ import with_servers  # noqa: E402 (the path comes first)
 
 # What brings it.
 PACKAGES = {"postgres": "postgresql-15", "redis": "redis-server", "mariadb": "mariadb-server-core", "https": "openssl"}
+
+
+def end_with_run():
+    """A run that is told to end is interrupted, as by Ctrl-C: `measure` keeps what there is, and the servers end."""
+    with_servers.when_told_to_end(signal.default_int_handler)
 
 
 @contextlib.contextmanager

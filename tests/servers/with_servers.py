@@ -67,12 +67,18 @@ def server(command, log, answers, **how):
                 time.sleep(0.05)
             yield
         finally:
-            child.send_signal(signal.SIGINT)
-            try:
-                child.wait(10)
-            except subprocess.TimeoutExpired:
-                child.kill()
-                child.wait()
+            stop(child)
+
+
+def stop(child):
+    try:
+        child.send_signal(signal.SIGINT)
+        child.wait(10)
+    except subprocess.TimeoutExpired:
+        pass
+    finally:   # whoever interrupts the wait leaves none either
+        child.kill()
+        child.wait()
 
 
 def connects(port):
@@ -165,6 +171,13 @@ def running(wanted):
         yield known
 
 
+def when_told_to_end(handler):
+    """SIGTERM and SIGHUP call it. One that is ignored stays ignored: nohup."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, handler)
+
+
 def main(arguments):
     if "--" not in arguments:
         sys.exit(__doc__)
@@ -177,5 +190,5 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))   # so that the servers end, too
+    when_told_to_end(lambda *_: sys.exit(1))   # so that the servers end, too
     sys.exit(main(sys.argv[1:]))

@@ -10,7 +10,7 @@ class client {
  public:
   explicit client(const client_workload& what) : what_(what), db_(PQconnectdb(place_of("HOCKET_POSTGRES"))) {
     if (PQstatus(db_) != CONNECTION_OK) fail(PQerrorMessage(db_));
-    if (what.prepares()) PQclear(PQprepare(db_, "one", sql_of(what), 1, nullptr));
+    if (what.prepares()) prepare();
   }
   client(const client&) = delete;
   client& operator=(const client&) = delete;
@@ -29,6 +29,12 @@ class client {
   }
 
  private:
+  void prepare() {
+    PGresult* const done = PQprepare(db_, "one", sql_of(what_), 1, nullptr);
+    if (PQresultStatus(done) != PGRES_COMMAND_OK) fail(PQerrorMessage(db_));
+    PQclear(done);
+  }
+
   const client_workload& what_;
   PGconn* const db_;
 };

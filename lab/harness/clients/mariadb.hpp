@@ -10,7 +10,8 @@ class client {
  public:
   explicit client(const client_workload&) : db_(mysql_init(nullptr)) {
     const auto port = static_cast<unsigned>(port_of("HOCKET_MARIADB"));
-    if (!db_ || !mysql_real_connect(db_, "127.0.0.1", "root", "", nullptr, port, nullptr, 0)) fail(mysql_error(db_));
+    if (!db_) fail("no handle of MariaDB");
+    if (!mysql_real_connect(db_, "127.0.0.1", "root", "", nullptr, port, nullptr, 0)) fail(mysql_error(db_));
   }
   client(const client&) = delete;
   client& operator=(const client&) = delete;

@@ -20,8 +20,8 @@ class tasks {
 
  private:
   task<> ask_often(std::size_t i, std::size_t times) {
-    const std::string number = std::to_string(i);
     for (std::size_t k = 0; k < times; ++k) {
+      const std::string number = std::to_string(i);
       if (what_.connects()) {
         auto own = co_await lab::open(what_);
         co_await lab::ask(what_, own, number);

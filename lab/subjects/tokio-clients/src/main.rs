@@ -3,7 +3,7 @@ use std::time::Instant;
 
 use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
 use futures::future::join_all;
-use redis::aio::MultiplexedConnection;
+use redis::{aio::MultiplexedConnection, IntoConnectionInfo, RedisConnectionInfo};
 use tokio_postgres::{types::Type, NoTls};
 
 struct Workload {
@@ -64,7 +64,9 @@ struct Redis {
 }
 
 async fn connect() -> MultiplexedConnection {
-    let client = redis::Client::open(format!("redis://127.0.0.1:{}/", place_of("HOCKET_REDIS"))).unwrap();
+    let place = format!("redis://127.0.0.1:{}/", place_of("HOCKET_REDIS")).into_connection_info().unwrap();
+    let nameless = RedisConnectionInfo::default().set_skip_set_lib_name();
+    let client = redis::Client::open(place.set_redis_settings(nameless)).unwrap();
     let endless = redis::AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None);
     client.get_multiplexed_async_connection_with_config(&endless).await.expect("no connection to Redis")
 }
