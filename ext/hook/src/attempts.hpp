@@ -1,4 +1,4 @@
-// A call that is tried without waiting, and repeated when its number is ready.
+// Calls that are tried without blocking, and repeated when their number is ready.
 #pragma once
 #include "caller.hpp"
 
@@ -7,28 +7,27 @@
 
 namespace hocket::inline HOCKET_ABI::hook {
 
-// The user has not made it non-blocking. One system call.
+// Whether the number is in blocking mode. One system call.
 bool blocks(int number) noexcept;
 
-// Until when a call may wait that begins to wait now: SO_RCVTIMEO or SO_SNDTIMEO. No system call, unless the program
-// has ever set one.
+// SO_RCVTIMEO or SO_SNDTIMEO of the socket, counted from now. No system call, unless the program has ever set one.
 time_point limit_of(int number, int option) noexcept;
 
 enum class direction : std::uint8_t { in, out };
 constexpr short events_of(direction way) noexcept { return way == direction::in ? POLLIN : POLLOUT; }
 constexpr int limit_option_of(direction way) noexcept { return way == direction::in ? SO_RCVTIMEO : SO_SNDTIMEO; }
 
-// The waits of one call, which all end at the same time.
+// The waits of one call. They share one time limit.
 //
-// A number may be ready for ever while the call would block: an error queue that nobody reads, the receiver of a
-// datagram that has no room. So after a few waits in vain the call is tried again by a timer.
+// Hazard: if a number stays ready while the call would block, the fiber spins. Examples: an error queue that nobody
+// reads, a datagram whose receiver has no room. Prevented by a timer: after a few waits in vain it paces the attempts.
 class patience {
  public:
   patience(int number, direction way) noexcept : number_(number), way_(way) {}
 
   // After an attempt that would block. True: try again. False: the call ends with errno.
   bool wait() noexcept;
-  // A part was moved: the waits before were not in vain.
+  // A part was moved: the waits were not in vain.
   void note_part() noexcept { in_vain_ = 0; }
 
  private:
@@ -50,8 +49,8 @@ ssize_t until_done(int number, direction way, Attempt attempt) noexcept {
   }
 }
 
-// The same for a call that a thread waits for until all is moved. attempt(moved) moves what comes after that; 0 is the
-// end. Gives what was moved, and the error only if that is nothing.
+// For a call that blocks a thread until all bytes are moved. attempt(moved) moves the bytes after the first `moved`; 0
+// is the end. Returns how many were moved; the error only if none.
 template <class Attempt>
 ssize_t until_all_is_moved(int number, direction way, size_t size, Attempt attempt) noexcept {
   patience waits(number, way);
@@ -64,7 +63,7 @@ ssize_t until_all_is_moved(int number, direction way, size_t size, Attempt attem
     }
     if (got == 0 || (got > 0 && moved >= size)) return static_cast<ssize_t>(moved);
     if (got < 0 && (!would_block() || !waits.wait())) return moved != 0 ? static_cast<ssize_t>(moved) : -1;
-    // A part of it: the next attempt tells whether it would block.
+    // A part was moved: the next attempt finds whether it would block.
   }
 }
 

@@ -37,7 +37,8 @@ bool is_killed() noexcept {
   return stop && stop->killed();
 }
 
-// What an awaited operation failed with. A wait that nobody stopped was ended by stop_polling(): the number is closed.
+// Translates the error of an awaited operation. If a wait was cancelled without a stop, then stop_polling() ended it:
+// the number was closed.
 wait_result failed(std::error_code error, time_point limit) noexcept {
   if (error == std::errc::timed_out) {
     if (limit != time_point::max() && limit <= current_context().deadline()) return wait_result::late;
@@ -50,7 +51,7 @@ wait_result failed(std::error_code error, time_point limit) noexcept {
   return wait_result::ended;
 }
 
-// Awaits, from a stack with frames of C: nothing may be thrown through them.
+// Awaits on a stack with C frames: no exception may pass them.
 template <class Operation>
 wait_result await_in_c(Operation&& what, time_point limit) noexcept {
   count(counted::waits);
@@ -63,7 +64,7 @@ wait_result await_in_c(Operation&& what, time_point limit) noexcept {
   }
 }
 
-// A call on the pool. A kill is reported, and what has begun is waited for.
+// A call on the pool. A kill is reported; a call that has begun is waited for.
 struct pool_job : hocket::detail::blocking_job {
   void (*call)(void* with);
   void* with;
@@ -93,7 +94,7 @@ constinit call_seam at_each_call = nullptr;
 bool may_begin() noexcept {
   count(counted::calls);
   if (at_each_call) at_each_call();
-  if (is_killed() && std::uncaught_exceptions() == 0) {  // what unwinds may say goodbye
+  if (is_killed() && std::uncaught_exceptions() == 0) {  // destructors may still send
     errno = ECANCELED;
     return false;
   }
@@ -151,7 +152,7 @@ bool run_on_pool(void (*run)(void* with), void* with) noexcept {
         await_in_c(operation(std::in_place, {}, blocking_pool::of_process(), &job), time_point::max());
     if (how == wait_result::ready) return true;
     if (errno != EAGAIN) return false;
-    job.refusal = {};  // the pool's line is full
+    job.refusal = {};  // the pool's queue is full
     if (wait_until(deadline_after(now(), std::chrono::milliseconds(5))) == wait_result::ended) return false;
   }
 }

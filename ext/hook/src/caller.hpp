@@ -1,7 +1,7 @@
-// Who makes a call, and how a hooked fiber waits in it.
+// Whether a hooked fiber makes a call, and how that fiber waits.
 //
-// A scope marks the control block of its fiber. So a call asks two words: the fiber that runs on this thread, and its
-// mark. An eager body has no fiber of its own; it calls as the thread does.
+// A scope marks the control block of its fiber. So a call reads two words: the running fiber of this thread, and its
+// mark. An eager body has no fiber of its own; its calls are the thread's.
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/base/detail/atomic.hpp>
@@ -15,12 +15,12 @@
 
 namespace hocket::inline HOCKET_ABI::hook {
 
-// Whether any scope of the process says when its fiber may park.
+// Whether any scope of the process has set options.may_park.
 extern primitive::atomic<bool> some_ask_may_park;
 [[gnu::cold]] bool innermost_lets_park() noexcept;
 
 inline bool may_park() noexcept {
-  // ORDER: relaxed, pairs with the store in scope::scope(), which is this thread's if the scope is this fiber's.
+  // ORDER: relaxed, pairs with the store in scope::scope(), which the fiber's own thread has made.
   return !some_ask_may_park.load(std::memory_order_relaxed) || innermost_lets_park();
 }
 
@@ -31,32 +31,31 @@ inline bool is_hooked() noexcept {
          !hocket::detail::this_thread().eager && may_park();
 }
 
-// At the begin of each hooked call: spends the budget. False: the call ends with errno.
+// Each hooked call begins here. Spends the budget. False: the call fails with errno.
 bool may_begin() noexcept;
-// For tests, which end a fiber at each of its calls: called first. Null: nothing is.
+// For tests: each hooked call calls it first. Null: nothing is called.
 using call_seam = void (*)();
 extern call_seam at_each_call;
-// The fiber must not wait now; see hook.hpp.
+// Whether the fiber must not wait now; see hook.hpp.
 bool only_tries() noexcept;
 
-enum class wait_result { ready, late, ended };  // ended: by errno
-// Parks the fiber until the system tells of one of those events (of poll(2)), or until `limit`.
+enum class wait_result { ready, late, ended };  // ended: see errno
+// Parks the fiber until the system reports one of these events of poll(2), or until `limit`.
 wait_result wait_for(int number, short events, time_point limit) noexcept;
-// The same for any of several, with what there is.
+// Parks the fiber until one of several numbers is ready, and fills in their events.
 wait_result wait_for(std::span<pollfd> numbers, time_point limit) noexcept;
-// Until then.
+// Parks the fiber until `limit`.
 wait_result wait_until(time_point limit) noexcept;
 
 time_point now() noexcept;
 
-// How the calls end.
 template <class T>
 T fail(int error) noexcept {
   errno = error;
   return static_cast<T>(-1);
 }
 
-// What call() gives. If it is no error, errno stays as it was: libraries look at it after a call that gave 0.
+// Returns what call() returns. Without an error errno stays as it was: libraries read it after a call that returned 0.
 template <class Call>
 auto quietly(Call call) noexcept -> decltype(call()) {
   const int kept = errno;
@@ -65,13 +64,12 @@ auto quietly(Call call) noexcept -> decltype(call()) {
   return got;
 }
 
-// Whether the system said that the call would block.
 inline bool would_block() noexcept { return errno == EAGAIN || errno == EWOULDBLOCK; }
 
-// Runs it on a thread of the pool. False: it did not run, for errno.
+// Calls run(with) on a thread of the pool. False: it did not run, see errno.
 bool run_on_pool(void (*run)(void* with), void* with) noexcept;
 
-// Gives what f() returns there, and its errno.
+// Calls f() on the pool; returns its result and sets its errno.
 template <class F>
 auto on_pool(F f) noexcept -> decltype(f()) {
   struct call {

@@ -1,13 +1,13 @@
 // connect, accept.
 //
-// connect() is the one call that must make a socket non-blocking, while the system begins to connect: there is no flag
-// for one call. The socket is blocking again before the fiber waits.
+// connect() alone makes a socket non-blocking, because no flag makes one call non-blocking. The socket is blocking
+// again before the fiber waits.
 //
-// accept() has no such flag either, and a listener may be shared with other processes: it is never made non-blocking.
-// The fiber waits until the listener is ready, and calls. Hooked fibers of one process look and call one at a time at
-// each listener, so that none of them finds the connection taken by another. Hazard: another process, or a thread that
-// is not hooked, takes the connection between the look and the call. Then the call blocks the worker until the next
-// connection. Make a listener non-blocking if others accept from it, too.
+// accept() has no such flag either. A listener may be shared with other processes, so it is never made non-blocking.
+// The fiber waits until the listener is ready, then polls and accepts. Hooked fibers of one process do this one at a
+// time at each listener, so that none takes another's connection. Hazard: if another process or an unhooked thread
+// accepts between the poll and the accept, then the call blocks the worker until the next connection. Prevented by the
+// user: a listener that others use, too, is made non-blocking.
 #include "attempts.hpp"
 #include "next.hpp"
 #include "times.hpp"
@@ -38,10 +38,10 @@ int connect_at_once(int fd, const sockaddr* to, socklen_t size, long flags) noex
   return done;
 }
 
-// Where a wait ends by SO_SNDTIMEO, connect(2) says EINPROGRESS.
+// If SO_SNDTIMEO ends the wait, connect(2) fails with EINPROGRESS.
 int await_connection(int fd, time_point limit) noexcept {
   for (pollfd one{fd, POLLOUT, 0};
-       raw::poll(&one, 1, 0) == 0;) {  // an event may be of a file that had the number before
+       raw::poll(&one, 1, 0) == 0;) {  // an event may be of an earlier file with this number
     switch (wait_for(fd, POLLOUT, limit)) {
       case wait_result::late: return fail<int>(EINPROGRESS);
       case wait_result::ended: return -1;
@@ -52,7 +52,7 @@ int await_connection(int fd, time_point limit) noexcept {
   return error == 0 ? 0 : fail<int>(error);
 }
 
-// A unix listener whose line is full: nothing tells when there is room again.
+// For a unix listener whose backlog is full: no event reports room.
 int connect_when_there_is_room(int fd, const sockaddr* to, socklen_t size, long flags, time_point limit) noexcept {
   duration pause = std::chrono::milliseconds(1);
   for (;;) {
@@ -75,7 +75,7 @@ int connect_hooked(int fd, const sockaddr* to, socklen_t size) noexcept {
   return errno == EINPROGRESS || errno == EALREADY ? await_connection(fd, limit) : -1;
 }
 
-// Of the listeners whose numbers have the same low bits. Never waited for: who finds it taken tries again.
+// Numbers with equal low bits share a mutex. No fiber waits for it: if it is locked, the fiber tries again later.
 primitive::thread_mutex& acceptor_of(int fd) noexcept {
   static constinit std::array<primitive::thread_mutex, 64> all{};
   return all[static_cast<std::size_t>(fd) % all.size()];

@@ -22,7 +22,7 @@ numbers& of_this_thread() noexcept {
 
 std::uint64_t sum(counted what) noexcept {
   std::uint64_t total = 0;
-  // ORDER: relaxed, pairs with nothing: numbers for people.
+  // ORDER: relaxed, pairs with nothing: statistics.
   for (const auto& one : all) total += (*one)[static_cast<std::size_t>(what)].load(std::memory_order_relaxed);
   return total;
 }

@@ -1,4 +1,4 @@
-// The numbers of collect_statistics(). Each thread adds to one of a few sets, so that workers seldom share a line.
+// The counters of collect_statistics(). Each thread adds to one of a few sets, so workers seldom share a cache line.
 #pragma once
 #include <cstdint>
 

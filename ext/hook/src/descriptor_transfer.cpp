@@ -1,9 +1,9 @@
 // read, write and their families: calls on a descriptor of any kind.
 //
-// Linux tries them without waiting by preadv2(2) and pwritev2(2) with RWF_NOWAIT: sockets, pipes, terminals, eventfds,
-// and files of file systems that can. What a try says:
-//   EAGAIN       a file: its bytes are not in the cache, so the call goes to the pool. Else the fiber waits.
-//   EOPNOTSUPP   the file cannot tell. A regular file goes to the pool; something else is asked by poll(2).
+// preadv2(2) and pwritev2(2) with RWF_NOWAIT try them without blocking: on sockets, pipes, eventfds, and on files of
+// some file systems. Results of a try:
+//   EAGAIN       a regular file: its bytes are not in the cache, so the call runs on the pool. Else the fiber waits.
+//   EOPNOTSUPP   no try is possible. The call runs on the pool: for a file at once, else when poll(2) reports it ready.
 #include "attempts.hpp"
 #include "checked_room.hpp"
 #include "files.hpp"
@@ -25,8 +25,8 @@ bool is_ready(int number, direction way) noexcept {
   return raw::poll(&one, 1, 0) != 0;
 }
 
-// Something that cannot be tried: a call on the pool, when it is ready. It may wait there, for more room or because
-// another reader came first.
+// For a number that cannot be tried: the call runs on the pool when the number is ready. It may block there, for more
+// room or because another reader was faster.
 template <class Call>
 ssize_t call_when_ready(int number, direction way, Call call) noexcept {
   if (is_file(number)) return on_pool(call);
@@ -38,7 +38,7 @@ ssize_t call_when_ready(int number, direction way, Call call) noexcept {
   return done < 0 ? done : on_pool(call);
 }
 
-// `try_now`: with RWF_NOWAIT. `call`: without. `read_rest`: after a file has given what is in the cache.
+// `try_now` uses RWF_NOWAIT, `call` does not. `read_rest` follows a try that read only the cached part of a file.
 template <class Size, class Try, class Call, class Rest>
 ssize_t read_somehow(int number, Size size, Try try_now, Call call, Rest read_rest) noexcept {
   const ssize_t first = try_now();
@@ -50,8 +50,8 @@ ssize_t read_somehow(int number, Size size, Try try_now, Call call, Rest read_re
   return until_done(number, direction::in, try_now);
 }
 
-// The same, until all is written. The first try comes before size(), which reads the list of buffers: the system says
-// what is wrong with that.
+// Writes until all is written. The first try precedes size(), which reads the list of buffers: if the list is invalid,
+// the system reports it.
 template <class Size, class Try, class Call>
 ssize_t write_somehow(int number, Size size, Try try_from, Call call_from) noexcept {
   if (!may_begin()) return -1;
@@ -89,7 +89,7 @@ ssize_t read_hooked(int fd, const iovec* parts, int count, off_t at, int flags) 
   return may_begin() ? read_begun(fd, parts, count, at, flags) : -1;
 }
 
-// What is a socket needs one call; what is none says so.
+// A socket takes one call; for another file it fails with ENOTSOCK.
 ssize_t read_socket_or_other(int fd, void* data, size_t size) noexcept {
   if (!may_begin()) return -1;
   const auto receive = [&] { return raw::recv(fd, data, size, MSG_DONTWAIT); };
@@ -116,7 +116,7 @@ ssize_t write_hooked(int fd, const iovec* parts, int count, off_t at, int flags)
       [&](size_t from) { return write_parts(fd, parts, count, at, flags, from); });
 }
 
-// A position before the begin is the user's mistake, and -1 would mean another thing.
+// A negative position is an error; to preadv2(2) -1 would mean the file's own position.
 bool is_position(off_t at) noexcept {
   if (at < 0) errno = EINVAL;
   return at >= 0;
@@ -206,7 +206,7 @@ ssize_t pwritev2(int fd, const iovec* parts, int count, off_t at, int flags) {
   return pwritev64v2(fd, parts, count, at, flags);
 }
 
-// libc's own call the system by themselves.
+// libc's versions make the system calls themselves.
 int eventfd_read(int fd, eventfd_t* value) { return read(fd, value, sizeof *value) == sizeof *value ? 0 : -1; }
 int eventfd_write(int fd, eventfd_t value) { return write(fd, &value, sizeof value) == sizeof value ? 0 : -1; }
 

@@ -1,7 +1,7 @@
-// close, close_range, closefrom, dup2, dup3: who waits for a number that goes away is told so. setsockopt: whether any
+// close, close_range, closefrom, dup2, dup3 end the waits for a number that is closed. setsockopt notes whether any
 // socket has a time limit.
 //
-// In a child by fork() nobody waits: its copy of the fibers belongs to the parent (is_of_this_process() in
+// A child of fork() has no waits: its copies of the fibers belong to the parent (is_of_this_process() in
 // src/io/number_watch.hpp).
 #include "next.hpp"
 #include "socket_limits.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 constinit primitive::atomic<bool> some_socket_has_a_limit{false};
 
-// Else a call that is to replace another number by it fails, and that one stays open.
+// If `number` is closed, dup2() and dup3() from it fail and their target stays open.
 bool is_open(int number) noexcept { return raw::fcntl(number, F_GETFD, nullptr) >= 0; }
 
 bool is_limit(int level, int name) noexcept {
@@ -30,7 +30,7 @@ bool is_limit(int level, int name) noexcept {
 }  // namespace
 
 bool sockets_have_limits() noexcept {
-  // ORDER: relaxed, pairs with the store in setsockopt(): who gives the socket on orders that.
+  // ORDER: relaxed, pairs with the store in note_limit(): handing the socket to another thread orders both.
   return some_socket_has_a_limit.load(std::memory_order_relaxed);
 }
 void note_limit() noexcept {
@@ -51,7 +51,7 @@ int close(int fd) {
   return done;
 }
 int close_range(unsigned first, unsigned last, int flags) noexcept {
-  if (flags == 0) hook::forget(first, last);  // else they are marked, or those of a copy are closed, or flags are wrong
+  if (flags == 0) hook::forget(first, last);  // other flags mark, or close a copy, or are invalid
   return hook::next.close_range(first, last, flags);
 }
 void closefrom(int first) noexcept {

@@ -1,4 +1,4 @@
-// epoll_wait, epoll_pwait, epoll_pwait2: an epoll is a number like another one, and ready when it has events.
+// epoll_wait, epoll_pwait, epoll_pwait2: the fiber waits until the epoll itself is readable.
 #include "caller.hpp"
 #include "next.hpp"
 #include "times.hpp"

@@ -1,7 +1,7 @@
-// flock, lockf, fcntl(F_SETLKW) and fcntl(F_OFD_SETLKW): tried without waiting, and again after 1 ms, 2 ms ... 50 ms.
+// flock, lockf, fcntl(F_SETLKW) and fcntl(F_OFD_SETLKW): tried without blocking, and again after 1 ms, 2 ms ... 50 ms.
 //
-// Not on the pool: if its threads wait for a lock, then the holder's fsync() finds no thread, and nobody goes on. The
-// price: the system does not see who waits, so it finds no deadlock (EDEADLK) and keeps no order.
+// Not on the pool. If all its threads waited for a lock, then the program would hang, because the holder's fsync()
+// would find no thread. Cost: the system sees no waiter, so it detects no deadlock (EDEADLK) and keeps no order.
 #include "caller.hpp"
 #include "next.hpp"
 #include "times.hpp"
@@ -15,7 +15,7 @@
 namespace hocket::inline HOCKET_ABI::hook {
 namespace {
 
-// EACCES is the answer of fcntl(2) and lockf(3) alone.
+// Only fcntl(2) and lockf(3) fail with EACCES.
 bool is_locked_by_another(int also) noexcept { return errno == EAGAIN || errno == EWOULDBLOCK || errno == also; }
 
 template <class Attempt>
@@ -59,7 +59,7 @@ int lockf64(int fd, int command, off64_t size) {
 }
 int lockf(int fd, int command, off_t size) { return lockf64(fd, command, size); }
 
-// Each command has at most one argument, of a word.
+// Each command has at most one argument, of one word.
 int fcntl64(int fd, int command, ...) {
   va_list rest;
   va_start(rest, command);

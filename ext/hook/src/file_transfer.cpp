@@ -1,10 +1,10 @@
-// sendfile, splice: what moves bytes between two descriptors has no flag for one call that says "do not wait".
+// sendfile, splice: these calls have no reliable flag against blocking.
 //
-// sendfile() into a socket or pipe: the bytes go through a buffer, read on the pool if the disk has to be asked,
-// written like those of send(). Into a file: on the pool.
+// sendfile() into a socket or pipe moves the bytes through a buffer, by the hooked pread() and write(). Into a file: on
+// the pool.
 //
-// splice(): the fiber waits until both ends are ready, and makes the call on the pool. The call can still wait there
-// for the rest of what it moves.
+// splice(): the fiber waits until both ends are ready, and makes the call on the pool. There it can still block for the
+// rest of its bytes.
 #include "attempts.hpp"
 #include "files.hpp"
 #include "next.hpp"
@@ -30,13 +30,13 @@ class buffer {
   void* const data_;
 };
 
-// Moves a block that begins at `at`. What was moved, 0 at the end of the file.
+// Moves a block that begins at `at`. Returns its size; 0 at the end of the file.
 ssize_t move_block(int to, int from, off_t at, size_t size, void* through) noexcept {
   const ssize_t got = ::pread64(from, through, size, at);
   return got <= 0 ? got : ::write(to, through, static_cast<size_t>(got));
 }
 
-// From there on; the file's own position stays.
+// Moves bytes from `at` on; the file's own position stays.
 ssize_t move_from(int to, int from, off_t at, size_t size) noexcept {
   const buffer through;
   if (!through.data()) return fail<ssize_t>(ENOMEM);
@@ -63,7 +63,7 @@ ssize_t sendfile_hooked(int to, int from, off_t* at, size_t size) noexcept {
   return moved;
 }
 
-// At once for a file.
+// Returns at once for a file.
 bool await_ready(int number, direction way) noexcept {
   pollfd one{number, events_of(way), 0};
   patience waits(number, way);

@@ -1,5 +1,5 @@
-// open, openat, creat, fsync, fdatasync, syncfs, copy_file_range: on the pool, since the disk may take its time, and a
-// pipe with a name waits for its other end.
+// open, openat, creat, fsync, fdatasync, syncfs, copy_file_range: on the pool, because a disk can be slow and open() of
+// a named pipe waits for its other end.
 #include "files.hpp"
 
 #include "caller.hpp"
@@ -19,7 +19,7 @@ bool is_file(int number) noexcept {
 
 namespace {
 
-// Not noexcept: on a plain thread, the call may be one where pthread_cancel() unwinds.
+// Not noexcept: on a plain thread pthread_cancel() may unwind the call.
 template <class Call>
 auto on_pool_if_hooked(Call call) -> decltype(call()) {
   if (!is_hooked()) [[likely]]
@@ -40,7 +40,7 @@ namespace hook = hocket::hook;
 
 namespace {
 
-// The argument behind `flags`, if there is one.
+// The argument after `flags`, if there is one.
 mode_t mode_of(int flags, va_list& rest) noexcept {
   return hook::has_mode(flags) ? static_cast<mode_t>(va_arg(rest, unsigned)) : mode_t{0};
 }

@@ -1,8 +1,8 @@
-// dlopen, dlclose: they run constructors and destructors under the loader's lock, which belongs to the thread. If a
-// fiber parked there, then another fiber of the thread would be let in.
+// dlopen, dlclose run constructors and destructors under the loader's lock. Hazard: if a fiber parked there, then
+// another fiber of the thread would enter, because the lock belongs to the thread. Prevented by no_wait.
 //
-// Price: the loader takes our caller for the one that asks. So in a hooked fiber a name without a slash is not looked
-// for in the run path of the library that calls.
+// Cost: the loader takes our function for the caller. So in a hooked fiber a name without a slash is not searched in
+// the run path of the calling library.
 #include "caller.hpp"
 #include "next.hpp"
 #include "scope_access.hpp"
@@ -12,7 +12,7 @@
 namespace hocket::inline HOCKET_ABI::hook {
 namespace {
 
-// While it lives the fiber does not wait.
+// While it lives, the fiber does not wait.
 class no_wait {
  public:
   no_wait() noexcept : in_(scope_access::innermost()) { scope_access::begin_trying(in_); }

@@ -12,7 +12,7 @@ using entry = mutex_owners::entry;
 constexpr std::size_t first_room = 128;
 thread_local constinit mutex_owners here;
 
-// The table itself is to be there until the thread's last destructor has run.
+// Unmaps the pages. The table itself stays valid until the thread's last destructor has run.
 struct at_thread_end {
   ~at_thread_end() { here.release(); }
 };
@@ -55,7 +55,7 @@ bool mutex_owners::add(const pthread_mutex_t& mutex, const hocket::detail::contr
   return true;
 }
 
-// Those behind it move up, unless they stand between their place and the gap (Knuth, TAOCP 3, 6.4, algorithm R).
+// Later entries move into the gap, unless their own place lies after it (Knuth, TAOCP 3, 6.4, algorithm R).
 void mutex_owners::remove(entry& one) noexcept {
   auto gap = static_cast<std::size_t>(&one - all_);
   all_[gap] = {};

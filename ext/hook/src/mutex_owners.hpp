@@ -1,7 +1,7 @@
-// Which fiber of this thread has locked which recursive or error-checking mutex. Libc knows threads only: it would let
-// a second fiber of the thread in.
+// Which fiber of this thread owns which recursive or error-checking mutex. Libc knows only threads: it would let a
+// second fiber of the thread enter.
 //
-// A table of the thread's own, with open addressing, in pages of its own: an allocator may lock a mutex here.
+// A table per thread, with open addressing, in pages of its own: an allocator may lock a mutex itself.
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 
@@ -19,7 +19,7 @@ class mutex_owners {
   struct entry {
     const pthread_mutex_t* mutex = nullptr;  // null: free
     const hocket::detail::control_block* fiber = nullptr;
-    std::size_t depth = 0;  // how often it has locked it
+    std::size_t depth = 0;  // how often the fiber has locked the mutex
   };
 
   constexpr mutex_owners() noexcept = default;
@@ -27,17 +27,17 @@ class mutex_owners {
   mutex_owners& operator=(const mutex_owners&) = delete;
 
   static mutex_owners& of_thread() noexcept;
-  // At the end of the thread.
+  // Called at the end of the thread.
   void release() noexcept;
 
   entry* find(const pthread_mutex_t& mutex) noexcept;
-  // Locked once. False: no memory.
+  // Adds an owner with depth 1. False: no memory.
   bool add(const pthread_mutex_t& mutex, const hocket::detail::control_block* fiber) noexcept;
   void remove(entry& one) noexcept;
 
  private:
   std::size_t place_of(const pthread_mutex_t& mutex) const noexcept;
-  // Where it is, or the free entry where it belongs. There is one: the table is never full.
+  // The mutex's entry, or the free entry for it. There always is one: the table is never full.
   entry& seek(const pthread_mutex_t& mutex) noexcept;
   bool grow() noexcept;
 

@@ -1,22 +1,23 @@
 // pthread_mutex_lock, trylock, timedlock, clocklock, unlock: in a scope with options.mutexes the fiber owns the lock.
 //
-// The lock is libc's: threads, and whatever is in no such scope, take it as ever. A fiber takes it by trylock, and
-// waits in line where that fails. What libc does not know:
-//   Fibers of one thread are one owner to it. So who owns a recursive or error-checking mutex stands in mutex_owners.
-//   It wakes threads. So unlock() wakes the first in the line of its own thread; the line is a thread's, since
-//   hooked fibers do not move. Another thread that unlocks does not know the line. So where another thread has it,
-//   the thread waits for 50 us, and the first in line asks again after 50 us, 100 us ... 10 ms. pthread_cond_wait()
-//   unlocks inside of libc; it blocks the thread.
-// Who comes while others stand in line goes behind them: else a fiber that unlocks and locks again would always win.
+// The lock is libc's: threads and code outside of such scopes take it as before. A fiber takes it by trylock, and if
+// that fails waits in the mutex's queue. Libc lacks two things:
+//   Owners. All fibers of a thread are one owner to libc. So mutex_owners notes which fiber owns a recursive or
+//   error-checking mutex.
+//   Wakes. Libc wakes only threads. So unlock() wakes the first fiber in its own thread's queue; queues are per thread,
+//   since hooked fibers do not move. An unlock on another thread does not see the queue. So if another thread holds the
+//   mutex, this thread waits for 50 us; then the first in the queue tries again after 50 us, 100 us ... 10 ms.
+//   pthread_cond_wait() unlocks inside of libc, and blocks the thread.
+// A fiber queues behind the waiters. Otherwise a fiber that unlocks and locks again would always win.
 //
-// No stop and no deadline ends the wait: callers do not look at what lock() gives, and would go on without the lock.
-// So it is waited for in a destructor as well that the unwinding of a kill runs.
+// No stop and no deadline ends the wait: callers do not check the result of lock(), and would continue without the
+// lock. So a destructor that runs while a kill unwinds waits, too.
 //
-// A fiber that must not park now (options.may_park, dlopen(), a signal handler, the wait in line itself) owns what it
-// locks, and blocks its thread.
+// If a fiber must not park (options.may_park, dlopen(), a signal handler, inside of a wait in the queue), it owns what
+// it locks, and blocks its thread.
 //
-// What is not such a fiber and runs on the thread of one, a task for instance, cannot wait for it without blocking
-// it for ever. That is fatal, as far as it is seen.
+// Hazard: if a task, or another coroutine outside of such a scope, waits for a mutex that a fiber of its thread holds,
+// then the thread blocks for ever, because that fiber cannot run. Detected cases are fatal.
 #include <hocket/base/detail/atomic.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/detail/context_block.hpp>
@@ -49,9 +50,9 @@ using hocket::detail::control_block;
 
 constinit primitive::atomic<bool> wanted{false};
 
-// Whether any scope of the process has asked for them.
+// Whether any scope of the process has set options.mutexes.
 bool are_hooked() noexcept {
-  // ORDER: relaxed, pairs with the store in hook_mutexes(): who opens such a scope sees its own store.
+  // ORDER: relaxed, pairs with the store in hook_mutexes(): the thread of such a scope sees its own store.
   return wanted.load(std::memory_order_relaxed);
 }
 
@@ -66,11 +67,11 @@ bool is_locked_by_this_thread(const pthread_mutex_t& mutex) noexcept {
 }
 bool is_taken(int answer) noexcept { return answer == 0 || answer == EOWNERDEAD; }
 
-// --- who locks
+// --- the caller
 
 struct asker {
-  control_block* fiber;  // that is to own the lock; null: libc's own rules
-  bool parks;            // where it must wait
+  control_block* fiber;  // the future owner; null: libc's own rules
+  bool parks;            // if it must wait
 };
 
 asker who_asks() noexcept {
@@ -85,7 +86,7 @@ mutex_owners::entry* entry_of(const pthread_mutex_t& mutex) noexcept {
   return has_owner(mutex) ? mutex_owners::of_thread().find(mutex) : nullptr;
 }
 
-// Libc's answer to a lock by `self`, which is noted.
+// Notes libc's `answer` to a lock by `self`, and returns it.
 int noted(pthread_mutex_t& mutex, const control_block& self, int answer) noexcept {
   if (!is_taken(answer) || !has_owner(mutex)) return answer;
   if (auto* const entry = entry_of(mutex)) {
@@ -97,14 +98,13 @@ int noted(pthread_mutex_t& mutex, const control_block& self, int answer) noexcep
   return answer;
 }
 
-// Once.
 int try_lock(pthread_mutex_t& mutex, const control_block& self) noexcept {
   const auto* const entry = entry_of(mutex);
   if (entry && entry->fiber != &self) return EBUSY;
   return noted(mutex, self, next.pthread_mutex_trylock(&mutex));
 }
 
-// --- the lines of this thread: bare pointers, for a destructor at the end of a thread may unlock
+// --- the queues of this thread: bare pointers, because a destructor at the end of a thread may unlock
 
 class place_in_line {
  public:
@@ -117,7 +117,7 @@ class place_in_line {
   void wake() noexcept { turn_.set(); }
   void wait(time_point limit) noexcept;
 
-  // Null: nobody waits for it.
+  // Null: no fiber waits for it.
   static place_in_line* first_for(const pthread_mutex_t* mutex) noexcept;
 
  private:
@@ -132,7 +132,7 @@ void wake_first(const pthread_mutex_t* mutex) noexcept {
   if (place_in_line* const first = place_in_line::first_for(mutex)) first->wake();
 }
 
-// Of those mutexes whose addresses come here: a walk meets few that wait for another one.
+// One queue for all mutexes with the same hash: a walk meets few waiters of other mutexes.
 struct line {
   place_in_line* first;
   place_in_line* last;
@@ -161,7 +161,7 @@ place_in_line* place_in_line::first_for(const pthread_mutex_t* mutex) noexcept {
 }
 bool place_in_line::is_first() const noexcept { return first_for(mutex_) == this; }
 
-// What the wait itself locks (its frame may come from an allocator that locks) blocks the thread.
+// Locks inside of the wait itself block the thread: its frame may come from an allocator that locks.
 class no_second_wait {
  public:
   no_second_wait() noexcept : in_(scope_access::innermost()) { scope_access::begin_trying(in_); }
@@ -173,7 +173,7 @@ class no_second_wait {
   scope& in_;
 };
 
-// Code that a kill unwinds may wait while this lives.
+// While it lives, a fiber that a kill unwinds may wait.
 class unwinding_pause {
  public:
   unwinding_pause() noexcept : self_(current_context().strand()) {
@@ -203,7 +203,8 @@ void place_in_line::wait(time_point limit) noexcept {
 
 constexpr duration first_pause = std::chrono::microseconds(50), longest_pause = std::chrono::milliseconds(10);
 
-// Most locks are held for less than it takes to park. By another thread, that is: here nobody would unlock it.
+// Most locks of other threads are held for less time than a park takes. A lock of this thread must not be waited for:
+// its fiber could not unlock it.
 int wait_for_other_thread(pthread_mutex_t& mutex, const control_block& self) noexcept {
   if (entry_of(mutex) || is_locked_by_this_thread(mutex)) return EBUSY;
   timespec limit{};
@@ -234,7 +235,7 @@ int lock_until(pthread_mutex_t& mutex, const control_block& self, time_point lim
   return answer;
 }
 
-// --- who blocks the thread
+// --- callers that block the thread
 
 constexpr const char* for_ever = "a mutex that is locked on this thread already would block it for ever";
 constexpr const char* remedy = "lock it in fibers alone, in a hook::scope with options.mutexes; or use hocket::mutex";
@@ -247,15 +248,15 @@ int lock_on_thread(pthread_mutex_t& mutex) noexcept {
   return next.pthread_mutex_lock(&mutex);
 }
 
-// --- the calls: not in line, so that a process without such scopes pays but for a jump
+// --- the calls: not inlined, so that a process without such scopes pays only a jump
 
-// By the fiber that has it, in whatever scope.
+// The owner locks again, in any scope.
 int lock_again(pthread_mutex_t& mutex, const mutex_owners::entry& entry) noexcept {
   if (kind_of(mutex) == PTHREAD_MUTEX_ERRORCHECK) return EDEADLK;
   return try_lock(mutex, *entry.fiber);
 }
 
-// A fiber of this thread has it, and who asks cannot park.
+// A fiber of this thread owns it, and the caller cannot park.
 int refuse(const pthread_mutex_t& mutex) noexcept {
   hocket::detail::expects(kind_of(mutex) == PTHREAD_MUTEX_ERRORCHECK, for_ever, remedy);
   return EDEADLK;
@@ -283,7 +284,7 @@ int refuse(const pthread_mutex_t& mutex) noexcept {
     return who.fiber ? noted(mutex, *who.fiber, answer) : answer;
   }
   if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) return EINVAL;
-  if (limit.tv_nsec < 0 || limit.tv_nsec >= 1'000'000'000) {  // looked at if it must wait
+  if (limit.tv_nsec < 0 || limit.tv_nsec >= 1'000'000'000) {  // libc checks it only if it must wait
     const int answer = try_lock(mutex, *who.fiber);
     return answer == EBUSY ? EINVAL : answer;
   }
@@ -304,7 +305,7 @@ int refuse(const pthread_mutex_t& mutex) noexcept {
     if (entry->fiber != hocket::detail::running_fiber()) return EPERM;
     if (--entry->depth == 0) mutex_owners::of_thread().remove(*entry);
   }
-  const pthread_mutex_t* const which = &mutex;  // it may be destroyed when it is unlocked
+  const pthread_mutex_t* const which = &mutex;  // after the unlock the mutex may be destroyed
   const int answer = next.pthread_mutex_unlock(&mutex);
   wake_first(which);
   return answer;

@@ -1,7 +1,7 @@
-// getaddrinfo, getnameinfo, gethostbyname and its family: on the pool, where the resolver may take its time.
+// getaddrinfo, getnameinfo, gethostbyname and its family: on the pool, because a resolver can be slow.
 //
-// A numeric host is answered at once. A lookup that has begun cannot be stopped: like each call on the pool, it is
-// waited for, whatever ends the fiber meanwhile.
+// getaddrinfo() answers a numeric host at once. A lookup that has begun cannot be stopped: as for each call on the
+// pool, even a killed fiber waits for its end.
 #include "caller.hpp"
 #include "next.hpp"
 
@@ -18,12 +18,12 @@ bool is_address(const char* text) noexcept {
 }
 bool is_number(const char* text) noexcept { return text[std::strspn(text, "0123456789")] == 0; }
 
-// Nothing is to be looked up.
+// Whether there is nothing to look up.
 bool is_numeric(const char* host, const char* service) noexcept {
   return (!host || is_address(host)) && (!service || is_number(service));
 }
 
-// What the lookup gives; EAI_SYSTEM if it did not run.
+// The lookup's result; EAI_SYSTEM if it did not run.
 template <class Call>
 int looked_up(Call call) noexcept {
   int got = EAI_SYSTEM;
@@ -48,7 +48,7 @@ int getnameinfo_hooked(const sockaddr* of, socklen_t size, char* host, socklen_t
   return looked_up(call);
 }
 
-// The calls of old. They give an errno, and another number that says what is wrong with the name.
+// The old calls. They return an errno; `wrong` is the error of the name (h_errno).
 template <class Call>
 int gethostby(Call call, int* wrong) noexcept {
   if (!may_begin()) {
@@ -65,7 +65,7 @@ int gethostby(Call call, int* wrong) noexcept {
   return errno;
 }
 
-// In static memory: the caller's risk. The number that says what is wrong is the thread's.
+// Its result is in static memory: the caller's risk. h_errno is per thread: copied from the pool's thread.
 hostent* gethostbyname_hooked(const char* name) noexcept {
   struct found {
     hostent* host;

@@ -20,7 +20,7 @@ Result call(long number, Args... args) noexcept {
   return static_cast<Result>(::syscall(number, args...));
 }
 
-// What the kernel takes for a signal mask: pselect6(2), ppoll(2), epoll_pwait(2).
+// The kernel's size of a signal mask: pselect6(2), ppoll(2), epoll_pwait(2).
 constexpr size_t mask_size = 8;
 
 }  // namespace
@@ -31,7 +31,7 @@ ssize_t readv(int fd, const iovec* parts, int count) { return call(SYS_readv, fd
 ssize_t writev(int fd, const iovec* parts, int count) { return call(SYS_writev, fd, parts, long{count}); }
 ssize_t pread(int fd, void* data, size_t size, off_t at) { return call(SYS_pread64, fd, data, size, at); }
 ssize_t pwrite(int fd, const void* data, size_t size, off_t at) { return call(SYS_pwrite64, fd, data, size, at); }
-// A position is two words; the second has what does not fit into the first.
+// The kernel takes a position as two words; the second holds the bits beyond the first.
 ssize_t preadv(int fd, const iovec* parts, int count, off_t at) {
   return call(SYS_preadv, fd, parts, long{count}, at, 0L);
 }
@@ -71,7 +71,7 @@ int accept4(int fd, sockaddr* from, socklen_t* room, int flags) {
 }
 int accept(int fd, sockaddr* from, socklen_t* room) { return raw::accept4(fd, from, room, 0); }
 int ppoll(pollfd* all, nfds_t count, const timespec* limit, const sigset_t* mask) {
-  timespec changed{};  // the kernel writes what is left
+  timespec changed{};  // the kernel writes the time left
   if (limit) changed = *limit;
   return call<int>(SYS_ppoll, all, count, limit ? &changed : nullptr, mask, mask_size);
 }
@@ -133,8 +133,8 @@ int flock(int fd, int operation) { return call<int>(SYS_flock, fd, operation); }
 
 constinit next_functions next{};
 
-// A sanitizer's wrapper that is linked statically does not come after ours: it was replaced, and has a second name.
-// Not asked for elsewhere: the loader allocates when it finds nothing, and an allocator may wait for our answer.
+// RTLD_NEXT does not find a statically linked sanitizer's wrapper: our function replaced it. So its second name is
+// looked up, only under sanitizers: a failed lookup allocates, and the allocator may wait for our answer.
 void* find_function(const char* name) noexcept {
   if constexpr (hocket::detail::sanitizer != hocket::detail::sanitizer_kind::plain) {
     char wrapper[64] = "__interceptor_";
@@ -158,7 +158,7 @@ void find_mutexes() noexcept {
   find(next.pthread_mutex_unlock, "pthread_mutex_unlock");
 }
 
-// Before the constructors of the program's own objects; those of its libraries have run by then.
+// Runs before the constructors of the program's own objects, after the constructors of its libraries.
 [[gnu::constructor(101)]] void find_all() noexcept {
   if (!find_function("sigaction"))
     hocket::detail::fatal("hocket::hook in a program without a loader", "link it dynamically with the C library");

@@ -1,8 +1,8 @@
-// The functions behind ours: libc's, or what another library puts in front of libc's.
+// The functions behind ours: libc's, or another library's replacements of libc's.
 //
-// A constructor asks the loader for them. Before that they are the system calls themselves. So a library may call ours
-// before main(), and jemalloc may call read() while the loader allocates. A program without a loader (linked
-// statically) is refused.
+// A constructor asks the loader for them. Until then they are the system calls themselves. So a library may call ours
+// before main(), and jemalloc may call read() while the loader allocates. A statically linked program has no loader,
+// and is refused.
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 
@@ -19,7 +19,7 @@
 
 namespace hocket::inline HOCKET_ABI::hook {
 
-// As the system has them: without a cancellation point, and without a look at the caller.
+// The bare system calls: no cancellation point, no hook.
 namespace raw {
 ssize_t read(int fd, void* data, size_t size);
 ssize_t write(int fd, const void* data, size_t size);
@@ -53,7 +53,7 @@ int epoll_wait(int epoll, epoll_event* events, int count, int milliseconds);
 int epoll_pwait(int epoll, epoll_event* events, int count, int milliseconds, const sigset_t* mask);
 int epoll_pwait2(int epoll, epoll_event* events, int count, const timespec* limit, const sigset_t* mask);
 int nanosleep(const timespec* time, timespec* left);
-int clock_nanosleep(clockid_t clock, int flags, const timespec* time, timespec* left);  // gives the error
+int clock_nanosleep(clockid_t clock, int flags, const timespec* time, timespec* left);  // returns the error
 int close(int fd);
 int close_range(unsigned first, unsigned last, int flags);
 int dup2(int from, int to);
@@ -67,7 +67,7 @@ int syncfs(int fd);
 int flock(int fd, int operation);
 }  // namespace raw
 
-// As long as the loader was not asked: they ask it.
+// Until the loader was asked: these ask it.
 namespace first {
 int lock(pthread_mutex_t* mutex) noexcept;
 int trylock(pthread_mutex_t* mutex) noexcept;
@@ -119,7 +119,7 @@ struct next_functions {
   decltype(&raw::syncfs) syncfs = raw::syncfs;
   decltype(&raw::flock) flock = raw::flock;
   decltype(&raw::openat) openat = raw::openat;
-  // No system call does the same: null until the loader was asked.
+  // These have no equal system call: null until the loader was asked.
   int (*fcntl)(int, int, ...) = nullptr;
   int (*lockf)(int, int, off_t) = nullptr;
   int (*getaddrinfo)(const char*, const char*, const addrinfo*, addrinfo**) = nullptr;
@@ -140,10 +140,10 @@ struct next_functions {
 
 extern next_functions next;
 
-// Asks the loader. Null: there is none.
+// Asks the loader. Null: not found.
 void* find_function(const char* name) noexcept;
 
-// One that is no system call, perhaps before the constructor.
+// For functions without a system call, perhaps before the constructor has run.
 template <class F>
 F find_next(F& function, const char* name) noexcept {
   if (!function) [[unlikely]]

@@ -1,4 +1,4 @@
-// Buffers of a scattered call.
+// The buffers of a scatter or gather call.
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 
@@ -8,10 +8,10 @@
 
 namespace hocket::inline HOCKET_ABI::hook {
 
-// 0 if they are no valid list: then the system says so.
+// The size of all buffers. 0 for an invalid list: the system reports it later.
 std::size_t size_of(const iovec* parts, int count) noexcept;
 
-// A few of what comes `from` so many bytes behind the begin. The caller makes its call with those, and repeats it.
+// The first few buffers after `from` bytes. The caller makes its call with them, and repeats it for more.
 struct some_parts {
   static constexpr int most = 16;
   some_parts(const iovec* parts, int count, std::size_t from) noexcept;
@@ -19,7 +19,7 @@ struct some_parts {
   int count = 0;
 };
 
-// call(parts, count) with what comes from there on.
+// call(parts, count) with the buffers after `from` bytes.
 template <class Call>
 ssize_t with_parts_from(const iovec* parts, int count, std::size_t from, Call call) noexcept {
   if (from == 0) return call(parts, count);

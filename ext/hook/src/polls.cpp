@@ -1,8 +1,7 @@
 // poll, ppoll, select, pselect.
 //
-// The set is asked without waiting. If nothing is ready, then the fiber waits by poll_numbers(), which asks again at
-// each event. A signal mask is not installed while the fiber waits: it would be the thread's, where other coroutines
-// run.
+// The set is polled without blocking. If nothing is ready, the fiber awaits poll_numbers(), which polls again at each
+// event. A signal mask is not installed: it would affect the other coroutines of the thread.
 #include "polls.hpp"
 
 #include <hocket/core/frame_memory.hpp>
@@ -20,7 +19,7 @@ namespace hocket::inline HOCKET_ABI::hook {
 
 namespace {
 
-// Memory for a set, which is not on the fiber's stack: that may be copied away while the fiber waits.
+// Memory for a set. Not on the fiber's stack, which may be copied away while the fiber waits.
 class poll_set {
  public:
   explicit poll_set(nfds_t count) noexcept : count_(count) {
@@ -46,7 +45,7 @@ class poll_set {
   pollfd* all_ = nullptr;
 };
 
-// What a poll ends with.
+// The result of poll() after its wait has ended.
 int end_of(wait_result how) noexcept {
   if (how == wait_result::late) return 0;
   return errno == ETIMEDOUT ? 0 : -1;
@@ -58,7 +57,7 @@ int poll_until(pollfd* all, nfds_t count, time_point limit) noexcept {
   if (!may_begin()) return -1;
   const int ready = raw::poll(all, count, 0);
   if (ready != 0 || limit <= now()) return ready;
-  if (only_tries()) return fail<int>(ECANCELED);  // in a signal handler nothing may be allocated
+  if (only_tries()) return fail<int>(ECANCELED);  // a signal handler must not allocate
   poll_set set(count);
   if (!set) return fail<int>(ENOMEM);
   std::copy_n(all, count, set.data());
@@ -70,7 +69,7 @@ int poll_until(pollfd* all, nfds_t count, time_point limit) noexcept {
 
 namespace {
 
-// The three sets of select(2) as one of poll(2).
+// The three sets of select(2) as one set of poll(2).
 class select_set {
  public:
   select_set(int end, fd_set* in, fd_set* out, fd_set* other) noexcept
@@ -83,7 +82,7 @@ class select_set {
   bool is_whole() const noexcept { return static_cast<bool>(set_); }
   int wait(time_point limit) noexcept { return poll_until(set_.data(), count_, limit); }
 
-  // How many bits will be set. A number that is closed: EBADF, and the sets stay.
+  // How many bits will be set. If a number is closed, EBADF, and the sets stay unchanged.
   int bits() noexcept {
     const std::span<pollfd> all(set_.data(), count_);
     if (std::ranges::any_of(all, [](const pollfd& one) { return (one.revents & POLLNVAL) != 0; }))
@@ -105,7 +104,7 @@ class select_set {
   static short has(const fd_set* set, int fd, short event) noexcept {
     return set && FD_ISSET(fd, set) ? event : short{0};
   }
-  // Whether one of the events was asked for, and is there. An error is both.
+  // Whether the event was asked for and has occurred. An error counts as readable and writable.
   static int has(const pollfd& one, short asked) noexcept {
     const short told = asked == POLLIN ? POLLIN | POLLHUP | POLLERR : asked == POLLOUT ? POLLOUT | POLLERR : POLLPRI;
     return (one.events & asked) != 0 && (one.revents & told) != 0;
@@ -121,14 +120,14 @@ class select_set {
   nfds_t count_ = 0;
 };
 
-// The system looks at no number above those that can be open.
+// The system ignores numbers above the limit of open files.
 int clamped(int end) noexcept {
   rlimit most{};
   if (end <= FD_SETSIZE || ::getrlimit(RLIMIT_NOFILE, &most) != 0) return end;
   return static_cast<int>(std::min<rlim_t>(most.rlim_cur, static_cast<rlim_t>(end)));
 }
 
-// What poll(2) tells and nobody has asked for is nothing: then the sets are looked at again, by a timer.
+// If poll(2) reports only events that the sets do not ask for, the sets are polled again by a timer.
 int select_until(int end, fd_set* in, fd_set* out, fd_set* other, time_point limit) noexcept {
   if (end < 0) return fail<int>(EINVAL);
   if (only_tries()) {
@@ -150,7 +149,7 @@ int select_until(int end, fd_set* in, fd_set* out, fd_set* other, time_point lim
   }
 }
 
-// Linux says what is left.
+// As in Linux, `time` becomes the time left.
 int select_for(int end, fd_set* in, fd_set* out, fd_set* other, timeval& time) noexcept {
   if (time.tv_sec < 0 || time.tv_usec < 0) return fail<int>(EINVAL);
   const time_point limit = after(duration_of(time));

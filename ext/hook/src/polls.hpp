@@ -1,4 +1,4 @@
-// The wait that poll(2) and its like come down to.
+// The common wait of poll(), ppoll(), select() and pselect().
 #pragma once
 #include <hocket/base/clock.hpp>
 
@@ -6,7 +6,7 @@
 
 namespace hocket::inline HOCKET_ABI::hook {
 
-// How many are ready; 0 at the limit.
+// Returns how many are ready; 0 at the limit.
 int poll_until(pollfd* all, nfds_t count, time_point limit) noexcept;
 
 }  // namespace hocket::inline HOCKET_ABI::hook

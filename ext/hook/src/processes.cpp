@@ -1,11 +1,11 @@
 // fork, vfork.
 //
-// A child by fork() has the fiber that forked and no other thread: nothing would wake it. So it is not hooked any more,
-// and its calls block it, as they do without hooks.
+// A child of fork() runs the fiber that forked, and has no other thread to wake it. So the fiber is unhooked there: its
+// calls block.
 //
-// vfork() is fork() here. A child that shares the memory of its parent would find the parent's fiber hooked, and would
-// run the parent's coroutines where it waits. posix_spawn(), system() and popen() share memory as before: libc calls
-// nothing of ours in between.
+// vfork() acts as fork(). A child that shares its parent's memory would see the parent's fiber as hooked, and run the
+// parent's coroutines while it waits. posix_spawn(), system() and popen() still share memory: libc calls no function of
+// ours in between.
 #include "watched_numbers.hpp"
 
 #include <hocket/fiber/await.hpp>

@@ -1,13 +1,13 @@
-// What the calls ask of the scope that they are in.
+// The hooked calls' access to their scope.
 #pragma once
 #include <hocket/hook/hook.hpp>
 
 namespace hocket::inline HOCKET_ABI::hook {
 
 struct scope_access {
-  // The fiber that a scope is for; null on a plain thread. Fatal where nothing can park.
+  // The running fiber, for a new scope; null on a plain thread. Fatal in a task or a raw coroutine.
   static hocket::detail::control_block* fiber_here() noexcept;
-  // Of the hooked fiber that runs here.
+  // The innermost scope of the running hooked fiber.
   static scope& innermost() noexcept;
 
   static bool has_mutexes(const scope& in) noexcept { return in.mutexes_; }

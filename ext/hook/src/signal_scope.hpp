@@ -1,5 +1,5 @@
-// Whether a signal handler runs on this thread. There a hooked call must not wait: the handler may have come in the
-// middle of a wait.
+// Whether a signal handler runs on this thread. In a handler a hooked call must not wait: the handler may have
+// interrupted a wait.
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 

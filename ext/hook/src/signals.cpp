@@ -1,14 +1,13 @@
-// sigaction, signal: each handler runs in a function of ours, which notes that.
+// sigaction, signal: run_handler() wraps each handler and notes it while it runs.
 //
-// Notes are kept by the thread, not on the handler's stack: a handler may be left by siglongjmp(), and its stack used
-// again. Such a note is found to be over:
-//   - another fiber makes a call than the one that the handler has interrupted; or
-//   - the handler's signal is not blocked any more, as it is while a handler runs. With SA_NODEFER it is not: then a
-//   call
-//     further up on the stack tells.
-// Only a call that finds a note pays for these questions.
+// The thread keeps the notes, not the handler's stack: siglongjmp() may leave a handler, and its stack is used again. A
+// note is stale if
+//   - the caller is another fiber than the interrupted one; or
+//   - the handler's signal is no longer blocked. A handler with SA_NODEFER never blocks it: then the note is stale if
+//     the caller's frame is above the handler's on the stack.
+// Only a call that finds a note makes these checks.
 //
-// Handlers that are installed otherwise (sigset(), by a system call) are not known. What they call may park.
+// Handlers installed in other ways (sigset(), a system call) are unknown: calls in them may park.
 #include "signal_scope.hpp"
 
 #include "next.hpp"
@@ -41,7 +40,7 @@ struct note {
   int number;
 };
 
-// The handlers that run on this thread, or were left. One more than there is room for is not known.
+// The running handlers of this thread, and left ones. Beyond `room` handlers are only counted.
 class notes {
  public:
   void push(const note& one) noexcept {
@@ -98,7 +97,7 @@ bool is_handler(const struct sigaction& what) noexcept {
   return what.sa_handler != SIG_DFL && what.sa_handler != SIG_IGN;
 }
 
-// What was there before, as the user has written it.
+// Makes `old` what the user installed.
 void restore(struct sigaction& old, handler_function handler, bool wants_info) noexcept {
   if (old.sa_sigaction != &run_handler) return;
   old.sa_sigaction = handler;
@@ -109,7 +108,7 @@ int install(int number, const struct sigaction* what, struct sigaction* old) noe
   const auto real = find_next(next.sigaction, "sigaction");
   if (number <= 0 || number >= NSIG) return real(number, what, old);
   installed& slot = all[static_cast<std::size_t>(number)];
-  // ORDER: relaxed, pairs with the stores below: two that install at once race, as they do in the system.
+  // ORDER: relaxed, pairs with the stores below: concurrent installs race, as in the system.
   const handler_function before = slot.handler.load(std::memory_order_relaxed);
   const bool wanted_info = slot.wants_info.load(std::memory_order_relaxed);
   struct sigaction ours{};
@@ -154,7 +153,7 @@ int sigaction(int number, const struct sigaction* what, struct sigaction* old) n
   return hook::install(number, what, old);
 }
 
-// As BSD and glibc have it: it stays installed, and calls begin again.
+// As in BSD and glibc: the handler stays installed, and interrupted calls restart.
 sighandler_t signal(int number, sighandler_t handler) noexcept {
   if (handler == SIG_ERR) {
     errno = EINVAL;

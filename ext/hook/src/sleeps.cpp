@@ -1,6 +1,6 @@
 // sleep, usleep, nanosleep, clock_nanosleep.
 //
-// Times go by the clock of the fiber's loop: in a simulation they pass as its other timers do.
+// Sleeps use the clock of the fiber's loop: in a simulation they pass like its other timers.
 #include "caller.hpp"
 #include "next.hpp"
 #include "times.hpp"
@@ -11,7 +11,7 @@
 namespace hocket::inline HOCKET_ABI::hook {
 namespace {
 
-// 0, or an error number; then `left` is what is left.
+// Returns 0, or an error number; then `left` is the time left.
 int sleep_for(duration time, duration& left) noexcept {
   if (!may_begin()) {
     left = time;
@@ -36,7 +36,7 @@ bool is_of_time(clockid_t clock) noexcept {
   return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC || clock == CLOCK_BOOTTIME || clock == CLOCK_TAI;
 }
 
-// A clock that somebody sets is looked at once, as far as this goes.
+// Reads the clock once: if the clock is set during the sleep, the sleep does not change.
 int sleep_until(clockid_t clock, const timespec& time) noexcept {
   timespec present{};
   if (::clock_gettime(clock, &present) != 0) return errno;
@@ -57,7 +57,7 @@ int nanosleep(const timespec* time, timespec* left) {
   const int error = hook::sleep_for(*time, left);
   return error == 0 ? 0 : hook::fail<int>(error);
 }
-// Gives the error number.
+// Returns the error number.
 int clock_nanosleep(clockid_t clock, int flags, const timespec* time, timespec* left) {
   if (!hook::is_hooked() || !hook::is_of_time(clock)) [[likely]]
     return hook::next.clock_nanosleep(clock, flags, time, left);
@@ -69,7 +69,7 @@ int usleep(useconds_t microseconds) {
                       static_cast<long>(microseconds % 1'000'000) * 1000};
   return nanosleep(&time, nullptr);
 }
-// Gives how many seconds are left.
+// Returns how many seconds are left.
 unsigned sleep(unsigned seconds) {
   const timespec time{static_cast<time_t>(seconds), 0};
   timespec left{};

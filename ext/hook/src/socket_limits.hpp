@@ -1,5 +1,5 @@
-// SO_RCVTIMEO and SO_SNDTIMEO: the system keeps them for each socket. A program that never sets one does not pay the
-// system call that asks.
+// SO_RCVTIMEO and SO_SNDTIMEO: the system keeps them per socket. A program that never sets one never pays the system
+// call that reads them.
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 

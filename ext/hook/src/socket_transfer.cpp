@@ -1,6 +1,6 @@
-// recv, send and their families. MSG_DONTWAIT tries without waiting.
+// recv, send and their families. MSG_DONTWAIT tries without blocking.
 //
-// A thread waits in send() until all is sent, and in recv() with MSG_WAITALL until all is there; so does a fiber.
+// Like a thread, a fiber waits in send() until all is sent, and in recv() with MSG_WAITALL until all has arrived.
 #include "attempts.hpp"
 #include "checked_room.hpp"
 #include "next.hpp"
@@ -15,16 +15,15 @@
 namespace hocket::inline HOCKET_ABI::hook {
 namespace {
 
-// With MSG_PEEK nothing is taken, so the parts cannot be put together.
+// MSG_PEEK removes nothing, so parts cannot be joined.
 bool wants_all(int flags) noexcept { return (flags & (MSG_WAITALL | MSG_PEEK)) == MSG_WAITALL; }
-// Messages are never put together.
+// Only the bytes of streams are joined, never messages.
 bool is_stream(int fd) noexcept {
   int type = 0;
   socklen_t size = sizeof type;
   return ::syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
 }
 
-// Never waits: one attempt.
 bool never_waits(int flags) noexcept { return (flags & (MSG_DONTWAIT | MSG_ERRQUEUE)) != 0; }
 
 ssize_t recv_hooked(int fd, void* data, size_t size, int flags, sockaddr* from, socklen_t* room) noexcept {
@@ -40,14 +39,14 @@ ssize_t recv_hooked(int fd, void* data, size_t size, int flags, sockaddr* from, 
 ssize_t send_hooked(int fd, const void* data, size_t size, int flags, const sockaddr* to, socklen_t room) noexcept {
   if (!may_begin()) return -1;
   const auto attempt = [&](size_t moved) {
-    // After a part was sent, a peer that has gone is no signal: what was sent is told.
+    // After a sent part a closed peer raises no SIGPIPE: the call returns the size of that part.
     const int how = flags | MSG_DONTWAIT | (moved != 0 ? MSG_NOSIGNAL : 0);
     return raw::sendto(fd, static_cast<const char*>(data) + moved, size - moved, how, to, room);
   };
   return never_waits(flags) ? attempt(0) : until_all_is_moved(fd, direction::out, size, attempt);
 }
 
-// The part of a message behind the first bytes, which took its control data along.
+// Sends a message without its first `moved` bytes. Its control data went with those.
 ssize_t send_rest(int fd, const msghdr& what, int flags, size_t moved) noexcept {
   return with_parts_from(what.msg_iov, static_cast<int>(what.msg_iovlen), moved, [&](const iovec* rest, int left) {
     msghdr part = what;
@@ -59,7 +58,7 @@ ssize_t send_rest(int fd, const msghdr& what, int flags, size_t moved) noexcept 
   });
 }
 
-// The rest of a message of which a part was sent. Gives what is sent of it in all.
+// Sends the rest of a message after `moved` bytes. Returns how many bytes of it were sent in all.
 ssize_t send_until_whole(int fd, const msghdr& what, int flags, size_t moved) noexcept {
   const size_t size = size_of(what.msg_iov, static_cast<int>(what.msg_iovlen));
   if (moved >= size) return static_cast<ssize_t>(moved);
@@ -76,7 +75,7 @@ ssize_t sendmsg_hooked(int fd, const msghdr* what, int flags) noexcept {
   return first <= 0 ? first : send_until_whole(fd, *what, flags, static_cast<size_t>(first));
 }
 
-// The same for what is read. The sender's address and control data are those of the first part.
+// With MSG_WAITALL on a stream it waits for all. The sender's address and control data belong to the first part.
 ssize_t recvmsg_hooked(int fd, msghdr* what, int flags) noexcept {
   if (!may_begin()) return -1;
   if (never_waits(flags)) return raw::recvmsg(fd, what, flags);
@@ -98,7 +97,7 @@ ssize_t recvmsg_hooked(int fd, msghdr* what, int flags) noexcept {
   return rest > 0 ? first + rest : first;
 }
 
-// How many messages. As the system has it, an error after the first message is told by the next call.
+// Returns how many messages. As in the system, the next call reports an error after the first message.
 template <class Attempt>
 int until_all_are_moved(int fd, direction way, unsigned count, bool one_is_enough, Attempt attempt) noexcept {
   patience waits(fd, way);
@@ -119,7 +118,7 @@ int until_all_are_moved(int fd, direction way, unsigned count, bool one_is_enoug
 int sendmmsg_hooked(int fd, mmsghdr* all, unsigned count, int flags) noexcept {
   if (!may_begin()) return -1;
   if (never_waits(flags)) return raw::sendmmsg(fd, all, count, flags);
-  // The system stops behind a message of which it could send a part only.
+  // The system stops after a message that it could send only in part.
   return until_all_are_moved(fd, direction::out, count, false, [&](unsigned moved) {
     const int got = raw::sendmmsg(fd, all + moved, count - moved, flags | MSG_DONTWAIT);
     if (got <= 0) return got;
@@ -129,7 +128,7 @@ int sendmmsg_hooked(int fd, mmsghdr* all, unsigned count, int flags) noexcept {
   });
 }
 
-// The time is looked at after each message: recvmmsg(2), under BUGS.
+// The time limit is checked after each message: recvmmsg(2), under BUGS.
 int recvmmsg_hooked(int fd, mmsghdr* all, unsigned count, int flags, timespec* limit) noexcept {
   if (!may_begin()) return -1;
   if (never_waits(flags)) return raw::recvmmsg(fd, all, count, flags, limit);

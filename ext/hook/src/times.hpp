@@ -1,4 +1,4 @@
-// Times of C as those of hocket.
+// C times as hocket's.
 #pragma once
 #include <hocket/base/clock.hpp>
 
@@ -10,12 +10,11 @@ namespace hocket::inline HOCKET_ABI::hook {
 duration duration_of(const timespec& time) noexcept;
 duration duration_of(const timeval& time) noexcept;
 timespec timespec_of(duration time) noexcept;
-// Not below zero, and less than a second beside the seconds; else the system says EINVAL.
+// Whether time >= 0 and tv_nsec < 1 s; otherwise the system fails with EINVAL.
 bool is_valid(const timespec& time) noexcept;
 
-// From now on.
+// Deadlines, counted from now. Null or negative milliseconds: never.
 time_point after(duration time) noexcept;
-// The same; null or negative milliseconds: never.
 time_point after(const timespec* time) noexcept;
 time_point after_milliseconds(int time) noexcept;
 

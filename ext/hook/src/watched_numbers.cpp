@@ -50,7 +50,7 @@ watched_numbers::~watched_numbers() {
 
 namespace {
 
-// Whether somebody may wait, and may be woken here.
+// Whether a fiber may wait for it, and this code may wake it.
 bool is_waited_for(int number) noexcept {
   // ORDER: relaxed, as above.
   return number >= 0 && waits_near(number).load(std::memory_order_relaxed) != 0 && !in_signal_handler();

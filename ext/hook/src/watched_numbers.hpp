@@ -1,14 +1,14 @@
-// Which numbers hooked fibers wait for: what close() asks, also in a signal handler, before it wakes anybody.
+// Which numbers hooked fibers wait for. close() reads this, also in a signal handler, before it wakes a fiber.
 //
-// Counters without a lock, each for all numbers with the same low bits. A counter that is zero says that nobody waits.
-// One that is not zero may be another number's: then stop_polling() finds no wait, under its lock.
+// Lock-free counters; numbers with equal low bits share one. A zero counter means no waits. A nonzero counter may
+// belong to another number: then stop_polling() finds no wait, under its lock.
 //
-// Hazard: a fiber counts itself and registers after close() has looked, and before the number is closed. Then nobody
-// wakes it. So close() looks again when the number is closed: retry(). A fiber that is woken so tries its call again,
-// and finds EBADF, or the file that has the number now.
+// Hazard: if a fiber counts itself after close() has read the counter and before the number is closed, then the fiber
+// sleeps for ever, because close() saw no wait. Prevented by retry(): close() reads again after the number is closed,
+// and a woken fiber tries its call again. It finds EBADF, or the new file with that number.
 //
-// In a child by fork() nobody waits: its copy of the counters is set to zero, so that close(), which is
-// async-signal-safe there, takes no lock that another thread had.
+// A child of fork() has no waits, so its counters are set to zero. There close() must be async-signal-safe: it must not
+// take a lock that another thread held at the fork.
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 
@@ -17,7 +17,7 @@
 
 namespace hocket::inline HOCKET_ABI::hook {
 
-// While a fiber waits for a number.
+// Lives while a fiber waits for a number.
 class watched_number {
  public:
   explicit watched_number(int number) noexcept;
@@ -29,7 +29,7 @@ class watched_number {
   const int number_;
 };
 
-// The same for several.
+// Lives while a fiber waits for several.
 class watched_numbers {
  public:
   explicit watched_numbers(std::span<const pollfd> all) noexcept;
@@ -41,11 +41,11 @@ class watched_numbers {
   const std::span<const pollfd> all_;
 };
 
-// A number is about to be closed: the waits for it end with EBADF. Async-signal-safe: in a handler nobody is woken.
+// Before a number is closed: its waits end with EBADF. Async-signal-safe: in a handler it wakes no fiber.
 void forget(int number) noexcept;
-// The same for all from the first to the last.
+// forget() for all numbers from the first to the last.
 void forget(unsigned first, unsigned last) noexcept;
-// A number was closed: who waits for it tries again.
+// After a number was closed: its waiters try again.
 void retry(int number) noexcept;
 
 void forget_all_in_child() noexcept;

@@ -1,4 +1,4 @@
-// Blocking calls that park a fiber instead of its thread: a database client, a resolver, a whole C library runs
+// Blocking calls that park a fiber instead of its thread: a database client, a resolver or a whole C library runs
 // unchanged in a fiber, and the worker runs other coroutines while the client waits.
 //
 //   auto row = spawn(rt, hook::hooked(find_user), id);    // find_user() calls libpq, which calls poll(2) and recv(2)
@@ -6,31 +6,32 @@
 //   hook::scope in;                                       // the same for a block
 //   PGresult* rows = PQexec(db, "select 1");
 //
-// A program is hooked by linking it with hocket::hook. Then recv(), poll(), connect(), getaddrinfo() and the other
-// calls that docs/blocking-clients.md lists are ours in the whole process, also for shared libraries. Outside of a
-// hooked fiber they go on to libc, about ten instructions later.
+// Linking a program with hocket::hook replaces recv(), poll(), connect(), getaddrinfo() and the other calls in
+// docs/blocking-clients.md, in the whole process and in its shared libraries. Outside of a hooked fiber the replacement
+// jumps to libc, about ten instructions later.
 //
-// In a hooked fiber a call is first tried without waiting. If it would block, then the fiber waits and tries again. A
-// socket or pipe is never made non-blocking, except around connect(). Files, names and what else knows no readiness go
-// to the pool of blocking().
+// In a hooked fiber a call is first tried without blocking. If it would block, the fiber parks and tries again. A
+// socket or pipe is never made non-blocking, except around connect(). Calls on files and names, which have no
+// readiness, run on the pool of blocking().
 //
 // Ends of a wait:
 //   cancelled             the call fails with ECANCELED
 //   deadline passed       ETIMEDOUT; poll(), select(), epoll_wait(): 0
-//   killed                ECANCELED, and so does each further call, until C++ awaits: a kill does not unwind C frames
+//   killed                ECANCELED, also from each later call until C++ awaits: a kill does not unwind C frames
 //   descriptor closed     EBADF, by the hooked close(), dup2(), close_range()
-// What was moved is returned: a write() of which a part was written tells how much.
+// If a call has moved bytes, it returns their number: write() returns the size of the part that it wrote.
 //
-// As with every operation of hocket, one call in 256 lets others run though it need not wait; it may fail with
-// ECANCELED or ETIMEDOUT then. So hold no mutex of the thread in a hooked call, nor anything else that others on the
-// thread need; or make the mutexes the fiber's: hook::scope in({.mutexes = true}).
+// As with every operation of hocket, one call in 256 yields even if it need not wait, and may fail with ECANCELED or
+// ETIMEDOUT then. So across a hooked call hold no thread mutex, and nothing else that other coroutines of the thread
+// need; or let the fiber own its mutexes: hook::scope in({.mutexes = true}).
 //
-// While the fiber unwinds, in a signal handler, and in dlopen(), a call is tried once and never waits: ECANCELED.
+// While the fiber unwinds, in a signal handler and in dlopen(), a call is tried once. If it would block, it fails with
+// ECANCELED.
 //
-// vfork() is fork(), in the whole process. A child by fork() is not hooked: its calls block it.
+// vfork() acts as fork() in the whole process. A child of fork() is not hooked: its calls block.
 //
-// Not for tasks: they have no stack to park. See docs/blocking-clients.md for the three ways to call a blocking client,
-// and for what is not covered.
+// Tasks cannot be hooked: they have no stack to park. docs/blocking-clients.md shows the three ways to call a blocking
+// client, and lists what is not covered.
 #pragma once
 #include <hocket/fiber/call_on_stack.hpp>
 #include <concepts>
@@ -46,23 +47,23 @@ struct control_block;
 namespace hocket::inline HOCKET_ABI::hook {
 
 struct options {
-  // pthread_mutex_t, and so std::mutex: the fiber owns what it locks, and parks where it must wait. That wait is ended
-  // by nothing but the lock: C code does not look whether it has got it. Off, because code that locks a mutex in a
-  // scope and leaves it to other code of the thread stops working, and no compiler tells. Once a scope has asked for
-  // it, each call of the process looks who makes it. See docs/blocking-clients.md.
+  // pthread_mutex_t, and so std::mutex: the fiber owns the mutexes that it locks, and parks if a lock must wait. No
+  // stop ends that wait, because C code does not check whether it got the lock. Off, because code that locks a mutex
+  // in a scope and leaves it to other code of the thread stops working, and no compiler warns. After the first such
+  // scope each lock and unlock of the process looks up its caller. See docs/blocking-clients.md.
   bool mutexes = false;
 
-  // Asked at each call, if set; in signal handlers, too. It makes no hooked call. An inner scope's is asked instead of
-  // the outer one's. False: the call blocks the thread, as it does without hooks.
-  // For code that waits while it holds what other fibers of the thread take without a hooked call: the lock of an
-  // interpreter.
+  // If set, each call asks it, also in a signal handler. It must make no hooked call. An inner scope's function
+  // replaces the outer one. If it returns false, the call blocks the thread, as without hooks.
+  // For code that waits while it holds a lock that other fibers of the thread take by a call that is not hooked, such
+  // as an interpreter's lock.
   bool (*may_park)() = nullptr;
 };
 
-// Blocking calls of the fiber that runs here park it while this lives. Scopes nest: an inner one has what an outer has,
-// unless it says otherwise.
-// On a plain thread it does nothing. In a task and in a raw coroutine it is fatal: they cannot park.
-// The fiber stays on its thread meanwhile, also if it is migratable: C libraries keep the address of errno.
+// While a scope lives, blocking calls of the running fiber park it. Scopes nest: an inner scope inherits the outer
+// one's options unless it sets its own.
+// On a plain thread a scope does nothing. In a task or a raw coroutine it is fatal: neither can park.
+// Meanwhile even a migratable fiber stays on its thread: C libraries keep the address of errno.
 class [[nodiscard]] scope {
  public:
   explicit scope(const options& with = {});
@@ -74,9 +75,9 @@ class [[nodiscard]] scope {
   friend struct scope_access;
 
   hocket::detail::stay_here stay_;
-  hocket::detail::control_block* const fiber_;  // null: none
+  hocket::detail::control_block* const fiber_;  // null on a plain thread
   scope* outer_ = nullptr;
-  std::uint32_t trying_ = 0;  // calls that must not wait: dlopen()
+  std::uint32_t trying_ = 0;  // running calls that must not wait: dlopen()
   bool mutexes_ = false;
   bool (*may_park_)() = nullptr;
 };
@@ -107,13 +108,13 @@ struct hooked_call {
 
 }  // namespace detail
 
-// A callable for spawn(): `f`, in a scope.
+// A callable for spawn() that calls `f` in a scope.
 template <class F>
 detail::hooked_call<std::decay_t<F>> hooked(F&& f, const options& with = {}) {
   return {std::forward<F>(f), with};
 }
 
-// Of the process, since its start. Exact when no hooked fiber runs.
+// Counts of the process since its start. Exact while no hooked fiber runs.
 struct statistics {
   std::uint64_t calls;   // by hooked fibers
   std::uint64_t waits;   // that parked
