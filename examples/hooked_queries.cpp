@@ -1,5 +1,5 @@
-// Ten thousand fibers, twenty connections, one thread: libpq as its documentation shows it, unchanged. Each query blocks,
-// for libpq; the thread runs the other fibers meanwhile.
+// Ten thousand fibers, twenty connections, one thread: libpq unchanged, as its documentation shows it. To libpq each
+// query blocks; meanwhile the thread runs the other fibers.
 #include <hocket/hocket.hpp>
 #include <hocket/hook/hook.hpp>
 #include <cstdio>
@@ -17,7 +17,7 @@ bool is_usable(connection& db) {
   return PQstatus(db.get()) == CONNECTION_OK && PQtransactionStatus(db.get()) == PQTRANS_IDLE;
 }
 
-// An ordinary function: it knows nothing of fibers but the wait for a connection.
+// An ordinary function: only its wait for a connection is about fibers.
 bool square(unsync::pool<connection>& db, const char* where, int number) {
   auto lent = await(db.borrow());
   if (!lent) return false;

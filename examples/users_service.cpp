@@ -1,5 +1,5 @@
-// A service on PostgreSQL and Redis, in tasks: a line "name <id>" is answered with a name, from the cache or from the
-// database. Each wait has a limit, and a database that is away is an answer, not the end.
+// A service on PostgreSQL and Redis, in tasks: it answers a line "name <id>" with a name, from the cache or from the
+// database. Each wait has a limit. If the database is away, the service answers so and continues.
 #include <hocket/hocket.hpp>
 #include <hocket/net.hpp>
 #include <hocket/pg/connection.hpp>
@@ -18,7 +18,7 @@ struct backend {
   pool<redis::connection> cache{{.limit = 8, .idle = 60s, .check = redis::is_idle}};
 };
 
-// What the database knows; an empty string: nobody has this number.
+// The name in the database; an empty string: no user has this number.
 task<result<std::string>> find_user(backend& of, std::string id) {
   auto lent = co_await or_return(of.users.borrow());
   if (!lent) lent.emplace(co_await or_return(pg::connect(of.database)));

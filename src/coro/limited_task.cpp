@@ -8,7 +8,7 @@ namespace hocket::inline HOCKET_ABI::detail {
 
 namespace {
 
-// By the clock of the loop or worker that runs here.
+// The time by the clock of the current loop or worker.
 time_point now_here() noexcept {
   executor* const here = current_executor();
   const timer_service* const timers = here ? here->timers() : nullptr;

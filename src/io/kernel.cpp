@@ -64,7 +64,7 @@ bool would_block(const open_descriptor& at, short events) noexcept {
 long read_number(const open_descriptor& at, char* to, std::size_t size) noexcept {
   if (would_block(at, POLLIN)) return -EAGAIN;
   const long got = system_calls::told(::read(at.number(), to, size));
-  if (got > 0) raw_calls::after_read(at.number());  // an event counter's, say
+  if (got > 0) raw_calls::after_read(at.number());  // an event counter, for instance
   return got;
 }
 

@@ -73,7 +73,7 @@ bool look(poll_operation& at) noexcept {
   return found != 0;
 }
 
-// The same, after the system has told of `events` at `number`.
+// look(), after the system has reported `events`.
 bool look(poll_operation& at, short events) noexcept {
   if (!at.untested) return look(at);
   at.numbers->revents = static_cast<short>(events & (at.numbers->events | POLLERR | POLLHUP));
@@ -212,7 +212,7 @@ std::optional<grant> number_watch::take_ready(int number, short events) noexcept
   return take_out(*other);
 }
 
-// With an error, or with what a look finds.
+// The wait ends with `error`, or if that is 0 with the events that poll(2) finds.
 std::optional<grant> number_watch::take_any(int number, int error) noexcept {
   locked guard(mutex_);
   if (!has(number) || !at(number).first) return std::nullopt;

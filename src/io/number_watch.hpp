@@ -6,7 +6,7 @@
 //
 // A registration is armed for one event (EPOLLONESHOT) whenever a wait begins: the system looks at the number then, so
 // what became ready before the registration is told, too. After an event each wait of that number looks at its whole
-// set by poll(2); a wait for readiness alone (readiness_operation) compares what the event tells. If nothing is ready
+// set by poll(2); a wait for readiness alone (readiness_operation) looks only at the event. If nothing is ready
 // (the event was for another wait, or of a file that had the number before), the number is armed again.
 //
 // A number is never taken out. If its owner closes it, the system does so. What is registered under a number that was

@@ -1,5 +1,5 @@
-// libpq's protocol for callers that do not block: PQflush() until all is sent, PQconsumeInput() until PQisBusy() says
-// no, PQgetResult() until it gives null. Between two calls the coroutine waits for the socket.
+// libpq's non-blocking protocol: PQflush() until all is sent, PQconsumeInput() until PQisBusy() is 0, PQgetResult()
+// until it returns null. Between two calls the coroutine waits for the socket.
 #include <hocket/pg/connection.hpp>
 
 #include <hocket/coro/or_return.hpp>
@@ -27,7 +27,7 @@ class sqlstate_category final : public std::error_category {
 
 rows own(PGresult* result) noexcept { return {result, &PQclear}; }
 
-// Why a call of libpq gave nothing.
+// Why a call of libpq failed.
 std::error_code error_of(const PGconn* db) noexcept {
   return std::make_error_code(PQstatus(db) == CONNECTION_OK ? std::errc::not_enough_memory
                                                             : std::errc::connection_reset);
@@ -49,7 +49,7 @@ task<result<void>> wait(PGconn* db, short events) {
   co_return {};
 }
 
-// The server may answer before it has read all: then it wants its answers read.
+// The server may answer before it has read all. Then it reads on only after we have read its answers.
 task<result<void>> flush(PGconn* db) {
   for (int left = PQflush(db); left != 0; left = PQflush(db)) {
     if (left < 0) co_return failure(error_of(db));
@@ -59,7 +59,7 @@ task<result<void>> flush(PGconn* db) {
   co_return {};
 }
 
-// The next result; null: there is none.
+// The next result; null after the last.
 task<result<rows>> next(PGconn* db) {
   while (PQisBusy(db) != 0) {
     co_await or_return(wait(db, POLLIN));
@@ -68,13 +68,13 @@ task<result<rows>> next(PGconn* db) {
   co_return own(PQgetResult(db));
 }
 
-// All results of one statement: the last one, or the first that failed.
+// Reads all results of one statement; returns the last, or the first failure.
 task<result<rows>> last(PGconn* db) {
   rows found = own(nullptr);
   for (rows got = co_await or_return(next(db)); got; got = co_await or_return(next(db))) {
     if (!found || !is_failure(found)) found = std::move(got);
     const ExecStatusType how = PQresultStatus(found.get());
-    if (how == PGRES_COPY_IN || how == PGRES_COPY_OUT || how == PGRES_COPY_BOTH) break;  // the user's, by native()
+    if (how == PGRES_COPY_IN || how == PGRES_COPY_OUT || how == PGRES_COPY_BOTH) break;  // read on by native()
   }
   if (!found) co_return failure(error_of(db));
   if (is_failure(found)) co_return failure(error_of(db, found));
@@ -97,7 +97,7 @@ int ask_to_cancel(PGcancel* request) {
   return PQcancel(request, why.data(), static_cast<int>(why.size()));
 }
 
-// Where a stop or a deadline has ended a wait for the server: asks it to let go.
+// After a stop or a deadline has ended a wait: asks the server to cancel the query.
 task<void> cancel(PGconn* db) {
   const std::unique_ptr<PGcancel, decltype(&PQfreeCancel)> request{PQgetCancel(db), &PQfreeCancel};
   if (request) static_cast<void>(co_await blocking(&ask_to_cancel, request.get()));

@@ -23,7 +23,7 @@ using hocket_test::server;
 
 namespace {
 
-// Runs a task on a loop to its end. The task checks for itself.
+// Runs a task on a loop to its end. The task makes the checks.
 template <class F>
 void on_loop(F body) {
   loop lp;
@@ -36,7 +36,7 @@ std::string first_of(const pg::rows& got) { return PQntuples(got.get()) == 0 ? "
 
 pg::statement add_one(int to) { return {"select $1::int + 1", {std::to_string(to)}}; }
 
-// The first value of an answer; the error's message.
+// The first value of an answer, or the error's message.
 task<std::string> answer_to(task<result<pg::rows>> query) {
   const auto got = co_await std::move(query);
   co_return got ? first_of(*got) : got.error().message();

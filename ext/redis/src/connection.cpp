@@ -1,7 +1,7 @@
-// hiredis for callers that do not block: redisBufferWrite() until all is sent, redisBufferRead() until the reader has a
-// whole answer. Between two calls the coroutine waits for the socket.
+// hiredis' non-blocking functions: redisBufferWrite() until all is sent, redisBufferRead() until the reader has a whole
+// answer. Between two calls the coroutine waits for the socket.
 //
-// Not hiredis' asynchronous context: before version 1.0 that frees each answer when its callback returns.
+// Not hiredis' asynchronous context: before version 1.0 it frees each answer when its callback returns.
 #include <hocket/redis/connection.hpp>
 
 #include <hocket/coro/or_return.hpp>
@@ -32,7 +32,7 @@ bool append(redisContext* db, const words& what) {
   return redisAppendCommandArgv(db, static_cast<int>(values.size()), values.data(), sizes.data()) == REDIS_OK;
 }
 
-// The server may answer before it has read all: what it says is kept for later, so that it goes on reading.
+// The server may answer before it has read all. Reading its answers early lets it read on; the reader keeps them.
 task<result<void>> flush(redisContext* db) {
   for (int all_sent = 0; all_sent == 0;) {
     if (redisBufferWrite(db, &all_sent) != REDIS_OK) co_return failure(error_of(db));

@@ -1,10 +1,10 @@
-// within() of a task: all that the task waits for ends at that time, and whatever it awaits and starts on scopes.
+// within() of a task: at that time its waits end, also the waits of tasks that it awaits or starts on scopes.
 //
 //   auto user = co_await or_return(within(200ms, db.user(id)));     // db.user() returns task<result<record>>
 //
-// It gives a result, like every within(): a task<result<T>> and a task<T> both give result<T>. The task itself decides
-// what a wait that timed out means: usually it returns the error, as or_return() does. A deadline ends waits only: a
-// task that computes goes on. Of several deadlines the earliest holds. A duration counts from the co_await.
+// It returns a result, like every within(): result<T> for a task<result<T>> and for a task<T>. The task itself decides
+// what to do after a wait has timed out: usually it returns the error, as or_return() does. A deadline ends only waits:
+// a task that computes goes on. Of several deadlines the earliest holds. A duration counts from the co_await.
 //
 // Cost: a frame and a context.
 #pragma once
@@ -18,7 +18,7 @@ namespace hocket::inline HOCKET_ABI {
 
 namespace detail {
 
-// A context for the running task, with that deadline; `within` counts from now, unless it is duration::max(). Throws
+// A context for the running task: its deadline is `until`, or `within` from now unless that is duration::max(). Throws
 // bad_alloc.
 context_ptr limited_context(time_point until, duration within);
 

@@ -27,12 +27,12 @@ inline auto poll_numbers(std::span<pollfd> numbers, call_site at = this_call_sit
   return primitive::operation<detail::poll_operation>(std::in_place, at, numbers);
 }
 
-// The same for one number, by a coroutine that has just tried its call and found that it would block:
+// poll_numbers() for one number, after the coroutine has tried its call and the call would block:
 //
 //   while (redisBufferRead(c) ...)                                    // would block
 //     short told = co_await or_return(poll_number(c->fd, POLLIN));    // then try again
 //
-// It gives the events that the system has told. What they tell may be over when the coroutine runs: it tries its call
+// It returns the events that the system reported. They may be stale when the coroutine runs, so it tries its call
 // again. Cost: one epoll_ctl(2), no poll(2). A regular file: operation_not_permitted.
 inline auto poll_number(int number, short events, call_site at = this_call_site()) noexcept {
   return primitive::operation<detail::readiness_operation>(std::in_place, at, number, events);

@@ -1,4 +1,4 @@
-// A pool: a limited number of objects that are costly to make and serve one coroutine at a time: connections, say.
+// A pool: a limited number of objects that are costly to make, such as connections. One coroutine at a time uses each.
 //
 //   pool<connection> db({.limit = 20, .idle = 60s});
 //   ...
@@ -7,21 +7,22 @@
 //   auto rows = co_await or_return(lent->query("select 1"));
 //   co_return rows;                                                   // the connection goes back here
 //
-// A lease is the right to use one object of the pool, or to make one: it is false until it has one. So an object is
-// made where its maker can wait, in a task, a fiber or a thread, and a failure to make it is the borrower's to handle.
+// A lease is the right to use one object of the pool, or to make one; it is false while it owns none. So the borrower
+// makes the object, where it can wait: in a task, a fiber or a thread. It also handles a failure to make one.
 //
-// Giving back. When a lease ends, its object goes back, and the first in line gets the lease. If it ends by a failure
-// (an exception unwinds, the coroutine is killed, or_return() ends a task), the object is destroyed: it may stand in
-// the middle of something, as a connection with half an answer. discard() does that by hand, give_back() the reverse.
+// Giving back. When a lease ends, its object returns to the pool, and the first waiter gets the next lease. If a
+// failure ends it (an exception unwinds, the coroutine is killed, or_return() ends a task), the object is destroyed,
+// because it may be in mid-use, as a connection with half an answer. discard() always destroys, give_back() always
+// returns.
 //
-// Guarantees. First come, first served. At most `limit` objects at any time. The object that was used last is lent
-// first, so that those which are not needed grow old: whatever was idle for longer than `idle` is destroyed by the next
-// borrow(), end of a lease or trim(). An idle object for which check() says false is destroyed instead of lent. A
-// cancel, a deadline and a kill end the wait like any other; nothing was taken then. Objects are destroyed by the
-// thread that finds them superfluous, outside of the pool's lock.
+// Guarantees. First come, first served. At most `limit` objects at any time. The object used last is lent first, so
+// that superfluous objects grow old. borrow(), the end of a lease and trim() destroy each object that was idle for
+// longer than `idle`. An idle object is destroyed instead of lent if check() returns false. A cancel, a deadline and a
+// kill end the wait like any other; then nothing was taken. The thread that finds an object superfluous destroys it,
+// outside of the pool's lock.
 //
-// Threads: pool, any thread; unsync::pool, one. The pool must outlive its leases: else it is fatal. A lease is used by
-// one thread at a time.
+// Threads: pool, any thread; unsync::pool, one. The pool must outlive its leases: else it is fatal. One thread at a
+// time uses a lease.
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/core/detail/operation.hpp>
@@ -32,17 +33,17 @@
 
 namespace hocket::inline HOCKET_ABI {
 
-// What may be said of a pool.
+// The limits of a pool, and its check.
 template <class T>
 struct pool_options {
   std::size_t limit = 16;              // objects at most, lent and idle; at least 1
-  duration idle = duration::max();     // one that nobody has borrowed for so long is destroyed
-  bool (*check)(T& object) = nullptr;  // whether an idle one may be lent; must not wait
-  const clock_source* time = nullptr;  // by which; null: the machine's monotonic clock. Outlives the pool
+  duration idle = duration::max();     // an object that was idle for longer is destroyed
+  bool (*check)(T& object) = nullptr;  // whether an idle object may be lent; must not wait
+  const clock_source* time = nullptr;  // null: the machine's monotonic clock; must outlive the pool
 };
 
 namespace detail {
-// Whether the next wait of the code that runs here is ended before it begins.
+// Whether the next wait of the running coroutine would end at once, by a stop or a deadline.
 bool is_ended() noexcept;
 }  // namespace detail
 
@@ -66,15 +67,15 @@ class basic_pool final : private detail::permit_line<Strength> {
                       "join the coroutines that borrow from it first");
   }
 
-  // Waits for one: result<lease>.
+  // Waits for a lease: result<lease>.
   [[nodiscard]] primitive::operation<borrowing> borrow(call_site at = this_call_site()) noexcept {
     return primitive::operation<borrowing>(std::in_place, at, *this);
   }
 
-  // Destroys what was idle for too long; trim(true): all that is idle. Returns how many. Linear in the idle ones.
+  // Destroys objects that were idle for too long; trim(true): all idle objects. Returns how many. Linear in the idle.
   std::size_t trim(bool all = false) noexcept { return idle_.drop(all ? time_point::max() : oldest()); }
 
-  // Outdated at once if others use the pool.
+  // Stale at once if other threads use the pool.
   std::size_t idle() const noexcept { return idle_.size(); }
   std::size_t lent() const noexcept { return options_.limit - this->free(); }
   std::size_t limit() const noexcept { return options_.limit; }
@@ -84,12 +85,12 @@ class basic_pool final : private detail::permit_line<Strength> {
   primitive::wait_source::tally counted() const noexcept override { return {"with", idle_.size(), "idle object"}; }
 
   time_point now() const noexcept { return (options_.time ? *options_.time : steady_clock()).now(); }
-  // What was given back before this is too old.
+  // Objects given back before this time are too old.
   time_point oldest() const noexcept {
     return options_.idle == duration::max() ? time_point::min() : now() - options_.idle;
   }
 
-  // For who has a permit: an idle object, or null.
+  // The caller holds a permit. An idle object, or null.
   owner take_idle() noexcept {
     trim();
     owner found = idle_.pop();
@@ -106,7 +107,7 @@ class basic_pool final : private detail::permit_line<Strength> {
   detail::idle_list<T, Strength> idle_;
 };
 
-// Move-only. Empty after a move, give_back() and the like: then it is no right any more.
+// Move-only. A move, give_back() and discard() end the lease: it is empty and no right any more.
 template <class T, class Strength>
 class [[nodiscard]] basic_pool<T, Strength>::lease {
  public:
@@ -124,7 +125,7 @@ class [[nodiscard]] basic_pool<T, Strength>::lease {
     else give_back();
   }
 
-  // Whether it has an object.
+  // Whether the lease owns an object.
   explicit operator bool() const noexcept { return static_cast<bool>(object_); }
   T& operator*() const noexcept { return *get(); }
   T* operator->() const noexcept { return get(); }
@@ -134,8 +135,8 @@ class [[nodiscard]] basic_pool<T, Strength>::lease {
     return &object_->object;
   }
 
-  // Makes the object; one that it has is destroyed first. Without the right to one (a lease that was moved from, or has
-  // ended) fatal. Throws what T's constructor throws, and bad_alloc; the lease is false then.
+  // Destroys the lease's object, if any, and makes a new one. Fatal for a lease that was moved from or has ended.
+  // Throws what T's constructor throws, and bad_alloc; then the lease is false.
   template <class... Args>
   T& emplace(Args&&... args) {
     detail::expects(from_ != nullptr, "emplace() at a lease that has ended", "borrow() another one");
@@ -144,7 +145,7 @@ class [[nodiscard]] basic_pool<T, Strength>::lease {
     return object_->object;
   }
 
-  // Ends the lease; the object goes back, also while a failure unwinds.
+  // Ends the lease; the object returns to the pool, also while a failure unwinds.
   void give_back() noexcept {
     if (auto* const from = std::exchange(from_, nullptr)) from->take_back(std::move(object_));
   }

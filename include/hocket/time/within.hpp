@@ -84,7 +84,7 @@ template <detail::wait_limit Time, detail::can_be_timed A>
   return detail::timed(limit, std::move(group));
 }
 
-// What has no deadline of its own: a foreign awaitable. (A task: coro/limited_task.hpp.)
+// For a foreign awaitable, which takes no deadline. (A task: coro/limited_task.hpp.)
 template <detail::wait_limit Time, class A>
   requires(!detail::can_be_timed<A>)
 void within(Time, A&&) {

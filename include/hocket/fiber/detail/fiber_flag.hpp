@@ -25,9 +25,9 @@ inline constexpr std::uint32_t aged = 8;     // it has not run since hibernation
 inline constexpr std::uint32_t copied = 16;  // it shares its stack: packed while another one is there
 }  // namespace stack_bit
 
-// And of ext/hook.
+// Bits of ext/hook.
 namespace hook_bit {
-inline constexpr std::uint32_t hooked = 128;  // it is in a hook::scope: fiber_record::hooks
+inline constexpr std::uint32_t hooked = 128;  // the fiber is in a hook::scope: fiber_record::hooks
 }  // namespace hook_bit
 
 // More of them: what fiber_flag::special stands for.

@@ -28,13 +28,13 @@ struct poll_operation {
   std::size_t count;
   std::size_t ready = 0;
   std::size_t error = 0;
-  std::size_t untested = 0;         // an event that the system tells ends the wait, without a poll(2)
+  std::size_t untested = 0;         // not 0: an event ends the wait without a poll(2)
   polled_number* listed = nullptr;  // one for each, and one more, from begin() to resumed()
   number_watch* at = nullptr;       // guarded by its mutex: not null while they are listed
 };
 
-// A wait for one number by a coroutine that has just tried its call, and tries it again: what the system has told may
-// be over by then. It gives the events. One epoll_ctl(2), no poll(2).
+// A wait for one number, by a coroutine that has just tried its call. It returns the events. They may be stale by then,
+// so the coroutine tries again. Cost: one epoll_ctl(2), no poll(2).
 struct readiness_operation : poll_operation {
   using value_type = short;
 
@@ -46,7 +46,7 @@ struct readiness_operation : poll_operation {
   pollfd own;
 };
 
-// Any thread. The waits for that number end as if there were an event: who waits looks, or tries, again.
+// Any thread. Ends the waits for that number as an event does: the waiters poll, or try, again.
 void wake_polling(int number) noexcept;
 
 }  // namespace hocket::inline HOCKET_ABI::detail

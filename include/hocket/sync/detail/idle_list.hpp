@@ -1,4 +1,4 @@
-// The idle objects of a pool: a stack, with the time of each object's return. The oldest lies at the bottom.
+// The idle objects of a pool: a stack, with the time at which each object was pushed. The oldest is at the bottom.
 #pragma once
 #include <hocket/base/detail/list.hpp>
 #include <hocket/base/detail/time_point.hpp>
@@ -54,12 +54,12 @@ class idle_list {
     objects_.push_back(*object.release());
     ++size_;
   }
-  // The last one that was pushed.
+  // The object that was pushed last; none: an empty owner.
   owner pop() noexcept {
     primitive::locked guard(mutex_);
     return objects_.empty() ? owner() : take(objects_.back());
   }
-  // Destroys what was pushed before then. Returns how many.
+  // Destroys the objects that were pushed before `before`; time_point::max(): all. Returns how many.
   std::size_t drop(time_point before) noexcept {
     std::size_t count = 0;
     while (pop_older(before)) ++count;

@@ -1,4 +1,4 @@
-// PostgreSQL for coroutines, over libpq's interface that does not block: the coroutine waits, no thread does.
+// PostgreSQL for coroutines, over libpq's non-blocking interface: the coroutine waits, no thread does.
 //
 //   pool<pg::connection> db({.limit = 20, .check = pg::is_idle});
 //
@@ -9,18 +9,18 @@
 //     co_return std::stoi(PQgetvalue(found.get(), 0, 0));
 //   }
 //
-// In a fiber: await(lent->query(...)). Rows are libpq's, owned: all of its functions read them.
+// In a fiber: await(lent->query(...)). `rows` owns a PGresult: read it by libpq's functions.
 //
-// Errors. What the server refuses: an error of pg::category() whose value is the SQLSTATE, so `error ==
-// pg::sqlstate("23505")`; connection::message() has the server's words. A connection that is lost: connection_reset. No
+// Errors. If the server refuses a statement, the error is its SQLSTATE in pg::category(): `error ==
+// pg::sqlstate("23505")`; connection::message() returns the server's text. A lost connection: connection_reset. No
 // memory in libpq: not_enough_memory.
 //
-// Ends of a wait. A cancel or a deadline ends a query with operation_canceled or timed_out, after the server has been
-// asked to cancel it (on the pool of blocking(): libpq connects anew for that). The answer is still to come, so the
-// connection is not idle, and pg::is_idle() has a pool discard it. A kill destroys what the coroutine holds; the server
-// is not asked.
+// Ends of a wait. A cancel or a deadline ends a query with operation_canceled or timed_out. First the server is asked
+// to cancel the query, on the pool of blocking(), because libpq opens a connection for that. The answer is still
+// outstanding, so pg::is_idle() is false and a pool discards the connection. A kill destroys what the coroutine owns;
+// the server is not asked.
 //
-// Threads: one coroutine at a time uses a connection. It may wait on another thread than before.
+// Threads. One coroutine at a time uses a connection. Each use may be on another thread.
 #pragma once
 #include <hocket/base/result.hpp>
 #include <hocket/coro/task.hpp>
@@ -34,7 +34,7 @@
 
 namespace hocket::inline HOCKET_ABI::pg {
 
-// Of SQLSTATEs: five digits and capital letters, as one number.
+// The category of SQLSTATEs. An SQLSTATE is five digits or capital letters; its value is that number in base 36.
 const std::error_category& category() noexcept;
 constexpr int value_of_sqlstate(std::string_view state) noexcept {
   int value = 0;
@@ -48,22 +48,22 @@ using rows = std::unique_ptr<PGresult, decltype(&PQclear)>;
 struct statement {
   std::string text;                       // with $1, $2 ... for the parameters
   std::vector<std::string> parameters{};  // as text
-  bool is_prepared = false;               // then `text` is the name that prepare() has given it
+  bool is_prepared = false;               // then `text` is the name that prepare() got
 };
 
 class connection {
  public:
   explicit connection(PGconn* own) noexcept : own_(own, &PQfinish) {}  // connected, and non-blocking
 
-  // One statement; without parameters several, separated by semicolons: then the rows of the last. `parameters`,
-  // strings, stand for $1, $2 ...
+  // Runs one statement; `parameters` replace $1, $2 ... Without parameters `text` may hold several statements,
+  // separated by semicolons: the result is the rows of the last.
   template <std::convertible_to<std::string_view>... Parameters>
   [[nodiscard]] task<result<rows>> query(std::string_view text, const Parameters&... parameters) {
     return run(statement{std::string(text), {std::string(std::string_view(parameters))...}});
   }
   [[nodiscard]] task<result<rows>> run(statement what);
 
-  // For statements that are run often: the server parses and plans them once. A name is the connection's, to its end.
+  // For statements that are run often: the server parses them once. A name is valid until its connection ends.
   //   if (!lent) {
   //     lent.emplace(co_await or_return(pg::connect(where)));
   //     co_await or_return(lent->prepare("city", "select city from users where name = $1"));
@@ -75,24 +75,24 @@ class connection {
     return run(statement{std::string(name), {std::string(std::string_view(parameters))...}, true});
   }
 
-  // All at once, in one transaction unless they say otherwise: one trip to the server. After the first that fails the
-  // others are not carried out, and the error is that one's.
+  // Sends all statements in one trip. They are one transaction, unless they begin and commit their own. After a
+  // statement has failed the server skips the rest, and the error is the failed statement's.
   [[nodiscard]] task<result<std::vector<rows>>> pipeline(std::vector<statement> all);
 
-  // libpq's own, for whatever else it offers.
+  // libpq's handle, for its other functions.
   PGconn* native() const noexcept { return own_.get(); }
-  // What the server or libpq said last. Empty if nothing is wrong.
+  // The last error in the words of the server or libpq. Empty: no error.
   std::string_view message() const noexcept { return PQerrorMessage(own_.get()); }
 
  private:
   std::unique_ptr<PGconn, decltype(&PQfinish)> own_;
 };
 
-// `where`: a connection string or a URI. The name of the host is looked up on the pool of blocking(). Whatever libpq or
-// the server refuses is connection_refused; the words are written to `why`, which outlives the task.
+// `where` is a connection string or a URI. The host name is looked up on the pool of blocking(). If libpq or the server
+// refuses, the error is connection_refused and its text is written to `why`, which must outlive the task.
 [[nodiscard]] task<result<connection>> connect(std::string where, std::string* why = nullptr);
 
-// For pool_options::check: it is connected, in no transaction, and no answer is to come.
+// For pool_options::check: connected, outside of a transaction, no answer outstanding.
 bool is_idle(connection& one);
 
 }  // namespace hocket::inline HOCKET_ABI::pg

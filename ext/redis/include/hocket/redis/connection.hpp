@@ -1,4 +1,4 @@
-// Redis for coroutines, over hiredis' interface that does not block: the coroutine waits, no thread does.
+// Redis for coroutines, over hiredis' non-blocking interface: the coroutine waits, no thread does.
 //
 //   pool<redis::connection> cache({.limit = 8, .check = redis::is_idle});
 //
@@ -9,17 +9,18 @@
 //     co_return std::string(name->str, name->len);
 //   }
 //
-// In a fiber: await(lent->command(...)). Replies are hiredis' own redisReply, owned. A command is a list of words, of
-// any bytes, and no format: so no value can change what it says.
+// In a fiber: await(lent->command(...)). `reply` owns a redisReply of hiredis. A command is a list of words of any
+// bytes, not a format string: so no value can change the command.
 //
-// Errors. What the server refuses is a reply of type REDIS_REPLY_ERROR, since a pipeline may have some; expect() makes
-// it an error: bad_message. A connection that is lost: connection_reset. An answer that is no Redis: protocol_error.
+// Errors. If the server refuses a command, its reply has the type REDIS_REPLY_ERROR, because a pipeline may have such
+// replies beside others; expect() turns it into bad_message. A lost connection: connection_reset. An answer outside of
+// the protocol: protocol_error.
 //
-// Ends of a wait. A cancel and a deadline end a command with operation_canceled or timed_out. Its answer is still to
-// come, so the connection is not idle, and redis::is_idle() has a pool discard it. A kill destroys what the coroutine
-// holds.
+// Ends of a wait. A cancel or a deadline ends a command with operation_canceled or timed_out. Its answer is still
+// outstanding, so redis::is_idle() is false and a pool discards the connection. A kill destroys what the coroutine
+// owns.
 //
-// Threads: one coroutine at a time uses a connection. It may wait on another thread than before.
+// Threads. One coroutine at a time uses a connection. Each use may be on another thread.
 #pragma once
 #include <hocket/base/result.hpp>
 #include <hocket/coro/task.hpp>
@@ -42,20 +43,20 @@ class connection {
  public:
   explicit connection(redisContext* own) noexcept : own_(own, &redisFree) {}  // connected, and non-blocking
 
-  // Sends a command of these words, and gives its answer.
+  // Sends a command of these words, and returns its answer.
   template <std::convertible_to<std::string_view>... Words>
   [[nodiscard]] task<result<reply>> command(const Words&... what) {
     return run(words{std::string(std::string_view(what))...});
   }
   [[nodiscard]] task<result<reply>> run(words what);
 
-  // Sends all, and gives their answers: one trip to the server.
+  // Sends all commands in one trip, and returns their answers.
   [[nodiscard]] task<result<std::vector<reply>>> pipeline(std::vector<words> all);
 
   // The next message to a subscriber.
   [[nodiscard]] task<result<reply>> next();
 
-  // How many answers are to come.
+  // How many answers are outstanding.
   std::size_t expected() const noexcept { return expected_; }
   redisContext* native() const noexcept { return own_.get(); }
 
@@ -64,13 +65,13 @@ class connection {
   std::size_t expected_ = 0;
 };
 
-// The name of the host is looked up on the pool of blocking().
+// The host name is looked up on the pool of blocking().
 [[nodiscard]] task<result<connection>> connect(std::string host, int port);
 
 // The reply, or bad_message if the server has refused the command.
 [[nodiscard]] result<reply> expect(result<reply> got);
 
-// For pool_options::check: it is connected, and no answer is to come.
+// For pool_options::check: connected, no answer outstanding.
 bool is_idle(connection& one);
 
 }  // namespace hocket::inline HOCKET_ABI::redis

@@ -1,11 +1,10 @@
-// System calls of hocket's own, past the C library: what wakes a thread, looks at a number or tells of a fatal error
-// must be the call itself. A program may have functions of the same names in front of the library's (ext/hook), which
-// wait.
+// hocket's own system calls, past the C library. hocket must not wait when it wakes a thread, polls a number or reports
+// a fatal error; but a program may replace the C library's functions by others that wait (ext/hook).
 //
-// Each returns what the C library's does, and sets errno.
+// Each function returns what the C library's does, and sets errno.
 //
-// ThreadSanitizer knows that what comes before a write comes before its read; but at the C library's functions alone.
-// So these tell it.
+// ThreadSanitizer knows only from the C library's functions that a write happens before its read. So these functions
+// tell it.
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 
@@ -21,7 +20,7 @@
 namespace hocket::inline HOCKET_ABI::detail::raw_calls {
 
 #if defined(__SANITIZE_THREAD__) || HOCKET_HAS_FEATURE(thread_sanitizer)
-inline char marks[4096];  // by number: their addresses stand for what is written
+inline char marks[4096];  // one per number: its address stands for the bytes written to it
 inline void before_write(int fd) noexcept { __tsan_release(&marks[static_cast<unsigned>(fd) % sizeof marks]); }
 inline void after_read(int fd) noexcept { __tsan_acquire(&marks[static_cast<unsigned>(fd) % sizeof marks]); }
 #else
@@ -41,7 +40,7 @@ inline long read(int fd, void* to, std::size_t size) noexcept {
 
 inline long connect(int fd, const void* to, std::size_t size) noexcept { return ::syscall(SYS_connect, fd, to, size); }
 
-// `milliseconds` below 0: for ever.
+// `milliseconds` below 0: no limit.
 inline long poll(pollfd* numbers, std::size_t count, int milliseconds) noexcept {
   timespec limit{};
   limit.tv_sec = milliseconds / 1000;
