@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The page `clients`: servers that are not there, modules of Go and of Python that are not there."""
+"""The page `clients`: missing servers, missing modules of Go and of Python."""
 import contextlib
 import io
 import os
@@ -19,7 +19,7 @@ from labkit import builders, catalogue, measure, servers  # noqa: E402 (the path
 
 
 class Servers(unittest.TestCase):
-    """With servers that only say where they are."""
+    """With fake servers that have only an address."""
     jobs = [measure.Job(catalogue.systems([name])[0], {"workload": workload, "server": server}, {"n": 4})
             for name, workload, server in (("go-redis", "redis_wait", "redis"), ("go-pgx", "pg_wait", "postgres"))]
 
@@ -86,7 +86,7 @@ def kill_if_left(pid):
 
 
 class EndOfServers(unittest.TestCase):
-    """With those that there are."""
+    """With installed servers."""
     with_servers = servers.with_servers
 
     def redis_after(self, number):
@@ -97,7 +97,7 @@ class EndOfServers(unittest.TestCase):
             pid = pid_of_redis(int(run.stdout.readline()))
             self.addCleanup(kill_if_left, pid)
             run.send_signal(number)
-            _, said = run.communicate(timeout=60)   # which ends its input: the signal need not meet a wait
+            _, said = run.communicate(timeout=60)   # communicate() ends the input: the signal need not meet a wait
         self.assertIn("KeyboardInterrupt", said)
         self.assertRaises(ProcessLookupError, os.kill, pid, 0)
 
@@ -134,7 +134,7 @@ class EndOfServers(unittest.TestCase):
 
 
 class GoModules(unittest.TestCase):
-    """With a go that has no modules: it fails where it is told to fetch none."""
+    """With a `go` that has no modules: it fails if it must fetch none."""
 
     def build(self, has_modules, no_install):
         with tempfile.TemporaryDirectory() as folder:

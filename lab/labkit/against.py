@@ -95,7 +95,7 @@ class Comparison:
             progress.end()
 
     def leave_out(self, missing):
-        """What asks these servers, {server: reason}."""
+        """Skips the programs that need these servers, {server: reason}."""
         for i, pair in enumerate(self.pairs):
             if reason := missing.get(pair.now.group.get("server")):
                 self.skipped[i] = reason

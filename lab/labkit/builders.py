@@ -93,13 +93,13 @@ def preloaded(system):
 
 
 def python():
-    """That of .venv, where `./dev setup` puts modules."""
+    """The Python of .venv, where `./dev setup` puts modules."""
     own = ROOT / ".venv/bin/python"
     return str(own) if own.exists() else sys.executable
 
 
 def python_says(statement):
-    """What it prints, or None."""
+    """The output of the statement, or None."""
     said = subprocess.run([python(), "-c", statement], capture_output=True, text=True)
     return said.stdout.strip() or None
 
@@ -115,7 +115,7 @@ def expect_modules(names):
 
 
 def with_modules(build, names):
-    """A program that has a Python within finds these modules, if they are made for it."""
+    """The command prefix by which a program that embeds Python finds these modules. They must be built for its version."""
     if not names:
         return []
     expect_modules(names)

@@ -146,7 +146,7 @@ class Measurement:
         return None if wanted <= len(self.cores) else f"needs {wanted} cores"
 
     def leave_out(self, missing):
-        """What asks these servers, {server: reason}."""
+        """Skips the programs that need these servers, {server: reason}."""
         for job in self.jobs:
             if reason := missing.get(job.group.get("server")):
                 self.skipped[job.system.id, job.group["workload"], job.size["n"]] = reason

@@ -1,5 +1,5 @@
-"""The servers that programs of the page `clients` ask. They are started for a run, beside the programs' core, and end
-after it (tests/servers)."""
+"""The servers of the page `clients` (tests/servers). They start before a run, on other cores than the programs, and end
+after it."""
 import contextlib
 import os
 import pathlib
@@ -10,19 +10,19 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.append(str(ROOT / "tests/servers"))
 import with_servers  # noqa: E402 (the path comes first)
 
-# What brings it.
+# The package of each server.
 PACKAGES = {"postgres": "postgresql-15", "redis": "redis-server", "mariadb": "mariadb-server-core", "https": "openssl"}
 
 
 def end_with_run():
-    """A run that is told to end is interrupted, as by Ctrl-C: `measure` keeps what there is, and the servers end."""
+    """SIGTERM and SIGHUP interrupt a run like Ctrl-C: `measure` keeps its results, and the servers end."""
     with_servers.when_told_to_end(signal.default_int_handler)
 
 
 @contextlib.contextmanager
 def beside(jobs, cores):
-    """Known to the programs by variables. Gives {server: reason} of those that are not there. The programs have the first
-    of the cores, and the servers the others."""
+    """Runs the servers, and passes their addresses to the programs by variables. Yields {server: reason} for missing ones.
+    The programs run on the first core, the servers on the others."""
     wanted = sorted({job.group["server"] for job in jobs if "server" in job.group})
     missing = {}
     with contextlib.ExitStack() as stack:
@@ -38,7 +38,7 @@ def beside(jobs, cores):
 
 
 def start(stack, name):
-    """(its variables, why there are none)"""
+    """(the server's variables, why there are none)"""
     try:
         known = stack.enter_context(with_servers.running([name]))
     except SystemExit as problem:
@@ -48,7 +48,7 @@ def start(stack, name):
 
 @contextlib.contextmanager
 def on_cores(cores):
-    """Processes that are made in the block have these."""
+    """Processes started in the block run on these cores."""
     own = os.sched_getaffinity(0)
     os.sched_setaffinity(0, cores)
     try:

@@ -1,4 +1,4 @@
-// What with_servers.py tells of a server. A test says so by name if there is none.
+// A server's address, from with_servers.py. If there is no server, the test prints its variable and is skipped.
 #pragma once
 #include <cstdlib>
 #include <doctest/doctest.h>

@@ -5,9 +5,9 @@
 
   servers: postgres redis mariadb https
 
-Each server listens on 127.0.0.1 at a free port, keeps its files in a temporary folder, and is known to the program by a
+Each server listens on 127.0.0.1 at a free port, keeps its files in a temporary folder, and is passed to the program by a
 variable: HOCKET_POSTGRES (a connection string of libpq), HOCKET_REDIS and HOCKET_MARIADB (a port), HOCKET_HTTPS (a port)
-and HOCKET_HTTPS_CA (a file). A server that is not installed has no variable: the program says by name what it skips.
+and HOCKET_HTTPS_CA (a file). A server that is not installed has no variable: the program names each test that it skips.
 """
 import contextlib
 import os
@@ -32,7 +32,7 @@ def free_port():
 
 
 def as_nobody(folder):
-    """PostgreSQL and MariaDB refuse to run as root: as whom they run then."""
+    """PostgreSQL and MariaDB refuse to run as root: the user for them."""
     if os.geteuid() != 0:
         return {}
     shutil.chown(folder, NOBODY)
@@ -56,7 +56,7 @@ def run(command, **how):
 
 @contextlib.contextmanager
 def server(command, log, answers, **how):
-    """Runs until the end of the block. `answers`: whether it is up."""
+    """The server runs until the end of the block. `answers`: whether it is up."""
     with open(log, "wb") as out:
         child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True, **how)
         try:
@@ -76,7 +76,7 @@ def stop(child):
         child.wait(10)
     except subprocess.TimeoutExpired:
         pass
-    finally:   # whoever interrupts the wait leaves none either
+    finally:   # also if the wait is interrupted
         child.kill()
         child.wait()
 
@@ -116,7 +116,7 @@ def redis(folder):
         return
     port = free_port()
     command = [program, "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", folder,
-               "--maxclients", "2000", "--hz", "500"]   # it looks for waits that are over so often a second
+               "--maxclients", "2000", "--hz", "500"]   # how often per second it checks for waits that are over
     with server(list(map(str, command)), folder / "log", connects(port)):
         yield {"HOCKET_REDIS": str(port)}
 
@@ -172,7 +172,7 @@ def running(wanted):
 
 
 def when_told_to_end(handler):
-    """SIGTERM and SIGHUP call it. One that is ignored stays ignored: nohup."""
+    """SIGTERM and SIGHUP call `handler`. An ignored signal stays ignored: nohup."""
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, handler)

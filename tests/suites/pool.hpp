@@ -12,7 +12,7 @@
 
 namespace hocket_test {
 
-// Counts those that there are, and knows its number.
+// Counts the living objects; each has a number.
 struct pooled {
   explicit pooled(int n) : number(n) { ++live; }
   pooled(const pooled&) = delete;

@@ -1,7 +1,7 @@
-// What the tests of hooked calls have in common.
+// Shared by the tests of hooked calls.
 //
-// A loop has one thread. If a call blocked it, then the fiber that ends the call's wait would never run, and the test
-// would hang: that a test ends shows that the call parked.
+// A loop has one thread. If a call blocked it, the test would hang, because the fiber that ends the wait would never
+// run. So a test that ends shows that the call parked.
 #pragma once
 #include <hocket/hocket.hpp>
 #include <hocket/hook/hook.hpp>
@@ -19,7 +19,7 @@ namespace hooked_tests {
 using namespace hocket;
 using namespace std::chrono_literals;
 
-// Two numbers, closed at the end.
+// Two connected descriptors; the destructor closes them.
 class two_ends {
  public:
   enum class kind { pipe, stream, datagram };
@@ -47,7 +47,7 @@ class two_ends {
   std::array<int, 2> ends_{-1, -1};
 };
 
-// `waits` in a hooked fiber, and `ends_the_wait` in another one, which begins when the first one waits.
+// Runs `waits` in a hooked fiber; when it waits, runs `ends_the_wait` in another fiber.
 template <class Waits, class Ends>
 void meet(Waits waits, Ends ends_the_wait, const spawn_options& options = {}) {
   loop lp;
@@ -58,7 +58,7 @@ void meet(Waits waits, Ends ends_the_wait, const spawn_options& options = {}) {
   sync_wait(second);
 }
 
-// In a hooked fiber, alone.
+// Runs f in a hooked fiber, alone.
 template <class F>
 void in_fiber(F f, const spawn_options& options = {}) {
   meet(std::move(f), [] {}, options);

@@ -1,4 +1,4 @@
-// Edges where a fiber could differ from a thread: found by a review, each once a fault.
+// Edge cases where a fiber could differ from a thread. A review found each as a fault.
 #include "blocking.hpp"
 
 #include <hocket/sync/pool.hpp>

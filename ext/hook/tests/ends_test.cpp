@@ -14,11 +14,11 @@ namespace {
 constexpr auto pipe_ends = two_ends::kind::pipe;
 constexpr auto stream_ends = two_ends::kind::stream;
 
-// Each call that waits here, by its name. `at` has nothing to read, and no room to write.
+// Calls that wait: `in` has nothing to read, `out` no room to write.
 struct waiting_call {
   const char* name;
   int (*call)(int in, int out);
-  bool ends_with_nothing;  // at a deadline: 0
+  bool ends_with_nothing;  // at a deadline it returns 0
 };
 
 char some[1 << 20];
@@ -51,7 +51,7 @@ const waiting_call calls[] = {
      false},
 };
 
-// The two ends of a stream that is full in one direction.
+// A stream that is full in one direction.
 struct full_ends : two_ends {
   full_ends() : two_ends(stream_ends) {
     while (::send(out(), some, sizeof some, MSG_DONTWAIT) > 0) {
@@ -71,7 +71,7 @@ TEST_CASE("a cancelled call fails with ECANCELED, and so do the waits after it")
                          CHECK(errno == ECANCELED);
                          CHECK(each.call(ends.out(), ends.out()) == -1);
                          CHECK(errno == ECANCELED);
-                         CHECK(::send(ends.in(), "x", 1, 0) == 1);  // what need not wait is done
+                         CHECK(::send(ends.in(), "x", 1, 0) == 1);  // this need not wait, so it succeeds
                        }));
     spawn(lp, [&] { waits.cancel(); });
     lp.run();

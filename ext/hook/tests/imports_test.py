@@ -12,8 +12,8 @@ import sys
 
 LIBRARIES = ["libpq.so.5", "libhiredis.so.0.14", "libmariadb.so.3", "libcurl.so.4", "libssl.so.3", "libcrypto.so.3",
              "libsqlite3.so.0", "libpython3.11.so.1.0"]
-# Functions of libc that can wait: the cancellation points of POSIX and Linux (pthreads(7)), and what waits without being
-# one. Left out: what waits for a disk only where a directory or an attribute is not in the cache (stat, rename, unlink ...).
+# Functions of libc that can block: the cancellation points of POSIX and Linux (pthreads(7)), and other functions. Left out:
+# functions that wait for a disk only if a directory or an attribute is not in the cache (stat, rename, unlink ...).
 CAN_BLOCK = set("""
   accept accept4 aio_suspend clock_nanosleep close closefrom close_range connect copy_file_range creat creat64 dup2 dup3
   epoll_pwait epoll_pwait2 epoll_wait fcntl fcntl64 fdatasync flock fsync getaddrinfo gethostbyaddr gethostbyaddr_r gethostbyname
@@ -32,7 +32,7 @@ CAN_BLOCK = set("""
 
 
 def undefined(library):
-    """The names that it imports."""
+    """The names that `library` imports."""
     listed = subprocess.run(["nm", "-D", "--undefined-only", library], capture_output=True, text=True, check=True).stdout
     return {line.split()[-1].partition("@")[0] for line in listed.splitlines()}
 
@@ -49,7 +49,7 @@ def find(name):
 
 
 def documented(page):
-    """The names in the part about what is not covered."""
+    """The names in the section "What is not covered"."""
     part = page.partition("### What is not covered")[2].partition("\n### ")[0]
     return {name for words in re.findall(r"`([^`]+)`", part) for name in words.split()}
 

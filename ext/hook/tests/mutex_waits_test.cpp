@@ -1,4 +1,4 @@
-// The wait for a hooked mutex: what ends it, and who else has the mutex.
+// The wait for a hooked mutex: what ends it, and other owners of the mutex.
 #include "mutexes.hpp"
 
 #include <atomic>
@@ -28,7 +28,7 @@ TEST_CASE("a limit of the lock itself ends its wait, by either clock") {
     const timespec later = in(CLOCK_REALTIME, 60'000);
     CHECK(::pthread_mutex_timedlock(&mutex, &later) == 0);
     ::pthread_mutex_unlock(&mutex);
-    CHECK(::pthread_mutex_timedlock(&mutex, &wrong) == 0);  // free: nobody looks at the time
+    CHECK(::pthread_mutex_timedlock(&mutex, &wrong) == 0);  // the mutex is free: the time is not checked
     ::pthread_mutex_unlock(&mutex);
   });
   lp.run();

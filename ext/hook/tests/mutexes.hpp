@@ -1,4 +1,4 @@
-// What the tests of hooked mutexes have in common.
+// Shared by the tests of hooked mutexes.
 #pragma once
 #include <pthread.h>
 #include <time.h>
@@ -7,7 +7,7 @@
 
 namespace hooked_tests {
 
-// TSan takes a second unlock for a fault, and knows 64 mutexes of a thread.
+// TSan reports a second unlock as a fault, and tracks 64 mutexes per thread.
 inline constexpr bool under_tsan = hocket::detail::sanitizer == hocket::detail::sanitizer_kind::tsan;
 
 inline constexpr hook::options with_mutexes{.mutexes = true};
@@ -29,7 +29,7 @@ struct kind {
 inline constexpr int all_kinds[] = {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK,
                                     PTHREAD_MUTEX_ADAPTIVE_NP};
 
-// Parks.
+// Parks, so that other fibers run.
 inline void others_run() {
   for (int turn = 0; turn < 3; ++turn) await(yield());
 }

@@ -1,5 +1,5 @@
-// FAULTS 17: a fiber waits while it holds a mutex of its thread. Here fibers own such mutexes: each kind, and who else
-// may come.
+// FAULTS 17: a fiber waits while it holds a mutex of its thread. Here fibers own such mutexes: each kind, and the
+// callers beside them.
 #include "mutexes.hpp"
 
 #include <algorithm>
@@ -104,7 +104,7 @@ TEST_CASE("who owns a recursive mutex locks it again, however many stand in line
 TEST_CASE("many recursive mutexes are held at once, and given back in any order") {
   loop lp;
   std::vector<std::recursive_mutex> mutexes(8000);
-  std::vector<std::recursive_mutex*> all;  // some, whose addresses have no order
+  std::vector<std::recursive_mutex*> all;  // a random choice of them
   for (auto& one : mutexes) all.push_back(&one);
   std::shuffle(all.begin(), all.end(), std::mt19937(7));
   all.resize(under_tsan ? 50 : 1000);

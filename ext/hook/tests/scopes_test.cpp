@@ -1,4 +1,4 @@
-// Who is hooked: fibers of every kind, in a scope, and nobody else.
+// In a scope fibers of every kind are hooked; nothing else is.
 #include "blocking.hpp"
 
 #include <csetjmp>
@@ -20,7 +20,7 @@ constexpr auto stream_ends = two_ends::kind::stream;
 
 std::uint64_t calls_so_far() { return hook::collect_statistics().calls; }
 
-// Whether a call here is one of ours.
+// Whether a call of the running coroutine is hooked.
 bool is_hooked_here() {
   const auto before = calls_so_far();
   char byte = 0;
@@ -30,7 +30,7 @@ bool is_hooked_here() {
 
 }  // namespace
 
-// Of the lock of an interpreter, say.
+// For an interpreter's lock, for instance.
 TEST_CASE("a scope that asks whether the fiber may park hooks the calls for which it may, and so do scopes in it") {
   static bool free = true;
   loop lp;
@@ -225,7 +225,7 @@ TEST_CASE("a signal handler's calls are tried and never wait, also where it came
   in_fiber([] { ::raise(SIGUSR1); });
   CHECK(written == 1);
   CHECK(failed == 1);
-  // libc tells the handler that the user has installed.
+  // sigaction() returns the user's handler.
   struct sigaction told{};
   REQUIRE(::sigaction(SIGUSR1, nullptr, &told) == 0);
   CHECK((told.sa_flags & SA_SIGINFO) == 0);

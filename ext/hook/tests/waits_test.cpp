@@ -50,7 +50,7 @@ class door {
 
 int new_socket() { return ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0); }
 
-// Nobody listens there, and the system drops what comes: a listener whose line is full.
+// A listener whose backlog is full: the system drops new connections.
 struct full_door : door {
   full_door() {
     REQUIRE(::listen(number(), 0) == 0);
@@ -101,8 +101,7 @@ TEST_CASE("accept waits for a connection, connect for its end") {
       });
 }
 
-// libgo told a refused connection as a time-out.
-// A fault of libgo's: told as ETIMEDOUT.
+// A fault of libgo: it reported a refused connection as ETIMEDOUT.
 TEST_CASE("a refused connection is refused") {
   door at;
   in_fiber([&] {

@@ -1,26 +1,25 @@
 #pragma once
-// What every subject of the page `clients` shares.
+// Shared by the subjects of the page `clients`.
 //
-// A subject asks servers that the lab has started (labkit/servers.py). Their places are in the environment:
+// A subject queries servers that the lab has started (labkit/servers.py). The environment has their addresses:
 // HOCKET_POSTGRES is a connection string, HOCKET_REDIS, HOCKET_MARIADB and HOCKET_HTTPS are ports of 127.0.0.1,
 // HOCKET_HTTPS_CA is a file.
 //
-//   pg_wait       n queries at once, each on a connection of its own, which wait 100 ms at the server: the time of all.
-//                 The connections are there before
-//   redis_wait, mariadb_wait, https_wait    the same; each query has a connection made for it, and closed after it
-//   pg_short, redis_short    n coroutines or threads, each of which asks one short question after the other, as many as
-//   fit
-//                 into the budget: the processor time of this process for a question, and the time of all. Each borrows
-//                 a connection of a pool for each question. Of PostgreSQL: the statement with its parameter in one
-//                 trip, which the server parses
-//   pg_prepared   the same with statements that the server has parsed before
+//   pg_wait       n queries at once, each on a connection of its own; each waits 100 ms at the server. The time of all.
+//                 The connections are opened before
+//   redis_wait, mariadb_wait, https_wait    like pg_wait, but each query opens and closes a connection
+//   pg_short, redis_short    n coroutines or threads ask short questions one after the other, as many as fit into the
+//                 budget: this process' processor time per question, and the time of all. For each question they
+//                 borrow a connection of a pool. PostgreSQL gets the statement and its parameter in one trip, and
+//                 parses it
+//   pg_prepared   like pg_short, with statements that the server has parsed before
 //
-// Every answer has the number of who asked, and is compared with it. (The web server's is one line for all.)
-// Nobody sets deadlines.
+// Every answer holds the asker's number and is compared with it. (The web server's answer is one line for all.)
+// No subject sets deadlines.
 //
 // A C++ subject defines a class with
 //   subject(const lab::client_workload&)
-//   void ask_all(std::size_t times)    all ask so often, at once; returns when all are answered
+//   void ask_all(std::size_t times)    all ask `times` times, at once; returns after all answers
 // Blocking clients are classes `lab::client` with begin(), which comes first in a process, a constructor of (const
 // client_workload&) that connects, ask(number), and a destructor that closes: libpq.hpp, hiredis.hpp, mariadb.hpp,
 // curl.hpp.
@@ -43,7 +42,7 @@ struct client_workload {
   bool prepares() const { return name == "pg_prepared"; }
 };
 
-// Where a server is.
+// A server's address.
 inline const char* place_of(const char* variable) {
   const char* const found = std::getenv(variable);
   if (!found) fail("the lab has not said where the server is");
@@ -51,7 +50,7 @@ inline const char* place_of(const char* variable) {
 }
 inline int port_of(const char* variable) { return std::atoi(place_of(variable)); }
 
-// Of PostgreSQL. The answer is the parameter.
+// The statement for PostgreSQL. Its answer is its parameter.
 inline const char* sql_of(const client_workload& what) {
   return what.waits() ? "select $1::int from pg_sleep(0.1)" : "select $1::int";
 }
@@ -68,7 +67,7 @@ int run_clients(const char* system, int argc, char** argv) {
   const request asked = parse(argc, argv);
   const client_workload what{std::string(asked.workload), asked.n, asked.stack};
   Subject subject(what);
-  subject.ask_all(1);  // opens the connections, and makes what is made once
+  subject.ask_all(1);  // opens connections, and does other one-time work
   if (what.waits()) {
     const double ms = timed([&] { subject.ask_all(1); }) / 1e6;
     if (ms < 95) fail("the server has not waited");

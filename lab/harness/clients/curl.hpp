@@ -1,5 +1,5 @@
 #pragma once
-// libcurl, as it blocks: a request over TLS. Its answer is one line for all, and that is compared.
+// libcurl, blocking: a request over TLS. The answer is one line, equal for all, and is checked.
 #include <curl/curl.h>
 
 #include "clients.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// hiredis, as it blocks.
+// hiredis, blocking.
 #include <hiredis/hiredis.h>
 
 #include "clients.hpp"

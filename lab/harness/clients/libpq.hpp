@@ -1,5 +1,5 @@
 #pragma once
-// PostgreSQL's libpq, as it blocks.
+// PostgreSQL's libpq, blocking.
 #include <postgresql/libpq-fe.h>
 
 #include "clients.hpp"

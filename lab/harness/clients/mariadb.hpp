@@ -1,5 +1,5 @@
 #pragma once
-// MariaDB's libmariadb, as it blocks.
+// MariaDB's libmariadb, blocking.
 #include <mariadb/mysql.h>
 
 #include "clients.hpp"

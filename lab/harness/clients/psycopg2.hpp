@@ -1,6 +1,6 @@
 #pragma once
-// CPython's psycopg2, in a program that runs Python within itself. The interpreter's lock is held by one connection at
-// a time: psycopg2 lets go of it while libpq waits, and each connection is a thread to Python, whatever runs it.
+// CPython's psycopg2, in a program that embeds Python. One connection at a time holds the interpreter's lock; psycopg2
+// releases it while libpq waits. To Python each connection is a thread.
 #include <Python.h>
 
 #include "clients.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// Counts instructions by taking single steps: exact, and without a counter of the processor. A system call is one.
+// Counts instructions by single steps: exact, without hardware counters. A system call counts as one.
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,11 +11,11 @@
 
 namespace lab {
 
-// In a process that is followed: the steps between two such stops are counted.
+// In the traced process: the tracer counts the steps between two marks.
 inline void mark() { std::raise(SIGSTOP); }
 
-// For the process that follows. `run` is the first thing that the child does, and ends in an exec of a program that
-// calls begin_followed() and mark() twice. Nothing if the system does not let it be followed.
+// In the tracer. The child calls `run`, which must exec a program that calls mark() twice. Empty if the system permits
+// no tracing.
 template <class Run>
 std::optional<std::size_t> steps_of(Run&& run) {
   const pid_t child = fork();

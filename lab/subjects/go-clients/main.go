@@ -1,4 +1,4 @@
-// Goroutines on pgx and go-redis, GOMAXPROCS=1: what harness/clients/clients.hpp says.
+// Goroutines on pgx and go-redis, GOMAXPROCS=1: the workloads of harness/clients/clients.hpp.
 package main
 
 import (
@@ -42,7 +42,7 @@ type workload struct {
 
 func (what workload) waits() bool { return strings.HasSuffix(what.name, "_wait") }
 
-// One question; begin() comes before all of a round, and end() after.
+// ask() asks one question. Each round calls begin() first and end() last.
 type asker interface {
 	begin()
 	ask(number int)
@@ -81,7 +81,7 @@ func (p *postgres) ask(number int) {
 	}
 }
 
-// Without deadlines, as all systems. Of redis_wait each round has a client of its own, so that each question has to connect.
+// Without deadlines, like all systems. For redis_wait each round makes a new client, so that each question connects.
 type redisPool struct {
 	what   workload
 	client *redis.Client

@@ -1,5 +1,5 @@
-"""CPython: greenlets under gevent's monkey patches, or threads, on psycopg2 and redis-py: what harness/clients/clients.hpp
-says."""
+"""CPython: greenlets under gevent's monkey patches, or threads, on psycopg2 and redis-py: the workloads of
+harness/clients/clients.hpp."""
 import json
 import os
 import sys
@@ -20,7 +20,7 @@ import redis                               # noqa: E402
 
 
 def wait(connection):
-    """For psycopg2 and greenlets: until libpq says that it is done."""
+    """psycopg2's wait callback for greenlets: returns when libpq is done."""
     while True:
         state = connection.poll()
         if state == extensions.POLL_OK:
@@ -53,7 +53,7 @@ class Postgres:
 
 
 class Redis:
-    """A connection asks nothing of its own: it does not tell the server the library's name."""
+    """A connection that sends no commands of its own, such as the library's name."""
     how = {"port": int(os.environ.get("HOCKET_REDIS", 0)), "lib_name": None, "lib_version": None}
 
     def __init__(self, workload, n):
@@ -70,7 +70,7 @@ class Redis:
 
 
 def at_once(threads, asks):
-    """Calls them all, and returns when all are done."""
+    """Makes all calls at once, and returns when all are done."""
     if HAS_GREENLETS:
         gevent.joinall([gevent.spawn(*ask) for ask in asks], raise_error=True)
         return

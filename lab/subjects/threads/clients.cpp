@@ -1,4 +1,4 @@
-// A thread for each question that is under way, which calls a blocking client. LAB_CLIENT is the header of the client.
+// A thread per concurrent question, on a blocking client. LAB_CLIENT is the client's header.
 #include <barrier>
 #include <memory>
 #include <mutex>
@@ -9,7 +9,7 @@
 
 namespace {
 
-// As many connections as threads, so that nobody waits for one.
+// As many connections as threads, so that no thread waits for one.
 class pool {
  public:
   std::unique_ptr<lab::client> borrow(const lab::client_workload& what) {

@@ -1,4 +1,4 @@
-// The calls of this program are hooked, also those that only shared libraries make.
+// The calls of this program and of its shared libraries are hooked.
 #include <hocket/fiber/spawn.hpp>
 #include <hocket/hook/hook.hpp>
 #include <hocket/runtime/loop.hpp>

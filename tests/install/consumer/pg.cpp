@@ -1,4 +1,4 @@
-// No server is there: the program says so, and ends well.
+// Without a server: the program reports it and succeeds.
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/pg/connection.hpp>
 

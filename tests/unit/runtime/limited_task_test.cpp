@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Runs a task on a loop whose time passes when nothing else happens.
+// Runs a task on a loop whose clock advances only when the loop is idle.
 template <class F>
 void in_time(F body) {
   manual_clock time;

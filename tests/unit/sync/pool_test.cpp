@@ -1,4 +1,4 @@
-// What a pool does with idle objects, and misuse.
+// A pool's idle objects, and misuse.
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/sync/pool.hpp>
 

@@ -1,4 +1,4 @@
-// What the tests of clients have in common. The servers are started by tests/servers/with_servers.py.
+// Shared by the tests of clients. tests/servers/with_servers.py starts the servers.
 #pragma once
 #include <hocket/fiber/stack_use.hpp>
 #include <blocking.hpp>
@@ -16,7 +16,7 @@ using namespace hooked_tests;
 
 using hocket_test::server;
 
-// How deep the stacks of the hooked fibers were used that f() runs on a thread of its own.
+// Runs f() on its own thread; returns how much stack f()'s hooked fibers used.
 template <class F>
 std::size_t high_water_of(F f) {
   std::size_t deepest = 0;
@@ -29,8 +29,8 @@ std::size_t high_water_of(F f) {
   return deepest;
 }
 
-// The same function on a plain thread and in `count` hooked fibers of one loop at once: each gives the same, on a stack
-// of the default size.
+// Runs the session on a plain thread, then in `count` hooked fibers of one loop at once, on stacks of the default size.
+// All results are equal.
 template <class Session>
 void expect_equal_output(int count, Session session) {
   const std::string plain = session();
@@ -54,10 +54,10 @@ inline std::size_t open_descriptors() {
   return count;
 }
 
-// While it lives, each hooked call comes here first.
+// While it lives, each hooked call runs count() first.
 class call_counter {
  public:
-  // Calls f() at the call of that number, counted from 1.
+  // Calls f() at hooked call number `at`, counted from 1.
   template <class F>
   call_counter(int at, F& f) noexcept : at_(at), f_(&f), call_([](void* with) { (*static_cast<F*>(with))(); }) {
     here = this;
@@ -79,14 +79,14 @@ class call_counter {
   int calls_ = 0;
 };
 
-// Runs session(), which says whether all has gone well, once for each of its hooked calls, and ends the fiber there by
-// end_it(fiber). Each time all descriptors are closed at the end, and no coroutine is left. Gives how many calls a
+// Runs session() once for each of its hooked calls, and at that call ends the fiber by end_it(fiber). After each run
+// all descriptors are closed and no coroutine is left. session() returns whether it succeeded. Returns how many calls a
 // whole session makes.
 template <class Session, class End>
 int end_at_each_call(Session session, End end_it) {
   for (int at = 1;; ++at) {
     CAPTURE(at);
-    loop lp;  // its driver stays until its end
+    loop lp;  // its driver lives as long as the loop
     bool over = false, well = false;
     const std::size_t open_before = open_descriptors();
     std::optional<join_handle<>> fiber;
@@ -99,7 +99,7 @@ int end_at_each_call(Session session, End end_it) {
     lp.run();
     CHECK(over);
     CHECK(lp.live() == 0);
-    CHECK(open_descriptors() <= open_before + 3);  // the driver's own
+    CHECK(open_descriptors() <= open_before + 3);  // the driver's descriptors
     if (counter.calls() < at) {
       CHECK(well);
       return counter.calls();
@@ -107,7 +107,7 @@ int end_at_each_call(Session session, End end_it) {
   }
 }
 
-// A cancel and a kill at each call, and a deadline somewhere in the session, again and again until it is not met.
+// A cancel and a kill at each call; then growing deadlines, until the session ends before its deadline.
 template <class Session>
 void end_everywhere(Session session, int calls_at_least) {
   CHECK(end_at_each_call(session, [](const join_handle<>& fiber) { fiber.cancel(); }) >= calls_at_least);

@@ -15,7 +15,7 @@ std::size_t append(char* data, std::size_t size, std::size_t count, void* text) 
   return size * count;
 }
 
-// What the server answers, or the error.
+// The server's answer, or the error.
 std::string get(const server& web, const std::string& path, const char* trusted) {
   const handle own{curl_easy_init(), &curl_easy_cleanup};
   std::string body;
@@ -39,7 +39,7 @@ TEST_CASE("libcurl: 200 requests at once give what one on a thread gives") {
                       [&] { return get(web, "/wait?20", trusted.text()) + get(web, "/bytes?100000", trusted.text()); });
 }
 
-// OpenSSL's queue of errors is the thread's.
+// OpenSSL's error queue is per thread.
 TEST_CASE("libcurl: handshakes that fail spoil none beside them") {
   const server web("HOCKET_HTTPS"), trusted("HOCKET_HTTPS_CA");
   if (!web || !trusted) return;

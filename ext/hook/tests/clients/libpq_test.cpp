@@ -64,7 +64,7 @@ TEST_CASE("libpq: a query that waits for a lock lets its holder, on the same thr
   CHECK(got == 20);
 }
 
-// FAULTS: a session that is ended in the middle leaves nothing behind.
+// FAULTS: a session that ends in the middle leaks nothing.
 TEST_CASE("libpq: a cancel, a deadline and a kill at each call of a session") {
   const server db("HOCKET_POSTGRES");
   if (!db) return;

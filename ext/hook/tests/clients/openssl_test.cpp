@@ -18,7 +18,7 @@ tls trusting(const char* file) {
   return made;
 }
 
-// The last line of what the server answers; the first error of the handshake.
+// The last line of the server's answer, or the first error of the handshake.
 std::string ask(const tls& context, const server& web) {
   const std::unique_ptr<BIO, decltype(&BIO_free_all)> own{BIO_new_ssl_connect(context.get()), &BIO_free_all};
   const std::string to = "127.0.0.1:" + std::string(web.text());

@@ -1,4 +1,4 @@
-// SQLite has no server, and holds mutexes of its thread while it asks the disk: it belongs on the pool of blocking().
+// SQLite has no server, and holds thread mutexes while it waits for the disk: it belongs on the pool of blocking().
 #include "clients.hpp"
 
 #include <algorithm>
@@ -82,7 +82,7 @@ TEST_CASE("SQLite in hooked fibers, one at a time, gives what it gives on a thre
 TEST_CASE("SQLite in hooked fibers that own its mutexes: they share one connection") {
   const hocket_test::temporary_folder folder;
   const database db = open_file(folder / "file.db");
-  run(db, "pragma synchronous = full; create table t(a)");  // a commit waits for the disk, with the mutex
+  run(db, "pragma synchronous = full; create table t(a)");  // a commit holds the mutex while it waits for the disk
   int right = 0;
   const auto waits = waits_of([&] {
     loop lp;

@@ -1,4 +1,4 @@
-// What a call costs where nobody is hooked, beside libc's own: counted under callgrind, compared by counts.py.
+// What a call costs outside of hooked fibers, compared with libc's: counted under callgrind, compared by counts.py.
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/spawn.hpp>
 #include <hocket/hook/hook.hpp>
@@ -21,7 +21,7 @@ F function_of_libc(const char* name) {
   return reinterpret_cast<F>(::dlsym(RTLD_NEXT, name));
 }
 
-// A call that the system refuses at once. Through a pointer, as through the table of a shared library.
+// A call that fails at once. Called by pointer, like a function of a shared library.
 [[gnu::noinline]] void receive(receive_function call, int times) {
   char byte = 0;
   for (int i = 0; i < times; ++i) call(-1, &byte, 1, 0);

@@ -1,5 +1,5 @@
-// How many system calls a hooked receive makes: one that need not wait, and one that does. The program runs itself
-// again and traces that.
+// How many system calls a hooked receive makes, without a wait and with one. The program runs itself again and traces
+// that run.
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/spawn.hpp>
 #include <hocket/hook/hook.hpp>
@@ -25,7 +25,7 @@ constexpr unsigned rounds = 50, connections = 50;
   std::exit(1);
 }
 
-// --- what is traced
+// --- the traced run
 
 void mark() { ::syscall(SYS_getppid); }
 
@@ -48,7 +48,7 @@ void receive_all(const connection& from) {
     if (::recv(from.ends[0], &byte, 1, 0) != 1) give_up("recv");
 }
 
-// All of it is there before it is asked for.
+// All bytes arrive before the first receive.
 void receive_ready() {
   const connection all[connections];
   for (const connection& one : all) one.send(rounds);
@@ -62,7 +62,7 @@ void receive_ready() {
   if (waits_so_far() != 0) std::exit(2);
 }
 
-// Each byte is sent when all of them wait for one.
+// A byte is sent to each connection when all fibers wait.
 void receive_waiting() {
   const connection all[connections];
   hocket::loop lp;
@@ -78,7 +78,7 @@ void receive_waiting() {
   lp.run();
 }
 
-// --- who traces
+// --- the tracer
 
 bool go_on(pid_t traced) {
   int status = 0;
@@ -88,7 +88,7 @@ bool go_on(pid_t traced) {
   return WIFSTOPPED(status);
 }
 
-// Between the two marks, but for the sends.
+// Counts the calls between the two marks, except sends.
 double calls_for_each(const char* program, const char* what) {
   const pid_t traced = ::fork();
   if (traced < 0) give_up("fork");

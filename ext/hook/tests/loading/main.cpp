@@ -10,18 +10,18 @@ extern "C" int early_library();
 
 using namespace hocket;
 
-// 0, or which step failed.
+// Returns 0, or the number of the step that failed.
 int try_library(const char* file, int mode) {
   void* const library = ::dlopen(file, mode);
   if (!library) return 1;
   const auto error_of = reinterpret_cast<int (*)()>(::dlsym(library, "late_error"));
   const auto read_by = reinterpret_cast<long (*)(int, void*, unsigned long)>(::dlsym(library, "late_read"));
-  if (error_of() != ECANCELED) return 2;  // its constructor was not let wait
+  if (error_of() != ECANCELED) return 2;  // its constructor could not wait
   int ends[2] = {-1, -1};
   if (::pipe(ends) != 0) return 3;
   char byte = 0;
   auto writes = spawn([&] { return ::write(ends[1], "x", 1) == 1; });
-  if (read_by(ends[0], &byte, 1) != 1) return 4;  // its calls are hooked: this one waited
+  if (read_by(ends[0], &byte, 1) != 1) return 4;  // a hooked call: it waited
   ::close(ends[0]);
   ::close(ends[1]);
   return ::dlclose(library) == 0 ? 0 : 5;

@@ -24,7 +24,7 @@ std::string text_of(PyObject* object) {
   return bytes ? bytes : "no text";
 }
 
-// The exception that is set, which ends here: its type, and what it says.
+// Clears the current exception; returns its type and text.
 std::string exception_text() {
   PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
   PyErr_Fetch(&type, &value, &trace);
@@ -34,7 +34,7 @@ std::string exception_text() {
 }
 std::string take_exception() {
   std::string text = exception_text();
-  PyGC_Collect();  // an exception and its frames may be a circle, which holds a socket
+  PyGC_Collect();  // an exception and its frames may be a cycle that holds a socket
   return text;
 }
 

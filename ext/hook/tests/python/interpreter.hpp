@@ -1,5 +1,4 @@
-// CPython in the process: one interpreter, and a thread state of its own for each fiber and each thread that runs a
-// script.
+// CPython in the process: one interpreter; each fiber and thread that runs a script has its own thread state.
 #pragma once
 #define PY_SSIZE_T_CLEAN
 #include <python3.11/Python.h>
@@ -15,7 +14,7 @@ struct release {
 };
 using reference = std::unique_ptr<PyObject, release>;
 
-// From its first use to the end of the process. Nobody holds the GIL then but who runs a script.
+// Lives from its first use to the end of the process. Only running scripts hold the GIL.
 class interpreter {
  public:
   static const interpreter& of_process() {
@@ -35,7 +34,7 @@ class interpreter {
   std::string missing_;
 };
 
-// While it lives, who runs here may use the interpreter: it has a thread state, and the GIL unless it waits.
+// While it lives, its fiber or thread may use the interpreter: it has a thread state, and the GIL unless it waits.
 class thread_state {
  public:
   thread_state() : own_(PyThreadState_New(interpreter::of_process().state())) { PyEval_RestoreThread(own_); }
@@ -50,10 +49,10 @@ class thread_state {
   PyThreadState* const own_;
 };
 
-// Whether some thread state holds the GIL. PyGILState_Check() would ask for that of the thread.
+// Whether some thread state holds the GIL. PyGILState_Check() would look at the thread's first state.
 inline bool holds_gil() { return _PyThreadState_UncheckedGet() != nullptr; }
 
-// What the function of the scripts gives for that number; its exception, by name.
+// The result of the scripts' function `name` for `number`, or its exception.
 std::string call(const char* name, int number);
 
 // Whether the scripts can run. A test says so by name if not.

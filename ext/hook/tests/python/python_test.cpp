@@ -14,7 +14,7 @@ namespace {
 // psycopg2 and requests use 15 KB of it, select.select() 50 KB, and a recursion through C 2.5 KB for each level.
 constexpr std::size_t stack_size = std::size_t{256} << 10;
 
-// Measures stacks, too, which a thread's pools do that are made afterwards.
+// Also turns on the measuring of stacks, for pools that are made later.
 bool can_run() {
   measure_stacks(true);
   return has_modules();
@@ -53,10 +53,10 @@ void call_in_fibers(const char* name, answers& told) {
   lp.run();
 }
 
-// What fibers of one loop give, each for its number; threads give the same.
+// The results of fibers of one loop, one per number; they equal the results of threads.
 answers expect_equal_answers(const char* name) {
   answers by_threads(static_cast<std::size_t>(fibers_at_once())), by_fibers(by_threads.size());
-  call(name, 0);  // what Python imports late
+  call(name, 0);  // Python imports some modules late
   const auto threads = milliseconds_of([&] { call_on_threads(name, by_threads); });
   const auto fibers = milliseconds_of([&] { call_in_fibers(name, by_fibers); });
   CHECK(by_fibers == by_threads);
@@ -65,8 +65,8 @@ answers expect_equal_answers(const char* name) {
   return by_fibers;
 }
 
-// While it lives: how many hooked calls are made by who holds the GIL. If one of them parked, then a fiber of the same
-// thread that is to take the GIL would block the thread for ever.
+// Counts the hooked calls with the GIL held, while it lives. If such a call parked, the next fiber of the thread that
+// takes the GIL would block the thread for ever.
 class held_calls {
  public:
   held_calls() {
@@ -88,7 +88,7 @@ std::string call_in_fiber(const char* name, int number) {
   return told;
 }
 
-// Ends a fiber that waits in psycopg2, while others wait, too.
+// Ends a fiber that waits in psycopg2, while other fibers wait, too.
 template <class End>
 void end_one_that_waits(int number, End end_it) {
   const std::size_t others = 10;
@@ -168,7 +168,7 @@ TEST_CASE("python: psycopg2 and requests hold no GIL in a call that may wait") {
   CHECK(held.count() == 0);
 }
 
-// psycopg2 2.9 holds it in connection.cancel(), which connects to the server and waits for its answer.
+// psycopg2 2.9 holds the GIL in connection.cancel(), which connects to the server and waits for its answer.
 TEST_CASE("python: a call that waits with the GIL held blocks the thread, and others go on afterwards") {
   const server db("HOCKET_POSTGRES");
   if (!db || !can_run()) return;
@@ -186,7 +186,7 @@ TEST_CASE("python: a call that waits with the GIL held blocks the thread, and ot
   CHECK(held.count() == 0);
 }
 
-// PyGILState_Ensure() takes the thread state that the thread had first, whichever fiber calls it.
+// In each fiber PyGILState_Ensure() uses the thread's first thread state.
 TEST_CASE("python: a callback that does not wait works, in the thread state of the thread") {
   const server db("HOCKET_POSTGRES");
   if (!db || !can_run()) return;
@@ -195,7 +195,7 @@ TEST_CASE("python: a callback that does not wait works, in the thread state of t
   for (const std::string& one : told) CHECK(one == "(True, {'another state'})");
 }
 
-// Python does not know how large the stack is.
+// Python does not know the size of the stack.
 TEST_CASE("python: with a limit that fits to the stack, a recursion through C ends with an exception") {
   if (!can_run()) return;
   CHECK(call_in_fiber("recurse", 80).starts_with("RecursionError: "));

@@ -1,4 +1,4 @@
-// What the tests run in Python.
+// The tests' Python code.
 #pragma once
 
 namespace python_tests {

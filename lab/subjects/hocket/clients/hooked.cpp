@@ -1,4 +1,4 @@
-// Fibers of one loop that call a blocking client, whose calls are hooked. LAB_CLIENT is the header of the client.
+// Hooked fibers of one loop that call a blocking client. LAB_CLIENT is the client's header.
 #include <hocket/core/join_handle.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/spawn.hpp>

@@ -1,4 +1,4 @@
-// Tasks of one loop on a client for coroutines. LAB_CLIENT is the header that says how it connects and asks.
+// Tasks of one loop on a client for coroutines. LAB_CLIENT is the header by which they connect and ask.
 #include <hocket/coro/spawn.hpp>
 #include <hocket/runtime/loop.hpp>
 #include <hocket/sync/pool.hpp>

@@ -1,9 +1,8 @@
-// What a hooked call costs where nothing is hooked: on a plain thread, and in a fiber that has not asked for it. Beside
-// them the same call of libc's own, by its address.
+// What a call costs outside of hooked fibers, on a plain thread and in an unhooked fiber. For comparison libc's
+// function, by its address.
 //
-//   outside         instructions of a call that does not wait, a system call counted as one: steps of this program,
-//   which
-//                   follows itself (steps.hpp). The difference of eleven calls and one, through ten
+//   outside         instructions of a call that does not wait; a system call counts as one. The program traces itself
+//                   (steps.hpp): the difference of eleven calls and one, divided by ten
 //   outside_time    the time of a recv() that finds a byte
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -21,7 +20,7 @@
 
 namespace {
 
-// libc's function of this name, or the program's, which is the hook.
+// libc's function of this name, or the program's: the hook.
 template <class F>
 F* function(F* hooked, const char* name, bool libc) {
   if (!libc) return hooked;
@@ -50,7 +49,7 @@ class calls {
     else if (name == "write") again(times, [&] { return write_(nothing_, &byte_, 1); });
     else again(times, [&] { return ssize_t{poll_(&ready_, 1, 0)}; });
   }
-  // A recv() of what is there: a byte comes in for each.
+  // A recv() that finds a byte: one is sent for each.
   void trips(std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) call("recv", 1);
   }
@@ -89,7 +88,7 @@ void where(const std::string& system, F f) {
 
 bool is_libc(const std::string& system) { return system.starts_with("libc"); }
 
-// The process that is followed.
+// The traced process.
 int follow_me(const std::string& system, const char* name, int times) {
   calls all(is_libc(system));
   where(system, [&] {

@@ -1,4 +1,4 @@
-//! Tasks on tokio-postgres and redis, on tokio's current-thread runtime: what harness/clients/clients.hpp says.
+//! Tasks on tokio-postgres and redis, on tokio's current-thread runtime: the workloads of harness/clients/clients.hpp.
 use std::time::Instant;
 
 use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
@@ -21,7 +21,7 @@ fn place_of(variable: &str) -> String {
     std::env::var(variable).expect("the lab has not said where the server is")
 }
 
-/// One question after the other, of one task.
+/// A task's questions, one after the other.
 trait Asker {
     async fn ask(&mut self, number: usize);
 }
@@ -57,7 +57,7 @@ impl Asker for Postgres {
     }
 }
 
-/// A connection for each task; redis-rs has no pool. Of redis_wait a connection for each question.
+/// A connection for each task; redis-rs has no pool. For redis_wait a connection per question.
 struct Redis {
     what: &'static Workload,
     own: Option<MultiplexedConnection>,
