@@ -13,24 +13,17 @@
 #include <hocket/time/within.hpp>
 
 #include <atomic>
+#include <servers/on_loop.hpp>
 #include <servers/told.hpp>
 #include <string>
 #include <vector>
 
 using namespace hocket;
 using namespace std::chrono_literals;
+using hocket_test::on_loop;
 using hocket_test::server;
 
 namespace {
-
-// Runs a task on a loop to its end. The task makes the checks.
-template <class F>
-void on_loop(F body) {
-  loop lp;
-  auto only = spawn(lp, body);
-  lp.run();
-  sync_wait(only);
-}
 
 std::string first_of(const pg::rows& got) { return PQntuples(got.get()) == 0 ? "none" : PQgetvalue(got.get(), 0, 0); }
 

@@ -13,23 +13,17 @@
 #include <hocket/time/within.hpp>
 
 #include <atomic>
+#include <servers/on_loop.hpp>
 #include <servers/told.hpp>
 #include <string>
 #include <vector>
 
 using namespace hocket;
 using namespace std::chrono_literals;
+using hocket_test::on_loop;
 using hocket_test::server;
 
 namespace {
-
-template <class F>
-void on_loop(F body) {
-  loop lp;
-  auto only = spawn(lp, body);
-  lp.run();
-  sync_wait(only);
-}
 
 task<redis::connection> connect(const server& db) {
   co_return (co_await redis::connect("127.0.0.1", db.port())).value();
