@@ -1,8 +1,15 @@
+#include <hocket/base/clock.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/detail/timer.hpp>
 #include <hocket/core/executor.hpp>
 
 namespace hocket::inline HOCKET_ABI::detail {
+
+time_point time_here() noexcept {
+  executor* const here = current_executor();
+  const timer_service* const timers = here ? here->timers() : nullptr;
+  return timers ? timers->now() : steady_clock().now();
+}
 
 time_point deadline_by_timers(executor& home, duration within, const char* what,
                               const std::source_location& at) noexcept {

@@ -20,17 +20,6 @@ using namespace std::chrono_literals;
 
 namespace detail {
 
-namespace {
-
-// By the clock of the loop that runs the server.
-time_point now_here() noexcept {
-  executor* const here = current_executor();
-  timer_service* const timers = here ? here->timers() : nullptr;
-  return timers ? timers->now() : steady_clock().now();
-}
-
-}  // namespace
-
 static std::uint64_t next_family() noexcept {
   static constinit atomic<std::uint64_t> last{0};
   // ORDER: relaxed, pairs with nothing: a number that nobody else gets.
@@ -180,7 +169,7 @@ task<bool> server_core::serve_or_refuse(tcp::listener& door) {
 }
 
 void server_core::notice_once_a_second(std::error_code error) noexcept {
-  const std::int64_t present = std::chrono::duration_cast<std::chrono::seconds>(now_here().time_since_epoch()).count();
+  const std::int64_t present = std::chrono::duration_cast<std::chrono::seconds>(time_here().time_since_epoch()).count();
   // ORDER: relaxed, pairs with nothing: of several acceptors one tells.
   std::int64_t last = noticed_.load(std::memory_order_relaxed);
   // ORDER: relaxed, as above. An acceptor that was delayed must not set the second back.
@@ -243,7 +232,7 @@ void server_core::connection::tell(std::error_code error, const std::exception_p
 // --- the end
 
 task<bool> server_core::wait_until_empty(duration at_most) {
-  const time_point until = deadline_after(now_here(), at_most);
+  const time_point until = deadline_after(time_here(), at_most);
   for (;;) {
     // ORDER: acquire, pairs with the fetch_sub in ~connection().
     if (live_.load(std::memory_order_acquire) == 0) co_return true;

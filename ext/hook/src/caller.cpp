@@ -76,10 +76,7 @@ bool is_copied(const control_block& fiber) noexcept {
 
 }  // namespace
 
-time_point now() noexcept {
-  const hocket::detail::timer_service* const timers = current_executor()->timers();
-  return timers ? timers->now() : steady_clock().now();
-}
+time_point now() noexcept { return hocket::detail::time_here(); }
 
 bool only_tries() noexcept {
   return scope_access::only_tries(scope_access::innermost()) || in_signal_handler() || std::uncaught_exceptions() != 0;

@@ -54,12 +54,10 @@ int await_connection(int fd, time_point limit) noexcept {
 
 // For a unix listener whose backlog is full: no event reports room.
 int connect_when_there_is_room(int fd, const sockaddr* to, socklen_t size, long flags, time_point limit) noexcept {
-  duration pause = std::chrono::milliseconds(1);
-  for (;;) {
+  for (growing_pause pause;;) {
     const int done = connect_at_once(fd, to, size, flags);
     if (done == 0 || errno != EAGAIN || now() >= limit) return done;
-    if (wait_until(std::min(limit, after(pause))) == wait_result::ended) return -1;
-    pause = std::min<duration>(pause * 2, std::chrono::milliseconds(50));
+    if (wait_until(std::min(limit, pause.end())) == wait_result::ended) return -1;
   }
 }
 

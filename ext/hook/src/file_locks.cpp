@@ -6,7 +6,6 @@
 #include "next.hpp"
 #include "times.hpp"
 
-#include <algorithm>
 #include <cstdarg>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -21,12 +20,10 @@ bool is_locked_by_another(int also) noexcept { return errno == EAGAIN || errno =
 template <class Attempt>
 int until_locked(int also, Attempt attempt) noexcept {
   if (!may_begin()) return -1;
-  duration pause = std::chrono::milliseconds(1);
-  for (;;) {
+  for (growing_pause pause;;) {
     const int got = attempt();
     if (got == 0 || !is_locked_by_another(also)) return got;
-    if (wait_until(after(pause)) == wait_result::ended) return -1;
-    pause = std::min<duration>(pause * 2, std::chrono::milliseconds(50));
+    if (wait_until(pause.end()) == wait_result::ended) return -1;
   }
 }
 

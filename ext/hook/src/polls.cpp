@@ -137,14 +137,13 @@ int select_until(int end, fd_set* in, fd_set* out, fd_set* other, time_point lim
   }
   select_set sets(clamped(end), in, out, other);
   if (!sets.is_whole()) return fail<int>(ENOMEM);
-  for (duration pause = std::chrono::milliseconds(1);;
-       pause = std::min<duration>(pause * 2, std::chrono::milliseconds(50))) {
+  for (growing_pause pause;;) {
     const int ready = sets.wait(limit);
     if (ready < 0) return ready;
     const int bits = sets.bits();
     if (ready == 0 || bits != 0) return bits < 0 ? bits : sets.give_back();
     if (now() >= limit) return sets.give_back();
-    if (wait_until(std::min(limit, after(pause))) == wait_result::ended)
+    if (wait_until(std::min(limit, pause.end())) == wait_result::ended)
       return errno == ETIMEDOUT ? sets.give_back() : -1;
   }
 }

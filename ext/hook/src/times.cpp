@@ -2,6 +2,9 @@
 
 #include "caller.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace hocket::inline HOCKET_ABI::hook {
 
 namespace {
@@ -32,6 +35,10 @@ time_point after(duration time) noexcept { return deadline_after(now(), time); }
 time_point after(const timespec* time) noexcept { return time ? after(duration_of(*time)) : time_point::max(); }
 time_point after_milliseconds(int time) noexcept {
   return time < 0 ? time_point::max() : after(std::chrono::milliseconds(time));
+}
+
+time_point growing_pause::end() noexcept {
+  return after(std::exchange(next_, std::min<duration>(next_ * 2, std::chrono::milliseconds(50))));
 }
 
 }  // namespace hocket::inline HOCKET_ABI::hook

@@ -18,4 +18,13 @@ time_point after(duration time) noexcept;
 time_point after(const timespec* time) noexcept;
 time_point after_milliseconds(int time) noexcept;
 
+// When to try again what no event reports: after 1 ms, 2 ms ... 50 ms.
+class growing_pause {
+ public:
+  time_point end() noexcept;
+
+ private:
+  duration next_ = std::chrono::milliseconds(1);
+};
+
 }  // namespace hocket::inline HOCKET_ABI::hook

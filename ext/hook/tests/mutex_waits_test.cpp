@@ -89,8 +89,7 @@ TEST_CASE("a mutex of another thread is waited for while the other fibers run") 
 
 TEST_CASE("neither a cancel nor a kill nor a deadline ends the wait for a mutex: the fiber has it when it goes on") {
   for (const stop_level level : {stop_level::none, stop_level::cancel, stop_level::kill}) {
-    manual_clock time;
-    loop lp({.time = &time});
+    loop lp;
     std::mutex mutex;
     bool over = false, got = false;
     auto owner = own(lp, [&] {
@@ -110,8 +109,7 @@ TEST_CASE("neither a cancel nor a kill nor a deadline ends the wait for a mutex:
                            },
                            with_mutexes));
     auto third = spawn(lp, [&] {
-      await(yield());
-      time.advance(2ms);
+      await(sleep_for(3ms));
       if (level == stop_level::cancel) other.cancel();
       if (level == stop_level::kill) other.kill();
       for (int i = 0; i < 10; ++i) await(yield());

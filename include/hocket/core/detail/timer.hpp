@@ -98,6 +98,9 @@ class timer_service {
   ~timer_service() = default;
 };
 
+// By the clock of the current executor's timers; without timers, the machine's.
+time_point time_here() noexcept;
+
 time_point deadline_by_timers(executor& home, duration within, const char* what,
                               const std::source_location& at) noexcept;
 
