@@ -19,8 +19,15 @@ bool fork_deque::pop_contended() noexcept {
   return false;
 }
 
+bool fork_deque::find_room(std::size_t at) noexcept {
+  const std::size_t room = slots_ ? last_place_ + 1 : 0;
+  // ORDER: acquire, pairs with the store in steal(): the thief has read the slots that are written next.
+  limit_ = free_.load(std::memory_order_acquire) + room;
+  return at < limit_;
+}
+
 bool fork_deque::grow() noexcept {
-  const std::size_t room = room_ ? 2 * room_ : first_room_;
+  const std::size_t room = slots_ ? 2 * (last_place_ + 1) : first_room_;
   auto* slots = new (std::nothrow) slot[room];
   if (!slots) return false;
   locked guard(thieves_);
@@ -30,7 +37,7 @@ bool fork_deque::grow() noexcept {
   }
   delete[] slots_;
   slots_ = slots;
-  room_ = room;
+  last_place_ = room - 1;
   return true;
 }
 

@@ -13,9 +13,9 @@
 // multithreaded language", PLDI 1998), with the owner's fence left to the thief. A Chase-Lev deque needs a
 // compare-exchange for the last entry, and in fork-join code an entry is the last one very often.
 //
-// Who may touch what. bottom_, slots_, room_: written by the owner (the latter two under the mutex). top_: written
-// under the mutex; free_, too. A slot: written by the owner before bottom_ is released, and again when free_ has passed
-// it.
+// Who may touch what. bottom_, slots_, last_place_: written by the owner (the latter two under the mutex). limit_: the
+// owner. top_: written under the mutex; free_, too. A slot: written by the owner before bottom_ is released, and again
+// when free_ has passed it.
 #pragma once
 #include <hocket/base/detail/mutex.hpp>
 #include <coroutine>
@@ -44,8 +44,7 @@ class fork_deque {
   // The same; false where there is no room, either.
   [[nodiscard]] bool try_push(fork_entry& entry) noexcept {
     const std::size_t at = own(bottom_);
-    // ORDER: acquire, pairs with the store in steal(): the thief has read the slot that is written next.
-    if (at - free_.load(std::memory_order_acquire) == room_) [[unlikely]]
+    if (at >= limit_ && !find_room(at)) [[unlikely]]
       return false;
     // ORDER: relaxed, pairs with the load in steal(): the bottom publishes it.
     place(at).store(&entry, std::memory_order_relaxed);
@@ -95,7 +94,7 @@ class fork_deque {
   // By the word's writer or under the mutex, where it is exact; by others as a guess.
   // ORDER: relaxed, pairs with nothing: see above.
   static std::size_t own(const atomic<std::size_t>& word) noexcept { return word.load(std::memory_order_relaxed); }
-  slot& place(std::size_t at) const noexcept { return slots_[at & (room_ - 1)]; }
+  slot& place(std::size_t at) const noexcept { return slots_[at & last_place_]; }
   // ORDER: relaxed, pairs with the store in push(): the owner's own.
   fork_entry* last(std::size_t at) const noexcept { return place(at - 1).load(std::memory_order_relaxed); }
   // Whether no thief stands in the way.
@@ -107,13 +106,15 @@ class fork_deque {
     // ORDER: relaxed, pairs with the stores in steal(): the fences of both order it.
     return top_.load(std::memory_order_relaxed) <= at;
   }
+  bool find_room(std::size_t at) noexcept;
   bool grow() noexcept;
 
   const atomic<bool>& wanted_;
   const std::size_t first_room_;
   atomic<std::size_t> bottom_{0};
   slot* slots_ = nullptr;
-  std::size_t room_ = 0;  // a power of two, or nothing
+  std::size_t last_place_ = 0;  // a power of two, less one
+  std::size_t limit_ = 0;       // the owner's: the slots below are free; of some time ago
   atomic<std::size_t> top_{0};
   atomic<std::size_t> free_{0};  // as top_, but behind while a thief is at work
   thread_mutex thieves_;
