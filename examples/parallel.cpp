@@ -18,6 +18,14 @@ task<std::int64_t> sum_of(const int* first, const int* last) {
   co_return left + right;
 }
 
+// Many parts of one thing: each child is made by the worker that runs it.
+task<std::int64_t> sum_of_parts(const std::vector<int>& numbers, std::size_t parts) {
+  const std::size_t size = numbers.size() / parts;
+  const auto part = [&](std::size_t i) { return sum_of(numbers.data() + i * size, numbers.data() + (i + 1) * size); };
+  const std::vector<std::int64_t> sums = co_await fork_each(parts, part);
+  co_return std::accumulate(sums.begin(), sums.end(), std::int64_t{0});
+}
+
 // A flat loop.
 task<> square_all(std::vector<int>& numbers) {
   co_await parallel_for(std::size_t{0}, numbers.size(), [&](std::size_t i) { numbers[i] *= numbers[i]; });
@@ -48,7 +56,8 @@ int main() {
   for (int& n : numbers) n %= 10;
   sync_wait(spawn(rt, square_all, std::ref(numbers)));
   const std::int64_t sum = sync_wait(spawn(rt, sum_of, numbers.data(), numbers.data() + numbers.size()));
+  const std::int64_t same = sync_wait(spawn(rt, sum_of_parts, std::cref(numbers), std::size_t{10}));
   const int words = sync_wait(spawn(rt, all_documents));
-  std::printf("%lld %d\n", static_cast<long long>(sum), words);
-  return sum == 2'850'000 && words == 5050 ? 0 : 1;
+  std::printf("%lld %lld %d\n", static_cast<long long>(sum), static_cast<long long>(same), words);
+  return sum == 2'850'000 && same == sum && words == 5050 ? 0 : 1;
 }

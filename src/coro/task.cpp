@@ -2,7 +2,10 @@
 
 #include <hocket/core/context.hpp>
 #include <hocket/core/detail/scheduled.hpp>
+#include <hocket/coro/detail/eager_promise.hpp>
 #include <hocket/coro/detail/fork_group.hpp>
+
+#include "coro/queued_start.hpp"
 
 namespace hocket::inline HOCKET_ABI::detail {
 namespace {
@@ -20,24 +23,26 @@ task_chain::handle task_chain::start_alone(handle self, handle parent) noexcept 
   continuation.home = current_executor();
   flags = task_flag::parent_homed;
   ctx = &current_context();
-  budget = transfer_budget;
+  const thread_state& here = this_thread();
+  const std::uint16_t all = here.eager ? eager_budget : transfer_budget;
+  budget = here.forked_call ? here.forked_call->budget : all;  // it begins on the stack of that one
   // Tasks and fibers await by typed handles, so the parent is foreign, and the coroutine that started it may go on
   // meanwhile. Both stay on this thread, like an eager body and its caller, because their waits have one room.
   if (scheduled* strand = ctx->strand()) {
     strand->stay();
     flags |= task_flag::holds_strand;
   }
-  return self;
+  return budget == 0 ? start_later(self) : self;
 }
 
-task_chain::handle task_chain::start_queued(handle self, handle& stash) noexcept {
+// Without memory it goes on: only the stack grows.
+task_chain::handle task_chain::start_later(handle self) noexcept {
   budget = transfer_budget;
-  executor* here = current_executor();
-  if (!here) return self;
-  stash = std::exchange(continuation.handle, self);
-  reserved |= task_bit::start_queued;
-  here->post_from_outside(continuation);
-  return std::noop_coroutine();
+  return current_executor() && queue_start(self) ? std::noop_coroutine() : self;
+}
+
+void task_chain::fork_failed(const void* place, std::exception_ptr error) noexcept {
+  fork_group::child_failed(*this, place, std::move(error));
 }
 
 task_chain::handle task_chain::end_slowly() noexcept {
@@ -72,7 +77,6 @@ struct keeper_of_error {
     static void unhandled_exception() noexcept {}
 
     using handle = std::coroutine_handle<promise_type>;
-    std::byte slot[2 * sizeof(void*)];  // where the start of a body that is queued would keep its parent
     std::exception_ptr error;
   };
   std::coroutine_handle<coroutine_header> handle;

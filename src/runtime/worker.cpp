@@ -90,9 +90,10 @@ template <class After>
 std::size_t worker::resume_stealable(After after) noexcept {
   thread_state& here = this_thread();
   std::size_t left = turn_size;
+  constexpr std::size_t frame_lines = 7;  // of a spawned task that begins
   const bool large = stealable_.is_large();
   for (; left != 0; --left) {
-    if (large) prefetch(stealable_.peek(look_ahead).address());
+    if (large) prefetch_lines<frame_lines>(stealable_.peek(look_ahead).address());
     const std::coroutine_handle<> next = stealable_.pop();
     if (!next) break;
     here.ctx = nullptr;
@@ -116,15 +117,18 @@ bool worker::find_and_begin() noexcept {
 // What is in the worker's own deque when it has resumed what was ready. What is forked deeper than its budget of
 // transfers comes back through the queue, and goes on before the rest of those above it is begun: else they would all
 // be taken apart, and have to be joined. But where the queue has not run empty in the whole turn one is begun even so:
-// some coroutine may always be ready.
+// some coroutine may always be ready. A computation that has run long enough (coro/detail/fork_group.hpp) ends the
+// turn.
 void worker::begin_forks() noexcept {
+  thread_state& here = this_thread();
+  here.turn_is_over = false;
   std::size_t left = turn_size;
   do {
     fork_entry* rest = forks_.pop();
     if (!rest) break;
     rest->begin(*rest).resume();
-  } while (--left != 0 && ready_.empty());
-  this_thread().ctx = nullptr;
+  } while (--left != 0 && ready_.empty() && !here.turn_is_over);
+  here.ctx = nullptr;
 }
 
 // --- sleeping

@@ -46,32 +46,23 @@ class async_generator_promise : public task_chain {
   using object = std::remove_reference_t<Yielded>;
   using chain_handle = std::coroutine_handle<async_generator_promise>;
 
-  // Suspends the body: before it begins, and at a value that lies in the coroutine's frame.
-  class pause {
+  // Suspends the body at a value that lies in the coroutine's frame.
+  class at_value {
    public:
-    explicit pause(async_generator_promise& promise) noexcept : promise_(promise) {}
+    explicit at_value(async_generator_promise& promise) noexcept : promise_(promise) {}
     static bool await_ready() noexcept { return false; }
-    void await_resume() const noexcept { promise_.begin(promise_.reader_); }
+    handle await_suspend(handle) const noexcept { return promise_.end(); }
+    static void await_resume() noexcept {}
 
    protected:
     async_generator_promise& promise_;
   };
-  class at_start : public pause {
-   public:
-    using pause::pause;
-    static void await_suspend(handle) noexcept {}
-  };
-  class at_value : public pause {
-   public:
-    using pause::pause;
-    handle await_suspend(handle) const noexcept { return this->promise_.end(); }
-  };
-  class at_copy : public pause {
+  class at_copy : public at_value {
     static_assert(fits_frame<object>,
                   "hocket: an over-aligned value is not copied into a frame: co_yield std::move(it)");
 
    public:
-    at_copy(async_generator_promise& promise, const object& value) : pause(promise), copy_(value) {}
+    at_copy(async_generator_promise& promise, const object& value) : at_value(promise), copy_(value) {}
     handle await_suspend(handle) noexcept {
       this->promise_.value_ = std::addressof(copy_);
       return this->promise_.end();
@@ -82,7 +73,7 @@ class async_generator_promise : public task_chain {
   };
 
  public:
-  at_start initial_suspend() noexcept { return at_start(*this); }
+  static std::suspend_always initial_suspend() noexcept { return {}; }
   at_value yield_value(Yielded yielded) noexcept {
     value_ = std::addressof(yielded);
     return at_value(*this);
@@ -107,7 +98,7 @@ class async_generator_promise : public task_chain {
     reserved = task_bit::asked;
     flags = header_flag::parent_has_header;
     continuation.home = nullptr;
-    return start(chain_handle::from_promise(*this), reader, reader_);
+    return start(chain_handle::from_promise(*this), reader);
   }
   object* take() {
     dequeued();
@@ -118,7 +109,6 @@ class async_generator_promise : public task_chain {
   }
 
  private:
-  handle reader_{};  // while the start is queued; first, where a debugger looks for it
   object* value_ = nullptr;
   std::exception_ptr error_;
 };

@@ -1,37 +1,46 @@
-// fork_join: runs tasks on several workers at once, and gives what all of them gave. For computations.
+// fork_join, fork_each, parallel_for: run tasks on several workers at once. For computations.
 //
 //   task<long> fib(int n) {
 //     if (n < 2) co_return n;
 //     auto [a, b] = co_await fork_join(fib(n - 1), fib(n - 2));
 //     co_return a + b;
 //   }
-//   std::vector<int> sums = co_await fork_join(std::move(tasks));          // a vector of tasks
+//   auto [a, b] = co_await fork_join([&] { return left(n); }, [&] { return right(n); });  // each made in its turn
+//   std::vector<int> all = co_await fork_join(std::move(tasks));                          // a vector of tasks
+//   std::vector<int> sums = co_await fork_each(count, [&](std::size_t i) { return sum_of(parts[i]); });
+//   co_await fork_each(10, child, sums);                                                  // into an array of ten
 //   co_await parallel_for(std::size_t{0}, pixels.size(), [&](std::size_t i) { shade(pixels[i]); });
 //
-// The first task runs at once; a worker that has nothing to do takes the others, or, when the first has ended and
-// nobody did, the same worker runs them: then they cost hardly more than plain calls. So what they share must be
-// protected (the children of a when_all run on one worker at a time, those of a fork_join do not). On a loop and on a
-// plain thread they run one after the other.
+// The first child runs at once. An idle worker takes the others. If no worker took them when the first has ended, then
+// the same worker runs them, at hardly more than the cost of plain calls. So children must protect what they share (the
+// children of a when_all run on one worker at a time, children of a fork_join do not). On a loop and on a plain thread
+// they run one after the other.
 //
-// The result: a tuple in the order given, no_value for void; a vector, for a vector of tasks; void, for one of
-// task<void>. An exception ends what has not begun yet, and is rethrown when the others have ended (of several that of
-// the first in the order given). Nobody is cancelled because of it: a computation that shall stop asks. A cancellation
-// or a kill of the parent reaches the waits of the children.
+// The result: a tuple in the order given, no_value for void; a vector, for a vector of tasks and for fork_each; void,
+// for one of task<void>. An exception ends what has not begun yet. It is rethrown when the other children have ended
+// (of several the first in the order given). Other children are not cancelled: a computation that shall stop asks. A
+// cancellation or a kill of the parent reaches the waits of the children.
 //
 // The tasks may wait, too: then their worker goes on with the rest. In a task of a runtime the code behind the co_await
-// runs on whichever worker ended last; a fiber goes on where it was, and so does a task that is a child of a when_all.
+// runs on the worker on which the last child ended. A fiber goes on where it was, and so does a child of a when_all.
+//
+// A child of fork_each, or of a callable, is made by the worker that runs it, just before. If children do not wait,
+// then at most one frame of a group lives for each worker. Prefer them: the frame's memory is still in the cache, and
+// no vector is needed. The callables are kept in the coroutine. After a failure the elements of a span are left as they
+// are, but for trivially copyable ones, of which some may have been written.
 //
 // Cost. Per child a push and a pop of a deque without an atomic read-modify-write, and no allocation but the child's
-// own frame; the outermost fork_join of a coroutine allocates a context. A vector of tasks takes one of results.
-// Threads: may be awaited anywhere. Complexity: with W the work of all, and D the longest chain of it, about W / P + D
-// on P workers (Blumofe and Leiserson, "Scheduling multithreaded computations by work stealing", 1999).
+// own frame. The outermost fork_join of a coroutine allocates a context. A vector of tasks, and fork_each without a
+// span, allocate the vector of results. Threads: may be awaited anywhere. Complexity: with W the work of all, and D the
+// longest chain of it, about W / P + D on P workers (Blumofe and Leiserson, "Scheduling multithreaded computations by
+// work stealing", 1999).
 #pragma once
 #include <hocket/base/result.hpp>
-#include <hocket/coro/detail/fork_group.hpp>
-#include <hocket/coro/detail/frame_allocator.hpp>
+#include <hocket/coro/detail/fork_pack.hpp>
+#include <hocket/coro/detail/fork_row.hpp>
 #include <hocket/coro/detail/range_walk.hpp>
 #include <concepts>
-#include <tuple>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -41,116 +50,6 @@ namespace hocket::inline HOCKET_ABI {
 using no_value = detail::no_value;
 
 namespace detail {
-
-// The awaiter's part that does not depend on the children.
-class fork_awaiter : public own_awaiter, protected fork_group {
- public:
-  static constexpr bool await_ready() noexcept { return false; }
-
- protected:
-  template <class T>
-  static std::coroutine_handle<> handle_of_task(task<T>& child) {
-    static_cast<void>(child.await_ready());  // fatal if it is empty
-    return child.body_;
-  }
-  // A task as its coroutine alone, and back again.
-  template <class T>
-  static std::coroutine_handle<> release_task(task<T>& child) {
-    const auto body = handle_of_task(child);
-    child.body_ = {};
-    return body;
-  }
-  template <class T>
-  static task<T> task_of(std::coroutine_handle<>& body) noexcept {
-    return task<T>(with_header<task_promise<T>>(std::exchange(body, {})));
-  }
-
-  template <class Promise>
-  [[HOCKET_ALWAYS_INLINE]] std::coroutine_handle<> begin(const std::coroutine_handle<>* children, std::size_t count,
-                                                         std::coroutine_handle<Promise> parent) {
-    if constexpr (std::is_void_v<Promise>) return begin_group(children, count, parent, nullptr, false);
-    else if constexpr (std::is_base_of_v<migratable_header, Promise>)
-      return begin_migratable(children, count, parent, parent.promise());
-    else if constexpr (has_header<Promise>) return begin_group(children, count, parent, &parent.promise(), true);
-    else return begin_group(children, count, parent, nullptr, false);
-  }
-};
-
-// The tasks are kept as bare coroutines, in the array that the group begins them from. They are taken over one by one,
-// each after its check: moved side by side g++ loads two of them at once, and such a load must wait until both stores
-// before it, which were of one word each, are out of the store buffer.
-template <class... Ts>
-class [[nodiscard("what is forked does nothing until it is awaited")]] fork_pack final : public fork_awaiter {
- public:
-  explicit fork_pack(task<Ts>&&... children) : bodies_{release_task(children)...} {}
-  fork_pack(const fork_pack&) = delete;
-  fork_pack& operator=(const fork_pack&) = delete;
-  ~fork_pack() {
-    auto* each = bodies_;
-    ((drop<Ts>(*each++)), ...);
-  }
-
-  template <class Promise>
-  std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> parent) {
-    return begin(bodies_, sizeof...(Ts), parent);
-  }
-  auto await_resume() {
-    end_group();
-    return take_all(std::index_sequence_for<Ts...>());
-  }
-
- private:
-  template <std::size_t... Is>
-  auto take_all(std::index_sequence<Is...>) {
-    return std::tuple<std::conditional_t<std::is_void_v<Ts>, no_value, Ts>...>{take<Ts>(bodies_[Is])...};
-  }
-  template <class T>
-  static auto take(std::coroutine_handle<>& body) -> std::conditional_t<std::is_void_v<T>, no_value, T> {
-    task<T> child = task_of<T>(body);
-    if constexpr (std::is_void_v<T>) return child.await_resume(), no_value{};
-    else return child.await_resume();
-  }
-  template <class T>
-  static void drop(std::coroutine_handle<>& body) noexcept {
-    if (body) [[unlikely]]
-      static_cast<void>(task_of<T>(body));
-  }
-
-  std::coroutine_handle<> bodies_[sizeof...(Ts)];
-};
-
-template <class T>
-class [[nodiscard("what is forked does nothing until it is awaited")]] fork_vector final : public fork_awaiter {
- public:
-  explicit fork_vector(std::vector<task<T>>&& children) : children_(std::move(children)) {
-    handles_.reserve(children_.size());
-    for (auto& child : children_) handles_.push_back(handle_of_task(child));
-  }
-
-  bool await_ready() const noexcept { return children_.empty(); }
-  template <class Promise>
-  std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> parent) {
-    return begin(handles_.data(), handles_.size(), parent);
-  }
-  auto await_resume() {
-    if (!children_.empty()) end_group();
-    if constexpr (std::is_void_v<T>) {
-      for (auto& child : children_) child.await_resume();
-    } else {
-      std::vector<std::conditional_t<std::is_reference_v<T>, std::add_pointer_t<T>, T>> results;
-      results.reserve(children_.size());
-      for (auto& child : children_) {
-        if constexpr (std::is_reference_v<T>) results.push_back(std::addressof(child.await_resume()));
-        else results.push_back(child.await_resume());
-      }
-      return results;
-    }
-  }
-
- private:
-  std::vector<task<T>> children_;
-  std::vector<std::coroutine_handle<>, frame_allocator<std::coroutine_handle<>>> handles_;
-};
 
 // Walks a part of a range, and forks its upper half when an idle worker looks for work.
 template <class Index, class F>
@@ -180,16 +79,35 @@ task<> fork_range(Index first, Index last, Index grain, F& body) {
 
 }  // namespace detail
 
-// At least one task, each moved in.
-template <class... Ts>
-  requires(sizeof...(Ts) > 0)
-[[nodiscard]] detail::fork_pack<Ts...> fork_join(task<Ts>... children) {
-  return detail::fork_pack<Ts...>(std::move(children)...);
+// Tasks, or callables that return one, at least one; each is moved in. A callable is called when its turn has come, by
+// the worker that begins its child; an exception that it throws is that of the child.
+template <class... Sources>
+  requires(sizeof...(Sources) > 0 && (detail::forkable<Sources> && ...))
+[[nodiscard]] detail::fork_pack<Sources...> fork_join(Sources... children) {
+  return detail::fork_pack<Sources...>(std::move(children)...);
 }
 // Gives a vector of the results (of pointers, for references); nothing for task<void>. Of none: at once.
 template <class T>
 [[nodiscard]] detail::fork_vector<T> fork_join(std::vector<task<T>> children) {
   return detail::fork_vector<T>(std::move(children));
+}
+
+// The tasks f(0) ... f(count - 1), each made when its turn has come: f is called in this order, by one worker at a
+// time, while earlier children may still run on others. Gives a vector of the results, as fork_join() does; with `to`,
+// which has `count` elements or more, nothing: result number i is to[i]. An exception of f is that of a child: it ends
+// what has not begun. f is kept in the coroutine.
+template <class F>
+  requires detail::is_task<std::invoke_result_t<F&, std::size_t>>
+[[nodiscard]] auto fork_each(std::size_t count, F f) {
+  using results = detail::fork_results<typename std::invoke_result_t<F&, std::size_t>::value_type>;
+  return detail::fork_calls<F, results>(std::move(f), count);
+}
+template <class F, class T = typename std::invoke_result_t<F&, std::size_t>::value_type>
+  requires std::is_object_v<T>
+[[nodiscard]] auto fork_each(std::size_t count, F f, std::span<std::type_identity_t<T>> to) {
+  detail::expects(count <= to.size(), "fork_each() has more children than its span has elements",
+                  "give it a span of `count` elements");
+  return detail::fork_calls<F, detail::fork_results_to<T>>(std::move(f), count, to);
 }
 
 // body(i) for each index from `first` up to but not `last`, in any order, on several workers. It may return a

@@ -37,6 +37,10 @@
 //
 // An eager_task has begun before: it is waited for, and not cancelled.
 //
+// For requests: children that wait, fail and are cancelled together. For computations use fork_join(): a child costs
+// less than half as much there, and other workers take some of them. A when_all of thousands of plain computations uses
+// one worker.
+//
 // Cost. Nothing is allocated per child: one context for the group, and one array for a range. A child takes what its
 // awaiter takes and some 150 bytes. A task is posted once.
 // Threads: the group belongs to the coroutine that awaits it; its children may run on any thread of the executor.

@@ -7,11 +7,9 @@ HEADER = 16  # the promise, behind the two functions; a header is its first base
 CONTINUATION = HEADER + 16  # coroutine_header::continuation.handle
 CONTEXT = HEADER + 32
 RECORD = HEADER + 40  # control_block::record
-STASH = (HEADER + 40, HEADER + 48)  # task_promise_base's slot, by the alignment of the result
 KINDS = ("foreign", "task", "fiber", "generator", "root")
 RESUMED_BY = ("hocket_raw_resume", "hocket_scheduled_resume", "hocket_migratable_resume")  # a fiber's control block
 PARENT_HAS_HEADER = 1
-START_QUEUED = 4
 PACKED = 2  # stack_bit::packed: the record is the address of a stack_image
 IMAGE_SIZES = 16  # stack_image::size_ and room_
 IMAGE_HEAD = 32
@@ -33,10 +31,7 @@ class Frame:
 
     def parent(self):
         """Who awaits it."""
-        parent = word(self.handle + CONTINUATION)
-        if self.kind == "task" and self.reserved & START_QUEUED:
-            parent = next((word(self.handle + at) for at in STASH if is_frame(word(self.handle + at))), 0)
-        return parent
+        return word(self.handle + CONTINUATION)
 
     def parent_has_header(self):
         return bool(self.flags & PARENT_HAS_HEADER)

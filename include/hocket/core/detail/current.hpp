@@ -27,6 +27,7 @@ class executor;
 namespace detail {
 
 class fork_deque;
+struct coroutine_header;
 struct observer_visit;
 class run_queue;
 class stealable_queue;
@@ -48,6 +49,11 @@ struct thread_state {
   executor_seat seat;
   std::size_t turn_left = 0;     // resumes that the executor's present turn still allows (whoever resumes counts)
   visible_pointer<context> ctx;  // the running coroutine's; null means the root context
+  // The forked child that runs as a call (coro/detail/fork_group.hpp); null: it has ended.
+  const coroutine_header* forked_call = nullptr;
+  std::int32_t calls_left = 0;         // of forked children, before this thread looks for other work
+  std::uint8_t looks_for_nothing = 0;  // that found none, since the last one that was followed
+  bool turn_is_over = false;           // a look was followed: what is forked next begins in another turn
   // The eager body that runs on the stack of the code that called it (coro/eager_task.hpp).
   const void* eager = nullptr;
   std::uint32_t early_ends = 0;  // destructions under way of frames that an error ended (coro/or_return.hpp)
@@ -106,6 +112,10 @@ inline void expect_no_lock_to_await([[maybe_unused]] call_site at = {}) noexcept
 // Whether objects are destroyed because of a failure: an exception in flight, or a task that an error ended early. Then
 // what they give up is not asked for.
 bool leaving_by_failure() noexcept;
+
+// From here on the forked child that runs as a call on this thread, if there is one, is none any more: it ends as if it
+// had been begun by a transfer.
+void leave_forked_call() noexcept;
 
 // Runs when this thread ends: on a thread of hocket's own before its thread_local objects do, else after those of them
 // that were made later. `hook` must stay valid; each hook runs once, last registered first.

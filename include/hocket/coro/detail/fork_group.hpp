@@ -1,21 +1,50 @@
 // A group of tasks that may run on several workers at once: its children, and who goes on when they have ended.
 //
-// The children are begun one after the other. Whoever begins one (the *holder* of the rest) first puts the rest into
-// its worker's deque (core/detail/fork_deque.hpp) and then runs the child at once. When that has ended
-//   - the rest is still there: the holder takes it back, and begins the next one. Nobody else ever knew of it.
-//   - it is not: a thief is the holder now, and this *branch* of the group is over.
-// The child that was begun last has no rest: when it has ended, the holder *joins*. If nothing was stolen until then
-// there is nobody to join with, and it is begun like a child that is awaited alone.
+// The holder. The children begin one after the other. The *holder* of the group makes a child, puts the rest of the
+// group into its worker's deque (core/detail/fork_deque.hpp) and runs the child at once. When the child has ended:
+//   - If the rest is still in the deque, then the holder takes it back and begins the next child. No other thread knew.
+//   - If the rest was stolen, then the thief is the holder now, and this *branch* of the group is over.
+// The last child has no rest. When it has ended, the holder *joins*.
 //
 // The join counter is split. The holder counts thefts in steals_, without atomics, because the rest passes from one
-// holder to the next through a deque. A branch that is over takes one from balance_; the holder that joins adds the
-// thefts. Each theft makes one branch, so the sum is zero when all are over and the holder has joined, and is not zero
-// before: whoever makes it zero resumes the parent. Where nothing was stolen there is no atomic operation at all.
+// holder to the next through a deque. A branch that is over subtracts one from balance_. The holder that joins adds the
+// thefts. Each theft makes one branch, so the sum is zero when all branches are over and the holder has joined, and not
+// before. The thread that makes the sum zero resumes the parent. Without a theft no atomic operation happens at all.
 // (Cilk's continuation stealing, on the children of one await; the split counter is libfork's, Williams and Elliott,
 // "Libfork: portable continuation-stealing with stackless coroutines", 2024.)
 //
-// A child that waits leaves its worker, whose turn takes the rest out of its own deque like a thief. When that child
-// goes on its rest is not the last entry of whatever deque is there, so it ends as a branch. Hence pop_if().
+// Two ways to run a child.
+//   transfer   The child is resumed by a symmetric transfer, and its end transfers to its sibling or parent: ended().
+//   call       The parent is a task, its group has the context of a group above it, and the worker has a deque. Then
+//              await_suspend() of the parent resumes the child as a function call. A child that ends there frees its
+//              own frame and returns. The parent goes on in the same activation, without a dispatch.
+//
+// Calls. thread_state::forked_call names the innermost child that runs as a call on this thread.
+//
+//   caller   1. `was` = forked_call; forked_call = the child; resumes it
+//            2. null: the child has ended, its result is in place, its frame is gone. Goes on
+//            3. else: the child has left. forked_call = `was`; "the parent stays suspended"
+//   child    at its end, if forked_call names it: forked_call = null, and it does not suspend, which frees its frame
+//
+// A child leaves when it waits, when it fails, or when it ends early (or_return). Then it ends like a child that was
+// begun by a transfer, on whatever thread. All callers below it return to the worker. The rest of each of their groups
+// is in the deque, and the worker begins it from there.
+//
+// Hazards.
+//   - A frame after a leave. If a caller touched its parent's frame or the group after a child has left, then it would
+//     race with another thread that resumes the parent. Prevented: in case 3 a caller uses thread_state and `was` only.
+//     Clang before 19 may inline await_suspend() and keep its variables in the parent's frame. Hence it is not inlined.
+//   - A stale name. If a child ends elsewhere and a new frame takes its address while forked_call still names it, then
+//     the new frame would end as a call. Prevented: after a child has left by a wait of ours, nothing begins on that
+//     stack until its caller has restored `was`. A child that waits for something foreign, fails or ends early is named
+//     no more (leave_forked_call()).
+//   - Stack. A level takes about 160 bytes of the worker's stack with optimisation, 1 KB with sanitizers. Each level
+//     takes one of the budget (256, or 16 on the stack of an eager task's caller), and a coroutine that is resumed on
+//     this stack gets no more than what is left, also behind a foreign coroutine (task_chain::start_alone()). At zero
+//     the group begins from an unwound stack: through the deque, or its next child through the queue.
+//   - Time. A tree of calls would keep its worker until it is done. thread_state::calls_left bounds that: after 256
+//     calls, if another coroutine is ready there, and after 1,024 in any case (timers, I/O), the next group begins
+//     through the deque.
 //
 // The context. Children run beside each other, so they have no strand of their own (core/context.hpp): the outermost
 // group makes one context for all that is forked below it. Code of that context goes on wherever its children end. A
@@ -24,12 +53,14 @@
 // Without a deque (on a plain thread), or without memory for it, the holder keeps the rest to itself: the children run
 // one after the other.
 //
-// What is in line. A group below another one begins its first child in line, and writes nothing that it does not need;
-// the outermost one, and one whose parent has a home of its own, begins out of line.
+// A child writes its result to its place in the parent's frame (fork_place.hpp), its exception to the group. Its frame
+// is freed at its end. A child that ended early is freed by the parent, because its locals are still there.
 //
-// Who may touch what. next_, steals_: the holder. failed_, balance_: any branch. special_, work_: whoever resumes the
-// parent, and the parent. Everything else is constant from the beginning to the resumption of the parent.
+// Who may touch what. next_, steals_: the holder. failed_, balance_, and under losing_ lost_ and losses_: any branch.
+// hand_: who began the group by hand, and the thread that resumes the parent. special_, work_: that thread, the parent,
+// and who begins the group. Everything else is constant from the beginning to the resumption of the parent.
 #pragma once
+#include <hocket/base/detail/mutex.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/context.hpp>
 #include <hocket/core/detail/fork_deque.hpp>
@@ -43,51 +74,115 @@ class fork_group : private fork_entry {
   fork_group(const fork_group&) = delete;
   fork_group& operator=(const fork_group&) = delete;
 
-  // A task that was forked has ended. Gives whom to run next.
+  // A forked child has ended and was not a call. Gives whom to run next.
   static std::coroutine_handle<> ended(coroutine_header& child) noexcept;
+  static void child_failed(coroutine_header& child, const void* place, std::exception_ptr error) noexcept;
 
  protected:
   using handle = std::coroutine_handle<>;
 
-  // What is not initialised here is so when the first child begins.
-  fork_group() noexcept : fork_entry{&begin_rest} {}
+  // Makes child number `index`, which writes to its place; the holder calls it, once for each. Null: not_made() was
+  // told why.
+  using maker = handle (*)(fork_group& self, std::size_t index) noexcept;
+  explicit fork_group(maker make) noexcept : fork_entry{&begin_rest}, make_(make) {
+    if constexpr (debug_checks) begun_ = false;
+  }
   ~fork_group() {
     if constexpr (debug_checks) expect_over();
     if (outer_) [[unlikely]]
       ctx_->release();
   }
 
-  // Begins the first of `count` children. `above`: the parent's header; null if it has none. `migrates`: the parent may
-  // be resumed wherever its children end. Throws bad_alloc.
-  handle begin_group(const handle* children, std::size_t count, handle parent, coroutine_header* above, bool migrates);
-  // begin_group() where `above` migrates.
-  [[HOCKET_ALWAYS_INLINE]] handle begin_migratable(const handle* children, std::size_t count, handle parent,
-                                                   coroutine_header& above) {
-    if (!above.ctx || !above.ctx->forks() || above.budget == 0) [[unlikely]]
-      return begin_group(children, count, parent, &above, true);
-    set(children, count, parent, true);
-    ctx_ = above.ctx;
-    return begin_next(this_thread(), above.budget);
-  }
-  // When the parent runs again. Throws what unwinds it, if the coroutine was killed.
-  void end_group() {
+  // To be called by the maker in a handler. `place`: among the places of the group, in the order of the children.
+  void not_made(const void* place) noexcept { fail(place, std::current_exception()); }
+
+  // Begins the first of `count` children. The parent stays suspended. `above`: its header; null if it has none.
+  // `migrates`: it may be resumed wherever its children end. Throws bad_alloc.
+  handle begin_group(std::size_t count, handle parent, coroutine_header* above, bool migrates);
+  // When the parent runs again. Throws what the first child that failed has thrown, or what unwinds a killed parent;
+  // before that, drop() is called, for children that were given and have not begun.
+  template <class Drop>
+  [[HOCKET_ALWAYS_INLINE]] void end_group(Drop drop) {
     if constexpr (debug_checks) begun_ = false;
-    if (special_) [[unlikely]]
-      end_specially();
+    if (!special_) [[likely]]
+      return;
+    if (lost_) drop();
+    end_specially();
+  }
+
+  // --- children as calls
+  enum class turn : std::uint8_t { next, parent, nobody };  // who goes on here
+
+  struct caller {
+    thread_state& here;
+    const coroutine_header* was;
+    std::uint16_t budget;
+  };
+  static bool can_call(const thread_state& here, const coroutine_header& above) noexcept {
+    return !portable_build && above.ctx && above.ctx->forks() && above.budget != 0 && here.seat.forks;
+  }
+  // Whether so many children may be called now. If not, the group that begins next goes through the deque.
+  static constexpr std::int32_t calls_between_looks = 256;
+  [[HOCKET_ALWAYS_INLINE]] static bool may_call(thread_state& here, std::int32_t children) noexcept {
+    here.calls_left -= children;
+    return here.calls_left >= 0 || look_around(here);
+  }
+  // `above` has no budget left for a call.
+  static bool is_late(coroutine_header& above) noexcept {
+    above.budget = 0;
+    return true;
+  }
+  // If it cannot call: whether the parent stays suspended.
+  [[HOCKET_NOINLINE, HOCKET_COLD]] bool begin_by_transfer(std::size_t count, handle parent, coroutine_header& above);
+  [[HOCKET_ALWAYS_INLINE]] caller begin_calls(thread_state& here, std::size_t count, handle parent,
+                                              coroutine_header& above) noexcept {
+    set(count, parent);
+    ctx_ = above.ctx;
+    return {here, here.forked_call, static_cast<std::uint16_t>(above.budget - 1)};
+  }
+  // Instead of child number `next`, at which the calls are used up.
+  turn call_later(const caller& by, std::size_t next) noexcept;
+  // Runs a child that has a rest, which begins with number `next`.
+  [[HOCKET_ALWAYS_INLINE]] turn call(const caller& by, handle child, std::size_t next) noexcept {
+    if (!child) [[unlikely]]
+      return go_on_without(by);
+    coroutine_header& header = prepare(child, by.budget, task_flag::forked);
+    next_ = next;
+    fork_deque& forks = *by.here.seat.forks;
+    if (!forks.try_push(*this)) [[unlikely]]
+      return call_crowded(by, child);
+    if (forks.wanted()) [[unlikely]]
+      offer(by.here);
+    if (!run(by, child, header)) [[unlikely]]
+      return turn::nobody;
+    const auto got = forks.try_pop_if(*this);
+    if (got != fork_deque::popped::taken) [[unlikely]]
+      return go_on_beside_thief(by, got);
+    return turn::next;
+  }
+  [[HOCKET_ALWAYS_INLINE]] turn call_last(const caller& by, handle child) noexcept {
+    if (!child) [[unlikely]]
+      return go_on_without(by);
+    coroutine_header& header = prepare(child, by.budget, task_flag::forked | task_flag::last_fork);
+    if (!run(by, child, header)) [[unlikely]]
+      return turn::nobody;
+    by.here.forked_call = by.was;
+    return turn::parent;
   }
 
  private:
+  // What the children have left but their results.
+  struct losses {
+    coroutine_header* kept = nullptr;  // those that ended early
+    const void* place = nullptr;       // whose `error` is
+    std::exception_ptr error;
+  };
+
   static handle begin_rest(fork_entry& self) noexcept;
-  void set(const handle* children, std::size_t count, handle parent, bool has_header) noexcept {
-    next_ = children;
-    end_ = children + count;
+  void set(std::size_t count, handle parent) noexcept {
+    if constexpr (debug_checks) expect_first();
+    end_ = count;
     parent_ = parent;
-    steals_ = 0;
-    migrates_ = true;
-    joins_ = false;
-    has_header_ = has_header;
-    special_ = false;
-    posted_ = false;
     if constexpr (debug_checks) begun_ = true;
   }
   void make_context(context& above);
@@ -96,71 +191,74 @@ class fork_group : private fork_entry {
   static fork_group& of(coroutine_header& child) noexcept {
     return *reinterpret_cast<fork_group*>(child.continuation.next);
   }
-
-  // The holder begins a child: the rest first, so that it can be stolen while the child runs. `budget`: the transfers
-  // that are left.
-  [[HOCKET_ALWAYS_INLINE]] handle begin_next(thread_state& here, std::uint16_t budget) noexcept {
-    const handle child = *next_;
-    const handle* const rest = ++next_;
+  [[HOCKET_ALWAYS_INLINE]] coroutine_header& prepare(handle child, std::uint16_t budget, std::uint8_t flags) noexcept {
     coroutine_header& header = header_of(child);
+    header.flags = flags;
+    header.budget = budget;
+    header.continuation.next = as_link();
     header.continuation.handle = parent_;
     header.ctx = ctx_;
-    header.budget = static_cast<std::uint16_t>(budget - 1);
-    if (rest == end_) {
-      // Else there is nobody to join: it is a child like any other.
-      if (joins_) [[unlikely]]
-        mark(header, task_flag::forked | task_flag::last_fork);
-      return child;
-    }
-    mark(header, task_flag::forked);
-    fork_deque* const forks = here.seat.forks;
-    if (!forks || !forks->try_push(*this)) [[unlikely]]
-      return begin_crowded(here, child);
-    if (forks->wanted()) [[unlikely]]
-      return begin_wanted(here, child);
-    return child;
+    return header;
   }
-  void mark(coroutine_header& child, std::uint8_t flags) noexcept {
-    child.flags = flags;
-    child.continuation.next = as_link();
+  // Whether it has ended. If not, this group may be gone.
+  [[HOCKET_ALWAYS_INLINE]] static bool run(const caller& by, handle child, const coroutine_header& header) noexcept {
+    by.here.forked_call = &header;
+    child.resume();
+    if (!by.here.forked_call) [[likely]]
+      return true;
+    by.here.forked_call = by.was;
+    return false;
   }
-  // What begin_next() does where there is no deque or no room in it, and where somebody looks for work: calls in tail
-  // position, for which it need not save a register.
-  handle begin_crowded(thread_state& here, handle child) noexcept;
-  static handle begin_wanted(thread_state& here, handle child) noexcept;
-  [[HOCKET_ALWAYS_INLINE]] handle go_on(thread_state& here, std::uint16_t budget) noexcept {
-    // ORDER: relaxed, pairs with the store in ended(): children that need not begin may begin.
-    if (failed_.load(std::memory_order_relaxed)) [[unlikely]]
-      return skip_rest(here, budget);
-    if (budget == 0 && here.seat.running_on) [[unlikely]]
-      return begin_later(here);
-    return begin_next(here, budget);
-  }
-  handle skip_rest(thread_state& here, std::uint16_t budget) noexcept;
-  handle end_contended(thread_state& here, std::uint16_t budget) noexcept;
+
+  // The rare turns of call(): out of line, and static where the group may be gone.
+  bool begin_by_hand(thread_state& here, std::size_t count, handle parent, coroutine_header& above);
+  static bool look_around(thread_state& here) noexcept;
+  static void offer(thread_state& here) noexcept;
+  turn call_crowded(const caller& by, handle child) noexcept;
+  turn go_on_without(const caller& by) noexcept;
+  turn go_on_beside_thief(const caller& by, fork_deque::popped got) noexcept;
+  static turn go_on_by(handle parent, handle next) noexcept;
+  static void forget_call(const coroutine_header& child) noexcept;
+
+  handle publish_rest(thread_state& here, handle child) noexcept;
+  handle make_next(std::uint16_t budget) noexcept;
+  handle begin_next(thread_state& here, std::uint16_t budget) noexcept;
   handle begin_later(thread_state& here) noexcept;
+  handle go_on(thread_state& here, std::uint16_t budget) noexcept;
   handle end_branch(thread_state& here, std::uint16_t budget) noexcept;
   handle join(thread_state& here, std::uint16_t budget) noexcept;
   handle resume_parent(thread_state& here, std::uint16_t budget) noexcept;
   handle bounce(handle to, executor& on) noexcept;
+  void fail(const void* place, std::exception_ptr error) noexcept;
+  void keep(coroutine_header& child) noexcept;
+  losses& open_losses() noexcept;
+  std::exception_ptr take_error() noexcept;
   void end_specially();
+  void expect_first() const noexcept;
   void expect_over() const noexcept;
 
   context* outer_ = nullptr;  // if this is the outermost group: the parent's; then ctx_ is held
-  context* ctx_;              // the children's
-  const handle* next_;        // the child that begins next
-  const handle* end_;
+  const maker make_;
+  context* ctx_;      // the children's
+  std::size_t next_;  // the child that is made next
+  std::size_t end_;
   handle parent_;
   executor* parent_home_;  // unless the parent migrates
-  std::int32_t steals_;
+  std::int32_t steals_ = 0;
   atomic<std::int32_t> balance_{0};
+  thread_mutex losing_;
+  bool special_ = false;    // there is more to do at the end than to take the results
+  bool posted_ = false;     // the parent came out of a queue
+  bool migrates_ = true;    // the parent goes on wherever the last child ends
+  bool has_header_ = true;  // the parent
   atomic<bool> failed_{false};
-  bool special_;        // the parent came out of a queue, or outer_
-  bool posted_;         // the parent came out of a queue
-  bool joins_;          // steals_ is not zero, or the parent does not migrate
-  bool migrates_;       // the parent goes on wherever the last child ends
-  bool has_header_;     // the parent
-  bool begun_ = false;  // level debug
+  bool lost_ = false;  // losses_ is there
+  enum class by_hand : std::uint8_t { no, running, left, ended };
+  atomic<by_hand> hand_{by_hand::no};  // if special_: without an executor
+  bool begun_;                         // level debug
+  union {
+    losses losses_;
+  };
   union {
     runnable work_;  // the parent, or a child, on its way through a queue
   };

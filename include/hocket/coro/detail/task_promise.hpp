@@ -8,15 +8,15 @@
 //   continuation   .handle  the parent; it is what a debugger follows
 //                  .home    null: the parent runs where the task ends. Else the executor of a parent that must not
 //                           be moved by its child (a fiber, the root of a sync_wait, a coroutine that is not ours)
-//                  the runnable itself is what is queued: the parent when a transfer up found no budget, and the task
-//                  itself when its start found none. In the latter case the parent waits in `slot` until the task
-//                  begins; then .handle is the task itself.
+//                  the runnable itself is what is queued when a transfer up found no budget: the parent. A start that
+//                  found none is queued by another runnable (src/coro/queued_start.hpp).
 #pragma once
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/detail/current.hpp>
 #include <hocket/core/detail/foreign_wait.hpp>
 #include <hocket/core/detail/frame.hpp>
 #include <hocket/core/executor.hpp>
+#include <hocket/coro/detail/fork_place.hpp>
 #include <hocket/coro/detail/frame_allocation.hpp>
 #include <exception>
 #include <type_traits>
@@ -36,7 +36,7 @@ inline constexpr std::uint8_t keeps_rest = 0x40;    // its group's rest is in no
 namespace task_bit {
 inline constexpr std::uint32_t value = 1;          // slot holds the result
 inline constexpr std::uint32_t error = 2;          // slot holds the exception
-inline constexpr std::uint32_t start_queued = 4;   // slot holds the parent, continuation is in a queue
+inline constexpr std::uint32_t start_queued = 4;   // it has not begun, but will
 inline constexpr std::uint32_t parent_queued = 8;  // continuation is in a queue, or the parent came out of it
 inline constexpr std::uint32_t ended_early = 16;   // by end_here() or fail_here(): its locals are still there
 inline constexpr std::uint32_t asked = 16;         // of an async_generator: a next() is under way
@@ -61,8 +61,7 @@ class awaiter_ref : public own_awaiter {
 };
 
 // The part that does not depend on the result: of a task, and of an async_generator, which ends and starts anew with
-// each value. `stash` is a slot of the promise, where the parent waits while the start is queued: kept in it so that
-// neither frame pays for what happens once in 256 awaits.
+// each value.
 class task_chain : public migratable_header, public recycled_frame {
  public:
   // Most parents are tasks: start_below() finds the flags as they should be.
@@ -71,15 +70,21 @@ class task_chain : public migratable_header, public recycled_frame {
     flags = header_flag::parent_has_header;
   }
 
-  struct last {
-    static constexpr bool await_ready() noexcept { return false; }
-    template <class Promise>
-    static std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> self) noexcept {
-      return static_cast<task_chain&>(self.promise()).end();
+  // g++ keeps the awaiter in the frame. It does not know that a handle leads back to the promise, hence `self_`.
+  class last {
+   public:
+    explicit last(task_chain& self) noexcept : self_(self) {}
+    // A forked child that is still a call frees itself, and its caller goes on (fork_group.hpp).
+    [[HOCKET_ALWAYS_INLINE]] bool await_ready() const noexcept { return !self_.is_plain() && self_.ends_as_call(); }
+    [[HOCKET_ALWAYS_INLINE]] std::coroutine_handle<> await_suspend(std::coroutine_handle<>) const noexcept {
+      return self_.end();
     }
     static void await_resume() noexcept {}
+
+   private:
+    task_chain& self_;
   };
-  static last final_suspend() noexcept { return {}; }
+  last final_suspend() noexcept { return last(*this); }
 
   // What is not ours waits behind a bridge.
   template <class A>
@@ -109,41 +114,42 @@ class task_chain : public migratable_header, public recycled_frame {
     reserved &= ~task_bit::parent_queued;
   }
 
- protected:
-  using handle = std::coroutine_handle<>;
-
+  // Awaited by `parent`. Gives whom to run.
   template <class Promise>
-  handle start(handle self, std::coroutine_handle<Promise> parent, handle& stash) noexcept {
+  std::coroutine_handle<> start(std::coroutine_handle<> self, std::coroutine_handle<Promise> parent) noexcept {
     if constexpr (std::is_void_v<Promise>) return start_alone(self, parent);
     else if constexpr (std::is_base_of_v<migratable_header, Promise>)
-      return start_below(self, parent, parent.promise(), stash);
-    else if constexpr (has_header<Promise>) return start_beside(self, parent, parent.promise(), stash);
+      return start_below(self, parent, parent.promise());
+    else if constexpr (has_header<Promise>) return start_beside(self, parent, parent.promise());
     else return start_alone(self, parent);
   }
 
+ protected:
+  using handle = std::coroutine_handle<>;
+
   // The parent is a task, or stands for no coroutine at all: it will go on wherever this one ends.
-  handle start_below(handle self, handle parent, coroutine_header& above, handle& stash) noexcept {
+  handle start_below(handle self, handle parent, coroutine_header& above) noexcept {
     continuation.handle = parent;
     ctx = above.ctx;
     if (above.budget == 0) [[unlikely]]
-      return start_queued(self, stash);
+      return start_later(self);
     budget = static_cast<std::uint16_t>(above.budget - 1);
     return self;
   }
   // The parent has a header and a home of its own.
-  handle start_beside(handle self, handle parent, coroutine_header& above, handle& stash) noexcept {
+  handle start_beside(handle self, handle parent, coroutine_header& above) noexcept {
     continuation.home = current_executor();
     flags |= task_flag::parent_homed;
-    return start_below(self, parent, above, stash);
+    return start_below(self, parent, above);
   }
   // Nothing is known of the parent.
   handle start_alone(handle self, handle parent) noexcept;
 
-  // After a queued start, before the body: puts the parent back where it belongs.
-  void begin(handle& stash) noexcept {
-    if (reserved & task_bit::start_queued) [[unlikely]]
-      begin_dequeued(stash);
-  }
+  // Its parent awaits it and nothing else, and goes on where it ends.
+  bool is_plain() const noexcept { return flags == header_flag::parent_has_header; }
+  bool forked() const noexcept { return !is_plain() && (flags & task_flag::forked); }
+  // What a forked child ends with goes to its group.
+  void fork_failed(const void* place, std::exception_ptr error) noexcept;
 
   // The task has ended: whom to run next.
   handle end() noexcept {
@@ -155,13 +161,13 @@ class task_chain : public migratable_header, public recycled_frame {
   }
 
  private:
-  handle start_queued(handle self, handle& stash) noexcept;
+  handle start_later(handle self) noexcept;
   handle end_slowly() noexcept;
-  // Out of line: in line, every start of a body would save a register for it.
-  [[HOCKET_COLD, HOCKET_NOINLINE]] void begin_dequeued(handle& stash) noexcept {
-    reserved &= ~task_bit::start_queued;
-    if (!(flags & task_flag::forked)) continuation.handle = std::exchange(stash, {});
-    this_thread().ctx = ctx;
+  [[HOCKET_ALWAYS_INLINE]] bool ends_as_call() noexcept {
+    thread_state& here = this_thread();
+    if (here.forked_call != this) return false;
+    here.forked_call = nullptr;
+    return true;
   }
 };
 
@@ -206,27 +212,15 @@ class task_promise_base : public task_chain {
   task_promise_base() noexcept {}
   ~task_promise_base() { clear(); }
 
-  template <class Promise>
-  handle start(handle self, std::coroutine_handle<Promise> parent) noexcept {
-    return task_chain::start(self, parent, parent_);
-  }
+  static std::suspend_always initial_suspend() noexcept { return {}; }
 
-  class first {
-   public:
-    explicit first(task_promise_base& promise) noexcept : promise_(promise) {}
-    static constexpr bool await_ready() noexcept { return false; }
-    static void await_suspend(handle) noexcept {}
-    void await_resume() const noexcept { promise_.begin(promise_.parent_); }
+  // Of a forked child, before it begins.
+  void write_to(void* place) noexcept { place_ = place; }
 
-   private:
-    task_promise_base& promise_;
-  };
-  first initial_suspend() noexcept { return first(*this); }
-
-  void unhandled_exception() noexcept {
-    clear();
-    ::new (static_cast<void*>(std::addressof(error_))) std::exception_ptr(std::current_exception());
-    reserved = task_bit::error;
+  // By the frame: g++ would keep the address of the promise, which it needs at the end, on the stack, and set that up
+  // at each resume.
+  [[HOCKET_ALWAYS_INLINE]] void unhandled_exception() noexcept {
+    threw(std::coroutine_handle<task_promise_base>::from_promise(*this));
   }
 
   // After the end: whether there is more to do than to take the result.
@@ -259,17 +253,30 @@ class task_promise_base : public task_chain {
     reserved |= task_bit::ended_early;
   }
   void fail_early(std::exception_ptr error) noexcept {
+    if (this->forked()) {
+      this->fork_failed(place_, std::move(error));
+      reserved = task_bit::ended_early;
+      return;
+    }
     clear();
     ::new (static_cast<void*>(std::addressof(error_))) std::exception_ptr(std::move(error));
     reserved = task_bit::error | task_bit::ended_early;
   }
   template <class... Args>
   void keep(Args&&... args) {
+    if (this->forked()) return fork_place<stored>::fill(place_, std::forward<Args>(args)...);
     ::new (static_cast<void*>(std::addressof(value_))) stored(std::forward<Args>(args)...);
     reserved = task_bit::value;
   }
 
  private:
+  [[HOCKET_NOINLINE, HOCKET_COLD]] static void threw(std::coroutine_handle<> ended) noexcept {
+    task_promise_base& self = with_header<task_promise_base>(ended).promise();
+    if (self.forked()) return self.fork_failed(self.place_, std::current_exception());
+    self.clear();
+    ::new (static_cast<void*>(std::addressof(self.error_))) std::exception_ptr(std::current_exception());
+    self.reserved = task_bit::error;
+  }
   void clear() noexcept {
     if (reserved & task_bit::error) error_.~exception_ptr();
     if constexpr (!std::is_trivially_destructible_v<stored>) {
@@ -279,7 +286,7 @@ class task_promise_base : public task_chain {
   }
 
   union {
-    handle parent_;  // while the start is queued
+    void* place_;  // of a forked child: where its result goes
     stored value_;
     std::exception_ptr error_;
   };

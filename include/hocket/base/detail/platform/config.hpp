@@ -93,6 +93,7 @@ inline constexpr bool debug_checks = checks >= check_level::debug;
 
 inline constexpr bool conforming_mode = HOCKET_CONFORMING != 0;
 inline constexpr bool under_model = HOCKET_UNDER_MODEL != 0;
+inline constexpr bool portable_build = HOCKET_PORTABLE != 0;
 
 enum class sanitizer_kind { plain, asan, tsan };
 inline constexpr sanitizer_kind sanitizer = sanitizer_kind::HOCKET_SANITIZER;

@@ -1,0 +1,53 @@
+// Where a forked child writes its result: memory of its parent.
+//
+// A result that is trivially destroyed needs no mark. Any other is marked as present, so that it is destroyed when a
+// sibling has failed. Who writes: the child, once. Who reads: the parent, when the group has joined.
+#pragma once
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+template <class Stored>
+class fork_place {
+ public:
+  fork_place() noexcept {}
+  template <class... Args>
+  static void fill(void* place, Args&&... args) {
+    ::new (place) Stored(std::forward<Args>(args)...);
+  }
+  Stored& value() noexcept { return value_; }
+
+ private:
+  union {
+    Stored value_;
+  };
+};
+
+template <class Stored>
+  requires(!std::is_trivially_destructible_v<Stored>)
+class fork_place<Stored> {
+ public:
+  fork_place() noexcept {}
+  fork_place(const fork_place&) = delete;
+  fork_place& operator=(const fork_place&) = delete;
+  ~fork_place() {
+    if (full_) value_.~Stored();
+  }
+  template <class... Args>
+  static void fill(void* place, Args&&... args) {
+    auto& own = *static_cast<fork_place*>(place);
+    ::new (static_cast<void*>(std::addressof(own.value_))) Stored(std::forward<Args>(args)...);
+    own.full_ = true;
+  }
+  Stored& value() noexcept { return value_; }
+
+ private:
+  union {
+    Stored value_;
+  };
+  bool full_ = false;
+};
+
+}  // namespace hocket::inline HOCKET_ABI::detail
