@@ -32,12 +32,17 @@ struct still_loop {
   }
 };
 
-// Operations of channels.cpp, events.cpp, generators.cpp, parks.cpp, requests.cpp, selects.cpp and timers.cpp.
+// Operations of channels.cpp, events.cpp, forks.cpp, generators.cpp, parks.cpp, requests.cpp, selects.cpp and
+// timers.cpp.
 void channel_item_in_fiber(std::size_t k);
 void channel_item_in_task(std::size_t k);
 void spsc_channel_item_in_task(std::size_t k);
 void channel_trip_in_task(std::size_t k);
 void spsc_channel_trip_in_task(std::size_t k);
+void task_tree(std::size_t k);
+void forked_tasks(std::size_t k);
+void forked_callables(std::size_t k);
+void forked_each(std::size_t k);
 void generator_value(std::size_t k);
 void generator_reference(std::size_t k);
 void generator_value_100_deep(std::size_t k);
