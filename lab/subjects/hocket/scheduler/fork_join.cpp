@@ -1,5 +1,6 @@
 // hocket's fork_join and parallel_for on a runtime. The ten children of skynet are known when compiling, those of
-// nqueens are a vector of tasks.
+// nqueens are a vector of tasks. LAB_EACH: children that are made when their turn has come, by fork_join of callables
+// and fork_each.
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/fork_join.hpp>
 #include <hocket/coro/spawn.hpp>
@@ -7,11 +8,43 @@
 
 #include "scheduler/boards.hpp"
 
+#include <array>
+#include <numeric>
+
 namespace {
 
+using hocket::fork_each;
 using hocket::fork_join;
 using hocket::task;
 
+#if defined(LAB_EACH)
+task<std::uint64_t> fib(std::size_t n) {
+  if (n < 2) co_return n;
+  auto [first, second] = co_await fork_join([n] { return fib(n - 1); }, [n] { return fib(n - 2); });
+  co_return first + second;
+}
+
+task<std::uint64_t> skynet(std::uint64_t first, std::uint64_t leaves) {
+  if (leaves == 1) co_return first;
+  const std::uint64_t part = leaves / 10;
+  std::array<std::uint64_t, 10> sums;
+  co_await fork_each(sums.size(), [=](std::size_t i) { return skynet(first + i * part, part); }, sums);
+  co_return std::accumulate(sums.begin(), sums.end(), std::uint64_t{0});
+}
+
+task<std::uint64_t> nqueens(lab::board queens, std::size_t row, std::size_t n) {
+  if (row == n) co_return 1;
+  std::array<std::uint8_t, lab::most_queens> columns;
+  std::size_t free = 0;
+  for (std::size_t column = 0; column < n; ++column) {
+    if (lab::is_free(queens, row, column)) columns[free++] = static_cast<std::uint8_t>(column);
+  }
+  std::array<std::uint64_t, lab::most_queens> sums;
+  auto child = [&](std::size_t i) { return nqueens(lab::with_queen(queens, row, columns[i]), row + 1, n); };
+  co_await fork_each(free, child, sums);
+  co_return std::accumulate(sums.begin(), sums.begin() + static_cast<std::ptrdiff_t>(free), std::uint64_t{0});
+}
+#else
 task<std::uint64_t> fib(std::size_t n) {
   if (n < 2) co_return n;
   auto [first, second] = co_await fork_join(fib(n - 1), fib(n - 2));
@@ -40,6 +73,7 @@ task<std::uint64_t> nqueens(lab::board queens, std::size_t row, std::size_t n) {
   for (std::uint64_t one : co_await fork_join(std::move(children))) sum += one;
   co_return sum;
 }
+#endif
 
 task<> flat_loop(std::uint32_t* to, std::size_t count) {
   co_await hocket::parallel_for(std::size_t{0}, count, [to](std::size_t i) { lab::iterate(to, i); });
