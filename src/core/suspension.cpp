@@ -381,7 +381,8 @@ bool suspension::alarm_may_leave(const timer_node& self, const executor& home) n
 
 bool waiter::goes_on_at(const executor& one) const noexcept { return wait_->home == &one; }
 
-constinit const timer_kind suspension::alarm_kind{&suspension::on_alarm, &suspension::alarm_may_leave};
+constinit const timer_kind suspension::alarm_kind{&suspension::on_alarm, &suspension::alarm_may_leave,
+                                                  &suspension::alarm_looks_ahead};
 
 // A node is given back when the wait is decided.
 void suspension::on_alarm(timer_node& self, timer_call why) noexcept {

@@ -47,7 +47,9 @@ bool alarm::may_leave(const timer_node& self, const executor& home) noexcept {
   return !static_cast<const alarm&>(self).entry_->goes_on_at(home);
 }
 
-constinit const timer_kind alarm::alarm_kind{&alarm::ring, &alarm::may_leave};
+void alarm::look_ahead(const timer_node& self) noexcept { static_cast<const alarm&>(self).entry_->look_ahead(); }
+
+constinit const timer_kind alarm::alarm_kind{&alarm::ring, &alarm::may_leave, &alarm::look_ahead};
 
 // The timers have let go of the node: so its `when` may say now when it rang. After the grant it may be gone.
 void alarm::ring(timer_node& self, timer_call) noexcept {

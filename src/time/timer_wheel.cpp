@@ -16,11 +16,7 @@ namespace {
 
 // What a timer belongs to lies around it.
 void prefetch_around(const timer_node& node) noexcept {
-  const char* const at = reinterpret_cast<const char*>(&node);
-  prefetch(at - 64);
-  prefetch(at + 64);
-  prefetch(at + 128);
-  prefetch(at + 192);
+  prefetch_lines<5>(reinterpret_cast<const std::byte*>(&node) - 64);
 }
 
 constexpr std::uint64_t bit(std::size_t number) noexcept { return std::uint64_t{1} << number; }
@@ -263,6 +259,7 @@ bool timer_wheel::open_next(std::size_t& budget) noexcept {
 
 // Of a slot with few timers: those that are due go to due_ in their order, and the others down. False: it has more.
 bool timer_wheel::sort_out(place from, std::size_t& budget) noexcept {
+  const bool many = is_large();
   timer_node* sorted[crowd];
   std::size_t count = 0;
   for (timer_node& node : slot(from)) {
@@ -277,6 +274,7 @@ bool timer_wheel::sort_out(place from, std::size_t& budget) noexcept {
   if (key_of(sorted[0]->when) <= horizon_) found_due(key_of(sorted[0]->when));
   for (std::size_t i = 0; i < count; ++i) {
     timer_node& node = *sorted[i];
+    if (many) node.look_ahead();
     list<timer_node>::erase(node);
     const std::uint64_t key = key_of(node.when);
     if (key > horizon_) {
@@ -291,11 +289,13 @@ bool timer_wheel::sort_out(place from, std::size_t& budget) noexcept {
 
 // From its end: what is attached meanwhile comes behind what is still to be spread.
 bool timer_wheel::spread(std::size_t& budget) noexcept {
+  const bool many = is_large();
   while (!opened_.empty()) {
     if (budget == 0) return false;
     --budget;
     timer_node& node = opened_.pop_back();
     prefetch(node.expected_next());
+    if (many) prefetch_around(node);
     prepend(node, place_of(key_of(node.when)));
   }
   return true;

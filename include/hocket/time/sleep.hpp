@@ -55,6 +55,7 @@ class alarm final : public wait_source, private timer_node {
  private:
   static void ring(timer_node& self, timer_call) noexcept;
   static bool may_leave(const timer_node& self, const executor& home) noexcept;
+  static void look_ahead(const timer_node& self) noexcept;
   static const timer_kind alarm_kind;
   const char* what() const noexcept override { return what_; }
   [[nodiscard]] bool detach(waiter& entry) noexcept override;

@@ -33,6 +33,20 @@ struct counted : detail::timer_node {
   }
 };
 
+struct looked_at : detail::timer_node {
+  bool looked = false;
+  looked_at() {
+    static constexpr detail::timer_kind rings{
+        [](detail::timer_node& self, detail::timer_call) noexcept { ++counted::fired, seen += of(self).looked; },
+        nullptr, [](const detail::timer_node& self) noexcept { of(self).looked = true; }};
+    kind = &rings;
+  }
+  static looked_at& of(const detail::timer_node& self) {
+    return const_cast<looked_at&>(static_cast<const looked_at&>(self));
+  }
+  inline static std::size_t seen = 0;
+};
+
 }  // namespace
 
 TEST_CASE("a million timers are attached and cancelled") {
@@ -85,4 +99,23 @@ TEST_CASE("a million timers of one nanosecond expire in turns of a thousand") {
   CHECK(counted::fired == million);
   CHECK(turns >= million / 1000);
   CHECK(turns <= 12 * million / 1000);  // each was fired, and moved at most once per level
+}
+
+TEST_CASE("where thousands are attached, the memory of those that come soon is asked for, before they fire") {
+  for (const std::size_t count : {std::size_t{100}, std::size_t{10'000}}) {
+    CAPTURE(count);
+    counted::reset();
+    looked_at::seen = 0;
+    wheel_stand s;
+    auto all = std::make_unique<looked_at[]>(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      all[i].when = at(static_cast<std::int64_t>(1'000'000 + 1'000 * i));  // a few in each slot that is opened
+      s.wheel.attach(all[i]);
+    }
+    for (std::size_t i = 0; i < count; ++i) s.turn_at(at(static_cast<std::int64_t>(1'000'000 + 1'000 * i)));
+    CHECK(counted::fired == count);
+    // The last 4,000 are no thousands any more.
+    if (count > 4'096) CHECK(looked_at::seen > count / 2);
+    else CHECK(looked_at::seen == 0);
+  }
 }

@@ -179,6 +179,8 @@ class waiter : public detail::list_node {
 
   // Whether the waiting coroutine resumes on the thread of `one`. Only before the wait is over.
   bool goes_on_at(const executor& one) const noexcept;
+  // For sources that end many waits soon, while it is enlisted: asks the caches for what will be touched then.
+  void look_ahead() const noexcept;
 
   // Whether the wait is decided. By a party that holds the claim: the source that linked or popped the waiter.
   bool decided() const noexcept;
@@ -300,6 +302,8 @@ class suspension : private detail::stop_node, private detail::timer_node, privat
   static void on_stop(detail::stop_node& self, stop_level level) noexcept;
   static void on_alarm(detail::timer_node& self, detail::timer_call) noexcept;
   static bool alarm_may_leave(const detail::timer_node& self, const executor& home) noexcept;
+  void look_ahead() const noexcept;
+  static void alarm_looks_ahead(const detail::timer_node& self) noexcept;
   static const detail::timer_kind alarm_kind;
 
   detail::claim claim_;

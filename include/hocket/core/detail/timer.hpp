@@ -25,6 +25,9 @@ struct timer_kind {
   void (*fire)(timer_node& self, timer_call why) noexcept;
   // Called under the service's lock, while the node is attached. `home` is the service's executor.
   bool (*may_leave)(const timer_node& self, const executor& home) noexcept = nullptr;
+  // A hint, or null. Asks the caches for what fire() touches and what goes on then. Called under the service's lock,
+  // while the node is attached and will fire soon, and only where there are many.
+  void (*look_ahead)(const timer_node& self) noexcept = nullptr;
 };
 
 // One registration. `when` stays as it is while the node is attached. `link` belongs to the service.
@@ -41,6 +44,9 @@ struct timer_node : list_node {
 
   // For the service.
   void fire(timer_call why) noexcept { kind->fire(*this, why); }
+  void look_ahead() const noexcept {
+    if (kind->look_ahead) kind->look_ahead(*this);
+  }
 
   // Before each attach_after(), and before no other: how long from then on. duration::max() is never.
   void set_after(duration from_then) noexcept { term_ = from_then.count(); }

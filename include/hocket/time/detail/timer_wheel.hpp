@@ -35,7 +35,9 @@
 //
 // A million timers are more than the caches hold, and a walk over a list waits for each of them in turn. So a timer in
 // a slot knows another one that the walk from the end meets some steps later, and its memory is asked for there. That
-// is no more than a guess: the other may have been detached, and be gone.
+// is no more than a guess: the other may have been detached, and be gone. If there are thousands, then a timer that
+// goes down a level, or is sorted out of a slot with few, comes soon: what lies around it, and next what its coroutine
+// will touch (timer_kind::look_ahead), is asked for then.
 //
 // A timer that is attached when its time is not after the horizon is *late*: it counts as due at the horizon, and fires
 // at the next turn, before what becomes due by then. So a fire() that attaches again and again cannot hold a turn up.
@@ -164,6 +166,8 @@ class timer_wheel final : public timer_service {
   void set_size(std::size_t to) noexcept { size_.store(to, std::memory_order_relaxed); }
   timer_wheel(const clock_source& time, const executor* home, timer_waker* waker) noexcept;
   bool is_here() const noexcept;
+  // Whether what waits is more than the nearer caches hold.
+  bool is_large() const noexcept { return own(size_) >= 4096; }
   static constexpr std::size_t batch = 16;  // slots that are opened before what was due in them is fired
   static constexpr unsigned digit_bits = 6;
   static constexpr std::size_t radix = 1u << digit_bits;

@@ -1,0 +1,12 @@
+#include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/frame.hpp>
+
+namespace hocket::inline HOCKET_ABI::detail {
+
+void leave_forked_call() noexcept {
+  static constexpr coroutine_header no_child{};
+  thread_state& here = this_thread();
+  if (here.forked_call) here.forked_call = &no_child;
+}
+
+}  // namespace hocket::inline HOCKET_ABI::detail
