@@ -10,6 +10,7 @@
 #include <hocket/fiber/overflow_report.hpp>
 #include <hocket/stack/detail/high_water.hpp>
 
+#include <sys/prctl.h>
 #include <unistd.h>
 
 namespace hocket::inline HOCKET_ABI {
@@ -32,6 +33,10 @@ struct stack_in_use {
   fiber_record* fiber;  // whose code runs; null: that of a plain thread
   bool called;          // by call_on_stack
 
+  bool holds(std::uintptr_t address) const noexcept {
+    return reinterpret_cast<std::uintptr_t>(stack.low) <= address &&
+           address < reinterpret_cast<std::uintptr_t>(stack.top);
+  }
   std::size_t asked() const noexcept { return stack_depot::of(stack.cell).stack_size(); }
 };
 
@@ -101,13 +106,27 @@ void explain_hibernated(const memory_fault& fault) noexcept {
   out.end_line().literal("  allocate that variable elsewhere, or spawn the fiber without hibernate_after").end_line();
 }
 
+// A task's calls run on the stack of its worker.
+void explain_thread() noexcept {
+  char name[16] = {};
+  ::prctl(PR_GET_NAME, name);
+  text_writer out(STDERR_FILENO);
+  out.literal("hocket: the stack of a thread overflowed [thread ").text(name).literal("]").end_line();
+  out.literal(
+      "  remedy: make the deep call by on_big_stack, or raise the limit of the system (ulimit -s); a recursion");
+  out.end_line().literal("  that does not end overflows any stack").end_line();
+}
+
 // In the signal handler.
 void explain(const memory_fault& fault) noexcept {
   if (!report_is_on()) return;
   const fiber_thread* thread = fiber_thread::current_if_any();
   const stack_in_use stack = thread ? current_stack(*thread) : stack_in_use{{}, nullptr, false};
   const stack_fault what = stack.stack.low ? judge_fault(fault, stack.stack.low) : stack_fault::foreign;
-  if (what == stack_fault::foreign) return explain_hibernated(fault);
+  if (what == stack_fault::foreign) {
+    const bool on_thread = !stack.holds(fault.stack_pointer) && ran_off_stack(fault);
+    return on_thread ? explain_thread() : explain_hibernated(fault);
+  }
   text_writer out(STDERR_FILENO);
   if (what == stack_fault::overflow) write_overflow(out, stack, fault);
   else write_stray(out, stack, fault);

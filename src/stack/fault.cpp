@@ -26,4 +26,9 @@ stack_fault judge_fault(const memory_fault& fault, const std::byte* low) noexcep
   return in_guard ? stack_fault::stray : stack_fault::foreign;
 }
 
+bool ran_off_stack(const memory_fault& fault) noexcept {
+  const std::uintptr_t at = fault.address, pointer = fault.stack_pointer;
+  return pointer != 0 && at + below_pointer >= pointer && at < pointer + page_size();
+}
+
 }  // namespace hocket::inline HOCKET_ABI::detail

@@ -10,13 +10,14 @@
 //     guard page
 //
 // The message is about the stack that the faulting thread runs on: a coroutine's, or that of its innermost
-// call_on_stack. A pointer or index that hit the guard page while the stack had room is told apart: there the
-// high-water mark, how deep that stack was ever written (stack/detail/high_water.hpp), tells how much room. Of a pool
-// that does not measure it is an upper bound, since earlier coroutines on that stack have left traces. Then, and after
-// any other fault at once, the handler that was there before is called as if there were no other in between (a
-// sanitizer's, a virtual machine's, a crash reporter's); without one the process dies by the default action, with a
-// core file that shows the place. The message takes no lock and allocates nothing, and does not go through on_fatal:
-// its handler need not be fit for a signal.
+// call_on_stack. If that is the thread's own, where tasks run, the message names the thread. A pointer or index
+// that hit the guard page while the stack had room is told apart: there the high-water mark, how deep that stack
+// was ever written (stack/detail/high_water.hpp), tells how much room. Of a pool that does not measure it is an
+// upper bound, since earlier coroutines on that stack have left traces. Then, and after any other fault at once,
+// the handler that was there before is called as if there were no other in between (a sanitizer's, a virtual
+// machine's, a crash reporter's); without one the process dies by the default action, with a core file that shows
+// the place. The message takes no lock and allocates nothing, and does not go through on_fatal: its handler need
+// not be fit for a signal.
 //
 // Installed when the process makes its first coroutine or fiber: a handler of SIGSEGV and SIGBUS; and for each thread
 // that makes one, until it ends, an alternate signal stack if it has none. A handler that the program installs later

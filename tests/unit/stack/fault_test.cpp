@@ -42,6 +42,16 @@ TEST_CASE("a fault in the guard page of a stack that has room is a stray access"
   CHECK(judge(low - page, low + 60 * kilobyte) == detail::stack_fault::stray);
 }
 
+TEST_CASE("a fault where the stack pointer is, on a stack of unknown place, is an overflow of it") {
+  CHECK(detail::ran_off_stack({low - 8, low}));
+  CHECK(detail::ran_off_stack({low - 100, low + 16}));
+  CHECK(detail::ran_off_stack({low + 200, low}));  // within a frame that has just been made
+  CHECK_FALSE(detail::ran_off_stack({low - 8, low + kilobyte}));
+  CHECK_FALSE(detail::ran_off_stack({low + 8 * kilobyte, low}));
+  CHECK_FALSE(detail::ran_off_stack({8, low}));
+  CHECK_FALSE(detail::ran_off_stack({low - 8, 0}));  // the stack pointer is not known
+}
+
 TEST_CASE("any other fault has nothing to do with the stack") {
   CHECK(judge(0, low + kilobyte) == detail::stack_fault::foreign);
   CHECK(judge(low, low) == detail::stack_fault::foreign);
