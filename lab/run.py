@@ -12,7 +12,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from labkit import against, builders, catalogue, profile, readme, report, servers, terminal, webpage  # noqa: E402 (the path comes first)
+from labkit import against, bars, builders, catalogue, costs, profile, readme, report, servers, terminal, webpage  # noqa: E402 (the path comes first)
 from labkit.measure import INTERRUPTED, Measurement  # noqa: E402
 from labkit.portability import command as portability  # noqa: E402
 
@@ -52,7 +52,7 @@ def render(paths, build):
 
 
 # Verbs that are no comparison of subjects: their first argument is their name.
-VERBS = {"portability": portability.main, "profile": profile.main}
+VERBS = {"bars": bars.main, "costs": costs.main, "portability": portability.main, "profile": profile.main}
 
 
 def main():

@@ -1,7 +1,7 @@
 """The table of figures in README.md, from a report: hocket beside the best peer of each row of lab/readme.json."""
 import json
-import re
 
+from . import marked
 from .catalogue import LAB, is_higher_better, pages, read
 from .compare import Results, number
 
@@ -46,10 +46,5 @@ def table(report):
 def write(report_path, readme=LAB.parent / "README.md"):
     if not report_path.exists():
         raise SystemExit(f"there is no {report_path}: run `./dev lab --page all` first")
-    written = table(json.loads(report_path.read_text(encoding="utf-8")))
-    text, found = re.subn(rf"{re.escape(BEGIN)}.*?{re.escape(END)}", lambda _: f"{BEGIN}\n{written}\n{END}",
-                          readme.read_text(encoding="utf-8"), flags=re.S)
-    if found != 1:
-        raise SystemExit(f"{readme.name} has {found} places for the figures, not one: {BEGIN}")
-    readme.write_text(text, encoding="utf-8")
-    print(f"written: {readme}")
+    marked.rewrite(readme, BEGIN, END, table(json.loads(report_path.read_text(encoding="utf-8"))))
+    return 0

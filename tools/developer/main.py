@@ -8,6 +8,7 @@
        --all           in every preset that this machine can do
   lab [arguments]      the comparison: build, measure, report (./dev lab --help)
   lab portability      each compiler that is here, and what it makes of coroutines (--help)
+  lab bars, lab costs  write their tables into docs/ from the last report (--help)
   check [--fast]       the house rules; --fast: those that need no compiler and no installed tool
   fmt [--check]        format the C++ files
   mutants [name...]    plants each fault of tests/mutants in a copy of the tree: one test must find it

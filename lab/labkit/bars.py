@@ -1,0 +1,99 @@
+"""`./dev lab bars`: the table of docs/decisions/038-bars-of-the-lab.md, from the last report.json.
+
+A line for each bar that is over in that report, or of which lab/history.json tells what was measured before, and why.
+A bar that is over and has no reason is named, and the exit status is 1.
+"""
+import argparse
+import pathlib
+
+from . import builders, marked, report
+from .catalogue import read
+from .compare import in_units, limit_text
+
+DECISION = builders.ROOT / "docs/decisions/038-bars-of-the-lab.md"
+BEGIN, END = "<!-- ./dev lab bars writes what follows -->", "<!-- end of the table -->"
+WHAT = ("page", "workload", "system", "against", "against_workload", "against_n", "statistic", "minus", "minus_system")   # the same bar, at another size
+
+
+def groups(judged, reasons):
+    """The sizes of each bar together that have the same reason, in order: (bars, reason)."""
+    found = {}
+    for bar in judged:
+        reason = reason_for(bar, reasons)
+        key = tuple(str(bar.get(name)) for name in WHAT) + (limit_text(bar), id(reason))
+        found.setdefault(key, ([], reason))[0].append(bar)
+    return list(found.values())
+
+
+def reason_for(bar, reasons):
+    """The first that says nothing else of the bar than the bar itself does."""
+    for reason in reasons:
+        if all(says(bar, name, value) for name, value in reason.items() if name not in ("was", "why")):
+            return reason
+    return None
+
+
+def says(bar, name, value):
+    own = bar.get(name)
+    if isinstance(own, list):
+        return value in own
+    return own in value if isinstance(value, list) else own == value
+
+
+def is_missed(bar):
+    return bar["verdict"] in ("over", "under")
+
+
+def other_of(bar):
+    if "limit" in bar:
+        less = bar.get("minus", bar.get("minus_system"))
+        return f" less {less}" if less else ""
+    against = bar["against"] if isinstance(bar["against"], list) else ["the best of all others"]
+    at = f" at {bar['against_n']:,}" if "against_n" in bar else ""
+    return f" / {', '.join(against)}{at}"
+
+
+def cells(group):
+    return ", ".join(in_units(bar, bar["outcome"]) + (" held" if bar["verdict"] == "ok" else "") for bar in group)
+
+
+def line(group, reason):
+    bar = group[0]
+    sizes = ", ".join(f"{one['n']:,}" for one in group)
+    was, why = (reason or {}).get("was", ""), (reason or {}).get("why", "")
+    return f"| {bar['page']}: {bar['workload']} | {bar['system']}{other_of(bar)} | {sizes} | {limit_text(bar)} | {cells(group)} | {was} | {why} |"
+
+
+def table(made, reasons):
+    """Its text, and the bars that are over without a reason."""
+    lines, unexplained, held = [], [], 0
+    for page in made.pages:
+        for group, reason in groups(made.judged(page), reasons):
+            missed = any(is_missed(bar) for bar in group)
+            held += sum(bar["verdict"] == "ok" for bar in group)
+            if missed and not reason:
+                unexplained.append(f"{group[0]['page']}: {group[0]['workload']}, {group[0]['of']}")
+            if missed or reason:
+                lines.append(line(group, reason))
+    every = sum(bar["outcome"] is not None for page in made.pages for bar in made.judged(page))
+    head = [f"{held} of {every} bars that were measured are held. {about(made)}", "",
+            "| row | hocket / other | n | aim | now | before | why, and what was tried |", "|---|---|---|---|---|---|---|"]
+    return "\n".join(head + lines), unexplained
+
+
+def about(made):
+    return " ".join(dict.fromkeys(f"`{run['command']}` on {run['date']}: {run['machine']['processor']}; {run['machine']['C++']}."
+                                  for run in made.runs))
+
+
+def main(arguments):
+    parser = argparse.ArgumentParser(prog="./dev lab bars", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("reports", type=pathlib.Path, nargs="*", metavar="REPORT.JSON",
+                        help="instead of build/lab/report.json; each page is taken from the last that has it")
+    options = parser.parse_args(arguments)
+    paths = options.reports or [builders.ROOT / "build/lab/report.json"]
+    text, unexplained = table(report.Report([report.read(path) for path in paths]), read("history.json"))
+    marked.rewrite(DECISION, BEGIN, END, text)
+    for bar in unexplained:
+        print(f"over, and lab/history.json has no reason: {bar}")
+    return 1 if unexplained else 0

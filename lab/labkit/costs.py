@@ -1,0 +1,58 @@
+"""`./dev lab costs`: the table of docs/performance.md, from the last report.json and the recorded counts of instructions.
+
+lab/costs.json says which constructs, and where their figures are: a row of the report, a count of tests/counts, or both.
+"""
+import argparse
+import json
+import pathlib
+
+from . import builders, marked, report
+from .bars import about
+from .catalogue import read
+from .compare import number
+
+PAGE = builders.ROOT / "docs/performance.md"
+COUNTS = builders.ROOT / "tests/counts/recorded.json"
+BEGIN, END = "<!-- ./dev lab costs writes what follows -->", "<!-- end of the table -->"
+
+
+def measured(made, row):
+    """Its median and unit; None if the report does not have it."""
+    if "workload" not in row:
+        return ""
+    found = made.results.get(row["workload"], row["system"], row["n"])
+    return f"{number(found['median'])} {made.metric(row['workload'])['unit']}" if found else None
+
+
+def counted(counts, row):
+    return f"{counts['instructions'][row['count']]:,.0f}" if "count" in row else ""
+
+
+def table(made, counts, rows):
+    """Its text, and the rows that the report does not have."""
+    lines, missing = [], []
+    for row in rows:
+        if "heading" in row:
+            lines.append(f"| **{row['heading']}** | | |")
+            continue
+        value = measured(made, row)
+        if value is None:
+            missing.append(row["title"])
+        lines.append(f"| {row['title']} | {value or ''} | {counted(counts, row)} |")
+    head = [f"Medians of {about(made)} Instructions: g++ 12, -O2, x86-64, the release's checks (`tests/counts`).", "",
+            "| construct | time or bytes | instructions |", "|---|---|---|"]
+    return "\n".join(head + lines), missing
+
+
+def main(arguments):
+    parser = argparse.ArgumentParser(prog="./dev lab costs", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("reports", type=pathlib.Path, nargs="*", metavar="REPORT.JSON",
+                        help="instead of build/lab/report.json; each page is taken from the last that has it")
+    options = parser.parse_args(arguments)
+    paths = options.reports or [builders.ROOT / "build/lab/report.json"]
+    counts = json.loads(COUNTS.read_text(encoding="utf-8"))
+    text, missing = table(report.Report([report.read(path) for path in paths]), counts, read("costs.json"))
+    if missing:
+        raise SystemExit(f"the report does not have: {'; '.join(missing)} (./dev lab --page all)")
+    marked.rewrite(PAGE, BEGIN, END, text)
+    return 0
