@@ -1,11 +1,8 @@
 """`./dev lab bars`: the table of docs/decisions/038-bars-of-the-lab.md, from the last report.json.
 
-A line for each bar that is over in that report, or of which lab/history.json tells what was measured before, and why.
-A bar that is over and has no reason is named, and the exit status is 1.
+A line for each bar that is over in that report, or that lab/history.json explains: earlier figures, and the reason. If a bar
+is over and has no reason, then the command names it, and the exit status is 1.
 """
-import argparse
-import pathlib
-
 from . import builders, marked, report
 from .catalogue import read
 from .compare import in_units, limit_text
@@ -87,12 +84,7 @@ def about(made):
 
 
 def main(arguments):
-    parser = argparse.ArgumentParser(prog="./dev lab bars", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("reports", type=pathlib.Path, nargs="*", metavar="REPORT.JSON",
-                        help="instead of build/lab/report.json; each page is taken from the last that has it")
-    options = parser.parse_args(arguments)
-    paths = options.reports or [builders.ROOT / "build/lab/report.json"]
-    text, unexplained = table(report.Report([report.read(path) for path in paths]), read("history.json"))
+    text, unexplained = table(report.of_arguments("bars", __doc__, arguments), read("history.json"))
     marked.rewrite(DECISION, BEGIN, END, text)
     for bar in unexplained:
         print(f"over, and lab/history.json has no reason: {bar}")

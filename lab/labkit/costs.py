@@ -2,9 +2,7 @@
 
 lab/costs.json says which constructs, and where their figures are: a row of the report, a count of tests/counts, or both.
 """
-import argparse
 import json
-import pathlib
 
 from . import builders, marked, report
 from .bars import about
@@ -45,13 +43,8 @@ def table(made, counts, rows):
 
 
 def main(arguments):
-    parser = argparse.ArgumentParser(prog="./dev lab costs", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("reports", type=pathlib.Path, nargs="*", metavar="REPORT.JSON",
-                        help="instead of build/lab/report.json; each page is taken from the last that has it")
-    options = parser.parse_args(arguments)
-    paths = options.reports or [builders.ROOT / "build/lab/report.json"]
     counts = json.loads(COUNTS.read_text(encoding="utf-8"))
-    text, missing = table(report.Report([report.read(path) for path in paths]), counts, read("costs.json"))
+    text, missing = table(report.of_arguments("costs", __doc__, arguments), counts, read("costs.json"))
     if missing:
         raise SystemExit(f"the report does not have: {'; '.join(missing)} (./dev lab --page all)")
     marked.rewrite(PAGE, BEGIN, END, text)

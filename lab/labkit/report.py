@@ -1,6 +1,8 @@
 """A report: what report.json holds, of one run or of several, and what the renderings ask of it."""
+import argparse
 import datetime
 import json
+import pathlib
 
 from . import catalogue, compare, documents, machine
 from .measure import runs_of
@@ -60,6 +62,15 @@ def read(path):
     except (OSError, ValueError, KeyError, TypeError) as problem:
         raise SystemExit(f"lab: {path} is no report.json of ./dev lab: {problem}")
     return {**LACKING, "pages": names, **run}
+
+
+def of_arguments(verb, about, arguments):
+    """The report that a verb reads: of the files that it is given, or of the last run."""
+    parser = argparse.ArgumentParser(prog=f"./dev lab {verb}", description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("reports", type=pathlib.Path, nargs="*", metavar="REPORT.JSON",
+                        help="instead of build/lab/report.json; each page is taken from the last that has it")
+    paths = parser.parse_args(arguments).reports or [catalogue.LAB.parent / "build/lab/report.json"]
+    return Report([read(path) for path in paths])
 
 
 class Report:

@@ -14,7 +14,7 @@ void suspension::look_ahead() const noexcept {
   prefetch_lines<6>(ctx_);
 }
 
-// And what it waits for: its alarm is attached when all its registrations are made.
+// The source of the wait, too: the alarm is attached after all registrations, so first_ does not change any more.
 void suspension::alarm_looks_ahead(const timer_node& self) noexcept {
   const auto& wait = static_cast<const suspension&>(self);
   if (wait.first_) prefetch(wait.first_->source_);

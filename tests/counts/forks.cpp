@@ -1,5 +1,6 @@
 // Forked children, by themselves on a worker that nobody steals from: see operations.cpp. A unit is one call of a
-// recursive task; half of the calls fork two children, as those of a Fibonacci number do. One of 128 is that of a root.
+// recursive task; half of the calls fork two children, as those of a Fibonacci number do. One call of 128 is counted
+// for the root.
 #include <hocket/core/detail/fork_deque.hpp>
 #include <hocket/core/detail/run_queue.hpp>
 #include <hocket/coro/fork_join.hpp>
@@ -41,7 +42,7 @@ task<size_t> tree_of_each(size_t depth) {
 // A worker that nobody steals from, without its timers and I/O.
 class lone_worker final : hocket::executor {
  public:
-  // What is ready, then what was forked.
+  // Ready coroutines first, then forked groups.
   void run_to_end() {
     while (true) {
       while (ready_.has_next()) ready_.pop().resume();

@@ -80,7 +80,7 @@ task<> fork_range(Index first, Index last, Index grain, F& body) {
 }  // namespace detail
 
 // Tasks, or callables that return one, at least one; each is moved in. A callable is called when its turn has come, by
-// the worker that begins its child; an exception that it throws is that of the child.
+// the worker that begins its child. If the callable throws, then its child has failed.
 template <class... Sources>
   requires(sizeof...(Sources) > 0 && (detail::forkable<Sources> && ...))
 [[nodiscard]] detail::fork_pack<Sources...> fork_join(Sources... children) {
@@ -94,8 +94,8 @@ template <class T>
 
 // The tasks f(0) ... f(count - 1), each made when its turn has come: f is called in this order, by one worker at a
 // time, while earlier children may still run on others. Gives a vector of the results, as fork_join() does; with `to`,
-// which has `count` elements or more, nothing: result number i is to[i]. An exception of f is that of a child: it ends
-// what has not begun. f is kept in the coroutine.
+// which has `count` elements or more, nothing: result number i is to[i]. If f throws, then a child has failed, and the
+// children that have not begun are dropped. f is kept in the coroutine.
 template <class F>
   requires detail::is_task<std::invoke_result_t<F&, std::size_t>>
 [[nodiscard]] auto fork_each(std::size_t count, F f) {

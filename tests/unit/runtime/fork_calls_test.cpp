@@ -42,7 +42,7 @@ struct note_budget : detail::own_awaiter {
 
 task<int> number(int n) { co_return n; }
 
-// Calls what is at the bottom of so many groups, each of which has a second child.
+// Calls `bottom` below so many nested groups. Each group has a second child.
 template <class Bottom>
 task<int> below(int depth, Bottom& bottom) {
   if (depth == 0) co_return co_await bottom();

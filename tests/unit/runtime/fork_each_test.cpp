@@ -8,6 +8,7 @@
 #include <hocket/sync/event.hpp>
 
 #include "support/death.hpp"
+#include "support/everywhere.hpp"
 
 #include <array>
 #include <atomic>
@@ -22,28 +23,6 @@ using namespace hocket;
 using namespace hocket_test;
 
 namespace {
-
-// On a thread, on a loop, and on runtimes.
-template <class F>
-void everywhere(F body) {
-  SUBCASE("on a thread") {
-    auto whole = body();
-    sync_wait(std::move(whole));
-  }
-  SUBCASE("on a loop") {
-    loop lp;
-    auto handle = spawn(lp, body);
-    lp.run_until(handle);
-    sync_wait(std::move(handle));
-  }
-  SUBCASE("on a runtime") {
-    for (const std::size_t workers : std::initializer_list<std::size_t>{1, 2, 8}) {
-      CAPTURE(workers);
-      runtime rt({.workers = workers});
-      sync_wait(spawn(rt, body));
-    }
-  }
-}
 
 task<long> fib(int n) {
   if (n < 2) co_return n;

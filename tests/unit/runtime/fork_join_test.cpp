@@ -21,12 +21,13 @@
 #include <utility>
 #include <vector>
 
+#include "support/everywhere.hpp"
+
 using namespace hocket;
+using namespace hocket_test;
 using namespace std::chrono_literals;
 
 namespace {
-
-constexpr std::size_t worker_counts[] = {1, 2, 4, 8};
 
 task<long> fib(int n) {
   if (n < 2) co_return n;
@@ -42,28 +43,6 @@ task<> count(std::atomic<int>& ran) {
 task<int> fail(std::string why) {
   throw std::runtime_error(why);
   co_return 0;
-}
-
-// On each kind of executor.
-template <class F>
-void everywhere(F body) {
-  SUBCASE("on a thread") {
-    auto whole = body();
-    sync_wait(std::move(whole));
-  }
-  SUBCASE("on a loop") {
-    loop lp;
-    auto handle = spawn(lp, body);
-    lp.run_until(handle);
-    sync_wait(std::move(handle));
-  }
-  SUBCASE("on a runtime") {
-    for (const std::size_t workers : worker_counts) {
-      CAPTURE(workers);
-      hocket::runtime rt({.workers = workers});
-      sync_wait(spawn(rt, body));
-    }
-  }
 }
 
 // How many tasks live at once.

@@ -52,8 +52,8 @@ struct thread_state {
   // The forked child that runs as a call (coro/detail/fork_group.hpp); null: it has ended.
   const coroutine_header* forked_call = nullptr;
   std::int32_t calls_left = 0;         // of forked children, before this thread looks for other work
-  std::uint8_t looks_for_nothing = 0;  // that found none, since the last one that was followed
-  bool turn_is_over = false;           // a look was followed: what is forked next begins in another turn
+  std::uint8_t looks_for_nothing = 0;  // looks in a row that found no other work
+  bool turn_is_over = false;           // the next group begins in another turn
   // The eager body that runs on the stack of the code that called it (coro/eager_task.hpp).
   const void* eager = nullptr;
   std::uint32_t early_ends = 0;  // destructions under way of frames that an error ended (coro/or_return.hpp)

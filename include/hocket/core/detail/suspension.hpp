@@ -179,7 +179,7 @@ class waiter : public detail::list_node {
 
   // Whether the waiting coroutine resumes on the thread of `one`. Only before the wait is over.
   bool goes_on_at(const executor& one) const noexcept;
-  // For sources that end many waits soon, while it is enlisted: asks the caches for what will be touched then.
+  // While the waiter is enlisted: prefetches the memory that its wake-up touches.
   void look_ahead() const noexcept;
 
   // Whether the wait is decided. By a party that holds the claim: the source that linked or popped the waiter.

@@ -25,8 +25,8 @@ struct timer_kind {
   void (*fire)(timer_node& self, timer_call why) noexcept;
   // Called under the service's lock, while the node is attached. `home` is the service's executor.
   bool (*may_leave)(const timer_node& self, const executor& home) noexcept = nullptr;
-  // A hint, or null. Asks the caches for what fire() touches and what goes on then. Called under the service's lock,
-  // while the node is attached and will fire soon, and only where there are many.
+  // A hint; may be null. Prefetches the memory that fire() and the woken coroutine touch. Called under the service's
+  // lock, while the node is attached and fires soon, if thousands are attached.
   void (*look_ahead)(const timer_node& self) noexcept = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// What the awaiters of forks have in common: what may be forked, and how its result is taken.
+// The common part of the awaiters of forks: the concept forkable, and how a result is taken.
 #pragma once
 #include <hocket/base/result.hpp>
 #include <hocket/coro/detail/fork_group.hpp>

@@ -1,4 +1,5 @@
-// A group of tasks that may run on several workers at once: its children, and who goes on when they have ended.
+// A group of tasks that may run on several workers at once: its children, and how its parent is resumed when all of
+// them have ended.
 //
 // The holder. The children begin one after the other. The *holder* of the group makes a child, puts the rest of the
 // group into its worker's deque (core/detail/fork_deque.hpp) and runs the child at once. When the child has ended:
@@ -7,7 +8,7 @@
 // The last child has no rest. When it has ended, the holder *joins*.
 //
 // The join counter is split. The holder counts thefts in steals_, without atomics, because the rest passes from one
-// holder to the next through a deque. A branch that is over subtracts one from balance_. The holder that joins adds the
+// holder to the next through a deque. At its end a branch subtracts one from balance_. The holder that joins adds the
 // thefts. Each theft makes one branch, so the sum is zero when all branches are over and the holder has joined, and not
 // before. The thread that makes the sum zero resumes the parent. Without a theft no atomic operation happens at all.
 // (Cilk's continuation stealing, on the children of one await; the split counter is libfork's, Williams and Elliott,
@@ -22,13 +23,14 @@
 // Calls. thread_state::forked_call names the innermost child that runs as a call on this thread.
 //
 //   caller   1. `was` = forked_call; forked_call = the child; resumes it
-//            2. null: the child has ended, its result is in place, its frame is gone. Goes on
+//            2. null: the child has ended, its result is in place, its frame is freed. Goes on
 //            3. else: the child has left. forked_call = `was`; "the parent stays suspended"
-//   child    at its end, if forked_call names it: forked_call = null, and it does not suspend, which frees its frame
+//   child    at its end, if forked_call names the child: forked_call = null; final_suspend does not suspend, so the
+//            frame is freed
 //
-// A child leaves when it waits, when it fails, or when it ends early (or_return). Then it ends like a child that was
-// begun by a transfer, on whatever thread. All callers below it return to the worker. The rest of each of their groups
-// is in the deque, and the worker begins it from there.
+// A child leaves when it waits, when it fails, or when it ends early (or_return). From then on it runs like a child
+// that was begun by a transfer, on any thread. All callers below it return to the worker. The rest of each of their
+// groups is in the deque, and the worker begins it from there.
 //
 // Hazards.
 //   - A frame after a leave. If a caller touched its parent's frame or the group after a child has left, then it would
@@ -39,16 +41,16 @@
 //     stack until its caller has restored `was`. A child that waits for something foreign, fails or ends early is named
 //     no more (leave_forked_call()).
 //   - Stack. A level takes about 160 bytes of the worker's stack with optimisation, 1 KB with sanitizers. Each level
-//     takes one of the budget (256, or 16 on the stack of an eager task's caller), and a coroutine that is resumed on
-//     this stack gets no more than what is left, also behind a foreign coroutine (task_chain::start_alone()). At zero
-//     the group begins from an unwound stack: through the deque, or its next child through the queue.
+//     takes one of the budget (256, or 16 on the stack of an eager task's caller). A coroutine that is resumed on this
+//     stack gets the rest of the budget, also behind a foreign coroutine (task_chain::start_alone()). At zero the
+//     group begins from an unwound stack: through the deque, or its next child through the queue.
 //   - Time. A tree of calls would keep its worker until it is done. thread_state::calls_left bounds that: after 256
 //     calls, if another coroutine is ready there, and after 1,024 in any case (timers, I/O), the next group begins
 //     through the deque.
 //
 // The context. Children run beside each other, so they have no strand of their own (core/context.hpp): the outermost
-// group makes one context for all that is forked below it. Code of that context goes on wherever its children end. A
-// parent that must not move (a fiber, a child of a when_all, a coroutine that is not ours) is posted to its home.
+// group makes one context for all groups below. Code of that context goes on wherever its children end. A parent that
+// must not move (a fiber, a child of a when_all, a foreign coroutine) is posted to its home.
 //
 // Without a deque (on a plain thread), or without memory for it, the holder keeps the rest to itself: the children run
 // one after the other.
@@ -56,9 +58,13 @@
 // A child writes its result to its place in the parent's frame (fork_place.hpp), its exception to the group. Its frame
 // is freed at its end. A child that ended early is freed by the parent, because its locals are still there.
 //
-// Who may touch what. next_, steals_: the holder. failed_, balance_, and under losing_ lost_ and losses_: any branch.
-// hand_: who began the group by hand, and the thread that resumes the parent. special_, work_: that thread, the parent,
-// and who begins the group. Everything else is constant from the beginning to the resumption of the parent.
+// Access.
+//   next_, steals_                  the holder
+//   failed_, balance_               any branch
+//   lost_, losses_                  any branch, under losing_
+//   hand_                           begin_by_hand(), and the thread that resumes the parent
+//   special_, work_                 begin_group() and begin_by_hand(), then the thread that resumes the parent
+//   everything else                 constant from the beginning of the group to the resumption of the parent
 #pragma once
 #include <hocket/base/detail/mutex.hpp>
 #include <hocket/base/fatal.hpp>
@@ -74,7 +80,7 @@ class fork_group : private fork_entry {
   fork_group(const fork_group&) = delete;
   fork_group& operator=(const fork_group&) = delete;
 
-  // A forked child has ended and was not a call. Gives whom to run next.
+  // A forked child has ended and was not a call. Returns the next coroutine to run.
   static std::coroutine_handle<> ended(coroutine_header& child) noexcept;
   static void child_failed(coroutine_header& child, const void* place, std::exception_ptr error) noexcept;
 
@@ -99,7 +105,7 @@ class fork_group : private fork_entry {
   // Begins the first of `count` children. The parent stays suspended. `above`: its header; null if it has none.
   // `migrates`: it may be resumed wherever its children end. Throws bad_alloc.
   handle begin_group(std::size_t count, handle parent, coroutine_header* above, bool migrates);
-  // When the parent runs again. Throws what the first child that failed has thrown, or what unwinds a killed parent;
+  // When the parent runs again. Rethrows the exception of the first failed child, or unwinds a killed parent;
   // before that, drop() is called, for children that were given and have not begun.
   template <class Drop>
   [[HOCKET_ALWAYS_INLINE]] void end_group(Drop drop) {
@@ -111,7 +117,7 @@ class fork_group : private fork_entry {
   }
 
   // --- children as calls
-  enum class turn : std::uint8_t { next, parent, nobody };  // who goes on here
+  enum class turn : std::uint8_t { next, parent, nobody };  // the coroutine that runs next on this stack
 
   struct caller {
     thread_state& here;
@@ -171,10 +177,10 @@ class fork_group : private fork_entry {
   }
 
  private:
-  // What the children have left but their results.
+  // All that children leave beside their results.
   struct losses {
-    coroutine_header* kept = nullptr;  // those that ended early
-    const void* place = nullptr;       // whose `error` is
+    coroutine_header* kept = nullptr;  // frames of children that ended early
+    const void* place = nullptr;       // of the child that threw `error`
     std::exception_ptr error;
   };
 

@@ -72,7 +72,7 @@ class fork_row : public fork_awaiter {
 };
 
 // The results of a row. If elements of a vector need no destructor and begin with a value, then the children write to
-// such a vector. If not, then they write to places, and a vector is made of these at the end.
+// this vector. If not, then the children write to places, and take() moves them into a vector.
 template <class T>
 class fork_results {
   using stored = typename task_promise_base<T>::stored;

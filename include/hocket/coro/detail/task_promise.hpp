@@ -217,8 +217,8 @@ class task_promise_base : public task_chain {
   // Of a forked child, before it begins.
   void write_to(void* place) noexcept { place_ = place; }
 
-  // By the frame: g++ would keep the address of the promise, which it needs at the end, on the stack, and set that up
-  // at each resume.
+  // By the frame. The final awaiter needs the address of the promise, so g++ would keep that address on the stack over
+  // a call with `this`, and each resume would adjust the stack pointer.
   [[HOCKET_ALWAYS_INLINE]] void unhandled_exception() noexcept {
     threw(std::coroutine_handle<task_promise_base>::from_promise(*this));
   }

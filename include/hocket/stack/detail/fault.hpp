@@ -50,7 +50,7 @@ void* cell_at(std::uintptr_t address) noexcept;
 
 stack_fault judge_fault(const memory_fault& fault, const std::byte* low) noexcept;
 
-// Whether the code ran off a stack of unknown place, that of a thread: nothing is there at its stack pointer.
+// Whether the code has overflowed a stack with unknown bounds (of a thread): no memory is mapped at its stack pointer.
 bool ran_off_stack(const memory_fault& fault) noexcept;
 
 }  // namespace hocket::inline HOCKET_ABI::detail

@@ -35,9 +35,11 @@
 //
 // A million timers are more than the caches hold, and a walk over a list waits for each of them in turn. So a timer in
 // a slot knows another one that the walk from the end meets some steps later, and its memory is asked for there. That
-// is no more than a guess: the other may have been detached, and be gone. If there are thousands, then a timer that
-// goes down a level, or is sorted out of a slot with few, comes soon: what lies around it, and next what its coroutine
-// will touch (timer_kind::look_ahead), is asked for then.
+// is no more than a guess: the other may have been detached, and be gone.
+//
+// If thousands of timers are attached, then the wheel prefetches for timers that fire soon, in two steps: the lines
+// around a timer that moves down a level; and the memory of its coroutine (timer_kind::look_ahead) when a slot with few
+// timers is sorted.
 //
 // A timer that is attached when its time is not after the horizon is *late*: it counts as due at the horizon, and fires
 // at the next turn, before what becomes due by then. So a fire() that attaches again and again cannot hold a turn up.
