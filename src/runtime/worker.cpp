@@ -90,10 +90,9 @@ template <class After>
 std::size_t worker::resume_stealable(After after) noexcept {
   thread_state& here = this_thread();
   std::size_t left = turn_size;
-  constexpr std::size_t frame_lines = 7;  // of a spawned task that begins
   const bool large = stealable_.is_large();
   for (; left != 0; --left) {
-    if (large) prefetch_lines<frame_lines>(stealable_.peek(look_ahead).address());
+    if (large) prefetch(stealable_.peek(look_ahead).address());
     const std::coroutine_handle<> next = stealable_.pop();
     if (!next) break;
     here.ctx = nullptr;

@@ -40,15 +40,14 @@ class called_task : public scheduled_result<T> {
 };
 
 // A spawned task with its root: the frame that is posted to begin it, and that the task returns to. Made by hand, as a
-// part of the object, where a coroutine around the task would be one allocation more. The root comes first: a
-// worker prefetches it together with the lines behind it (src/runtime/worker.cpp).
+// part of the object, where a coroutine around the task would be one allocation more.
 template <class T, class Call>
-class spawned_task final : private stand_in, public called_task<T, Call> {
+class spawned_task final : public called_task<T, Call>, private stand_in {
  public:
   template <class... Given>
   explicit spawned_task(spawn_target& target, const spawn_options& options, Given&&... given)
-      : stand_in(&spawned_task::go),
-        called_task<T, Call>(target, options, &dispose_spawned<spawned_task>, std::forward<Given>(given)...) {
+      : called_task<T, Call>(target, options, &dispose_spawned<spawned_task>, std::forward<Given>(given)...),
+        stand_in(&spawned_task::go) {
     this->header.kind = coroutine_kind::root;
     this->header.budget = transfer_budget;
     this->header.ctx = this;
