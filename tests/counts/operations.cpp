@@ -5,6 +5,7 @@
 #include <hocket/base/random.hpp>
 #include <hocket/core/post.hpp>
 #include <hocket/core/yield.hpp>
+#include <hocket/coro/eager_task.hpp>
 #include <hocket/coro/oneshot.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/fiber/await.hpp>
@@ -27,7 +28,7 @@
 namespace {
 
 using counts::must, counts::still_loop;
-using hocket::await, hocket::spawn, hocket::task, hocket::yield;
+using hocket::await, hocket::eager_task, hocket::spawn, hocket::task, hocket::yield;
 using std::size_t;
 
 constexpr size_t crowd = 64;  // as many as a loop resumes in one turn
@@ -105,6 +106,16 @@ void task_call_in_fiber(size_t k) {
     size_t sum = 0;
     for (size_t i = 0; i < k; ++i) sum += await(leaf(i));
     must(sum == k * (k - 1) / 2, "a task gave a wrong result");
+  });
+}
+[[gnu::noinline]] eager_task<size_t> eager_leaf(size_t i) { co_return i; }
+
+void eager_call(size_t k) {
+  still_loop on;
+  spawn(on.loop, [k]() -> task<void> {
+    size_t sum = 0;
+    for (size_t i = 0; i < k; ++i) sum += co_await eager_leaf(i);
+    must(sum == k * (k - 1) / 2, "an eager task gave a wrong result");
   });
 }
 void fiber_spawn_join(size_t k) {
@@ -211,6 +222,7 @@ constexpr operation operations[] = {
     {"task_yield_alone", task_yield_alone},
     {"task_call", task_call},
     {"task_call_in_fiber", task_call_in_fiber},
+    {"eager_call", eager_call},
     {"fiber_spawn_join", fiber_spawn_join},
     {"task_spawn_join", task_spawn_join},
     {"job_posted_and_run", job_posted_and_run},

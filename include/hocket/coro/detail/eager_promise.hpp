@@ -74,7 +74,7 @@ class eager_state {
 [[noreturn, HOCKET_COLD]] void pass_kill_on();
 
 template <class T>
-class eager_promise : public task_promise<T> {
+class eager_promise : public task_promise<T, false> {
  public:
   eager_promise() {
     this->budget = eager_budget;
@@ -82,7 +82,7 @@ class eager_promise : public task_promise<T> {
   }
 
   // A body waits beside its owner: each of its waits has a room of its own.
-  using task_promise<T>::await_transform;
+  using task_promise<T, false>::await_transform;
   template <class A>
     requires has_awaiter_in_task<A>
   static auto await_transform(A&& a) noexcept(noexcept(std::forward<A>(a).operator co_await())) {
@@ -112,7 +112,7 @@ class eager_promise : public task_promise<T> {
   static last final_suspend() noexcept { return {}; }
 
   void unhandled_exception() noexcept {
-    task_promise<T>::unhandled_exception();
+    task_promise<T, false>::unhandled_exception();
     state.note_kill();
   }
 

@@ -197,8 +197,9 @@ inline constexpr const char* task_runs_once = "a task runs once: call the corout
 // awaited and no exception is the reason.
 void expect_droppable(const coroutine_header& task) noexcept;
 
-// A reference is kept as a pointer. The exception shares the slot with the result: one of them at most is there.
-template <class T>
+// A reference is kept as a pointer. The exception shares the slot with the result: one of them at most is there. What
+// is never a forked child, an eager task, does not ask whether it is one.
+template <class T, bool forkable = true>
 class task_promise_base : public task_chain {
  public:
   using result_type = T;
@@ -253,7 +254,7 @@ class task_promise_base : public task_chain {
     reserved |= task_bit::ended_early;
   }
   void fail_early(std::exception_ptr error) noexcept {
-    if (this->forked()) {
+    if (forked()) {
       this->fork_failed(place_, std::move(error));
       reserved = task_bit::ended_early;
       return;
@@ -262,9 +263,10 @@ class task_promise_base : public task_chain {
     ::new (static_cast<void*>(std::addressof(error_))) std::exception_ptr(std::move(error));
     reserved = task_bit::error | task_bit::ended_early;
   }
+  bool forked() const noexcept { return forkable && task_chain::forked(); }
   template <class... Args>
   void keep(Args&&... args) {
-    if (this->forked()) return fork_place<stored>::fill(place_, std::forward<Args>(args)...);
+    if (forked()) return fork_place<stored>::fill(place_, std::forward<Args>(args)...);
     ::new (static_cast<void*>(std::addressof(value_))) stored(std::forward<Args>(args)...);
     reserved = task_bit::value;
   }
@@ -292,8 +294,8 @@ class task_promise_base : public task_chain {
   };
 };
 
-template <class T>
-class task_promise : public task_promise_base<T> {
+template <class T, bool forkable = true>
+class task_promise : public task_promise_base<T, forkable> {
  public:
   template <class U = T>
     requires(std::is_constructible_v<T, U>)
@@ -302,15 +304,15 @@ class task_promise : public task_promise_base<T> {
   }
 };
 
-template <class T>
+template <class T, bool forkable>
   requires std::is_reference_v<T>
-class task_promise<T> : public task_promise_base<T> {
+class task_promise<T, forkable> : public task_promise_base<T, forkable> {
  public:
   void return_value(T value) noexcept { this->keep(std::addressof(value)); }
 };
 
-template <>
-class task_promise<void> : public task_promise_base<void> {
+template <bool forkable>
+class task_promise<void, forkable> : public task_promise_base<void, forkable> {
  public:
   static void return_void() noexcept {}
 };
