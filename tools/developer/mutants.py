@@ -70,6 +70,15 @@ def slice_of(mutants, number, parts):
     return mutants[len(mutants) * part // parts:len(mutants) * (part + 1) // parts]
 
 
+def programs(build):
+    return {path.name: str(path) for path in build.rglob("*") if path.is_file() and os.access(path, os.X_OK)}
+
+
+def only(test):
+    """doctest parts its filters at commas; a question mark stands for any character."""
+    return f"--test-case={test.replace(',', '?')}"
+
+
 class Copy:
     """A copy of the checkout with a build folder of its own."""
 
@@ -120,15 +129,9 @@ class Copy:
         return self.run("cmake", "--build", str(self.build_folder), "-j", str(os.cpu_count()), "--target", target,
                         log=log) == 0
 
-    def program(self, target):
-        found = [path for path in self.build_folder.rglob(target) if path.is_file() and os.access(path, os.X_OK)]
-        return str(found[0])
-
     def test(self, mutant, log):
         """The exit code of the mutant's test; None: it hung."""
-        # doctest parts its filters at commas; a question mark stands for any character.
-        name = mutant.test.replace(",", "?")
-        return self.run(self.program(mutant.target), f"--test-case={name}", log=log, seconds=PROGRAM_SECONDS)
+        return self.run(programs(self.build_folder)[mutant.target], only(mutant.test), log=log, seconds=PROGRAM_SECONDS)
 
     def apply(self, mutant, *options):
         return self.run("git", "apply", *options, str(mutant.patch), log=f"{mutant.name}.apply.log") == 0
@@ -195,8 +198,31 @@ def run(mutants, root=ROOT, folder=BUILD / "mutants"):
     return 1 if alive else 0
 
 
+def misfit(mutant, root, built):
+    """Why it cannot be planted in the checkout, or no test of the programs that are built there would find it. None: it
+    fits."""
+    if subprocess.run(["git", "apply", "--check", str(mutant.patch)], cwd=root, capture_output=True).returncode != 0:
+        return "does not apply any more"
+    whole = mutant.target.partition(".")[0]   # a program of one file is a part of that one, and built on request
+    if whole not in built:
+        return f"there is no program {whole}"
+    counted = subprocess.run([built[whole], "--count", only(mutant.test)], capture_output=True, text=True)
+    return None if re.search(r"filters: +[1-9]", counted.stdout) else f"{mutant.target} has no test of this name"
+
+
+def check(mutants, build, root=ROOT):
+    built = programs(build)
+    found = [(mutant, reason) for mutant in mutants if (reason := misfit(mutant, root, built))]
+    for mutant, reason in found:
+        print(f"{mutant.patch.name}: {reason}  [{mutant.test}]")
+    print(f"{len(mutants) - len(found)} of {len(mutants)} mutants fit")
+    return 1 if found else 0
+
+
 def add_arguments(parser):
     parser.add_argument("name", nargs="*", help="these mutants alone")
+    parser.add_argument("--check", type=pathlib.Path, metavar="BUILD",
+                        help="run none: does each apply, and name a test of a program in this build folder?")
     parser.add_argument("--list", action="store_true", help="name them, and run none")
     parser.add_argument("--slice", type=int, default=0, metavar="N", help="part N of the parts; counts round and round")
     parser.add_argument("--of", type=int, default=1, metavar="M", help="how many parts of equal length there are")
@@ -209,5 +235,7 @@ def main(options):
         for mutant in chosen:
             print(f"{mutant.name:34} [{mutant.target}: {mutant.test}] {mutant.why}")
         return 0
+    if options.check:
+        return check(chosen, options.check)
     install.ensure_packages("build", "debug", "extensions")
     return run(chosen)
