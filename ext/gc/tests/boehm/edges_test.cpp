@@ -59,7 +59,7 @@ TEST_CASE("small stacks stand allocations and collections, which take little of 
     const gc::boehm::thread_scope scope;
     while (!over) GC_gcollect();
   });
-  std::atomic<std::size_t> broken{0}, deepest{0};
+  std::atomic<std::size_t> broken{0};
   {
     runtime rt(registered(2));
     std::vector<join_handle<>> all;
