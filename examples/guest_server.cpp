@@ -23,10 +23,12 @@ task<result<void>> echo(tcp::stream peer) {
 
 task<result<int>> ask(socket_address where, int& ticks, tcp::server& server) {
   auto peer = co_await or_return(tcp::connect(where));
+  std::array<char, 5> answer;
   int answers = 0;
-  for (std::array<char, 5> answer; ticks < 3; ++answers) {
+  while (ticks < 3) {
     co_await or_return(peer.write_all("hello"));
     co_await or_return(peer.read_exactly(answer));
+    ++answers;
   }
   peer.close();
   co_await server.shutdown({.drain = 10s});

@@ -144,7 +144,7 @@ void run_on(std::size_t workers) {
 
 TEST_CASE("no object is lost under coroutines that live and die on several workers") {
   const std::size_t unknown = gc::boehm::statistics().unknown;
-  for (const std::size_t workers : {1, 2, 4}) {
+  for (const unsigned workers : {1u, 2u, 4u}) {
     for (int i = 0; i < 10; ++i) {
       run_on(workers);
       REQUIRE(broken == 0);
