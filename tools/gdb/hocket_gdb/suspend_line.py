@@ -121,10 +121,17 @@ def index_in_type(block):
 
 
 def index_in_code(code):
+    frame = {"rdi"}  # which registers have its address
     for _, text in code[:40]:
-        match = re.match(r"(?:cmp|test|movz)(b|w)l?\s.*\b0x([0-9a-f]+)\(%rdi\)", text)
-        if match:
-            return int(match.group(2), 16), WIDTH[match.group(1)]
+        asked = re.match(r"(?:cmp|test|movz)(b|w)l?\s.*\b0x([0-9a-f]+)\(%(\w+)\)", text)
+        if asked and asked.group(3) in frame:
+            return int(asked.group(2), 16), WIDTH[asked.group(1)]
+        copied = re.match(r"mov\s+%(\w+),%(\w+)$", text)
+        written = re.search(r",%(\w+)$", text)
+        if copied and copied.group(1) in frame:
+            frame.add(copied.group(2))
+        elif written:
+            frame.discard(written.group(1))
     return None
 
 
