@@ -203,10 +203,11 @@ def misfit(mutant, root, built):
     fits."""
     if subprocess.run(["git", "apply", "--check", str(mutant.patch)], cwd=root, capture_output=True).returncode != 0:
         return "does not apply any more"
-    whole = mutant.target.partition(".")[0]   # a program of one file is a part of that one, and built on request
+    whole, _, noun = mutant.target.partition(".")   # a program of one file is a part of that one, and built on request
     if whole not in built:
         return f"there is no program {whole}"
-    counted = subprocess.run([built[whole], "--count", only(mutant.test)], capture_output=True, text=True)
+    command = [built[whole], "--count", only(mutant.test), f"--source-file=*{noun}_test.*" if noun else "--source-file=*"]
+    counted = subprocess.run(command, capture_output=True, text=True)
     return None if re.search(r"filters: +[1-9]", counted.stdout) else f"{mutant.target} has no test of this name"
 
 

@@ -234,8 +234,8 @@ TEST_CASE("what was not needed for a period is given back, a megabyte at a time"
     CHECK(frame_memory_usage().shared + (1 << 20) >= before);
   }
   CHECK(portions >= 8);
-  // What the thread gives up may come just after the depot's own look, and then stays for another period: by leave(),
-  // which looks once in so many magazines, whoever brought them.
+  // The depot looks at every so many magazines of a size that come, also of those that the thread gives up here. What
+  // it gives up after such a look stays for another period: hence four, where three are usual.
   CHECK(time.now() <= time_point(4s));
   CHECK(frame_memory_usage().held == 0);
   CHECK(frame_memory_usage().shared == 0);

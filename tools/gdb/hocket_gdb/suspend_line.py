@@ -19,6 +19,7 @@ from .memory import without_parameters, word
 WIDTH = {"b": 1, "w": 2}
 LONGEST = 1 << 16  # bytes of code that are looked through
 BEHIND = 40  # instructions between a store and the call of await_suspend
+KEPT_BY_CALLS = {"b", "bp", "12", "13", "14", "15"}  # registers, as family() names them
 
 
 @contextlib.contextmanager
@@ -121,17 +122,19 @@ def index_in_type(block):
 
 
 def index_in_code(code):
-    frame = {"rdi"}  # which registers have its address
+    frame = {family("rdi")}  # which registers have its address
     for _, text in code[:40]:
         asked = re.match(r"(?:cmp|test|movz)(b|w)l?\s.*\b0x([0-9a-f]+)\(%(\w+)\)", text)
-        if asked and asked.group(3) in frame:
+        if asked and family(asked.group(3)) in frame:
             return int(asked.group(2), 16), WIDTH[asked.group(1)]
-        copied = re.match(r"mov\s+%(\w+),%(\w+)$", text)
-        written = re.search(r",%(\w+)$", text)
-        if copied and copied.group(1) in frame:
-            frame.add(copied.group(2))
+        copied = re.match(r"mov\s+%(r\w+),%(r\w+)$", text)
+        written = re.match(r"(?!cmp|test|push)\w+\s+(?:.*,)?%(\w+)$", text)
+        if copied and family(copied.group(1)) in frame:
+            frame.add(family(copied.group(2)))
         elif written:
-            frame.discard(written.group(1))
+            frame.discard(family(written.group(1)))
+        elif text.startswith("call"):
+            frame &= KEPT_BY_CALLS
     return None
 
 
