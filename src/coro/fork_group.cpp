@@ -219,7 +219,8 @@ fork_group::handle fork_group::join(thread_state& here, std::uint16_t budget) no
 }
 
 fork_group::handle fork_group::resume_parent(thread_state& here, std::uint16_t budget) noexcept {
-  // ORDER: acq_rel, pairs with the exchange in begin_by_hand().
+  // ORDER: relaxed, pairs with the store in begin_by_hand(): whether there is one does not change while a child runs.
+  // The exchange: acq_rel, pairs with that in begin_by_hand(): whoever comes last sees what the other left.
   if (special_ && hand_.load(std::memory_order_relaxed) != by_hand::no &&
       hand_.exchange(by_hand::ended, std::memory_order_acq_rel) == by_hand::running)
     return std::noop_coroutine();

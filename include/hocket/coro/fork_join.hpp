@@ -31,9 +31,9 @@
 //
 // Cost. Per child a push and a pop of a deque without an atomic read-modify-write, and no allocation but the child's
 // own frame. The outermost fork_join of a coroutine allocates a context. A vector of tasks, and fork_each without a
-// span, allocate the vector of results. Threads: may be awaited anywhere. Complexity: with W the work of all, and D the
-// longest chain of it, about W / P + D on P workers (Blumofe and Leiserson, "Scheduling multithreaded computations by
-// work stealing", 1999).
+// span, allocate the vector of results; fork_each into a span does so where the elements are not trivially copyable.
+// Threads: may be awaited anywhere. Complexity: with W the work of all, and D the longest chain of it, about W / P + D
+// on P workers (Blumofe and Leiserson, "Scheduling multithreaded computations by work stealing", 1999).
 #pragma once
 #include <hocket/base/result.hpp>
 #include <hocket/coro/detail/fork_pack.hpp>
