@@ -2,7 +2,7 @@
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 template <class T>
 class result;
@@ -31,4 +31,4 @@ template <class Signature>
 class coroutine;
 class stack_pool;
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -2,7 +2,7 @@
 
 #include <hocket/base/fatal.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -51,4 +51,4 @@ void manual_clock::set(time_point to) noexcept {
   } while (!now_.compare_exchange_weak(seen, wanted, std::memory_order_acq_rel, std::memory_order_relaxed));
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace {
 
@@ -43,4 +43,4 @@ void throw_error(std::error_code error) {
 }
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

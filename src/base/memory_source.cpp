@@ -5,7 +5,7 @@
 
 #include <stdexcept>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -79,4 +79,4 @@ bool keeps_released_memory() noexcept { return !decided(); }
 
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -2,7 +2,7 @@
 
 #include "base/platform/entropy.hpp"
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -34,4 +34,4 @@ seed_source replace_seed_source(seed_source source) noexcept {
   return before;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

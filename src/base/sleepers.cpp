@@ -1,6 +1,6 @@
 #include <hocket/base/detail/sleepers.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 constinit sleeper_table sleepers{};
 
@@ -9,4 +9,4 @@ void forget_sleepers() noexcept {
   for (auto& count : sleepers.counts) count.store(0, std::memory_order_relaxed);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
@@ -100,4 +100,4 @@ void text_writer::flush() noexcept {
   used_ = 0;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -2,10 +2,10 @@
 
 #include <cxxabi.h>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 exception_globals& current_exception_globals() noexcept {
   return *reinterpret_cast<exception_globals*>(__cxxabiv1::__cxa_get_globals());
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -10,7 +10,7 @@
 #include <exception>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
@@ -86,4 +86,4 @@ void bridge::stop_waiting() noexcept {
   if (scheduled* self = ctx_.coroutine()) self->waits_for_foreign(false);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

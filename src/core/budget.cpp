@@ -7,7 +7,7 @@
 #include <exception>
 #include <new>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 namespace {
 
 // Stands in the queue for a task that pauses. A coroutine, and not a frame made by hand: it is rare, and right in every
@@ -97,4 +97,4 @@ bool pause_task(void* wait, begin_after_pause begin) noexcept try {
   return false;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

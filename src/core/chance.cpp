@@ -1,6 +1,6 @@
 #include <hocket/core/detail/chance.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 std::uint32_t first_chance_below(std::uint32_t bound) noexcept {
   thread_state& here = this_thread();
@@ -10,4 +10,4 @@ std::uint32_t first_chance_below(std::uint32_t bound) noexcept {
   return chance_below(bound);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 void lock_record::locked() noexcept {
   if (depth_++ != 0) return;  // recursive: it is in the list
@@ -31,4 +31,4 @@ void wait_under_lock(const lock_record& held, const context* ctx, const std::sou
         self ? self->name() : nullptr, at);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -1,6 +1,6 @@
 #include <hocket/core/detail/claim.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Out of line: the wait was decided before it was committed.
 void claim::return_spare() noexcept {
@@ -51,4 +51,4 @@ settlement claim::swing(claim_state& from, claim_state to) noexcept {
   return settlement::lost;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

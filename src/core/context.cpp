@@ -1,6 +1,6 @@
 #include <hocket/core/context.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -97,4 +97,4 @@ void context::end_unused() noexcept {
   } while (mine && mine->last_reference());
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

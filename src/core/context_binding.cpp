@@ -1,6 +1,6 @@
 #include <hocket/core/detail/context_binding.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // A loop, because a line of bindings can be longer than the stack is deep for a recursion.
 void binding_ptr::release() noexcept {
@@ -13,4 +13,4 @@ void binding_ptr::release() noexcept {
   }
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

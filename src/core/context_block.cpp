@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
@@ -62,4 +62,4 @@ stop_shield::stop_shield(const context& outer) noexcept : bindings_(outer.bindin
   if (outer.stop()) link_.emplace(*outer.stop(), stop_, heeds::kill);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

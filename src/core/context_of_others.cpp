@@ -1,7 +1,7 @@
 #include <hocket/base/detail/copy_memory.hpp>
 #include <hocket/core/context.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -18,4 +18,4 @@ const void* context::coroutine_of(const context* other) noexcept {
   return nullptr;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

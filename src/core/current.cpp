@@ -2,8 +2,8 @@
 
 #include <exception>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 bool leaving_by_failure() noexcept { return std::uncaught_exceptions() > 0 || this_thread().early_ends != 0; }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

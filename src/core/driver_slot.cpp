@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdio>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 found_driver driver_slot::get(driver_kind& kind, inbox& sleeper) noexcept {
   expect_same_process();
@@ -120,4 +120,4 @@ found_driver driver_here_of(driver_kind& kind) noexcept {
   return access.slot->get(kind, *access.sleeper);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

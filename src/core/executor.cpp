@@ -3,7 +3,7 @@
 #include <hocket/core/detail/stealable_queue.hpp>
 #include <hocket/core/executor.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 void post(runnable& work) noexcept {
   thread_state& here = this_thread();
@@ -26,4 +26,4 @@ void post_all(executor& home, const runnables& works) noexcept {
   }
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

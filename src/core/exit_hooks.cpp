@@ -3,7 +3,7 @@
 
 #include <hocket/core/detail/current.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 namespace {
 
 thread_local constinit thread_exit_hook* first_hook = nullptr;
@@ -46,4 +46,4 @@ exit_hook_scope::~exit_hook_scope() {
   in_scope = false;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

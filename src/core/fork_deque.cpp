@@ -3,7 +3,7 @@
 
 #include <new>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 fork_deque::~fork_deque() {
   debug_expects(empty(), "a deque of forks was destroyed with some in it", "run them to their end first");
@@ -61,4 +61,4 @@ fork_entry* fork_deque::steal() noexcept {
   return entry;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -1,7 +1,7 @@
 #include <hocket/core/detail/current.hpp>
 #include <hocket/core/detail/frame.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 void leave_forked_call() noexcept {
   static constexpr coroutine_header no_child{};
@@ -9,4 +9,4 @@ void leave_forked_call() noexcept {
   if (here.forked_call) here.forked_call = &no_child;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 namespace {
 
 constinit frame_depot the_frame_depot{};
@@ -125,4 +125,4 @@ time_point frame_depot::due() const noexcept {
   return time_point(duration(due_.load(std::memory_order_relaxed)));
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -16,7 +16,7 @@
 #include <hocket/base/detail/mutex.hpp>
 #include <hocket/core/frame_memory.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 constexpr std::size_t frame_size(std::size_t index) noexcept { return index * frame_step; }
 
@@ -89,4 +89,4 @@ class frame_depot {
   std::size_t looks_at_ = 1;                   // the shelf that is to be given back next
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -3,7 +3,7 @@
 #include <hocket/base/memory_source.hpp>
 #include <hocket/core/frame_memory.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 constinit frame_list frame_lists[frame_list_count];
 
@@ -48,4 +48,4 @@ void delete_frame(void* frame, std::size_t bytes) noexcept {
   source_release(link, sizeof(frame_link) + bytes, frame_alignment);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <new>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // In front of a frame: the complements of its neighbours' addresses, or of null.
 struct alignas(__STDCPP_DEFAULT_NEW_ALIGNMENT__) frame_link {
@@ -34,4 +34,4 @@ struct frame_list {
 inline constexpr std::size_t frame_list_count = under_model ? 1 : 16;
 extern frame_list frame_lists[frame_list_count];
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace {
 
@@ -199,4 +199,4 @@ void frame_memory_decay(duration period, const clock_source& time) noexcept {
   change_house_terms();
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
@@ -46,4 +46,4 @@ time_point house::look() noexcept {
   return due_;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

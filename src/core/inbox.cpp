@@ -1,6 +1,6 @@
 #include <hocket/core/detail/inbox.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
@@ -68,4 +68,4 @@ bool inbox::sleep(time_point until) noexcept {
   return rung;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -2,7 +2,7 @@
 #include <hocket/core/detail/job.hpp>
 #include <hocket/core/executor.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 std::error_code post_job(job& made) {
   spawn_target& target = *made.target;
@@ -32,4 +32,4 @@ void report_failed_job(const job& failed) noexcept {
   failed.target->on_unhandled()(std::current_exception(), failed.target->parent_context());
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -1,6 +1,6 @@
 #include <hocket/core/join_handle.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 std::error_code error_of_joined(scheduled& of) {
   switch (of.how()) {
@@ -11,4 +11,4 @@ std::error_code error_of_joined(scheduled& of) {
   }
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -3,7 +3,7 @@
 #include <hocket/core/context.hpp>
 #include <hocket/core/detail/suspension.hpp>
 
-namespace hocket::inline HOCKET_ABI::primitive {
+namespace hocket { inline namespace HOCKET_ABI { namespace primitive {
 
 using namespace detail;
 
@@ -23,4 +23,4 @@ void suspension::alarm_looks_ahead(const timer_node& self) noexcept {
 
 void waiter::look_ahead() const noexcept { wait_->look_ahead(); }
 
-}  // namespace hocket::inline HOCKET_ABI::primitive
+}}}  // namespace hocket::primitive

@@ -8,10 +8,9 @@
 #include <exception>
 #include <new>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
-namespace detail {
-namespace {
+namespace detail { namespace {
 
 // An observed wake queues this frame in place of the coroutine. The frame calls resumed(), then resumes the coroutine.
 // The resume loop could not do that: a handle may belong to a nested task, a fiber's proxy, or a foreign coroutine
@@ -95,4 +94,4 @@ const wait_source* suspension::awaited() const noexcept {
 
 }  // namespace primitive
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -21,7 +21,7 @@
 #include <hocket/core/detail/current.hpp>
 #include <hocket/core/detail/observed.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
@@ -179,4 +179,4 @@ void remove_observer(observer& watcher) noexcept {
   left.taken.store(false, std::memory_order_relaxed);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -4,7 +4,7 @@
 
 #include <new>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 void throw_unwinding() { throw forced_unwind{}; }
 void throw_roomless() { throw std::bad_alloc(); }
@@ -27,4 +27,4 @@ failure failure_of(wait_end how) {
   return failure(was_too_late(how) ? std::errc::timed_out : std::errc::operation_canceled);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

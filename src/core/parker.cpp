@@ -1,6 +1,6 @@
 #include <hocket/core/parker.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -19,4 +19,4 @@ void futex_parker::wake() noexcept {
   if (word.exchange(1, std::memory_order_release) == 0) futex_wake_one(word);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

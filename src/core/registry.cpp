@@ -2,7 +2,7 @@
 
 #include <type_traits>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 constinit registry_list live_registries;
 static_assert(under_model || std::is_trivially_destructible_v<registry_list>);
@@ -31,4 +31,4 @@ void registry::remove_locked(scheduled& member) noexcept {
   list<scheduled>::erase(member);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -4,7 +4,7 @@
 #include <bit>
 #include <new>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 run_queue::~run_queue() {
   debug_expects(empty(), "a run queue was destroyed with coroutines in it", "run them to their end first");
@@ -52,4 +52,4 @@ void run_queue::grow(std::size_t count) noexcept {
   refill();
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 running_scope::running_scope(const executor_seat& seat, context* ctx) noexcept
     : outer_seat_(std::exchange(this_thread().seat, seat)),
@@ -16,4 +16,4 @@ running_scope::~running_scope() {
   here.eager = outer_eager_;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -30,4 +30,4 @@ void spawn_batch::refuse(const runnables& all, std::error_code why) noexcept {
   for (std::size_t i = 0; i < all.size(); ++i) scheduled::refuse(*refused[i], why);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

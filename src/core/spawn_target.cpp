@@ -7,7 +7,7 @@
 #include <array>
 #include <cstdio>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -34,4 +34,4 @@ spawn_target& current_target() noexcept {
 }
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <new>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
@@ -131,4 +131,4 @@ std::size_t stealable_queue::dig(std::size_t end, std::size_t count) noexcept {
   return gained ? end - begin : 0;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

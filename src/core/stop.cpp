@@ -1,7 +1,7 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/detail/stop_link.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -77,4 +77,4 @@ stop_node* stop_source::pop_slot(stop_level level) noexcept {
   return nullptr;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -113,4 +113,4 @@ bool stop_source::raise_apart(word seen, stop_level level, bool by_deadline) noe
   return word_.compare_exchange_strong(seen, raised, std::memory_order_release, std::memory_order_relaxed);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -10,13 +10,11 @@
 
 #include <algorithm>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
-namespace detail {
-
-namespace {
+namespace detail { namespace {
 
 context& own_context(const thread_state& here) noexcept { return here.ctx ? *here.ctx : context::root(); }
 
@@ -393,4 +391,4 @@ void suspension::on_alarm(timer_node& self, timer_call why) noexcept {
 
 }  // namespace primitive
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -4,7 +4,7 @@
 
 #include <new>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
@@ -78,4 +78,4 @@ void thread_executor::run_until_signal() noexcept {
   }
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

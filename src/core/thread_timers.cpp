@@ -1,6 +1,6 @@
 #include <hocket/core/detail/thread_timers.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 time_point thread_timers::now() const noexcept { return steady_clock().now(); }
 
@@ -50,4 +50,4 @@ timer_node* thread_timers::pop_due() noexcept {
   return due_.empty() ? nullptr : &due_.pop_front();
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

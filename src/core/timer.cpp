@@ -3,7 +3,7 @@
 #include <hocket/core/detail/timer.hpp>
 #include <hocket/core/executor.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 time_point time_here() noexcept {
   executor* const here = current_executor();
@@ -19,4 +19,4 @@ time_point deadline_by_timers(executor& home, duration within, const char* what,
   return deadline_after(timers->now(), within);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

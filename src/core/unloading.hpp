@@ -2,10 +2,10 @@
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // True once dlclose() has begun. At the end of a program it becomes true after the destructors of static objects. A
 // portable build has no way to learn it, and always returns false.
 bool unloading() noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -1,7 +1,7 @@
 #include <hocket/core/detail/stack_pin.hpp>
 #include <hocket/core/detail/wait_here.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
@@ -31,4 +31,4 @@ stack_pin::~stack_pin() {
   if (pinned_) known_hooks()->unpin(pinned_);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -1,6 +1,6 @@
 #include <hocket/core/detail/wait_line.hpp>
 
-namespace hocket::inline HOCKET_ABI::primitive {
+namespace hocket { inline namespace HOCKET_ABI { namespace primitive {
 
 grant wait_line::claim_first() noexcept {
   for (waiter& entry : *this) {
@@ -16,4 +16,4 @@ void wait_line::claim_all(grants& won) noexcept {
   claim_all(won, [](waiter&) {});
 }
 
-}  // namespace hocket::inline HOCKET_ABI::primitive
+}}}  // namespace hocket::primitive

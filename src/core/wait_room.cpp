@@ -2,7 +2,7 @@
 #include <hocket/core/detail/wait_room.hpp>
 #include <hocket/core/frame_memory.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // AddressSanitizer then sees the use of a room after the wait.
 constexpr bool keeps_rooms = sanitizer != sanitizer_kind::asan;
@@ -29,4 +29,4 @@ void wait_room::drop() noexcept {
 
 void wait_room::release(wait_room* room) noexcept { release_frame(room, sizeof(wait_room)); }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

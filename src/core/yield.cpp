@@ -5,7 +5,7 @@
 #include <hocket/core/yield.hpp>
 #include <memory>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -56,4 +56,4 @@ const waited& look_at_stop(const context* ctx) {
 
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -1,6 +1,6 @@
 #include <hocket/coro/async_generator.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 void expect_idle(const coroutine_header& body) noexcept {
   debug_expects(!(body.reserved & task_bit::asked) || !current_executor(),
@@ -8,4 +8,4 @@ void expect_idle(const coroutine_header& body) noexcept {
                 "let the reader's next() end first: cancel the reader, and join it");
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -8,7 +8,7 @@
 #include <hocket/core/stop.hpp>
 #include <hocket/core/yield.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 void eager_state::inherit(coroutine_header& header) {
   context& here = current_context();
@@ -116,4 +116,4 @@ void report_dropped_eager(const coroutine_header& header) noexcept {
         header.ctx->name(), header.ctx->spawned());
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

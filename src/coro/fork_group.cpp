@@ -11,7 +11,7 @@
 #include <memory>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 void fork_group::expect_first() const noexcept {
   debug_expects(!parent_, "a fork was awaited twice", "make another one: its children run once");
@@ -293,4 +293,4 @@ std::exception_ptr fork_group::take_error() noexcept {
   return error;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 context_ptr limited_context(time_point until, duration within) {
   context& outer = current_context();
@@ -11,4 +11,4 @@ context_ptr limited_context(time_point until, duration within) {
   return context::child_with(outer, {outer.stop(), std::min(outer.deadline(), limit), outer.bindings()});
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -3,7 +3,7 @@
 #include <hocket/core/detail/budget.hpp>
 #include <hocket/coro/detail/task_promise.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 namespace {
 
 std::coroutine_handle<> begin_task(void* task) noexcept {
@@ -23,4 +23,4 @@ bool queue_start(std::coroutine_handle<> task) noexcept {
   return false;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -2,9 +2,9 @@
 #pragma once
 #include <hocket/core/detail/frame.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Until the task begins, task_bit::start_queued is set. False: there is no memory for that; nothing was queued.
 [[nodiscard]] bool queue_start(std::coroutine_handle<> task) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -1,8 +1,8 @@
 #include <hocket/core/yield.hpp>
 #include <hocket/coro/detail/range_walk.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 task<> let_others_run() { co_await yield(); }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

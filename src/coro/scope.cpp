@@ -5,7 +5,7 @@
 #include <hocket/core/executor.hpp>
 #include <hocket/coro/scope.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -122,4 +122,4 @@ unhandled_handler scope::on_unhandled() const noexcept {
   return above_ ? above_->on_unhandled() : &abort_on_unhandled;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

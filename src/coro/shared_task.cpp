@@ -5,7 +5,7 @@
 
 #include <new>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // --- where the body runs
 
@@ -173,4 +173,4 @@ void shared_state::drop() noexcept {
   run().drop_handle();
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -7,7 +7,7 @@
 
 #include "coro/queued_start.hpp"
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 namespace {
 
 // A parent with a home of its own, a fiber, which may go on here all the same.
@@ -110,4 +110,4 @@ void expect_droppable(const coroutine_header& task) noexcept {
                 "co_await it (await it in a fiber), or say that it is not wanted: std::move(task).discard()");
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <system_error>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 bool when_group::suspend(std::coroutine_handle<> parent, std::size_t children,
                          void (*begin_all)(when_group& self) noexcept) {
@@ -101,4 +101,4 @@ void when_group::leave() noexcept {
   if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) entry_.claim_popped().post();
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -9,7 +9,7 @@
 
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 control_block* running_fiber() noexcept { return running_fiber(this_thread()); }
 
@@ -123,4 +123,4 @@ bool suspend_this_stack(void* awaiter, suspend_call suspend) noexcept {
 
 void rethrow(park_request& request) { std::rethrow_exception(std::move(request.error)); }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -10,7 +10,7 @@
 #include <exception>
 #include <system_error>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 namespace {
 
 constexpr std::size_t big_stack_size = std::size_t{8} << 20;
@@ -85,4 +85,4 @@ big_stack::big_stack() : pool_(fiber_thread::current().pool_of(big_stack_size)) 
 
 big_stack::~big_stack() { pool_.release(stack_); }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

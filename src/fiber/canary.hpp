@@ -14,7 +14,7 @@
 #include <hocket/fiber/detail/control_block.hpp>
 #include <hocket/stack/stack_pool.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 inline constexpr std::uintptr_t canary_unit = 4096;
 
@@ -50,4 +50,4 @@ inline void check_canary(control_block& block) noexcept {
   report_canary(block);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -1,7 +1,7 @@
 #include <hocket/fiber/detail/control_block.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 constinit control_block vacant_block{{nullptr, nullptr}, {}, nullptr};
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -1,7 +1,7 @@
 #include <hocket/fiber/coroutine.hpp>
 #include <hocket/fiber/detail/packing.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -28,4 +28,4 @@ void any_coroutine::set_user_data(void* data) noexcept {
   fiber_record::of(*block_).user_data = data;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -3,7 +3,7 @@
 #pragma once
 #include <hocket/core/detail/frame.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // What a control block begins with: how it is resumed tells what the fiber is. `resume` is never null here: that would
 // mean finished.
@@ -11,4 +11,4 @@ extern const frame_head raw_entry_points;
 extern const frame_head scheduled_entry_points;   // on one thread
 extern const frame_head migratable_entry_points;  // migration.hpp
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -33,7 +33,7 @@
 #include <algorithm>
 #include <ranges>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
@@ -305,7 +305,7 @@ bool stacks_can_be_enumerated() noexcept {
          detail::sanitizer != detail::sanitizer_kind::asan;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket
 
 int hocket_gc_for_each_stack(const hocket_gc_thread* threads, std::size_t count, hocket_gc_visit visit, void* with) {
   using namespace hocket;

@@ -17,7 +17,7 @@
 #include <system_error>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
@@ -235,4 +235,4 @@ void rethrow_error(const fiber_record& record) {
   if (record.error) std::rethrow_exception(record.error);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -3,7 +3,7 @@
 #include <hocket/fiber/detail/fiber_record.hpp>
 #include <hocket/fiber/fiber_local.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 fiber_local_node*& current_fiber_locals() {
   fiber_thread& thread = fiber_thread::current();
@@ -17,4 +17,4 @@ void destroy_fiber_locals(fiber_local_node*& first) noexcept {
   }
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

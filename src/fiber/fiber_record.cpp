@@ -2,7 +2,7 @@
 #include <hocket/fiber/detail/fiber_record.hpp>
 #include <hocket/stack/detail/stack_image.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 fiber_record& fiber_record::of(control_block& block) noexcept {
   fiber_record& home = below(stack_pool::top_of(&block));
@@ -11,4 +11,4 @@ fiber_record& fiber_record::of(control_block& block) noexcept {
   return *static_cast<fiber_record*>(static_cast<stack_image*>(block.record)->find(&home));
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

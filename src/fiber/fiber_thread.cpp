@@ -14,7 +14,7 @@
 #include <bit>
 #include <new>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 struct fiber_thread::exit_hook : thread_exit_hook {
   static void end(thread_exit_hook& self) noexcept {
@@ -141,4 +141,4 @@ void fiber_thread::post_from_outside(runnable&) noexcept {
   fatal("a raw coroutine was woken by a primitive", "only its owner resumes it: spawn a fiber to wait for primitives");
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -162,4 +162,4 @@ bool hibernate(any_coroutine& coroutine) noexcept {
   return coroutine.pack(batch);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

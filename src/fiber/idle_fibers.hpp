@@ -11,7 +11,7 @@
 #include <hocket/fiber/hibernate.hpp>
 #include <vector>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class idle_fibers {
  public:
@@ -54,4 +54,4 @@ class idle_membership {
   idle_fibers* list_ = nullptr;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

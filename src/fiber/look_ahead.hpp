@@ -14,7 +14,7 @@
 
 #include "fiber/entry.hpp"
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 [[gnu::always_inline]] inline void look_ahead(const run_queue& ready) noexcept {
   constexpr std::size_t near = 8, far = 16;
@@ -31,4 +31,4 @@ namespace hocket::inline HOCKET_ABI::detail {
   static_cast<const scheduled*>(soon.header.ctx)->prefetch();
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -2,8 +2,8 @@
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 bool new_pools_measure() noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -3,7 +3,7 @@
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/detail/scheduled_fiber.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 bool bring_here(control_block& block) noexcept {
   if (fiber_thread::current_if_any() == &block.thread()) return true;
@@ -17,4 +17,4 @@ bool bring_here(control_block& block) noexcept {
   }
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

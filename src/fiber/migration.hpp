@@ -22,7 +22,7 @@
 
 #include "fiber/entry.hpp"
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // At its first run, where it has a stack; and at its end, before it gives that back.
 inline void let_migrate(control_block& block) noexcept {
@@ -34,4 +34,4 @@ inline void settle_down(control_block& block) noexcept { block.thread().one_more
 // A parked one, by who is about to resume it: it belongs to this thread from now on. False: there is no memory.
 [[nodiscard]] bool bring_here(control_block& block) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

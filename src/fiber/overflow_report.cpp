@@ -13,7 +13,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -148,4 +148,4 @@ void prepare_overflow_report(signal_stack& own) noexcept {
 }
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

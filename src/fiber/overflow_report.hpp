@@ -2,9 +2,9 @@
 #pragma once
 #include <hocket/stack/detail/fault.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // For a thread that is about to make its first fiber.
 void prepare_overflow_report(signal_stack& own) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -2,7 +2,7 @@
 #pragma once
 #include <hocket/fiber/detail/fiber_record.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Around a switch to such a fiber, on the resumer's side: the fiber's environment is the thread's meanwhile.
 class own_floating_point_scope {
@@ -23,4 +23,4 @@ class own_floating_point_scope {
   std::fenv_t resumers_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -16,7 +16,7 @@
 #include <cstring>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 namespace {
 
 bool is_pinned(control_block& block) noexcept {
@@ -197,4 +197,4 @@ bool refers_to_stack(const void* data, std::size_t size, control_block& block) n
   return false;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -5,7 +5,7 @@
 
 #include "fiber/canary.hpp"
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
@@ -37,4 +37,4 @@ void resume_order::follow(control_block& block) noexcept {
     prefetch_stack_of(*static_cast<control_block*>(soon));
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

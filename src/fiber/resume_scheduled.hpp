@@ -5,7 +5,7 @@
 
 #include "fiber/look_ahead.hpp"
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 [[noreturn]] void report_bad_scheduled_resume(control_block& block) noexcept;
 
@@ -55,4 +55,4 @@ parked_fiber resume_scheduled_in_own_floating_point(control_block& block) noexce
   return switch_to_scheduled(block);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

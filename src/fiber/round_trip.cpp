@@ -8,7 +8,7 @@
 
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
@@ -75,4 +75,4 @@ void report_bad_yield(const fiber_record& record) noexcept {
         "`self` belongs to the body that was given it: yield there, and on its own stack", record.name);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -17,7 +17,7 @@
 #include <memory>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
@@ -147,4 +147,4 @@ void report_bad_scheduled_resume(control_block& block) noexcept {
         "only its executor resumes it: wake it through the primitive that it waits for", block.header.ctx->name());
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -6,7 +6,7 @@
 
 #include "fiber/measuring.hpp"
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -41,4 +41,4 @@ std::size_t any_coroutine::stack_high_water() const noexcept {
   return *this ? high_water_of(stack_pool::stack_of(block_)) : 0;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -6,7 +6,7 @@
 
 #include <system_error>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 bool stack_wait::begin(std::coroutine_handle<> start, const std::source_location& at) noexcept {
   wait_.arm(start, site_of(at));
@@ -42,4 +42,4 @@ stack_ref stack_wait::take(scheduled& self) {
   return stack_;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -3,7 +3,7 @@
 #include <hocket/core/detail/suspension.hpp>
 #include <hocket/stack/stack_depot.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class scheduled;
 
@@ -32,4 +32,4 @@ class stack_wait final : private wait_source, private stack_waiter {
   waiter entry_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <exception>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
@@ -38,4 +38,4 @@ void explain_terminate() noexcept {
   static_cast<void>(installed);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -3,10 +3,10 @@
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Installs, once per process, a terminate handler that names the coroutine if this thread is unwinding one, and then
 // or otherwise calls the handler that was there before.
 void explain_terminate() noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 using primitive::locked;
 
@@ -153,4 +153,4 @@ void reap_orphans() noexcept {
   while (!ended.empty()) forget(std::unique_ptr<child>(&ended.pop_front()));
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

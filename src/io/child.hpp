@@ -7,7 +7,7 @@
 #include <hocket/io/descriptor.hpp>
 #include <sys/types.h>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Whether the system has pidfds, and what they need.
 bool has_pidfds() noexcept;
@@ -21,4 +21,4 @@ int signal_child(const descriptor& one, int signal) noexcept;
 // Any thread.
 void reap_orphans() noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -10,7 +10,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -116,4 +116,4 @@ void descriptor::end() noexcept {
   at_->drop();
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -4,7 +4,7 @@
 #include <new>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 using primitive::locked;
 using primitive::thread_mutex;
@@ -83,4 +83,4 @@ void descriptor_table::end_when_idle(std::uint64_t family) noexcept {
   }
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

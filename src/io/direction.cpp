@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 using primitive::grant;
 using primitive::locked;
@@ -461,4 +461,4 @@ std::size_t direction::waiting() const noexcept {
   return is_waiter(seen) || (state_of(seen) == busy && (seen & line)) ? 1 : 0;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

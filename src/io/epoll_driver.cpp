@@ -11,7 +11,7 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
@@ -240,4 +240,4 @@ void epoll_driver::tell_of(const epoll_event& event) noexcept {
   if (event.events & (EPOLLRDHUP | gone)) tell(one->peer);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -20,7 +20,7 @@
 #include <sys/epoll.h>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class number_watch;
 
@@ -75,4 +75,4 @@ class epoll_driver final : public io_driver {
   bool woken_ = false;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

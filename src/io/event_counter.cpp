@@ -5,7 +5,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -51,4 +51,4 @@ result<void> event_counter::add(std::uint64_t count) noexcept {
   return {};
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -187,4 +187,4 @@ result<file> file::adopt(int number, blocking_pool* pool) noexcept {
   return file(std::move(*at), pool);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 using primitive::locked;
 using primitive::waiter;
@@ -108,4 +108,4 @@ registration* io_driver::first_attached() noexcept {
   return attached_.empty() ? nullptr : &attached_.front();
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -17,7 +17,7 @@
 #include <poll.h>
 #include <sys/uio.h>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
@@ -377,4 +377,4 @@ result<io_driver*> kernel::driver_here() noexcept { return epoll_driver::here();
 
 void kernel::close(open_descriptor& gone) noexcept { ::close(gone.number()); }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -2,7 +2,7 @@
 #pragma once
 #include <hocket/io/detail/backend.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class kernel final : public backend {
  public:
@@ -18,4 +18,4 @@ class kernel final : public backend {
   int address_of(open_descriptor& at, socket_side which, void* into, std::size_t& size) noexcept override;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <sys/socket.h>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
@@ -35,4 +35,4 @@ int kernel::address_of(open_descriptor& at, socket_side which, void* into, std::
   return error;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

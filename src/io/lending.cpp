@@ -9,7 +9,7 @@
 #include <new>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail::lending {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail::lending {
 
 namespace {
 
@@ -123,4 +123,4 @@ void give_back(lent_block& block) noexcept {
   else release_frame(&block, block.size);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail::lending
+}}}  // namespace hocket::detail::lending

@@ -15,7 +15,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 using primitive::grant;
 using primitive::locked;
@@ -281,9 +281,9 @@ void for_each_watch(int number, F f) noexcept {
 
 }  // namespace
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 void stop_polling(int number) noexcept {
   detail::for_each_watch(number, [=](detail::number_watch& one) { one.stop(number); });
@@ -292,4 +292,4 @@ void detail::wake_polling(int number) noexcept {
   for_each_watch(number, [=](number_watch& one) { one.wake(number); });
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -24,7 +24,7 @@
 #include <optional>
 #include <vector>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // A wait, in the list of one of its numbers.
 struct polled_number {
@@ -85,4 +85,4 @@ class number_watch final : public primitive::wait_source, public list_node {
   std::size_t waiting_ = 0;           // guarded by mutex_
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -11,7 +11,7 @@
 #include <new>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 using primitive::locked;
 
@@ -272,4 +272,4 @@ void open_descriptor::drop_of(const io_driver& gone) noexcept {
   }
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

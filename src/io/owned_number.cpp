@@ -2,10 +2,10 @@
 
 #include <unistd.h>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 void owned_number::close() noexcept {
   if (const int number = release(); number >= 0) ::close(number);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

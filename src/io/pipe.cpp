@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -20,4 +20,4 @@ result<pipe_ends> make_pipe() noexcept {
   return pipe_ends{stream(std::move(*reader)), stream(std::move(*writer))};
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -2,7 +2,7 @@
 #pragma once
 #include <hocket/core/detail/current.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Whose event loop the calling thread runs; of a plain thread, where it has its driver. Null: it has none yet.
 inline const void* current_owner() noexcept {
@@ -16,4 +16,4 @@ inline const void* current_group() noexcept {
   return seat.pool ? static_cast<const void*>(seat.pool) : current_owner();
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -239,4 +239,4 @@ result<void> process::signal(int number) noexcept {
   return {};
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <memory>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
@@ -63,4 +63,4 @@ result<std::string> read_all_operation::take() noexcept {
 
 void read_all_operation::resumed() noexcept { delete static_cast<whole_read*>(std::exchange(data, nullptr)); }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 static constexpr std::size_t least_room = 4096;
 
@@ -25,4 +25,4 @@ void read_buffer::move_to(std::size_t room) {
   lent_.give_back();
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <fcntl.h>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -46,4 +46,4 @@ task<result<std::size_t>> send_file(stream& to, int file, std::uint64_t offset, 
   co_return sent;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

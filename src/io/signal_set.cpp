@@ -11,7 +11,7 @@
 #include <system_error>
 #include <unistd.h>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -160,4 +160,4 @@ signal_set::~signal_set() {
   stop_hearing(*ear_);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -55,4 +55,4 @@ result<stream> standard_input() noexcept { return standard_stream(0, O_RDONLY); 
 result<stream> standard_output() noexcept { return standard_stream(1, O_WRONLY); }
 result<stream> standard_error() noexcept { return standard_stream(2, O_WRONLY); }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -1,6 +1,6 @@
 #include <hocket/io/stream.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 result<stream> stream::adopt(int number) noexcept {
   result<descriptor> of = descriptor::adopt(number);
@@ -8,4 +8,4 @@ result<stream> stream::adopt(int number) noexcept {
   return stream(std::move(*of));
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

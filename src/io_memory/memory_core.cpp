@@ -14,7 +14,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 using primitive::locked;
 
@@ -241,4 +241,4 @@ void memory_core::ring_all() noexcept {
   for (memory_driver* const one : drivers_) one->ring();
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

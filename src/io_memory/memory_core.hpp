@@ -17,7 +17,7 @@
 #include <queue>
 #include <vector>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class memory_driver;
 
@@ -97,4 +97,4 @@ class memory_core final : public backend, public socket_opener, public std::enab
   std::vector<memory_driver*> drivers_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <poll.h>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 time_point memory_door::admit(memory_end& from) {
   auto made = std::make_unique<memory_end>(*core);
@@ -41,4 +41,4 @@ void memory_door::close() noexcept {
   for (const caller& one : queue_) one.object->break_up();
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

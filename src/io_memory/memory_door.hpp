@@ -9,7 +9,7 @@
 
 #include <list>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class memory_end;
 
@@ -36,4 +36,4 @@ class memory_door final : public memory_object {
   std::list<caller> queue_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

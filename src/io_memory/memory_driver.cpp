@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
@@ -81,4 +81,4 @@ int memory_driver::start_watching(open_descriptor& one) noexcept {
 
 void memory_driver::stop_watching(open_descriptor&) noexcept {}
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

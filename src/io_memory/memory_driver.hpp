@@ -6,7 +6,7 @@
 
 #include "io_memory/memory_core.hpp"
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class memory_driver final : public io_driver {
  public:
@@ -32,4 +32,4 @@ class memory_driver final : public io_driver {
   primitive::atomic<std::uint32_t> noted_{0};
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // --- ends
 
@@ -181,4 +181,4 @@ void memory_end::knock(const socket_address& to) {
   core->arrives(answered_, *this, memory_side::out);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -15,7 +15,7 @@
 #include <list>
 #include <vector>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class memory_end final : public memory_object {
  public:
@@ -73,4 +73,4 @@ class memory_end final : public memory_object {
   duration patience_ = std::chrono::seconds(1);
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

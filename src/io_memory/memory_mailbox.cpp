@@ -7,7 +7,7 @@
 #include <cstring>
 #include <poll.h>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
@@ -117,4 +117,4 @@ time_point memory_mailbox::arrival_behind(const socket_address& from, bool held_
   return at;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

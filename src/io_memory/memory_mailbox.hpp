@@ -12,7 +12,7 @@
 #include <list>
 #include <vector>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class memory_mailbox final : public memory_object {
  public:
@@ -47,4 +47,4 @@ class memory_mailbox final : public memory_object {
   time_point refused_ = never;  // when the peer's host tells that nobody is there
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

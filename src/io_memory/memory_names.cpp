@@ -7,7 +7,7 @@
 #include <string_view>
 #include <sys/socket.h>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
@@ -68,4 +68,4 @@ socket_address memory_names::free_address(const socket_address& host) {
   return host.with_port(0);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

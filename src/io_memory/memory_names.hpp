@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class memory_object;
 
@@ -37,4 +37,4 @@ class memory_names {
   std::uint16_t next_port_ = 49152;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

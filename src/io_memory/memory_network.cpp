@@ -2,7 +2,7 @@
 
 #include "io_memory/memory_core.hpp"
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 memory_network::memory_network(const memory_options& options) : core_(std::make_shared<detail::memory_core>(options)) {}
 memory_network::~memory_network() = default;
@@ -26,4 +26,4 @@ result<udp::socket> memory_network::connect_datagrams(const socket_address& to, 
   return core_->open_datagrams(to.with_port(0), to, options);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

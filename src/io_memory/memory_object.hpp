@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <memory>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class memory_core;
 
@@ -49,4 +49,4 @@ inline call_end failed(transfer& what, int error) noexcept {
   return call_end::done;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -2,7 +2,7 @@
 
 #include <manager/manager_core.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 managed_entry::managed_entry(shard& its_table, std::uint32_t its_number) noexcept
     : table(its_table), number(its_number) {
@@ -106,4 +106,4 @@ std::error_code managed_entry::enroll(std::size_t count) noexcept {
 
 void managed_entry::leave() noexcept { table.core->end(*this); }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

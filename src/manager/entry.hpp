@@ -20,7 +20,7 @@
 #include <hocket/core/spawn_target.hpp>
 #include <hocket/manager/task_manager.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 struct shard;
 
@@ -101,4 +101,4 @@ struct managed_entry final : spawn_target, private wait_source, timer_node {
   atomic<const void*> shown_holder_{nullptr};
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -1,6 +1,6 @@
 #include "manager/groups.hpp"
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 void groups::join(managed_entry& entry) {
   table& here = table_of(entry.belongs_to);
@@ -61,4 +61,4 @@ std::size_t groups::walk::next(task_id* into, std::size_t room) noexcept {
   return found;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

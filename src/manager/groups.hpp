@@ -3,7 +3,7 @@
 #include <manager/entry.hpp>
 #include <unordered_map>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class groups {
   struct alignas(64) table {
@@ -43,4 +43,4 @@ class groups {
   table tables_[tables];
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 keeper::keeper(manager_core& of) noexcept
     : stand_in(&on_post), core_(of), first_(time_point::max().time_since_epoch().count()) {
@@ -121,4 +121,4 @@ void keeper::turn() noexcept {
   come_to_rest();
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -25,7 +25,7 @@
 #include <hocket/core/detail/timer.hpp>
 #include <hocket/coro/detail/stand_in.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class manager_core;
 
@@ -60,4 +60,4 @@ class keeper final : private timer_node, private stand_in {
   atomic<std::int64_t> first_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -9,7 +9,7 @@
 #include <hocket/base/detail/atomic.hpp>
 #include <cstddef>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class life_count {
  public:
@@ -66,4 +66,4 @@ class life_count {
   atomic<std::uint64_t> word_{one_holder};
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

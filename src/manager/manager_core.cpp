@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 namespace {
 
 std::error_code unknown() noexcept { return std::make_error_code(std::errc::no_such_process); }
@@ -292,4 +292,4 @@ void manager_core::child_target::leave() noexcept {
   on.leave();
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -22,7 +22,7 @@
 #include <manager/life_count.hpp>
 #include <manager/shard.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class manager_core final : private wait_source {
  public:
@@ -139,4 +139,4 @@ class manager_core final : private wait_source {
   shard shards_[std::size_t{1} << shard::shard_bits];
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <new>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // With the data of tasks.
 struct shard::block : from_memory_source {
@@ -97,4 +97,4 @@ void shard::count_end(end_kind how) noexcept {
   }
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -12,7 +12,7 @@
 #include <memory>
 #include <vector>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class manager_core;
 
@@ -58,4 +58,4 @@ struct alignas(64) shard {
   void need_wheel();
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 void manager_core::close() noexcept {
   // ORDER: relaxed, pairs with the load in open().
@@ -106,4 +106,4 @@ void manager_core::pass(const expired_place& due) noexcept {
   due.coroutine->release();
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

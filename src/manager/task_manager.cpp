@@ -4,7 +4,7 @@
 #include <hocket/manager/task_manager.hpp>
 #include <manager/manager_core.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -180,4 +180,4 @@ operation<detail::managed_join> task_manager::join(call_site at) noexcept {
   return operation<detail::managed_join>(std::in_place, at, *core_);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace hocket::inline HOCKET_HOST_ABI::model {
+namespace hocket { inline namespace HOCKET_HOST_ABI { namespace model {
 namespace {
 
 constexpr std::size_t longest_path = 10'000'000;
@@ -117,4 +117,4 @@ std::string choices::path() const {
   return text.empty() ? "0" : text;
 }
 
-}  // namespace hocket::inline HOCKET_HOST_ABI::model
+}}}  // namespace hocket::model

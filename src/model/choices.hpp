@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hocket::inline HOCKET_HOST_ABI::model {
+namespace hocket { inline namespace HOCKET_HOST_ABI { namespace model {
 
 enum class decision : std::uint8_t { thread, read, spurious, waiter };
 
@@ -60,4 +60,4 @@ class choices {
   std::uint64_t random_ = 1;
 };
 
-}  // namespace hocket::inline HOCKET_HOST_ABI::model
+}}}  // namespace hocket::model

@@ -5,7 +5,7 @@
 #include <cxxabi.h>
 #include <exception>
 
-namespace hocket::inline HOCKET_HOST_ABI::model {
+namespace hocket { inline namespace HOCKET_HOST_ABI { namespace model {
 namespace {
 
 std::terminate_handler outer_terminate = nullptr;
@@ -197,4 +197,4 @@ void engine::describe(report& out) const {
   out.replay = kind_ == bug::none ? choices_.path() : path_;
 }
 
-}  // namespace hocket::inline HOCKET_HOST_ABI::model
+}}}  // namespace hocket::model

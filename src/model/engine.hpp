@@ -38,7 +38,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hocket::inline HOCKET_HOST_ABI::model {
+namespace hocket { inline namespace HOCKET_HOST_ABI { namespace model {
 
 struct abandoned {};
 
@@ -212,4 +212,4 @@ class engine {
   std::string message_, path_;
 };
 
-}  // namespace hocket::inline HOCKET_HOST_ABI::model
+}}}  // namespace hocket::model

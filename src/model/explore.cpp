@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace hocket::inline HOCKET_HOST_ABI::model {
+namespace hocket { inline namespace HOCKET_HOST_ABI { namespace model {
 namespace {
 
 bool spent(const options& bounds, const report& result) {
@@ -136,4 +136,4 @@ std::uint64_t execution_number() noexcept {
   return running ? running->number() : 0;
 }
 
-}  // namespace hocket::inline HOCKET_HOST_ABI::model
+}}}  // namespace hocket::model

@@ -1,6 +1,6 @@
 #include "memory.hpp"
 
-namespace hocket::inline HOCKET_HOST_ABI::model {
+namespace hocket { inline namespace HOCKET_HOST_ABI { namespace model {
 
 void memory::clear() noexcept {
   for (auto& thread : threads_) {
@@ -134,4 +134,4 @@ conflict memory::change(std::uint32_t thread, std::uint32_t id, std::uint32_t st
   return race;
 }
 
-}  // namespace hocket::inline HOCKET_HOST_ABI::model
+}}}  // namespace hocket::model

@@ -45,7 +45,7 @@
 #include <atomic>
 #include <string>
 
-namespace hocket::inline HOCKET_HOST_ABI::model {
+namespace hocket { inline namespace HOCKET_HOST_ABI { namespace model {
 
 using detail::site;
 using detail::value_shape;
@@ -145,4 +145,4 @@ class memory {
   snapshot_arena arena_;
 };
 
-}  // namespace hocket::inline HOCKET_HOST_ABI::model
+}}}  // namespace hocket::model

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace hocket::inline HOCKET_HOST_ABI::model {
+namespace hocket { inline namespace HOCKET_HOST_ABI { namespace model {
 
 using detail::shadow;
 
@@ -348,4 +348,4 @@ void engine::require_failed(const char* what, site where) {
   throw abandoned{};
 }
 
-}  // namespace hocket::inline HOCKET_HOST_ABI::model
+}}}  // namespace hocket::model

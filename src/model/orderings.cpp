@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace hocket::inline HOCKET_HOST_ABI::model::detail {
+namespace hocket { inline namespace HOCKET_HOST_ABI { namespace model::detail {
 namespace {
 
 using order = std::memory_order;
@@ -49,4 +49,4 @@ std::string unneeded_orderings(const options& bounds, std::initializer_list<test
   return unnoticed;
 }
 
-}  // namespace hocket::inline HOCKET_HOST_ABI::model::detail
+}}}  // namespace hocket::model::detail

@@ -1,7 +1,7 @@
 // Who runs next, and what it means that nobody can: see engine.hpp.
 #include "engine.hpp"
 
-namespace hocket::inline HOCKET_HOST_ABI::model {
+namespace hocket { inline namespace HOCKET_HOST_ABI { namespace model {
 
 void engine::arrive() {
   if (abandoning_) return unwind_step();
@@ -144,4 +144,4 @@ void engine::pause(site where) {
   block(state::paused);
 }
 
-}  // namespace hocket::inline HOCKET_HOST_ABI::model
+}}}  // namespace hocket::model

@@ -2,8 +2,8 @@
 #pragma once
 #include "engine.hpp"
 
-namespace hocket::inline HOCKET_HOST_ABI::model {
+namespace hocket { inline namespace HOCKET_HOST_ABI { namespace model {
 
 report search(engine& runner, const options& bounds);
 
-}  // namespace hocket::inline HOCKET_HOST_ABI::model
+}}}  // namespace hocket::model

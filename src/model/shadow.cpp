@@ -7,7 +7,7 @@
 
 #include <utility>
 
-namespace hocket::inline HOCKET_HOST_ABI::model {
+namespace hocket { inline namespace HOCKET_HOST_ABI { namespace model {
 
 void fail(const char* what, std::source_location where) {
   if (auto* running = engine::current()) running->require_failed(what, where);
@@ -110,4 +110,4 @@ void unlock(shadow& mutex, site where) {
 }
 
 }  // namespace detail
-}  // namespace hocket::inline HOCKET_HOST_ABI::model
+}}}  // namespace hocket::model

@@ -2,7 +2,7 @@
 
 #include <hocket/fiber/coroutine.hpp>
 
-namespace hocket::inline HOCKET_HOST_ABI::model {
+namespace hocket { inline namespace HOCKET_HOST_ABI { namespace model {
 
 // Each strand has a pool of one stack: what is given up on it stays with it. A lost strand can be neither resumed nor
 // unwound, so its machine is kept for ever, in a list that a leak checker can see.
@@ -52,4 +52,4 @@ void strand::serve(void* inside) {
   }
 }
 
-}  // namespace hocket::inline HOCKET_HOST_ABI::model
+}}}  // namespace hocket::model

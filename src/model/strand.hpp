@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <memory>
 
-namespace hocket::inline HOCKET_HOST_ABI::model {
+namespace hocket { inline namespace HOCKET_HOST_ABI { namespace model {
 
 class strand {
  public:
@@ -36,4 +36,4 @@ class strand {
   std::unique_ptr<machine> machine_;
 };
 
-}  // namespace hocket::inline HOCKET_HOST_ABI::model
+}}}  // namespace hocket::model

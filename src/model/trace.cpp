@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-namespace hocket::inline HOCKET_HOST_ABI::model {
+namespace hocket { inline namespace HOCKET_HOST_ABI { namespace model {
 namespace {
 
 constexpr std::size_t longest = 400;  // steps shown; of a longer execution the last ones
@@ -137,4 +137,4 @@ std::string render(const trace& done, const memory& objects, const std::vector<s
   return text;
 }
 
-}  // namespace hocket::inline HOCKET_HOST_ABI::model
+}}}  // namespace hocket::model

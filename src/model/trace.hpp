@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace hocket::inline HOCKET_HOST_ABI::model {
+namespace hocket { inline namespace HOCKET_HOST_ABI { namespace model {
 
 // The form of a step; `verb` completes it.
 enum class form : std::uint8_t {
@@ -63,4 +63,4 @@ std::string short_name(const site& where);  // file:line, without folders
 // `names` are the threads'.
 std::string render(const trace& done, const memory& objects, const std::vector<std::string>& names);
 
-}  // namespace hocket::inline HOCKET_HOST_ABI::model
+}}}  // namespace hocket::model

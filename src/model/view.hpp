@@ -15,7 +15,7 @@
 #include <memory>
 #include <vector>
 
-namespace hocket::inline HOCKET_HOST_ABI::model {
+namespace hocket { inline namespace HOCKET_HOST_ABI { namespace model {
 
 inline constexpr std::uint32_t max_threads = 16;  // the body is one of them
 
@@ -84,4 +84,4 @@ class view {
   std::vector<std::uint32_t> entries_;
 };
 
-}  // namespace hocket::inline HOCKET_HOST_ABI::model
+}}}  // namespace hocket::model

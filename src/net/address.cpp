@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace {
 
@@ -204,4 +204,4 @@ bool operator==(const socket_address& a, const socket_address& b) noexcept {
   return a.size_ == b.size_ && std::memcmp(a.data(), b.data(), a.size_) == 0;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -14,7 +14,7 @@
 #include <cerrno>
 #include <cstdio>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace std::chrono_literals;
 
@@ -321,4 +321,4 @@ shutdown_report server::run_until(std::initializer_list<int> signals, const shut
 
 }  // namespace tcp
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

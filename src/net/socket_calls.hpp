@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <sys/socket.h>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // --- on a number that is no descriptor yet
 
@@ -47,4 +47,4 @@ inline socket_address address_of(const descriptor& of, socket_side which) noexce
   return told ? socket_address(&address, size) : socket_address();
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

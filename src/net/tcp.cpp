@@ -9,7 +9,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -103,4 +103,4 @@ socket_address listener::local_address() const noexcept { return address_of(*thi
 
 }  // namespace tcp
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -5,7 +5,7 @@
 
 #include <netinet/in.h>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -78,4 +78,4 @@ socket_address socket::peer_address() const noexcept { return address_of(*this, 
 
 }  // namespace udp
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -5,7 +5,7 @@
 
 #include <array>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -47,4 +47,4 @@ result<unix_pair> make_unix_pair() noexcept {
   return unix_pair{unix_stream(std::move(*near)), unix_stream(std::move(*far))};
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -318,4 +318,4 @@ blocking_pool::~blocking_pool() {
   let_go(state_);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

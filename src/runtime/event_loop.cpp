@@ -4,7 +4,7 @@
 
 #include "runtime/turn.hpp"
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // A worker sleeps by the machine's clock, whatever its timers go by.
 event_loop::event_loop(const clock_source& time, parker* bed, const char* name, bool stays) noexcept
@@ -60,4 +60,4 @@ void event_loop::post_all_from_outside(const runnables& works) noexcept {
 
 void event_loop::wake() noexcept { inbox_.post(reclaim_); }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

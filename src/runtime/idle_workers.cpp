@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 void idle_workers::changed() noexcept {
   // ORDER: relaxed, pairs with the load in stealable_queue::wanted(): the fences of both order it.
@@ -60,4 +60,4 @@ worker_core* idle_workers::notify() noexcept {
   return chosen;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

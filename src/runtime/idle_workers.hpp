@@ -44,7 +44,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class worker_core;
 
@@ -96,4 +96,4 @@ class idle_workers {
   atomic<bool> wanted_{false};
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

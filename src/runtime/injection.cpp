@@ -6,7 +6,7 @@
 #include <memory>
 #include <new>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 void injection::post_all(const runnables& works) noexcept {
   if (bundle* several = make_bundle(works)) return push(*several, *several);
@@ -44,4 +44,4 @@ void injection::discard(bundle* used) noexcept {
   sized_delete(used, bytes);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

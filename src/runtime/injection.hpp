@@ -10,7 +10,7 @@
 #include <hocket/base/detail/atomic.hpp>
 #include <hocket/core/detail/runnable.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class injection {
  public:
@@ -63,4 +63,4 @@ class injection {
   atomic<runnable*> top_{nullptr};
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

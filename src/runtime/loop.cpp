@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -194,4 +194,4 @@ void simulated_parker::wake() noexcept {
   woken_.store(1, std::memory_order_release);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -37,4 +37,4 @@ void loop::notice_circles() noexcept {
   waits.notice_circles("loop", coroutines_.name());
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -16,7 +16,7 @@
 #include <optional>
 #include <vector>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 class text_writer;
@@ -88,4 +88,4 @@ struct runtime::state : detail::pool_core {
   std::optional<detail::signal_dump> dumps;
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -13,7 +13,7 @@
 
 #include <vector>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class worker_core;
 
@@ -80,4 +80,4 @@ struct pool_core {
   }
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -4,7 +4,7 @@
 
 #include <new>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
@@ -80,4 +80,4 @@ bool anybody_posts_to(const void* pool) noexcept {
   return false;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -21,7 +21,7 @@
 #include <hocket/base/detail/atomic.hpp>
 #include <hocket/base/detail/cache_line.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class alignas(cache_line_size) poster {
  public:
@@ -48,4 +48,4 @@ poster* poster_here() noexcept;
 // Whether any thread is posting to `pool`.
 bool anybody_posts_to(const void* pool) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -10,7 +10,7 @@
 #include <system_error>
 #include <thread>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -204,4 +204,4 @@ void runtime::leave() noexcept {
   futex_wake_all(state_->ends);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

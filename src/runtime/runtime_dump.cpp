@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <thread>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -142,4 +142,4 @@ runtime_counts runtime::counts() const noexcept {
   return all;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -74,4 +74,4 @@ shutdown_report runtime::shutdown(const shutdown_options& options) {
   return told;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -4,7 +4,7 @@
 
 #include "runtime/platform/thread_name.hpp"
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 signal_dump::signal_dump(runtime& of, const char* name, int signal)
     : of_(of), count_(signal_count::of(signal)), first_(count_.present()), thread_([this, name] { run(name); }) {}
@@ -29,4 +29,4 @@ void signal_dump::run(const char* name) noexcept {
   }
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -9,7 +9,7 @@
 
 #include "runtime/system_thread.hpp"
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class signal_dump {
  public:
@@ -29,4 +29,4 @@ class signal_dump {
   system_thread thread_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

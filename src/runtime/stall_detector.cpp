@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstdio>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -84,4 +84,4 @@ void stall_detector::tell(std::size_t worker, const context* running, duration h
 
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

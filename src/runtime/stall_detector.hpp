@@ -11,7 +11,7 @@
 
 #include "runtime/system_thread.hpp"
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // What is seen of one worker, look by look.
 class stall_sight {
@@ -46,4 +46,4 @@ class stall_detector {
   system_thread thread_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -1,6 +1,6 @@
 #include "runtime/standstill.hpp"
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // --- a worker
 
@@ -46,4 +46,4 @@ std::uint32_t standstill::next_phase() noexcept {
   return phase_.fetch_add(1, std::memory_order_release) + 1;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

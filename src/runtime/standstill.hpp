@@ -21,7 +21,7 @@
 #include <hocket/base/detail/mutex.hpp>
 #include <hocket/base/detail/time_point.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class standstill {
  public:
@@ -57,4 +57,4 @@ class standstill {
   atomic<std::uint32_t> phase_{0};
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -4,7 +4,7 @@
 #include <hocket/base/detail/asleep.hpp>
 #include <thread>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 using system_thread = std::thread;
 
@@ -15,4 +15,4 @@ inline void join(system_thread& ended) noexcept {
 
 inline bool is_current(const system_thread& one) noexcept { return one.get_id() == std::this_thread::get_id(); }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

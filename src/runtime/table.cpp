@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
@@ -148,4 +148,4 @@ void write_names(text_writer& out, list<scheduled>& members) noexcept {
   }
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -5,7 +5,7 @@
 
 #include "runtime/wait_graph.hpp"
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // How many are in which state.
 struct activity_counts {
@@ -24,4 +24,4 @@ void write_table(text_writer& out, list<scheduled>& members, const wait_graph& w
 // While they may run: only what never changes, under the lock of the registry.
 void write_names(text_writer& out, list<scheduled>& members) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

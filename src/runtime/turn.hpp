@@ -6,7 +6,7 @@
 
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 inline constexpr std::size_t turn_size = 64;        // coroutines between two looks at the inbox and the clock
 inline constexpr std::size_t look_ahead = 8;        // coroutines whose frames are on their way to the caches
@@ -31,4 +31,4 @@ std::size_t resume_ready(run_queue& ready, std::size_t at_most, After after) noe
   return at_most - std::exchange(here.turn_left, 0);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

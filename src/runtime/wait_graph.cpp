@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <functional>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
@@ -146,4 +146,4 @@ void wait_graph::notice_circles(const char* whose, const char* name) const noexc
   }
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

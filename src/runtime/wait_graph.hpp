@@ -22,7 +22,7 @@
 
 #include <cstdint>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class wait_graph {
  public:
@@ -67,4 +67,4 @@ class wait_graph {
   std::uint32_t size_ = 0;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -11,7 +11,7 @@
 #include <array>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 worker::worker(runtime::state& pool, std::size_t index)
     : event_loop(pool.time, nullptr, pool.name, true), worker_core(pool, inbox_, ready_), pool_(pool), index_(index) {}
@@ -181,4 +181,4 @@ runtime_counts worker::counts() const noexcept {
 
 spawn_target* worker::target() noexcept { return &pool_.self; }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -26,7 +26,7 @@
 
 #include <thread>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class worker final : public event_loop, public worker_core {
  public:
@@ -91,4 +91,4 @@ class worker final : public event_loop, public worker_core {
   system_thread thread_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
@@ -130,4 +130,4 @@ bool worker_core::turn_is_late() noexcept {
   return late;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

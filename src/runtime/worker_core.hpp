@@ -29,7 +29,7 @@
 
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class worker_core {
  public:
@@ -152,4 +152,4 @@ class worker_core {
   tally turns_, injected_, stolen_, sleeps_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

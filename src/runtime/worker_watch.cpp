@@ -7,7 +7,7 @@
 
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 worker_watch::worker_watch(runtime::state& pool)
     : pool_(pool), seen_(pool.workers.size(), slept), thread_([this] { run(); }) {}
@@ -47,4 +47,4 @@ void worker_watch::look_at(std::size_t index) noexcept {
   if (stuck) one.help();
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -26,7 +26,7 @@
 
 #include "runtime/system_thread.hpp"
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class worker_watch {
  public:
@@ -54,4 +54,4 @@ class worker_watch {
   system_thread thread_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -3,7 +3,7 @@
 #include "stack/slab.hpp"
 #include "stack/slab_table.hpp"
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
@@ -27,4 +27,4 @@ void* cell_on(std::uintptr_t address) noexcept {
 
 bool is_on_any_stack(std::uintptr_t address) noexcept { return slab_at(address) != nullptr; }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -9,7 +9,7 @@
 #include <new>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -295,4 +295,4 @@ void stack_depot::renew(detail::pool_stock& stock) noexcept {
   stock.full.store(crowded_ ? 0 : end, std::memory_order_relaxed);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

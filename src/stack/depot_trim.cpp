@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -183,4 +183,4 @@ depot_statistics stack_depot::statistics() const noexcept {
   return now;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -105,4 +105,4 @@ void stack_depot::wake(stack_waiter* served) const noexcept {
   }
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -2,7 +2,7 @@
 
 #include "stack/memory.hpp"
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
@@ -31,4 +31,4 @@ bool ran_off_stack(const memory_fault& fault) noexcept {
   return pointer != 0 && at + below_pointer >= pointer && at < pointer + page_size();
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

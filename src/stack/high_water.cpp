@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -69,4 +69,4 @@ void stack_pool::measure(const stack_ref& stack) noexcept {
   drop_memory(pages.first, pages.size);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -3,7 +3,7 @@
 #include <hocket/stack/stack_depot.hpp>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 inline constexpr std::size_t unlimited = ~std::size_t{0};
 
@@ -13,4 +13,4 @@ inline void push(magazine*& first, magazine* one) noexcept {
 }
 inline magazine* pop(magazine*& first) noexcept { return std::exchange(first, first->next); }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -8,7 +8,7 @@
 #include <hocket/stack/detail/stack_pages.hpp>
 #include <cstddef>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // The machine's: 4 KiB, on some systems of other architectures 16 or 64.
 std::size_t page_size() noexcept;
@@ -70,4 +70,4 @@ void refuse_vectored_advice() noexcept;
 // One that says yes to every marker and makes none, as an emulator does: what the trial finds then.
 bool guard_trial_finds(bool (*install)(memory_range page) noexcept) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -3,7 +3,7 @@
 #include <hocket/base/detail/platform/config.hpp>
 #include <cstddef>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // The lowest page in [low, high) that has memory; `high` or above if none has. `low` is a multiple of the page size.
 std::byte* first_resident(std::byte* low, std::byte* high, std::size_t page) noexcept;
@@ -11,4 +11,4 @@ std::byte* first_resident(std::byte* low, std::byte* high, std::size_t page) noe
 // Gives whole pages of private memory back: it is zero when it is touched again.
 void drop_memory(std::byte* low, std::size_t size) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

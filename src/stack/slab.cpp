@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
@@ -146,4 +146,4 @@ void* stack_slab::cell_at(std::uintptr_t address) const noexcept {
   return reinterpret_cast<void*>(at(index).cell & ~std::uintptr_t{1});
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -20,7 +20,7 @@
 
 #include <bit>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class stack_slab {
  public:
@@ -161,4 +161,4 @@ static_assert(sizeof(stack_slab) == stack_slab::head_cells * stack_slab::cell_si
               "a slab's head takes the place of some cells");
 static_assert(stack_slab::words * stack_slab::word_bits >= stack_slab::most, "each stack has a bit");
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -15,7 +15,7 @@
 #include <cstring>
 #include <new>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
@@ -174,4 +174,4 @@ bool stack_slab::discard(const stack_run& run) const noexcept {
   return all;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

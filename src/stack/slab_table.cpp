@@ -7,7 +7,7 @@
 
 #include <new>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 constinit slab_chunk slab_table;
 
@@ -74,4 +74,4 @@ void* cell_at(std::uintptr_t address) noexcept {
   return slab ? slab->cell_at(address) : nullptr;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -12,7 +12,7 @@
 #include <system_error>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -182,4 +182,4 @@ stack_depot& stack_depot::shared(std::size_t stack_size) {
   return *made;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <new>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
@@ -49,4 +49,4 @@ void stack_image::free(stack_image* image) noexcept {
   if (image) source_release(image, image->footprint(), alignof(stack_image));
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -5,7 +5,7 @@
 
 #include "stack/memory.hpp"
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 memory_range pages_of(const stack_ref& stack) noexcept { return pages_of(stack.low, stack.top); }
 
@@ -32,4 +32,4 @@ void allow_pages(const memory_range& live) noexcept {
   expects(!error, "the pages of a hibernated stack cannot be had back", "raise the memory limit of the process");
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

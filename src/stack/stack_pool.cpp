@@ -7,7 +7,7 @@
 #include <new>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -163,4 +163,4 @@ stack_statistics stack_pool::statistics() const noexcept {
           all.unguarded, high_water_};
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

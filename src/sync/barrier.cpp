@@ -1,6 +1,6 @@
 #include <hocket/sync/barrier.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -65,4 +65,4 @@ bool basic_barrier<Strength>::detach(waiter& entry) noexcept {
 template class basic_barrier<strength::shared>;
 template class basic_barrier<strength::unsync>;
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -1,6 +1,6 @@
 #include <hocket/sync/detail/baton.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // The waiter is enlisted, and the baton was not just away.
 template <class Strength>
@@ -99,4 +99,4 @@ void baton<Strength>::pass_on(waiter&) noexcept {
 template class baton<strength::shared>;
 template class baton<strength::unsync>;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

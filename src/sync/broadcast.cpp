@@ -3,7 +3,7 @@
 #include <limits>
 #include <string>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace {
 
@@ -33,4 +33,4 @@ std::size_t lagged_by(std::error_code error) noexcept {
   return error.category() == the_lag_category ? static_cast<std::size_t>(error.value()) : 0;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -1,6 +1,6 @@
 #include <hocket/sync/detail/channel_core.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 template <class Strength>
 waiter* channel_core<Strength>::grant_first(wait_line& line, grants& granted) noexcept {
@@ -58,4 +58,4 @@ bool channel_core<Strength>::detach(waiter& entry) noexcept {
 template class channel_core<strength::shared>;
 template class channel_core<strength::unsync>;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

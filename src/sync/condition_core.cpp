@@ -1,6 +1,6 @@
 #include <hocket/sync/detail/condition_core.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 template <class Strength>
 void condition_core<Strength>::get_in_line(suspension& wait, waiter& entry, request& what) noexcept {
@@ -56,4 +56,4 @@ bool condition_core<Strength>::detach(waiter& entry) noexcept {
 template class condition_core<strength::shared>;
 template class condition_core<strength::unsync>;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -1,7 +1,7 @@
 #include <hocket/sync/auto_reset_event.hpp>
 #include <hocket/sync/event.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
@@ -82,4 +82,4 @@ template class basic_event<strength::unsync>;
 template class basic_auto_reset_event<strength::shared>;
 template class basic_auto_reset_event<strength::unsync>;
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

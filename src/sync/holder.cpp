@@ -1,7 +1,7 @@
 #include <hocket/core/detail/scheduled.hpp>
 #include <hocket/sync/detail/holder.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 const void* owner_without_strand(const thread_state& here) noexcept {
   const context* const whole = here.ctx ? &here.ctx->whole() : &context::root();
@@ -45,4 +45,4 @@ void holder<Strength>::forget([[maybe_unused]] const char* what) noexcept {
 template class holder<strength::shared>;
 template class holder<strength::unsync>;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -1,8 +1,8 @@
 #include <hocket/sync/latch.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 template class basic_latch<strength::shared>;
 template class basic_latch<strength::unsync>;
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

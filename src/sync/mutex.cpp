@@ -1,8 +1,8 @@
 #include <hocket/sync/mutex.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 template class basic_mutex<strength::shared>;
 template class basic_mutex<strength::unsync>;
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -1,6 +1,6 @@
 #include <hocket/sync/detail/permit_line.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 template <class Strength>
 bool permit_line<Strength>::begin(suspension& wait, waiter& entry, request& wish) noexcept {
@@ -84,4 +84,4 @@ void permit_line<Strength>::pass_on(waiter& entry) noexcept {
 template class permit_line<strength::shared>;
 template class permit_line<strength::unsync>;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -2,7 +2,7 @@
 #include <hocket/core/detail/suspension.hpp>
 #include <hocket/sync/detail/post_in_turn.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 void post_in_turn(grants&& served) noexcept {
   if (served.empty()) return;
@@ -13,4 +13,4 @@ void post_in_turn(grants&& served) noexcept {
   slot = nullptr;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

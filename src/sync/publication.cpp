@@ -1,6 +1,6 @@
 #include <hocket/sync/detail/publication.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 template <class Strength>
 publication<Strength>::~publication() {
@@ -44,4 +44,4 @@ bool publication<Strength>::detach(waiter& entry) noexcept {
 template class publication<strength::shared>;
 template class publication<strength::unsync>;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

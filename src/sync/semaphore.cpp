@@ -1,8 +1,8 @@
 #include <hocket/sync/semaphore.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 template class basic_semaphore<strength::shared>;
 template class basic_semaphore<strength::unsync>;
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

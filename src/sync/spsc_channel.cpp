@@ -1,6 +1,6 @@
 #include <hocket/sync/detail/spsc_core.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 template <class Strength>
 void spsc_core<Strength>::announce(std::uint32_t notes) noexcept {
@@ -146,4 +146,4 @@ bool spsc_core<Strength>::detach(waiter& entry) noexcept {
 template class spsc_core<strength::shared>;
 template class spsc_core<strength::unsync>;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

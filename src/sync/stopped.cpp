@@ -1,6 +1,6 @@
 #include <hocket/sync/stopped.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 void stop_watch::begin(suspension& wait, waiter& entry) noexcept {
   fire = &stop_watch::notice;
@@ -16,4 +16,4 @@ void stop_watch::notice(stop_node& self, stop_level) noexcept {
 
 bool stop_watch::detach(waiter&) noexcept { return source_.detach(*this); }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 interval::interval(duration period, missed_ticks missed, bool begun, time_point first) noexcept
     : period_(period), next_(first), missed_(missed), begun_(begun) {}
@@ -51,4 +51,4 @@ result<void> ticking::take() noexcept {
 
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

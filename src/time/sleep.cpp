@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
@@ -77,4 +77,4 @@ void sleeping::begin(suspension& wait, waiter& entry) noexcept {
   room_.make("a sleep", timers).begin(wait, entry, present, until > present ? rounded_up(until, slack_) : until);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

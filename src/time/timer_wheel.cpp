@@ -10,7 +10,7 @@
 #include <bit>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
@@ -386,4 +386,4 @@ void timer_wheel::reclaim_chain(timer_node* first) noexcept {
   }
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

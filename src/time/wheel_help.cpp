@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // What another thread takes out of the wheel while it has the lock, to fire it afterwards.
 class timer_wheel::help {
@@ -96,4 +96,4 @@ std::size_t timer_wheel::assist() noexcept {
   return all;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

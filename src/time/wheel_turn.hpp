@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Time points as unsigned numbers, in the order of time.
 inline constexpr std::uint64_t origin_of_keys = std::uint64_t{1} << 63;
@@ -70,4 +70,4 @@ bool timer_wheel::empty_due(std::size_t& budget, Sink sink) noexcept {
   return true;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

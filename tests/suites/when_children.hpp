@@ -17,9 +17,7 @@
 #include <string>
 #include <vector>
 
-namespace hocket_test {
-
-namespace when_suite {
+namespace hocket_test { namespace when_suite {
 
 using namespace hocket;
 using namespace std::chrono_literals;

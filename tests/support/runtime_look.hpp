@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 struct runtime_look {
   // Whether all workers slept, with nothing to do, at some moment of this call.
@@ -46,4 +46,4 @@ struct runtime_look {
   static worker& at(const runtime& rt, std::size_t index) { return *rt.state_->workers[index]; }
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -11,8 +11,8 @@ from .tree import Finding
 FAST = True
 PAGE = "docs/headers.md"
 MOST_HEADERS, MOST_TYPES_FOR_AUTHORS = 122, 10
-OPEN = re.compile(r"(?:inline )?namespace ([\w: ]*)\{")
-LIBRARY = "hocket::inline HOCKET_ABI"
+OPEN = re.compile(r"(?:inline )?namespace ([\w:]*) ?\{ ?")
+LIBRARY = "hocket::HOCKET_ABI"
 TYPE = re.compile(r"(?:class|struct|union|enum(?: class| struct)?)(?: alignas\([^)]*\)| \[\[.*?\]\](?= ))* (\w+)")
 NAMED = re.compile(r"(?:using (\w+) =|concept (\w+) =|(?:inline )?constexpr (?:[\w:]+ )*?(\w+)(?: =|\{|;|<)|extern .*?(\w+);)")
 FUNCTION = re.compile(r"^(?!namespace|static_assert|template class|using|extern template)[^=(]*?\b(?<!::)(?<!~)(\w+)\(")
@@ -25,10 +25,13 @@ def in_namespaces(code):
     stack, depth = [], 0  # of namespaces: (name, depth outside of it)
     for number, line in enumerate(code.splitlines(), 1):
         opened = OPEN.match(line)
-        if opened:
-            stack.append((opened.group(1).strip(), depth))
-        elif depth == len(stack):
+        if not opened and depth == len(stack):
             yield number, line, [name for name, _ in stack]
+        while opened:
+            stack.append((opened.group(1), depth))
+            depth += 1
+            line = line[opened.end():]
+            opened = OPEN.match(line)
         depth += line.count("{") - line.count("}")
         while stack and depth <= stack[-1][1]:
             stack.pop()

@@ -38,8 +38,8 @@ def long_function(lines):
 
 def public(text, space="", path="core/a.hpp"):
     """A header whose names are in hocket, or in a namespace below it."""
-    within = f"hocket::inline HOCKET_ABI{'::' + space if space else ''}"
-    return {f"include/hocket/{path}": f"{ONCE}namespace {within} {{\n{text}}}  // namespace {within}\n"}
+    opened, closed = (f" namespace {space} {{", "}}}") if space else ("", "}}")
+    return {f"include/hocket/{path}": f"{ONCE}namespace hocket {{ inline namespace HOCKET_ABI {{{opened}\n{text}{closed}\n"}
 
 
 def page(*rows):

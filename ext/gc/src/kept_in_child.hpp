@@ -3,7 +3,7 @@
 #include <hocket/base/detail/list.hpp>
 #include <new>
 
-namespace hocket::inline HOCKET_ABI::gc::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace gc::detail {
 
 // Only the thread that forked is there: `own`, if it was in the list. The others' entries are not touched.
 template <class Thread>
@@ -15,4 +15,4 @@ void keep_alone(hocket::detail::list<Thread>& threads, Thread* own) noexcept {
   threads.push_back(*own);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::gc::detail
+}}}  // namespace hocket::gc::detail

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <system_error>
 
-namespace hocket::inline HOCKET_ABI::gc::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace gc::detail {
 
 native_bounds bounds_of_this_thread() {
   pthread_attr_t attributes;
@@ -17,4 +17,4 @@ native_bounds bounds_of_this_thread() {
   return {low, static_cast<std::byte*>(low) + size};
 }
 
-}  // namespace hocket::inline HOCKET_ABI::gc::detail
+}}}  // namespace hocket::gc::detail

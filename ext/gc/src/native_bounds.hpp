@@ -2,7 +2,7 @@
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 
-namespace hocket::inline HOCKET_ABI::gc::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace gc::detail {
 
 struct native_bounds {
   void* low;
@@ -11,4 +11,4 @@ struct native_bounds {
 // Throws std::system_error.
 native_bounds bounds_of_this_thread();
 
-}  // namespace hocket::inline HOCKET_ABI::gc::detail
+}}}  // namespace hocket::gc::detail

@@ -10,7 +10,7 @@
 #include "native_bounds.hpp"
 #include "registered_thread.hpp"
 
-namespace hocket::inline HOCKET_ABI::gc::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace gc::detail {
 
 namespace {
 
@@ -88,4 +88,4 @@ std::optional<stack_ref> free_native_stack() {
   return free;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::gc::detail
+}}}  // namespace hocket::gc::detail

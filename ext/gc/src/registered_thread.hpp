@@ -4,7 +4,7 @@
 #include <hocket/base/detail/mutex.hpp>
 #include <hocket/gc/root.hpp>
 
-namespace hocket::inline HOCKET_ABI::gc::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace gc::detail {
 
 struct registered_thread : hocket::detail::list_node {
   halt::mark mark{halt::inside};
@@ -21,4 +21,4 @@ primitive::thread_mutex& world_mutex() noexcept;
 // While the world is stopped.
 void for_each_thread(void (*visit)(void* with, registered_thread& one), void* with) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::gc::detail
+}}}  // namespace hocket::gc::detail

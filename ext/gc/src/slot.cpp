@@ -5,9 +5,7 @@
 
 #include "registered_thread.hpp"
 
-namespace hocket::inline HOCKET_ABI::gc {
-
-namespace detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace gc { namespace detail {
 
 namespace {
 
@@ -87,4 +85,4 @@ void slot_core::leave() noexcept {
 
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI::gc
+}}}  // namespace hocket::gc

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace hocket::inline HOCKET_ABI::gc {
+namespace hocket { inline namespace HOCKET_ABI { namespace gc {
 
 namespace detail {
 
@@ -203,4 +203,4 @@ void leave_thread() noexcept {
 void on_start(std::size_t) { enter_thread(); }
 void on_stop(std::size_t) { leave_thread(); }
 
-}  // namespace hocket::inline HOCKET_ABI::gc
+}}}  // namespace hocket::gc

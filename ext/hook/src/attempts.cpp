@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace hocket::inline HOCKET_ABI::hook {
+namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 
 bool blocks(int number) noexcept {
   const int flags = raw::fcntl(number, F_GETFL, nullptr);
@@ -51,4 +51,4 @@ bool patience::wait() noexcept {
   return how == wait_result::ready;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::hook
+}}}  // namespace hocket::hook

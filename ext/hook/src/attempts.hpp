@@ -5,7 +5,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-namespace hocket::inline HOCKET_ABI::hook {
+namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 
 // Whether the number is in blocking mode. One system call.
 bool blocks(int number) noexcept;
@@ -67,4 +67,4 @@ ssize_t until_all_is_moved(int number, direction way, size_t size, Attempt attem
   }
 }
 
-}  // namespace hocket::inline HOCKET_ABI::hook
+}}}  // namespace hocket::hook

@@ -17,7 +17,7 @@
 
 #include <exception>
 
-namespace hocket::inline HOCKET_ABI::hook {
+namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 
 using hocket::detail::control_block;
 using hocket::detail::expects;
@@ -192,4 +192,4 @@ scope& scope_access::innermost() noexcept {
   return *static_cast<scope*>(fiber_record::of(*hocket::detail::running_fiber()).hooks);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::hook
+}}}  // namespace hocket::hook

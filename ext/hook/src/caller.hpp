@@ -13,7 +13,7 @@
 #include <poll.h>
 #include <span>
 
-namespace hocket::inline HOCKET_ABI::hook {
+namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 
 // Whether any scope of the process has set options.may_park.
 extern primitive::atomic<bool> some_ask_may_park;
@@ -90,4 +90,4 @@ auto on_pool(F f) noexcept -> decltype(f()) {
   return what.got;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::hook
+}}}  // namespace hocket::hook

@@ -6,11 +6,11 @@
 
 extern "C" [[noreturn]] void __chk_fail() noexcept;
 
-namespace hocket::inline HOCKET_ABI::hook {
+namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 
 inline void expect_room(std::size_t size, std::size_t room) noexcept {
   if (size > room) [[unlikely]]
     __chk_fail();
 }
 
-}  // namespace hocket::inline HOCKET_ABI::hook
+}}}  // namespace hocket::hook

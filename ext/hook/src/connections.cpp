@@ -20,8 +20,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace hocket::inline HOCKET_ABI::hook {
-namespace {
+namespace hocket { inline namespace HOCKET_ABI { namespace hook { namespace {
 
 int error_at(int fd) noexcept {
   int error = 0;
@@ -104,7 +103,7 @@ int accept_hooked(int fd, sockaddr* from, socklen_t* room, int flags) noexcept {
 }
 
 }  // namespace
-}  // namespace hocket::inline HOCKET_ABI::hook
+}}}  // namespace hocket::hook
 
 namespace hook = hocket::hook;
 

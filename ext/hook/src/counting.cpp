@@ -7,7 +7,7 @@
 
 #include <array>
 
-namespace hocket::inline HOCKET_ABI::hook {
+namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 namespace {
 
 constexpr std::size_t kinds = 3, sets = 16;
@@ -36,4 +36,4 @@ void count(counted what) noexcept {
 
 statistics collect_statistics() noexcept { return {sum(counted::calls), sum(counted::waits), sum(counted::pooled)}; }
 
-}  // namespace hocket::inline HOCKET_ABI::hook
+}}}  // namespace hocket::hook

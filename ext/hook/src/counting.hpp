@@ -4,9 +4,9 @@
 
 #include <hocket/base/detail/platform/config.hpp>
 
-namespace hocket::inline HOCKET_ABI::hook {
+namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 
 enum class counted : std::uint8_t { calls, waits, pooled };
 void count(counted what) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::hook
+}}}  // namespace hocket::hook

@@ -15,8 +15,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-namespace hocket::inline HOCKET_ABI::hook {
-namespace {
+namespace hocket { inline namespace HOCKET_ABI { namespace hook { namespace {
 
 constexpr off_t at_its_place = -1;
 
@@ -123,7 +122,7 @@ bool is_position(off_t at) noexcept {
 }
 
 }  // namespace
-}  // namespace hocket::inline HOCKET_ABI::hook
+}}}  // namespace hocket::hook
 
 namespace hook = hocket::hook;
 

@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-namespace hocket::inline HOCKET_ABI::hook {
+namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 namespace {
 
 constinit primitive::atomic<bool> some_socket_has_a_limit{false};
@@ -38,7 +38,7 @@ void note_limit() noexcept {
   some_socket_has_a_limit.store(true, std::memory_order_relaxed);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::hook
+}}}  // namespace hocket::hook
 
 namespace hook = hocket::hook;
 

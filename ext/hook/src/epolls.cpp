@@ -3,8 +3,7 @@
 #include "next.hpp"
 #include "times.hpp"
 
-namespace hocket::inline HOCKET_ABI::hook {
-namespace {
+namespace hocket { inline namespace HOCKET_ABI { namespace hook { namespace {
 
 int epoll_until(int epoll, epoll_event* events, int count, time_point limit) noexcept {
   if (!may_begin()) return -1;
@@ -18,7 +17,7 @@ int epoll_until(int epoll, epoll_event* events, int count, time_point limit) noe
 }
 
 }  // namespace
-}  // namespace hocket::inline HOCKET_ABI::hook
+}}}  // namespace hocket::hook
 
 namespace hook = hocket::hook;
 

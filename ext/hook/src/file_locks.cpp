@@ -11,8 +11,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-namespace hocket::inline HOCKET_ABI::hook {
-namespace {
+namespace hocket { inline namespace HOCKET_ABI { namespace hook { namespace {
 
 // Only fcntl(2) and lockf(3) fail with EACCES.
 bool is_locked_by_another(int also) noexcept { return errno == EAGAIN || errno == EWOULDBLOCK || errno == also; }
@@ -37,7 +36,7 @@ int fcntl_somehow(int fd, int command, void* argument) {
 }
 
 }  // namespace
-}  // namespace hocket::inline HOCKET_ABI::hook
+}}}  // namespace hocket::hook
 
 namespace hook = hocket::hook;
 

@@ -14,8 +14,7 @@
 #include <new>
 #include <unistd.h>
 
-namespace hocket::inline HOCKET_ABI::hook {
-namespace {
+namespace hocket { inline namespace HOCKET_ABI { namespace hook { namespace {
 
 class buffer {
  public:
@@ -80,7 +79,7 @@ ssize_t splice_hooked(int from, off_t* from_at, int to, off_t* to_at, size_t siz
 }
 
 }  // namespace
-}  // namespace hocket::inline HOCKET_ABI::hook
+}}}  // namespace hocket::hook
 
 namespace hook = hocket::hook;
 

@@ -2,9 +2,9 @@
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 
-namespace hocket::inline HOCKET_ABI::hook {
+namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 
 // Whether it is a file on a disk: such files have no readiness, so their calls run on the pool. One system call.
 bool is_file(int number) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::hook
+}}}  // namespace hocket::hook

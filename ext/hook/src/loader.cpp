@@ -9,8 +9,7 @@
 
 #include <dlfcn.h>
 
-namespace hocket::inline HOCKET_ABI::hook {
-namespace {
+namespace hocket { inline namespace HOCKET_ABI { namespace hook { namespace {
 
 // While it lives, the fiber does not wait.
 class no_wait {
@@ -40,7 +39,7 @@ close_function next_close() noexcept { return reinterpret_cast<close_function>(f
 }
 
 }  // namespace
-}  // namespace hocket::inline HOCKET_ABI::hook
+}}}  // namespace hocket::hook
 
 namespace hook = hocket::hook;
 

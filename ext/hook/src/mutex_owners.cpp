@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::hook {
+namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 
 namespace {
 using entry = mutex_owners::entry;
@@ -81,4 +81,4 @@ bool mutex_owners::grow() noexcept {
   return true;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::hook
+}}}  // namespace hocket::hook

@@ -8,11 +8,11 @@
 #include <cstddef>
 #include <pthread.h>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 struct control_block;
-}
+}}}  // namespace hocket::detail
 
-namespace hocket::inline HOCKET_ABI::hook {
+namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 
 class mutex_owners {
  public:
@@ -46,4 +46,4 @@ class mutex_owners {
   std::size_t used_ = 0;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::hook
+}}}  // namespace hocket::hook

@@ -42,7 +42,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::hook {
+namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 
 namespace {
 
@@ -318,7 +318,7 @@ void hook_mutexes() noexcept {
   wanted.store(true, std::memory_order_relaxed);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::hook
+}}}  // namespace hocket::hook
 
 namespace hook = hocket::hook;
 

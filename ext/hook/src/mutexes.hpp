@@ -2,9 +2,9 @@
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 
-namespace hocket::inline HOCKET_ABI::hook {
+namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 
 // From now on the calls look for scopes with options.mutexes.
 void hook_mutexes() noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::hook
+}}}  // namespace hocket::hook

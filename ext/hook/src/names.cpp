@@ -9,8 +9,7 @@
 #include <array>
 #include <cstring>
 
-namespace hocket::inline HOCKET_ABI::hook {
-namespace {
+namespace hocket { inline namespace HOCKET_ABI { namespace hook { namespace {
 
 bool is_address(const char* text) noexcept {
   std::array<unsigned char, sizeof(in6_addr)> room;
@@ -83,7 +82,7 @@ hostent* gethostbyname_hooked(const char* name) noexcept {
 }
 
 }  // namespace
-}  // namespace hocket::inline HOCKET_ABI::hook
+}}}  // namespace hocket::hook
 
 namespace hook = hocket::hook;
 

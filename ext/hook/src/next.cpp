@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace hocket::inline HOCKET_ABI::hook {
+namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 
 namespace raw {
 namespace {
@@ -230,4 +230,4 @@ int clocklock(pthread_mutex_t* mutex, clockid_t clock, const timespec* limit) no
 int unlock(pthread_mutex_t* mutex) noexcept { return find_mutexes(), next.pthread_mutex_unlock(mutex); }
 }  // namespace first
 
-}  // namespace hocket::inline HOCKET_ABI::hook
+}}}  // namespace hocket::hook

@@ -17,7 +17,7 @@
 #include <sys/uio.h>
 #include <time.h>
 
-namespace hocket::inline HOCKET_ABI::hook {
+namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 
 // The bare system calls: no cancellation point, no hook.
 namespace raw {
@@ -151,4 +151,4 @@ F find_next(F& function, const char* name) noexcept {
   return function;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::hook
+}}}  // namespace hocket::hook

@@ -2,7 +2,7 @@
 
 #include <climits>
 
-namespace hocket::inline HOCKET_ABI::hook {
+namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 
 std::size_t size_of(const iovec* parts, int count) noexcept {
   if (count < 0 || count > IOV_MAX) return 0;
@@ -22,4 +22,4 @@ some_parts::some_parts(const iovec* parts, int all, std::size_t from) noexcept {
   }
 }
 
-}  // namespace hocket::inline HOCKET_ABI::hook
+}}}  // namespace hocket::hook

@@ -6,7 +6,7 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-namespace hocket::inline HOCKET_ABI::hook {
+namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 
 // The size of all buffers. 0 for an invalid list: the system reports it later.
 std::size_t size_of(const iovec* parts, int count) noexcept;
@@ -27,4 +27,4 @@ ssize_t with_parts_from(const iovec* parts, int count, std::size_t from, Call ca
   return call(rest.list, rest.count);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::hook
+}}}  // namespace hocket::hook

@@ -15,7 +15,7 @@
 #include <new>
 #include <sys/resource.h>
 
-namespace hocket::inline HOCKET_ABI::hook {
+namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 
 namespace {
 
@@ -165,7 +165,7 @@ bool is_wrong(const timespec* limit) noexcept {
 }
 
 }  // namespace
-}  // namespace hocket::inline HOCKET_ABI::hook
+}}}  // namespace hocket::hook
 
 namespace hook = hocket::hook;
 

@@ -4,9 +4,9 @@
 
 #include <poll.h>
 
-namespace hocket::inline HOCKET_ABI::hook {
+namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 
 // Returns how many are ready; 0 at the limit.
 int poll_until(pollfd* all, nfds_t count, time_point limit) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::hook
+}}}  // namespace hocket::hook

@@ -14,8 +14,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-namespace hocket::inline HOCKET_ABI::hook {
-namespace {
+namespace hocket { inline namespace HOCKET_ABI { namespace hook { namespace {
 
 void unhook_in_child() noexcept {
   forget_all_in_child();
@@ -26,6 +25,6 @@ void unhook_in_child() noexcept {
 [[gnu::constructor]] void register_child() noexcept { ::pthread_atfork(nullptr, nullptr, &unhook_in_child); }
 
 }  // namespace
-}  // namespace hocket::inline HOCKET_ABI::hook
+}}}  // namespace hocket::hook
 
 extern "C" pid_t vfork() noexcept { return fork(); }

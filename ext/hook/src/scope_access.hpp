@@ -2,7 +2,7 @@
 #pragma once
 #include <hocket/hook/hook.hpp>
 
-namespace hocket::inline HOCKET_ABI::hook {
+namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 
 struct scope_access {
   // The running fiber, for a new scope; null on a plain thread. Fatal in a task or a raw coroutine.
@@ -17,4 +17,4 @@ struct scope_access {
   static void end_trying(scope& in) noexcept { --in.trying_; }
 };
 
-}  // namespace hocket::inline HOCKET_ABI::hook
+}}}  // namespace hocket::hook

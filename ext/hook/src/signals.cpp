@@ -20,7 +20,7 @@
 #include <csignal>
 #include <ucontext.h>
 
-namespace hocket::inline HOCKET_ABI::hook {
+namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 namespace {
 
 using hocket::detail::fiber_thread;
@@ -143,7 +143,7 @@ bool in_signal_handler() noexcept {
   return false;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::hook
+}}}  // namespace hocket::hook
 
 namespace hook = hocket::hook;
 

@@ -8,8 +8,7 @@
 #include <algorithm>
 #include <unistd.h>
 
-namespace hocket::inline HOCKET_ABI::hook {
-namespace {
+namespace hocket { inline namespace HOCKET_ABI { namespace hook { namespace {
 
 // Returns 0, or an error number; then `left` is the time left.
 int sleep_for(duration time, duration& left) noexcept {
@@ -45,7 +44,7 @@ int sleep_until(clockid_t clock, const timespec& time) noexcept {
 }
 
 }  // namespace
-}  // namespace hocket::inline HOCKET_ABI::hook
+}}}  // namespace hocket::hook
 
 namespace hook = hocket::hook;
 

@@ -12,8 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace hocket::inline HOCKET_ABI::hook {
-namespace {
+namespace hocket { inline namespace HOCKET_ABI { namespace hook { namespace {
 
 // MSG_PEEK removes nothing, so parts cannot be joined.
 bool wants_all(int flags) noexcept { return (flags & (MSG_WAITALL | MSG_PEEK)) == MSG_WAITALL; }
@@ -144,7 +143,7 @@ int recvmmsg_hooked(int fd, mmsghdr* all, unsigned count, int flags, timespec* l
 }
 
 }  // namespace
-}  // namespace hocket::inline HOCKET_ABI::hook
+}}}  // namespace hocket::hook
 
 namespace hook = hocket::hook;
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::hook {
+namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 
 namespace {
 
@@ -41,4 +41,4 @@ time_point growing_pause::end() noexcept {
   return after(std::exchange(next_, std::min<duration>(next_ * 2, std::chrono::milliseconds(50))));
 }
 
-}  // namespace hocket::inline HOCKET_ABI::hook
+}}}  // namespace hocket::hook

@@ -5,7 +5,7 @@
 #include <sys/time.h>
 #include <time.h>
 
-namespace hocket::inline HOCKET_ABI::hook {
+namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 
 duration duration_of(const timespec& time) noexcept;
 duration duration_of(const timeval& time) noexcept;
@@ -27,4 +27,4 @@ class growing_pause {
   duration next_ = std::chrono::milliseconds(1);
 };
 
-}  // namespace hocket::inline HOCKET_ABI::hook
+}}}  // namespace hocket::hook

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cstdint>
 
-namespace hocket::inline HOCKET_ABI::hook {
+namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 namespace {
 
 constexpr std::size_t counters = 4096;
@@ -86,4 +86,4 @@ void forget(unsigned first, unsigned last) noexcept {
   for (unsigned number = first; number <= end; ++number) forget(static_cast<int>(number));
 }
 
-}  // namespace hocket::inline HOCKET_ABI::hook
+}}}  // namespace hocket::hook

@@ -15,7 +15,7 @@
 #include <poll.h>
 #include <span>
 
-namespace hocket::inline HOCKET_ABI::hook {
+namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 
 // Lives while a fiber waits for a number.
 class watched_number {
@@ -50,4 +50,4 @@ void retry(int number) noexcept;
 
 void forget_all_in_child() noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::hook
+}}}  // namespace hocket::hook

@@ -11,7 +11,7 @@
 #include <cctype>
 #include <cstring>
 
-namespace hocket::inline HOCKET_ABI::pg {
+namespace hocket { inline namespace HOCKET_ABI { namespace pg {
 namespace {
 
 class sqlstate_category final : public std::error_category {
@@ -190,4 +190,4 @@ bool is_idle(connection& one) {
          PQpipelineStatus(db) == PQ_PIPELINE_OFF;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::pg
+}}}  // namespace hocket::pg

@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <sys/socket.h>
 
-namespace hocket::inline HOCKET_ABI::redis {
+namespace hocket { inline namespace HOCKET_ABI { namespace redis {
 namespace {
 
 std::error_code error_of(const redisContext* db) noexcept {
@@ -107,4 +107,4 @@ result<reply> expect(result<reply> got) {
 
 bool is_idle(connection& one) { return one.native()->err == 0 && one.expected() == 0; }
 
-}  // namespace hocket::inline HOCKET_ABI::redis
+}}}  // namespace hocket::redis

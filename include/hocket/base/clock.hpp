@@ -11,7 +11,7 @@
 #include <ratio>
 #include <type_traits>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 class clock_source {
  public:
@@ -106,4 +106,4 @@ constexpr time_point deadline_after(time_point now, std::chrono::duration<Rep, P
   return time_point{duration{sum}};
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -4,7 +4,7 @@
 #include <system_error>
 #include <type_traits>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // What no std::errc says by itself. Each equals the std::errc that comes closest, too.
 enum class errc {
@@ -31,7 +31,7 @@ namespace detail {
 [[noreturn]] void throw_error(std::error_code error);
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket
 
 template <>
 struct std::is_error_code_enum<hocket::errc> : std::true_type {};

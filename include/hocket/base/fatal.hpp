@@ -8,7 +8,7 @@
 #include <source_location>
 #include <type_traits>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // What a fatal handler is told. `subject` names the coroutine (or other object) at fault; it may be null.
 struct fatal_error {
@@ -84,4 +84,4 @@ namespace detail {
 void notice(const char* text) noexcept;
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

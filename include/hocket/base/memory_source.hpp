@@ -41,7 +41,7 @@
 #include <cstddef>
 #include <new>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // Both functions may be called by any thread, on any stack, also by a thread that is ending, and at the end of the
 // process. hocket may hold a lock of its own meanwhile. So the functions must not call hocket: a collector runs
@@ -90,4 +90,4 @@ struct from_memory_source {
 
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

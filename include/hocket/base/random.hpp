@@ -4,7 +4,7 @@
 #include <hocket/base/detail/atomic.hpp>
 #include <cstdint>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
@@ -84,4 +84,4 @@ inline std::uint32_t seed_generation() noexcept {
 }
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

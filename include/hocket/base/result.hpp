@@ -15,7 +15,7 @@
 #include <hocket/base/fatal.hpp>
 #include <concepts>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 template <class T>
 class result;
@@ -289,4 +289,4 @@ class [[nodiscard]] result {
   storage storage_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

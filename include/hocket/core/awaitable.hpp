@@ -5,7 +5,7 @@
 #include <coroutine>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
@@ -159,4 +159,4 @@ void give_up_awaitable(std::remove_reference_t<A>& what) noexcept {
 template <class A>
 using await_result_t = decltype(std::declval<std::remove_reference_t<detail::awaiter_of<A>>&>().await_resume());
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -25,7 +25,7 @@
 #include <hocket/base/fatal.hpp>
 #include <type_traits>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
@@ -82,4 +82,4 @@ class checked_lock {
   [[no_unique_address]] std::conditional_t<detail::debug_checks, detail::lock_record, detail::no_lock_record> record_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

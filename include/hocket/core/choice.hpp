@@ -10,7 +10,7 @@
 #include <new>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
@@ -101,4 +101,4 @@ class [[nodiscard]] choice {
   alignas(result<Ts>...) unsigned char room_[detail::greatest({sizeof(result<Ts>)...})];
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -15,7 +15,7 @@
 #include <source_location>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 class context;
 
@@ -182,4 +182,4 @@ inline context& current_context() noexcept {
   return own ? *own : context::root();
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

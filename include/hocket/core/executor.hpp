@@ -4,7 +4,7 @@
 #include <hocket/core/detail/current.hpp>
 #include <hocket/core/detail/runnable.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 class spawn_target;
 
@@ -67,4 +67,4 @@ void post(runnable& work) noexcept;
 void post_all(executor& home, const runnables& works) noexcept;
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

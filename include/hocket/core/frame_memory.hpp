@@ -40,7 +40,7 @@
 #include <cstdint>
 #include <new>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // Counts are of the calling thread, never go back, and start when it first uses its frame memory. While a memory_source
 // is set, all of them are zero.
@@ -169,4 +169,4 @@ inline void release_frame(void* memory, std::size_t bytes) noexcept {
 
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

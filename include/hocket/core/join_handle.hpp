@@ -18,7 +18,7 @@
 #include <hocket/core/detail/operation.hpp>
 #include <hocket/core/detail/scheduled.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
@@ -128,4 +128,4 @@ class join_handle {
   detail::scheduled_result<T>* of_ = nullptr;
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

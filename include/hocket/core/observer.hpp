@@ -37,7 +37,7 @@
 
 #include <hocket/base/detail/platform/config.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace primitive {
 class wait_source;
@@ -105,7 +105,7 @@ void install_observer(observer& watcher);
 // fatal.
 void remove_observer(observer& watcher) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket
 
 template <>
 struct std::hash<hocket::coroutine_id> {

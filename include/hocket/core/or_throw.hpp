@@ -9,7 +9,7 @@
 #include <hocket/core/awaitable.hpp>
 #include <hocket/core/detail/operation.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
@@ -58,4 +58,4 @@ detail::or_throw_adaptor<A> or_throw(A&& a) {
   return detail::or_throw_adaptor<A>(std::forward<A>(a));
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

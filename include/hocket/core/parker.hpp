@@ -8,7 +8,7 @@
 #include <hocket/base/detail/time_point.hpp>
 #include <system_error>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // How the thread of a loop or a worker sleeps, and is woken.
 class parker {
@@ -57,4 +57,4 @@ class futex_parker final : public parker {
   primitive::atomic<std::uint32_t> woken_{0};
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -26,7 +26,7 @@
 #pragma once
 #include <hocket/core/detail/job.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 template <class Where, class F, class... Args>
   requires detail::spawnable_on<Where>
@@ -45,4 +45,4 @@ std::error_code post(Where& where, F&& f, Args&&... args) {
   }
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

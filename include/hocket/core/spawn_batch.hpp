@@ -23,7 +23,7 @@
 #pragma once
 #include <hocket/core/detail/spawn.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 class spawn_batch {
  public:
@@ -80,4 +80,4 @@ inline spawn_batch::collecting_place spawn_batch::place(const spawn_options& opt
   return {*this, options};
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <source_location>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // Which kind of stack a fiber runs on (fiber/spawn.hpp).
 enum class stack_kind : std::uint8_t { own, dense, copied };
@@ -22,4 +22,4 @@ struct spawn_options {
   std::source_location at = std::source_location::current();
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -18,7 +18,7 @@
 #include <exception>
 #include <system_error>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 class executor;
 
@@ -62,4 +62,4 @@ concept spawnable_on = requires(W& where) {
 } || std::derived_from<W, spawn_target>;
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

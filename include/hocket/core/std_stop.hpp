@@ -4,7 +4,7 @@
 #include <stop_token>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // While it lives, a stop that is requested of `token` cancels `target`, on the thread that requests it; if that has
 // happened already, at once. Its destructor waits for a cancellation that another thread is making, as that of
@@ -23,4 +23,4 @@ class stop_bridge {
   std::stop_callback<cancel> callback_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

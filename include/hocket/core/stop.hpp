@@ -32,7 +32,7 @@
 #include <hocket/base/detail/short_list.hpp>
 #include <hocket/core/detail/claim.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // What is requested of a coroutine, the weaker first.
 enum class stop_level : std::uint8_t { none, cancel, kill };
@@ -177,4 +177,4 @@ class stop_source {
   primitive::atomic<bool> by_deadline_{false};  // the reason of the cancellation
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -10,7 +10,7 @@
 #include <hocket/core/detail/thread_executor.hpp>
 #include <exception>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
@@ -141,4 +141,4 @@ typename detail::sync_result<await_result_t<A>>::type sync_wait(A&& a) {
   return awaiter.await_resume();
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

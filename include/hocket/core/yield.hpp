@@ -15,7 +15,7 @@
 #include <hocket/core/detail/run_queue.hpp>
 #include <hocket/core/detail/scheduled.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
@@ -80,4 +80,4 @@ class [[nodiscard("yield does nothing until it is awaited")]] yield {
   awaiter operator co_await() const noexcept { return {}; }
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -33,7 +33,7 @@
 #include <hocket/coro/detail/task_promise.hpp>
 #include <concepts>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
@@ -174,4 +174,4 @@ class [[nodiscard]] async_generator {
   std::coroutine_handle<promise> body_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

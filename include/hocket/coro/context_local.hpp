@@ -28,7 +28,7 @@
 #pragma once
 #include <hocket/coro/shielded.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
@@ -121,4 +121,4 @@ class context_local {
   }
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -52,7 +52,7 @@
 #include <hocket/core/detail/wait_here.hpp>
 #include <hocket/coro/detail/eager_promise.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 template <class T = void>
 class [[nodiscard]] eager_task : public detail::own_awaiter {
@@ -179,4 +179,4 @@ class [[nodiscard]] eager_task : public detail::own_awaiter {
   bool waited_ = false;
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -12,7 +12,7 @@
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // Refers to the range: only for `co_yield elements_of(...)`.
 template <class Range>
@@ -28,4 +28,4 @@ class [[nodiscard("say co_yield elements_of(...)")]] elements_of {
 template <class Range>
 elements_of(Range&&) -> elements_of<Range>;
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

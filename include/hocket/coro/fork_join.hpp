@@ -44,7 +44,7 @@
 #include <utility>
 #include <vector>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // What stands in a tuple for a task that gives nothing.
 using no_value = detail::no_value;
@@ -135,4 +135,4 @@ task<> parallel_for(Index first, Index last, F body, Index grain = 64) {
   }
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

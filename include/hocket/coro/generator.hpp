@@ -27,7 +27,7 @@
 #include <hocket/coro/detail/generator_promise.hpp>
 #include <string_view>  // for std::ranges::enable_view: it specialises that too, and is lighter than <ranges>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 template <class Reference, class Value>
 class [[nodiscard]] generator {
@@ -132,7 +132,7 @@ generator<Yielded> each_of(Range& range) {
 }
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket
 
 template <class Reference, class Value>
 inline constexpr bool std::ranges::enable_view<hocket::generator<Reference, Value>> = true;

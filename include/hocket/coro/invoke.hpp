@@ -15,7 +15,7 @@
 #pragma once
 #include <hocket/coro/detail/awaited_call.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 template <class F, class... Args>
   requires detail::is_task<std::invoke_result_t<std::decay_t<F>, std::decay_t<Args>...>>
@@ -24,4 +24,4 @@ template <class F, class... Args>
   return detail::await_call(call(std::forward<F>(f), std::forward<Args>(args)...));
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -14,7 +14,7 @@
 #include <hocket/coro/task.hpp>
 #include <type_traits>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
@@ -55,4 +55,4 @@ template <class Duration, class T>
                                std::move(what));
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

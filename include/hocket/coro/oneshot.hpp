@@ -31,7 +31,7 @@
 #include <hocket/core/detail/strength.hpp>
 #include <hocket/core/frame_memory.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
@@ -291,4 +291,4 @@ template <class T = void>
 }
 }  // namespace unsync
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

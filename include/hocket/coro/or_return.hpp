@@ -19,7 +19,7 @@
 #include <hocket/coro/task.hpp>
 #include <optional>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
@@ -148,4 +148,4 @@ detail::or_return_result<R> or_return(R&& of) {
   return detail::or_return_result<R>(std::forward<R>(of));
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

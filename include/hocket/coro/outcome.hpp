@@ -18,7 +18,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 template <class T>
 class [[nodiscard]] outcome {
@@ -152,4 +152,4 @@ struct first_of {
 };
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

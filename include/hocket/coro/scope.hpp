@@ -31,7 +31,7 @@
 #include <hocket/coro/task.hpp>
 #include <optional>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 class scoped_end;
@@ -176,4 +176,4 @@ void in_scope(F&&) {
                 "in_scope(body);");
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

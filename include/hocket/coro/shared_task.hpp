@@ -53,7 +53,7 @@
 #include <hocket/core/detail/spawn.hpp>
 #include <hocket/coro/detail/shared_promise.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 template <class T = void>
 class [[nodiscard]] shared_task {
@@ -153,4 +153,4 @@ class [[nodiscard]] shared_task {
   detail::shared_promise<T>* of_ = nullptr;
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -23,7 +23,7 @@
 #include <hocket/coro/detail/kept_awaitable.hpp>
 #include <hocket/coro/task.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
@@ -80,4 +80,4 @@ decltype(auto) shielded(F&& body) {
   return std::forward<F>(body)();
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

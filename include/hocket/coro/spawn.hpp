@@ -5,7 +5,7 @@
 #include <hocket/coro/detail/stand_in.hpp>
 #include <hocket/coro/task.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 template <class Call>
 using callable_of = std::tuple_element_t<0, std::remove_reference_t<decltype(std::declval<Call&>().parts())>>;
@@ -102,4 +102,4 @@ struct spawned_as<true, Call> {
   using type = spawned_task<typename result_of_spawned<Call>::type, Call>;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -33,7 +33,7 @@
 #include <hocket/coro/detail/propagating.hpp>
 #include <hocket/coro/detail/task_promise.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 class fork_awaiter;
@@ -181,4 +181,4 @@ class [[nodiscard]] task {
   handle_type body_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -24,7 +24,7 @@
 #include <hocket/coro/detail/kept_awaitable.hpp>
 #include <hocket/coro/task.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
@@ -123,4 +123,4 @@ template <awaitable A, class F>
   return detail::then_await<T, A, std::decay_t<F>>(detail::kept_awaitable<A>(std::forward<A>(a)), std::forward<F>(f));
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -48,7 +48,7 @@
 #include <hocket/coro/detail/when_children.hpp>
 #include <vector>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // What stands in a tuple for something that gives nothing.
 using no_value = detail::no_value;
@@ -203,4 +203,4 @@ auto when_all_settled(Given&&...) noexcept {
   return detail::misused();
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

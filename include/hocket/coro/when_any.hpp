@@ -31,7 +31,7 @@
 #include <hocket/core/choice.hpp>
 #include <hocket/coro/detail/when_children.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
@@ -103,4 +103,4 @@ auto when_any(Given&&...) noexcept {
   return detail::misused();
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

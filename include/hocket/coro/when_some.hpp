@@ -10,7 +10,7 @@
 #include <hocket/coro/detail/when_children.hpp>
 #include <vector>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
@@ -60,4 +60,4 @@ auto when_some(std::size_t, Given&&...) noexcept {
   return detail::misused();
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -23,7 +23,7 @@
 #include <bit>
 #include <span>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
@@ -396,4 +396,4 @@ template <class Op, class Options>
   return pause.await_resume();
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

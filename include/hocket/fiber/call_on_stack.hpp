@@ -21,7 +21,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
@@ -88,4 +88,4 @@ std::invoke_result_t<F, Args...> on_big_stack(F&& f, Args&&... args) {
   return call_on_stack(stack.get(), std::forward<F>(f), std::forward<Args>(args)...);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

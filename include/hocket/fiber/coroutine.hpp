@@ -36,7 +36,7 @@
 #include <new>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // What a coroutine is at: coroutine::status().
 enum class coroutine_status : std::uint8_t {
@@ -341,4 +341,4 @@ class [[nodiscard]] coroutine : public any_coroutine {
   }
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -42,7 +42,7 @@
 #include <span>
 #include <type_traits>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // A thread that does not run meanwhile.
 struct stopped_thread {
@@ -92,4 +92,4 @@ std::size_t for_each_stack(std::span<const stopped_thread> threads, Visit&& visi
       const_cast<void*>(static_cast<const void*>(std::addressof(visit))));
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

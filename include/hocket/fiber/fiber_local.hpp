@@ -10,7 +10,7 @@
 #include <hocket/base/memory_source.hpp>
 #include <cstdint>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
@@ -54,4 +54,4 @@ class fiber_local {
   };
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

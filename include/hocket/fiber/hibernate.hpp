@@ -27,7 +27,7 @@
 #include <hocket/fiber/detail/packing.hpp>
 #include <concepts>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // Of the calling thread.
 struct hibernation_statistics {
@@ -68,4 +68,4 @@ std::size_t hibernate(Range& coroutines) noexcept {
   return packed;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -32,11 +32,11 @@
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // On unless it is switched off. Before the first coroutine of the process: nothing is installed. Later: what is
 // installed stays, says nothing, and gives each fault on. Switched on again, it reports again; what was not installed
 // is installed by the next thread that makes its first coroutine. Any thread may call it.
 void set_overflow_report(bool on) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -18,7 +18,7 @@
 #include <hocket/core/detail/spawn.hpp>
 #include <hocket/fiber/detail/scheduled_fiber.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 template <class T, class Call>
 class spawned_fiber final : public scheduled_result<T>, public scheduled_fiber {
@@ -56,4 +56,4 @@ struct spawned_as<false, Call> {
   using type = spawned_fiber<typename Call::returned, Call>;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -9,7 +9,7 @@
 #pragma once
 #include <hocket/stack/stack_pool.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // Whether the pools measure that threads make from now on for spawned fibers, for coroutines that name no pool, and for
 // on_big_stack. A pool of your own measures if its options say so. Off at first. Any thread.
@@ -22,4 +22,4 @@ stack_statistics fiber_stack_statistics(std::size_t stack_size = 0);
 // bound where its pool does not measure. A call_on_stack in progress does not count: that is another stack.
 std::size_t stack_high_water() noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 struct borrow_operation;
@@ -49,4 +49,4 @@ class borrowed_bytes {
   std::size_t size_ = 0;
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -10,7 +10,7 @@
 #include <span>
 #include <type_traits>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
@@ -83,4 +83,4 @@ std::size_t size_of_all(std::span<Buffer> buffers) noexcept {
 
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -33,7 +33,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 template <byte_source S>
 class buffered_reader {
@@ -133,4 +133,4 @@ class buffered_reader {
   detail::read_buffer buffer_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 template <byte_sink S>
 class buffered_writer {
@@ -58,4 +58,4 @@ class buffered_writer {
   storage bytes_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

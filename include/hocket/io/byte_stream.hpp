@@ -14,7 +14,7 @@
 #include <hocket/io/borrowed_bytes.hpp>
 #include <hocket/io/buffer.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 template <class A, class T>
@@ -44,4 +44,4 @@ concept lending_source = byte_source<S> && requires(S& from) {
   { from.read_borrowed() } -> detail::gives_result<borrowed_bytes>;
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -15,7 +15,7 @@
 #include <limits>
 #include <vector>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // At most so many bytes.
 template <byte_source From, byte_sink To>
@@ -52,4 +52,4 @@ task<result<std::size_t>> copy(From& from, To& to) {
   }
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

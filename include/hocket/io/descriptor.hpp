@@ -28,7 +28,7 @@
 #include <hocket/io/detail/transfer_operation.hpp>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 struct descriptor_access;
@@ -128,4 +128,4 @@ class used_number {
 
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

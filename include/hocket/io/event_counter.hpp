@@ -18,7 +18,7 @@
 #include <hocket/io/descriptor.hpp>
 #include <cstdint>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
@@ -70,4 +70,4 @@ class event_counter : public descriptor {
   explicit event_counter(descriptor&& of) noexcept : descriptor(std::move(of)) {}
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -37,7 +37,7 @@
 #include <string>
 #include <string_view>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // How a file is opened. Combinations that make no sense are invalid_argument.
 struct file_options {
@@ -170,4 +170,4 @@ auto write_file(std::string_view path, const_buffer bytes, unsigned permissions 
   return blocking(Pool::of_process(), &detail::write_named_file, std::string(path), bytes, permissions);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -11,7 +11,7 @@
 #include <hocket/io/byte_stream.hpp>
 #include <hocket/time/within.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // `S` gives operations: stream and what is derived from it. It outlives this.
 template <byte_stream S>
@@ -48,4 +48,4 @@ class limited_stream {
   time_point deadline_ = time_point::max();
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

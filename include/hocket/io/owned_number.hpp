@@ -4,7 +4,7 @@
 #include <hocket/base/detail/platform/config.hpp>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // The owner of a number that nothing waits at.
 class owned_number {
@@ -32,4 +32,4 @@ class owned_number {
   int number_ = -1;
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -14,7 +14,7 @@
 #pragma once
 #include <hocket/io/stream.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // The two ends of a pipe.
 struct pipe_ends {
@@ -24,4 +24,4 @@ struct pipe_ends {
 // Makes a pipe. Errors: too_many_files_open, too_many_files_open_in_system, not_enough_memory.
 result<pipe_ends> make_pipe() noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

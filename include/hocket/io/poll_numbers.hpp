@@ -21,7 +21,7 @@
 #include <hocket/core/detail/operation.hpp>
 #include <hocket/io/detail/number_poll.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 inline auto poll_numbers(std::span<pollfd> numbers, call_site at = this_call_site()) noexcept {
   return primitive::operation<detail::poll_operation>(std::in_place, at, numbers);
@@ -41,4 +41,4 @@ inline auto poll_number(int number, short events, call_site at = this_call_site(
 // Any thread. Ends the waits of poll_numbers() and poll_number() for that number with operation_canceled.
 void stop_polling(int number) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -37,7 +37,7 @@
 #include <hocket/io/process_options.hpp>
 #include <hocket/io/stream.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
@@ -98,4 +98,4 @@ class process {
   stream in_, out_, err_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

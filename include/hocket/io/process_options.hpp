@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // A list of texts that the caller owns: a vector of strings, a span of string_views or of const char*. {"ls", "-l"} is
 // one for the expression of the call alone, so such a list has no name.
@@ -85,4 +85,4 @@ class exit_status {
   int signal_ = 0;
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

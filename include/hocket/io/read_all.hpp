@@ -12,7 +12,7 @@
 #include <hocket/io/stream.hpp>
 #include <string>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
@@ -40,4 +40,4 @@ inline auto read_all(stream& from, std::size_t limit = default_read_limit, call_
                                                           detail::descriptor_access::record_of(from).in, limit);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -14,8 +14,8 @@
 #include <hocket/io/stream.hpp>
 #include <cstdint>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 task<result<std::size_t>> send_file(stream& to, int file, std::uint64_t offset, std::size_t count);
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

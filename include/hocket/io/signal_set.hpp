@@ -17,7 +17,7 @@
 #include <hocket/io/descriptor.hpp>
 #include <initializer_list>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
@@ -67,4 +67,4 @@ class signal_set {
   bell bell_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -21,7 +21,7 @@
 #pragma once
 #include <hocket/io/stream.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // Number 0.
 result<stream> standard_input() noexcept;
@@ -30,4 +30,4 @@ result<stream> standard_output() noexcept;
 // Number 2.
 result<stream> standard_error() noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -29,7 +29,7 @@
 #include <hocket/io/detail/borrow_operation.hpp>
 #include <span>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // Bytes in order, in both directions or one.
 class stream : public descriptor {
@@ -100,4 +100,4 @@ class stream : public descriptor {
   }
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -39,7 +39,7 @@
 #include <hocket/net/udp.hpp>
 #include <memory>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 class memory_core;
@@ -101,4 +101,4 @@ class memory_network {
   const std::shared_ptr<detail::memory_core> core_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

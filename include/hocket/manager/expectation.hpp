@@ -18,7 +18,7 @@
 #include <hocket/coro/oneshot.hpp>
 #include <hocket/manager/detail/manager_core.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 class task_manager;
 
@@ -116,4 +116,4 @@ class [[nodiscard]] expectation {
   receiver reply_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

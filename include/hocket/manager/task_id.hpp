@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // 64 bits that may travel: in a request, in a log. An id is never given twice by one manager; `none` is never given.
 // Another manager may give the same ones.
@@ -22,4 +22,4 @@ struct task_group {
   std::uint64_t value = 0;
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

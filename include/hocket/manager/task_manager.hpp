@@ -58,7 +58,7 @@
 #include <iterator>
 #include <optional>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // What may be said of a manager.
 struct manager_options {
@@ -285,4 +285,4 @@ class task_manager {
   std::optional<detail::stop_link> link_;  // to what stops the target
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

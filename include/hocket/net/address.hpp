@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 struct datagram_access;
@@ -68,4 +68,4 @@ class socket_address {
   std::size_t size_ = 0;
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -46,7 +46,7 @@
 #include <memory>
 #include <vector>
 
-namespace hocket::inline HOCKET_ABI::tcp {
+namespace hocket { inline namespace HOCKET_ABI { namespace tcp {
 
 class server {
  public:
@@ -110,4 +110,4 @@ result<server> serve(Where& where, doors at, Handler handler, Args... args) {
   return serve(where, std::move(at), serve_options{}, std::move(handler), std::move(args)...);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::tcp
+}}}  // namespace hocket::tcp

@@ -4,9 +4,7 @@
 #include <hocket/net/tcp.hpp>
 #include <exception>
 
-namespace hocket::inline HOCKET_ABI {
-
-namespace tcp {
+namespace hocket { inline namespace HOCKET_ABI { namespace tcp {
 
 // Told of what a connection's handler returned as an error, or threw. `thrown` is null if it returned the error.
 // Otherwise `error` is the code of the std::system_error, or state_not_recoverable for other exceptions.
@@ -31,4 +29,4 @@ struct server_counts {
 
 }  // namespace tcp
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

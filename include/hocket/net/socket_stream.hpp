@@ -3,7 +3,7 @@
 #include <hocket/io/stream.hpp>
 #include <hocket/net/address.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // A stream whose directions can be shut down apart.
 class socket_stream : public stream {
@@ -22,4 +22,4 @@ class socket_stream : public stream {
   socket_address peer_address() const noexcept;
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -12,15 +12,13 @@
 #include <hocket/net/socket_stream.hpp>
 #include <chrono>
 
-namespace hocket::inline HOCKET_ABI {
-
-namespace detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 struct socket_access;
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket
 
-namespace hocket::inline HOCKET_ABI::tcp {
+namespace hocket { inline namespace HOCKET_ABI { namespace tcp {
 
 // How a connection that is silent is found to be dead: after `idle` a probe each `interval`, `probes` at most. In whole
 // seconds, at least one.
@@ -98,4 +96,4 @@ class listener : public descriptor {
   bool is_tcp_ = true;  // not unix
 };
 
-}  // namespace hocket::inline HOCKET_ABI::tcp
+}}}  // namespace hocket::tcp

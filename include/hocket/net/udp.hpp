@@ -25,16 +25,14 @@
 #include <array>
 #include <span>
 
-namespace hocket::inline HOCKET_ABI {
-
-namespace detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 struct datagram_access;
 struct socket_access;
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket
 
-namespace hocket::inline HOCKET_ABI::udp {
+namespace hocket { inline namespace HOCKET_ABI { namespace udp {
 
 // A datagram that was received into the buffer of the call.
 struct received {
@@ -65,9 +63,9 @@ class datagram {
   socket_address address_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::udp
+}}}  // namespace hocket::udp
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Prepares messages for the system, and takes over what it wrote.
 struct datagram_access {
@@ -175,9 +173,9 @@ struct batch_operation : datagram_operation<batch_operation> {
   std::span<udp::datagram> all() const noexcept { return {first, count}; }
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail
 
-namespace hocket::inline HOCKET_ABI::udp {
+namespace hocket { inline namespace HOCKET_ABI { namespace udp {
 
 // What may be said of a socket.
 struct socket_options {
@@ -227,4 +225,4 @@ class socket : public descriptor {
   explicit socket(descriptor&& of) noexcept : descriptor(std::move(of)) {}
 };
 
-}  // namespace hocket::inline HOCKET_ABI::udp
+}}}  // namespace hocket::udp

@@ -25,7 +25,7 @@
 #include <cstdint>
 #include <span>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // What was received, bytes and descriptors.
 struct received_with_descriptors {
@@ -124,4 +124,4 @@ struct unix_pair {
 // Errors: too_many_files_open, too_many_files_open_in_system, not_enough_memory.
 result<unix_pair> make_unix_pair() noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

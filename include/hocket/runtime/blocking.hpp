@@ -28,7 +28,7 @@
 #include <hocket/core/detail/spawn.hpp>
 #include <hocket/runtime/blocking_pool.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
@@ -157,4 +157,4 @@ auto blocking(blocking_pool& pool, F&& f, Args&&... args) {
                                                                             std::forward<Args>(args)...);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

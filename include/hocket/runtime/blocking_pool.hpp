@@ -33,7 +33,7 @@
 #include <hocket/base/detail/mutex.hpp>
 #include <hocket/core/detail/suspension.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 struct blocking_job;
@@ -106,4 +106,4 @@ class blocking_pool final {
   state* const state_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

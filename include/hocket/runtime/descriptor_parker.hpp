@@ -3,7 +3,7 @@
 #pragma once
 #include <hocket/core/parker.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // Sleeps on an epoll descriptor, by the machine's monotonic clock. It serves one loop, and outlives it. In the epoll
 // are an eventfd, for wakes, and the descriptor of the loop's driver as soon as the loop waits for I/O.
@@ -40,4 +40,4 @@ class descriptor_parker final : public parker {
 // ends too soon, and is begun again.
 int poll_timeout(time_point until, time_point now) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -51,7 +51,7 @@
 #include <hocket/core/spawn_target.hpp>
 #include <hocket/runtime/detail/event_loop.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // What may be said of a loop.
 struct loop_options {
@@ -186,4 +186,4 @@ class simulated_parker final : public parker {
   primitive::atomic<std::uint32_t> woken_{0};
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -8,7 +8,7 @@
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/runtime/loop.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
@@ -32,4 +32,4 @@ auto run(F&& f, Args&&... args) {
   return detail::run_if<detail::checked_call<F, Args...>::is_possible>(std::forward<F>(f), std::forward<Args>(args)...);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

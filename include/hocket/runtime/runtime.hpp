@@ -51,7 +51,7 @@
 #include <hocket/core/executor.hpp>
 #include <hocket/core/spawn_target.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // A coroutine that holds its worker: it has not let go for `held` at least.
 struct stall {
@@ -210,4 +210,4 @@ class runtime final : public executor, public spawn_target {
   std::unique_ptr<state> state_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -53,7 +53,7 @@
 #include <hocket/base/result.hpp>
 #include <hocket/stack/stack_options.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 class stack_depot;
 
@@ -322,4 +322,4 @@ class stack_depot {
   depot_statistics counts_{};
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

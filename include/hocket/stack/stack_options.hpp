@@ -31,7 +31,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 class clock_source;
 class stack_source;
@@ -136,4 +136,4 @@ struct stack_geometry {
 
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

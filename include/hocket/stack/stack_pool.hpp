@@ -11,7 +11,7 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/stack/stack_depot.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // What stack_pool::statistics() tells. Numbers of stacks, but for bytes.
 struct stack_statistics {
@@ -183,4 +183,4 @@ inline void stack_pool::push(const stack_ref& stack) noexcept {
   --live_;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -28,7 +28,7 @@
 #include <hocket/base/detail/platform/config.hpp>
 #include <cstddef>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // Outlives the slabs that are made of its memory, and so the depot.
 class stack_source {
@@ -52,4 +52,4 @@ class stack_source {
   ~stack_source() = default;
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

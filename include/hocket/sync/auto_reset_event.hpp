@@ -17,7 +17,7 @@
 #include <hocket/core/detail/operation.hpp>
 #include <hocket/sync/detail/baton.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 template <class Strength>
 class basic_auto_reset_event final : private detail::baton<Strength> {
@@ -67,4 +67,4 @@ namespace unsync {
 using auto_reset_event = basic_auto_reset_event<strength::unsync>;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -38,7 +38,7 @@
 #include <hocket/core/detail/wait_line.hpp>
 #include <cstddef>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 template <class Strength>
 class basic_barrier final : private primitive::wait_source {
@@ -118,4 +118,4 @@ namespace unsync {
 using barrier = basic_barrier<strength::unsync>;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

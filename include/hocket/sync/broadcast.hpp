@@ -48,7 +48,7 @@
 #include <span>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // How many items `error`, of a receive() of a broadcast, says were lost, up to the largest int; 0 if it says something
 // else.
@@ -273,4 +273,4 @@ template <class T>
 using broadcast = basic_broadcast<strength::unsync, T>;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -58,7 +58,7 @@
 #include <hocket/sync/detail/sent_item.hpp>
 #include <span>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 template <class Strength, class T>
 class basic_channel final : private detail::channel_exchange<Strength, T> {
@@ -283,4 +283,4 @@ template <class T>
 using channel = basic_channel<strength::unsync, T>;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -46,7 +46,7 @@
 #include <hocket/sync/detail/event_core.hpp>
 #include <optional>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // The hooks of a completion that has none.
 struct no_hooks {};
@@ -264,4 +264,4 @@ template <class T = void, class Hooks = no_hooks>
 using completion = basic_completion<strength::unsync, T, Hooks>;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

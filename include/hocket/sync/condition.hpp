@@ -30,7 +30,7 @@
 #include <hocket/sync/detail/condition_core.hpp>
 #include <hocket/sync/mutex.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 template <class Strength>
 class basic_condition final : private detail::condition_core<Strength> {
@@ -84,4 +84,4 @@ namespace unsync {
 using condition = basic_condition<strength::unsync>;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -14,7 +14,7 @@
 #include <hocket/core/detail/operation.hpp>
 #include <hocket/sync/detail/event_core.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 template <class Strength>
 class basic_event final : private detail::event_core<Strength> {
@@ -63,4 +63,4 @@ namespace unsync {
 using event = basic_event<strength::unsync>;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

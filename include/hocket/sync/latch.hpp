@@ -26,7 +26,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 template <class Strength>
 class basic_latch final : private detail::event_core<Strength> {
@@ -119,4 +119,4 @@ namespace unsync {
 using latch = basic_latch<strength::unsync>;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -32,7 +32,7 @@
 #include <hocket/sync/detail/holder.hpp>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 template <class Strength>
 class basic_monitor final : private detail::baton<Strength> {
@@ -196,4 +196,4 @@ namespace unsync {
 using monitor = basic_monitor<strength::unsync>;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

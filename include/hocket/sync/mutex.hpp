@@ -28,7 +28,7 @@
 #include <hocket/sync/detail/holder.hpp>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 template <class Strength>
 class basic_condition;
@@ -129,4 +129,4 @@ namespace unsync {
 using mutex = basic_mutex<strength::unsync>;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -31,7 +31,7 @@
 #include <hocket/sync/detail/holder.hpp>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 template <class Strength>
 class basic_once final : private detail::baton<Strength> {
@@ -150,4 +150,4 @@ namespace unsync {
 using once = basic_once<strength::unsync>;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

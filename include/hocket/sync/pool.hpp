@@ -31,7 +31,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // The limits of a pool, and its check.
 template <class T>
@@ -187,4 +187,4 @@ template <class T>
 using pool = basic_pool<T, strength::unsync>;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -37,7 +37,7 @@
 #include <hocket/core/detail/operation.hpp>
 #include <initializer_list>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
@@ -241,4 +241,4 @@ auto try_select(Given&&...) {
   return detail::misused();
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

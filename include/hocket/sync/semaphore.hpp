@@ -27,7 +27,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 template <class Strength>
 class basic_semaphore final : private detail::permit_line<Strength> {
@@ -124,4 +124,4 @@ namespace unsync {
 using semaphore = basic_semaphore<strength::unsync>;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -33,7 +33,7 @@
 #include <hocket/sync/detail/permit_line.hpp>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 template <class Strength>
 class basic_shared_mutex final : private detail::permit_line<Strength> {
@@ -164,4 +164,4 @@ namespace unsync {
 using shared_mutex = basic_shared_mutex<strength::unsync>;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -44,7 +44,7 @@
 #include <hocket/sync/detail/spsc_core.hpp>
 #include <span>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 template <class Strength, class T>
 class basic_spsc_channel final : private detail::spsc_core<Strength> {
@@ -307,4 +307,4 @@ template <class T>
 using spsc_channel = basic_spsc_channel<strength::unsync, T>;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -26,7 +26,7 @@
 #include <hocket/core/stop.hpp>
 #include <new>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
@@ -72,4 +72,4 @@ class waiting_for_stop {
   return primitive::operation<detail::waiting_for_stop>(std::in_place, at, of);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -35,7 +35,7 @@
 #include <hocket/sync/detail/publication.hpp>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 template <class Strength, class T>
 class basic_watch final : private detail::publication<Strength> {
@@ -139,4 +139,4 @@ template <class T>
 using watch = basic_watch<strength::unsync, T>;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -24,7 +24,7 @@
 #pragma once
 #include <hocket/time/sleep.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 enum class missed_ticks : std::uint8_t { skip, burst, delay };
 
@@ -82,4 +82,4 @@ class interval {
   bool begun_;  // next_ says when the next tick is due
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

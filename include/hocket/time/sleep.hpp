@@ -33,7 +33,7 @@
 #include <hocket/core/detail/timer.hpp>
 #include <cstddef>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
@@ -141,4 +141,4 @@ template <class Clock, class Duration, class Rep, class Period>
                                                 detail::to_nanoseconds(slack));
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

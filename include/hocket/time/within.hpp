@@ -22,7 +22,7 @@
 #include <hocket/core/detail/operation.hpp>
 #include <hocket/core/join_handle.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
@@ -95,4 +95,4 @@ void within(Time, A&&) {
       "handle)");
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

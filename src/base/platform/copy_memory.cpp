@@ -4,7 +4,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 bool copy_memory(void* to, const void* from, std::size_t size) noexcept {
   const iovec here{to, size};
@@ -12,4 +12,4 @@ bool copy_memory(void* to, const void* from, std::size_t size) noexcept {
   return ::process_vm_readv(::getpid(), &here, 1, &there, 1, 0) == static_cast<ssize_t>(size);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -6,7 +6,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 bool write_all(int fd, const char* text, std::size_t size) noexcept {
   while (size != 0) {
@@ -24,4 +24,4 @@ bool write_all(int fd, const char* text, std::size_t size) noexcept {
   return true;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

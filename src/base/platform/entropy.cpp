@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
@@ -32,4 +32,4 @@ std::uint64_t kernel_entropy() noexcept {
   return improvised();
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

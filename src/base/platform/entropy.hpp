@@ -3,9 +3,9 @@
 #include <hocket/base/detail/platform/config.hpp>
 #include <cstdint>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // 64 bits that differ between calls and between processes. Never blocks for long, never fails.
 std::uint64_t kernel_entropy() noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -12,7 +12,7 @@
 #include <linux/membarrier.h>
 #endif
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 constinit atomic<bool> fences_are_asymmetric = false;
 
@@ -52,4 +52,4 @@ void heavy_fence() noexcept {
   if (fences_are_asymmetric.load(std::memory_order_relaxed)) fence_all_threads();
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
@@ -27,4 +27,4 @@ std::uint32_t forks_so_far() noexcept {
   return forks.load(std::memory_order_relaxed);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

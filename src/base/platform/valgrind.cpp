@@ -10,7 +10,7 @@
 
 // The header says NVALGRIND, too, for a machine that Valgrind does not run on.
 #if defined(RUNNING_ON_VALGRIND) && !defined(NVALGRIND)
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 const bool under_valgrind = [] { return RUNNING_ON_VALGRIND != 0; }();
 const bool under_memcheck = [] {
@@ -21,9 +21,9 @@ unsigned announce_stack(const void* low, const void* high) noexcept { return VAL
 void forget_stack(unsigned id) noexcept { VALGRIND_STACK_DEREGISTER(id); }
 void allow_stack_access(const void* low, std::size_t size) noexcept { VALGRIND_MAKE_MEM_UNDEFINED(low, size); }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail
 #else
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 const bool under_valgrind = false;
 const bool under_memcheck = false;
@@ -31,5 +31,5 @@ unsigned announce_stack(const void*, const void*) noexcept { return 0; }
 void forget_stack(unsigned) noexcept {}
 void allow_stack_access(const void*, std::size_t) noexcept {}
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail
 #endif

@@ -1,6 +1,6 @@
 #include <hocket/base/detail/logical_thread.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 namespace {
 
 // Constant-initialised and trivially destructible, like everything that must outlive its thread's other objects.
@@ -27,4 +27,4 @@ logical_thread& this_logical_thread() noexcept {
 
 void continue_as(logical_thread& thread) noexcept { continued = &thread; }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

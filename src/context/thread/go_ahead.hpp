@@ -3,9 +3,7 @@
 #pragma once
 #include <hocket/base/detail/atomic.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
-
-namespace machine {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail { namespace machine {
 
 class go_ahead {
  public:
@@ -25,4 +23,4 @@ class go_ahead {
 
 }  // namespace machine
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -27,8 +27,7 @@
 #include <type_traits>
 #include <unistd.h>
 
-namespace hocket::inline HOCKET_ABI::detail {
-namespace machine {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail { namespace machine {
 namespace {
 
 // Written by the thread that switches to it, before the go_ahead is given.
@@ -124,4 +123,4 @@ void leave(void* to, void* transfer) noexcept {
 const void* thread_id() noexcept { return &this_logical_thread(); }
 
 }  // namespace machine
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

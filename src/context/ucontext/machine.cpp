@@ -6,8 +6,7 @@
 #include <pthread.h>
 #include <ucontext.h>
 
-namespace hocket::inline HOCKET_ABI::detail {
-namespace machine {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail { namespace machine {
 namespace {
 
 // Written by whoever switches to it, read by the code that goes on there: both are the same thread.
@@ -70,4 +69,4 @@ const void* thread_id() noexcept {
 }
 
 }  // namespace machine
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

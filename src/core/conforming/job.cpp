@@ -3,7 +3,7 @@
 
 #include <exception>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 namespace {
 
 struct job_proxy {
@@ -26,4 +26,4 @@ job_proxy resumed_once(job& posted) {
 
 std::coroutine_handle<> open(job& made) { return resumed_once(made).handle; }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -2,7 +2,7 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/detail/job.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 namespace {
 
 void resume_job(void* frame) { run_job(*static_cast<job*>(frame)); }
@@ -22,4 +22,4 @@ std::coroutine_handle<> open(job& made) {
   return handle_of(made.head);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

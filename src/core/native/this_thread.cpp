@@ -4,7 +4,7 @@
 #include <hocket/base/detail/atomic.hpp>
 #include <hocket/core/detail/current.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Constant-initialised and trivially destructible: valid from the thread's first instruction to its last, so that a
 // coroutine may be destroyed during thread exit and static destruction.
@@ -40,4 +40,4 @@ bool unloading() noexcept {
   return unloaded.load(std::memory_order_relaxed);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -4,7 +4,7 @@
 
 #include <hocket/core/detail/current.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 namespace {
 
 // Constant-initialised and trivially destructible, as native/this_thread.cpp says.
@@ -16,4 +16,4 @@ thread_state& this_thread() noexcept { return state; }
 
 bool unloading() noexcept { return false; }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -6,7 +6,7 @@
 #include <new>
 #include <type_traits>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 namespace {
 
 struct carried_state {
@@ -42,4 +42,4 @@ bool at_thread_exit(thread_exit_hook& hook) noexcept {
 exit_hook_scope::exit_hook_scope() noexcept = default;
 exit_hook_scope::~exit_hook_scope() { run_hooks(); }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

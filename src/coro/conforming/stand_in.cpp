@@ -4,7 +4,7 @@
 
 #include <exception>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 namespace {
 
 struct stand_in_proxy {
@@ -43,4 +43,4 @@ std::coroutine_handle<migratable_header> open(stand_in& frame) {
 
 void close(std::coroutine_handle<migratable_header> handle) noexcept { handle.destroy(); }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

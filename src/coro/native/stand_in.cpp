@@ -2,7 +2,7 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/coro/detail/stand_in.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 namespace {
 
 // In tail position, like a transfer; where the compiler makes no jump of it, the chain's budget bounds the depth.
@@ -30,4 +30,4 @@ std::coroutine_handle<migratable_header> open(stand_in& frame) {
 
 void close(std::coroutine_handle<migratable_header>) noexcept {}
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -11,7 +11,7 @@
 
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 namespace {
 
 void unreachable(void*) { fatal("a fiber's control block was used as a frame", "this is an error of the library"); }
@@ -117,4 +117,4 @@ std::coroutine_handle<> release_fiber(control_block& block) {
   return run(owned_fiber(&block)).handle;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -18,7 +18,7 @@ void hocket_frame_destroy(void* frame);
 void hocket_start_resume(void* frame);
 }
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 constinit const frame_head raw_entry_points{&hocket_raw_resume, &hocket_frame_destroy};
 constinit const frame_head scheduled_entry_points{&hocket_scheduled_resume, &hocket_frame_destroy};
@@ -57,7 +57,7 @@ void run(control_block& first) noexcept {
 
 }  // namespace
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail
 
 extern "C" void hocket_start_fiber(void* frame) noexcept {
   using namespace hocket::detail;

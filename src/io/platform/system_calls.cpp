@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <sys/sendfile.h>
 
-namespace hocket::inline HOCKET_ABI::detail::system_calls {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail::system_calls {
 
 namespace {
 
@@ -68,4 +68,4 @@ long send_file_without_signal(int to, int file, std::uint64_t offset, std::size_
   return without_signal([&] { return ::sendfile64(to, file, &at, size); });
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail::system_calls
+}}}  // namespace hocket::detail::system_calls

@@ -16,7 +16,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-namespace hocket::inline HOCKET_ABI::detail::system_calls {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail::system_calls {
 
 inline constexpr bool through_the_library = sanitizer != sanitizer_kind::plain;
 
@@ -52,4 +52,4 @@ long write_without_signal(int fd, const iovec* parts, std::size_t count) noexcep
 // And sendfile(2).
 long send_file_without_signal(int to, int file, std::uint64_t offset, std::size_t size) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::detail::system_calls
+}}}  // namespace hocket::detail::system_calls

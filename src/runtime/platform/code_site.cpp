@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <dlfcn.h>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 code_site place_of(const void* address) noexcept {
   Dl_info known{};
@@ -13,4 +13,4 @@ code_site place_of(const void* address) noexcept {
           reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(from)};
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

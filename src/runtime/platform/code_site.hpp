@@ -3,7 +3,7 @@
 #include <hocket/base/detail/platform/config.hpp>
 #include <cstddef>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 struct code_site {
   const char* module;  // the file that it is in; null: in none
@@ -13,4 +13,4 @@ struct code_site {
 
 code_site place_of(const void* address) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

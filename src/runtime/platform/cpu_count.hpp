@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Those of its affinity mask, or as many as its CPU quota (cgroup v2 or v1) pays for, rounded up; at least one.
 std::size_t usable_cpus() noexcept;
@@ -13,4 +13,4 @@ std::size_t usable_cpus() noexcept;
 // it. `root` has the folders proc and sys; empty: the machine's own.
 std::size_t cpus_of_quota(const std::string& root);
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -15,7 +15,7 @@
 #include <system_error>
 #include <unistd.h>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
@@ -123,4 +123,4 @@ int poll_timeout(time_point until, time_point now) noexcept {
   return static_cast<int>(std::chrono::ceil<milliseconds>(std::min(until, farthest) - now).count());
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -4,7 +4,7 @@
 
 #include <sys/mman.h>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 scratch_memory::scratch_memory(std::size_t bytes) noexcept : bytes_(bytes), start_(nullptr) {
   if (bytes == 0) return;
@@ -16,4 +16,4 @@ scratch_memory::~scratch_memory() {
   if (start_) ::munmap(start_, bytes_);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

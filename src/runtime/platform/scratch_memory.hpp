@@ -2,7 +2,7 @@
 #pragma once
 #include <cstddef>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class scratch_memory {
  public:
@@ -18,4 +18,4 @@ class scratch_memory {
   void* start_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -8,7 +8,7 @@
 #include <system_error>
 #include <thread>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
@@ -86,4 +86,4 @@ signal_count& signal_count::of(int signal) {
   return signals[static_cast<std::size_t>(signal)].count;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

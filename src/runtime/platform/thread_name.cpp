@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <pthread.h>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 void name_this_thread(const char* name, std::size_t index) noexcept {
   char text[16];  // of Linux, with the zero
@@ -13,4 +13,4 @@ void name_this_thread(const char* name, std::size_t index) noexcept {
   ::pthread_setname_np(::pthread_self(), text);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

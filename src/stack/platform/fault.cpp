@@ -13,7 +13,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
@@ -146,4 +146,4 @@ void signal_stack::remove() noexcept {
   memory_ = nullptr;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

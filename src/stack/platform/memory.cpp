@@ -15,7 +15,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
@@ -118,4 +118,4 @@ void refuse_vectored_advice() noexcept {
   vectored().store(false, std::memory_order_relaxed);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <sys/mman.h>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 std::byte* first_resident(std::byte* low, std::byte* high, std::size_t page) noexcept {
   unsigned char there[64];
@@ -23,4 +23,4 @@ void drop_memory(std::byte* low, std::size_t size) noexcept {
   if (::madvise(low, size, MADV_DONTNEED) != 0) std::memset(low, 0, size);  // locked memory is kept
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

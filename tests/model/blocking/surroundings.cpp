@@ -4,10 +4,10 @@
 
 #include "runtime/platform/thread_name.hpp"
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 void name_this_thread(const char*, std::size_t) noexcept {}
 exit_hook_scope::exit_hook_scope() noexcept = default;
 exit_hook_scope::~exit_hook_scope() = default;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // A call takes one byte; a whole transfer notes which. The load may be stale, as a call may be that is not ordered
 // after the edge.
@@ -86,4 +86,4 @@ transfer::transfer(direction& of, call_kind which, void* bytes, std::size_t coun
 
 failure failure_of_transfer(int) noexcept { return failure(std::errc::io_error); }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -2,7 +2,7 @@
 
 #include <hocket/model/detail/explore.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 using hocket_test::posters;
 
@@ -18,4 +18,4 @@ bool anybody_posts_to(const void* pool) noexcept {
   return false;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -2,10 +2,10 @@
 // pauses.
 #include <hocket/core/detail/budget.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 bool can_pause() noexcept { return false; }
 wait_end ended_already(stop_level, time_point) noexcept { return wait_end::none; }
 bool pause_task(void*, begin_after_pause) noexcept { return false; }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

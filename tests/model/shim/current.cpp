@@ -8,7 +8,7 @@
 #include <array>
 #include <exception>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 thread_state& this_thread() noexcept {
   static std::array<thread_state, 16> states;
@@ -32,4 +32,4 @@ bool at_thread_exit(thread_exit_hook&) noexcept { return false; }
 
 bool leaving_by_failure() noexcept { return std::uncaught_exceptions() > 0 || this_thread().early_ends != 0; }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

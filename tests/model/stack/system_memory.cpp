@@ -48,7 +48,7 @@ void system_memory::give_back(std::byte* memory, std::size_t size) {
 
 }  // namespace hocket_test
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
@@ -81,4 +81,4 @@ void forget_guards(std::size_t) noexcept {}
 // No pool of these tests measures its stacks.
 void stack_pool::measure(const stack_ref&) noexcept {}
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -4,7 +4,7 @@
 
 #include "core/kept.hpp"
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 void* allocate_frame_slowly(frame_bins*, std::size_t bytes) {
   (void)hocket_test::detail::graveyard::get();
@@ -18,4 +18,4 @@ void release_frame_slowly(frame_bins*, void* frame, std::size_t) noexcept {
 void* new_frame(std::size_t bytes) { return allocate_frame_slowly(nullptr, bytes); }
 void delete_frame(void* frame, std::size_t bytes) noexcept { release_frame_slowly(nullptr, frame, bytes); }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

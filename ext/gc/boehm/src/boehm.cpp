@@ -35,7 +35,7 @@
 // libgc calls it from GC_MALLOC; see gc/boehm.hpp.
 extern "C" void* GC_clear_stack(void* result) { return result; }
 
-namespace hocket::inline HOCKET_ABI::gc::boehm {
+namespace hocket { inline namespace HOCKET_ABI { namespace gc::boehm {
 
 namespace {
 
@@ -271,4 +271,4 @@ std::size_t run_finalizers() {
 
 counts statistics() noexcept { return the_collector().seen; }
 
-}  // namespace hocket::inline HOCKET_ABI::gc::boehm
+}}}  // namespace hocket::gc::boehm

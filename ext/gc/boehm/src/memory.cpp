@@ -18,7 +18,7 @@
 #include <exception>
 #include <new>
 
-namespace hocket::inline HOCKET_ABI::gc::boehm {
+namespace hocket { inline namespace HOCKET_ABI { namespace gc::boehm {
 
 namespace {
 
@@ -55,7 +55,7 @@ void give_memory_to_libgc() {
   set_memory_source({.allocate = allocate, .release = release});
 }
 
-}  // namespace hocket::inline HOCKET_ABI::gc::boehm
+}}}  // namespace hocket::gc::boehm
 
 namespace {
 

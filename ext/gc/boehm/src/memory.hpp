@@ -2,7 +2,7 @@
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 
-namespace hocket::inline HOCKET_ABI::gc::boehm {
+namespace hocket { inline namespace HOCKET_ABI { namespace gc::boehm {
 
 // The address of our definition of __cxa_allocate_exception.
 const void* allocate_exception() noexcept;
@@ -10,4 +10,4 @@ const void* allocate_exception() noexcept;
 // Before libgc is connected. Throws std::logic_error if hocket has memory already.
 void give_memory_to_libgc();
 
-}  // namespace hocket::inline HOCKET_ABI::gc::boehm
+}}}  // namespace hocket::gc::boehm

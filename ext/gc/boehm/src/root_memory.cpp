@@ -6,7 +6,7 @@
 #include <new>
 #include <sys/mman.h>
 
-namespace hocket::inline HOCKET_ABI::gc::boehm {
+namespace hocket { inline namespace HOCKET_ABI { namespace gc::boehm {
 
 namespace {
 
@@ -125,4 +125,4 @@ void root_memory::after_fork() noexcept {
   for (size_class& one : classes_) one.lock.unlock();
 }
 
-}  // namespace hocket::inline HOCKET_ABI::gc::boehm
+}}}  // namespace hocket::gc::boehm

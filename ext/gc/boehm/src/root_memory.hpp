@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <mutex>
 
-namespace hocket::inline HOCKET_ABI::gc::boehm {
+namespace hocket { inline namespace HOCKET_ABI { namespace gc::boehm {
 
 class root_memory {
  public:
@@ -94,4 +94,4 @@ class root_memory {
   primitive::atomic<std::size_t> count_{0};
 };
 
-}  // namespace hocket::inline HOCKET_ABI::gc::boehm
+}}}  // namespace hocket::gc::boehm

@@ -5,7 +5,7 @@
 #include <array>
 #include <ucontext.h>
 
-namespace hocket::inline HOCKET_ABI::gc::boehm {
+namespace hocket { inline namespace HOCKET_ABI { namespace gc::boehm {
 
 inline constexpr std::size_t most_registers = 32;
 
@@ -23,4 +23,4 @@ bool is_registered() noexcept;
 // What a signal has interrupted: fills in stack_pointer and registers.
 void note_interrupted(collected_thread& self, const ucontext_t& at) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::gc::boehm
+}}}  // namespace hocket::gc::boehm

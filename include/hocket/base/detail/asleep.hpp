@@ -6,7 +6,7 @@
 #include <memory>
 #include <type_traits>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Calls sleep(with), once, on the thread that asks.
 using sleep_wrapper = void (*)(void (*sleep)(void* with), void* with) noexcept;
@@ -30,4 +30,4 @@ inline void halt_if_asked() noexcept {
   asleep([] {});
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

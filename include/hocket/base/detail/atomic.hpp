@@ -8,7 +8,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace primitive {
 
@@ -73,4 +73,4 @@ void futex_wake_all(const atomic<std::uint32_t>& word) noexcept;
 
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

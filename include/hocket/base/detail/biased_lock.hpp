@@ -21,7 +21,7 @@
 #include <hocket/base/detail/atomic.hpp>
 #include <hocket/base/detail/locked.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class biased_lock {
  public:
@@ -89,4 +89,4 @@ class biased_lock {
   atomic<std::uint32_t> borrowed_{no};
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // The unit of false sharing, in bytes. A constant of ours: std::hardware_destructive_interference_size changes with
 // -mtune, so two translation units of one program may disagree about it.
@@ -25,4 +25,4 @@ struct alignas(cache_line_size) padded {
   constexpr const T* operator->() const noexcept { return &value; }
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

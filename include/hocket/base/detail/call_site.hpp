@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <source_location>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // A place in the source; zero: it is not told.
 enum class call_site : std::uintptr_t {};
@@ -32,4 +32,4 @@ inline call_site site_of(const std::source_location& location) noexcept { return
 
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

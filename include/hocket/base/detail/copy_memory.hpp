@@ -3,9 +3,9 @@
 #include <hocket/base/detail/platform/config.hpp>
 #include <cstddef>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // False: nothing is there, or the system does not let the process look (a sandbox, qemu-user). Any thread.
 [[nodiscard]] bool copy_memory(void* to, const void* from, std::size_t size) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

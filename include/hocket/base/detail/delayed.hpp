@@ -5,7 +5,7 @@
 #include <new>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Not thread safe. Neither copied nor moved.
 template <class T>
@@ -38,4 +38,4 @@ class delayed {
   bool made_ = false;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

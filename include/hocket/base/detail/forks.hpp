@@ -3,9 +3,9 @@
 #include <hocket/base/detail/platform/config.hpp>
 #include <cstdint>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // How many forks lie between the process that asked first and this one. Any thread.
 std::uint32_t forks_so_far() noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <iterator>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Base of everything that can stand in a list. Copying or moving an element does not copy its place.
 class list_node {
@@ -147,4 +147,4 @@ class list {
   list_node root_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -2,7 +2,7 @@
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 // As std::adopt_lock; <mutex> is much to parse.
@@ -27,4 +27,4 @@ class [[nodiscard]] locked {
 
 }  // namespace primitive
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -8,7 +8,7 @@
 #include <hocket/base/detail/platform/config.hpp>
 #include <cstddef>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Each thread of the operating system has one, all zero when it begins; a fiber's never uses its own. Valid as long as
 // the thread lives: also while its thread_local objects and, of the main thread, static objects are destroyed.
@@ -23,4 +23,4 @@ struct logical_thread {
 // The calling thread of the operating system continues as `thread`.
 void continue_as(logical_thread& thread) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -27,7 +27,7 @@
 #include <hocket/base/detail/locked.hpp>
 #include <hocket/base/detail/sleepers.hpp>
 
-namespace hocket::inline HOCKET_ABI::primitive {
+namespace hocket { inline namespace HOCKET_ABI { namespace primitive {
 
 // The mutex of a source of waits. See above.
 class thread_mutex {
@@ -95,4 +95,4 @@ class thread_mutex {
   atomic<std::uint32_t> word_{0};
 };
 
-}  // namespace hocket::inline HOCKET_ABI::primitive
+}}}  // namespace hocket::primitive

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 struct from_call {};
 struct no_value {
@@ -152,4 +152,4 @@ class result_storage {
   bool has_value_ = false;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

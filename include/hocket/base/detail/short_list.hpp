@@ -6,7 +6,7 @@
 #pragma once
 #include <hocket/base/detail/list.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 template <class T>
 class short_list {
@@ -45,4 +45,4 @@ class short_list {
   list_node* first_ = nullptr;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

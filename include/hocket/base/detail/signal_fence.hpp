@@ -2,7 +2,7 @@
 #include <hocket/base/detail/platform/config.hpp>
 #include <atomic>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Keeps the order of stores before and after it, for a signal handler of this thread, and for a collector that has
 // stopped the thread by a signal. No instruction.
@@ -11,4 +11,4 @@ inline void signal_fence() noexcept {
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -7,7 +7,7 @@
 #include <hocket/base/detail/atomic.hpp>
 #include <cstddef>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 inline constexpr unsigned sleeper_count_bits = 6;
 struct alignas(64) sleeper_table {
@@ -24,4 +24,4 @@ inline atomic<std::uint32_t>& sleepers_near(const void* address) noexcept {
 // For the child of a fork.
 void forget_sleepers() noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

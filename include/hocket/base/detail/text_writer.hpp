@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class text_writer {
  public:
@@ -48,4 +48,4 @@ class text_writer {
   char buffer_[512];
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

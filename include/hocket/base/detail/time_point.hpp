@@ -3,10 +3,10 @@
 #include <hocket/base/detail/platform/chrono.hpp>
 #include <hocket/base/detail/platform/config.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // Every time and every duration of the library is one of these.
 using duration = std::chrono::nanoseconds;
 using time_point = std::chrono::time_point<std::chrono::steady_clock, duration>;
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -3,7 +3,7 @@
 #include <hocket/base/detail/platform/config.hpp>
 #include <cstddef>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Whether this process runs under Valgrind; found out when it starts.
 extern const bool under_valgrind;
@@ -17,4 +17,4 @@ void forget_stack(unsigned id) noexcept;
 // Code that runs on another stack is about to write there: [low, low + size) may be touched.
 void allow_stack_access(const void* low, std::size_t size) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

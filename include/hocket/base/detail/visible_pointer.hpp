@@ -3,7 +3,7 @@
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // An aligned word, moved whole by every processor. ThreadSanitizer sees a relaxed atomic; elsewhere it is volatile, for
 // which g++ finds better instructions (a yield of a task takes four more with its relaxed atomics).
@@ -33,4 +33,4 @@ class visible_pointer {
   T* to_ = nullptr;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

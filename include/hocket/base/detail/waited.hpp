@@ -2,7 +2,7 @@
 #pragma once
 #include <hocket/base/result.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // What a wait gives that nothing but a stop or a deadline can end early (yield(), a sleep): a result<void> that may be
 // ignored, because the coroutine's next wait fails with the same error. The error is operation_canceled or timed_out.
@@ -64,4 +64,4 @@ class waited {
   ended how_ = ended::well;
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

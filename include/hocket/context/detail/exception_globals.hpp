@@ -8,7 +8,7 @@
 #include <hocket/base/detail/platform/config.hpp>
 #include <cstdint>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // The head of __cxa_eh_globals as the Itanium C++ ABI defines it (section 2.2.2).
 struct exception_globals {
@@ -22,4 +22,4 @@ struct exception_globals {
 // (context/detail/switch.hpp) there is nothing to move, and this is an object that stays empty.
 exception_globals& current_exception_globals() noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -8,7 +8,7 @@
 #include <hocket/base/detail/atomic.hpp>
 #include <hocket/core/detail/runnable.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 class context;
 
@@ -49,4 +49,4 @@ class bridge {
 
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

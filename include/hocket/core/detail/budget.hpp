@@ -20,7 +20,7 @@
 #include <hocket/core/detail/current.hpp>
 #include <coroutine>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 enum class stop_level : std::uint8_t;
 
@@ -53,4 +53,4 @@ using begin_after_pause = std::coroutine_handle<> (*)(void* wait) noexcept;
 
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

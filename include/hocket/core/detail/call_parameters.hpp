@@ -26,7 +26,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 template <class... P>
 struct parameters {};
@@ -134,4 +134,4 @@ to_be_stored<Stored, G> to_store(G&& given) {
   else return static_cast<std::decay_t<G>>(given);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

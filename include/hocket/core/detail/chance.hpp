@@ -13,7 +13,7 @@
 #include <hocket/base/random.hpp>
 #include <hocket/core/detail/current.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Takes a seed first. Under the model, where an execution is to be repeated: no chance at all.
 [[HOCKET_COLD, HOCKET_NOINLINE]] std::uint32_t first_chance_below(std::uint32_t bound) noexcept;
@@ -31,4 +31,4 @@ namespace hocket::inline HOCKET_ABI::detail {
   }
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

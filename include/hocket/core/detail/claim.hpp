@@ -44,7 +44,7 @@
 #include <hocket/base/detail/atomic.hpp>
 #include <hocket/base/fatal.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // A claim is decided from `granted` on.
 enum class claim_state : std::uint8_t { idle, armed, reserved, granted, timed_out, cancelled, killed };
@@ -174,4 +174,4 @@ class claim {
   std::uint32_t spare_ = 0;  // holds of the registrar that are not given to a registration; its own one not counted
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

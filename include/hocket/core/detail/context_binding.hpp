@@ -7,7 +7,7 @@
 #include <hocket/base/detail/atomic.hpp>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class context_binding;
 
@@ -64,4 +64,4 @@ inline binding_ptr::binding_ptr(const binding_ptr& other) noexcept : at_(other.a
     at_->references_.fetch_add(1, std::memory_order_relaxed);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

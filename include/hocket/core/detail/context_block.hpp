@@ -19,7 +19,7 @@
 #include <hocket/core/detail/stop_link.hpp>
 #include <optional>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class context_block {
  public:
@@ -79,4 +79,4 @@ class stop_shield {
   std::optional<stop_link> link_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

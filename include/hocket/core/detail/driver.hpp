@@ -75,7 +75,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class driver : public parker {
  public:
@@ -172,4 +172,4 @@ result<Driver*> driver_here(driver_kind_of<Driver>& kind) noexcept {
   return static_cast<Driver*>(found);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

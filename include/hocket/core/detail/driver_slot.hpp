@@ -45,7 +45,7 @@
 #include <hocket/core/detail/inbox.hpp>
 #include <hocket/core/executor.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class driver;
 class driver_kind;
@@ -140,4 +140,4 @@ class driver_slot {
   thread_mutex assisted_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

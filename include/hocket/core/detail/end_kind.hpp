@@ -3,7 +3,7 @@
 #include <hocket/base/detail/platform/config.hpp>
 #include <cstdint>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // A coroutine returned a value, or left by an exception, or was stopped. A member of a group (outcome.hpp) may also
 // have given a result that is an error.
@@ -18,4 +18,4 @@ enum class end_kind : std::uint8_t {
   refused     // its target did not take it
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -16,7 +16,7 @@
 #include <hocket/core/detail/bridge.hpp>
 #include <type_traits>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 class context;
 
@@ -90,4 +90,4 @@ struct way_to_await<A, Where> {
 
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -22,7 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Something that can begin on any worker: the rest of a fork.
 struct fork_entry {
@@ -120,4 +120,4 @@ class fork_deque {
   thread_mutex thieves_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -21,7 +21,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 class context;
 
@@ -87,4 +87,4 @@ inline constexpr bool has_header<Promise> = alignof(Promise) <= 2 * sizeof(void*
 
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -12,7 +12,7 @@
 #include <hocket/base/detail/platform/config.hpp>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::primitive {
+namespace hocket { inline namespace HOCKET_ABI { namespace primitive {
 
 class suspension;
 class wait_source;
@@ -89,4 +89,4 @@ class grants {
   suspension* last_;  // if there is a first
 };
 
-}  // namespace hocket::inline HOCKET_ABI::primitive
+}}}  // namespace hocket::primitive

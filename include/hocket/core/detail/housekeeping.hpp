@@ -21,7 +21,7 @@
 #include <hocket/core/detail/current.hpp>
 #include <cstddef>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Each for the calling thread.
 struct housekeeper {
@@ -92,4 +92,4 @@ inline std::uint64_t house::news() const noexcept {
   return other ? own + other->news() : own;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -43,7 +43,7 @@
 #include <hocket/core/detail/runnable.hpp>
 #include <hocket/core/parker.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class inbox {
  public:
@@ -99,4 +99,4 @@ class inbox {
   atomic<word> word_{empty};
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

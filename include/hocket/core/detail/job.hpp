@@ -13,7 +13,7 @@
 #include <hocket/core/detail/frame.hpp>
 #include <hocket/core/detail/spawn.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 struct job {
   // Calls the callable, or does not, and destroys the job.
@@ -69,4 +69,4 @@ job* make_job(spawn_target& where, Given&&... given) {
   return &make_spawned<called_job<Call>>(where, std::forward<Given>(given)...)->base();
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -5,7 +5,7 @@
 #include <hocket/base/detail/atomic.hpp>
 #include <hocket/core/observer.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 extern atomic<std::uint32_t> observer_count;
 
@@ -21,4 +21,4 @@ inline bool observed() noexcept {
 [[HOCKET_COLD]] void tell_resumed(coroutine_id who) noexcept;
 [[HOCKET_COLD]] void tell_destroyed(coroutine_id who) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

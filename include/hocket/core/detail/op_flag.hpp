@@ -3,7 +3,7 @@
 #include <hocket/base/detail/platform/config.hpp>
 #include <cstdint>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class op_flag {
  public:
@@ -14,4 +14,4 @@ class op_flag {
   std::uintptr_t word_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -7,7 +7,7 @@
 #include <concepts>
 #include <type_traits>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // How many registrations a wait makes: one, or as many as a select has operations.
 template <class Op>
@@ -102,4 +102,4 @@ struct resumption<Op> {
   Op& op;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

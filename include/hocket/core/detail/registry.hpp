@@ -11,7 +11,7 @@
 #include <hocket/base/detail/mutex.hpp>
 #include <hocket/core/detail/scheduled.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 class executor;
 
@@ -65,4 +65,4 @@ extern registry_list live_registries;
 
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // T may be an object type, a reference or void. Not thread safe: whoever finishes the coroutine publishes it.
 template <class T>
@@ -92,4 +92,4 @@ class return_slot<void> {
   bool done_ = false;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

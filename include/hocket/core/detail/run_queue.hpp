@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class run_queue {
  public:
@@ -97,4 +97,4 @@ class run_queue {
   std::coroutine_handle<> only_;  // the array before there is one
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

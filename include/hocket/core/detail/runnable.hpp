@@ -7,7 +7,7 @@
 #include <coroutine>
 #include <cstddef>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 class executor;
 
@@ -43,4 +43,4 @@ inline runnable* reversed(runnable* newest) noexcept {
 
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -50,9 +50,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
-
-namespace detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 enum class activity : std::uint8_t { unstarted, ready, waiting, waiting_foreign, ended };
 
@@ -296,4 +294,4 @@ class scheduled_result<void> : public scheduled {
 
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

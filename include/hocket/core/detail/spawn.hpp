@@ -39,7 +39,7 @@
 #include <optional>
 #include <tuple>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
@@ -263,4 +263,4 @@ auto spawn(const spawn_options& options, F&& f, Args&&... args) {
       detail::direct_place(detail::current_target(), options), std::forward<F>(f), std::forward<Args>(args)...);
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -39,7 +39,7 @@
 #include <limits>
 #include <span>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class stealable_queue {
  public:
@@ -155,4 +155,4 @@ class stealable_queue {
   thread_mutex thieves_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

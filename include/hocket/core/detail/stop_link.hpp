@@ -34,7 +34,7 @@
 #include <hocket/core/stop.hpp>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Both sources outlive the link, but for a parent that was killed. If something was requested of the parent already,
 // the child is told at once. A link that heeds kills alone passes no cancel on.
@@ -115,4 +115,4 @@ class late_stop_source : public stop_source {
   };
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -20,7 +20,7 @@
 #include <hocket/core/detail/current.hpp>
 #include <type_traits>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
@@ -130,4 +130,4 @@ struct unsync {
 
 }  // namespace strength
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

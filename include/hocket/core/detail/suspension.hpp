@@ -51,7 +51,7 @@
 #include <hocket/core/stop.hpp>
 #include <cstddef>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 class context;
 class coroutine_id;
@@ -392,4 +392,4 @@ inline waiter::~waiter() {
 
 }  // namespace primitive
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -16,7 +16,7 @@
 #include <hocket/core/detail/thread_timers.hpp>
 #include <hocket/core/executor.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class thread_executor final : public executor {
  public:
@@ -47,4 +47,4 @@ class thread_executor final : public executor {
   driver_slot* drivers_;  // the thread's; null if none was asked for
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

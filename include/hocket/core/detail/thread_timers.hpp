@@ -9,7 +9,7 @@
 #include <hocket/base/detail/mutex.hpp>
 #include <hocket/core/detail/timer.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class thread_timers final : public timer_service {
  public:
@@ -42,4 +42,4 @@ class thread_timers final : public timer_service {
   list<timer_node> due_;      // guarded by mutex_
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

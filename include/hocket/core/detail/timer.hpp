@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <source_location>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 class executor;
 
@@ -118,4 +118,4 @@ inline time_point deadline_on(executor& home, duration within, const char* what,
 
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -5,7 +5,7 @@
 #pragma once
 #include <hocket/core/sync_wait.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 using suspend_call = bool (*)(void* awaiter, std::coroutine_handle<> who) noexcept;
 
@@ -36,4 +36,4 @@ bool wait_here(operation<Op, Options> what) {
   return true;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -6,7 +6,7 @@
 #include <hocket/base/detail/list.hpp>
 #include <hocket/core/detail/suspension.hpp>
 
-namespace hocket::inline HOCKET_ABI::primitive {
+namespace hocket { inline namespace HOCKET_ABI { namespace primitive {
 
 // Every function is called under the lock of the source.
 class wait_line : public detail::list<waiter> {
@@ -43,4 +43,4 @@ class wait_line : public detail::list<waiter> {
   }
 };
 
-}  // namespace hocket::inline HOCKET_ABI::primitive
+}}}  // namespace hocket::primitive

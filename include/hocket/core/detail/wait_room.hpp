@@ -24,7 +24,7 @@
 #pragma once
 #include <hocket/core/detail/suspension.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 struct wait_room {
   // Null: there is no memory. Else the wait is armed.
@@ -99,4 +99,4 @@ class shared_room {
   wait_room* room_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -4,7 +4,7 @@
 #include <hocket/core/detail/spawn.hpp>
 #include <hocket/coro/task.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // The object that a member function of C is called on: what was stored, or what that leads to.
 template <class C, class Stored>
@@ -39,4 +39,4 @@ auto await_call(Call&& call) {
   else return await_plain_call<T, Call>(std::forward<Call>(call), all);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

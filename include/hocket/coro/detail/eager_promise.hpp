@@ -7,7 +7,7 @@
 #include <hocket/coro/detail/task_promise.hpp>
 #include <optional>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // How many transfers a body may make on the stack of its caller before it goes through the queue: fewer than a chain on
 // a worker's stack may (transfer_budget), since a fiber's stack is small.
@@ -133,4 +133,4 @@ class eager_promise : public task_promise<T, false> {
   eager_state state;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

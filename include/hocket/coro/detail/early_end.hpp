@@ -8,7 +8,7 @@
 #include <hocket/coro/detail/stand_in.hpp>
 #include <hocket/coro/detail/task_promise.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // The promise of a task: not that of another body that awaits (an async_generator), whose parent wants something else.
 template <class Promise>
@@ -63,4 +63,4 @@ class early_end : public own_awaiter, protected stand_in {
   handle task_{};
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

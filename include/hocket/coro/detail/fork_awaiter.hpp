@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // A task, or a callable that returns one when its turn has come.
 template <class Source>
@@ -64,4 +64,4 @@ template <class Promise>
 inline constexpr bool goes_on_anywhere =
     std::is_base_of_v<migratable_header, Promise> && !std::is_same_v<Promise, migratable_header>;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

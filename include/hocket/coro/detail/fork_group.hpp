@@ -73,7 +73,7 @@
 #include <hocket/coro/task.hpp>
 #include <cstddef>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class fork_group : private fork_entry {
  public:
@@ -270,4 +270,4 @@ class fork_group : private fork_entry {
   };
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

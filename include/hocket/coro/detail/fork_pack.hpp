@@ -3,7 +3,7 @@
 #include <hocket/coro/detail/fork_awaiter.hpp>
 #include <tuple>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Each source beside the place of its result: the places lie in the order of the children.
 template <class Source>
@@ -108,4 +108,4 @@ class [[nodiscard("what is forked does nothing until it is awaited")]] fork_pack
   fork_parts<Sources...> parts_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 template <class Stored>
 class fork_place {
@@ -50,4 +50,4 @@ class fork_place<Stored> {
   bool full_ = false;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

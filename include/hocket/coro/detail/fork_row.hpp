@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Children of one type, as many as there are. `Derived` has `handle make(std::size_t index) noexcept`.
 template <class Derived>
@@ -196,4 +196,4 @@ class fork_results_to<T> {
   T* to_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -19,7 +19,7 @@
 #include <tuple>   // std::allocator_arg_t
 #include <type_traits>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Base of promises: frames from the thread's frame memory. For coroutines that are created often and resumed seldom.
 struct recycled_frame {
@@ -124,7 +124,7 @@ struct allocated_traits<R, Alloc, parameter_list<Before...>, parameter_list<Afte
                                        parameter_list<After...>>;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail
 
 template <hocket::detail::framed_coroutine R, class... Parameters>
 struct std::coroutine_traits<R, Parameters...> : hocket::detail::framed_traits<R, Parameters...> {};

@@ -2,7 +2,7 @@
 #pragma once
 #include <hocket/core/frame_memory.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 template <class T>
 struct frame_allocator {
@@ -18,4 +18,4 @@ struct frame_allocator {
   friend bool operator==(const frame_allocator&, const frame_allocator&) noexcept { return true; }
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -24,7 +24,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 template <class Reference, class Value = void>
 class generator;
@@ -262,4 +262,4 @@ class generator_promise<Yielded>::nested : public runnable {
 
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

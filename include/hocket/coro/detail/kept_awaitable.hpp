@@ -4,7 +4,7 @@
 #include <hocket/core/awaitable.hpp>
 #include <hocket/core/sync_wait.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 template <class A>
 class kept_awaitable {
@@ -20,4 +20,4 @@ class kept_awaitable {
   A what_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -12,7 +12,7 @@
 #include <hocket/coro/detail/task_promise.hpp>
 #include <exception>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 struct error_keeper {
   std::coroutine_handle<coroutine_header> body;  // null: there is no memory, and nothing was moved
@@ -27,4 +27,4 @@ struct error_keeper {
 // does not see through (it makes no tail call of a function that does not return).
 extern void* (*const throw_kept)(const std::exception_ptr& error);
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -2,7 +2,7 @@
 #pragma once
 #include <hocket/coro/detail/early_end.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 template <class Task>
 class propagating : public early_end {
@@ -39,4 +39,4 @@ class propagating : public early_end {
   handle (*fail_)(propagating& self, std::exception_ptr error) noexcept = nullptr;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -21,7 +21,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // The number of indices. Unsigned: a signed type has more values than its maximum.
 template <class Index>
@@ -97,4 +97,4 @@ class range_walk {
 // A yield, out of line. A kill ends the computation here, a cancellation does not.
 task<> let_others_run();
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

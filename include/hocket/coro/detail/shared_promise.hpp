@@ -10,7 +10,7 @@
 #include <new>
 #include <optional>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // The body as a coroutine that was spawned. It lies in the frame, and frees that when its last reference is gone.
 class shared_run final : public scheduled {
@@ -180,4 +180,4 @@ class shared_promise : public coroutine_header, public recycled_frame, public sh
   bool failed_ = false;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

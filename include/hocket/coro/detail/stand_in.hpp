@@ -6,7 +6,7 @@
 #pragma once
 #include <hocket/core/detail/frame.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 struct stand_in {
   // What resuming it does. Gives whom to resume next; null for nobody. `self` may be gone then.
@@ -26,4 +26,4 @@ std::coroutine_handle<migratable_header> open(stand_in& frame);
 // Instead of the resumption.
 void close(std::coroutine_handle<migratable_header> handle) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -22,7 +22,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Beside header_flag. A task whose flags are exactly parent_has_header returns to its parent by a plain transfer.
 namespace task_flag {
@@ -317,4 +317,4 @@ class task_promise<void, forkable> : public task_promise_base<void, forkable> {
   static void return_void() noexcept {}
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

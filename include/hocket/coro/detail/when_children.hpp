@@ -4,7 +4,7 @@
 #include <hocket/coro/detail/when_group.hpp>
 #include <tuple>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // The type that all of them are; when_some of a pack needs one.
 struct differing_values;
@@ -195,4 +195,4 @@ class [[nodiscard("an operation does nothing until it is awaited")]] when_awaita
 // Whether it is the time-out of a wait that somebody made an exception of.
 [[nodiscard]] bool is_time_out(const std::exception_ptr& error) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -41,7 +41,7 @@
 #include <hocket/coro/detail/stand_in.hpp>
 #include <hocket/coro/outcome.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class when_group;
 
@@ -284,4 +284,4 @@ class when_child : private when_frame {
   outcome<value> outcome_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

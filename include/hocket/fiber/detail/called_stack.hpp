@@ -3,7 +3,7 @@
 #pragma once
 #include <hocket/stack/stack_pool.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 struct called_stack {
   stack_ref stack;
@@ -11,4 +11,4 @@ struct called_stack {
   void* left;           // the record of the code that made the call
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

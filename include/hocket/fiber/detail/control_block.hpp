@@ -38,7 +38,7 @@
 #include <hocket/fiber/detail/fiber_flag.hpp>
 #include <hocket/fiber/detail/fiber_thread.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 struct control_block {
   frame_head head;
@@ -54,4 +54,4 @@ extern control_block vacant_block;
 static_assert(sizeof(control_block) == 64 && offsetof(control_block, header) == 2 * sizeof(void*),
               "a control block is one cache line and begins like a compiler's frame");
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -3,7 +3,7 @@
 #include <hocket/core/detail/frame.hpp>
 #include <cstdint>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Bits of coroutine_header::flags that fibers add to header_flag's. They are rare: a resume tests them in one go, on
 // the line that it needs anyway, and leaves the straight line when one is set.
@@ -38,4 +38,4 @@ inline constexpr std::uint32_t own_floating_point = 64;  // swap the floating-po
 inline constexpr unsigned canary_shift = 8;
 }  // namespace special_bit
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -4,7 +4,7 @@
 #include <hocket/fiber/detail/control_block.hpp>
 #include <hocket/fiber/detail/fiber_record.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Fatal when `record`'s fiber is to unwind but its body went on instead.
 void check_unwound(const fiber_record& record) noexcept;
@@ -53,4 +53,4 @@ void bury_fiber(fiber_record& record) noexcept;
 // A bare handle that owns the fiber.
 std::coroutine_handle<> release_fiber(control_block& block);
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -6,7 +6,7 @@
 #include <cfenv>
 #include <exception>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 struct called_stack;
 struct control_block;
@@ -43,4 +43,4 @@ struct alignas(16) fiber_record {
   }
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

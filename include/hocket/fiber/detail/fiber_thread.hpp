@@ -11,7 +11,7 @@
 #include <hocket/stack/stack_pool.hpp>
 #include <array>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 struct called_stack;
 struct control_block;
@@ -95,4 +95,4 @@ class fiber_thread final : public executor {
   signal_stack for_signals_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

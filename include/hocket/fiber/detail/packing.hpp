@@ -28,7 +28,7 @@
 #include <hocket/stack/detail/stack_image.hpp>
 #include <hocket/stack/detail/stack_pages.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 inline bool is_packed(const control_block& block) noexcept { return block.header.reserved & stack_bit::packed; }
 
@@ -74,4 +74,4 @@ scheduled_fiber* pin_stack(control_block& fiber, const char* what) noexcept;
 // Whether a word in [data, data + size) is an address on the fiber's stack.
 bool refers_to_stack(const void* data, std::size_t size, control_block& block) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -9,7 +9,7 @@
 #include <hocket/fiber/detail/control_block.hpp>
 #include <hocket/fiber/detail/fiber_record.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // The rare parts of a switch, out of line.
 [[nodiscard]] bool before_resume(control_block& block) noexcept;  // true: it has a floating-point environment
@@ -93,4 +93,4 @@ inline void* empty_message(control_block& block) noexcept { return &block; }
   return back.transfer;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -26,7 +26,7 @@
 #include <hocket/fiber/detail/control_block.hpp>
 #include <hocket/fiber/detail/fiber_record.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class stack_wait;
 
@@ -126,4 +126,4 @@ class scheduled_fiber {
   bool migrates_ = false;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

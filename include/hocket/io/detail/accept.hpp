@@ -2,10 +2,10 @@
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // The number of the next connection at a listener, which does not block and is not inherited; an error number below 0.
 // Errors of single connections and of their networks are passed over.
 long accept_number(int listener) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

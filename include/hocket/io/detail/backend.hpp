@@ -4,7 +4,7 @@
 #include <hocket/base/result.hpp>
 #include <hocket/io/detail/transfer.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class io_driver;
 class open_descriptor;
@@ -40,4 +40,4 @@ class backend {
   ~backend() = default;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

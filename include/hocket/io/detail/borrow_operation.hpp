@@ -4,7 +4,7 @@
 #include <hocket/io/borrowed_bytes.hpp>
 #include <hocket/io/detail/transfer_operation.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Gives bytes in a block that is lent. A block that nobody takes (its coroutine is killed) goes back.
 struct borrow_operation : transfer_operation {
@@ -47,4 +47,4 @@ struct borrow_operation : transfer_operation {
   }
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

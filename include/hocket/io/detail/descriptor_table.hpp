@@ -4,7 +4,7 @@
 #include <hocket/io/detail/open_descriptor.hpp>
 #include <cstdint>
 
-namespace hocket::inline HOCKET_ABI::detail::descriptor_table {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail::descriptor_table {
 
 // An open descriptor with that number; null: there is no memory, or there are too many. O(1).
 open_descriptor* take(backend& of, int number, descriptor_kind kind, void* data = nullptr) noexcept;
@@ -19,4 +19,4 @@ open_descriptor* find(std::uint64_t tag) noexcept;
 // open_descriptor::end_when_idle() of all. Any thread.
 void end_when_idle(std::uint64_t family) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::detail::descriptor_table
+}}}  // namespace hocket::detail::descriptor_table

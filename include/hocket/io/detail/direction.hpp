@@ -80,7 +80,7 @@
 #include <hocket/io/detail/transfer.hpp>
 #include <cstdint>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class open_descriptor;
 
@@ -198,4 +198,4 @@ class direction final : public primitive::wait_source {
   primitive::wait_line line_;  // guarded by the mutex of the descriptor
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

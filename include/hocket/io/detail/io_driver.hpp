@@ -20,7 +20,7 @@
 #include <hocket/io/detail/direction.hpp>
 #include <hocket/io/detail/open_descriptor.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class io_driver : public driver {
  public:
@@ -78,4 +78,4 @@ class io_driver : public driver {
   transfer* last_pending_ = nullptr;               // guarded by mutex_
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -12,7 +12,7 @@
 #include <hocket/base/detail/atomic.hpp>
 #include <hocket/io/detail/transfer.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class open_descriptor;
 
@@ -37,4 +37,4 @@ void give_back(lent_block& block) noexcept;
 
 }  // namespace lending
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -6,7 +6,7 @@
 #include <poll.h>
 #include <span>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class number_watch;
 struct polled_number;
@@ -49,4 +49,4 @@ struct readiness_operation : poll_operation {
 // Any thread. Ends the waits for that number as an event does: the waiters poll, or try, again.
 void wake_polling(int number) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -41,7 +41,7 @@
 #include <hocket/io/detail/backend.hpp>
 #include <hocket/io/detail/direction.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class io_driver;
 
@@ -177,4 +177,4 @@ class open_descriptor {
   registration* more_ = nullptr;  // of further groups; owned
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -3,7 +3,7 @@
 #include <hocket/io/owned_number.hpp>
 #include <cstddef>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Sent: the bytes, and the numbers. Received: the room for both, and what came.
 struct passing {
@@ -15,4 +15,4 @@ struct passing {
   std::size_t cut = 0;     // there were more
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -8,7 +8,7 @@
 #include <hocket/io/buffer.hpp>
 #include <vector>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class read_buffer {
  public:
@@ -49,4 +49,4 @@ class read_buffer {
   std::size_t begin_ = 0, end_ = 0;               // what is unread
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace primitive {
 class waiter;
@@ -82,4 +82,4 @@ struct transfer {
 
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -4,7 +4,7 @@
 #include <hocket/io/detail/open_descriptor.hpp>
 #include <span>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // A closed one, for descriptors of nothing.
 open_descriptor& no_descriptor() noexcept;
@@ -87,4 +87,4 @@ struct look_operation : transfer_operation {
   }
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -6,7 +6,7 @@
 #include <hocket/io/detail/backend.hpp>
 #include <string>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // What was read so far.
 struct whole_read {
@@ -24,4 +24,4 @@ struct whole_read {
 // One read by `by`. For backends, as their answer to a transfer of this kind: `data` is a whole_read.
 call_end go_on_reading(backend& by, open_descriptor& at, transfer& what) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

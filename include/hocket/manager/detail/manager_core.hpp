@@ -6,7 +6,7 @@
 #include <hocket/manager/task_id.hpp>
 #include <system_error>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 struct expect_options;
 struct task_options;
@@ -86,4 +86,4 @@ void* drop_promise(manager_core& core, task_id id) noexcept;
 
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

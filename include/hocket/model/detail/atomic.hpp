@@ -7,7 +7,7 @@
 #include <hocket/model/detail/shadow.hpp>
 #include <cstddef>
 
-namespace hocket::inline HOCKET_HOST_ABI::model {
+namespace hocket { inline namespace HOCKET_HOST_ABI { namespace model {
 
 template <class T>
 class atomic {
@@ -151,4 +151,4 @@ inline void futex_wake_all(const atomic<std::uint32_t>& word, detail::site where
   detail::futex_wake(word.word(), true, where);
 }
 
-}  // namespace hocket::inline HOCKET_HOST_ABI::model
+}}}  // namespace hocket::model

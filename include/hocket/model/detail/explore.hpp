@@ -57,7 +57,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace hocket::inline HOCKET_HOST_ABI::model {
+namespace hocket { inline namespace HOCKET_HOST_ABI { namespace model {
 
 struct options {
   std::uint32_t preemptions = 3;         // per execution
@@ -198,4 +198,4 @@ void pause(std::source_location where = std::source_location::current());
 // Another one in each execution; 0 outside: for per-thread slots that must be empty when an execution starts.
 [[nodiscard]] std::uint64_t execution_number() noexcept;
 
-}  // namespace hocket::inline HOCKET_HOST_ABI::model
+}}}  // namespace hocket::model

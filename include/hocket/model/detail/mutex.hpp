@@ -3,7 +3,7 @@
 #pragma once
 #include <hocket/model/detail/shadow.hpp>
 
-namespace hocket::inline HOCKET_HOST_ABI::model {
+namespace hocket { inline namespace HOCKET_HOST_ABI { namespace model {
 
 class mutex {
   using site = detail::site;
@@ -22,4 +22,4 @@ class mutex {
   detail::shadow shadow_;
 };
 
-}  // namespace hocket::inline HOCKET_HOST_ABI::model
+}}}  // namespace hocket::model

@@ -15,7 +15,7 @@
 #include <source_location>
 #include <type_traits>
 
-namespace hocket::inline HOCKET_HOST_ABI::model::detail {
+namespace hocket { inline namespace HOCKET_HOST_ABI { namespace model::detail {
 
 using site = std::source_location;
 
@@ -107,4 +107,4 @@ constexpr value_shape shape_of() noexcept {
   else return {value_kind::unsigned_number, bytes};
 }
 
-}  // namespace hocket::inline HOCKET_HOST_ABI::model::detail
+}}}  // namespace hocket::model::detail

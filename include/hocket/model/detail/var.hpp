@@ -7,7 +7,7 @@
 #include <hocket/model/detail/shadow.hpp>
 #include <utility>
 
-namespace hocket::inline HOCKET_HOST_ABI::model {
+namespace hocket { inline namespace HOCKET_HOST_ABI { namespace model {
 
 template <class T>
 class var {
@@ -42,4 +42,4 @@ class var {
   T value_;
 };
 
-}  // namespace hocket::inline HOCKET_HOST_ABI::model
+}}}  // namespace hocket::model

@@ -20,7 +20,7 @@
 #include <tuple>
 #include <vector>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 namespace tcp {
 class doors;
@@ -168,4 +168,4 @@ class server_of final : public server_core {
 
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

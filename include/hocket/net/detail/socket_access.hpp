@@ -3,11 +3,11 @@
 #include <hocket/net/tcp.hpp>
 #include <hocket/net/udp.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 struct socket_access {
   static tcp::listener listener_of(descriptor&& of) noexcept { return {std::move(of), false}; }
   static udp::socket datagram_socket_of(descriptor&& of) noexcept { return udp::socket(std::move(of)); }
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

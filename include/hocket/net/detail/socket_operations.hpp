@@ -5,7 +5,7 @@
 #include <hocket/net/address.hpp>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // A new socket of the address's family; an error number below 0.
 int new_socket(const socket_address& for_address, int type) noexcept;
@@ -99,4 +99,4 @@ struct connect_operation : pointing_operation<connect_operation<Stream>> {
   static descriptor adopt(open_descriptor& one) noexcept { return descriptor_access::of(one); }
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

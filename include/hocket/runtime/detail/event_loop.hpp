@@ -21,7 +21,7 @@
 #include <hocket/core/executor.hpp>
 #include <hocket/time/detail/timer_wheel.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class event_loop : public executor, private timer_waker {
  public:
@@ -72,4 +72,4 @@ class event_loop : public executor, private timer_waker {
   runnable reclaim_{};  // posted by wake(); known by its address
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

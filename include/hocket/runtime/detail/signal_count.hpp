@@ -6,7 +6,7 @@
 #pragma once
 #include <hocket/base/detail/atomic.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Any thread. Throws std::system_error: the signal cannot be handled.
 void use_signal(int signal);
@@ -50,4 +50,4 @@ class signal_count {
   atomic<std::uint32_t> word_{0};
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -11,7 +11,7 @@
 #include <hocket/core/detail/spawn.hpp>
 #include <hocket/runtime/runtime.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Posts the first turn to the worker. The runtime counts the coroutine.
 class worker_place : public direct_place {
@@ -39,4 +39,4 @@ class worker_at {
   executor& first_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -6,7 +6,7 @@
 #include <memory>
 #include <type_traits>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Calls visit(with, cell, ahead) for the cell of each stack that was in use at some time; `ahead` is one that comes
 // soon, or null.
@@ -26,4 +26,4 @@ void* cell_on(std::uintptr_t address) noexcept;
 // Whether the address is on some stack of a depot.
 bool is_on_any_stack(std::uintptr_t address) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

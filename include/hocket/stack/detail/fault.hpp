@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 struct memory_fault {
   std::uintptr_t address;        // what was touched
@@ -53,4 +53,4 @@ stack_fault judge_fault(const memory_fault& fault, const std::byte* low) noexcep
 // Whether the code has overflowed a stack with unknown bounds (of a thread): no memory is mapped at its stack pointer.
 bool ran_off_stack(const memory_fault& fault) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -10,11 +10,11 @@
 #pragma once
 #include <hocket/stack/stack_pool.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // In bytes; 0: never written. Of a stack that somebody runs or is parked on it is the use so far. Of a pool that does
 // not measure it is an upper bound: whoever had the stack before has left traces. Any thread, if the stack stays
 // acquired. O(pages) without touching memory that is not there. Async-signal-safe.
 std::size_t high_water_of(const stack_ref& stack) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

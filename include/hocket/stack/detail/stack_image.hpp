@@ -17,7 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class alignas(16) stack_image {
  public:
@@ -58,4 +58,4 @@ class alignas(16) stack_image {
 };
 static_assert(sizeof(stack_image) % 16 == 0 && alignof(stack_image) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

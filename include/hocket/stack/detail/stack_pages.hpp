@@ -11,7 +11,7 @@
 #include <hocket/stack/stack_pool.hpp>
 #include <cstddef>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Whole pages.
 struct memory_range {
@@ -34,4 +34,4 @@ memory_range pages_of(const std::byte* from, const std::byte* top) noexcept;
 // Makes live pages that fault usable again.
 void allow_pages(const memory_range& live) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -41,7 +41,7 @@
 #include <hocket/core/detail/strength.hpp>
 #include <hocket/core/detail/wait_line.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 template <class Strength>
 class baton : public wait_source {
@@ -151,4 +151,4 @@ class baton : public wait_source {
 extern template class baton<strength::shared>;
 extern template class baton<strength::unsync>;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

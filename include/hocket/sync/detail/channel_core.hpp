@@ -5,7 +5,7 @@
 #include <hocket/core/detail/strength.hpp>
 #include <hocket/core/detail/wait_line.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // One that sends or receives, in its operation; waiter::resource points to it while it waits. Guarded by the mutex of
 // the channel while its waiter is in line; its owner's otherwise.
@@ -92,4 +92,4 @@ class channel_core : public wait_source {
 extern template class channel_core<strength::shared>;
 extern template class channel_core<strength::unsync>;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -9,7 +9,7 @@
 #include <hocket/sync/detail/taken_items.hpp>
 #include <cstring>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // A party and room for its item, which stays put while it waits.
 template <class T>
@@ -299,4 +299,4 @@ class channel_exchange : public channel_core<Strength> {
   bool spare_taken_ = false;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -19,7 +19,7 @@
 #include <hocket/core/detail/op_flag.hpp>
 #include <hocket/sync/detail/baton.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // What a waiter in the line of a condition points to.
 template <class Strength>
@@ -65,4 +65,4 @@ class condition_core : public wait_source {
 extern template class condition_core<strength::shared>;
 extern template class condition_core<strength::unsync>;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -28,7 +28,7 @@
 #include <hocket/core/detail/strength.hpp>
 #include <hocket/core/detail/wait_line.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 template <class Strength>
 class event_core : public wait_source {
@@ -100,4 +100,4 @@ class event_core : public wait_source {
 extern template class event_core<strength::shared>;
 extern template class event_core<strength::unsync>;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

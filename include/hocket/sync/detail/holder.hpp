@@ -6,7 +6,7 @@
 #include <hocket/core/detail/strength.hpp>
 #include <type_traits>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Who owns what the running code takes: its scheduled coroutine; outside of coroutines the thread, or the context that
 // it was given. To be compared only. The children of a when_all, and what is forked below a coroutine, have one name
@@ -67,4 +67,4 @@ class holder {
 extern template class holder<strength::shared>;
 extern template class holder<strength::unsync>;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 template <class T>
 struct idle_object final : list_node {
@@ -87,4 +87,4 @@ class idle_list {
   std::size_t size_ = 0;          // guarded by mutex_
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

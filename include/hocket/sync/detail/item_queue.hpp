@@ -14,7 +14,7 @@
 #include <new>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 template <class T>
 class item_queue {
@@ -121,4 +121,4 @@ class item_queue {
   block* spare_ = nullptr;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

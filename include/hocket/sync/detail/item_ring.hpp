@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <new>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 template <class T>
 class item_ring {
@@ -28,4 +28,4 @@ class item_ring {
   T* memory_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

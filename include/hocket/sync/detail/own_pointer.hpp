@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // To an object of the coroutine, which looks at it only while it runs. Not kept as it is: a stack that is moved away
 // while its fiber waits has to stay for every address of it that others are told (fiber/await.hpp), and for no other.
@@ -45,4 +45,4 @@ class item_room {
   alignas(T) alignas(word) std::byte bytes_[(sizeof(T) + word - 1) / word * word]{};
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

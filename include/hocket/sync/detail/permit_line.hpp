@@ -27,7 +27,7 @@
 #include <hocket/sync/detail/post_in_turn.hpp>
 #include <cstddef>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 template <class Strength>
 class permit_line : public wait_source {
@@ -117,4 +117,4 @@ class permit_line : public wait_source {
 extern template class permit_line<strength::shared>;
 extern template class permit_line<strength::unsync>;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -3,7 +3,7 @@
 #include <hocket/base/fatal.hpp>
 #include <cstddef>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // The number itself. One that no memory has room for is a mistake, not a shortage: a negative one, most likely.
 template <class T>
@@ -14,4 +14,4 @@ std::size_t possible_places(std::size_t places) noexcept {
   return places;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -3,10 +3,10 @@
 #pragma once
 #include <hocket/core/detail/grant.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Called without locks. Posts the grants. If this thread is already in post_in_turn(), appends the grants to that
 // call's queue. So the stack does not grow with the number of selects.
 void post_in_turn(grants&& served) noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

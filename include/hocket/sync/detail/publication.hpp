@@ -19,7 +19,7 @@
 #include <hocket/core/detail/strength.hpp>
 #include <hocket/core/detail/wait_line.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 template <class Strength>
 class publication : public wait_source {
@@ -92,4 +92,4 @@ class publication : public wait_source {
 extern template class publication<strength::shared>;
 extern template class publication<strength::unsync>;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -5,7 +5,7 @@
 #include <hocket/sync/detail/own_pointer.hpp>
 #include <type_traits>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Moved into the slot, and back if it was not sent.
 template <class T>
@@ -85,4 +85,4 @@ struct sent_item_of<T, U> : std::type_identity<small_item<T>> {};
 template <class T, class U>
 using sent_item = typename sent_item_of<T, U>::type;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

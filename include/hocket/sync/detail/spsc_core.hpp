@@ -40,7 +40,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Finds two coroutines in one place at the same time, at check level `debug`. To the model checker it would only be one
 // more word.
@@ -237,4 +237,4 @@ class spsc_core : public wait_source {
 extern template class spsc_core<strength::shared>;
 extern template class spsc_core<strength::unsync>;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

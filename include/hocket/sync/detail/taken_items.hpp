@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 template <class T>
 class taken_items {
@@ -40,4 +40,4 @@ class taken_items {
   alignas(T) std::byte memory_[most * sizeof(T)];
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

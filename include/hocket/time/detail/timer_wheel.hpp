@@ -95,7 +95,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // How the wheel gets its owner's attention.
 class timer_waker {
@@ -275,4 +275,4 @@ class timer_wheel final : public timer_service {
   atomic<timer_node*> returned_{&end_};
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

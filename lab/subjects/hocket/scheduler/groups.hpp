@@ -2,9 +2,9 @@
 // The workloads that only tasks have, since the children of a when_all are tasks: hocket_groups.cpp.
 #include "scheduler/scheduler.hpp"
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 class runtime;
-}
+}}  // namespace hocket
 
 namespace lab {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // One thread of the system, used once.
 class carrier {
@@ -96,4 +96,4 @@ class system_thread {
 
 inline void join(system_thread& ended) { ended.join(); }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -23,7 +23,7 @@
 #pragma once
 #include <hocket/asio/detail/guest.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 class asio_home {
  public:
@@ -47,4 +47,4 @@ class asio_home {
   const std::shared_ptr<detail::asio_guest> guest_;
 };
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -33,7 +33,7 @@
 #include <hocket/core/detail/operation.hpp>
 #include <optional>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 struct use_hocket_t {};
 inline constexpr use_hocket_t use_hocket{};
@@ -174,7 +174,7 @@ class asio_operation<Outcome, Initiation, Args...>::awaiter final : public asio_
 
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket
 
 template <class R, class... Args>
 class boost::asio::async_result<hocket::use_hocket_t, R(Args...)> {

@@ -1,6 +1,6 @@
 #include "../threads.hpp"
 
-namespace hocket::inline HOCKET_ABI::gc::boehm {
+namespace hocket { inline namespace HOCKET_ABI { namespace gc::boehm {
 
 void note_interrupted(collected_thread& self, const ucontext_t& at) noexcept {
   for (std::size_t i = 0; i < 31; ++i) self.registers[i] = at.uc_mcontext.regs[i];
@@ -8,4 +8,4 @@ void note_interrupted(collected_thread& self, const ucontext_t& at) noexcept {
   self.told.stack_pointer = reinterpret_cast<const void*>(at.uc_mcontext.sp);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::gc::boehm
+}}}  // namespace hocket::gc::boehm

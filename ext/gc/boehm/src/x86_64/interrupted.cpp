@@ -1,6 +1,6 @@
 #include "../threads.hpp"
 
-namespace hocket::inline HOCKET_ABI::gc::boehm {
+namespace hocket { inline namespace HOCKET_ABI { namespace gc::boehm {
 
 void note_interrupted(collected_thread& self, const ucontext_t& at) noexcept {
   const greg_t* const all = at.uc_mcontext.gregs;
@@ -10,4 +10,4 @@ void note_interrupted(collected_thread& self, const ucontext_t& at) noexcept {
   self.told.stack_pointer = reinterpret_cast<const void*>(all[REG_RSP]);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::gc::boehm
+}}}  // namespace hocket::gc::boehm

@@ -13,7 +13,7 @@
 #include <optional>
 #include <type_traits>
 
-namespace hocket::inline HOCKET_ABI::gc {
+namespace hocket { inline namespace HOCKET_ABI { namespace gc {
 
 namespace detail {
 
@@ -39,4 +39,4 @@ std::invoke_result_t<F> on_native_stack(F&& f) {
   return call_on_stack(*native, std::forward<F>(f));
 }
 
-}  // namespace hocket::inline HOCKET_ABI::gc
+}}}  // namespace hocket::gc

@@ -11,7 +11,7 @@
 #pragma once
 #include <hocket/gc/slot.hpp>
 
-namespace hocket::inline HOCKET_ABI::gc {
+namespace hocket { inline namespace HOCKET_ABI { namespace gc {
 
 namespace detail {
 
@@ -60,4 +60,4 @@ void for_each_root(Visit&& visit) noexcept {
                         const_cast<void*>(static_cast<const void*>(std::addressof(visit))));
 }
 
-}  // namespace hocket::inline HOCKET_ABI::gc
+}}}  // namespace hocket::gc

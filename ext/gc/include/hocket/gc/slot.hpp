@@ -26,7 +26,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::gc {
+namespace hocket { inline namespace HOCKET_ABI { namespace gc {
 
 template <class T>
 class slot;
@@ -121,4 +121,4 @@ void for_each_slot(Visit&& visit) noexcept {
       const_cast<void*>(static_cast<const void*>(std::addressof(visit))));
 }
 
-}  // namespace hocket::inline HOCKET_ABI::gc
+}}}  // namespace hocket::gc

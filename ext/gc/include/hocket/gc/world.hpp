@@ -40,7 +40,7 @@
 #include <span>
 #include <type_traits>
 
-namespace hocket::inline HOCKET_ABI::gc {
+namespace hocket { inline namespace HOCKET_ABI { namespace gc {
 
 namespace detail {
 
@@ -107,4 +107,4 @@ void stop_world(F&& f) {
       const_cast<void*>(static_cast<const void*>(std::addressof(f))));
 }
 
-}  // namespace hocket::inline HOCKET_ABI::gc
+}}}  // namespace hocket::gc

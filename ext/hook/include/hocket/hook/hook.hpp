@@ -40,11 +40,11 @@
 #include <type_traits>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 struct control_block;
-}
+}}}  // namespace hocket::detail
 
-namespace hocket::inline HOCKET_ABI::hook {
+namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 
 struct options {
   // pthread_mutex_t, and so std::mutex: the fiber owns the mutexes that it locks, and parks if a lock must wait. No
@@ -122,4 +122,4 @@ struct statistics {
 };
 statistics collect_statistics() noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::hook
+}}}  // namespace hocket::hook

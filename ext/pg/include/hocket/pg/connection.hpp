@@ -32,7 +32,7 @@
 #include <system_error>
 #include <vector>
 
-namespace hocket::inline HOCKET_ABI::pg {
+namespace hocket { inline namespace HOCKET_ABI { namespace pg {
 
 // The category of SQLSTATEs. An SQLSTATE is five digits or capital letters; its value is that number in base 36.
 const std::error_category& category() noexcept;
@@ -95,4 +95,4 @@ class connection {
 // For pool_options::check: connected, outside of a transaction, no answer outstanding.
 bool is_idle(connection& one);
 
-}  // namespace hocket::inline HOCKET_ABI::pg
+}}}  // namespace hocket::pg

@@ -31,7 +31,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hocket::inline HOCKET_ABI::redis {
+namespace hocket { inline namespace HOCKET_ABI { namespace redis {
 
 struct free_reply {
   void operator()(redisReply* one) const noexcept { freeReplyObject(one); }
@@ -74,4 +74,4 @@ class connection {
 // For pool_options::check: connected, no answer outstanding.
 bool is_idle(connection& one);
 
-}  // namespace hocket::inline HOCKET_ABI::redis
+}}}  // namespace hocket::redis

@@ -72,17 +72,18 @@
 
 #include <hocket/base/detail/platform/attributes.hpp>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 // The protocol for authors of primitives (hocket/primitive.hpp). The primitives of the library use it, too.
-namespace primitive {}
+namespace primitive {
+}
 namespace detail {
 using namespace primitive;
 }
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 enum class check_level { none = 0, misuse = 1, debug = 2 };
 
@@ -98,4 +99,4 @@ inline constexpr bool portable_build = HOCKET_PORTABLE != 0;
 enum class sanitizer_kind { plain, asan, tsan };
 inline constexpr sanitizer_kind sanitizer = sanitizer_kind::HOCKET_SANITIZER;
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -2,7 +2,7 @@
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 #if HOCKET_PORTABLE
 inline void* opaque(void* address) noexcept {
@@ -16,4 +16,4 @@ inline void* opaque(void* address) noexcept {
 }
 #endif
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

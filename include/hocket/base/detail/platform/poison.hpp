@@ -13,7 +13,7 @@
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/lsan_interface.h>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 inline void poison_memory(const void* low, std::size_t size) noexcept { __asan_poison_memory_region(low, size); }
 inline void unpoison_memory(const void* low, std::size_t size) noexcept { __asan_unpoison_memory_region(low, size); }
@@ -25,14 +25,14 @@ inline const void* stack_address(const void* object) noexcept {
   return place ? place : object;
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail
 #else
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 inline void poison_memory(const void*, std::size_t) noexcept {}
 inline void unpoison_memory(const void*, std::size_t) noexcept {}
 inline void expect_to_last(const void*) noexcept {}
 inline const void* stack_address(const void* object) noexcept { return object; }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail
 #endif

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Asks for the cache line at `at`, which will be read or written soon, and for its translation. Any address will do.
 // A portable build asks for nothing.
@@ -26,4 +26,4 @@ template <std::size_t count>
   if constexpr (count > 1) prefetch_lines<count - 1>(reinterpret_cast<const void*>(at + 64));
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -17,7 +17,7 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
-namespace hocket::inline HOCKET_ABI::detail::raw_calls {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail::raw_calls {
 
 #if defined(__SANITIZE_THREAD__) || HOCKET_HAS_FEATURE(thread_sanitizer)
 inline char marks[4096];  // one per number: its address stands for the bytes written to it
@@ -48,4 +48,4 @@ inline long poll(pollfd* numbers, std::size_t count, int milliseconds) noexcept 
   return ::syscall(SYS_ppoll, numbers, count, milliseconds < 0 ? nullptr : &limit, nullptr, 8);
 }
 
-}  // namespace hocket::inline HOCKET_ABI::detail::raw_calls
+}}}  // namespace hocket::detail::raw_calls

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <new>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 #if defined(__cpp_sized_deallocation)
 inline void sized_delete(void* memory, std::size_t bytes) noexcept { ::operator delete(memory, bytes); }
@@ -13,4 +13,4 @@ inline void sized_delete(void* memory, std::size_t bytes) noexcept { ::operator 
 inline void sized_delete(void* memory, std::size_t) noexcept { ::operator delete(memory); }
 #endif
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -28,8 +28,7 @@
 #include <hocket/base/detail/platform/config.hpp>
 #include <cstddef>
 
-namespace hocket::inline HOCKET_ABI::detail {
-namespace machine {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail { namespace machine {
 
 struct arrival {
   void* from;
@@ -138,4 +137,4 @@ template <class T>
 }
 
 }  // namespace machine
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

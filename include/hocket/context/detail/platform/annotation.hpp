@@ -20,7 +20,7 @@
 #include <sanitizer/lsan_interface.h>
 #endif
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class switch_annotation {
  public:
@@ -60,14 +60,14 @@ class call_annotation {
   void after_return() noexcept {}
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail
 
 #elif defined(__SANITIZE_ADDRESS__) || HOCKET_HAS_FEATURE(address_sanitizer)
 #include <sanitizer/common_interface_defs.h>
 #include <sanitizer/lsan_interface.h>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class call_annotation;
 
@@ -152,12 +152,12 @@ class call_annotation {
   std::size_t caller_size_ = 0;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail
 
 #elif defined(__SANITIZE_THREAD__) || HOCKET_HAS_FEATURE(thread_sanitizer)
 #include <sanitizer/tsan_interface.h>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class call_annotation;
 
@@ -211,12 +211,12 @@ class call_annotation {
   void* caller_ = nullptr;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail
 
 #else
 #include <hocket/base/detail/valgrind.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class switch_annotation {
  public:
@@ -264,6 +264,6 @@ class call_annotation {
   unsigned valgrind_id_ = 0;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail
 
 #endif

@@ -27,8 +27,7 @@
 #include <hocket/base/detail/platform/config.hpp>
 #include <cstddef>
 
-namespace hocket::inline HOCKET_ABI::detail {
-namespace machine {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail { namespace machine {
 
 struct arrival {
   void* from;
@@ -143,4 +142,4 @@ template <class T>
 }
 
 }  // namespace machine
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

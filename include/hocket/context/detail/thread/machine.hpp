@@ -11,8 +11,7 @@
 #include <hocket/base/detail/platform/config.hpp>
 #include <cstddef>
 
-namespace hocket::inline HOCKET_ABI::detail {
-namespace machine {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail { namespace machine {
 
 struct arrival {
   void* from;
@@ -34,4 +33,4 @@ inline void note_stack_pointer(T*&) noexcept {}
 [[gnu::noinline]] const void* thread_id() noexcept;
 
 }  // namespace machine
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

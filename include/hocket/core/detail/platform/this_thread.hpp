@@ -11,7 +11,7 @@
 #include <hocket/base/detail/platform/config.hpp>
 #include <cstddef>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 struct thread_state;
 
@@ -80,4 +80,4 @@ bool add_to_this_thread() noexcept {
 }
 #endif
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -16,7 +16,7 @@
 #include <optional>
 #include <system_error>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 struct asio_home_options {
   const char* name = "asio";                 // of its coroutines that have no name of their own; outlives the home
@@ -174,4 +174,4 @@ class asio_guest final : public parker, public std::enable_shared_from_this<asio
 
 }  // namespace detail
 
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 template <class... T>
 struct asio_values {
@@ -87,4 +87,4 @@ struct asio_outcome_of<std::exception_ptr, Args...> {
   using type = exception_outcome<Args...>;
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

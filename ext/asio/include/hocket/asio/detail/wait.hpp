@@ -16,7 +16,7 @@
 #include <hocket/core/detail/suspension.hpp>
 #include <utility>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class asio_wait : public own_awaiter, public wait_source {
  public:
@@ -68,4 +68,4 @@ class asio_wait : public own_awaiter, public wait_source {
   atomic<std::uint32_t> parties_{1};
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

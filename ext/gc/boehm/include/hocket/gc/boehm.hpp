@@ -37,7 +37,7 @@
 #include <hocket/base/detail/platform/config.hpp>
 #include <cstddef>
 
-namespace hocket::inline HOCKET_ABI::gc::boehm {
+namespace hocket { inline namespace HOCKET_ABI { namespace gc::boehm {
 
 // Initialises libgc if nobody has, and connects the two. Once: again does nothing. From any thread, or a static
 // constructor, before hocket has allocated anything. Throws std::system_error (not_supported) for another libgc than
@@ -75,4 +75,4 @@ struct counts {
 // While no collection is under way.
 counts statistics() noexcept;
 
-}  // namespace hocket::inline HOCKET_ABI::gc::boehm
+}}}  // namespace hocket::gc::boehm

@@ -20,7 +20,7 @@
 #pragma once
 #include <hocket/base/detail/atomic.hpp>
 
-namespace hocket::inline HOCKET_ABI::gc::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace gc::detail {
 
 using namespace hocket::detail;
 
@@ -67,4 +67,4 @@ class halt {
   primitive::atomic<std::uint32_t> phase_{0};
 };
 
-}  // namespace hocket::inline HOCKET_ABI::gc::detail
+}}}  // namespace hocket::gc::detail

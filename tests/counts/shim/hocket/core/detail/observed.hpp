@@ -4,7 +4,7 @@
 #pragma once
 #include <hocket/core/observer.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 constexpr bool observed() noexcept { return false; }
 inline void tell_created(coroutine_id, const coroutine_facts&) noexcept {}
@@ -13,4 +13,4 @@ inline void tell_woken(coroutine_id) noexcept {}
 inline void tell_resumed(coroutine_id) noexcept {}
 inline void tell_destroyed(coroutine_id) noexcept {}
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <source_location>
 
-namespace hocket::inline HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI {
 
 static_assert(detail::under_model,
               "this is the model checker's <hocket/base/detail/atomic.hpp>: build with hocket_model_test()");
@@ -49,4 +49,4 @@ inline void light_fence_where_asymmetric(std::source_location where = std::sourc
 inline void cpu_relax(std::source_location where = std::source_location::current()) { model::pause(where); }
 
 }  // namespace detail
-}  // namespace hocket::inline HOCKET_ABI
+}}  // namespace hocket

@@ -5,7 +5,7 @@
 #include <hocket/base/detail/atomic.hpp>
 #include <hocket/base/detail/locked.hpp>
 
-namespace hocket::inline HOCKET_ABI::primitive {
+namespace hocket { inline namespace HOCKET_ABI { namespace primitive {
 
 // 0 is free, 1 held, 2 held and somebody may sleep (Ulrich Drepper, "Futexes Are Tricky", 2011, mutex 3).
 class thread_mutex {
@@ -26,4 +26,4 @@ class thread_mutex {
   atomic<std::uint32_t> word_{0};
 };
 
-}  // namespace hocket::inline HOCKET_ABI::primitive
+}}}  // namespace hocket::primitive

@@ -2,9 +2,9 @@
 #pragma once
 #include <hocket/base/detail/atomic.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 inline atomic<std::uint32_t>* counted_sleepers = nullptr;
 inline atomic<std::uint32_t>& sleepers_near(const void*) noexcept { return *counted_sleepers; }
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail

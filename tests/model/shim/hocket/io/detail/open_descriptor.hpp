@@ -6,7 +6,7 @@
 #include <hocket/model/detail/explore.hpp>
 #include <hocket/model/model.hpp>
 
-namespace hocket::inline HOCKET_ABI::detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class open_descriptor {
  public:
@@ -51,4 +51,4 @@ class open_descriptor {
   primitive::atomic<transfer*> pending_{nullptr, "pending"};
 };
 
-}  // namespace hocket::inline HOCKET_ABI::detail
+}}}  // namespace hocket::detail
