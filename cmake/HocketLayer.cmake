@@ -2,7 +2,7 @@
 # so a target cannot reach a header that its layer must not see.
 
 # The assertion level, the mode and the back end change the layout of types or inline code, so they are part of the
-# inline namespace (base/detail/platform/config.hpp): every user of a target receives them as compile definitions.
+# layout symbol (base/detail/platform/layout.hpp): every user of a target receives them as compile definitions.
 if(HOCKET_CHECKS STREQUAL "")
   if(CMAKE_BUILD_TYPE STREQUAL "Debug")
     set(HOCKET_CHECKS_LEVEL 2)

@@ -44,7 +44,7 @@ class Parts(unittest.TestCase):
             profile.shares({"setup": 5}, {"setup": 5})
 
     def test_names_are_short(self):
-        for name, told in (("hocket::v0_c1_m0::detail::enter(hocket::v0_c1_m0::fiber&)", "hocket::detail::enter"),
+        for name, told in (("hocket::v0::detail::enter(hocket::v0::fiber&)", "hocket::detail::enter"),
                            ("(anonymous namespace)::life", "life"),
                            ("lab::page<pool<int> >::rounds()::{lambda(int)#1}::operator()(int) const", "lab::page::rounds"),
                            ("std::vector<a<b>, c>::at(unsigned long)", "std::vector::at")):

@@ -9,7 +9,8 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-from readme import Readme  # noqa: E402 (no bytecode beside the sources)
+from layouts import Layouts  # noqa: E402 (no bytecode beside the sources)
+from readme import Readme  # noqa: E402
 
 CONSUMER = pathlib.Path(__file__).resolve().parent / "consumer"
 STACKFUL = {"context", "stack", "fiber", "model"}
@@ -140,34 +141,6 @@ def check_subdirectory(package):
     require(not nowhere.exists() or not any(path.is_file() for path in nowhere.rglob("*")), "install rules leak")
 
 
-def check_mixture(package):
-    """Negative control: an object of another configuration does not link, by name of the inline namespace."""
-    given, prefix = package.settings, package.prefix
-    conforming, own = (int(given[name] in ("ON", "1")) for name in ("conforming", "portable"))
-
-    def link(target, checks=int(given["checks"]), backend=int(given["backend_number"]), portable=own):
-        return package.compile("mixture.cpp", [
-            "-std=c++20", f"-DHOCKET_CHECKS={checks}", f"-DHOCKET_CONFORMING={conforming}", f"-DHOCKET_BACKEND={backend}",
-            f"-DHOCKET_PORTABLE={portable}",
-            f"-I{prefix / given['includedir']}", f"-L{prefix / given['libdir']}", "-lhocket_base",
-            "-Wl,-rpath," + str(prefix / given["libdir"])], target)
-
-    def must_not_link(what, name, **other):
-        code, output = link("mixed", **other)
-        require(code != 0, f"a mixture of {what} linked")
-        require(re.search(rf"undefined.*{name}", output), f"the mixture failed for another reason:\n{output}")
-
-    code, output = link("matching")
-    require(code == 0, output)
-    checks = (int(given["checks"]) + 1) % 3
-    must_not_link("assertion levels", f"v0_c{checks}_", checks=checks)
-    backend = (int(given["backend_number"]) + 1) % 3
-    if not own:
-        must_not_link("back ends", rf"v0_\w*{('(plain|asan|tsan)', '_ucontext', '_thread')[backend]}\b", backend=backend)
-    if not int(given["backend_number"]):
-        must_not_link("a portable build and another", rf"v0_\w*_{('portable', '(plain|asan|tsan)')[own]}\b", portable=1 - own)
-
-
 def check_readme(package):
     """README's programs by README's lines: see readme.py."""
     given = package.settings
@@ -193,8 +166,13 @@ def check_readme(package):
         readme.by_fetch(kind, *ours, *unity, f"-DBUILD_SHARED_LIBS={on}")
 
 
+def check_layouts(package):
+    """A mixture of two layouts does not link, and does not load: see layouts.py."""
+    Layouts(package, run, require).check()
+
+
 CHECKS = (check_files, check_compiler_check, check_find_package, check_extensions, check_pkg_config, check_subdirectory,
-          check_readme, check_mixture)
+          check_readme, check_layouts)
 
 
 def main(settings):

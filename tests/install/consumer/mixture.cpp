@@ -1,4 +1,4 @@
-// Compiled in another configuration than the library: must not link.
+// Includes a header of hocket and uses nothing of it. Compiled in another layout than the library's, it does not link.
 #include <hocket/base/fatal.hpp>
 
-int main() { hocket::detail::notice("mixed"); }
+int main() { return 0; }

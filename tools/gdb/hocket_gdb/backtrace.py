@@ -5,6 +5,7 @@ from . import frames, stacks
 from .chain import innermost
 from .coroutines import Coroutine
 from .listing import everyone, headline
+from .memory import backend_of_program
 from .objects import Object
 from .suspend_line import Lines
 
@@ -48,14 +49,6 @@ def print_raw(block, with_all):
     if frames.is_packed(block):
         raise gdb.GdbError(HIBERNATES)
     print_stack(record, backend_of_program(), Printer(with_all))
-
-
-def backend_of_program():
-    """The back end of the switch. A program of raw coroutines has no loops, and so no registry to tell."""
-    for name in ("ucontext", "thread"):
-        if gdb.execute(f"info variables -q hocket::v[0-9a-z_]*_{name}::", to_string=True).strip():
-            return name
-    return "native"
 
 
 def find(which):

@@ -3,7 +3,7 @@ import re
 
 import gdb
 
-from .memory import source_location, symbol_at, word
+from .memory import backend_of_program, source_location, symbol_at, word
 from .objects import Object
 
 DROPPED = 2  # scheduled::joiner_: this and less is no waiter
@@ -13,11 +13,11 @@ UNJOINED = 1 << 63  # scope::own
 
 
 class Library:
-    """One configuration of hocket in the program: its inline namespace."""
+    """The types of hocket in the program: its inline namespace."""
 
     def __init__(self, prefix):
         self.prefix = prefix
-        self.backend = next((name for name in ("ucontext", "thread") if prefix.endswith(f"_{name}::")), "native")
+        self.backend = backend_of_program()
 
     def type(self, name):
         return gdb.lookup_type(self.prefix + name)
@@ -34,8 +34,7 @@ class Library:
 
 
 def libraries_with(variable, what):
-    """The configurations of hocket in the program that have `detail::variable`. More than one only if differently
-    configured ones were loaded."""
+    """The namespaces of hocket in the program that have `detail::variable`. A test program of the model has two."""
     listed = gdb.execute(f"info variables -q ::{variable}$", to_string=True)
     prefixes = sorted(set(re.findall(rf"(hocket::\w+::)detail::{variable}\b", listed)))
     if not prefixes:

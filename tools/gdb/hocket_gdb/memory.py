@@ -27,6 +27,13 @@ def symbol_at(address):
     return (match.group(1), int(match.group(2) or 0)) if match else (None, 0)
 
 
+def backend_of_program():
+    """The back end of the switch: the end of the layout symbol (base/detail/platform/layout.hpp)."""
+    listed = gdb.execute("info variables -q ^hocket_layout_v", to_string=True)
+    found = re.search(r"\bhocket_layout_v\w+_(native|ucontext|thread|portable)\b", listed)
+    return found.group(1) if found else "native"
+
+
 def without_additions(name):
     """The name of a function without its parameters and what compilers add."""
     return without_parameters(re.sub(r"( const)?( \[clone [^]]*\])+$", "", name))

@@ -1,8 +1,8 @@
-// What was configured and what was detected, as constants, and the inline namespace made of it.
+// The configuration as constants, and the inline namespace.
 //
-// Options that change the layout of a type are part of the namespace name, so that a program mixed from two
-// configurations fails to link instead of failing at run time. The options come as compile definitions from the
-// CMake target (or the pkg-config file); this is the only header that reads them.
+// The options come as compile definitions from the CMake target (or the pkg-config file); this is the only header that
+// reads them. Their values form the layout symbol (layout.hpp), so that a program mixed from two configurations fails
+// to link.
 #pragma once
 
 // The name is the message. A missing header ends the compilation, so this is all that a compiler says.
@@ -12,6 +12,11 @@
 #if !defined(HOCKET_CHECKS) || !defined(HOCKET_CONFORMING)
 #error \
     "hocket: link the CMake target hocket::<layer> or use `pkg-config --cflags hocket`: they carry HOCKET_CHECKS and HOCKET_CONFORMING"
+// With these the rest compiles, so the line above is all that the compiler says.
+#undef HOCKET_CHECKS
+#undef HOCKET_CONFORMING
+#define HOCKET_CHECKS 1
+#define HOCKET_CONFORMING 0
 #endif
 // 0: the architecture's own, which is also meant when it is not given: a program mixed so does not link.
 #if !defined(HOCKET_BACKEND)
@@ -46,31 +51,28 @@
 #endif
 
 #if HOCKET_BACKEND == 1
-#define HOCKET_BACKEND_SUFFIX _ucontext
+#define HOCKET_BACKEND_NAME ucontext
 #elif HOCKET_BACKEND == 2
-#define HOCKET_BACKEND_SUFFIX _thread
+#define HOCKET_BACKEND_NAME thread
 #elif HOCKET_PORTABLE
-#define HOCKET_BACKEND_SUFFIX _portable
+#define HOCKET_BACKEND_NAME portable
 #else
-#define HOCKET_BACKEND_SUFFIX
+#define HOCKET_BACKEND_NAME native
 #endif
 
-#define HOCKET_PASTE2(checks, conforming, sanitizer, backend) v0_c##checks##_m##conforming##_##sanitizer##backend
-#define HOCKET_PASTE(checks, conforming, sanitizer, backend) HOCKET_PASTE2(checks, conforming, sanitizer, backend)
-#define HOCKET_HOST_ABI HOCKET_PASTE(HOCKET_CHECKS, HOCKET_CONFORMING, HOCKET_SANITIZER, HOCKET_BACKEND_SUFFIX)
+#define HOCKET_HOST_ABI v0
 
 // Sources compiled under the model checker (tests/model) have the checker's atomics in their types, so they live in a
 // namespace of their own; the checker that they call keeps the library's, which is the host's.
 #if defined(HOCKET_UNDER_MODEL)
-#define HOCKET_MODEL2(abi) abi##_model
-#define HOCKET_MODEL(abi) HOCKET_MODEL2(abi)
-#define HOCKET_ABI HOCKET_MODEL(HOCKET_HOST_ABI)
+#define HOCKET_ABI v0_model
 #else
 #define HOCKET_UNDER_MODEL 0
 #define HOCKET_ABI HOCKET_HOST_ABI
 #endif
 
 #include <hocket/base/detail/platform/attributes.hpp>
+#include <hocket/base/detail/platform/layout.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 

@@ -1,0 +1,96 @@
+"""Programs that mix two layouts of hocket: none links, and no plug-in loads. Each failure names the layouts.
+
+The controls beside them, a unit and plug-ins of the matching layout, link and load.
+"""
+import pathlib
+import re
+
+SANITIZER = "(plain|asan|tsan)"
+BACKENDS = ("native", "ucontext", "thread")
+# Options by which linkers remove what nothing uses.
+LINKS = {"plainly": [], "gc_sections": ["-O2", "-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections"],
+         "lto": ["-O2", "-flto"]}
+
+
+class Layouts:
+    def __init__(self, package, run, require):
+        self.package, self.run, self.require = package, run, require
+        given = package.settings
+        self.conforming, self.portable = (int(given[name] in ("ON", "1")) for name in ("conforming", "portable"))
+        self.checks, self.backend = int(given["checks"]), int(given["backend_number"])
+        libraries = package.prefix / given["libdir"]
+        self.headers = f"-I{package.prefix / given['includedir']}"
+        self.library = [f"-L{libraries}", "-lhocket_base", f"-Wl,-rpath,{libraries}"]
+        # The tool chain of clang needs lld for its link-time optimisation.
+        self.links = {name: options for name, options in LINKS.items() if name != "lto" or "clang" not in given["compiler"]}
+
+    def check(self):
+        for name, options in self.links.items():
+            self.check_units(name, options)
+        self.check_two_libraries()
+        self.check_plugins()
+
+    def definitions(self, **other):
+        own = {"checks": self.checks, "conforming": self.conforming, "backend": self.backend, "portable": self.portable}
+        return ["-std=c++20", self.headers, *(f"-DHOCKET_{name.upper()}={value}" for name, value in {**own, **other}.items())]
+
+    def others(self):
+        """Options that differ from the build's, with the layout symbol that they make."""
+        checks = (self.checks + 1) % 3
+        yield {"checks": checks}, rf"checks{checks}_conforming{self.conforming}_"
+        yield {"conforming": 1 - self.conforming}, rf"checks{self.checks}_conforming{1 - self.conforming}_"
+        if not self.portable:
+            backend = (self.backend + 1) % 3
+            yield {"backend": backend}, rf"{SANITIZER}_{BACKENDS[backend]}\b"
+        if not self.backend:
+            yield {"portable": 1 - self.portable}, rf"{SANITIZER}_{('portable', 'native')[self.portable]}\b"
+
+    def check_units(self, name, options):
+        """A unit that includes one header and uses nothing of it."""
+        code, output = self.package.compile("mixture.cpp", [*self.definitions(), *options, *self.library], f"unit_{name}")
+        self.require(code == 0, output)
+        for other, symbol in self.others():
+            code, output = self.package.compile("mixture.cpp", [*self.definitions(**other), *options, *self.library], "mixed")
+            self.require(code != 0, f"a mixture with {other} linked {name}")
+            self.require(re.search(rf"undefined.*hocket_layout_v\w*_{symbol}", output),
+                         f"the mixture with {other} failed for another reason:\n{output}")
+
+    def check_two_libraries(self):
+        """A program that links the layout symbols of two libraries."""
+        layout = pathlib.Path(self.package.settings["source"]) / "src/base/platform/layout.cpp"
+        code, output = self.package.compile(layout, [*self.definitions(checks=(self.checks + 1) % 3), "-c"], "layout.o")
+        self.require(code == 0, output)
+        second = str(self.package.folder / "layout.o")
+        code, output = self.package.compile("mixture.cpp", [*self.definitions(), second, *self.library], "twice")
+        self.require(code != 0 and "hocket_is_linked_once" in output, f"two layouts link:\n{output}")
+
+    def check_plugins(self):
+        exported = ["-rdynamic", "-Wl,--whole-archive", *self.library, "-Wl,--no-whole-archive"]
+        code, output = self.package.compile("host.cpp", [*self.definitions(), *exported], "host")
+        self.require(code == 0, output)
+        checks = (self.checks + 1) % 3
+        self.loads(self.plugin("matching"))
+        self.is_refused(self.plugin("other", checks=checks), rf"undefined symbol: hocket_layout_v\w*_checks{checks}_")
+        # The next two contain a hocket of their own.
+        own = [f"{self.package.settings['source']}/src/base/{name}.cpp" for name in ("fatal", "platform/layout")]
+        self.loads(self.plugin("matching_own", *own))
+        self.is_refused(self.plugin("other_own", *own, checks=checks),
+                        rf"a second hocket .*_checks{checks}_\w+ beside hocket_layout_v\w*_checks{self.checks}_")
+        self.loads(self.plugin("hidden_own", "-fvisibility=hidden", *own, checks=checks))
+
+    def plugin(self, name, *options, **other):
+        code, output = self.package.compile("plugin.cpp", [*self.definitions(**other), "-shared", "-fPIC", *options], f"{name}.so")
+        self.require(code == 0, output)
+        return self.package.folder / f"{name}.so"
+
+    def load(self, plugin):
+        return self.run(self.package.folder / "host", plugin)
+
+    def loads(self, plugin):
+        code, output = self.load(plugin)
+        self.require(code == 0, f"{plugin.name} does not load:\n{output}")
+
+    def is_refused(self, plugin, message):
+        code, output = self.load(plugin)
+        self.require(code != 0, f"{plugin.name} loads")
+        self.require(re.search(message, output), f"{plugin.name} is refused for another reason:\n{output}")
