@@ -1,7 +1,18 @@
-"""No include cycle: a header that reaches itself cannot be understood, or compiled, alone."""
+"""No include cycle: a header that reaches itself cannot be understood, or compiled, alone.
+
+Nouns can include one another, too: x.hpp and x.cpp of a folder are one noun, and a layer's parts of `include`, `detail`
+and `src` are one folder. Nouns that reach one another are a knot. tools/check/knots.tsv has the knots of each folder, the
+largest first, with their numbers of nouns: they may only shrink.
+"""
+import collections
+import pathlib
+import re
+
+from .ratchet import Figure, Ratchet
 from .tree import Finding
 
 FAST = True
+LAYER = re.compile(r"(?:include/hocket|src)/(?P<layer>[^/]+)/|(?P<ext>ext/\w+(?:/boehm)?)/(?:include/hocket(?:/\w+)?|src)/")
 
 
 def graph_of(tree):
@@ -24,9 +35,55 @@ def visit(graph, path, trail, done, findings):
     done.add(path)
 
 
+def noun_of(path):
+    """(folder, noun). A layer is one folder; below it the name of a folder other than `detail` belongs to the noun."""
+    file, layer = pathlib.PurePosixPath(path), LAYER.match(path)
+    if not layer:
+        return str(file.parent), file.stem
+    inner = [part for part in pathlib.PurePosixPath(path[layer.end():]).parts[:-1] if part != "detail"]
+    return layer["layer"] or layer["ext"], "/".join([*inner, file.stem])
+
+
+def nouns_of(graph):
+    """{folder: {noun: nouns of the same folder that it includes}}"""
+    folders = collections.defaultdict(lambda: collections.defaultdict(set))
+    for path, edges in graph.items():
+        folder, noun = noun_of(path)
+        targets = {noun_of(target) for _, target in edges} - {(folder, noun)}
+        folders[folder][noun].update(other for other_folder, other in targets if other_folder == folder)
+    return folders
+
+
+def reachable(edges, start):
+    found, pending = set(), [start]
+    while pending:
+        for noun in edges[pending.pop()] - found:
+            found.add(noun)
+            pending.append(noun)
+    return found
+
+
+def knots_of(edges):
+    """The sets of nouns that reach one another, the largest first."""
+    reach = {noun: reachable(edges, noun) for noun in list(edges)}
+    knots = {frozenset(other for other in reach[noun] if noun in reach[other]) for noun in reach if noun in reach[noun]}
+    return sorted(knots, key=lambda knot: (-len(knot), min(knot)))
+
+
+def figures(tree):
+    counts = {}
+    for folder, edges in nouns_of(graph_of(tree)).items():
+        for rank, knot in enumerate(knots_of(edges), 1):
+            counts[folder, f"knot {rank}"] = Figure(len(knot), 1, [(0, noun) for noun in sorted(knot)])
+    return counts
+
+
+RATCHET = Ratchet("tools/check/knots.tsv", 2, "nouns that include one another", figures, sample=99)
+
+
 def check(tree):
     graph, done, findings = graph_of(tree), set(), []
     for path in graph:
         if path not in done:
             visit(graph, path, [], done, findings)
-    return findings
+    return findings + RATCHET.check(tree)

@@ -11,12 +11,25 @@ from .tools import Unavailable
 from .tree import Tree
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-RULES = ("layers", "cycles", "restricted", "size", "orderings", "public_includes", "doors", "collisions", "workplace", "sleeps", "executables",
-         "formatting", "spelling", "headers", "weight")
+RULES = ("layers", "cycles", "namespaces", "restricted", "size", "orderings", "public_includes", "doors", "collisions",
+         "workplace", "sleeps", "executables", "formatting", "names", "prose", "spelling", "ctags", "headers", "weight")
 
 
 def rule(name):
     return importlib.import_module(f"{__package__}.{name}")
+
+
+def ratchets():
+    """The names of the rules with a list that may only shrink."""
+    return [name for name in RULES if hasattr(rule(name), "RATCHET")]
+
+
+def shrink():
+    """Lowers the figures of all lists to the truth."""
+    tree = Tree.checkout(ROOT)
+    for name in ratchets():
+        rule(name).RATCHET.shrink(tree)
+    return 0
 
 
 def run_rule(name, tree):

@@ -43,8 +43,8 @@ def cpp_functions(code):
                 function = None
 
 
-def python_functions(text):
-    for node in ast.walk(ast.parse(text)):
+def python_functions(syntax):
+    for node in ast.walk(syntax):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield node.name, node.lineno, node.end_lineno
 
@@ -53,7 +53,7 @@ def functions(tree, path):
     if path.endswith((".hpp", ".cpp", ".h")):
         return cpp_functions(tree.code(path))
     if path.endswith(".py"):
-        return python_functions(tree.texts[path])
+        return python_functions(tree.syntax(path))
     return ()
 
 

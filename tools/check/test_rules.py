@@ -22,6 +22,8 @@ ONCE = "#pragma once\n"
 HEAVY = ("algorithm", "filesystem", "future", "ranges", "regex")
 STYLE = (runner.ROOT / ".clang-format").read_text()
 ALLOWED = "tools/check/allowed.txt"
+CTAGS = {".ctags.d/hocket.ctags": (runner.ROOT / ".ctags.d/hocket.ctags").read_text()}
+OPENED, CLOSED = "namespace hocket { inline namespace HOCKET_ABI {", "}}  // namespace hocket\n"
 
 
 def header(layer, text, name="a"):
@@ -30,6 +32,14 @@ def header(layer, text, name="a"):
 
 def source(text, layer="core"):
     return {f"src/{layer}/a.cpp": text}
+
+
+def sources(*texts):
+    return [source(text) for text in texts]
+
+
+def row(name, text):
+    return {f"tools/check/{name}": text + "\n"}
 
 
 def long_function(lines):
@@ -46,7 +56,18 @@ def page(*rows):
     return {"docs/headers.md": "".join(f"| `{path}` | {', '.join(f'`{name}`' for name in names)} | x |\n" for path, *names in rows)}
 
 
+def knot(layer, nouns):
+    """Headers without a cycle of files: each source includes the header of the next noun."""
+    files = {}
+    for i in range(nouns):
+        files |= header(layer, "", f"n{i}")
+        files[f"src/{layer}/n{i}.cpp"] = f"#include <hocket/{layer}/n{(i + 1) % nouns}.hpp>\n"
+    return files
+
+
 PROGRAMS = {"dev": "#!/usr/bin/env python3\n", ".ci/run": "#!/usr/bin/env bash\n"}
+RELATIVE = "src/core/a.cpp\trelative\t3"
+CONCEPT = "template <class T>\nconcept a = true;\n"
 ORDER = "// ORDER: release, pairs with the load in take()\n"
 
 # Rule -> (clean samples, planted violations); a sample is a tree: path -> text.
@@ -66,9 +87,52 @@ SAMPLES = {
          {"layers.txt": LAYERS, "include/hocket/stackless.hpp": "#include <hocket/core/a.hpp>\n",
           **header("core", "#include <hocket/context/b.hpp>\n"), **header("context", "", "b")}]),
     "cycles": (
-        [{**header("base", "#include <hocket/base/b.hpp>\n"), **header("base", "", "b")}],
+        [{**header("base", "#include <hocket/base/b.hpp>\n"), **header("base", "", "b")},
+         {**knot("core", 3), **row("knots.tsv", "core\tknot 1\t3")}],
         [{**header("base", "#include <hocket/base/b.hpp>\n"),
-          **header("base", "#include <hocket/base/a.hpp>\n", "b")}]),
+          **header("base", "#include <hocket/base/a.hpp>\n", "b")},
+         knot("core", 2), {**knot("core", 3), **row("knots.tsv", "core\tknot 1\t2")},
+         {**knot("core", 2), **row("knots.tsv", "core\tknot 1\t3")},
+         {**knot("core", 2), **knot("base", 2), **row("knots.tsv", "core\tknot 1\t2")}]),
+    "namespaces": (
+        sources(f"{OPENED}\nint n;\n{CLOSED}", f"{OPENED} namespace a {{\n}}  // namespace a\n{CLOSED}",
+                OPENED + " namespace a::b { namespace {\n}  // namespace\n\n}}}  // namespace hocket::a::b\n",
+                "namespace h = hocket::detail;\nusing namespace hocket;\n", "// namespace hocket::inline HOCKET_ABI {\n",
+                "namespace hocket_test {\n}\n"),
+        sources("namespace hocket::inline HOCKET_ABI {\n}\n", "namespace hocket {\nint n;\n}\n", "namespace hocket::detail {\n}\n",
+                "namespace hocket {\ninline namespace HOCKET_ABI {\n}}  // namespace hocket\n",
+                "namespace a { inline namespace b {\n}}\n", OPENED + " namespace a {\n}}}  // namespace hocket\n",
+                OPENED + "\n}\n}\n", OPENED + "\n}}\n")),
+    "names": (
+        [*sources("int is_one, one_more, told_by_name;  // one of what\nauto text = \"one\";\n",
+                  "void f() { a.keep(1); go(); b->tell(); return look(x) + note::come(2); }\n",
+                  "void f() {\n  try { g(); } catch (const std::exception& error) { print(error.what()); }\n}\n"),
+         {**source("bool keep_alive(int fd);\n"), "tools/check/field_words.txt": "keep_alive | TCP\n"},
+         {"tools/a.py": '"""What one is told."""\nfound = [item for item in "one"]\nlist.keep()\n'},
+         {**source("int one, told;\n"), **row("names.tsv", "src/core/a.cpp\t2")}],
+        [*sources("int one;\n", "struct a { int told_; };\n", "use(a.what());\n", "bool keep_alive(int fd);\n",
+                  "template <class T>\nstd::vector<T> go_on(T a) {\n}\n", "int& a::look() {\n}\n",
+                  "struct a {\n public:\n  [[nodiscard]] bool stay() const;\n};\n", "auto tell_all = [] {};\n"),
+         {"tools/a.py": "def f(wanted): pass\n"}, {"tools/a.py": "def _look(): pass\n"},
+         {"dev": PROGRAMS["dev"] + "here = 1\n"},
+         *({**source(text), **row("names.tsv", "src/core/a.cpp\t2")} for text in ("int one, told, gone;\n", "int one;\n", ""))]),
+    "prose": (
+        [*sources("// The one who waits.\n", 'auto text = "who, who, whom";\n',
+                  "// who\n" + "// a lock is held by the owner of a word\n" * 140 + "// those\n// whom\n"),
+         {"docs/a.md": "`who` who\n\n    who whom\n\n```\nwho\n```\n"},
+         {"docs/decisions/001-a.md": "who whom whose\n"}, {"tools/a.py": 'text = "who who"\n'},
+         {**source("// who, who, whom\n"), **row("prose.tsv", RELATIVE)}],
+        [*sources("// The one who waits for those.\n", "/* nobody and\n   somebody */\n", "// what\n// is, what has\n",
+                  "// comes, came\n", "// told, tells\n", "// stand, stood\n", "// goes on and goes on\n", "// one that; one that\n"),
+         {"docs/a.md": "Who and whom.\n"}, {"docs/decisions/099-a.md": "who whom whose\n"},
+         {"tools/a.py": '"""Who."""\n\n\ndef f():\n    """Whom."""  # whose\n'}, {"src/CMakeLists.txt": "# who\n# whom\n"},
+         *({**source(text), **row("prose.tsv", RELATIVE)}
+           for text in ("// who, who, whom, those\n", "// who, who, whom, told, told\n", "// who, whom\n"))]),
+    "ctags": (
+        [{**CTAGS, **source(OPENED + "\ntemplate <class T>\nconcept a = true;\nstruct b {};\n" + CLOSED)},
+         source('#include "b.hpp"\n'), {**source(CONCEPT), "tools/check/unread.txt": "src/core/a.cpp | a | a test\n"}],
+        [source("namespace hocket::inline HOCKET_ABI {\nstruct a {};\n}\n"), source(CONCEPT),
+         {**source("struct a {};\n"), "tools/check/unread.txt": "src/core/a.cpp | a | a test\n"}]),
     "restricted": (
         [source("// h.resume() is a worker's business\nauto text = \"thread_local asm\";\n"),
          {**source("h.resume();\n"), ALLOWED: "src/core/a.cpp | resume | the worker loop\n"},

@@ -1,4 +1,6 @@
 """The files that the rules look at: a checkout, or a handful of planted files in the rules' own tests."""
+import ast
+import bisect
 import collections
 import functools
 import pathlib
@@ -8,6 +10,9 @@ import subprocess
 Finding = collections.namedtuple("Finding", "path line text")
 
 CPP = (".hpp", ".cpp", ".h", ".S")
+LANGUAGES = {".hpp": "C++", ".cpp": "C++", ".h": "C++", ".c": "C++", ".py": "Python", ".md": "Markdown", ".cmake": "CMake",
+             ".sh": "shell"}
+INTERPRETERS = {"#!/usr/bin/env python3": "Python", "#!/usr/bin/env bash": "shell"}
 
 # Comments, raw strings, strings and characters. A quote between digits (1'000) opens no character.
 TOKENS = re.compile(r'//[^\n]*|/\*.*?\*/|R"(?P<d>[^(\s]*)\(.*?\)(?P=d)"|"(?:\\.|[^"\\\n])*"|'
@@ -75,6 +80,28 @@ class Tree:
             if candidate in self.texts:
                 return candidate
         return None
+
+    def language(self, path):
+        """By the ending of the name or, without one, by the line that names the interpreter; None for others."""
+        file = pathlib.PurePosixPath(path)
+        if file.name == "CMakeLists.txt":
+            return "CMake"
+        if not file.suffix:
+            return INTERPRETERS.get(self.texts[path].partition("\n")[0])
+        return LANGUAGES.get(file.suffix)
+
+    @functools.lru_cache(maxsize=None)
+    def syntax(self, path):
+        """The syntax tree of a Python program."""
+        return ast.parse(self.texts[path])
+
+    @functools.lru_cache(maxsize=None)
+    def line_ends(self, path):
+        return [match.start() for match in re.finditer("\n", self.texts[path])]
+
+    def line_of(self, path, offset):
+        """The line of an offset into the text, or into the code."""
+        return bisect.bisect_left(self.line_ends(path), offset) + 1
 
     def lines(self, path):
         return self.texts[path].splitlines()

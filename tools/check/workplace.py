@@ -18,8 +18,8 @@ PATTERNS = {
 
 def check(tree):
     findings = []
-    for path in tree.texts:
-        for number, line in enumerate(tree.lines(path), 1):
-            findings += [Finding(path, number, f"{what}: {match.group()}") for pattern, what in PATTERNS.items()
-                         for match in re.finditer(pattern, line)]
+    for path, text in tree.texts.items():
+        for pattern, meaning in PATTERNS.items():
+            findings += [Finding(path, tree.line_of(path, match.start()), f"{meaning}: {match.group()}")
+                         for match in re.finditer(pattern, text)]
     return findings

@@ -10,6 +10,7 @@
   lab portability      each compiler that is here, and what it makes of coroutines (--help)
   lab bars, lab costs  write their tables into docs/ from the last report (--help)
   check [--fast]       the house rules; --fast: those that need no compiler and no installed tool
+       --shrink        lower the figures of the lists that may only shrink
   fmt [--check]        format the C++ files
   mutants [name...]    plants each fault of tests/mutants in a copy of the tree: one test must find it
        --list          names them
@@ -69,7 +70,11 @@ def check(arguments):
     p = parser("check")
     p.add_argument("--fast", action="store_true")
     p.add_argument("--rule", help="this rule alone")
+    p.add_argument("--shrink", action="store_true", help="lower the figures of the lists that may only shrink")
     options = p.parse_args(arguments)
+    if options.shrink:
+        from check.runner import shrink
+        return shrink()
     if not options.fast:
         install.ensure_packages("build")
         install.ensure_venv()
