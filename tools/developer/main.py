@@ -15,6 +15,9 @@
   mutants [name...]    plants each fault of tests/mutants in a copy of the tree: one test must find it
        --list          names them
        --slice N --of M  one part of them
+  rename OLD NEW       another name for an identifier in every file that git tracks (--help: kinds, limits)
+       --header OLD NEW  moves a header or source, and changes what names it
+       --table FILES   applies docs/renames.tsv to programs outside of the tree
   soak [--repeat N]    every preset, each test N times (default: 20), and those that need gigabytes; dev once without
                        optional tools; all mutants
   clean                remove build/
@@ -107,6 +110,11 @@ def plant(arguments):
     return mutants.main(p.parse_args(arguments))
 
 
+def rename(arguments):
+    from developer.rename import main as run_rename
+    return run_rename(arguments)
+
+
 def clean(arguments):
     parser("clean").parse_args(arguments)
     shutil.rmtree(BUILD, ignore_errors=True)
@@ -119,7 +127,7 @@ def help_(_):
 
 
 VERBS = {"setup": setup, "build": build, "test": test, "lab": lab, "check": check, "fmt": fmt, "soak": soak,
-         "mutants": plant, "clean": clean, "help": help_, "--help": help_, "-h": help_}
+         "mutants": plant, "rename": rename, "clean": clean, "help": help_, "--help": help_, "-h": help_}
 
 
 def parser(verb):
