@@ -1,11 +1,10 @@
 """Size: a file over 400 lines or a function over 60 needs a line of reason in tools/check/long.txt.
 
-A C++ function is told by its braces: a block that opens after a parameter list (and what may follow one), outside any
-other function. That is a heuristic; it errs towards reporting nothing.
+A C++ function is found by its name and braces (blocks.py).
 """
 import ast
-import re
 
+from .blocks import blocks
 from .tree import Finding, table
 
 FAST = True
@@ -14,33 +13,13 @@ FILE_LINES = 400
 FUNCTION_LINES = 60
 ENDINGS = (".hpp", ".cpp", ".h", ".S", ".py", ".cmake", ".txt", ".go", ".rs", ".java")
 FOLDERS = ("include", "src", "tests", "lab", "ext", "tools", "cmake")
-# The words before a brace that opens something other than a function.
-NO_FUNCTION = re.compile(r"\b(namespace|class|struct|union|enum|extern|concept)\b[^()]*$|=\s*$")
-NAME = re.compile(r"([~\w:]+|operator\s*\S+)\s*\(")
-
-
-def head_before(code, brace):
-    """The text since the last statement or block ended."""
-    start = max(code.rfind(mark, 0, brace) for mark in ";{}")
-    return code[start + 1:brace]
 
 
 def cpp_functions(code):
-    """(name, first line, last line) of outermost functions."""
-    depth, function = 0, None
-    for match in re.finditer(r"[{}]", code):
-        if match.group() == "{":
-            head = re.sub(r"(?m)^\s*#.*$|\[\[.*?\]\]", "", head_before(code, match.start()))
-            if function is None and "(" in head and not NO_FUNCTION.search(head):
-                name = NAME.search(head)
-                first = code.count("\n", 0, match.start() - len(head.lstrip())) + 1
-                function = (name.group(1) if name else "?", first, depth)
-            depth += 1
-        else:
-            depth -= 1
-            if function and depth == function[2]:
-                yield function[0], function[1], code.count("\n", 0, match.start()) + 1
-                function = None
+    """(name, first line, last line) of functions; a lambda or local class belongs to its function."""
+    for block in blocks(code):
+        if block.kind == "function":
+            yield "::".join(block.name), code.count("\n", 0, block.begin) + 1, code.count("\n", 0, block.end) + 1
 
 
 def python_functions(syntax):

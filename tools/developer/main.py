@@ -9,12 +9,15 @@
   lab [arguments]      the comparison: build, measure, report (./dev lab --help)
   lab portability      each compiler that is here, and what it makes of coroutines (--help)
   lab bars, lab costs  write their tables into docs/ from the last report (--help)
-  check [--fast]       the house rules; --fast: those that need no compiler and no installed tool
+  check [--fast]       the house rules; --fast: the rules that need no compiler and no installed tool
        --shrink        lower the figures of the lists that may only shrink
   fmt [--check]        format the C++ files
   mutants [name...]    plants each fault of tests/mutants in a copy of the tree: one test must find it
        --list          names them
+       --alive         names the ones that no test finds yet
        --slice N --of M  one part of them
+       --oldest N      the N with the oldest kill, or without one
+       --record        writes the kills into tests/mutants/killed.tsv
   rename OLD NEW       another name for an identifier in every file that git tracks (--help: kinds, limits)
        --header OLD NEW  moves a header or source, and changes what names it
        --table FILES   applies docs/renames.tsv to programs outside of the tree
@@ -101,7 +104,7 @@ def soak(arguments):
     # The house tests look at text and packages: repeating them finds nothing.
     bare = presets.run_without_optional_tools("-LE", "lab")
     code = presets.run_all("--repeat", f"until-fail:{options.repeat}", "-LE", "house", "-C", "Soak", first=[bare])
-    return max(code, mutants.run(mutants.read_all(ROOT)))
+    return max(code, mutants.run(mutants.killable(mutants.read_all(ROOT))))
 
 
 def plant(arguments):

@@ -1,60 +1,23 @@
 """./dev mutants: faults of tests/mutants, planted one by one in a copy of the tree. One test must find each.
 
-A mutant is a file NAME.patch: a header, then a unified diff of our sources as `git diff` writes it.
-
-    # target: model_runtime
-    # test: what is posted from outside is taken
-    # why: without the fence the poster overlooks a worker that falls asleep
-
-`target` is a test program. `test` is the name of one test case of it. The mutant is killed if that test passes without
-the patch, and fails with it. A test that does not end fails its mutant, too: a red run must name its test.
-
-The copy is in build/mutants. It keeps its build folder, so that only what a patch touches is compiled again. What a run
-leaves behind (interrupted, or with a patch applied), the next run repairs.
+A mutant is killed if its test passes without the fault and fails with it. A test that does not end fails its mutant, too:
+a red run must name its test. What a mutant consists of is in mutant_file.py. Mutants that are alive are listed and checked,
+and not run. killed.tsv says when each was killed last.
 """
-import os
 import pathlib
 import re
-import shutil
 import subprocess
 import time
-from dataclasses import dataclass
 
 from . import install
+from .kill_table import KillTable
+from .mutant_copy import PROGRAM_SECONDS, Copy, only, programs
+from .mutant_file import Misfit, changed_files, read_all
 from .shell import BUILD, ROOT, Stop
 
-PRESET = "dev"
-FOLDER = "tests/mutants"
-CASE_SECONDS = 40  # after which a test case ends its program and says its name (tests/support/deadline.cpp)
-PROGRAM_SECONDS = 60
-FIELDS = ("target", "test", "why")
-SOURCES = ("src/", "include/", "ext/", "examples/")
 
-
-@dataclass(frozen=True)
-class Mutant:
-    name: str
-    patch: pathlib.Path
-    target: str
-    test: str
-    why: str
-
-
-def read(patch):
-    text = patch.read_text()
-    header = text.partition("\n--- ")[0]
-    fields = dict(re.findall(r"^# (\w+): (.+)$", header, re.M))
-    if missing := [field for field in FIELDS if field not in fields]:
-        raise Stop(f"{patch.name} has no line `# {missing[0]}: ...`")
-    for path in re.findall(r"^\+\+\+ b/(\S+)", text, re.M):
-        if not path.startswith(SOURCES):
-            raise Stop(f"{patch.name} changes {path}: a mutant is one of {', '.join(SOURCES)}")
-    return Mutant(patch.stem, patch, *(fields[field] for field in FIELDS))
-
-
-def read_all(root):
-    """In the order in which they run: those of one program together."""
-    return sorted((read(patch) for patch in (root / FOLDER).glob("*.patch")), key=lambda m: (m.target, m.name))
+def killable(mutants):
+    return [mutant for mutant in mutants if not mutant.alive]
 
 
 def named(mutants, names):
@@ -68,73 +31,6 @@ def slice_of(mutants, number, parts):
     """Part `number`, from 0 and round again, of so many of equal length."""
     part = number % parts
     return mutants[len(mutants) * part // parts:len(mutants) * (part + 1) // parts]
-
-
-def programs(build):
-    return {path.name: str(path) for path in build.rglob("*") if path.is_file() and os.access(path, os.X_OK)}
-
-
-def only(test):
-    """doctest parts its filters at commas; a question mark stands for any character."""
-    return f"--test-case={test.replace(',', '?')}"
-
-
-class Copy:
-    """A copy of the checkout with a build folder of its own."""
-
-    def __init__(self, root, folder):
-        self.root = root
-        self.tree = folder / "tree"
-        self.logs = folder / "logs"
-        self.build_folder = self.tree / "build" / PRESET
-        self.tree.mkdir(parents=True, exist_ok=True)
-        self.logs.mkdir(parents=True, exist_ok=True)
-        # The copy is no part of the checkout's repository: git looks no further up than here. The compiler's cache is
-        # read and not written: what a run leaves there that ended while a source changed would be found by all others.
-        self.environment = {**os.environ, "GIT_CEILING_DIRECTORIES": str(folder), "CCACHE_READONLY": "1",
-                            "HOCKET_TEST_DEADLINE": str(CASE_SECONDS)}
-
-    def synchronise(self):
-        """Writes only what differs: what is the same is not compiled again."""
-        listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=self.root, capture_output=True,
-                                text=True, check=True).stdout.splitlines()
-        wanted = {path for path in listed if (self.root / path).is_file()}
-        for path in wanted:
-            ours, theirs = self.root / path, self.tree / path
-            if not theirs.is_file() or theirs.read_bytes() != ours.read_bytes():
-                theirs.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(ours, theirs)
-        for folder, folders, files in os.walk(self.tree):
-            if pathlib.Path(folder) == self.tree and "build" in folders:
-                folders.remove("build")
-            for file in files:
-                path = pathlib.Path(folder) / file
-                if str(path.relative_to(self.tree)) not in wanted:
-                    path.unlink()
-
-    def run(self, *command, log, seconds=None):
-        """The exit code; None: it did not end in time. The output goes to a file."""
-        with (self.logs / log).open("w") as out:
-            try:
-                return subprocess.run(command, cwd=self.tree, env=self.environment, stdin=subprocess.DEVNULL,
-                                      stdout=out, stderr=subprocess.STDOUT, timeout=seconds).returncode
-            except subprocess.TimeoutExpired:
-                return None
-
-    def configure(self):
-        if self.run("cmake", "--preset", PRESET, "-DHOCKET_TEST_HOUSE=OFF", log="configure.log") != 0:
-            raise Stop(f"the copy cannot be configured: {self.logs / 'configure.log'}")
-
-    def build(self, target, log):
-        return self.run("cmake", "--build", str(self.build_folder), "-j", str(os.cpu_count()), "--target", target,
-                        log=log) == 0
-
-    def test(self, mutant, log):
-        """The exit code of the mutant's test; None: it hung."""
-        return self.run(programs(self.build_folder)[mutant.target], only(mutant.test), log=log, seconds=PROGRAM_SECONDS)
-
-    def apply(self, mutant, *options):
-        return self.run("git", "apply", *options, str(mutant.patch), log=f"{mutant.name}.apply.log") == 0
 
 
 def is_sound(copy, mutant, known):
@@ -157,7 +53,7 @@ def why_unsound(copy, mutant):
 
 
 def why_alive(copy, mutant):
-    """With the patch applied. None: it is killed."""
+    """With the fault planted. None: the mutant is killed."""
     log = f"{mutant.name}.log"
     if not copy.build(mutant.target, log):
         return "does not compile"
@@ -169,18 +65,17 @@ def why_alive(copy, mutant):
 
 def judge(copy, mutant, known):
     """Why the mutant is not killed; None: it is."""
+    try:
+        texts = changed_files(mutant, copy.tree)
+    except Misfit as reason:
+        return str(reason)
     if reason := is_sound(copy, mutant, known):
         return reason
-    if not copy.apply(mutant):
-        return "does not apply any more"
-    try:
+    with copy.fault(texts):
         return why_alive(copy, mutant)
-    finally:
-        if not copy.apply(mutant, "-R"):
-            raise Stop(f"{mutant.name} cannot be taken back; the next run repairs the copy")
 
 
-def run(mutants, root=ROOT, folder=BUILD / "mutants"):
+def run(mutants, root=ROOT, folder=BUILD / "mutants", table=None):
     copy = Copy(root, folder)
     copy.synchronise()
     copy.configure()
@@ -188,21 +83,27 @@ def run(mutants, root=ROOT, folder=BUILD / "mutants"):
     for mutant in mutants:
         start = time.monotonic()
         reason = judge(copy, mutant, known)
-        print(f"{time.monotonic() - start:7.1f} s  {mutant.name:34} {reason or 'killed'}"
-              f"  [{mutant.target}: {mutant.test}]", flush=True)
+        seconds = time.monotonic() - start
+        print(f"{seconds:7.1f} s  {mutant.name:34} {reason or 'killed'}  [{mutant.target}: {mutant.test}]", flush=True)
         if reason:
             alive.append(mutant.name)
+        if table is not None:
+            table.record(mutant.name, seconds, killed=not reason)
     print(f"{len(mutants) - len(alive)} of {len(mutants)} mutants killed")
     if alive:
         print(f"not killed: {' '.join(alive)}. Output of the tests: {copy.logs}")
     return 1 if alive else 0
 
 
-def misfit(mutant, root, built):
+def why_misfit(mutant, root, built):
     """Why it cannot be planted in the checkout, or no test of the programs that are built there would find it. None: it
     fits."""
-    if subprocess.run(["git", "apply", "--check", str(mutant.patch)], cwd=root, capture_output=True).returncode != 0:
-        return "does not apply any more"
+    try:
+        changed_files(mutant, root)
+    except Misfit as reason:
+        return str(reason)
+    if mutant.alive:
+        return None
     whole, _, noun = mutant.target.partition(".")   # a program of one file is a part of that one, and built on request
     if whole not in built:
         return f"there is no program {whole}"
@@ -213,11 +114,30 @@ def misfit(mutant, root, built):
 
 def check(mutants, build, root=ROOT):
     built = programs(build)
-    found = [(mutant, reason) for mutant in mutants if (reason := misfit(mutant, root, built))]
-    for mutant, reason in found:
-        print(f"{mutant.patch.name}: {reason}  [{mutant.test}]")
-    print(f"{len(mutants) - len(found)} of {len(mutants)} mutants fit")
-    return 1 if found else 0
+    misfits = [(mutant, reason) for mutant in mutants if (reason := why_misfit(mutant, root, built))]
+    for mutant, reason in misfits:
+        print(f"{mutant.path.name}: {reason}  [{mutant.test or mutant.alive}]")
+    print(f"{len(mutants) - len(misfits)} of {len(mutants)} mutants fit")
+    return 1 if misfits else 0
+
+
+def check_table(table, mutants):
+    unknown = table.rows.keys() - {mutant.name for mutant in mutants if not mutant.alive}
+    for name in sorted(unknown):
+        print(f"{table.path.name}: there is no mutant {name} that a test kills: remove its row")
+    return 1 if unknown else 0
+
+
+def print_list(mutants):
+    for mutant in mutants:
+        finder = f"alive: {mutant.alive}" if mutant.alive else f"{mutant.target}: {mutant.test}"
+        print(f"{mutant.name:34} [{finder}] {mutant.why}")
+
+
+def print_alive(mutants):
+    for mutant in sorted(mutants, key=lambda mutant: (mutant.alive, mutant.kind)):
+        print(f"{mutant.name:38} {mutant.alive}  {mutant.kind}: {mutant.why}")
+    print(f"{len(mutants)} mutants are alive")
 
 
 def add_arguments(parser):
@@ -225,18 +145,32 @@ def add_arguments(parser):
     parser.add_argument("--check", type=pathlib.Path, metavar="BUILD",
                         help="run none: does each apply, and name a test of a program in this build folder?")
     parser.add_argument("--list", action="store_true", help="name them, and run none")
+    parser.add_argument("--alive", action="store_true", help="name those that no test kills yet, and run none")
     parser.add_argument("--slice", type=int, default=0, metavar="N", help="part N of the parts; counts round and round")
     parser.add_argument("--of", type=int, default=1, metavar="M", help="how many parts of equal length there are")
+    parser.add_argument("--oldest", type=int, metavar="N", help="the N that were killed longest ago, or never")
+    parser.add_argument("--record", action="store_true", help="write the kills into tests/mutants/killed.tsv")
+
+
+def choose(options, mutants, table):
+    if options.name:
+        return named(mutants, options.name)
+    if options.oldest is not None:
+        return table.oldest(killable(mutants), options.oldest)
+    if options.of == 1 and (options.check or options.list):
+        return mutants
+    return slice_of(killable(mutants), options.slice, options.of)
 
 
 def main(options):
-    mutants = read_all(ROOT)
-    chosen = named(mutants, options.name) if options.name else slice_of(mutants, options.slice, options.of)
-    if options.list:
-        for mutant in chosen:
-            print(f"{mutant.name:34} [{mutant.target}: {mutant.test}] {mutant.why}")
+    mutants, table = read_all(ROOT), KillTable(ROOT)
+    chosen = choose(options, mutants, table)
+    if options.alive or options.list:
+        print_alive([mutant for mutant in mutants if mutant.alive]) if options.alive else print_list(chosen)
         return 0
     if options.check:
-        return check(chosen, options.check)
+        return max(check(chosen, options.check), check_table(table, mutants))
+    if alive := [mutant for mutant in chosen if mutant.alive]:
+        raise Stop(f"{alive[0].name} is alive until {alive[0].alive}: it names no test")
     install.ensure_packages("build", "debug", "extensions")
-    return run(chosen)
+    return run(chosen, table=table if options.record else None)

@@ -1,4 +1,6 @@
-"""./dev mutants judges planted mutants of a small project as they are: killed, alive, or no good."""
+"""./dev mutants judges planted mutants of a small project as they are: killed, alive, or no good. Their files are read as
+mutant_file.py says, and killed.tsv is written."""
+import argparse
 import contextlib
 import io
 import json
@@ -10,7 +12,8 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-from developer import mutants  # noqa: E402 (the path comes first)
+from developer import mutant_file, mutants  # noqa: E402 (the path comes first)
+from developer.kill_table import KillTable  # noqa: E402
 from developer.shell import Stop  # noqa: E402
 
 # A program that is asked for its tests as one of doctest's is.
@@ -41,9 +44,12 @@ PROJECT = {
 }
 
 
-def patch(line, old="int sum(int a, int b) { return a + b; }", test="it adds, and well", path="src/sum.cpp"):
-    return (f"# target: small\n# test: {test}\n# why: it is a test\n"
-            f"--- a/{path}\n+++ b/{path}\n@@ -1 +1 @@\n-{old}\n+{line}\n")
+def mutant(replace, find="a + b", test="it adds, and well", file="src/sum.cpp", target="small"):
+    return (f"target: {target}\ntest: {test}\nwhy: it is a test\nfile: {file}\nin: sum\n"
+            f"--- find\n{find}\n--- replace\n{replace}\n")
+
+
+ALIVE = "alive: step 17\nwhy: nothing is noticed\nkind: no test\nfile: src/sum.cpp\n--- find\na + b\n--- replace\n0\n"
 
 
 class Small(unittest.TestCase):
@@ -53,21 +59,25 @@ class Small(unittest.TestCase):
         self.root = pathlib.Path(scratch.name)
         for path, text in PROJECT.items():
             self.write(path, text)
-        subprocess.run(["git", "init", "-q", "."], cwd=self.root, check=True)
+        self.git("init", "-q", ".")
+
+    def git(self, *command):
+        subprocess.run(["git", "-c", "user.name=x", "-c", "user.email=x@example.org", *command], cwd=self.root, check=True)
 
     def write(self, path, text):
         file = self.root / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
 
-    def plant(self, **patches):
-        for name, text in patches.items():
-            self.write(f"{mutants.FOLDER}/{name}.patch", text)
+    def plant(self, **texts):
+        for name, text in texts.items():
+            self.write(f"{mutant_file.FOLDER}/{name}.mutant", text)
 
-    def run_all(self):
+    def run_all(self, table=None):
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
-            code = mutants.run(mutants.read_all(self.root), self.root, self.root / "build/mutants")
+            runnable = mutants.killable(mutants.read_all(self.root))
+            code = mutants.run(runnable, self.root, self.root / "build/mutants", table)
         rows = {}
         for line in out.getvalue().splitlines():
             if line.endswith("]"):
@@ -75,28 +85,28 @@ class Small(unittest.TestCase):
                 rows[name] = " ".join(verdict)
         return code, rows
 
+
+class Verdicts(Small):
     def test_each_mutant_is_judged_by_name(self):
-        self.plant(subtracts=patch("int sum(int a, int b) { return a - b; }"),
-                   swaps=patch("int sum(int a, int b) { return b + a; }"),
-                   stale=patch("int sum(int a, int b) { return 0; }", old="int add(int a, int b) { return a + b; }"),
-                   broken=patch("int sum(int a, int b) { return c; }"),
-                   of_no_test=patch("int sum(int a, int b) { return a - b; }", test="it multiplies"),
-                   of_a_red_test=patch("int sum(int a, int b) { return a - b; }", test="it fails"))
+        self.plant(subtracts=mutant("a - b"), swaps=mutant("b + a"), stale=mutant("0", find="a * b"), alive=ALIVE,
+                   ambiguous=mutant("c", find="int"), broken=mutant("c"), of_no_test=mutant("a - b", test="it multiplies"),
+                   of_a_red_test=mutant("a - b", test="it fails"))
         code, rows = self.run_all()
         self.assertEqual(1, code)
-        self.assertEqual({"subtracts": "killed", "swaps": "SURVIVES", "stale": "does not apply any more",
-                          "broken": "does not compile", "of_no_test": "small has no test of this name",
-                          "of_a_red_test": "the test fails without it"}, rows)
+        self.assertEqual({"subtracts": "killed", "swaps": "SURVIVES", "stale": "`a * b` is not found in sum",
+                          "ambiguous": "`int` is found 3 times in sum", "broken": "does not compile",
+                          "of_no_test": "small has no test of this name", "of_a_red_test": "the test fails without it"}, rows)
 
     def test_the_checkout_stays_as_it_is_and_the_copy_follows_it(self):
-        self.plant(subtracts=patch("int sum(int a, int b) { return a - b; }"))
+        self.plant(subtracts=mutant("a - b"))
         self.assertEqual((0, {"subtracts": "killed"}), self.run_all())
         self.assertEqual(PROJECT["src/sum.cpp"], (self.root / "src/sum.cpp").read_text())
+        self.assertEqual(PROJECT["src/sum.cpp"], (self.root / "build/mutants/tree/src/sum.cpp").read_text())
         self.write("src/sum.cpp", "int sum(int a, int b) { return b + a; }\n")
-        self.assertEqual((1, {"subtracts": "does not apply any more"}), self.run_all())
+        self.assertEqual((1, {"subtracts": "`a + b` is not found in sum"}), self.run_all())
 
     def test_what_an_interrupted_run_left_behind_is_repaired(self):
-        self.plant(subtracts=patch("int sum(int a, int b) { return a - b; }"))
+        self.plant(subtracts=mutant("a - b"))
         self.run_all()
         copy = self.root / "build/mutants/tree"
         (copy / "src/sum.cpp").write_text("int sum(int a, int b) { return a - b; }\n")
@@ -104,35 +114,116 @@ class Small(unittest.TestCase):
         self.assertEqual((0, {"subtracts": "killed"}), self.run_all())
         self.assertFalse((copy / "src/more.cpp").exists())
 
+    def test_kills_are_recorded_and_what_is_killed_no_more_loses_its_row(self):
+        self.git("commit", "-q", "--allow-empty", "-m", "first")
+        self.plant(subtracts=mutant("a - b"), swaps=mutant("b + a"))
+        table = KillTable(self.root)
+        table.path.write_text("name\tdate\tcommit\tseconds\nother\t2020-01-01\tabc\t3\nswaps\t2020-01-01\tabc\t3\n")
+        self.run_all(KillTable(self.root))
+        header, other, subtracts = table.path.read_text().splitlines()
+        self.assertEqual(("name\tdate\tcommit\tseconds", "other\t2020-01-01\tabc\t3"), (header, other))
+        self.assertRegex(subtracts, r"^subtracts\t\d{4}-\d\d-\d\d\t[0-9a-f]{7,}\t\d+$")
+
     def test_what_does_not_fit_the_checkout_is_found_without_a_run(self):
-        line = "int sum(int a, int b) { return a - b; }"
-        self.plant(subtracts=patch(line), stale=patch(line, old="int add(int a, int b) { return a + b; }"),
-                   of_no_test=patch(line, test="it multiplies"),
-                   of_a_file=patch(line).replace("target: small", "target: small.sum"),
-                   of_another_file=patch(line).replace("target: small", "target: small.product"),
-                   of_no_program=patch(line).replace("target: small", "target: smaller"))
+        self.plant(subtracts=mutant("a - b"), stale=mutant("0", find="a * b"), of_no_test=mutant("0", test="it multiplies"),
+                   alive=ALIVE, alive_and_stale=ALIVE.replace("a + b", "a * b"), of_a_file=mutant("0", target="small.sum"),
+                   of_another_file=mutant("0", target="small.product"), of_no_program=mutant("0", target="smaller"))
         build = self.root / "build/dev"
         for command in (["cmake", "--preset", "dev"], ["cmake", "--build", str(build)]):
             subprocess.run(command, cwd=self.root, check=True, capture_output=True)
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
             self.assertEqual(1, mutants.check(mutants.read_all(self.root), build, self.root))
-        self.assertEqual(["of_no_test.patch: small has no test of this name  [it multiplies]",
-                          "stale.patch: does not apply any more  [it adds, and well]",
-                          "of_another_file.patch: small.product has no test of this name  [it adds, and well]",
-                          "of_no_program.patch: there is no program smaller  [it adds, and well]",
-                          "2 of 6 mutants fit"], out.getvalue().splitlines())
+        self.assertEqual(["alive_and_stale.mutant: `a * b` is not found in src/sum.cpp  [step 17]",
+                          "of_no_test.mutant: small has no test of this name  [it multiplies]",
+                          "stale.mutant: `a * b` is not found in sum  [it adds, and well]",
+                          "of_another_file.mutant: small.product has no test of this name  [it adds, and well]",
+                          "of_no_program.mutant: there is no program smaller  [it adds, and well]",
+                          "3 of 8 mutants fit"], out.getvalue().splitlines())
 
-    def test_a_mutant_without_a_header_and_one_of_the_tests_are_refused(self):
-        self.plant(bare="--- a/src/sum.cpp\n+++ b/src/sum.cpp\n")
-        with self.assertRaisesRegex(Stop, "bare.patch has no line `# target"):
-            mutants.read_all(self.root)
-        self.plant(bare=patch("", path="t.cpp"))
-        with self.assertRaisesRegex(Stop, "bare.patch changes t.cpp"):
-            mutants.read_all(self.root)
+    def test_a_row_of_a_mutant_that_does_not_exist_is_found(self):
+        self.plant(subtracts=mutant("a - b"), alive=ALIVE)
+        table = KillTable(self.root)
+        out = io.StringIO()
+        for names, code in ((("subtracts",), 0), (("alive",), 1), (("former",), 1)):
+            table.rows = dict.fromkeys(names)
+            with contextlib.redirect_stdout(out):
+                self.assertEqual(code, mutants.check_table(table, mutants.read_all(self.root)))
+        self.assertIn("there is no mutant former that a test kills", out.getvalue())
 
 
-class Choice(unittest.TestCase):
+SOURCE = """// inbox: take();
+class inbox {
+ public:
+  explicit inbox(int size) : room_{size}, open_(true) { reset(); }
+  int take() { return 1; }
+  int put(int item) {
+    if (item) reset();
+    return item;
+  }
+
+ private:
+  int room_{0};
+};
+int take() { return 1; }
+int inbox::last() { return 1; }
+"""
+
+
+class Places(Small):
+    def setUp(self):
+        super().setUp()
+        self.write("src/inbox.cpp", SOURCE)
+
+    def changed(self, text, header="target: a\ntest: b\nwhy: c\n"):
+        self.plant(only=header + text)
+        return mutant_file.changed_files(mutants.read_all(self.root)[0], self.root)
+
+    def assert_misfit(self, reason, text):
+        with self.assertRaisesRegex(mutant_file.Misfit, reason):
+            self.changed(text)
+
+    def test_a_method_inside_its_class_and_one_outside(self):
+        pair = "--- find\nreturn 1;\n--- replace\nreturn 2;\n"
+        inside = self.changed("file: src/inbox.cpp\nin: inbox::take\n" + pair)["src/inbox.cpp"]
+        self.assertEqual(SOURCE.replace("return 1;", "return 2;", 1), inside)
+        outside = self.changed("file: src/inbox.cpp\nin: inbox::last\n" + pair)["src/inbox.cpp"]
+        self.assertEqual(SOURCE.replace("last() { return 1;", "last() { return 2;"), outside)
+        of_class = self.changed("file: src/inbox.cpp\nin: inbox\n--- find\nint room_{0};\n--- replace\n")["src/inbox.cpp"]
+        self.assertEqual(SOURCE.replace("  int room_{0};\n", ""), of_class)
+
+    def test_what_does_not_exist_or_is_not_unique(self):
+        pair = "--- find\nreturn 1;\n--- replace\nreturn 2;\n"
+        self.assert_misfit(r"`return 1;` is found 2 times in take", "file: src/inbox.cpp\nin: take\n" + pair)
+        self.assert_misfit(r"`return 1;` is found 3 times in src/inbox.cpp", "file: src/inbox.cpp\n" + pair)
+        self.assert_misfit(r"`return 1;` is not found in inbox::put", "file: src/inbox.cpp\nin: inbox::put\n" + pair)
+        self.assert_misfit(r"src/inbox.cpp has no function or class inbox::open", "file: src/inbox.cpp\nin: inbox::open\n" + pair)
+        self.assert_misfit(r"there is no file src/outbox.cpp", "file: src/outbox.cpp\n" + pair)
+        self.assert_misfit("overlap", "file: src/inbox.cpp\nin: inbox::take\n" + pair + "--- find\n1; }\n--- replace\n\n")
+
+    def test_several_pairs_in_two_places_and_two_files(self):
+        texts = self.changed("file: src/inbox.cpp\nin: inbox::put\n--- find\nif (item) reset();\n    return item;\n--- replace\n"
+                             "return item;\nin: inbox::inbox\n--- find\nreset();\n--- replace\nopen();\n    close();\n"
+                             "file: src/sum.cpp\n--- find\na + b\n--- replace\n0\n")
+        self.assertEqual({"src/inbox.cpp": SOURCE.replace("if (item) reset();\n    ", "")
+                          .replace("reset();", "open();\n    close();"),
+                          "src/sum.cpp": "int sum(int a, int b) { return 0; }\n"}, texts)
+
+    def test_what_is_no_mutant_is_refused(self):
+        pair = "--- find\na\n--- replace\nb\n"
+        for reason, text in (("only.mutant has no line `target", "file: src/sum.cpp\n" + pair),
+                             ("only.mutant has no line `why", "alive: step 17\nfile: src/sum.cpp\n" + pair),
+                             ("changes `t.cpp`", "target: a\ntest: b\nwhy: c\nfile: t.cpp\n" + pair),
+                             ("changes ``", "target: a\ntest: b\nwhy: c\n" + pair),
+                             ("follow each other", "file: src/sum.cpp\n--- find\na\n" + pair),
+                             ("follow each other", "file: src/sum.cpp\n--- find\na\n--- replace\nb\n--- replace\nc\n"),
+                             ("lacks a `--- find`", "file: src/sum.cpp\n--- find\n\n--- replace\nb\n"),
+                             ("lacks a `--- find`", "file: src/sum.cpp\n")):
+            with self.subTest(reason), self.assertRaisesRegex(Stop, reason):
+                self.changed(text, header="")
+
+
+class Choice(Small):
     def test_the_slices_are_everything_once_and_come_round_again(self):
         every = list(range(43))
         parts = [mutants.slice_of(every, n, 9) for n in range(9)]
@@ -140,9 +231,30 @@ class Choice(unittest.TestCase):
         self.assertTrue(all(len(part) in (4, 5) for part in parts))
         self.assertEqual(parts[2], mutants.slice_of(every, 911, 9))
 
-    def test_a_name_that_nobody_has_is_an_error(self):
-        with self.assertRaisesRegex(Stop, "no mutant named nobody"):
-            mutants.named([], ["nobody"])
+    def test_a_name_that_does_not_exist_is_an_error(self):
+        with self.assertRaisesRegex(Stop, "no mutant named absent"):
+            mutants.named([], ["absent"])
+
+    def choose(self, *words):
+        parser = argparse.ArgumentParser()
+        mutants.add_arguments(parser)
+        return [m.name for m in mutants.choose(parser.parse_args(words), mutants.read_all(self.root), KillTable(self.root))]
+
+    def test_the_oldest_are_those_never_killed_and_then_by_date(self):
+        self.plant(**{name: mutant("0") for name in "abcd"}, e=ALIVE)
+        (self.root / mutant_file.FOLDER / "killed.tsv").write_text(
+            "name\tdate\tcommit\tseconds\na\t2026-01-02\tx\t1\nb\t2026-01-03\tx\t1\nd\t2026-01-01\tx\t1\n")
+        self.assertEqual(["c"], self.choose("--oldest", "1"))
+        self.assertEqual(["a", "c", "d"], self.choose("--oldest", "3"))
+        self.assertEqual(["a", "b", "c", "d"], self.choose("--oldest", "9"))
+
+    def test_what_is_alive_is_in_the_list_and_in_no_slice(self):
+        self.plant(a=mutant("0"), b=mutant("1"), c=ALIVE)
+        self.assertEqual(["c", "a", "b"], self.choose("--list"))
+        self.assertEqual(["c", "a", "b"], self.choose("--check", "build"))
+        self.assertEqual(["a", "b"], self.choose())
+        self.assertEqual(["b"], self.choose("--slice", "1", "--of", "2"))
+        self.assertEqual(["c"], self.choose("c"))
 
 
 if __name__ == "__main__":

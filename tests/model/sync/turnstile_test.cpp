@@ -1,4 +1,4 @@
-// The example of docs/writing-a-primitive.md under every schedule. tests/mutants/turnstile_*.patch are the variants
+// The example of docs/writing-a-primitive.md under every schedule. tests/mutants/turnstile_*.mutant are the variants
 // that must fail.
 #include "../../../examples/turnstile.hpp"
 
