@@ -38,6 +38,7 @@ class Block:
     name: tuple
     begin: int
     end: int
+    body: int = 0  # of a function: the offset of the brace that opens its body
 
 
 def code_of(text):
@@ -157,7 +158,7 @@ class Scan:
         if name == ("catch",) and self.blocks:  # of the function before it
             self.blocks[-1] = dataclasses.replace(self.blocks[-1], end=self.at)
         elif kind:
-            self.blocks.append(Block(kind, whole, self.begin_of_head(), self.at))
+            self.blocks.append(Block(kind, whole, self.begin_of_head(), self.at, opening))
         if kind == "function":
             self.head = self.at
 
