@@ -18,11 +18,14 @@
        --slice N --of M  one part of them
        --oldest N      the N with the oldest kill, or without one
        --record        writes the kills into tests/mutants/killed.tsv
+       --sample N      N mutants by operators in src/ and include/, the share that the tests find, the survivors
+       --layer A,B     of these layers (default: all that have a score in tests/README.md)
   rename OLD NEW       another name for an identifier in every file that git tracks (--help: kinds, limits)
        --header OLD NEW  moves a header or source, and changes what names it
        --table FILES   applies docs/renames.tsv to programs outside of the tree
   soak [--repeat N]    every preset, each test N times (default: 20), and those that need gigabytes; dev once without
-                       optional tools; all mutants
+                       optional tools; all mutants; a fresh machine. An interrupted run continues (--restart: begins
+                       anew). Writes a row for each into SUPPORTED_PLATFORMS.md
   clean                remove build/
   help                 this text
 
@@ -33,7 +36,7 @@ import os
 import shutil
 import sys
 
-from . import formatting, install, mutants, presets
+from . import formatting, install, mutants, presets, sample, soak
 from .shell import BUILD, ROOT, Stop, run
 
 
@@ -95,22 +98,26 @@ def fmt(arguments):
     return 0
 
 
-def soak(arguments):
+def run_soak(arguments):
     p = parser("soak")
     p.add_argument("--repeat", type=int, default=20)
+    p.add_argument("--restart", action="store_true", help="begin a new round, whatever an interrupted one has left")
     options = p.parse_args(arguments)
     if not install.forbidden():
         install.ensure_packages("build", "debug", "clang", "cross")
-    # The house tests look at text and packages: repeating them finds nothing.
-    bare = presets.run_without_optional_tools("-LE", "lab")
-    code = presets.run_all("--repeat", f"until-fail:{options.repeat}", "-LE", "house", "-C", "Soak", first=[bare])
-    return max(code, mutants.run(mutants.killable(mutants.read_all(ROOT))))
+    if options.restart:
+        soak.ROUND.unlink(missing_ok=True)
+    parts = soak.parts(options.repeat, bare=lambda: presets.run_without_optional_tools("-LE", "lab"),
+                       planted=lambda: mutants.run(mutants.killable(mutants.read_all(ROOT))) == 0)
+    return soak.run(parts)
 
 
 def plant(arguments):
     p = parser("mutants")
     mutants.add_arguments(p)
-    return mutants.main(p.parse_args(arguments))
+    sample.add_arguments(p)
+    options = p.parse_args(arguments)
+    return sample.main(options) if options.sample else mutants.main(options)
 
 
 def rename(arguments):
@@ -129,7 +136,7 @@ def help_(_):
     return 0
 
 
-VERBS = {"setup": setup, "build": build, "test": test, "lab": lab, "check": check, "fmt": fmt, "soak": soak,
+VERBS = {"setup": setup, "build": build, "test": test, "lab": lab, "check": check, "fmt": fmt, "soak": run_soak,
          "mutants": plant, "rename": rename, "clean": clean, "help": help_, "--help": help_, "-h": help_}
 
 

@@ -20,19 +20,21 @@ from dataclasses import dataclass, field
 
 from check.tree import Tree
 
+from . import install
+from .mutant_copy import Copy
+from .operators import variants
 from .shell import BUILD, ROOT, Stop
 from .sites import Site, planted, sites
-from .operators import variants
-from .mutant_copy import Copy
 
 EQUIVALENT = "tests/mutants/equivalent.txt"
 CASE_SECONDS = 20
 SPARE = 1.5  # some candidates do not compile
-# Where the sources of a part lie, if it is no layer, and programs that test it beside those of its name.
+# The sources of a part that is no layer; the programs that test a part beside the ones of its name.
 FOLDERS = {"hook": ["ext/hook/src", "ext/hook/include"], "pg": ["ext/pg"], "redis": ["ext/redis"], "gc": ["ext/gc/src", "ext/gc/include"]}
 MORE_PROGRAMS = {"io": ["unit_net", "unit_net_calls", "unit_io_memory"], "net": ["unit_io_memory", "regress_io"],
                  "sync": ["unit_runtime", "unit_runtime_stackful"], "coro": ["unit_runtime"], "core": ["unit_sync", "unit_coro", "unit_runtime"],
                  "fiber": ["unit_runtime_stackful"], "stack": ["unit_fiber"], "time": ["unit_runtime"]}
+SCORED = ["io", "net", "sync", "coro", "manager", "runtime", "hook"]
 SWITCH_HEADER = "include/hocket/base/detail/sampled.hpp"
 SWITCH_SOURCE = "src/base/sampled.cpp"
 SWITCH = {
@@ -151,7 +153,7 @@ def planted_texts(tree, mutants):
 
 
 def at_fault(output, places, root):
-    """The numbers of the mutants on whose lines a compiler reports an error."""
+    """The numbers of the mutants with an error of the compiler in their lines."""
     found = set()
     for path, line in re.findall(r"^(\S+?):(\d+):(?:\d+:)? (?:fatal )?error", output, re.M):
         path = path.removeprefix(f"{root}/")
@@ -322,3 +324,14 @@ def run(count, layers, seed=None, root=ROOT, folder=BUILD / "sample"):
     programs = {layer: sorted((measured[name] for name in part), key=lambda program: program.seconds) for layer, part in names.items()}
     report(sampler, judge(sampler, mutants, programs), layers, seed)
     return 0
+
+
+def add_arguments(parser):
+    parser.add_argument("--sample", type=int, metavar="N", help="N mutants made by operators, and the share that the tests find")
+    parser.add_argument("--layer", metavar="A,B", help="of these layers alone")
+    parser.add_argument("--seed", type=int, help="the seed that a former sample printed")
+
+
+def main(options):
+    install.ensure_packages("build", "debug", "extensions", "clients")
+    return run(options.sample, options.layer.split(",") if options.layer else SCORED, options.seed)
