@@ -116,14 +116,11 @@ struct plan_of_streams {
     }
     return 0;
   }
-  void tell(spawn_actions& to, const process_options& options) const noexcept {
+  void describe(spawn_actions& to) const noexcept {
     for (int i = 0; i < 3; ++i) {
       const int source = all[static_cast<std::size_t>(i)].source;
       if (source >= 0) to.note(::posix_spawn_file_actions_adddup2(&to.all, source, i));
     }
-    if (options.err.is == process_stream::kind::to_out)
-      to.note(::posix_spawn_file_actions_adddup2(&to.all, number_of_out, number_of_err));
-    if (options.directory) to.note(::posix_spawn_file_actions_addchdir_np(&to.all, options.directory));
   }
 };
 
@@ -154,7 +151,7 @@ bool has_variable(const text_list& among, std::string_view name) noexcept {
 }
 
 bool are_valid(const text_list& arguments, const process_options& options) noexcept {
-  if (arguments.empty() || arguments[0].empty()) return false;
+  if (arguments.empty() || arguments[0].empty() || options.directory.find('\0') != std::string_view::npos) return false;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i].find('\0') != std::string_view::npos) return false;
   }
@@ -194,10 +191,18 @@ struct spawned {
   int error = 0;
 };
 
+void describe(spawn_actions& to, const process_options& options, const plan_of_streams& streams) {
+  streams.describe(to);
+  if (options.err.is == process_stream::kind::to_out)
+    to.note(::posix_spawn_file_actions_adddup2(&to.all, number_of_out, number_of_err));
+  if (!options.directory.empty())
+    to.note(::posix_spawn_file_actions_addchdir_np(&to.all, std::string(options.directory).c_str()));
+}
+
 spawned spawn_program(const text_list& arguments, const process_options& options, const plan_of_streams& streams) {
   texts_for_exec words = copy_of(arguments), variables = environment_of(options);
   spawn_actions actions;
-  if (actions.error == 0) streams.tell(actions, options);
+  if (actions.error == 0) describe(actions, options, streams);
   if (actions.error != 0) return {-1, actions.error};
   const spawn_attributes attributes(options);
   char* const* const vector = words.data();
@@ -208,7 +213,8 @@ spawned spawn_program(const text_list& arguments, const process_options& options
 
 }  // namespace
 
-result<process> process::start(text_list arguments, const process_options& options) {
+result<process> process::start(const text_arguments& texts, const process_options& options) {
+  const text_list arguments = texts.list();
   reap_orphans();
   if (!are_valid(arguments, options)) return failure_of_transfer(EINVAL);
   if (!has_pidfds()) return failure_of_transfer(ENOSYS);

@@ -78,7 +78,10 @@ TEST_CASE_TEMPLATE("a message has a delimiter, a counted body, and the next one 
     plain_stream plain{far};
     hocket::buffered_reader reader(plain);
     for (int i = 0; i < 50; ++i) {
-      auto head = co_await reader.read_until("\r\n\r\n");
+      std::string delimiter = "\r\n\r\n";
+      auto reading = reader.read_until(delimiter);
+      delimiter = "used again";
+      auto head = co_await std::move(reading);
       REQUIRE(head.has_value());
       REQUIRE(head->has_value());
       const std::size_t length = std::stoul(std::string(**head));

@@ -81,16 +81,27 @@ task<result<rows>> last(PGconn* db) {
   co_return found;
 }
 
-bool send(PGconn* db, const statement& what) {
-  std::vector<const char*> values;
-  for (const std::string& one : what.parameters) values.push_back(one.c_str());
-  if (what.is_prepared)
-    return PQsendQueryPrepared(db, what.text.c_str(), static_cast<int>(values.size()), values.data(), nullptr, nullptr,
-                               0) != 0;
-  if (values.empty() && PQpipelineStatus(db) == PQ_PIPELINE_OFF) return PQsendQuery(db, what.text.c_str()) != 0;
-  return PQsendQueryParams(db, what.text.c_str(), static_cast<int>(values.size()), nullptr, values.data(), nullptr,
-                           nullptr, 0) != 0;
-}
+// A statement with its texts, as libpq takes them: zero-terminated.
+class owned_statement {
+ public:
+  explicit owned_statement(const statement& from) : text_(from.text), is_prepared_(from.is_prepared) {
+    for (std::size_t i = 0; i < from.parameters.size(); ++i) parameters_.emplace_back(from.parameters[i]);
+  }
+
+  bool send(PGconn* db) const {
+    std::vector<const char*> values;
+    for (const std::string& parameter : parameters_) values.push_back(parameter.c_str());
+    const int count = static_cast<int>(values.size());
+    if (is_prepared_) return PQsendQueryPrepared(db, text_.c_str(), count, values.data(), nullptr, nullptr, 0) != 0;
+    if (values.empty() && PQpipelineStatus(db) == PQ_PIPELINE_OFF) return PQsendQuery(db, text_.c_str()) != 0;
+    return PQsendQueryParams(db, text_.c_str(), count, nullptr, values.data(), nullptr, nullptr, 0) != 0;
+  }
+
+ private:
+  std::string text_;
+  std::vector<std::string> parameters_;
+  bool is_prepared_;
+};
 
 int ask_to_cancel(PGcancel* request) {
   std::array<char, 256> why;
@@ -136,6 +147,19 @@ task<result<std::vector<rows>>> answers_of(PGconn* db, std::size_t count) {
   co_return all;
 }
 
+task<result<rows>> run_owned(PGconn* db, owned_statement command) {
+  if (!command.send(db)) co_return failure(error_of(db));
+  co_return co_await cancelled_by_its_end(db, answer_of(db));
+}
+
+task<result<std::vector<rows>>> run_all(PGconn* db, std::vector<owned_statement> all) {
+  if (PQenterPipelineMode(db) == 0) co_return failure(error_of(db));
+  for (const owned_statement& each : all)
+    if (!each.send(db)) co_return failure(error_of(db));
+  if (PQpipelineSync(db) == 0) co_return failure(error_of(db));
+  co_return co_await cancelled_by_its_end(db, answers_of(db, all.size()));
+}
+
 }  // namespace
 
 const std::error_category& category() noexcept {
@@ -143,11 +167,7 @@ const std::error_category& category() noexcept {
   return one;
 }
 
-task<result<rows>> connection::run(statement what) {
-  PGconn* const db = native();
-  if (!send(db, what)) co_return failure(error_of(db));
-  co_return co_await cancelled_by_its_end(db, answer_of(db));
-}
+task<result<rows>> connection::run(const statement& command) { return run_owned(native(), owned_statement(command)); }
 
 task<result<void>> connection::prepare(std::string name, std::string text) {
   PGconn* const db = native();
@@ -157,13 +177,8 @@ task<result<void>> connection::prepare(std::string name, std::string text) {
   co_return {};
 }
 
-task<result<std::vector<rows>>> connection::pipeline(std::vector<statement> all) {
-  PGconn* const db = native();
-  if (PQenterPipelineMode(db) == 0) co_return failure(error_of(db));
-  for (const statement& each : all)
-    if (!send(db, each)) co_return failure(error_of(db));
-  if (PQpipelineSync(db) == 0) co_return failure(error_of(db));
-  co_return co_await cancelled_by_its_end(db, answers_of(db, all.size()));
+task<result<std::vector<rows>>> connection::pipeline(std::span<const statement> all) {
+  return run_all(native(), std::vector<owned_statement>(all.begin(), all.end()));
 }
 
 static failure refused(const connection& made, std::string* why) {

@@ -13,6 +13,7 @@
 #include <hocket/time/within.hpp>
 
 #include <atomic>
+#include <memory>
 #include <servers/on_loop.hpp>
 #include <servers/told.hpp>
 #include <string>
@@ -27,7 +28,12 @@ namespace {
 
 std::string first_of(const pg::rows& got) { return PQntuples(got.get()) == 0 ? "none" : PQgetvalue(got.get(), 0, 0); }
 
-pg::statement add_one(int to) { return {"select $1::int + 1", {std::to_string(to)}}; }
+// A statement that owns its parameter.
+struct add_one {
+  explicit add_one(int to) : parameters{std::to_string(to)} {}
+  pg::statement command() const { return {"select $1::int + 1", parameters}; }
+  std::vector<std::string> parameters;
+};
 
 // The first value of an answer, or the error's message.
 task<std::string> answer_to(task<result<pg::rows>> query) {
@@ -70,10 +76,10 @@ TEST_CASE("a prepared statement is run by its name, alone and in a pipeline") {
       const auto got = co_await own.execute("sum", std::to_string(i), "40");
       CHECK(first_of(got.value()) == std::to_string(40 + i));
     }
-    std::vector<pg::statement> both;
-    both.push_back({"sum", {"1", "2"}, true});
-    both.push_back(add_one(9));
-    const auto all = co_await own.pipeline(std::move(both));
+    const std::string_view terms[] = {"1", "2"};
+    const add_one nine(9);
+    const pg::statement both[] = {{"sum", terms, true}, nine.command()};
+    const auto all = co_await own.pipeline(both);
     CHECK(first_of(all.value()[0]) == "3");
     CHECK(first_of(all.value()[1]) == "10");
     const auto again = co_await own.prepare("sum", "select 1");
@@ -83,6 +89,41 @@ TEST_CASE("a prepared statement is run by its name, alone and in a pipeline") {
     const auto wrong = co_await own.prepare("wrong", "select from from");
     CHECK(wrong.error() == pg::sqlstate("42601"));
     CHECK(pg::is_idle(own));
+  });
+}
+
+TEST_CASE("a statement is written in the expression that awaits it") {
+  const server db("HOCKET_POSTGRES");
+  if (!db) return;
+  const auto ask_twice = [](pg::connection& own, std::string text) -> task<result<std::string>> {
+    const std::string_view parameters[] = {text};
+    const pg::rows found = co_await or_return(
+        own.run({.text = "select 'a text that is not short, and: ' || $1", .parameters = parameters}));
+    co_return first_of(found);
+  };
+  on_loop([&]() -> task<> {
+    auto own = (co_await pg::connect(db.text())).value();
+    CHECK((co_await ask_twice(own, "a parameter that is not short")).value() ==
+          "a text that is not short, and: a parameter that is not short");
+  });
+}
+
+TEST_CASE("a statement may be awaited when its texts are gone") {
+  const server db("HOCKET_POSTGRES");
+  if (!db) return;
+  on_loop([&]() -> task<> {
+    auto own = (co_await pg::connect(db.text())).value();
+    std::string text = "select 'a text that is not short, and: ' || $1", parameter = "a parameter that is not short";
+    auto query = own.query(text, parameter);
+    text.assign(text.size(), 'x');
+    parameter.assign(parameter.size(), 'x');
+    CHECK(first_of((co_await std::move(query)).value()) ==
+          "a text that is not short, and: a parameter that is not short");
+    auto all = std::make_unique<add_one>(9);
+    const pg::statement commands[] = {all->command()};
+    auto pipeline = own.pipeline(commands);
+    all.reset();
+    CHECK(first_of((co_await std::move(pipeline)).value()[0]) == "10");
   });
 }
 
@@ -119,8 +160,10 @@ TEST_CASE("a pipeline is one trip; after the first error nothing is carried out"
   if (!db) return;
   on_loop([&]() -> task<> {
     auto own = (co_await pg::connect(db.text())).value();
+    std::vector<add_one> sums;
     std::vector<pg::statement> all;
-    for (int i = 0; i < 500; ++i) all.push_back(add_one(i));
+    for (int i = 0; i < 500; ++i) sums.emplace_back(i);
+    for (const add_one& sum : sums) all.push_back(sum.command());
     const auto got = co_await own.pipeline(all);
     REQUIRE(got.has_value());
     REQUIRE(got->size() == 500);

@@ -22,14 +22,18 @@ std::error_code error_of(const redisContext* db) noexcept {
   }
 }
 
-bool append(redisContext* db, const words& what) {
-  std::vector<const char*> values;
-  std::vector<std::size_t> sizes;
-  for (const std::string& one : what) {
-    values.push_back(one.data());
-    sizes.push_back(one.size());
+// A command in the form of the protocol: the count of its words, then each with its size.
+void encode(std::string& bytes, const text_list& command) {
+  bytes += '*' + std::to_string(command.size()) + "\r\n";
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    bytes += '$' + std::to_string(command[i].size()) + "\r\n";
+    bytes += command[i];
+    bytes += "\r\n";
   }
-  return redisAppendCommandArgv(db, static_cast<int>(values.size()), values.data(), sizes.data()) == REDIS_OK;
+}
+
+bool append(redisContext* db, const std::string& commands) {
+  return redisAppendFormattedCommand(db, commands.data(), commands.size()) == REDIS_OK;
 }
 
 // The server may answer before it has read all. Reading its answers early lets it read on; the reader keeps them.
@@ -63,23 +67,33 @@ std::error_code error_at(int number) noexcept {
 
 }  // namespace
 
-task<result<reply>> connection::run(words what) {
+task<result<reply>> connection::run(const text_arguments& command_words) {
+  std::string bytes;
+  encode(bytes, command_words.list());
+  return run_encoded(std::move(bytes));
+}
+
+task<result<std::vector<reply>>> connection::pipeline(std::span<const words> all) {
+  std::string bytes;
+  for (const words& each : all) encode(bytes, each);
+  return run_all_encoded(std::move(bytes), all.size());
+}
+
+task<result<reply>> connection::run_encoded(std::string bytes) {
   redisContext* const db = native();
-  if (!append(db, what)) co_return failure(error_of(db));
+  if (!append(db, bytes)) co_return failure(error_of(db));
   ++expected_;
   co_await or_return(flush(db));
   co_return co_await next();
 }
 
-task<result<std::vector<reply>>> connection::pipeline(std::vector<words> all) {
+task<result<std::vector<reply>>> connection::run_all_encoded(std::string bytes, std::size_t count) {
   redisContext* const db = native();
-  for (const words& each : all) {
-    if (!append(db, each)) co_return failure(error_of(db));
-    ++expected_;
-  }
+  if (!append(db, bytes)) co_return failure(error_of(db));
+  expected_ += count;
   co_await or_return(flush(db));
   std::vector<reply> answers;
-  for (std::size_t i = 0; i < all.size(); ++i) answers.push_back(co_await or_return(next()));
+  for (std::size_t i = 0; i < count; ++i) answers.push_back(co_await or_return(next()));
   co_return answers;
 }
 

@@ -71,6 +71,34 @@ TEST_CASE("what the server refuses is a reply; expect() makes it an error") {
   });
 }
 
+TEST_CASE("a list of words is written where it is awaited") {
+  const server db("HOCKET_REDIS");
+  if (!db) return;
+  const auto echo_of = [](redis::connection& own, std::string text) -> task<result<std::string>> {
+    const redis::reply answer = co_await or_return(own.run({"ECHO", "a word that is not short: " + text}));
+    co_return text_of(answer);
+  };
+  on_loop([&]() -> task<> {
+    auto own = co_await connect(db);
+    CHECK((co_await echo_of(own, "a text that is not short")).value() ==
+          "a word that is not short: a text that is not short");
+  });
+}
+
+TEST_CASE("a command may be awaited when its words are gone") {
+  const server db("HOCKET_REDIS");
+  if (!db) return;
+  on_loop([&]() -> task<> {
+    auto own = co_await connect(db);
+    std::vector<redis::words> all{echo("a text that is not short"), echo("another")};
+    auto one = own.run(all[0]);
+    auto both = own.pipeline(all);
+    all.clear();
+    CHECK(text_of((co_await std::move(one)).value()) == "a text that is not short");
+    CHECK(text_of((co_await std::move(both)).value()[1]) == "another");
+  });
+}
+
 TEST_CASE("a pipeline is one trip, and its answers come in order") {
   const server db("HOCKET_REDIS");
   if (!db) return;
@@ -78,7 +106,7 @@ TEST_CASE("a pipeline is one trip, and its answers come in order") {
     auto own = co_await connect(db);
     std::vector<redis::words> all;
     for (int i = 0; i < 10'000; ++i) all.push_back(echo(std::to_string(i) + std::string(200, '.')));
-    const auto got = co_await own.pipeline(std::move(all));
+    const auto got = co_await own.pipeline(all);
     REQUIRE(got.has_value());
     REQUIRE(got->size() == 10'000);
     CHECK(text_of((*got)[9'999]) == "9999" + std::string(200, '.'));

@@ -13,6 +13,7 @@
 #include <hocket/core/detail/context_binding.hpp>
 #include <hocket/core/detail/current.hpp>
 #include <source_location>
+#include <type_traits>
 #include <utility>
 
 namespace hocket { inline namespace HOCKET_ABI {
@@ -52,9 +53,16 @@ struct context_options {
   stop_source* stop = nullptr;
   time_point deadline = time_point::max();
 };
+static_assert(std::is_trivially_destructible_v<context_options>);
 
-// What waits and children take from a context.
+// What waits and children take from a context. It owns a reference, so it is no aggregate.
 struct inheritance {
+  inheritance() noexcept = default;
+  inheritance(stop_source* source, time_point until, const detail::binding_ptr& values) noexcept
+      : stop(source), deadline(until), bindings(values) {}
+  inheritance(stop_source* source, time_point until, detail::binding_ptr&& values) noexcept
+      : stop(source), deadline(until), bindings(std::move(values)) {}
+
   stop_source* stop = nullptr;
   time_point deadline = time_point::max();
   detail::binding_ptr bindings;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <source_location>
+#include <type_traits>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
@@ -21,5 +22,6 @@ struct spawn_options {
   bool migratable = false;                     // fibers only: fiber/spawn.hpp
   std::source_location at = std::source_location::current();
 };
+static_assert(std::is_trivially_destructible_v<spawn_options>);
 
 }}  // namespace hocket

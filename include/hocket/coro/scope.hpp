@@ -30,6 +30,7 @@
 #include <hocket/core/spawn_target.hpp>
 #include <hocket/coro/task.hpp>
 #include <optional>
+#include <type_traits>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
@@ -42,6 +43,7 @@ struct scope_options {
   const char* name = nullptr;         // of children that have none of their own; must outlive their handles
   duration within = duration::max();  // a deadline for every wait of every child, counted from now
 };
+static_assert(std::is_trivially_destructible_v<scope_options>);
 
 class scope final : public spawn_target, private primitive::wait_source {
  public:

@@ -34,6 +34,7 @@
 #include <hocket/fiber/detail/round_trip.hpp>
 #include <concepts>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 namespace hocket { inline namespace HOCKET_ABI {
@@ -55,6 +56,7 @@ struct coroutine_options {
   void* user_data = nullptr;
   bool own_floating_point = false;  // rounding mode, exception flags and mask are its own (see above)
 };
+static_assert(std::is_trivially_destructible_v<coroutine_options>);
 
 namespace detail {
 

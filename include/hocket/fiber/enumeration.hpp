@@ -52,6 +52,7 @@ struct stopped_thread {
   const void* stack_low = nullptr;            // the thread's own stack, as the system has made it: the lowest byte,
   const void* stack_base = nullptr;           // and one past the highest that is to be scanned
 };
+static_assert(std::is_trivially_destructible_v<stopped_thread>);
 
 // What a range is a part of.
 enum class stack_part : std::uint8_t {

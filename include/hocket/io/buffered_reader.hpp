@@ -32,6 +32,7 @@
 #include <hocket/io/detail/read_buffer.hpp>
 #include <algorithm>
 #include <optional>
+#include <string>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
@@ -47,23 +48,10 @@ class buffered_reader {
   // Takes the first bytes of it.
   void skip(std::size_t bytes) noexcept { buffer_.take(std::min(bytes, unread().size())); }
 
-  // The bytes before the delimiter, which is taken, too. Nothing: the stream has ended, and nothing was unread.
+  // The bytes before the delimiter, which is taken, too. Nothing: the stream has ended, and nothing was unread. The
+  // delimiter is copied before the call returns.
   task<result<std::optional<std::string_view>>> read_until(std::string_view delimiter) {
-    std::size_t looked = 0;
-    for (;;) {
-      const std::size_t at = unread().find(delimiter, looked);
-      if (std::min(at, unread().size()) > most_) co_return failure(std::errc::message_size);
-      if (at != std::string_view::npos) {
-        const std::string_view found = buffer_.take(at + delimiter.size());
-        co_return found.substr(0, at);
-      }
-      looked = unread().size() - std::min(unread().size(), delimiter.size() - 1);
-      result<bool> more = co_await fill();
-      if (!more) co_return failure(more.error());
-      if (*more) continue;
-      if (!unread().empty()) co_return failure(errc::end_of_stream);
-      co_return std::nullopt;
-    }
+    return read_until_text(std::string(delimiter));
   }
 
   // The next line, without its end ("\n" or "\r\n"). The last line need not have one.
@@ -113,6 +101,24 @@ class buffered_reader {
   task<result<bool>> fill() { return fill(0); }
 
  private:
+  task<result<std::optional<std::string_view>>> read_until_text(std::string delimiter) {
+    std::size_t looked = 0;
+    for (;;) {
+      const std::size_t at = unread().find(delimiter, looked);
+      if (std::min(at, unread().size()) > most_) co_return failure(std::errc::message_size);
+      if (at != std::string_view::npos) {
+        const std::string_view found = buffer_.take(at + delimiter.size());
+        co_return found.substr(0, at);
+      }
+      looked = unread().size() - std::min(unread().size(), delimiter.size() - 1);
+      result<bool> more = co_await fill();
+      if (!more) co_return failure(more.error());
+      if (*more) continue;
+      if (!unread().empty()) co_return failure(errc::end_of_stream);
+      co_return std::nullopt;
+    }
+  }
+
   task<result<bool>> fill(std::size_t wanted) {
     if (unread().size() >= most_) co_return failure(std::errc::message_size);
     if constexpr (lending_source<S>) {

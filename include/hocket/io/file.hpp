@@ -36,6 +36,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
@@ -49,6 +50,7 @@ struct file_options {
   bool truncate = false;        // with write: what is in the file is removed
   unsigned permissions = 0666;  // of a file that is created, less the umask of the process
 };
+static_assert(std::is_trivially_destructible_v<file_options>);
 
 class file;
 

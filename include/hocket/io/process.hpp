@@ -6,7 +6,8 @@
 //
 // Starting. No shell is involved: {"sh", "-c", "..."} asks for one. A name without a slash is searched in the PATH of
 // this process. An error of exec(2) is the error of start(). The call blocks its thread until the program has begun, a
-// fraction of a millisecond or a few. Where that is too long, call it by blocking(), with a list that lives as long.
+// fraction of a millisecond or a few. Where that is too long, call it by blocking(), with lists that live as long. The
+// texts are copied before it returns.
 // The child gets
 //   - its three standard streams, as the options say: what this process has (inherit), a pipe to this object, /dev/null
 //     (null), where its standard output leads (to_out, for `err` alone), or a number of this process (use());
@@ -73,7 +74,7 @@ class process {
   // name, `to_out` for another stream than err; bad_file_descriptor; too_many_files_open;
   // resource_unavailable_try_again: too many processes; no_child_process and function_not_supported: see above. Throws
   // std::bad_alloc.
-  static result<process> start(text_list arguments, const process_options& options = {});
+  static result<process> start(const text_arguments& arguments, const process_options& options = {});
 
   explicit operator bool() const noexcept { return static_cast<bool>(child_); }
   // Its process id; -1 if there is none. Once it was waited for, the system may give it to another process.

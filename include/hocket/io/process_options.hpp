@@ -1,46 +1,11 @@
 // What may be said of a child process when it is started, and how it ended (process.hpp).
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/detail/text_list.hpp>
 #include <cstdint>
-#include <initializer_list>
-#include <iterator>
-#include <string>
 #include <string_view>
-#include <vector>
+#include <type_traits>
 
 namespace hocket { inline namespace HOCKET_ABI {
-
-// A list of texts that the caller owns: a vector of strings, a span of string_views or of const char*. {"ls", "-l"} is
-// one for the expression of the call alone, so such a list has no name.
-class text_list {
- public:
-  constexpr text_list() noexcept = default;
-  constexpr text_list(std::initializer_list<std::string_view> texts) noexcept
-      : first_(texts.begin()), size_(texts.size()), at_(&text_at<std::string_view>) {}
-  template <class R>
-    requires requires(const R& range) {
-      std::string_view(*std::data(range));
-      std::size(range);
-    }
-  constexpr text_list(const R& range) noexcept
-      : first_(std::data(range)),
-        size_(std::size(range)),
-        at_(&text_at<std::remove_cvref_t<decltype(*std::data(range))>>) {}
-
-  std::size_t size() const noexcept { return size_; }
-  bool empty() const noexcept { return size_ == 0; }
-  std::string_view operator[](std::size_t index) const noexcept { return at_(first_, index); }
-
- private:
-  template <class Text>
-  static std::string_view text_at(const void* first, std::size_t index) noexcept {
-    return std::string_view(static_cast<const Text*>(first)[index]);
-  }
-
-  const void* first_ = nullptr;
-  std::size_t size_ = 0;
-  std::string_view (*at_)(const void*, std::size_t) noexcept = nullptr;
-};
 
 // Where a standard stream of a child process leads. Made by the names of class process: inherit, pipe, null, to_out,
 // use().
@@ -53,14 +18,14 @@ struct process_stream {
 // What may be said of a child process.
 struct process_options {
   process_stream in{}, out{}, err{};
-  const char* directory = nullptr;  // where it runs; null: where this process does
-  std::vector<std::string>
-      environment{};                 // "NAME=value": added to the environment, in place of variables of these names
+  std::string_view directory{};      // where it runs; empty: where this process does
+  text_list environment{};           // "NAME=value": added to the environment, in place of variables of these names
   bool inherit_environment = true;   // false: the environment is these variables alone
   bool new_group = false;            // a process group of its own: signals of the terminal do not reach it
   bool new_session = false;          // a session of its own, without a terminal
   bool kill_on_destruction = false;  // SIGKILL, if it runs when its process object ends
 };
+static_assert(std::is_trivially_destructible_v<process_options>);
 
 // How a process ended.
 class exit_status {

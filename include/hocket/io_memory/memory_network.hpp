@@ -38,6 +38,7 @@
 #include <hocket/net/tcp.hpp>
 #include <hocket/net/udp.hpp>
 #include <memory>
+#include <type_traits>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
@@ -62,6 +63,7 @@ struct memory_options {
   unsigned duplicates = 0;      // a datagram arrives twice
   unsigned reorders = 0;        // a datagram takes two latencies, and others overtake it
 };
+static_assert(std::is_trivially_destructible_v<memory_options>);
 
 // Two ends of one connection.
 struct memory_pair {

@@ -57,6 +57,7 @@
 #include <hocket/manager/expectation.hpp>
 #include <iterator>
 #include <optional>
+#include <type_traits>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
@@ -67,6 +68,7 @@ struct manager_options {
   const clock_source* time = nullptr;        // its deadlines pass in tick(); null: the executor's timers. Outlives it
   unhandled_handler on_unhandled = nullptr;  // null: as the target does for which it is made
 };
+static_assert(std::is_trivially_destructible_v<manager_options>);
 
 // What may be said about a managed coroutine; see spawn_options for what is not told here.
 struct task_options {
@@ -80,6 +82,7 @@ struct task_options {
   bool own_floating_point = false;
   std::source_location at = std::source_location::current();
 };
+static_assert(std::is_trivially_destructible_v<task_options>);
 
 // The same of an expected reply.
 struct expect_options {
@@ -88,6 +91,7 @@ struct expect_options {
   void* data = nullptr;
   std::source_location at = std::source_location::current();
 };
+static_assert(std::is_trivially_destructible_v<expect_options>);
 
 // What is known of an id, at the moment it was looked at.
 struct task_info {

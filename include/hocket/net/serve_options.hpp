@@ -3,6 +3,7 @@
 #include <hocket/core/spawn_options.hpp>
 #include <hocket/net/tcp.hpp>
 #include <exception>
+#include <type_traits>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace tcp {
 
@@ -19,6 +20,7 @@ struct serve_options {
   spawn_options connection{.name = "connection"};
   connection_error_handler on_error = nullptr;
 };
+static_assert(std::is_trivially_destructible_v<serve_options>);
 
 // What a server has done so far.
 struct server_counts {

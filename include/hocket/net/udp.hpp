@@ -24,6 +24,7 @@
 #include <hocket/net/address.hpp>
 #include <array>
 #include <span>
+#include <type_traits>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 struct datagram_access;
@@ -183,6 +184,7 @@ struct socket_options {
   bool v6_only = false;     // [::] does not take IPv4, too
   bool broadcast = false;
 };
+static_assert(std::is_trivially_destructible_v<socket_options>);
 
 // Sends and receives datagrams.
 class socket : public descriptor {

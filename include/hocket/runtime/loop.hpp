@@ -50,6 +50,7 @@
 #include <hocket/core/join_handle.hpp>
 #include <hocket/core/spawn_target.hpp>
 #include <hocket/runtime/detail/event_loop.hpp>
+#include <type_traits>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
@@ -61,6 +62,7 @@ struct loop_options {
       nullptr;  // outlives the loop. Null: a futex, or the driver of its I/O (with a clock of one's own: none)
   unhandled_handler on_unhandled = nullptr;  // null: abort, naming the coroutine
 };
+static_assert(std::is_trivially_destructible_v<loop_options>);
 
 class loop final : public detail::event_loop, public spawn_target {
  public:

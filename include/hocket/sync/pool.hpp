@@ -53,6 +53,8 @@ class basic_pool final : private detail::permit_line<Strength> {
   using owner = detail::idle_owner<T>;
   class borrowing;
 
+  static_assert(std::is_trivially_destructible_v<pool_options<T>>);
+
  public:
   class lease;
 

@@ -81,7 +81,7 @@ TEST_CASE("a program with a relative path is looked for in the directory of the 
   std::ofstream(script) << "#!/bin/sh\necho found\n";
   std::filesystem::permissions(script, std::filesystem::perms::owner_all);
   const std::string directory = std::filesystem::path(script).parent_path();
-  process child = process::start({"./script"}, {.out = process::pipe, .directory = directory.c_str()}).value();
+  process child = process::start({"./script"}, {.out = process::pipe, .directory = directory}).value();
   CHECK(sync_wait(read_all(child.out())) == "found\n");
   CHECK(sync_wait(child.wait()) == exit_status(0));
   CHECK(process::start({"./script"}).error() == std::errc::no_such_file_or_directory);

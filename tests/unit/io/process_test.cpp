@@ -27,7 +27,7 @@ using namespace hocket_test;
 
 namespace {
 
-std::string output_of(text_list arguments, process_options options = {}) {
+std::string output_of(const text_arguments& arguments, process_options options = {}) {
   options.out = process::pipe;
   process child = process::start(arguments, options).value();
   std::string text = sync_wait(read_all(child.out())).value();
@@ -35,7 +35,7 @@ std::string output_of(text_list arguments, process_options options = {}) {
   return text;
 }
 
-std::error_code error_of_start(text_list arguments, const process_options& options = {}) {
+std::error_code error_of_start(const text_arguments& arguments, const process_options& options = {}) {
   return process::start(arguments, options).error_or({});
 }
 
@@ -54,7 +54,9 @@ TEST_CASE("a child that cannot be started is the error of its start" * doctest::
   CHECK(error_of_start({}) == std::errc::invalid_argument);
   CHECK(error_of_start({""}) == std::errc::invalid_argument);
   CHECK(error_of_start({"true", std::string_view("a\0b", 3)}) == std::errc::invalid_argument);
-  CHECK(error_of_start({"true"}, {.environment = {"no variable"}}) == std::errc::invalid_argument);
+  const std::string_view no_variable[] = {"no variable"};
+  CHECK(error_of_start({"true"}, {.environment = no_variable}) == std::errc::invalid_argument);
+  CHECK(error_of_start({"true"}, {.directory = std::string_view("/\0tmp", 5)}) == std::errc::invalid_argument);
   CHECK(error_of_start({"true"}, {.out = process::to_out}) == std::errc::invalid_argument);
   CHECK(error_of_start({"true"}, {.in = process::use(-1)}) == std::errc::bad_file_descriptor);
   CHECK(::waitpid(-1, nullptr, WNOHANG) == -1);  // no child is left
@@ -103,9 +105,10 @@ TEST_CASE("a child runs in its directory and has its environment" * doctest::ski
   CHECK(output_of({"pwd"}, {.directory = "/"}) == "/\n");
   ::setenv("HOCKET_TEST_VARIABLE", "of the parent", 1);
   CHECK(output_of({"sh", "-c", "echo $HOCKET_TEST_VARIABLE"}) == "of the parent\n");
-  CHECK(output_of({"sh", "-c", "echo $HOCKET_TEST_VARIABLE $OTHER"},
-                  {.environment = {"HOCKET_TEST_VARIABLE=of the child", "OTHER=1"}}) == "of the child 1\n");
-  CHECK(output_of({"env"}, {.environment = {"ONE=1"}, .inherit_environment = false}) == "ONE=1\n");
+  const std::string_view two[] = {"HOCKET_TEST_VARIABLE=of the child", "OTHER=1"};
+  CHECK(output_of({"sh", "-c", "echo $HOCKET_TEST_VARIABLE $OTHER"}, {.environment = two}) == "of the child 1\n");
+  const std::vector<std::string> single{"ONE=1"};
+  CHECK(output_of({"env"}, {.environment = single, .inherit_environment = false}) == "ONE=1\n");
   CHECK(output_of({"env"}, {.inherit_environment = false}).empty());
   ::unsetenv("HOCKET_TEST_VARIABLE");
 }

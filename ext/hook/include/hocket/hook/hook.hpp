@@ -59,6 +59,7 @@ struct options {
   // as an interpreter's lock.
   bool (*may_park)() = nullptr;
 };
+static_assert(std::is_trivially_destructible_v<options>);
 
 // While a scope lives, blocking calls of the running fiber park it. Scopes nest: an inner scope inherits the outer
 // one's options unless it sets its own.

@@ -22,11 +22,14 @@
 //
 // Threads. One coroutine at a time uses a connection. Each use may be on another thread.
 #pragma once
+#include <hocket/base/detail/text_list.hpp>
 #include <hocket/base/result.hpp>
 #include <hocket/coro/task.hpp>
+#include <array>
 #include <concepts>
 #include <memory>
 #include <postgresql/libpq-fe.h>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -45,11 +48,13 @@ inline std::error_code sqlstate(std::string_view state) noexcept { return {value
 
 using rows = std::unique_ptr<PGresult, decltype(&PQclear)>;
 
+// Refers to texts of the caller, which run() and pipeline() copy before they return.
 struct statement {
-  std::string text;                       // with $1, $2 ... for the parameters
-  std::vector<std::string> parameters{};  // as text
-  bool is_prepared = false;               // then `text` is the name that prepare() got
+  std::string_view text{};   // with $1, $2 ... for the parameters
+  text_list parameters{};    // as text
+  bool is_prepared = false;  // then `text` is the name that prepare() got
 };
+static_assert(std::is_trivially_destructible_v<statement>);
 
 class connection {
  public:
@@ -59,9 +64,10 @@ class connection {
   // separated by semicolons: the result is the rows of the last.
   template <std::convertible_to<std::string_view>... Parameters>
   [[nodiscard]] task<result<rows>> query(std::string_view text, const Parameters&... parameters) {
-    return run(statement{std::string(text), {std::string(std::string_view(parameters))...}});
+    const std::array<std::string_view, sizeof...(Parameters)> values{std::string_view(parameters)...};
+    return run({text, values});
   }
-  [[nodiscard]] task<result<rows>> run(statement what);
+  [[nodiscard]] task<result<rows>> run(const statement& command);
 
   // For statements that are run often: the server parses them once. A name is valid until its connection ends.
   //   if (!lent) {
@@ -72,12 +78,13 @@ class connection {
   [[nodiscard]] task<result<void>> prepare(std::string name, std::string text);
   template <std::convertible_to<std::string_view>... Parameters>
   [[nodiscard]] task<result<rows>> execute(std::string_view name, const Parameters&... parameters) {
-    return run(statement{std::string(name), {std::string(std::string_view(parameters))...}, true});
+    const std::array<std::string_view, sizeof...(Parameters)> values{std::string_view(parameters)...};
+    return run({name, values, true});
   }
 
   // Sends all statements in one trip. They are one transaction, unless they begin and commit their own. After a
   // statement has failed the server skips the rest, and the error is the failed statement's.
-  [[nodiscard]] task<result<std::vector<rows>>> pipeline(std::vector<statement> all);
+  [[nodiscard]] task<result<std::vector<rows>>> pipeline(std::span<const statement> all);
 
   // libpq's handle, for its other functions.
   PGconn* native() const noexcept { return own_.get(); }

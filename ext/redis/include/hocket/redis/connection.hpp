@@ -22,11 +22,14 @@
 //
 // Threads. One coroutine at a time uses a connection. Each use may be on another thread.
 #pragma once
+#include <hocket/base/detail/text_list.hpp>
 #include <hocket/base/result.hpp>
 #include <hocket/coro/task.hpp>
+#include <array>
 #include <concepts>
 #include <hiredis/hiredis.h>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,13 +48,15 @@ class connection {
 
   // Sends a command of these words, and returns its answer.
   template <std::convertible_to<std::string_view>... Words>
-  [[nodiscard]] task<result<reply>> command(const Words&... what) {
-    return run(words{std::string(std::string_view(what))...});
+  [[nodiscard]] task<result<reply>> command(const Words&... command_words) {
+    const std::array<std::string_view, sizeof...(Words)> all{std::string_view(command_words)...};
+    return run(all);
   }
-  [[nodiscard]] task<result<reply>> run(words what);
+  // The same of a list: a vector of strings, say. The words are copied before it returns.
+  [[nodiscard]] task<result<reply>> run(const text_arguments& command_words);
 
-  // Sends all commands in one trip, and returns their answers.
-  [[nodiscard]] task<result<std::vector<reply>>> pipeline(std::vector<words> all);
+  // Sends all commands in one trip, and returns their answers. Copies them before it returns.
+  [[nodiscard]] task<result<std::vector<reply>>> pipeline(std::span<const words> all);
 
   // The next message to a subscriber.
   [[nodiscard]] task<result<reply>> next();
@@ -61,6 +66,9 @@ class connection {
   redisContext* native() const noexcept { return own_.get(); }
 
  private:
+  task<result<reply>> run_encoded(std::string bytes);
+  task<result<std::vector<reply>>> run_all_encoded(std::string bytes, std::size_t count);
+
   std::unique_ptr<redisContext, decltype(&redisFree)> own_;
   std::size_t expected_ = 0;
 };

@@ -15,6 +15,7 @@
 #include <new>
 #include <optional>
 #include <system_error>
+#include <type_traits>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
@@ -22,6 +23,7 @@ struct asio_home_options {
   const char* name = "asio";                 // of its coroutines that have no name of their own; outlives the home
   unhandled_handler on_unhandled = nullptr;  // null: abort, naming the coroutine
 };
+static_assert(std::is_trivially_destructible_v<asio_home_options>);
 
 namespace detail {
 
