@@ -214,6 +214,13 @@ SAMPLES = {
         [header("base", "inline std::size_t f() { return 1; }\n"), {"include/hocket/base/a.hpp": "struct a {};\n"},
          header("base", "inline int f(long n) { return n; }\n"),
          header("base", "#include <typeinfo>\ninline auto& f() { return typeid(int); }\n")]),
+    "options": (  # more of these: test_options.py
+        [public("struct plan { int n; };\nstatic_assert(std::is_trivially_destructible_v<plan>);\nvoid run(const plan& with);\n")],
+        [public("struct plan { std::string text; };\nvoid run(const plan& with);\n"),
+         public("task<> run(std::string_view text) { co_return; }\n")]),
+    "lazy_views": (
+        [{"examples/a.cpp": "task<> ask(std::string text) { co_return; }\n"}],
+        [{"examples/a.cpp": "task<> ask(std::string_view text) { co_return; }\n"}]),
     "weight": (
         [header("base", "#include <cstddef>\n")],
         [header("base", "".join(f"#include <{name}>\n" for name in HEAVY))]),
