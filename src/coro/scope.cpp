@@ -46,7 +46,8 @@ scope::scope(executor& home, spawn_target* above, const scope_options& options, 
       above_(above),
       exceptions_(std::uncaught_exceptions()),
       context_(context::child_of(current_executor() || !above ? current_context() : above->parent_context(),
-                                 {options.name, &stop_, deadline_on(home, options.within, options.name, at)}, at)) {
+                                 {options.name, &stop_, deadline_on(home, options.within, options.name.c_str(), at)},
+                                 at)) {
   if (stop_source* parent = context_->parent()->stop()) link_.emplace(*parent, stop_);
 }
 

@@ -19,7 +19,7 @@ bool when_group::suspend(std::coroutine_handle<> parent, std::size_t children,
   expects(here.seat.running_on != nullptr, "a group was awaited outside of any executor",
           "await it in a coroutine that was spawned, or sync_wait for it", nullptr, at);
   const time_point end = deadline_on(*here.seat.running_on, options_.within, "a group of awaitables", at);
-  context_ = context::child_beside_others(above, {nullptr, &stop_, std::min(options_.until, end)}, at);
+  context_ = context::child_beside_others(above, {.stop = &stop_, .deadline = std::min(options_.until, end)}, at);
   wait_.arm(parent, wait_options(options_.at, stop_level::kill));
   entry_.enlist(wait_, *this);
   // ORDER: relaxed, pairs with nothing: nobody else has the group yet.

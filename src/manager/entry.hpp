@@ -14,6 +14,7 @@
 // (scheduled.hpp), which whoever wants to stop it copies under the lock and asks without: a request runs through other
 // people's locks.
 #pragma once
+#include <hocket/base/detail/literal_name.hpp>
 #include <hocket/base/detail/mutex.hpp>
 #include <hocket/core/detail/operation.hpp>
 #include <hocket/core/detail/wait_line.hpp>
@@ -35,7 +36,7 @@ struct group {
 
 // What is said of a place as it is opened.
 struct entry_options {
-  const char* name;
+  literal_name name;
   duration within;
   task_group group;
   void* data;

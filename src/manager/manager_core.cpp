@@ -98,7 +98,7 @@ managed_entry& manager_core::open_admitted(const entry_options& options) {
 }
 
 time_point manager_core::deadline_of(const entry_options& options) const noexcept {
-  if (keeps_time()) return deadline_on(home_, options.within, options.name, options.at);
+  if (keeps_time()) return deadline_on(home_, options.within, options.name.c_str(), options.at);
   return options.within == duration::max() ? time_point::max() : deadline_after(time_.now(), options.within);
 }
 

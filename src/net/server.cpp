@@ -278,7 +278,7 @@ task<shutdown_report> server_core::await_signal(signal_set& asked, shutdown_opti
 template <class T>
 T server_core::run_here(join_handle<T> handle) {
   expects(current_executor() == nullptr, "a server was ended by a coroutine that would block its thread",
-          "await shutdown(), before the server is destroyed", options_.connection.name);
+          "await shutdown(), before the server is destroyed", options_.connection.name.c_str());
   if (loop_) loop_->run_until(handle);
   return sync_wait(handle);
 }

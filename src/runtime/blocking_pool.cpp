@@ -135,7 +135,7 @@ bool blocking_pool::is_copy_in_child() const noexcept { return state_->forks != 
 
 void blocking_pool::expect_threads() const noexcept {
   expects(!is_copy_in_child(), "a blocking_pool was used in a child of the process that made it",
-          "fork() takes no threads along: make another pool in the child", state_->limits.name);
+          "fork() takes no threads along: make another pool in the child", state_->limits.name.c_str());
 }
 
 blocking_pool::counts blocking_pool::statistics() const noexcept {
@@ -229,7 +229,7 @@ void blocking_pool::run(thread& self) noexcept {
   state& all = *state_;
   std::optional<exit_hook_scope> ending;  // who is never joined keeps its library in memory by what it registers
   if (!all.immortal) ending.emplace();
-  name_this_thread(all.limits.name, self.index);
+  name_this_thread(all.limits.name.c_str(), self.index);
   call(all.limits.on_start, self.index);
   all.mutex.lock();
   --all.coming;
@@ -287,7 +287,7 @@ void blocking_pool::call(blocking_hook hook, std::size_t index) noexcept {
   try {
     if (hook) hook(index);
   } catch (...) {
-    fatal("a hook of a blocking_pool's thread threw", "catch what it throws in the hook", state_->limits.name);
+    fatal("a hook of a blocking_pool's thread threw", "catch what it throws in the hook", state_->limits.name.c_str());
   }
 }
 
@@ -299,7 +299,7 @@ blocking_pool::~blocking_pool() {
   all.mutex.lock();
   for (const thread& one : all.threads)
     expects(!is_current(one.system), "a blocking_pool was destroyed by one of its own calls",
-            "it would wait for itself: destroy it on another thread", all.limits.name);
+            "it would wait for itself: destroy it on another thread", all.limits.name.c_str());
   all.closing = true;
   while (wake_thread()) {
   }

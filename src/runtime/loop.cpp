@@ -12,7 +12,7 @@ namespace hocket { inline namespace HOCKET_ABI {
 using namespace detail;
 
 loop::loop(const loop_options& options)
-    : event_loop(options.time ? *options.time : steady_clock(), options.park, options.name, false),
+    : event_loop(options.time ? *options.time : steady_clock(), options.park, options.name.c_str(), false),
       sleeps_(options.park || !options.time),
       context_(context::child_of(context::root(), {.name = options.name, .stop = &stop_}, {})),
       unhandled_(options.on_unhandled ? options.on_unhandled : &abort_on_unhandled) {

@@ -30,7 +30,7 @@ std::size_t number_of_workers(const runtime_options& options) {
 runtime::state::state(runtime& owner, const runtime_options& options, std::size_t count)
     : pool_core(count),
       self(owner),
-      name(options.name),
+      name(options.name.c_str()),
       time(options.time ? *options.time : steady_clock()),
       unhandled(options.on_unhandled ? options.on_unhandled : &abort_on_unhandled),
       on_start(options.on_start),
@@ -67,7 +67,7 @@ runtime::runtime(const runtime_options& options) {
   try {
     for (auto& one : state_->workers) one->start();
     if (workers() > 1) state_->watched.emplace(*state_);
-    if (options.dump_on_signal) state_->dumps.emplace(*this, options.name, options.dump_on_signal);
+    if (options.dump_on_signal) state_->dumps.emplace(*this, options.name.c_str(), options.dump_on_signal);
     if (options.stall_limit != duration::max()) state_->stalls.emplace(*state_, options.stall_limit, options.on_stall);
   } catch (...) {
     end_threads();

@@ -22,6 +22,7 @@
 // Thread safety: that of `Mutex`. `name` is a literal, or outlives the lock. The idea is that of the Linux kernel's
 // lockdep, with one rule.
 #pragma once
+#include <hocket/base/detail/literal_name.hpp>
 #include <hocket/base/fatal.hpp>
 #include <type_traits>
 
@@ -32,7 +33,7 @@ namespace detail {
 // A checked lock as the thread knows it that holds it; recursive ones count.
 class lock_record {
  public:
-  explicit lock_record(const char* name) noexcept : name_(name) {}
+  explicit lock_record(literal_name name) noexcept : name_(name.c_str()) {}
   lock_record(const lock_record&) = delete;
   lock_record& operator=(const lock_record&) = delete;
   ~lock_record() { debug_expects(depth_ == 0, "a checked lock was destroyed while it is held", "unlock it first"); }
@@ -48,7 +49,7 @@ class lock_record {
 };
 
 struct no_lock_record {
-  explicit no_lock_record(const char*) noexcept {}
+  explicit no_lock_record(literal_name) noexcept {}
   void locked() noexcept {}
   void unlocked() noexcept {}
 };
@@ -58,7 +59,8 @@ struct no_lock_record {
 template <class Mutex>
 class checked_lock {
  public:
-  explicit checked_lock(const char* name = "a lock of threads") noexcept(std::is_nothrow_default_constructible_v<Mutex>)
+  explicit checked_lock(literal_name name = "a lock of threads") noexcept(
+      std::is_nothrow_default_constructible_v<Mutex>)
       : record_(name) {}
   checked_lock(const checked_lock&) = delete;
   checked_lock& operator=(const checked_lock&) = delete;

@@ -10,6 +10,7 @@
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/detail/literal_name.hpp>
 #include <hocket/core/detail/context_binding.hpp>
 #include <hocket/core/detail/current.hpp>
 #include <source_location>
@@ -47,9 +48,9 @@ class context_ptr {
   context* ctx_ = nullptr;
 };
 
-// What a child overrides; the rest it takes from its parent. `name` must outlive the context (a literal does).
+// What a child overrides; the rest it takes from its parent.
 struct context_options {
-  const char* name = nullptr;
+  literal_name name{};
   stop_source* stop = nullptr;
   time_point deadline = time_point::max();
 };
@@ -179,7 +180,7 @@ inline context::context(context& parent, const context_options& options, const c
     : parent_(&parent),
       given_{options.stop ? options.stop : parent.stop(),
              options.deadline < parent.deadline() ? options.deadline : parent.deadline(), maker.bindings()},
-      name_(options.name ? options.name : parent.name_),
+      name_(options.name ? options.name.c_str() : parent.name_),
       spawned_(spawned),
       strand_(strand),
       dispose_(dispose) {}

@@ -1,5 +1,6 @@
 // What is said of a coroutine when it is spawned.
 #pragma once
+#include <hocket/base/detail/literal_name.hpp>
 #include <hocket/base/detail/time_point.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -13,10 +14,10 @@ enum class stack_kind : std::uint8_t { own, dense, copied };
 
 // What may be said about a coroutine when it is spawned.
 struct spawn_options {
-  const char* name = nullptr;          // for messages, dumps and debuggers; must outlive the handle (a literal does)
-  duration within = duration::max();   // its waits end then with timed_out; counted from the spawn
-  std::size_t stack_size = 0;          // fibers only, usable bytes; 0: 64 KiB (dense: 8, on aarch64 16)
-  stack_kind stack = stack_kind::own;  // fibers only
+  literal_name name{};                // for messages, dumps and debuggers; an outliving_name() outlives the handle, too
+  duration within = duration::max();  // its waits end then with timed_out; counted from the spawn
+  std::size_t stack_size = 0;         // fibers only, usable bytes; 0: 64 KiB (dense: 8, on aarch64 16)
+  stack_kind stack = stack_kind::own;          // fibers only
   duration hibernate_after = duration::max();  // fibers only: parked for longer, it is packed (fiber/hibernate.hpp)
   bool own_floating_point = false;             // fibers only: fiber/spawn.hpp
   bool migratable = false;                     // fibers only: fiber/spawn.hpp

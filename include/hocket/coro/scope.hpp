@@ -23,6 +23,7 @@
 // A scope belongs to the code that made it. Its children may spawn on it, too, and any thread that knows that a child
 // runs meanwhile.
 #pragma once
+#include <hocket/base/detail/literal_name.hpp>
 #include <hocket/core/detail/operation.hpp>
 #include <hocket/core/detail/return_slot.hpp>
 #include <hocket/core/detail/stack_pin.hpp>
@@ -40,7 +41,7 @@ class scoped_end;
 
 // What may be said of a scope.
 struct scope_options {
-  const char* name = nullptr;         // of children that have none of their own; must outlive their handles
+  literal_name name{};                // of children that have none of their own
   duration within = duration::max();  // a deadline for every wait of every child, counted from now
 };
 static_assert(std::is_trivially_destructible_v<scope_options>);

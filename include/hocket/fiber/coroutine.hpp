@@ -28,6 +28,7 @@
 // Errors: the constructor throws std::system_error when no stack can be had, or what moving the callable throws.
 // Resuming a coroutine that is empty, finished, running or another thread's is a programming error: fatal.
 #pragma once
+#include <hocket/base/detail/literal_name.hpp>
 #include <hocket/base/detail/platform/prefetch.hpp>
 #include <hocket/core/detail/return_slot.hpp>
 #include <hocket/fiber/detail/fiber_life.hpp>
@@ -51,8 +52,8 @@ enum class coroutine_status : std::uint8_t {
 
 // What may be said of a coroutine when it is made.
 struct coroutine_options {
-  const char* name = "coroutine";  // for messages and debuggers; must outlive the coroutine (a literal does)
-  stack_pool* pool = nullptr;      // of the calling thread; null: the thread's default pool of 64 KiB stacks
+  literal_name name = "coroutine";  // for messages and debuggers
+  stack_pool* pool = nullptr;       // of the calling thread; null: the thread's default pool of 64 KiB stacks
   void* user_data = nullptr;
   bool own_floating_point = false;  // rounding mode, exception flags and mask are its own (see above)
 };
@@ -292,7 +293,7 @@ class [[nodiscard]] coroutine : public any_coroutine {
   coroutine(const coroutine_options& options, F&& body) {
     using body_type = detail::fiber_body<Out, In, std::decay_t<F>>;
     detail::fiber_record& record =
-        detail::begin_fiber(options.pool, options.name, options.user_data, body_type::footprint);
+        detail::begin_fiber(options.pool, options.name.c_str(), options.user_data, body_type::footprint);
     detail::unless_armed guard{record};
     if (options.own_floating_point) detail::begin_own_floating_point(record);
     ::new (static_cast<void*>(body_type::place(record))) std::decay_t<F>(std::forward<F>(body));

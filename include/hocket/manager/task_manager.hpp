@@ -63,7 +63,7 @@ namespace hocket { inline namespace HOCKET_ABI {
 
 // What may be said of a manager.
 struct manager_options {
-  const char* name = "task manager";         // of its coroutines that have no name of their own; outlives them
+  literal_name name = "task manager";        // of its coroutines that have no name of their own
   std::size_t limit = 0xffff'ffff;           // how many coroutines and expected replies there may be
   const clock_source* time = nullptr;        // its deadlines pass in tick(); null: the executor's timers. Outlives it
   unhandled_handler on_unhandled = nullptr;  // null: as the target does for which it is made
@@ -72,7 +72,7 @@ static_assert(std::is_trivially_destructible_v<manager_options>);
 
 // What may be said about a managed coroutine; see spawn_options for what is not told here.
 struct task_options {
-  const char* name = nullptr;
+  literal_name name{};
   duration within = duration::max();  // its deadline, counted from the spawn; may be moved
   task_group group{};
   void* data = nullptr;  // the program's own: find() gives it back

@@ -30,6 +30,7 @@
 // Threads: every member function, any thread.
 #pragma once
 #include <hocket/base/clock.hpp>
+#include <hocket/base/detail/literal_name.hpp>
 #include <hocket/base/detail/mutex.hpp>
 #include <hocket/core/detail/suspension.hpp>
 #include <type_traits>
@@ -50,7 +51,7 @@ struct blocking_pool_options {
   std::size_t threads = 64;                  // at most; at least 1
   std::size_t queue = 10'000;                // calls that stand in line at most; 0: none but those that run at once
   duration idle = std::chrono::seconds(10);  // a thread that had nothing to do for so long ends
-  const char* name = "blocking";             // of its threads; a literal
+  literal_name name = "blocking";            // of its threads
 
   // A thread starts when a call needs it, and ends when it was idle for too long or its pool is destroyed.
   blocking_hook on_start = nullptr;  // before the thread runs its first call: to tell a collector of it, say

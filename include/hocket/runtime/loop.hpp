@@ -47,6 +47,7 @@
 // end. At check level `debug` a notice (on_notice) tells before of each that waits in a circle of them. Spawns are
 // refused from then on. A coroutine that waits for a foreign awaitable cannot be killed: that is fatal, naming it.
 #pragma once
+#include <hocket/base/detail/literal_name.hpp>
 #include <hocket/core/join_handle.hpp>
 #include <hocket/core/spawn_target.hpp>
 #include <hocket/runtime/detail/event_loop.hpp>
@@ -56,7 +57,7 @@ namespace hocket { inline namespace HOCKET_ABI {
 
 // What may be said of a loop.
 struct loop_options {
-  const char* name = "loop";           // of its coroutines that have no name of their own; outlives the loop
+  literal_name name = "loop";          // of its coroutines that have no name of their own
   const clock_source* time = nullptr;  // null: the machine's monotonic clock
   parker* park =
       nullptr;  // outlives the loop. Null: a futex, or the driver of its I/O (with a clock of one's own: none)

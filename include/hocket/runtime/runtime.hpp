@@ -47,6 +47,7 @@
 // Threads: every member function, any thread.
 #pragma once
 #include <hocket/base/clock.hpp>
+#include <hocket/base/detail/literal_name.hpp>
 #include <hocket/base/detail/platform/unique_ptr.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/spawn_target.hpp>
@@ -76,7 +77,7 @@ using worker_hook = void (*)(std::size_t worker);
 // What may be said of a runtime.
 struct runtime_options {
   std::size_t workers = 0;  // 0: one for each CPU of the process's affinity mask, or fewer by its CPU quota (cgroup)
-  const char* name = "runtime";              // of its threads and unnamed coroutines; a literal
+  literal_name name = "runtime";             // of its threads and unnamed coroutines
   const clock_source* time = nullptr;        // null: the machine's monotonic clock; outlives the runtime
   unhandled_handler on_unhandled = nullptr;  // null: abort, naming the coroutine
 

@@ -97,7 +97,7 @@ TEST_CASE("fault 27: a coroutine on a stack that it shares with others" * on_fib
   const child_end end = die([] {
     loop lp;
     for (const char* name : {"first", "small", "last"})
-      spawn(lp, {.name = name, .stack_size = 16 * 1024, .stack = stack_kind::copied}, [name] {
+      spawn(lp, {.name = outliving_name(name), .stack_size = 16 * 1024, .stack = stack_kind::copied}, [name] {
         await(yield());
         if (name[0] == 's') recur();
       });

@@ -120,6 +120,6 @@ TEST_CASE("a callable is its body's own, however small, large or unwilling to be
 }
 
 TEST_CASE("a null name is no name, not a null pointer") {
-  coroutine<void()> c{{.name = nullptr}, [](auto&) {}};
+  coroutine<void()> c{{.name = outliving_name(nullptr)}, [](auto&) {}};
   CHECK(std::string(c.name()) == "unnamed");
 }

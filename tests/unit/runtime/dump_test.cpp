@@ -200,7 +200,7 @@ TEST_CASE("a name of any kind leaves a line a line") {
   still_loop on;
   const std::string endless(1000, 'x');
   spawn(on.lp, {.name = "two\nlines\t\x1b[31m"}, pass, std::ref(at));
-  spawn(on.lp, {.name = endless.c_str()}, pass, std::ref(at));
+  spawn(on.lp, {.name = outliving_name(endless.c_str())}, pass, std::ref(at));
   spawn(on.lp, {.name = ""}, pass, std::ref(at));
   on.lp.run();
   std::string text = dump_text(on.lp);

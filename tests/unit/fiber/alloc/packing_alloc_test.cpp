@@ -16,7 +16,7 @@ using namespace hocket_test;
 
 namespace {
 
-coroutine<int()> counter(stack_pool& pool, const char* name) {
+coroutine<int()> counter(stack_pool& pool, literal_name name) {
   return coroutine<int()>{{.name = name, .pool = &pool}, [](auto& self) -> int {
                             std::string word = "on the heap, since it is longer than the small buffer";
                             for (int i = 1; word.size() > 20; ++i) self.yield(i);

@@ -31,7 +31,7 @@ struct terms {
   stack_depot& depot;
 };
 
-spawn_options of_size(std::size_t size, const char* name = nullptr) { return {.name = name, .stack_size = size}; }
+spawn_options of_size(std::size_t size, literal_name name = {}) { return {.name = name, .stack_size = size}; }
 
 }  // namespace
 

@@ -20,7 +20,7 @@
 namespace hocket { inline namespace HOCKET_ABI {
 
 struct asio_home_options {
-  const char* name = "asio";                 // of its coroutines that have no name of their own; outlives the home
+  literal_name name = "asio";                // of its coroutines that have no name of their own
   unhandled_handler on_unhandled = nullptr;  // null: abort, naming the coroutine
 };
 static_assert(std::is_trivially_destructible_v<asio_home_options>);

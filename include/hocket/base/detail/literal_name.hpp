@@ -1,0 +1,45 @@
+// The name of a coroutine, a loop, a pool: one pointer to text that is there for ever, or longer than what it names.
+//
+//   spawn(lp, {.name = "reader"}, read);
+//   spawn(lp, {.name = outliving_name(session.label.c_str())}, read);       // the session outlives its reader
+//
+// Nobody copies a name: dumps, notices and debuggers read it while what it names exists. So `.name = text.c_str()` does
+// not compile, because the text may be gone by then.
+#pragma once
+#include <hocket/base/detail/platform/config.hpp>
+#include <cstddef>
+#include <type_traits>
+
+namespace hocket { inline namespace HOCKET_ABI {
+
+// A string literal, or no name.
+class literal_name {
+ public:
+  constexpr literal_name() noexcept = default;
+  template <std::size_t Size>
+  consteval literal_name(const char (&literal)[Size]) noexcept : text_(literal) {}
+  template <class Text>
+    requires(std::is_pointer_v<Text> || requires(const Text& text) { text.c_str(); })
+  constexpr literal_name(const Text&) noexcept {
+    static_assert(std::is_void_v<Text>,
+                  "hocket: a name is a string literal; for text that outlives the coroutine: outliving_name(text)");
+  }
+
+  // Null if there is no name.
+  constexpr const char* c_str() const noexcept { return text_; }
+  constexpr explicit operator bool() const noexcept { return text_ != nullptr; }
+
+ private:
+  friend constexpr literal_name outliving_name(const char* text) noexcept;
+  const char* text_ = nullptr;
+};
+static_assert(std::is_trivially_destructible_v<literal_name> && sizeof(literal_name) == sizeof(const char*));
+
+// A name that is made at run time. The text must outlive what it names, and its handle. Null: no name.
+constexpr literal_name outliving_name(const char* text) noexcept {
+  literal_name name;
+  name.text_ = text;
+  return name;
+}
+
+}}  // namespace hocket
