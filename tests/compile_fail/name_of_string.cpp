@@ -1,4 +1,4 @@
-// A name is a literal: nobody copies it.
+// A name is a literal, because it is not copied.
 // first: a name is a string literal; for text that outlives the coroutine: outliving_name\(text\)
 // alone
 #include <hocket/stackless.hpp>

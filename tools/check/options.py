@@ -3,7 +3,7 @@
 g++ 11 and 12 destroy an aggregate twice that a co_await expression makes: `co_await f({.text = ...})`. So each aggregate
 that a public function takes, by value or by reference, has a static_assert of its trivial destructor beside it. And since
 the remedy for other wrong patterns is two statements, `auto t = f(...); co_await std::move(t);`, a public function that
-returns a task and takes a view, or such an aggregate by reference, is no coroutine itself. Buffers are the caller's until
+returns a task and takes a view, or an aggregate by reference, is no coroutine itself. Buffers are the caller's until
 the await returns. docs/decisions/040-options-are-views.md
 """
 import collections
@@ -20,7 +20,7 @@ PRIVATE = re.compile(r"(src|ext/\w+/(\w+/)?src)/.*\.(cpp|hpp)$")
 PARAMETER = re.compile(r"^(?P<const>const )?(?:typename )?(?P<type>[\w:]+(?:<.*>)?)(?P<late> const)?\s*(?P<by>&&|&|\*)?[^&*]*$", re.S)
 VIEW = re.compile(r"\b(?:basic_)?string_view\b|\bspan\b|\btext_list\b|\binitializer_list\b|\bconst (?:std::)?string ?&")
 TASK = re.compile(r"\btask<")
-# Types whose memory is the caller's until the await returns. Each with its reason.
+# Types of memory that is the caller's until the await returns. Each with its reason.
 BUFFERS = {
     r"span<(const )?(mutable|const)_buffer>": "a list of buffers that one call of the system reads or fills",
 }
@@ -88,7 +88,7 @@ def names_taken(parameter):
 
 
 def is_asserted(tree, aggregate):
-    return re.search(rf"is_trivially_destructible_v<\s*(?:\w+::)*{aggregate.name}\b", tree.code(aggregate.path))
+    return re.search(rf"static_assert\((?:\w+::)*owns_nothing<(?:\w+::)*{aggregate.name}\b", tree.code(aggregate.path))
 
 
 def check_aggregates(tree):
@@ -97,8 +97,8 @@ def check_aggregates(tree):
     for aggregate in public_aggregates(tree):
         if aggregate.name in taken and aggregate.name not in MADE_BY_US and not is_asserted(tree, aggregate):
             yield Finding(aggregate.path, aggregate.line,
-                          f"{aggregate.name} is an aggregate that a call takes: own nothing and say static_assert("
-                          f"std::is_trivially_destructible_v<{aggregate.name}>) beside it, or give it constructors ({PAGE})")
+                          f"{aggregate.name} is an aggregate that a call takes: own nothing and say static_assert(detail::"
+                          f"owns_nothing<{aggregate.name}>) beside it, or give it constructors ({PAGE})")
 
 
 def refers(parameter, aggregates):

@@ -38,7 +38,7 @@ def bare(head):
 
 
 def split(text):
-    """The parts between the commas that stand in no brackets."""
+    """The parts between the commas outside of brackets."""
     parts, depth, begin = [], 0, 0
     for at, letter in enumerate(text):
         depth += (letter in "([{<") - (letter in ")]}" or letter == ">" and text[at - 1] != "-")
@@ -68,7 +68,7 @@ def function_of(declaration):
 
 
 def next_mark(code, at, end):
-    """The next semicolon or opening brace that stands in no parentheses."""
+    """The next semicolon or opening brace outside of parentheses."""
     while (match := MARK.search(code, at, end)) and match.group() == "(":
         at = closed(code, match.start())
     return match.start() if match else end

@@ -13,7 +13,7 @@ from check import lazy_views, options, outline  # noqa: E402 (the path comes fir
 from check.tree import Tree  # noqa: E402
 
 HEADER, SOURCE = "include/hocket/io/a.hpp", "src/io/a.cpp"
-ASSERTED = "static_assert(std::is_trivially_destructible_v<plan>);\n"
+ASSERTED = "static_assert(detail::owns_nothing<plan>);\n"
 PLAN = "struct plan {\n  std::string_view text{};\n  bool twice = false;\n};\n"
 RUN = "class runner {\n public:\n  %s\n};\n"
 

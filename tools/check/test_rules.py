@@ -215,7 +215,7 @@ SAMPLES = {
          header("base", "inline int f(long n) { return n; }\n"),
          header("base", "#include <typeinfo>\ninline auto& f() { return typeid(int); }\n")]),
     "options": (  # more of these: test_options.py
-        [public("struct plan { int n; };\nstatic_assert(std::is_trivially_destructible_v<plan>);\nvoid run(const plan& with);\n")],
+        [public("struct plan { int n; };\nstatic_assert(detail::owns_nothing<plan>);\nvoid run(const plan& with);\n")],
         [public("struct plan { std::string text; };\nvoid run(const plan& with);\n"),
          public("task<> run(std::string_view text) { co_return; }\n")]),
     "lazy_views": (

@@ -29,9 +29,9 @@ task<redis::connection> connect(const server& db) {
   co_return (co_await redis::connect("127.0.0.1", db.port())).value();
 }
 
-std::string text_of(const redis::reply& got) { return got->str ? std::string(got->str, got->len) : "no text"; }
+std::string text_of(const redis::reply& reply) { return reply->str ? std::string(reply->str, reply->len) : "no text"; }
 
-redis::words echo(std::string what) { return {"ECHO", std::move(what)}; }
+redis::words echo(std::string text) { return {"ECHO", std::move(text)}; }
 
 task<std::string> answer_to(task<result<redis::reply>> command) {
   const auto got = co_await std::move(command);

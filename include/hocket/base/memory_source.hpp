@@ -38,9 +38,9 @@
 // source, where it would be a few instructions.
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/detail/platform/owns_nothing.hpp>
 #include <cstddef>
 #include <new>
-#include <type_traits>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
@@ -56,7 +56,7 @@ struct memory_source {
   // What allocate() returned, with the same numbers. Never null.
   void (*release)(void* memory, std::size_t bytes, std::size_t alignment) noexcept = nullptr;
 };
-static_assert(std::is_trivially_destructible_v<memory_source>);
+static_assert(detail::owns_nothing<memory_source>);
 
 // Sets the source of the process, once, for ever. Throws std::logic_error: a function is null, a source is set already,
 // or hocket has allocated memory before. Any thread. A child by fork() has the source of its parent.

@@ -11,10 +11,10 @@
 #include <hocket/base/clock.hpp>
 #include <hocket/base/detail/atomic.hpp>
 #include <hocket/base/detail/literal_name.hpp>
+#include <hocket/base/detail/platform/owns_nothing.hpp>
 #include <hocket/core/detail/context_binding.hpp>
 #include <hocket/core/detail/current.hpp>
 #include <source_location>
-#include <type_traits>
 #include <utility>
 
 namespace hocket { inline namespace HOCKET_ABI {
@@ -54,7 +54,7 @@ struct context_options {
   stop_source* stop = nullptr;
   time_point deadline = time_point::max();
 };
-static_assert(std::is_trivially_destructible_v<context_options>);
+static_assert(detail::owns_nothing<context_options>);
 
 // What waits and children take from a context. It owns a reference, so it is no aggregate.
 struct inheritance {

@@ -36,7 +36,7 @@
 #include <source_location>
 
 #include <hocket/base/detail/platform/config.hpp>
-#include <type_traits>
+#include <hocket/base/detail/platform/owns_nothing.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
@@ -72,14 +72,14 @@ struct coroutine_facts {
   const void* caller = nullptr;    // an address in the code that called spawn; null: not told
   const context& ctx;              // its own; a raw fiber's creator's
 };
-static_assert(std::is_trivially_destructible_v<coroutine_facts>);
+static_assert(detail::owns_nothing<coroutine_facts>);
 
 // What a coroutine waits for. Valid during the callback.
 struct wait_facts {
   const primitive::wait_source* source;  // <hocket/primitive.hpp> tells what it is; null: a time alone
   std::source_location at;               // where the wait was asked for; line 0: not told
 };
-static_assert(std::is_trivially_destructible_v<wait_facts>);
+static_assert(detail::owns_nothing<wait_facts>);
 
 // Callbacks are called on the thread where the event happens, possibly on several threads at once and inside of each
 // other. A callback must neither throw nor suspend, nor use the primitive that it is told of, because that may be

@@ -1,11 +1,11 @@
 // What is said of a coroutine when it is spawned.
 #pragma once
 #include <hocket/base/detail/literal_name.hpp>
+#include <hocket/base/detail/platform/owns_nothing.hpp>
 #include <hocket/base/detail/time_point.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <source_location>
-#include <type_traits>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
@@ -23,6 +23,6 @@ struct spawn_options {
   bool migratable = false;                     // fibers only: fiber/spawn.hpp
   std::source_location at = std::source_location::current();
 };
-static_assert(std::is_trivially_destructible_v<spawn_options>);
+static_assert(detail::owns_nothing<spawn_options>);
 
 }}  // namespace hocket

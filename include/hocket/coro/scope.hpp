@@ -24,6 +24,7 @@
 // runs meanwhile.
 #pragma once
 #include <hocket/base/detail/literal_name.hpp>
+#include <hocket/base/detail/platform/owns_nothing.hpp>
 #include <hocket/core/detail/operation.hpp>
 #include <hocket/core/detail/return_slot.hpp>
 #include <hocket/core/detail/stack_pin.hpp>
@@ -31,7 +32,6 @@
 #include <hocket/core/spawn_target.hpp>
 #include <hocket/coro/task.hpp>
 #include <optional>
-#include <type_traits>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
@@ -44,7 +44,7 @@ struct scope_options {
   literal_name name{};                // of children that have none of their own
   duration within = duration::max();  // a deadline for every wait of every child, counted from now
 };
-static_assert(std::is_trivially_destructible_v<scope_options>);
+static_assert(detail::owns_nothing<scope_options>);
 
 class scope final : public spawn_target, private primitive::wait_source {
  public:

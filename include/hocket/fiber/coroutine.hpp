@@ -29,13 +29,13 @@
 // Resuming a coroutine that is empty, finished, running or another thread's is a programming error: fatal.
 #pragma once
 #include <hocket/base/detail/literal_name.hpp>
+#include <hocket/base/detail/platform/owns_nothing.hpp>
 #include <hocket/base/detail/platform/prefetch.hpp>
 #include <hocket/core/detail/return_slot.hpp>
 #include <hocket/fiber/detail/fiber_life.hpp>
 #include <hocket/fiber/detail/round_trip.hpp>
 #include <concepts>
 #include <new>
-#include <type_traits>
 #include <utility>
 
 namespace hocket { inline namespace HOCKET_ABI {
@@ -57,7 +57,7 @@ struct coroutine_options {
   void* user_data = nullptr;
   bool own_floating_point = false;  // rounding mode, exception flags and mask are its own (see above)
 };
-static_assert(std::is_trivially_destructible_v<coroutine_options>);
+static_assert(detail::owns_nothing<coroutine_options>);
 
 namespace detail {
 

@@ -36,6 +36,7 @@
 // stacks: stacks_can_be_enumerated() is false there.
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/detail/platform/owns_nothing.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -52,7 +53,7 @@ struct stopped_thread {
   const void* stack_low = nullptr;            // the thread's own stack, as the system has made it: the lowest byte,
   const void* stack_base = nullptr;           // and one past the highest that is to be scanned
 };
-static_assert(std::is_trivially_destructible_v<stopped_thread>);
+static_assert(detail::owns_nothing<stopped_thread>);
 
 // What a range is a part of.
 enum class stack_part : std::uint8_t {

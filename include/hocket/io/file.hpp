@@ -28,6 +28,7 @@
 // What is no regular file (a pipe, a terminal, a socket) is a stream: stream.hpp. Opening a named pipe occupies a
 // thread of the pool until the other side is opened, too.
 #pragma once
+#include <hocket/base/detail/platform/owns_nothing.hpp>
 #include <hocket/io/buffer.hpp>
 #include <hocket/io/descriptor.hpp>
 #include <hocket/io/read_all.hpp>
@@ -36,7 +37,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <type_traits>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
@@ -50,7 +50,7 @@ struct file_options {
   bool truncate = false;        // with write: what is in the file is removed
   unsigned permissions = 0666;  // of a file that is created, less the umask of the process
 };
-static_assert(std::is_trivially_destructible_v<file_options>);
+static_assert(detail::owns_nothing<file_options>);
 
 class file;
 

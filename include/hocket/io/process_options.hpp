@@ -1,9 +1,9 @@
 // What may be said of a child process when it is started, and how it ended (process.hpp).
 #pragma once
+#include <hocket/base/detail/platform/owns_nothing.hpp>
 #include <hocket/base/detail/text_list.hpp>
 #include <cstdint>
 #include <string_view>
-#include <type_traits>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
@@ -25,7 +25,7 @@ struct process_options {
   bool new_session = false;          // a session of its own, without a terminal
   bool kill_on_destruction = false;  // SIGKILL, if it runs when its process object ends
 };
-static_assert(std::is_trivially_destructible_v<process_options>);
+static_assert(detail::owns_nothing<process_options>);
 
 // How a process ended.
 class exit_status {

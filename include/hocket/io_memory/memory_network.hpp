@@ -35,10 +35,10 @@
 // Thread safety: any thread. The network may end before its sockets, but not before a connect that is still to begin.
 #pragma once
 #include <hocket/base/clock.hpp>
+#include <hocket/base/detail/platform/owns_nothing.hpp>
 #include <hocket/net/tcp.hpp>
 #include <hocket/net/udp.hpp>
 #include <memory>
-#include <type_traits>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
@@ -63,7 +63,7 @@ struct memory_options {
   unsigned duplicates = 0;      // a datagram arrives twice
   unsigned reorders = 0;        // a datagram takes two latencies, and others overtake it
 };
-static_assert(std::is_trivially_destructible_v<memory_options>);
+static_assert(detail::owns_nothing<memory_options>);
 
 // Two ends of one connection.
 struct memory_pair {

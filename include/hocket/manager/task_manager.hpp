@@ -49,6 +49,7 @@
 // thread, so threads meet only by chance; whoever looks for an id locks its table for a few instructions.
 // Complexity. By id, and setting a deadline: O(1). A group: O(its members). for_each and counts: O(places).
 #pragma once
+#include <hocket/base/detail/platform/owns_nothing.hpp>
 #include <hocket/base/result.hpp>
 #include <hocket/core/detail/operation.hpp>
 #include <hocket/core/detail/spawn.hpp>
@@ -57,7 +58,6 @@
 #include <hocket/manager/expectation.hpp>
 #include <iterator>
 #include <optional>
-#include <type_traits>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
@@ -68,7 +68,7 @@ struct manager_options {
   const clock_source* time = nullptr;        // its deadlines pass in tick(); null: the executor's timers. Outlives it
   unhandled_handler on_unhandled = nullptr;  // null: as the target does for which it is made
 };
-static_assert(std::is_trivially_destructible_v<manager_options>);
+static_assert(detail::owns_nothing<manager_options>);
 
 // What may be said about a managed coroutine; see spawn_options for what is not told here.
 struct task_options {
@@ -82,7 +82,7 @@ struct task_options {
   bool own_floating_point = false;
   std::source_location at = std::source_location::current();
 };
-static_assert(std::is_trivially_destructible_v<task_options>);
+static_assert(detail::owns_nothing<task_options>);
 
 // The same of an expected reply.
 struct expect_options {
@@ -91,7 +91,7 @@ struct expect_options {
   void* data = nullptr;
   std::source_location at = std::source_location::current();
 };
-static_assert(std::is_trivially_destructible_v<expect_options>);
+static_assert(detail::owns_nothing<expect_options>);
 
 // What is known of an id, at the moment it was looked at.
 struct task_info {

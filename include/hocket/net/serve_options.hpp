@@ -1,9 +1,9 @@
 // Options and counts of a server (serve.hpp).
 #pragma once
+#include <hocket/base/detail/platform/owns_nothing.hpp>
 #include <hocket/core/spawn_options.hpp>
 #include <hocket/net/tcp.hpp>
 #include <exception>
-#include <type_traits>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace tcp {
 
@@ -20,7 +20,7 @@ struct serve_options {
   spawn_options connection{.name = "connection"};
   connection_error_handler on_error = nullptr;
 };
-static_assert(std::is_trivially_destructible_v<serve_options>);
+static_assert(detail::owns_nothing<serve_options>);
 
 // What a server has done so far.
 struct server_counts {

@@ -8,10 +8,10 @@
 //
 // A server that uses all workers, has limits and ends in order: net/serve.hpp. What waiting means: io/descriptor.hpp.
 #pragma once
+#include <hocket/base/detail/platform/owns_nothing.hpp>
 #include <hocket/net/detail/socket_operations.hpp>
 #include <hocket/net/socket_stream.hpp>
 #include <chrono>
-#include <type_traits>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 struct socket_access;
@@ -28,7 +28,7 @@ struct keep_alive {
   std::chrono::seconds interval{10};
   int probes = 6;
 };
-static_assert(std::is_trivially_destructible_v<keep_alive>);
+static_assert(detail::owns_nothing<keep_alive>);
 
 // A TCP connection, or one of a unix socket.
 class stream : public socket_stream {
@@ -53,7 +53,7 @@ struct connect_options {
   socket_address from{};  // invalid: any
   bool no_delay = true;
 };
-static_assert(std::is_trivially_destructible_v<connect_options>);
+static_assert(detail::owns_nothing<connect_options>);
 
 // Waits until the connection is there. Errors: invalid_argument for a malformed address; as socket(2) and connect(2).
 // A cancelled or timed out connect leaves nothing behind.
@@ -70,7 +70,7 @@ struct listen_options {
   bool v6_only = false;     // [::] does not take IPv4, too
   bool no_delay = true;     // of the connections
 };
-static_assert(std::is_trivially_destructible_v<listen_options>);
+static_assert(detail::owns_nothing<listen_options>);
 
 // Accepts the connections to an address.
 class listener : public descriptor {

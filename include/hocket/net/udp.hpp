@@ -18,13 +18,13 @@
 // socket. Cancellation, deadlines and threads: io/descriptor.hpp. A datagram that was received is never lost by a
 // time-out.
 #pragma once
+#include <hocket/base/detail/platform/owns_nothing.hpp>
 #include <hocket/io/buffer.hpp>
 #include <hocket/io/descriptor.hpp>
 #include <hocket/io/detail/message.hpp>
 #include <hocket/net/address.hpp>
 #include <array>
 #include <span>
-#include <type_traits>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 struct datagram_access;
@@ -184,7 +184,7 @@ struct socket_options {
   bool v6_only = false;     // [::] does not take IPv4, too
   bool broadcast = false;
 };
-static_assert(std::is_trivially_destructible_v<socket_options>);
+static_assert(detail::owns_nothing<socket_options>);
 
 // Sends and receives datagrams.
 class socket : public descriptor {

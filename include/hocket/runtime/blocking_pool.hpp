@@ -32,8 +32,8 @@
 #include <hocket/base/clock.hpp>
 #include <hocket/base/detail/literal_name.hpp>
 #include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/detail/platform/owns_nothing.hpp>
 #include <hocket/core/detail/suspension.hpp>
-#include <type_traits>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
@@ -58,7 +58,7 @@ struct blocking_pool_options {
   blocking_hook on_stop = nullptr;   // after all that it has run. Must not use the pool. The threads of the pool of the
                                      // process do not end with the process: on_stop is not called there
 };
-static_assert(std::is_trivially_destructible_v<blocking_pool_options>);
+static_assert(detail::owns_nothing<blocking_pool_options>);
 
 class blocking_pool final {
  public:

@@ -48,10 +48,10 @@
 // refused from then on. A coroutine that waits for a foreign awaitable cannot be killed: that is fatal, naming it.
 #pragma once
 #include <hocket/base/detail/literal_name.hpp>
+#include <hocket/base/detail/platform/owns_nothing.hpp>
 #include <hocket/core/join_handle.hpp>
 #include <hocket/core/spawn_target.hpp>
 #include <hocket/runtime/detail/event_loop.hpp>
-#include <type_traits>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
@@ -63,7 +63,7 @@ struct loop_options {
       nullptr;  // outlives the loop. Null: a futex, or the driver of its I/O (with a clock of one's own: none)
   unhandled_handler on_unhandled = nullptr;  // null: abort, naming the coroutine
 };
-static_assert(std::is_trivially_destructible_v<loop_options>);
+static_assert(detail::owns_nothing<loop_options>);
 
 class loop final : public detail::event_loop, public spawn_target {
  public:

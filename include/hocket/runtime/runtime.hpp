@@ -48,10 +48,10 @@
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/base/detail/literal_name.hpp>
+#include <hocket/base/detail/platform/owns_nothing.hpp>
 #include <hocket/base/detail/platform/unique_ptr.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/spawn_target.hpp>
-#include <type_traits>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
@@ -64,7 +64,7 @@ struct stall {
   duration held;
   std::source_location spawned;
 };
-static_assert(std::is_trivially_destructible_v<stall>);
+static_assert(detail::owns_nothing<stall>);
 // Hears of a stall, on a thread of its own, once for each. Must not throw.
 using stall_handler = void (*)(const stall& of) noexcept;
 
@@ -94,7 +94,7 @@ struct runtime_options {
   worker_hook on_start = nullptr;  // before the worker runs anything: to set its affinity, its priority
   worker_hook on_stop = nullptr;   // after all that it has run
 };
-static_assert(std::is_trivially_destructible_v<runtime_options>);
+static_assert(detail::owns_nothing<runtime_options>);
 
 // How long each step of a shutdown may take.
 struct shutdown_options {
@@ -103,7 +103,7 @@ struct shutdown_options {
   duration kill = std::chrono::seconds(1);    // then they are killed, and unwind
   int report = 2;                             // the descriptor to which dumps are written on the way; -1: none
 };
-static_assert(std::is_trivially_destructible_v<shutdown_options>);
+static_assert(detail::owns_nothing<shutdown_options>);
 
 // How many coroutines ended in which step.
 struct shutdown_report {

@@ -27,10 +27,10 @@
 // coroutines with -fstack-clash-protection. On riscv64, where g++ before 15 and clang before 20 take that option and do
 // nothing, a guard is 64 KiB.
 #pragma once
+#include <hocket/base/detail/platform/owns_nothing.hpp>
 #include <hocket/base/detail/time_point.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
@@ -73,7 +73,7 @@ struct stack_options {
   const clock_source* time = nullptr;        // by which; null: the machine's monotonic clock. Outlives the depot
   stack_source* source = nullptr;            // of the memory (stack_source.hpp); null: the system. Outlives the depot
 };
-static_assert(std::is_trivially_destructible_v<stack_options>);
+static_assert(detail::owns_nothing<stack_options>);
 
 // One acquired stack. [low, top) is usable; top is 64-byte aligned. `cell` is 64 bytes of the owner's own.
 struct stack_ref {
@@ -84,7 +84,7 @@ struct stack_ref {
 
   std::size_t size() const noexcept { return static_cast<std::size_t>(top - low); }
 };
-static_assert(std::is_trivially_destructible_v<stack_ref>);
+static_assert(detail::owns_nothing<stack_ref>);
 
 namespace detail {
 

@@ -25,6 +25,7 @@
 // time uses a lease.
 #pragma once
 #include <hocket/base/clock.hpp>
+#include <hocket/base/detail/platform/owns_nothing.hpp>
 #include <hocket/core/detail/operation.hpp>
 #include <hocket/sync/detail/idle_list.hpp>
 #include <hocket/sync/detail/permit_line.hpp>
@@ -53,7 +54,7 @@ class basic_pool final : private detail::permit_line<Strength> {
   using owner = detail::idle_owner<T>;
   class borrowing;
 
-  static_assert(std::is_trivially_destructible_v<pool_options<T>>);
+  static_assert(detail::owns_nothing<pool_options<T>>);
 
  public:
   class lease;

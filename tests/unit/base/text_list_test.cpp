@@ -34,8 +34,8 @@ TEST_CASE("a list of texts views any container of texts") {
 
 TEST_CASE("texts in braces may be of several types, and a container takes their place") {
   const std::string text = "b";
-  CHECK(joined_arguments({"a", text, std::string_view("c\0d", 3), std::string(100, 'e')}) ==
-        std::string("a|b|c\0d|", 8) + std::string(100, 'e') + "|");
+  CHECK(joined_arguments({"a", text, std::string(100, 'e')}).size() == 2 + 2 + 101);
+  CHECK(joined_arguments({text, std::string_view("c\0d", 3)}) == std::string("b|c\0d|", 6));
   CHECK(joined_arguments({text}) == "b|");
   CHECK(joined_arguments({""}) == "|");
   CHECK(joined_arguments({}).empty());

@@ -1,12 +1,13 @@
-// The name of a coroutine, a loop, a pool: one pointer to text that is there for ever, or longer than what it names.
+// The name of a coroutine, a loop, a pool: one pointer to text that outlives the named object.
 //
 //   spawn(lp, {.name = "reader"}, read);
 //   spawn(lp, {.name = outliving_name(session.label.c_str())}, read);       // the session outlives its reader
 //
-// Nobody copies a name: dumps, notices and debuggers read it while what it names exists. So `.name = text.c_str()` does
-// not compile, because the text may be gone by then.
+// A name is not copied: dumps, notices and debuggers read it as long as the named object exists. So `.name =
+// text.c_str()` does not compile, because the text may be gone by then.
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/detail/platform/owns_nothing.hpp>
 #include <cstddef>
 #include <type_traits>
 
@@ -33,9 +34,9 @@ class literal_name {
   friend constexpr literal_name outliving_name(const char* text) noexcept;
   const char* text_ = nullptr;
 };
-static_assert(std::is_trivially_destructible_v<literal_name> && sizeof(literal_name) == sizeof(const char*));
+static_assert(detail::owns_nothing<literal_name> && sizeof(literal_name) == sizeof(const char*));
 
-// A name that is made at run time. The text must outlive what it names, and its handle. Null: no name.
+// A name that is made at run time. The text must outlive the named object, and its handle. Null: no name.
 constexpr literal_name outliving_name(const char* text) noexcept {
   literal_name name;
   name.text_ = text;

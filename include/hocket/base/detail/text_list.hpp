@@ -11,6 +11,7 @@
 // twice.
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/detail/platform/owns_nothing.hpp>
 #include <array>
 #include <cstddef>
 #include <initializer_list>
@@ -54,7 +55,7 @@ class text_list {
   std::size_t size_ = 0;
   std::string_view (*at_)(const void*, std::size_t) noexcept = nullptr;
 };
-static_assert(std::is_trivially_destructible_v<text_list>);
+static_assert(detail::owns_nothing<text_list>);
 
 // A list of texts that may be written in braces, up to 32, or a container of any size. For parameters alone: a variable
 // of this type would refer to texts that are gone.
@@ -89,6 +90,6 @@ class text_arguments {
   std::array<std::string_view, most> braced_{};
   std::size_t size_ = 0;
 };
-static_assert(std::is_trivially_destructible_v<text_arguments>);
+static_assert(detail::owns_nothing<text_arguments>);
 
 }}  // namespace hocket

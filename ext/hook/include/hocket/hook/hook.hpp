@@ -33,6 +33,7 @@
 // Tasks cannot be hooked: they have no stack to park. docs/blocking-clients.md shows the three ways to call a blocking
 // client, and lists what is not covered.
 #pragma once
+#include <hocket/base/detail/platform/owns_nothing.hpp>
 #include <hocket/fiber/call_on_stack.hpp>
 #include <concepts>
 #include <cstdint>
@@ -59,7 +60,7 @@ struct options {
   // as an interpreter's lock.
   bool (*may_park)() = nullptr;
 };
-static_assert(std::is_trivially_destructible_v<options>);
+static_assert(hocket::detail::owns_nothing<options>);
 
 // While a scope lives, blocking calls of the running fiber park it. Scopes nest: an inner scope inherits the outer
 // one's options unless it sets its own.

@@ -22,6 +22,7 @@
 //
 // Threads. One coroutine at a time uses a connection. Each use may be on another thread.
 #pragma once
+#include <hocket/base/detail/platform/owns_nothing.hpp>
 #include <hocket/base/detail/text_list.hpp>
 #include <hocket/base/result.hpp>
 #include <hocket/coro/task.hpp>
@@ -54,7 +55,7 @@ struct statement {
   text_list parameters{};    // as text
   bool is_prepared = false;  // then `text` is the name that prepare() got
 };
-static_assert(std::is_trivially_destructible_v<statement>);
+static_assert(detail::owns_nothing<statement>);
 
 class connection {
  public:

@@ -10,12 +10,12 @@
 // it.
 #pragma once
 #include <hocket/asio/detail/library.hpp>
+#include <hocket/base/detail/platform/owns_nothing.hpp>
 #include <hocket/runtime/loop.hpp>
 #include <memory>
 #include <new>
 #include <optional>
 #include <system_error>
-#include <type_traits>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
@@ -23,7 +23,7 @@ struct asio_home_options {
   literal_name name = "asio";                // of its coroutines that have no name of their own
   unhandled_handler on_unhandled = nullptr;  // null: abort, naming the coroutine
 };
-static_assert(std::is_trivially_destructible_v<asio_home_options>);
+static_assert(detail::owns_nothing<asio_home_options>);
 
 namespace detail {
 
