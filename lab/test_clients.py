@@ -136,10 +136,10 @@ class EndOfServers(unittest.TestCase):
 class GoModules(unittest.TestCase):
     """With a `go` that has no modules: it fails if it must fetch none."""
 
-    def build(self, has_modules, no_install):
+    def build(self, has_modules, no_install, version="go1.26.1"):
         with tempfile.TemporaryDirectory() as folder:
             go = pathlib.Path(folder, "go")
-            go.write_text(f'#!/bin/sh\ncase "$GOPROXY" in off) exit {0 if has_modules else 1};; esac\n')
+            go.write_text(f'#!/bin/sh\n[ "$1" = env ] && echo {version} && exit\ncase "$GOPROXY" in off) exit {0 if has_modules else 1};; esac\n')
             go.chmod(0o755)
             errors = io.StringIO()
             builders.go_program.cache_clear()
@@ -156,6 +156,11 @@ class GoModules(unittest.TestCase):
         skipped, said = self.build(has_modules=False, no_install="0")
         self.assertEqual(skipped, {})
         self.assertRegex(said, "fetching what is missing of these Go modules: pgx v5[^,]*, go-redis v9")
+
+    def test_a_go_that_is_too_old_is_named(self):
+        for version, reason in (("go1.19.8", "needs Go 1.26 in the PATH; Go 1.19 is there"), ("devel", None)):
+            skipped, _ = self.build(has_modules=True, no_install="1", version=version)
+            self.assertEqual(skipped.get("go-pgx"), reason)
 
     def test_nothing_is_fetched_where_nothing_may_be(self):
         skipped, _ = self.build(has_modules=False, no_install="1")

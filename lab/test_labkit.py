@@ -98,8 +98,8 @@ class Missing(unittest.TestCase):
 
     def test_a_compiler_of_another_language(self):
         nothing = {"PATH": "/nowhere", "HOME": "/nowhere"}
-        for name, said in (("go", "go is not installed: `apt-get install golang-go`"), ("rust-may", "cargo is not installed: .*rustup"),
-                           ("rust-tokio", "cargo is not installed: .*rustup")):
+        for name, said in (("go", "go is not installed: `apt-get install golang-go`"), ("rust-may", "cargo is not installed: .*cargo-web"),
+                           ("rust-tokio", "cargo is not installed: .*cargo-web")):
             self.assertRegex(self.reason(name, **nothing), said)
         with unittest.mock.patch.object(builders, "java_homes", list):
             self.assertRegex(self.reason("java-virtual"), "no Java .*: `./dev setup`")

@@ -158,13 +158,23 @@ def has_modules(compiler, folder, environment):
                           stderr=subprocess.DEVNULL).returncode == 0
 
 
+def expect_go_version(compiler, folder, environment):
+    """go.mod says which version its folder needs; an older compiler only says that it cannot parse that line."""
+    needed = re.search(r"^go (\d+)\.(\d+)", (folder / "go.mod").read_text(encoding="utf-8"), re.MULTILINE)
+    said = subprocess.run([compiler, "env", "GOVERSION"], env=environment, capture_output=True, text=True).stdout
+    present = re.match(r"go(\d+)\.(\d+)", said)
+    if needed and present and tuple(map(int, present.groups())) < tuple(map(int, needed.groups())):
+        raise Missing(f"needs Go {'.'.join(needed.groups())} in the PATH; Go {'.'.join(present.groups())} is there")
+
+
 @functools.cache   # one program has several systems
 def go_program(build, folder):
     compiler = shutil.which("go")
     if not compiler:
-        raise Missing("go is not installed: `apt-get install golang-go`, or a newer one in the PATH")
+        raise Missing(f"go is not installed: {remedy(folder)}, or a newer one in the PATH")
     program = build / "subjects" / f"{folder.name}-subject"
     environment = {**os.environ, "GOTOOLCHAIN": "local", "GOFLAGS": "-mod=readonly"}
+    expect_go_version(compiler, folder, environment)
     offline, modules = {**environment, "GOPROXY": "off"}, modules_of(folder)
     if not modules or has_modules(compiler, folder, offline):
         environment = offline
@@ -202,9 +212,9 @@ def has_crates(cargo, folder):
 
 @functools.cache
 def cargo_program(build, folder):
-    cargo = shutil.which("cargo") or shutil.which("cargo", path=str(pathlib.Path.home() / ".cargo/bin"))
+    cargo = install.find_program("cargo")
     if not cargo:
-        raise Missing("cargo is not installed: put that of a current Rust into the PATH (https://rustup.rs)")
+        raise Missing(f"cargo is not installed: {remedy(folder)}, or a current Rust in the PATH")
     target = build / folder.name
     command = [cargo, "build", "--release", "--locked", "--quiet", "--target-dir", str(target)]
     if has_crates(cargo, folder):

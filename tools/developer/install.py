@@ -7,15 +7,19 @@ missing package is an error, or, when it is optional, something that its user le
 """
 import collections
 import importlib.util
+import itertools
 import os
+import pathlib
+import re
 import shutil
 import subprocess
 import sys
 
 from .shell import ROOT, Stop, must_quietly
 
-Package = collections.namedtuple("Package", "name optional")
+Package = collections.namedtuple("Package", "name optional unless", defaults=[None])
 
+FLAG = re.compile(r"optional|unless:\S+")
 VENV = ROOT / ".venv"
 REQUIREMENTS = ROOT / "tools/requirements.txt"
 LAB = ROOT / "lab"
@@ -27,7 +31,7 @@ def forbidden():
 
 
 def read_packages(path, group):
-    """Packages by group. A line is a name, perhaps the word "optional", and a remark; "[group]" opens a group."""
+    """Packages by group. A line is a name, perhaps "optional", perhaps "unless:PROGRAM", and a remark; "[group]" opens a group."""
     groups = collections.defaultdict(list)
     for line in path.read_text().splitlines() if path.exists() else []:
         words = line.partition("#")[0].split()
@@ -36,8 +40,15 @@ def read_packages(path, group):
         if words[0].startswith("["):
             group = words[0].strip("[]")
             continue
-        groups[group].append(Package(words[0], "optional" in words[1:2]))
+        flags = list(itertools.takewhile(FLAG.fullmatch, words[1:]))
+        unless = next((flag.partition(":")[2] for flag in flags if ":" in flag), None)
+        groups[group].append(Package(words[0], "optional" in flags, unless))
     return groups
+
+
+def find_program(name):
+    """Its path, or None. A user's own Rust may be outside of PATH."""
+    return shutil.which(name) or shutil.which(name, path=str(pathlib.Path.home() / ".cargo/bin"))
 
 
 def packages(groups):
@@ -51,7 +62,10 @@ def packages(groups):
 
 
 def missing_packages(groups):
-    wanted = packages(groups)
+    listed = {}
+    for package in packages(groups):   # several lists may name a package
+        listed.setdefault(package.name, package)
+    wanted = [package for package in listed.values() if not package.unless or not find_program(package.unless)]
     if not wanted or not shutil.which("dpkg-query"):
         return []
     query = ["dpkg-query", "-W", "-f=${Package} ${db:Status-Status}\n", *(package.name for package in wanted)]
