@@ -160,7 +160,7 @@ def ensure_optional(requirements):
 
 
 def setup():
-    groups = ["build", "debug", "extensions", "clients", "clang", "cross", "browser", "lab"]
+    groups = ["build", "debug", "extensions", "clients", "clang", "cross", "browser", "fresh", "lab"]
     ensure_packages(*groups)
     has_all = [ensure_venv(), ensure_lab(), not missing_packages(groups)]
     if all(has_all):

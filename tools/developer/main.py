@@ -23,6 +23,8 @@
   rename OLD NEW       another name for an identifier in every file that git tracks (--help: kinds, limits)
        --header OLD NEW  moves a header or source, and changes what names it
        --table FILES   applies docs/renames.tsv to programs outside of the tree
+  fresh [--keep]       setup, tests and lab in a clone on a bare Debian (needs root and mmdebstrap)
+       --only A,B      setup and these test programs alone
   soak [--repeat N]    every preset, each test N times (default: 20), and those that need gigabytes; dev once without
                        optional tools; all mutants; a fresh machine. An interrupted run continues (--restart: begins
                        anew). Writes a row for each into SUPPORTED_PLATFORMS.md
@@ -36,7 +38,7 @@ import os
 import shutil
 import sys
 
-from . import formatting, install, mutants, presets, sample, soak
+from . import formatting, fresh, install, mutants, presets, sample, soak
 from .shell import BUILD, ROOT, Stop, run
 
 
@@ -108,7 +110,8 @@ def run_soak(arguments):
     if options.restart:
         soak.ROUND.unlink(missing_ok=True)
     parts = soak.parts(options.repeat, bare=lambda: presets.run_without_optional_tools("-LE", "lab"),
-                       planted=lambda: mutants.run(mutants.killable(mutants.read_all(ROOT))) == 0)
+                       planted=lambda: mutants.run(mutants.killable(mutants.read_all(ROOT))) == 0,
+                       bare_debian=lambda: fresh.run_where_possible() == 0)
     return soak.run(parts)
 
 
@@ -125,6 +128,12 @@ def rename(arguments):
     return run_rename(arguments)
 
 
+def run_fresh(arguments):
+    p = parser("fresh")
+    fresh.add_arguments(p)
+    return fresh.main(p.parse_args(arguments))
+
+
 def clean(arguments):
     parser("clean").parse_args(arguments)
     shutil.rmtree(BUILD, ignore_errors=True)
@@ -137,7 +146,8 @@ def help_(_):
 
 
 VERBS = {"setup": setup, "build": build, "test": test, "lab": lab, "check": check, "fmt": fmt, "soak": run_soak,
-         "mutants": plant, "rename": rename, "clean": clean, "help": help_, "--help": help_, "-h": help_}
+         "mutants": plant, "rename": rename, "fresh": run_fresh, "clean": clean,
+         "help": help_, "--help": help_, "-h": help_}
 
 
 def parser(verb):

@@ -127,9 +127,10 @@ def verdict(passes):
     return Outcome("passed" if passes else "FAILED")
 
 
-def parts(repeat, bare, planted):
-    """In the order in which they run. `bare` and `planted` are functions that return whether they pass."""
+def parts(repeat, bare, planted, bare_debian):
+    """In the order in which they run. The last three arguments are functions that return whether they pass."""
     yield "dev (bare)", lambda: verdict(bare()), "1"
     for preset in presets.test_presets():
         yield preset, lambda preset=preset: run_preset(preset, repeat), str(repeat)
     yield "mutants", lambda: verdict(planted()), "1"
+    yield "fresh", lambda: verdict(bare_debian()), "1"
