@@ -110,7 +110,7 @@ def run_steps(bare, steps, discreet):
 
 
 def print_list(title, lines):
-    if lines:
+    if lines := list(lines):
         print(f"\n{title}")
         print("\n".join(f"  {line}" for line in lines))
 

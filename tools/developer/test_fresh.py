@@ -201,6 +201,11 @@ class Command(unittest.TestCase):
         for text in ("lab x | no y", "z: nm, of the package binutils", "not in the list: lab x", "setup             3  passed"):
             self.assertIn(text, printed.getvalue())
 
+    def test_a_report_has_no_empty_list(self):
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            fresh.report([], unittest.mock.Mock(skips=[], failed=[], missing=[]), [], str)
+        self.assertTrue(printed.getvalue().strip().startswith("step"), printed.getvalue())
+
 
 if __name__ == "__main__":
     unittest.main()
