@@ -161,8 +161,8 @@ def has_modules(compiler, folder, environment):
 def expect_go_version(compiler, folder, environment):
     """go.mod says which version its folder needs; an older compiler only says that it cannot parse that line."""
     needed = re.search(r"^go (\d+)\.(\d+)", (folder / "go.mod").read_text(encoding="utf-8"), re.MULTILINE)
-    said = subprocess.run([compiler, "env", "GOVERSION"], env=environment, capture_output=True, text=True).stdout
-    present = re.match(r"go(\d+)\.(\d+)", said)
+    output = subprocess.run([compiler, "env", "GOVERSION"], env=environment, capture_output=True, text=True).stdout
+    present = re.match(r"go(\d+)\.(\d+)", output)
     if needed and present and tuple(map(int, present.groups())) < tuple(map(int, needed.groups())):
         raise Missing(f"needs Go {'.'.join(needed.groups())} in the PATH; Go {'.'.join(present.groups())} is there")
 

@@ -61,7 +61,7 @@ def hosts_in(texts):
     return {name for name in found if not re.fullmatch(r"localhost\S*|ip6-\S*|127\.[\d.]+|::1", name)}
 
 
-class Discretion:
+class Redactor:
     """Replaces the names of hosts in text."""
 
     def __init__(self, hosts):
@@ -153,10 +153,10 @@ class BareRoot:
             target.unlink(missing_ok=True)
             shutil.copy(source, target)
 
-    def discretion(self):
+    def redactor(self):
         texts = [file.read_text(errors="replace") for file, _ in self.copies() if file.suffix not in (".crt", ".pem")]
         texts += [file.read_text() for file in self.folder.glob("apt*") if file.is_file()]
-        return Discretion(hosts_in([*texts, *self.settings.values()]) | {os.uname().nodename})
+        return Redactor(hosts_in([*texts, *self.settings.values()]) | {os.uname().nodename})
 
     def tree(self):
         return self.root / CLONE[1:]

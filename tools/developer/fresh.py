@@ -68,7 +68,7 @@ class Progress:
         self.thread.join()
 
 
-def run_step(bare, name, command, discreet):
+def run_step(bare, name, command, redact):
     """(seconds, exit code). The output goes to the step's log."""
     print(f"== {name}: {shlex.join(command)}", flush=True)
     with Progress(name) as progress, (FOLDER / f"{name}.log").open("w") as log:
@@ -76,7 +76,7 @@ def run_step(bare, name, command, discreet):
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
         try:
             for line in child.stdout:
-                line = discreet(line)
+                line = redact(line)
                 log.write(line)
                 log.flush()
                 progress.line = line.strip() or progress.line
@@ -98,11 +98,11 @@ def prepare(bare, keep):
     return time.monotonic() - start
 
 
-def run_steps(bare, steps, discreet):
+def run_steps(bare, steps, redact):
     """Rows (step, seconds, result). Without setup nothing else can run; all else runs also after a failure."""
     rows = []
     for name, command in steps.items():
-        seconds, code = run_step(bare, name, command, discreet)
+        seconds, code = run_step(bare, name, command, redact)
         rows.append((name, seconds, "passed" if code == 0 else f"FAILED ({code})"))
         if name == "setup" and code != 0:
             break
@@ -115,12 +115,12 @@ def print_list(title, lines):
         print("\n".join(f"  {line}" for line in lines))
 
 
-def report(rows, findings, differences, discreet):
+def report(rows, findings, differences, redact):
     missing = [f"{where}: {file}, of the package {package or '(unknown)'}" for where, file, package in findings.missing]
-    print_list("skipped:", [discreet(f"{name} | {reason}") for name, reason in findings.skips])
+    print_list("skipped:", [redact(f"{name} | {reason}") for name, reason in findings.skips])
     print_list("failed:", findings.failed)
-    print_list("missing files:", map(discreet, missing))
-    print_list(f"differences from {LIST}:", map(discreet, differences))
+    print_list("missing files:", map(redact, missing))
+    print_list(f"differences from {LIST}:", map(redact, differences))
     print(f"\n{'step':10} {'seconds':>8}  result")
     for name, seconds, result in rows:
         print(f"{name:10} {seconds:8.0f}  {result}")
@@ -136,19 +136,19 @@ def start_root(keep):
     try:
         seconds = prepare(bare, keep)
     except Stop as reason:
-        raise Stop(bare.discretion()(str(reason))) from None
-    return bare, bare.discretion(), seconds
+        raise Stop(bare.redactor()(str(reason))) from None
+    return bare, bare.redactor(), seconds
 
 
 def run(only=None, keep=False):
     with exclusive():
-        bare, discreet, seconds = start_root(keep)
-        rows = [("root", seconds, "passed"), *run_steps(bare, steps_of(only), discreet)]
+        bare, redact, seconds = start_root(keep)
+        rows = [("root", seconds, "passed"), *run_steps(bare, steps_of(only), redact)]
         done = [name for name, _, _ in rows[1:]]
         findings = Findings(FOLDER, bare.tree(), done)
         kinds = [kind for name in done for kind in KINDS[name] if not only or name == "setup"]
         differences = compare(findings.skips, read_list(read(ROOT / LIST)), kinds)
-        report(rows, findings, differences, discreet)
+        report(rows, findings, differences, redact)
         passed = all(result == "passed" for _, _, result in rows)
         return 0 if passed and not differences else 1
 

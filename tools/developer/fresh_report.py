@@ -1,7 +1,7 @@
 """What a run of `./dev fresh` skipped, what failed, and which files were missing: read from the logs of its steps.
 
-tests/fresh/skipped.txt lists what is skipped on a bare Debian. A line is `name | reason`, or `name | reason | perhaps` for what
-depends on the processor or kernel: such a name may be skipped, and need not be. The run's list and this one must agree.
+tests/fresh/skipped.txt lists the skips of a bare Debian. A line is `name | reason`. `name | reason | perhaps` is a skip that
+depends on the processor or kernel: a run may have it or not. The skips of a run and this list must agree.
 """
 import collections
 import json

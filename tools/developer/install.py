@@ -65,13 +65,13 @@ def missing_packages(groups):
     listed = {}
     for package in packages(groups):   # several lists may name a package
         listed.setdefault(package.name, package)
-    wanted = [package for package in listed.values() if not package.unless or not find_program(package.unless)]
-    if not wanted or not shutil.which("dpkg-query"):
+    needed = [package for package in listed.values() if not package.unless or not find_program(package.unless)]
+    if not needed or not shutil.which("dpkg-query"):
         return []
-    query = ["dpkg-query", "-W", "-f=${Package} ${db:Status-Status}\n", *(package.name for package in wanted)]
+    query = ["dpkg-query", "-W", "-f=${Package} ${db:Status-Status}\n", *(package.name for package in needed)]
     answer = subprocess.run(query, capture_output=True, text=True).stdout
     installed = {line.split()[0] for line in answer.splitlines() if line.endswith(" installed")}
-    return [package for package in wanted if package.name not in installed]
+    return [package for package in needed if package.name not in installed]
 
 
 def as_root(command):

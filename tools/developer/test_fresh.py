@@ -88,11 +88,11 @@ class Hosts(unittest.TestCase):
                                                      "proxy"})
 
     def test_names_of_hosts_are_replaced(self):
-        discreet = bare_root.Discretion({"packages.example.org", "build-7"})
-        self.assertEqual(discreet("Err:1 http://other.example/debian, no address of packages.example.org (build-7)"),
+        redact = bare_root.Redactor({"packages.example.org", "build-7"})
+        self.assertEqual(redact("Err:1 http://other.example/debian, no address of packages.example.org (build-7)"),
                          "Err:1 http://HOST/debian, no address of HOST (HOST)")
-        self.assertEqual(discreet("build-70 rebuild-7"), "build-70 rebuild-7")
-        self.assertEqual(bare_root.Discretion(set())("all stays"), "all stays")
+        self.assertEqual(redact("build-70 rebuild-7"), "build-70 rebuild-7")
+        self.assertEqual(bare_root.Redactor(set())("all stays"), "all stays")
 
 
 class Logs(unittest.TestCase):
