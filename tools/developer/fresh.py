@@ -11,7 +11,7 @@ import time
 
 from . import install
 from .bare_root import CLONE, BareRoot, requirements_unmet
-from .fresh_report import Findings, compare, read, read_list
+from .fresh_report import Findings, compare, read, read_list, remove_results
 from .shell import BUILD, ROOT, Stop
 
 FOLDER = BUILD / "fresh"
@@ -95,6 +95,7 @@ def prepare(bare, keep):
         bare.create()
     bare.copy_settings()
     bare.clone()
+    remove_results(bare.tree())
     return time.monotonic() - start
 
 

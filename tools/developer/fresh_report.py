@@ -13,6 +13,9 @@ Skip = collections.namedtuple("Skip", "name reason")
 Listed = collections.namedtuple("Listed", "reason perhaps")
 Missing = collections.namedtuple("Missing", "where file package")
 
+LAST_TEST = "build/dev/Testing/Temporary/LastTest.log"   # these three in the clone
+LAB_REPORT = "build/lab/report.json"
+CONFIGURE = "build/configure-dev.log"
 CTEST_LINE = re.compile(r"^\s+\d+ - (\S+) \((Failed|Skipped|Timeout|Not Run|[A-Z][\w ]*|SEGFAULT|ILLEGAL|[^)]*Exception[^)]*)\)", re.M)
 SECTION = re.compile(r'^\d+/\d+ Testing: (\S+)\n(.*?)^"[^"\n]*" end time:', re.M | re.S)
 SKIP_LINE = re.compile(r"(?:^|\s)(?:skipped|left out): (\S.*)|^OK \(skipped=(\d+)\)")
@@ -122,22 +125,28 @@ def read(path):
     return path.read_text(errors="replace") if path.exists() else ""
 
 
+def remove_results(tree):
+    """Of the run before: a step that ends early writes none."""
+    for path in (LAST_TEST, LAB_REPORT, CONFIGURE):
+        (tree / path).unlink(missing_ok=True)
+
+
 class Findings:
     """What the logs of a run say. `tree` is the clone in the root, `logs` the folder of the steps' logs."""
 
     def __init__(self, logs, tree, steps):
         texts = {name: read(logs / f"{name}.log") for name in steps}
-        last_test = read(tree / "build/dev/Testing/Temporary/LastTest.log") if "test" in steps else ""
+        last_test = read(tree / LAST_TEST) if "test" in steps else ""
         outputs = sections(last_test)
         self.failed = failed_tests(texts.get("test", ""))
         self.skips = skipped_by_setup(texts.get("setup", ""))
         if "test" in steps:
-            self.skips += skipped_by_build(read(tree / "build/configure-dev.log"))
+            self.skips += skipped_by_build(read(tree / CONFIGURE))
             self.skips += skipped_tests(texts["test"], last_test)
         self.missing = [entry for name in self.failed for entry in missing_of(name, outputs.get(name, ""))]
         if "test" in steps and not last_test:
             self.missing += missing_of("test", texts["test"])
-        if report := read(tree / "build/lab/report.json") if "lab" in steps else "":
+        if report := read(tree / LAB_REPORT) if "lab" in steps else "":
             run = json.loads(report)
             self.skips += skipped_by_lab(run)
             self.failed += [f"lab {entry['system']} {entry['workload']}" for entry in run["failed"]]

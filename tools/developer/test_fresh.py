@@ -136,6 +136,8 @@ class Logs(unittest.TestCase):
             (logs / "test.log").write_text(CTEST)
             with unittest.mock.patch.object(fresh_report, "package_of", return_value=None):
                 findings = fresh_report.Findings(logs, tree, ["setup", "test", "lab"])
+            fresh_report.remove_results(tree)
+            self.assertEqual(fresh_report.Findings(logs, tree, ["setup", "lab"]).failed, [])
         self.assertEqual(findings.failed, ["ext_clients", "ext_slow", "lab a w"])
         self.assertEqual(findings.missing, [Missing("ext_clients", name, None) for name in ("my_print_defaults", "objdump")])
         self.assertEqual([skip.name for skip in findings.skips], ["test unit_plain", "test unit_wide"])
