@@ -154,13 +154,11 @@ def run(only=None, keep=False):
         return 0 if passed and not differences else 1
 
 
-def run_where_possible():
+def why_impossible():
+    """Why this machine cannot make a bare root; None: it can."""
     if not install.forbidden():
         install.ensure_packages("fresh")
-    if reason := requirements_unmet():
-        print(f"fresh: skipped: {reason}")
-        return 0
-    return run()
+    return requirements_unmet()
 
 
 def main(options):

@@ -111,8 +111,14 @@ def run_soak(arguments):
         soak.ROUND.unlink(missing_ok=True)
     parts = soak.parts(options.repeat, bare=lambda: presets.run_without_optional_tools("-LE", "lab"),
                        planted=lambda: mutants.run(mutants.killable(mutants.read_all(ROOT))) == 0,
-                       bare_debian=lambda: fresh.run_where_possible() == 0)
+                       bare_debian=on_bare_debian)
     return soak.run(parts)
+
+
+def on_bare_debian():
+    if reason := fresh.why_impossible():
+        return soak.Outcome(f"not run: {reason}")
+    return soak.verdict(fresh.run() == 0)
 
 
 def plant(arguments):
