@@ -6,7 +6,7 @@ the tree, each behind a run-time switch: the environment variable HOCKET_SAMPLED
 run of each test program without a mutant notes which switches it reaches. A mutant then runs the programs that reach it, the
 quickest first, until one fails. A mutant that no program notices survives.
 
-A survivor that changes nothing a caller can observe belongs into tests/mutants/equivalent.txt, with its reason; a sample
+A survivor that changes nothing a caller can observe belongs into tests/mutants/equivalent.tsv, with its reason; a sample
 does not choose it.
 """
 import json
@@ -26,7 +26,7 @@ from .operators import variants
 from .shell import BUILD, ROOT, Stop
 from .sites import Site, planted, sites
 
-EQUIVALENT = "tests/mutants/equivalent.txt"
+EQUIVALENT = "tests/mutants/equivalent.tsv"
 CASE_SECONDS = 20
 SPARE = 1.5  # some candidates do not compile
 # The sources of a part that is no layer; the programs that test a part beside the ones of its name.
@@ -98,8 +98,7 @@ def folders_of(layer):
 
 def equivalents(tree):
     """(path, text, variant) of the survivors that change nothing."""
-    rows = tree.texts.get(EQUIVALENT, "").splitlines()
-    return {tuple(cell.strip() for cell in row.split(" | ")[:3]) for row in rows if row and not row.startswith("#")}
+    return {tuple(row.split("\t")[:3]) for row in tree.texts.get(EQUIVALENT, "").splitlines()[1:]}
 
 
 def squeezed(text):

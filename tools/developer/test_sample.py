@@ -57,7 +57,7 @@ add_test(NAME unit_small COMMAND unit_small)
     "include/small/sum.hpp": "#pragma once\nint larger(int a, int b);\nint number_of_calls();\n",
     "src/small/sum.cpp": SOURCE,
     "t.cpp": PROGRAM,
-    sample.EQUIVALENT: "# path | text | variant | reason\nsrc/small/sum.cpp | a < b | a <= b | equal numbers are the same\n",
+    sample.EQUIVALENT: "path\ttext\tvariant\treason\nsrc/small/sum.cpp\ta < b\ta <= b\tequal numbers are the same\n",
     ".gitignore": "/build/\n",
 }
 
