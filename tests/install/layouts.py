@@ -27,6 +27,10 @@ class Layouts:
     def check(self):
         for name, options in self.links.items():
             self.check_units(name, options)
+        if "lto" in self.links:
+            self.check_portable_library()
+        else:
+            print("left out: link-time optimisation by clang, which needs lld")
         self.check_two_libraries()
         self.check_plugins()
 
@@ -46,21 +50,46 @@ class Layouts:
             yield {"portable": 1 - self.portable}, rf"{SANITIZER}_{('portable', 'native')[self.portable]}\b"
 
     def check_units(self, name, options):
-        """A unit that includes one header and uses nothing of it."""
-        code, output = self.package.compile("mixture.cpp", [*self.definitions(), *options, *self.library], f"unit_{name}")
+        """A unit that includes one header and uses nothing of it; then one that is linked with a second unit."""
+        self.links_alone("mixture.cpp", options, f"unit_{name}")
+        second = self.object("plugin.cpp", f"second_{name}.o", *options)
+        code, output = self.package.compile("mixture.cpp", [*self.definitions(), *options, second, *self.library], f"two_{name}")
         self.require(code == 0, output)
         for other, symbol in self.others():
-            code, output = self.package.compile("mixture.cpp", [*self.definitions(**other), *options, *self.library], "mixed")
-            self.require(code != 0, f"a mixture with {other} linked {name}")
-            self.require(re.search(rf"undefined.*hocket_layout_v\w*_{symbol}", output),
-                         f"the mixture with {other} failed for another reason:\n{output}")
+            self.is_undefined(symbol, [*self.definitions(**other), *options, *self.library], f"{other}, {name}")
+        checks = (self.checks + 1) % 3
+        differs = self.object("plugin.cpp", f"differs_{name}.o", *options, checks=checks)
+        self.is_undefined(f"checks{checks}_", [*self.definitions(), *options, differs, *self.library], f"a second unit, {name}")
+
+    def links_alone(self, program, options, target):
+        code, output = self.package.compile(program, [*self.definitions(), *options, *self.library], target)
+        self.require(code == 0, output)
+
+    def is_undefined(self, symbol, options, mixture):
+        code, output = self.package.compile("mixture.cpp", options, "mixed")
+        self.require(code != 0, f"a mixture links: {mixture}")
+        self.require(re.search(rf"undefined.*hocket_layout_v\w*_{symbol}", output),
+                     f"a mixture failed for another reason: {mixture}\n{output}")
+
+    def object(self, source, target, *options, **other):
+        code, output = self.package.compile(source, [*self.definitions(**other), "-c", *options], target)
+        self.require(code == 0, output)
+        return str(self.package.folder / target)
+
+    def check_portable_library(self):
+        """With link-time optimisation of the library itself, which may drop what the initialisers of units do."""
+        base = pathlib.Path(self.package.settings["source"]) / "src/base"
+        options = ["-O2", "-flto", "-fPIC"]
+        own = {"checks": 1, "conforming": 1, "backend": 0, "portable": 1}
+        library = [self.object(base / f"{name}.cpp", f"portable_{name.replace('/', '_')}.o", *options, **own)
+                   for name in ("fatal", "platform/layout")]
+        self.package.compile("mixture.cpp", [*self.definitions(**own), *options, *library], "portable")
+        self.is_undefined("checks2_conforming1_", [*self.definitions(**{**own, "checks": 2}), *options, *library], "portable, lto")
 
     def check_two_libraries(self):
         """A program that links the layout symbols of two libraries."""
         layout = pathlib.Path(self.package.settings["source"]) / "src/base/platform/layout.cpp"
-        code, output = self.package.compile(layout, [*self.definitions(checks=(self.checks + 1) % 3), "-c"], "layout.o")
-        self.require(code == 0, output)
-        second = str(self.package.folder / "layout.o")
+        second = self.object(layout, "layout.o", checks=(self.checks + 1) % 3)
         code, output = self.package.compile("mixture.cpp", [*self.definitions(), second, *self.library], "twice")
         self.require(code != 0 and "hocket_is_linked_once" in output, f"two layouts link:\n{output}")
 
