@@ -1,7 +1,7 @@
 """./dev soak: everything that this machine can test, each test repeated; one row of SUPPORTED_PLATFORMS.md for each part.
 
 A round runs each part once: the preset dev without optional tools, every test preset, the mutants, a fresh machine.
-build/soak.json lists the parts that the round has finished. An interrupted round continues at the next call, at whatever commit the
+build/soak.json has the results of the parts that the round has finished. An interrupted round continues at the next call, at whatever commit the
 tree is then: the row of a part says at which commit it ran. The file is removed when the round ends.
 """
 import datetime
@@ -14,7 +14,7 @@ import xml.etree.ElementTree as xml
 from dataclasses import dataclass
 
 from . import presets
-from .shell import BUILD, ROOT
+from .shell import BUILD, ROOT, Stop
 
 PAGE = ROOT / "SUPPORTED_PLATFORMS.md"
 ROUND = BUILD / "soak.json"
@@ -61,15 +61,17 @@ def commit():
     return git("rev-parse", "--short", "HEAD") + ("+" if differs else "")
 
 
-def write_row(part, outcome, repeated, seconds):
-    rows = read_rows(PAGE.read_text())
+def write_row(part, outcome, repeated, seconds, known):
+    """Rows of parts that no longer exist go."""
+    rows = {name: row for name, row in read_rows(PAGE.read_text()).items() if name in known}
     rows[part] = [part, outcome.result, outcome.tests, repeated, f"{seconds / 60:.0f}", datetime.date.today().isoformat(),
                   commit(), processor()]
     PAGE.write_text(with_rows(PAGE.read_text(), rows))
 
 
 def finished():
-    return json.loads(ROUND.read_text()) if ROUND.exists() else []
+    """{part: result} of an interrupted round."""
+    return json.loads(ROUND.read_text()) if ROUND.exists() else {}
 
 
 def outcome_of(report, code):
@@ -82,7 +84,7 @@ def outcome_of(report, code):
     tests = f"{int(suite.get('tests', '0')) - skipped}" + (f", {skipped} skipped" if skipped else "")
     if failed or code != 0:
         return Outcome("FAILED: " + (" ".join(failed[:4]) or f"exit code {code}"), tests)
-    return Outcome("passed", tests)
+    return Outcome("FAILED: no test ran" if tests.startswith("0") else "passed", tests)
 
 
 def run_preset(preset, repeat):
@@ -91,7 +93,7 @@ def run_preset(preset, repeat):
         return Outcome(f"not run: {tool} is not installed")
     try:
         presets.build(configuration)
-    except presets.Stop as reason:
+    except Stop as reason:
         print(reason)
         return Outcome("FAILED to build")
     report = BUILD / f"soak-{preset}.xml"
@@ -102,25 +104,33 @@ def run_preset(preset, repeat):
 
 
 def run(parts):
-    """`parts` gives (name, function that returns an Outcome, repetitions); returns the exit code."""
+    """Runs the parts that the round has not finished; returns the exit code."""
+    parts = list(parts)
     done = finished()
     if done:
         print(f"a round continues; it has finished: {' '.join(done)}", flush=True)
-    failed = False
+    known = {part for part, _, _ in parts}
     for part, action, repeated in parts:
         if part in done:
             continue
         print(f"\n== {part}", flush=True)
         start = time.monotonic()
-        outcome = action()
-        write_row(part, outcome, repeated, time.monotonic() - start)
-        done.append(part)
+        outcome = attempt(action)
+        write_row(part, outcome, repeated, time.monotonic() - start, known)
+        done[part] = outcome.result
         ROUND.parent.mkdir(exist_ok=True)
         ROUND.write_text(json.dumps(done))
-        failed |= not outcome.result.startswith(("passed", "not run"))
         print(f"{part}: {outcome.result}", flush=True)
     ROUND.unlink(missing_ok=True)
-    return 1 if failed else 0
+    return 0 if all(result.startswith(("passed", "not run")) for result in done.values()) else 1
+
+
+def attempt(action):
+    try:
+        return action()
+    except Stop as reason:
+        print(reason)
+        return Outcome("FAILED: " + str(reason).splitlines()[-1][:80])
 
 
 def verdict(passes):
@@ -128,7 +138,7 @@ def verdict(passes):
 
 
 def parts(repeat, bare, planted, bare_debian):
-    """In the order in which they run. `bare` and `planted` return whether they pass, `bare_debian` an Outcome."""
+    """(name, function that returns an Outcome, repetitions) in the order in which they run. `bare` and `planted` return whether they pass, `bare_debian` an Outcome."""
     yield "dev (bare)", lambda: verdict(bare()), "1"
     for preset in presets.test_presets():
         yield preset, lambda preset=preset: run_preset(preset, repeat), str(repeat)

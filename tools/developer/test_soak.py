@@ -8,6 +8,7 @@ from unittest import mock
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from developer import soak  # noqa: E402 (the path comes first)
+from developer.shell import Stop  # noqa: E402
 from developer.soak import Outcome  # noqa: E402
 
 PAGE = f"# Platforms\n\n{soak.BEGIN}\n{soak.TITLE}\n{soak.END}\n\nThe end.\n"
@@ -62,6 +63,22 @@ class Soak(unittest.TestCase):
         self.assertEqual(["dev", "asan"], runs)
         self.run_parts(("dev", passes("dev")))  # the next round begins anew
         self.assertEqual(["dev", "asan", "dev"], runs)
+        self.assertEqual(["dev"], list(self.rows()))  # asan is no part any more
+
+    def test_a_continued_round_remembers_a_failure(self):
+        def interrupted():
+            raise KeyboardInterrupt
+
+        with self.assertRaises(KeyboardInterrupt):
+            self.run_parts(("asan", lambda: Outcome("FAILED: unit_a")), ("tsan", interrupted))
+        self.assertEqual(1, self.run_parts(("asan", interrupted), ("tsan", lambda: Outcome("passed"))))
+
+    def test_a_part_that_cannot_run_is_a_row(self):
+        def stops():
+            raise Stop("the copy cannot be configured")
+
+        self.assertEqual(1, self.run_parts(("mutants", stops)))
+        self.assertEqual("FAILED: the copy cannot be configured", self.rows()["mutants"][1])
 
     def test_a_report_of_ctest_is_read(self):
         report = self.folder / "report.xml"
@@ -70,6 +87,8 @@ class Soak(unittest.TestCase):
         self.assertEqual(Outcome("passed", "4, 1 skipped"), soak.outcome_of(report, 0))
         report.write_text(REPORT.format(failures=1, inner="<failure/>"))
         self.assertEqual(Outcome("FAILED: unit_b", "4, 1 skipped"), soak.outcome_of(report, 8))
+        report.write_text('<testsuite tests="3" failures="0" disabled="0" skipped="3"/>')
+        self.assertEqual("FAILED: no test ran", soak.outcome_of(report, 0).result)
 
     def test_the_page_of_the_tree_has_a_table(self):
         text = (soak.ROOT / "SUPPORTED_PLATFORMS.md").read_text()
