@@ -1,9 +1,9 @@
 """tests/mutants/killed.tsv: when and at which commit each mutant was killed last, and how long that took."""
 import datetime
-import subprocess
 from dataclasses import dataclass
 
 from .mutant_file import FOLDER
+from .shell import head_commit
 
 COLUMNS = ("name", "date", "commit", "seconds")
 
@@ -26,13 +26,10 @@ class KillTable:
         """Writes at once, so that an interrupted run is recorded, too."""
         self.rows.pop(name, None)
         if killed:
-            self.rows[name] = Kill(datetime.date.today().isoformat(), self.commit(), f"{seconds:.0f}")
+            commit = head_commit(self.root, except_for=[self.path.relative_to(self.root)])
+            self.rows[name] = Kill(datetime.date.today().isoformat(), commit, f"{seconds:.0f}")
         lines = [COLUMNS, *((name, row.date, row.commit, row.seconds) for name, row in sorted(self.rows.items()))]
         self.path.write_text("".join("\t".join(cells) + "\n" for cells in lines))
-
-    def commit(self):
-        return subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=self.root, capture_output=True, text=True,
-                              check=True).stdout.strip()
 
     def oldest(self, mutants, count):
         """Mutants that were never killed come first."""

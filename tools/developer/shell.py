@@ -16,6 +16,15 @@ def brief(command):
     return " ".join(words[:12] + ["..."] * (len(words) > 12))
 
 
+def head_commit(root=ROOT, except_for=()):
+    """The short name of HEAD, with a plus if the tree differs from it in any file but the given ones; "" without a commit."""
+    def git(*words):
+        return subprocess.run(["git", *words], cwd=root, capture_output=True, text=True).stdout.strip()
+    name = git("rev-parse", "--short", "--verify", "HEAD")
+    differs = name and git("status", "--porcelain", "--", ".", *(f":!{path}" for path in except_for))
+    return name + ("+" if differs else "")
+
+
 def run(*command, env=None):
     """Runs a command in the checkout with its output on the terminal; returns its exit code."""
     return subprocess.run(command, cwd=ROOT, env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL).returncode

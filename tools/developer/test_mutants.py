@@ -14,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from developer import mutant_file, mutants  # noqa: E402 (the path comes first)
 from developer.kill_table import KillTable  # noqa: E402
-from developer.shell import Stop  # noqa: E402
+from developer.shell import Stop, head_commit  # noqa: E402
 
 # A program that is asked for its tests as one of doctest's is.
 PROGRAM = r"""
@@ -122,7 +122,22 @@ class Verdicts(Small):
         self.run_all(KillTable(self.root))
         header, other, subtracts = table.path.read_text().splitlines()
         self.assertEqual(("name\tdate\tcommit\tseconds", "other\t2020-01-01\tabc\t3"), (header, other))
-        self.assertRegex(subtracts, r"^subtracts\t\d{4}-\d\d-\d\d\t[0-9a-f]{7,}\t\d+$")
+        self.assertRegex(subtracts, r"^subtracts\t\d{4}-\d\d-\d\d\t[0-9a-f]{7,}\+\t\d+$")
+
+    def test_a_kill_names_a_changed_tree_and_the_table_is_no_change(self):
+        self.assertEqual("", head_commit(self.root))
+        self.plant(subtracts=mutant("a - b"))
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "first")
+        table = KillTable(self.root)
+        table.record("subtracts", 1.0, killed=True)
+        table.record("adds", 1.0, killed=True)
+        self.assertEqual({head_commit(self.root, except_for=[table.path.relative_to(self.root)])},
+                         {row.commit for row in table.rows.values()})
+        self.assertNotIn("+", table.rows["adds"].commit)
+        self.write("src/sum.cpp", "int sum(int a, int b) { return b + a; }\n")
+        table.record("adds", 1.0, killed=True)
+        self.assertEqual(table.rows["subtracts"].commit + "+", table.rows["adds"].commit)
 
     def test_what_does_not_fit_the_checkout_is_found_without_a_run(self):
         self.plant(subtracts=mutant("a - b"), stale=mutant("0", find="a * b"), of_no_test=mutant("0", test="it multiplies"),
