@@ -9,7 +9,7 @@ import shutil
 import subprocess
 
 from .size import cpp_functions
-from .tools import Unavailable
+from .tools import Unavailable, output
 from .tree import Finding, table
 
 FAST = False
@@ -31,17 +31,28 @@ def names_in(tree, path):
     return found + [(first, ANY) for _, first, _ in functions]
 
 
-def tags_of(tree, paths):
-    """{path: names} of all that ctags finds but namespaces."""
+def ensure_ctags():
     if not shutil.which("ctags"):
         raise Unavailable("ctags is not installed (Debian package universal-ctags)")
+    _, version = output(["ctags", "--version"])
+    _, features = output(["ctags", "--list-features"])
+    if "Universal Ctags" not in version or not re.search(r"^json\b", features, re.M):
+        raise Unavailable("ctags is not Universal Ctags with JSON output (Debian package universal-ctags)")
+
+
+def run_ctags(tree, paths):
+    """(output, faults): the lines of JSON, and what ctags says against its options or files."""
     options = [f"--options={tree.root / OPTIONS}"] if OPTIONS in tree.texts else []
     run = subprocess.run(["ctags", "--options=NONE", *options, "--language-force=C++", "--output-format=json", "-L", "-"],
                          cwd=tree.root, input="\n".join(paths) + "\n", capture_output=True, text=True)
-    if run.returncode:
-        raise Unavailable(f"ctags: {run.stderr.strip()}")
+    faults = [line for line in run.stderr.splitlines() if line.startswith("ctags: ") and "Notice:" not in line]
+    return run.stdout, faults or ([f"ctags: exit code {run.returncode}"] if run.returncode else [])
+
+
+def tags_of(text, paths):
+    """{path: names} of all that ctags finds but namespaces."""
     tags = {path: set() for path in paths}
-    for tag in map(json.loads, run.stdout.splitlines()):
+    for tag in map(json.loads, text.splitlines()):
         if tag.get("kind") != "namespace":
             tags[tag["path"]].update((tag["name"].split("::")[-1], ANY))
     return tags
@@ -49,7 +60,11 @@ def tags_of(tree, paths):
 
 def check(tree):
     paths = [path for path in tree.texts if tree.language(path) == "C++"]
-    tags, findings, needed = tags_of(tree, paths), [], set()
+    ensure_ctags()
+    text, faults = run_ctags(tree, paths)
+    if faults:
+        return [Finding(OPTIONS, 0, fault) for fault in faults]
+    tags, findings, needed = tags_of(text, paths), [], set()
     reasons = {(path, name): (number, reason) for number, path, name, reason in table(tree, LIST, 3)}
     for path in paths:
         for line, name in names_in(tree, path):

@@ -132,7 +132,8 @@ SAMPLES = {
         [{**CTAGS, **source(OPENED + "\ntemplate <class T>\nconcept a = true;\nstruct b {};\n" + CLOSED)},
          source('#include "b.hpp"\n'), {**source(CONCEPT), "tools/check/unread.txt": "src/core/a.cpp | a | a test\n"}],
         [source("namespace hocket::inline HOCKET_ABI {\nstruct a {};\n}\n"), source(CONCEPT),
-         {**source("struct a {};\n"), "tools/check/unread.txt": "src/core/a.cpp | a | a test\n"}]),
+         {**source("struct a {};\n"), "tools/check/unread.txt": "src/core/a.cpp | a | a test\n"},
+         *({**source(""), ".ctags.d/hocket.ctags": option} for option in ("--nonsense\n", "--regex-C++=/(/\\1/C/\n"))]),
     "restricted": (
         [source("// h.resume() is a worker's business\nauto text = \"thread_local asm\";\n"),
          {**source("h.resume();\n"), ALLOWED: "src/core/a.cpp | resume | the worker loop\n"},
@@ -262,6 +263,13 @@ class Rules(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder, unittest.mock.patch("shutil.which", lambda name: name == "g++"):
             tree = Tree.planted(folder, assembly_of_aarch64("x0"))
             self.assertEqual(runner.rule("headers").left_out(tree), [f"{AARCH64}: aarch64-linux-gnu-g++ is not installed"])
+
+    @unittest.skipUnless(shutil.which("ctags"), "ctags is not installed")
+    def test_a_broken_option_of_ctags_is_found_in_its_file_and_another_ctags_is_left_out(self):
+        sample = {**source("int f() { return 1; }\n"), ".ctags.d/hocket.ctags": "--nonsense\n"}
+        self.assertEqual(findings("ctags", sample), [(".ctags.d/hocket.ctags", 0, "ctags: Unknown option: --nonsense")])
+        with unittest.mock.patch("check.ctags.output", lambda command: (0, "Exuberant Ctags 5.8")):
+            self.assertRaises(Unavailable, findings, "ctags", sample)
 
     def check_samples(self, name):
         clean, planted = SAMPLES[name]
