@@ -126,7 +126,9 @@ def plant(arguments):
     mutants.add_arguments(p)
     sample.add_arguments(p)
     options = p.parse_args(arguments)
-    return sample.main(options) if options.sample else mutants.main(options)
+    if options.sample is None and (options.layer or options.seed is not None):
+        raise Stop("--layer and --seed belong to --sample N")
+    return mutants.main(options) if options.sample is None else sample.main(options)
 
 
 def rename(arguments):

@@ -23,14 +23,15 @@ from check.tree import Tree
 from . import install
 from .mutant_copy import Copy
 from .operators import variants
-from .shell import BUILD, ROOT, Stop
+from .shell import BUILD, ROOT, Stop, head_commit
 from .sites import Site, planted, sites
 
 EQUIVALENT = "tests/mutants/equivalent.tsv"
 CASE_SECONDS = 20
 SPARE = 1.5  # some candidates do not compile
+SWITCHES = 4096  # bytes of the file in which a program notes the switches that it reaches
 # The sources of a part that is no layer; the programs that test a part beside the ones of its name.
-FOLDERS = {"hook": ["ext/hook/src", "ext/hook/include"], "pg": ["ext/pg"], "redis": ["ext/redis"], "gc": ["ext/gc/src", "ext/gc/include"]}
+EXTENSIONS = ["hook", "pg", "redis", "gc"]
 MORE_PROGRAMS = {"io": ["unit_net", "unit_net_calls", "unit_io_memory"], "net": ["unit_io_memory", "regress_io"],
                  "sync": ["unit_runtime", "unit_runtime_stackful"], "coro": ["unit_runtime"], "core": ["unit_sync", "unit_coro", "unit_runtime"],
                  "fiber": ["unit_runtime_stackful"], "stack": ["unit_fiber"], "time": ["unit_runtime"]}
@@ -55,7 +56,7 @@ unsigned char* map_reached() noexcept {
   const char* const path = std::getenv("HOCKET_REACHED");
   const int fd = path ? ::open(path, O_RDWR | O_CLOEXEC) : -1;
   if (fd < 0) return nullptr;
-  void* const memory = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  void* const memory = ::mmap(nullptr, SWITCHES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   return memory == MAP_FAILED ? nullptr : static_cast<unsigned char*>(memory);
 }
 const int active = number_of_environment();
@@ -93,11 +94,11 @@ class Program:
 
 
 def folders_of(layer):
-    return FOLDERS.get(layer, [f"src/{layer}", f"include/hocket/{layer}"])
+    return [f"ext/{layer}/src", f"ext/{layer}/include"] if layer in EXTENSIONS else [f"src/{layer}", f"include/hocket/{layer}"]
 
 
 def equivalents(tree):
-    """(path, text, variant) of the survivors that change nothing."""
+    """(path, text, variant) of the survivors that change nothing: the rows of a file whose columns tabs separate."""
     return {tuple(row.split("\t")[:3]) for row in tree.texts.get(EQUIVALENT, "").splitlines()[1:]}
 
 
@@ -125,11 +126,23 @@ def first_of(items, count):
     return [item for item, _ in zip(items, range(count))]
 
 
+def shares(layers, count):
+    """{layer: mutants}, which differ by one at most."""
+    whole, rest = divmod(count, len(layers))
+    return {layer: whole + (index < rest) for index, layer in enumerate(layers)}
+
+
 def draw(tree, layers, count, seed):
     """Mutants by number, from 1; a part for each layer, and some to spare."""
     chance = random.Random(seed)
-    share = -(-count // len(layers))
-    drawn = [mutant for layer in layers for mutant in first_of(candidates(tree, layer, chance), int(share * SPARE) + 1)]
+    drawn = []
+    for layer, share in shares(layers, count).items():
+        part = first_of(candidates(tree, layer, chance), int(share * SPARE) + 1)
+        if not part:
+            raise Stop(f"no site in {' '.join(folders_of(layer))}: is {layer} a layer?")
+        drawn += part
+    if len(drawn) >= SWITCHES:
+        raise Stop(f"a sample has at most {int(SWITCHES / SPARE)} mutants")
     return dict(enumerate(drawn, 1))
 
 
@@ -146,7 +159,7 @@ def planted_texts(tree, mutants):
             first = text.count("\n") + 1
             text += planted(mutant.site, mutant.text, mutant.variant, number)
             places.setdefault(path, []).append((first, text.count("\n") + 1, number))
-            at = mutant.site.end
+            at = mutant.site.end_of_place()
         texts[path] = text + tree.texts[path][at:]
     return texts, places
 
@@ -172,7 +185,7 @@ class Sampler:
         """The copy as it is, and the switch beside it."""
         self.copy.synchronise()
         for path, text in SWITCH.items():
-            self.write(path, text)
+            self.write(path, text.replace("SWITCHES", str(SWITCHES)))
         lists = self.copy.tree / "src/base/CMakeLists.txt"
         lists.write_text(lists.read_text() + "\ntarget_sources(hocket_base PRIVATE sampled.cpp)\n")
         self.copy.configure()
@@ -203,11 +216,14 @@ class Sampler:
                 commands.setdefault(str(part).removeprefix(f"{self.copy.tree}/"), command)
         return commands
 
-    def compile_alone(self, path, commands):
-        """The compiler's errors in one file. A header is compiled by the flags of a source."""
-        command = commands.get(path) or commands["src/core/claim.cpp"]
+    def compile_alone(self, path, layer, commands):
+        """The compiler's errors in one file. A header is included by a unit with the flags of a source of its layer."""
+        command = commands.get(path) or next(command for source, command in commands.items()
+                                             if source.startswith(folders_of(layer)[0]))
         flags = command[:command.index("-o")]
-        done = subprocess.run([*flags, "-fsyntax-only", "-x", "c++", self.copy.tree / path], capture_output=True, text=True,
+        unit = "" if path.endswith(".cpp") else f'#include "{self.copy.tree / path}"\n'
+        source = self.copy.tree / path if not unit else "-"
+        done = subprocess.run([*flags, "-fsyntax-only", "-x", "c++", source], input=unit, capture_output=True, text=True,
                               cwd=self.build_folder)
         return "" if done.returncode == 0 else done.stdout + done.stderr
 
@@ -217,13 +233,23 @@ class Sampler:
         for path in sorted({mutant.path for mutant in mutants.values()}):
             own = {number for number, mutant in mutants.items() if mutant.path == path}
             if path.endswith(".cpp") and path not in commands:
-                self.drop(mutants, own)
-            while own & mutants.keys() and (output := self.compile_alone(path, commands)):
-                self.drop(mutants, (at_fault(output, self.places, self.copy.tree) & own & mutants.keys()) or own & mutants.keys())
+                self.drop(mutants, own, "this preset leaves the source out")
+            layer = next(mutant.layer for mutant in self.drawn.values() if mutant.path == path)
+            while own & mutants.keys() and (output := self.compile_alone(path, layer, commands)):
+                bad = at_fault(output, self.places, self.copy.tree) & own & mutants.keys()
+                if not bad and self.fails_without_mutants(path, layer, commands, mutants, own):
+                    raise Stop(f"{path} does not compile without a mutant:\n{output[-2000:]}")
+                self.drop(mutants, bad or own & mutants.keys(), "does not compile")
 
-    def drop(self, mutants, numbers):
-        for number in numbers:
-            del mutants[number]
+    def fails_without_mutants(self, path, layer, commands, mutants, own):
+        self.plant({number: mutant for number, mutant in mutants.items() if number not in own})
+        output = self.compile_alone(path, layer, commands)
+        self.plant(mutants)
+        return bool(output)
+
+    def drop(self, mutants, numbers, reason):
+        for number in sorted(numbers):
+            print(f"  dropped: {reason}: {describe(mutants.pop(number), self.tree)}", flush=True)
         self.plant(mutants)
 
     def build(self, mutants, targets):
@@ -237,7 +263,7 @@ class Sampler:
             bad = at_fault(output, self.places, self.copy.tree) & mutants.keys()
             if not bad:
                 raise Stop(f"the copy does not build: {self.copy.logs / 'build.log'}")
-            self.drop(mutants, bad)
+            self.drop(mutants, bad, "does not compile")
         raise Stop("the copy does not build after eight tries")
 
     def run(self, program, seconds, **environment):
@@ -251,7 +277,7 @@ class Sampler:
     def measure(self, name):
         """One run without a mutant: how long it takes and which switches it reaches."""
         reached = self.copy.logs / f"{name}.reached"
-        reached.write_bytes(bytes(4096))
+        reached.write_bytes(bytes(SWITCHES))
         start = time.monotonic()
         if not self.run(name, 600, HOCKET_REACHED=str(reached)):
             raise Stop(f"{name} fails without a mutant: {self.copy.logs / name}.log")
@@ -261,17 +287,18 @@ class Sampler:
     def finder(self, number, programs):
         """The program that notices a mutant; None if it survives."""
         for program in programs:
-            if number in program.reached and not self.run(program.name, int(3 * program.seconds) + 30, HOCKET_SAMPLED=str(number)):
+            seconds = int(3 * program.seconds) + 30
+            if number in program.reached and not self.run(program.name, seconds, HOCKET_SAMPLED=str(number)):
+                if not self.run(program.name, seconds):
+                    raise Stop(f"{program.name} fails without a mutant, too: {self.copy.logs / program.name}.log")
                 return program.name
         return None
 
 
 def chosen_of(mutants, layers, count):
-    """At most `count` in all, the same share of each layer."""
-    share = -(-count // len(layers))
-    numbers = [number for layer in layers
+    numbers = [number for layer, share in shares(layers, count).items()
                for number in first_of((n for n, mutant in mutants.items() if mutant.layer == layer), share)]
-    return {number: mutants[number] for number in numbers[:count]}
+    return {number: mutants[number] for number in numbers}
 
 
 def describe(mutant, tree):
@@ -279,16 +306,12 @@ def describe(mutant, tree):
 
 
 def report(sampler, verdicts, layers, seed):
-    print(f"\nseed {seed}, commit {commit_of(sampler)}")
+    print(f"\nseed {seed}, commit {head_commit(sampler.copy.root)}")
     print(f"{'layer':10} {'sampled':>8} {'found':>6} {'share':>6}")
     for layer in layers:
         rows = [finder for mutant, finder in verdicts if mutant.layer == layer]
         found = sum(finder is not None for finder in rows)
         print(f"{layer:10} {len(rows):8} {found:6} {100 * found // max(1, len(rows)):5}%")
-
-
-def commit_of(sampler):
-    return subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=sampler.copy.root, capture_output=True, text=True).stdout.strip()
 
 
 def judge(sampler, mutants, programs):
@@ -309,8 +332,6 @@ def run(count, layers, seed=None, root=ROOT, folder=BUILD / "sample"):
     print(f"seed {seed}", flush=True)
     sampler = Sampler(root, folder)
     sampler.drawn = draw(sampler.tree, layers, count, seed)
-    if not sampler.drawn:
-        raise Stop(f"no site in {' '.join(layers)}")
     sampler.configure()
     mutants = dict(sampler.drawn)
     sampler.plant(mutants)
@@ -332,5 +353,7 @@ def add_arguments(parser):
 
 
 def main(options):
+    if options.sample <= 0:
+        raise Stop("--sample takes the number of mutants, 1 or more")
     install.ensure_packages("build", "debug", "extensions", "clients")
     return run(options.sample, options.layer.split(",") if options.layer else SCORED, options.seed)

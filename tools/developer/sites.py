@@ -29,7 +29,10 @@ AWAITS = re.compile(r"\bco_await\b|\bco_yield\b|\bawait\s*\(")
 class Site:
     kind: str
     begin: int
-    end: int  # of the text that is replaced; a statement's semicolon is behind it
+    end: int  # of the text; the semicolon of a statement or return is behind it
+
+    def end_of_place(self):
+        return self.end if self.kind == "condition" else self.end + 1
 
 
 def bodies(code):

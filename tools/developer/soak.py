@@ -8,13 +8,12 @@ import datetime
 import json
 import platform
 import re
-import subprocess
 import time
 import xml.etree.ElementTree as xml
 from dataclasses import dataclass
 
 from . import presets
-from .shell import BUILD, ROOT, Stop
+from .shell import BUILD, ROOT, Stop, head_commit
 
 PAGE = ROOT / "SUPPORTED_PLATFORMS.md"
 ROUND = BUILD / "soak.json"
@@ -53,19 +52,11 @@ def processor():
     return re.sub(r"\s+", " ", found.group(1)).strip() if found else platform.machine()
 
 
-def commit():
-    """The short name of HEAD, with a plus if the tree differs from it (the page itself aside)."""
-    def git(*words):
-        return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True).stdout.strip()
-    differs = git("status", "--porcelain", "--", ".", f":!{PAGE.name}")
-    return git("rev-parse", "--short", "HEAD") + ("+" if differs else "")
-
-
 def write_row(part, outcome, repeated, seconds, known):
     """Rows of parts that no longer exist go."""
     rows = {name: row for name, row in read_rows(PAGE.read_text()).items() if name in known}
     rows[part] = [part, outcome.result, outcome.tests, repeated, f"{seconds / 60:.0f}", datetime.date.today().isoformat(),
-                  commit(), processor()]
+                  head_commit(except_for=[PAGE.name]), processor()]
     PAGE.write_text(with_rows(PAGE.read_text(), rows))
 
 

@@ -12,9 +12,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from check.tree import Tree  # noqa: E402 (the path comes first)
 from developer import operators, sample, sites  # noqa: E402
+from developer.shell import Stop  # noqa: E402
 
 SOURCE = """
-#include <small/sum.hpp>
+#include <hocket/small/sum.hpp>
 namespace {
 struct counter { int value = 0; };  // no function
 counter calls;
@@ -32,9 +33,19 @@ int unused(int n) {
   return 0;
 }
 """
+HEADER = """#pragma once
+int larger(int a, int b);
+int number_of_calls();
+inline int smaller(int a, int b) {
+  int found = b;
+  if (b > a) found = a;
+  else found = b;
+  return found;
+}
+"""
 PROGRAM = """
-#include <small/sum.hpp>
-int main() { return larger(1, 2) == 2 && larger(4, 3) == 4 && number_of_calls() == 2 ? 0 : 1; }
+#include <hocket/small/sum.hpp>
+int main() { return larger(1, 2) == 2 && larger(4, 3) == 4 && smaller(1, 2) == 1 && smaller(4, 3) == 3 && number_of_calls() == 2 ? 0 : 1; }
 """
 PROJECT = {
     "CMakeLists.txt": """cmake_minimum_required(VERSION 3.25)
@@ -44,6 +55,7 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 enable_testing()
 include_directories(include)
 add_subdirectory(src/base)
+add_compile_options(-Wall -Werror)
 add_executable(unit_small t.cpp src/small/sum.cpp)
 target_link_libraries(unit_small hocket_base)
 add_test(NAME unit_small COMMAND unit_small)
@@ -54,7 +66,7 @@ add_test(NAME unit_small COMMAND unit_small)
     "src/base/CMakeLists.txt": "add_library(hocket_base base.cpp)\n",
     "src/base/base.cpp": "int base() { return 0; }\n",
     "include/hocket/base/detail/none.hpp": "#pragma once\n",
-    "include/small/sum.hpp": "#pragma once\nint larger(int a, int b);\nint number_of_calls();\n",
+    "include/hocket/small/sum.hpp": HEADER,
     "src/small/sum.cpp": SOURCE,
     "t.cpp": PROGRAM,
     sample.EQUIVALENT: "path\ttext\tvariant\treason\nsrc/small/sum.cpp\ta < b\ta <= b\tequal numbers are the same\n",
@@ -110,10 +122,19 @@ class Small(unittest.TestCase):
         self.assertEqual(0, code, text)
         self.assertIn("seed 3", text)
         self.assertRegex(text, r"found by unit_small +src/small/sum.cpp:11 ")
+        self.assertRegex(text, r"found by unit_small +include/hocket/small/sum.hpp:[67] ")
+        self.assertNotIn("does not compile", text)
         self.assertRegex(text, r"SURVIVES \(no program reaches it\) +src/small/sum.cpp:1[67] ")
         self.assertNotIn("`a <= b`", text)
         self.assertNotIn("n * n", text.replace("return n * n", ""))
         self.assertEqual(SOURCE, (self.root / "src/small/sum.cpp").read_text())
+
+    def test_each_layer_has_its_share(self):
+        self.assertEqual({"a": 3, "b": 3, "c": 2}, sample.shares(["a", "b", "c"], 8))
+
+    def test_a_layer_that_does_not_exist_is_an_error(self):
+        with self.assertRaisesRegex(Stop, "is smal a layer"):
+            sample.draw(Tree.checkout(self.root), ["small", "smal"], 5, 1)
 
     def test_the_same_seed_draws_the_same_sample(self):
         tree = Tree.checkout(self.root)

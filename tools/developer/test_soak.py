@@ -23,7 +23,7 @@ class Soak(unittest.TestCase):
         self.folder = pathlib.Path(scratch.name)
         self.page = self.folder / "page.md"
         self.page.write_text(PAGE)
-        for name, value in (("PAGE", self.page), ("ROUND", self.folder / "soak.json"), ("commit", lambda: "abc1234"),
+        for name, value in (("PAGE", self.page), ("ROUND", self.folder / "soak.json"), ("head_commit", lambda except_for: "abc1234"),
                             ("processor", lambda: "some processor")):
             patch = mock.patch.object(soak, name, value)
             patch.start()
