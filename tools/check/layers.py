@@ -1,7 +1,7 @@
 """Layers: an include goes only downward.
 
 layers.txt gives each layer the layers that it may include. Every include of a hocket header, public or private, keeps
-to that; a private header stays within its layer; src/<layer>/CMakeLists.txt links exactly the layers of the list, so
+to that and names no extension; a private header stays within its layer, and extensions include none; src/<layer>/CMakeLists.txt links exactly the layers of the list, so
 the build says the same; an umbrella that is said to be stackless reaches no stackful layer.
 """
 import re
@@ -56,6 +56,13 @@ def check_includes(tree, layers):
                 yield Finding(path, line, f"layer {layer} must not include {name} (see {LIST})")
 
 
+def check_extensions(tree):
+    for path in [path for path in tree.paths("ext") if "/tests/" not in path]:
+        for line, name in tree.includes(path):
+            if (tree.resolve(path, name) or "").startswith("src/"):
+                yield Finding(path, line, f"{name} is private to the library: an extension cannot need it")
+
+
 def check_links(tree, layers):
     for layer, below in layers.items():
         path = f"src/{layer}/CMakeLists.txt"
@@ -91,4 +98,5 @@ def check(tree):
     layers = read(tree)
     if not layers:
         return [Finding(LIST, 0, "no layer is declared")]
-    return [*check_lattice(layers), *check_includes(tree, layers), *check_links(tree, layers), *check_umbrellas(tree)]
+    return [*check_lattice(layers), *check_includes(tree, layers), *check_extensions(tree), *check_links(tree, layers),
+            *check_umbrellas(tree)]

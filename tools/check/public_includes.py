@@ -1,4 +1,4 @@
-"""Public headers: `#pragma once`, no heavy standard header, no private one, no relative path.
+"""Public headers: `#pragma once`, no heavy standard header, no private one, none of an extension, no relative path.
 
 <iostream>, <regex> and <functional> cost every user of a header more than they give; weight.py measures the rest.
 """
@@ -13,6 +13,8 @@ def check_include(tree, path, line, name):
     if name in HEAVY:
         return Finding(path, line, f"<{name}> in a public header")
     target = tree.resolve(path, name)
+    if target and target.startswith("ext/"):
+        return Finding(path, line, f"{name} is of an extension: a public header of the library cannot need it")
     if target and not target.startswith("include/"):
         return Finding(path, line, f"{name} is not installed: a public header cannot need it")
     if "../" in name or (target and not name.startswith("hocket/")):

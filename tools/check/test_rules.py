@@ -67,6 +67,7 @@ def knot(layer, nouns):
 
 PROGRAMS = {"dev": "#!/usr/bin/env python3\n", ".ci/run": "#!/usr/bin/env bash\n"}
 RELATIVE = "src/core/a.cpp\trelative\t3"
+EXTENSION = {"ext/gc/include/hocket/gc/a.hpp": ONCE}
 CONCEPT = "template <class T>\nconcept a = true;\n"
 ORDER = "// ORDER: release, pairs with the load in take()\n"
 
@@ -76,7 +77,8 @@ SAMPLES = {
         [{"layers.txt": LAYERS, **header("fiber", "#include <hocket/core/a.hpp>\n"), **header("core", "")},
          {"layers.txt": LAYERS, "src/core/CMakeLists.txt": "hocket_layer(core SOURCES a.cpp\n  DEPENDS base)\n"},
          {"layers.txt": LAYERS, **source('#include "core/b.hpp"\n'), "src/core/b.hpp": ""},
-         {"layers.txt": LAYERS, **header("core", "// #include <hocket/fiber/a.hpp>\n")}],
+         {"layers.txt": LAYERS, **header("core", "// #include <hocket/fiber/a.hpp>\n")},
+         {"layers.txt": LAYERS, **header("core", ""), "ext/gc/src/a.cpp": "#include <hocket/core/a.hpp>\n"}],
         [{"layers.txt": LAYERS, **header("core", "#include <hocket/fiber/a.hpp>\n"), **header("fiber", "")},
          {"layers.txt": LAYERS, **header("core", "#include <hocket/context/gone.hpp>\n")},
          {"layers.txt": LAYERS, **header("net", "")},
@@ -84,6 +86,9 @@ SAMPLES = {
          {"layers.txt": LAYERS, "src/core/CMakeLists.txt": "hocket_layer(core SOURCES a.cpp)\n"},
          {"layers.txt": LAYERS, "src/core/CMakeLists.txt": "hocket_layer(core DEPENDS base context)\n"},
          {"layers.txt": LAYERS, **source("#include <base/b.hpp>\n"), "src/base/b.hpp": ""},
+         {"layers.txt": LAYERS, **header("core", "#include <hocket/gc/a.hpp>\n"), **EXTENSION},
+         {"layers.txt": LAYERS, **source('#include "gc/a.hpp"\n'), "ext/gc/include/gc/a.hpp": ONCE},
+         {"layers.txt": LAYERS, "ext/gc/src/a.cpp": "#include <core/b.hpp>\n", "src/core/b.hpp": ""},
          {"layers.txt": LAYERS, "include/hocket/stackless.hpp": "#include <hocket/core/a.hpp>\n",
           **header("core", "#include <hocket/context/b.hpp>\n"), **header("context", "", "b")}]),
     "cycles": (
@@ -91,6 +96,10 @@ SAMPLES = {
          {**knot("core", 3), **row("knots.tsv", "core\tknot 1\t3")}],
         [{**header("base", "#include <hocket/base/b.hpp>\n"),
           **header("base", "#include <hocket/base/a.hpp>\n", "b")},
+         *({f"ext/{folder}/include/hocket/gc/{name}.hpp": f"#include <hocket/gc/{'ba'[name == 'b']}.hpp>\n" for name in "ab"}
+           for folder in ("gc", "gc/boehm")),
+         {**EXTENSION, "ext/gc/include/hocket/gc/b.hpp": "", "ext/gc/src/b.cpp": "#include <hocket/gc/a.hpp>\n",
+          "ext/gc/src/a.cpp": "#include <hocket/gc/b.hpp>\n"},
          knot("core", 2), {**knot("core", 3), **row("knots.tsv", "core\tknot 1\t2")},
          {**knot("core", 2), **row("knots.tsv", "core\tknot 1\t3")},
          {**knot("core", 2), **knot("base", 2), **row("knots.tsv", "core\tknot 1\t2")}]),
@@ -172,7 +181,8 @@ SAMPLES = {
         [header("base", "#include <chrono>\n"), {"src/base/a.cpp": "#include <functional>\n"}],
         [header("base", "#include <iostream>\n"), header("base", "#include <functional>\n"),
          {"include/hocket/base/a.hpp": "int n;\n"}, {**header("base", "#include <base/b.hpp>\n"), "src/base/b.hpp": ""},
-         {**header("base", '#include "b.hpp"\n'), **header("base", "", "b")}]),
+         {**header("base", '#include "b.hpp"\n'), **header("base", "", "b")},
+         {**header("base", "#include <hocket/gc/a.hpp>\n"), **EXTENSION}]),
     "doors": (
         [{**public("// A.\nstruct a {};\n"), **page(("core/a.hpp", "a"))},
          {**public("// Gives one.\ndetail::of f(int n);\nstruct later;\n"), **page(("core/a.hpp", "f"))},

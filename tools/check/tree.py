@@ -19,6 +19,8 @@ TOKENS = re.compile(r'//[^\n]*|/\*.*?\*/|R"(?P<d>[^(\s]*)\(.*?\)(?P=d)"|"(?:\\.|
                     r"(?<![0-9A-Fa-f])'(?:\\.|[^'\\\n])+'", re.S)
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
 
+EXTENSION_ROOT = re.compile(r"ext/(?:\w+/)+?include/")
+
 
 def blank(match, keep_strings):
     text = match.group()
@@ -73,13 +75,16 @@ class Tree:
         code = self.code(path, keep_strings=True)
         return [(code.count("\n", 0, match.start(1)) + 1, match.group(1)) for match in INCLUDE.finditer(code)]
 
+    @functools.cached_property
+    def include_roots(self):
+        """The folders from which an #include names a project file: ours, and those of the extensions."""
+        extensions = {match.group() for match in map(EXTENSION_ROOT.match, self.texts) if match}
+        return ["include/", "src/", "tests/", *sorted(extensions)]
+
     def resolve(self, path, name):
         """The project file that an #include in `path` means, or None."""
         beside = str(pathlib.PurePosixPath(path).parent / name)
-        for candidate in (beside, "include/" + name, "src/" + name, "tests/" + name):
-            if candidate in self.texts:
-                return candidate
-        return None
+        return next((file for file in (beside, *(root + name for root in self.include_roots)) if file in self.texts), None)
 
     def language(self, path):
         """By the ending of the name or, without one, by the line that names the interpreter; None for others."""
