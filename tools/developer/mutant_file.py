@@ -17,6 +17,8 @@
   of the next pair. All texts are looked up in the source as it is.
 - A text begins on the line after its marker and ends before the newline that precedes the next one. It is plain source
   text, part of a line or several lines. If the replacement is empty, a line that becomes blank is removed.
+
+The folder has mutants and the two tables, and no other file.
 """
 import functools
 import pathlib
@@ -29,6 +31,9 @@ from .shell import Stop
 
 FOLDER = "tests/mutants"
 SOURCES = ("src/", "include/", "ext/", "examples/")
+TABLES = ("killed.tsv", "equivalent.tsv")
+KEYS = ("target", "test", "why", "alive", "kind")
+STEP = re.compile(r"step \d+")
 MARKER = re.compile(r"(?m)^(--- find|--- replace|file: .+|in: .+)\n")
 PREVIEW = 60
 
@@ -57,10 +62,20 @@ class Mutant:
     edits: tuple
 
 
-def required(fields, key, path):
-    if key not in fields:
-        raise Stop(f"{path.name} has no line `{key}: ...`")
-    return fields[key]
+def fields_of(header, path):
+    """{key: text} of the lines `key: text`."""
+    fields = {}
+    for line in filter(str.strip, header.splitlines()):
+        key, colon, text = line.partition(": ")
+        if not colon or key not in KEYS or key in fields:
+            raise Stop(f"{path.name}: `{line}` is no line of a mutant: each of {', '.join(KEYS)} may have one")
+        fields[key] = text
+    for key in ("why",) if "alive" in fields else ("target", "test", "why"):
+        if not fields.get(key):
+            raise Stop(f"{path.name} has no line `{key}: ...`")
+    if "alive" in fields and not STEP.fullmatch(fields["alive"]):
+        raise Stop(f"{path.name} is alive until `{fields['alive']}`: name the step that will kill it, `step 17`")
+    return fields
 
 
 def edits_of(path, text):
@@ -83,21 +98,25 @@ def edits_of(path, text):
     return header, tuple(edits)
 
 
-def read(path):
-    text = path.read_text()
+def parse(path, text):
     header, edits = edits_of(path, text if text.endswith("\n") else text + "\n")
-    fields = dict(re.findall(r"(?m)^(\w+): (.+)$", header))
-    for key in ("why",) if "alive" in fields else ("target", "test", "why"):
-        required(fields, key, path)
+    fields = fields_of(header, path)
     for edit in edits:
         if not edit.file.startswith(SOURCES):
             raise Stop(f"{path.name} changes `{edit.file}`: a mutant is one of {', '.join(SOURCES)}")
-    return Mutant(path.stem, path, *(fields.get(key, "") for key in ("target", "test", "why", "alive", "kind")), edits)
+        if edit.find == edit.replace:
+            raise Stop(f"{path.name} replaces a text of {edit.file} by the same text")
+    return Mutant(path.stem, path, *(fields.get(key, "") for key in KEYS), edits)
 
 
 def read_all(root):
     """In the order in which they run: those of one program together."""
-    return sorted((read(path) for path in (root / FOLDER).glob("*.mutant")), key=lambda m: (m.target, m.name))
+    paths = [path for path in sorted((root / FOLDER).glob("*")) if path.name not in TABLES]
+    if others := [path for path in paths if path.suffix != ".mutant"]:
+        raise Stop(f"{FOLDER}/{others[0].name} is no mutant: a mutant is a file NAME.mutant")
+    if not paths:
+        raise Stop(f"{FOLDER} has no mutants")
+    return sorted((parse(path, path.read_text()) for path in paths), key=lambda m: (m.target, m.name))
 
 
 @functools.lru_cache(maxsize=None)
@@ -155,11 +174,16 @@ def changed_text(text, edits):
     return text
 
 
-def changed_files(mutant, root):
-    """The text of each file that the mutant changes, by path."""
+def planted(mutant, text_of):
+    """The text of each file that the mutant changes, by path. text_of(path) is its text now, or None without a file."""
     texts = {}
     for file in dict.fromkeys(edit.file for edit in mutant.edits):
-        if not (root / file).is_file():
+        if (text := text_of(file)) is None:
             raise Misfit(f"there is no file {file}")
-        texts[file] = changed_text((root / file).read_text(), [edit for edit in mutant.edits if edit.file == file])
+        texts[file] = changed_text(text, [edit for edit in mutant.edits if edit.file == file])
     return texts
+
+
+def changed_files(mutant, root):
+    """As planted, in the tree below `root`."""
+    return planted(mutant, lambda file: (root / file).read_text() if (root / file).is_file() else None)

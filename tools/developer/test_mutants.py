@@ -233,9 +233,27 @@ class Places(Small):
                              ("follow each other", "file: src/sum.cpp\n--- find\na\n" + pair),
                              ("follow each other", "file: src/sum.cpp\n--- find\na\n--- replace\nb\n--- replace\nc\n"),
                              ("lacks a `--- find`", "file: src/sum.cpp\n--- find\n\n--- replace\nb\n"),
-                             ("lacks a `--- find`", "file: src/sum.cpp\n")):
+                             ("lacks a `--- find`", "file: src/sum.cpp\n"),
+                             ("same text", "target: a\ntest: b\nwhy: c\nfile: src/sum.cpp\n--- find\na\n--- replace\na\n"),
+                             ("`reason: d` is no line", "target: a\ntest: b\nwhy: c\nreason: d\nfile: src/sum.cpp\n" + pair),
+                             ("`note` is no line", "target: a\ntest: b\nwhy: c\nnote\nfile: src/sum.cpp\n" + pair),
+                             ("`why: d` is no line", "target: a\ntest: b\nwhy: c\nwhy: d\nfile: src/sum.cpp\n" + pair),
+                             ("alive until `later`", "alive: later\nwhy: c\nfile: src/sum.cpp\n" + pair)):
             with self.subTest(reason), self.assertRaisesRegex(Stop, reason):
                 self.changed(text, header="")
+
+    def test_the_folder_has_mutants_and_tables_alone(self):
+        with self.assertRaisesRegex(Stop, "tests/mutants has no mutants"):
+            mutant_file.read_all(self.root)
+        self.plant(a=mutant("0"))
+        for name in mutant_file.TABLES:
+            self.write(f"{mutant_file.FOLDER}/{name}", "")
+        self.assertEqual(["a"], [m.name for m in mutant_file.read_all(self.root)])
+        for name in ("new_fault.patch", "typo.mutants"):
+            self.write(f"{mutant_file.FOLDER}/{name}", "")
+            with self.subTest(name), self.assertRaisesRegex(Stop, f"tests/mutants/{name} is no mutant"):
+                mutant_file.read_all(self.root)
+            (self.root / mutant_file.FOLDER / name).unlink()
 
 
 class Choice(Small):
