@@ -42,13 +42,24 @@ class Ratchet:
         self.path, self.columns, self.noun, self.figures, self.sample = path, columns, noun, figures, sample
 
     def rows(self, tree):
-        """{key: Row} of the list."""
-        found = {}
+        """({key: Row}, findings): the list, and its lines that are no rows."""
+        found, broken = {}, []
         for number, line in enumerate(tree.lines(self.path) if self.path in tree.texts else [], 1):
-            if line.strip() and not line.startswith("#"):
-                cells = line.split("\t") + [""]
-                found[tuple(cells[:self.columns])] = Row(number, int(cells[self.columns]), cells[self.columns + 1])
-        return found
+            if not line.strip() or line.startswith("#"):
+                continue
+            cells = line.split("\t")
+            if len(cells) - self.columns in (1, 2) and cells[self.columns].isdecimal():
+                found[tuple(cells[:self.columns])] = Row(number, int(cells[self.columns]), "".join(cells[self.columns + 1:]))
+            else:
+                broken.append(Finding(self.path, number, "expected the key, the count and an optional reason, with tabs between them"))
+        return found, broken
+
+    def sound_rows(self, tree):
+        """The rows of a list that is to be written again."""
+        rows, broken = self.rows(tree)
+        if broken:
+            raise SystemExit("\n".join(f"{path}:{line}: {text}" for path, line, text in broken))
+        return rows
 
     def excess(self, tree, key, figure, row):
         """The finding for a figure above its row or, without one, above its limit; None for others."""
@@ -62,14 +73,14 @@ class Ratchet:
                                      f"{sample_of(tree, key[0], figure.places, self.sample)}{advice}")
 
     def check(self, tree):
-        figures, rows = self.figures(tree), self.rows(tree)
+        figures, (rows, broken) = self.figures(tree), self.rows(tree)
         findings = [self.excess(tree, key, figure, rows.get(key)) for key, figure in figures.items()]
         for key, row in rows.items():
             count = lowered(row, figures.get(key))
             if count < row.count:
                 findings.append(Finding(self.path, row.line, f"{' '.join(key)}: {row.count} in the list, {count or 'no row'} "
                                                              "needed: ./dev check --shrink"))
-        return [finding for finding in findings if finding]
+        return broken + [finding for finding in findings if finding]
 
     def write(self, tree, counts, rows):
         """Writes the list: the comments that open the present one, then the rows with their reasons."""
@@ -81,7 +92,7 @@ class Ratchet:
 
     def shrink(self, tree):
         """Lowers the rows to the truth, and prints each that changes."""
-        figures, rows = self.figures(tree), self.rows(tree)
+        figures, rows = self.figures(tree), self.sound_rows(tree)
         counts = {key: lowered(row, figures.get(key)) for key, row in rows.items()}
         for key, count in counts.items():
             if count != rows[key].count:
@@ -90,7 +101,7 @@ class Ratchet:
 
     def write_anew(self, tree):
         counts = {key: figure.count for key, figure in self.figures(tree).items() if figure.count > figure.limit}
-        self.write(tree, counts, self.rows(tree))
+        self.write(tree, counts, self.sound_rows(tree))
         print(f"{self.path}: {len(counts)} rows, {sum(counts.values())} in all")
 
 

@@ -64,6 +64,13 @@ class Ratchets(unittest.TestCase):
             names.RATCHET.write_anew(tree)
         self.assertEqual((self.root / LIST).read_text(), "# Names.\na.cpp\t3\nb.cpp\t2\ta reason\n")
 
+    def test_a_row_that_is_broken_is_a_finding_at_its_line_and_is_not_written_again(self):
+        tree = self.plant({"a.cpp": names_of(3), LIST: "# Names.\n\na.cpp  3\na.cpp\tthree\na.cpp\t3\n"})
+        self.assertEqual([(place.path, place.line) for place in names.check(tree)], [(LIST, 3), (LIST, 4)])
+        for write in (names.RATCHET.shrink, names.RATCHET.write_anew):
+            with self.assertRaisesRegex(SystemExit, f"{LIST}:3: expected the key"):
+                write(tree)
+
     def test_prose_that_is_within_the_limits_needs_no_row(self):
         clean = "// a lock is held by the owner of a word\n" * 140
         found, = prose.check(self.plant({"a.cpp": clean + "// who\n// who\n", prose.RATCHET.path: "a.cpp\trelative\t3\n"}))
