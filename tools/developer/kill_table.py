@@ -3,7 +3,7 @@ import datetime
 from dataclasses import dataclass
 
 from .mutant_file import FOLDER
-from .shell import head_commit
+from .shell import Stop, head_commit
 
 COLUMNS = ("name", "date", "commit", "seconds")
 
@@ -19,15 +19,26 @@ class KillTable:
     def __init__(self, root):
         self.root = root
         self.path = root / FOLDER / "killed.tsv"
-        lines = self.path.read_text().splitlines()[1:] if self.path.is_file() else []
-        self.rows = {name: Kill(*cells) for name, *cells in (line.split("\t") for line in lines)}
+        lines = self.path.read_text().splitlines() if self.path.is_file() else []
+        self.rows = dict(self.row(number, line) for number, line in enumerate(lines, 1) if number > 1)
 
-    def record(self, name, seconds, killed):
-        """Writes at once, so that an interrupted run is recorded, too."""
+    def row(self, number, line):
+        cells = line.split("\t")
+        if len(cells) != len(COLUMNS):
+            raise Stop(f"{self.path}:{number}: expected {', '.join(COLUMNS)} with tabs between them")
+        return cells[0], Kill(*cells[1:])
+
+    def record(self, name, seconds):
+        commit = head_commit(self.root, except_for=[self.path.relative_to(self.root)])
+        self.rows[name] = Kill(datetime.date.today().isoformat(), commit, f"{seconds:.0f}")
+        self.write()
+
+    def remove(self, name):
         self.rows.pop(name, None)
-        if killed:
-            commit = head_commit(self.root, except_for=[self.path.relative_to(self.root)])
-            self.rows[name] = Kill(datetime.date.today().isoformat(), commit, f"{seconds:.0f}")
+        self.write()
+
+    def write(self):
+        """After each mutant, so that an interrupted run is recorded, too."""
         lines = [COLUMNS, *((name, row.date, row.commit, row.seconds) for name, row in sorted(self.rows.items()))]
         self.path.write_text("".join("\t".join(cells) + "\n" for cells in lines))
 

@@ -16,6 +16,9 @@ from .mutant_file import Misfit, changed_files, read_all
 from .shell import BUILD, ROOT, Stop
 
 
+SURVIVES = "SURVIVES"
+
+
 def killable(mutants):
     return [mutant for mutant in mutants if not mutant.alive]
 
@@ -60,7 +63,7 @@ def why_alive(copy, mutant):
     code = copy.test(mutant, log)
     if code is None:
         return f"the test hangs: no end within {PROGRAM_SECONDS} s"
-    return "SURVIVES" if code == 0 else None
+    return SURVIVES if code == 0 else None
 
 
 def judge(copy, mutant, known):
@@ -87,8 +90,10 @@ def run(mutants, root=ROOT, folder=BUILD / "mutants", table=None):
         print(f"{seconds:7.1f} s  {mutant.name:34} {reason or 'killed'}  [{mutant.target}: {mutant.test}]", flush=True)
         if reason:
             alive.append(mutant.name)
-        if table is not None:
-            table.record(mutant.name, seconds, killed=not reason)
+        if table is not None and not reason:
+            table.record(mutant.name, seconds)
+        elif table is not None and reason == SURVIVES:
+            table.remove(mutant.name)
     print(f"{len(mutants) - len(alive)} of {len(mutants)} mutants killed")
     if alive:
         print(f"not killed: {' '.join(alive)}. Output of the tests: {copy.logs}")

@@ -114,15 +114,21 @@ class Verdicts(Small):
         self.assertEqual((0, {"subtracts": "killed"}), self.run_all())
         self.assertFalse((copy / "src/more.cpp").exists())
 
-    def test_kills_are_recorded_and_what_is_killed_no_more_loses_its_row(self):
+    def test_kills_are_recorded_and_a_survivor_alone_loses_its_row(self):
         self.git("commit", "-q", "--allow-empty", "-m", "first")
-        self.plant(subtracts=mutant("a - b"), swaps=mutant("b + a"))
+        self.plant(subtracts=mutant("a - b"), swaps=mutant("b + a"), broken=mutant("c"), stale=mutant("0", find="a * b"))
         table = KillTable(self.root)
-        table.path.write_text("name\tdate\tcommit\tseconds\nother\t2020-01-01\tabc\t3\nswaps\t2020-01-01\tabc\t3\n")
+        former = [f"{name}\t2020-01-01\tabc\t3" for name in ("broken", "other", "stale", "swaps")]
+        table.path.write_text("\n".join(["name\tdate\tcommit\tseconds", *former, ""]))
         self.run_all(KillTable(self.root))
-        header, other, subtracts = table.path.read_text().splitlines()
-        self.assertEqual(("name\tdate\tcommit\tseconds", "other\t2020-01-01\tabc\t3"), (header, other))
+        *rows, subtracts = table.path.read_text().splitlines()
+        self.assertEqual(["name\tdate\tcommit\tseconds", *former[:3]], rows)
         self.assertRegex(subtracts, r"^subtracts\t\d{4}-\d\d-\d\d\t[0-9a-f]{7,}\+\t\d+$")
+
+    def test_a_row_with_spaces_is_an_error_with_its_line(self):
+        self.write(f"{mutant_file.FOLDER}/killed.tsv", "name\tdate\tcommit\tseconds\na\tb\tc\td\nswaps  2020-01-01  abc  3\n")
+        with self.assertRaisesRegex(Stop, r"killed.tsv:3: expected name, date, commit, seconds with tabs"):
+            KillTable(self.root)
 
     def test_a_kill_names_a_changed_tree_and_the_table_is_no_change(self):
         self.assertEqual("", head_commit(self.root))
@@ -130,13 +136,13 @@ class Verdicts(Small):
         self.git("add", "-A")
         self.git("commit", "-q", "-m", "first")
         table = KillTable(self.root)
-        table.record("subtracts", 1.0, killed=True)
-        table.record("adds", 1.0, killed=True)
+        table.record("subtracts", 1.0)
+        table.record("adds", 1.0)
         self.assertEqual({head_commit(self.root, except_for=[table.path.relative_to(self.root)])},
                          {row.commit for row in table.rows.values()})
         self.assertNotIn("+", table.rows["adds"].commit)
         self.write("src/sum.cpp", "int sum(int a, int b) { return b + a; }\n")
-        table.record("adds", 1.0, killed=True)
+        table.record("adds", 1.0)
         self.assertEqual(table.rows["subtracts"].commit + "+", table.rows["adds"].commit)
 
     def test_what_does_not_fit_the_checkout_is_found_without_a_run(self):
