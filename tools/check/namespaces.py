@@ -33,19 +33,21 @@ def closing(names):
 
 
 def check_closings(tree, path):
-    names, depth, lines = None, 0, tree.lines(path)
+    names, depth, opened, lines = None, 0, 0, tree.lines(path)
     for number, line in enumerate(tree.code(path).splitlines(), 1):
         opening = OPENING.match(line.rstrip()) if names is None else None
         if opening:
-            names, depth = re.findall(r"namespace ([\w:]*)", opening.group(1)), 0
+            names, depth, opened = re.findall(r"namespace ([\w:]*)", opening.group(1)), 0, number
         elif names is not None:
             depth += line.count("{") - line.count("}")
             if depth == -1 and names and lines[number - 1] == f"}}  // namespace {names[-1]}".rstrip():
                 names, depth = names[:-1], 0
             elif depth < 0:
-                if lines[number - 1] != closing(names):
+                if lines[number - 1] != closing(names) or depth != -len(names) - 2:
                     yield Finding(path, number, f"close it by `{closing(names)}`")
                 names = None
+    if names is not None:
+        yield Finding(path, opened, f"it is not closed: close it by `{closing(names)}`")
 
 
 def check(tree):

@@ -111,7 +111,8 @@ SAMPLES = {
         sources("namespace hocket::inline HOCKET_ABI {\n}\n", "namespace hocket {\nint n;\n}\n", "namespace hocket::detail {\n}\n",
                 "namespace hocket {\ninline namespace HOCKET_ABI {\n}}  // namespace hocket\n",
                 "namespace a { inline namespace b {\n}}\n", OPENED + " namespace a {\n}}}  // namespace hocket\n",
-                OPENED + "\n}\n}\n", OPENED + "\n}}\n")),
+                OPENED + "\n}\n}\n", OPENED + "\n}}\n", OPENED + "\nint n;\n",
+                OPENED + " namespace a {\n}  // namespace a\n", OPENED + "\nvoid f() {\n" + CLOSED)),
     "names": (
         [*sources("int is_one, one_more, told_by_name;  // one of what\nauto text = \"one\";\n",
                   "void f() { a.keep(1); go(); b->tell(); return look(x) + note::come(2); }\n",
