@@ -1,7 +1,8 @@
 """Names: the field's words, in C++ and Python. tools/check/names.tsv has how many findings each file still has.
 
 Findings are identifiers that are one of WORDS as a whole (a trailing underscore aside), at each place, and functions,
-declared or defined, whose first word is one of VERBS. tools/check/field_words.txt has the names of the field and of
+declared or defined, whose first word is one of VERBS. In C++ a pointer to a function and a std::function are functions, too.
+Go, Rust, Java and JavaScript have other customs: their names are not read. tools/check/field_words.txt has the names of the field and of
 libraries that are no findings.
 """
 import ast
@@ -20,6 +21,9 @@ WORD = re.compile(rf"\b({'|'.join(WORDS)})_?\b")
 VERB = re.compile(rf"_*({'|'.join(VERBS)})(_|$)")
 CALLED = re.compile(rf"\b((?:{'|'.join(VERBS)})(?:_\w*)?)(?=\s*\()")
 LAMBDA = re.compile(rf"\bauto ((?:{'|'.join(VERBS)})(?:_\w*)?) = \[")
+POINTER = re.compile(rf"(?<=[\w>*&]) \((?:\w+::)*[*&](?:const )?((?:{'|'.join(VERBS)})(?:_\w*)?)\)(?=\s*\()")
+VARIABLE = re.compile(rf"(?<=[\s&*>])((?:{'|'.join(VERBS)})(?:_\w*)?)(?=\s*[;={{,)])")
+FUNCTION = re.compile(r"\b(?:\w+_)?function(?:_ref)?<.*>[\s&*]*$", re.S)
 CAUGHT = re.compile(r"\bcatch \([^()]*\b(\w+)\)")
 QUALIFIER = re.compile(r"(?:\w+(?:<[^<>()]*>)?::)*$")
 SPECIFIERS = set("inline static constexpr consteval virtual explicit friend extern typename template public private "
@@ -60,6 +64,20 @@ def is_declared(code, start):
     return not text.rstrip().endswith(("->", "::")) and not re.search(r"\s[&*>]+\s*$|:\s*$", text)
 
 
+def is_pointer(code, start):
+    """Whether the declarator `(*name)` at `start` has a type before it: a call through the pointer has none."""
+    words = set(re.findall(r"\w+", without_arguments(text_before(code, start)[0])))
+    return bool(words - SPECIFIERS) and not words & NO_TYPES
+
+
+def verbs_in_cpp(code):
+    """The matches of functions, and of variables that hold one."""
+    yield from (match for match in CALLED.finditer(code) if is_declared(code, match.start()))
+    yield from LAMBDA.finditer(code)
+    yield from (match for match in POINTER.finditer(code) if is_pointer(code, match.start()))
+    yield from (match for match in VARIABLE.finditer(code) if FUNCTION.search(text_before(code, match.start())[0]))
+
+
 def in_cpp(tree, path):
     """(line, word) of each finding in a C++ file."""
     code = tree.code(path)
@@ -70,8 +88,7 @@ def in_cpp(tree, path):
         return match.group() == "what" and object_before in caught
 
     found = [match for match in WORD.finditer(code) if not is_of_library(match)]
-    found += [match for match in CALLED.finditer(code) if is_declared(code, match.start())]
-    found += LAMBDA.finditer(code)
+    found += verbs_in_cpp(code)
     return [(tree.line_of(path, match.start(1)), match.group(1)) for match in found]
 
 
@@ -79,9 +96,15 @@ def names_of(node):
     """The names that a node of a Python program spells, and whether it defines a function."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return [node.name], True
-    spelled = [getattr(node, field, None) for field in ("id", "attr", "arg", "asname")]
-    if isinstance(node, (ast.ClassDef, ast.ExceptHandler)):
+    spelled = [getattr(node, field, None) for field in ("id", "attr", "arg", "asname", "rest")]
+    if isinstance(node, (ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
         spelled.append(node.name)
+    elif isinstance(node, (ast.Global, ast.Nonlocal)):
+        spelled += node.names
+    elif isinstance(node, ast.MatchClass):
+        spelled += node.kwd_attrs
+    elif isinstance(node, (ast.alias, ast.ImportFrom)):
+        spelled += (getattr(node, "name", None) or getattr(node, "module", None) or "").split(".")
     return [name for name in spelled if isinstance(name, str)], False
 
 
