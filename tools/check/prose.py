@@ -12,8 +12,8 @@ A group of expressions, in all forms of its words, has a limit per 1,000 words o
     one-that   1      0.02
     go-on      1      0
 
-"the same" is allowed. Prose is the comments of C++, Python (docstrings, too), CMake and shell, and Markdown without code and
-addresses of links. Spans of code in comments are no prose. The decisions up to 038 are exempt.
+"the same" is allowed. Prose is the comments of programs in all languages of the tree (docstrings of Python, too), CMake, shell,
+YAML and TOML, the line `why:` of a mutant, and Markdown without code and addresses of links. Spans of code in comments are no prose. The decisions up to 038 are exempt.
 """
 import bisect
 import io
@@ -44,12 +44,23 @@ GAP = "\0"  # between two pieces of prose: no expression spans it
 FENCE = re.compile(r" *(?:```|~~~)")
 LIST_ITEM = re.compile(r" {0,3}(?:[-*+]|\d+\.) ")
 HASH_COMMENT = re.compile(r"(?:^|(?<=\s))#(?!!)[^\n]*", re.M)
+WHY = re.compile(r"^why: ([^\n]*)", re.M)
+CHARACTER = r"'(?:\\.[^'\n]*|[^'\\\n])'"  # a quote alone opens a lifetime of Rust
+# What hides a comment beside "strings".
+STRINGS = {"Go": r"`[^`]*`|" + CHARACTER, "Rust": r'r(#*)".*?"\1|' + CHARACTER, "Java": r'"""(?:\\.|.)*?"""|' + CHARACTER,
+           "JavaScript": r"`(?:\\.|[^`\\])*`|'(?:\\.|[^'\\\n])*'"}
 CODE = re.compile(r"(`+)[^`\0]{1,300}?\1|\]\([^)\s]*\)|https?://[^\s>)]*")
 OPENING = (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, None)  # a string after one of these is a docstring
 
 
-def comments_of_cpp(text):
-    return [(match.start(), "  " + match.group()[2:]) for match in TOKENS.finditer(text) if match.group().startswith("/")]
+def comments_among(tokens):
+    """A reader of the comments that begin with a slash, among the matches of an expression."""
+    return lambda text: [(match.start(), "  " + match.group()[2:]) for match in tokens.finditer(text)
+                         if match.group().startswith("/")]
+
+
+def comments_beside(strings):
+    return comments_among(re.compile(strings + r'|//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.S))
 
 
 def comments_of_python(text):
@@ -68,6 +79,10 @@ def comments_after_hash(text):
     return [(match.start(), " " + match.group()[1:]) for match in HASH_COMMENT.finditer(text)]
 
 
+def reason_of_mutant(text):
+    return [(match.start(1), match.group(1)) for match in WHY.finditer(text.partition("\n--- find\n")[0])]
+
+
 def lines_of_markdown(text):
     """Markdown without its blocks of code, fenced or indented."""
     offset, is_fenced, is_code, is_list, is_after_blank = 0, False, False, False, True
@@ -84,8 +99,11 @@ def lines_of_markdown(text):
 
 
 # Each gives (offset, text): pieces of prose, as long as in the file.
-PIECES = {"C++": comments_of_cpp, "Python": comments_of_python, "CMake": comments_after_hash, "shell": comments_after_hash,
-          "Markdown": lambda text: list(lines_of_markdown(text))}
+PIECES = {"C++": comments_among(TOKENS), "assembly": comments_among(TOKENS), "Python": comments_of_python,
+          "CSS": comments_among(re.compile(r"/\*.*?\*/", re.S)),
+          **{language: comments_beside(strings) for language, strings in STRINGS.items()},
+          **dict.fromkeys(("CMake", "shell", "YAML", "TOML"), comments_after_hash),
+          "mutant": reason_of_mutant, "Markdown": lambda text: list(lines_of_markdown(text))}
 
 
 class Prose:

@@ -11,7 +11,8 @@ Finding = collections.namedtuple("Finding", "path line text")
 
 CPP = (".hpp", ".cpp", ".h", ".S")
 LANGUAGES = {".hpp": "C++", ".cpp": "C++", ".h": "C++", ".c": "C++", ".py": "Python", ".md": "Markdown", ".cmake": "CMake",
-             ".sh": "shell"}
+             ".sh": "shell", ".S": "assembly", ".go": "Go", ".rs": "Rust", ".java": "Java", ".js": "JavaScript", ".css": "CSS",
+             ".yml": "YAML", ".yaml": "YAML", ".toml": "TOML", ".mutant": "mutant"}
 INTERPRETERS = {"#!/usr/bin/env python3": "Python", "#!/usr/bin/env bash": "shell"}
 
 # Comments, raw strings, strings and characters. A quote between digits (1'000) opens no character.
