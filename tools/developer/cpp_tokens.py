@@ -1,10 +1,12 @@
 """C++ text as tokens, and the position of an identifier among its neighbours.
 
-The tokeniser knows comments, raw strings, strings, characters, #include lines and the text of #error. It runs no
-preprocessor and knows no types. The text may be a fragment, or the lines of a diff with their first column.
+The tokeniser knows what check.tree knows (comments, raw strings, strings, characters), #include lines and the text of #error.
+It runs no preprocessor and knows no types. The text may be a fragment.
 """
 import collections
 import re
+
+from check.tree import LITERALS
 
 Token = collections.namedtuple("Token", "kind text start")
 # An identifier. access: after `.` or `->`. designator: `.x =` of an initialiser. chain: the names before `::`, outermost
@@ -12,13 +14,9 @@ Token = collections.namedtuple("Token", "kind text start")
 Name = collections.namedtuple("Name", "text start access designator is_called chain chain_start before")
 
 ENDINGS = (".hpp", ".cpp", ".h", ".c", ".S", ".cc", ".cxx", ".hh", ".hxx", ".ipp", ".inl", ".tpp", ".cppm")
-TOKENS = re.compile(r"""
-  (?P<comment>//(?:\\\n|[^\n])*|/\*.*?\*/)
-| (?P<include>^[-+ ]?[ \t]*\#[ \t]*include[ \t]*[<"][^>"\n]+[>"]|__has_include[ ]*\([ ]*[<"][^>"\n]+[>"])
-| (?P<message>^[-+ ]?[ \t]*\#[ \t]*(?:error|warning)\b[^\n]*)
-| (?P<raw>(?:u8|[uUL])?R"(?P<delimiter>[^(\s\\"]*)\(.*?\)(?P=delimiter)")
-| (?P<string>(?:u8|[uUL])?"(?:\\.|[^"\\\n])*")
-| (?P<character>(?:u8|[uUL])?'(?:\\.|[^'\\\n])+')
+TOKENS = re.compile(LITERALS + r"""
+| (?P<include>^[ \t]*\#[ \t]*include[ \t]*[<"][^>"\n]+[>"]|__has_include[ ]*\([ ]*[<"][^>"\n]+[>"])
+| (?P<message>^[ \t]*\#[ \t]*(?:error|warning)\b[^\n]*)
 | (?P<number>\.?\d(?:[eEpP][+-]|'(?=\w)|[\w.])*)
 | (?P<name>[A-Za-z_]\w*)
 | (?P<mark>->\*|->|::|\.\.\.|\.\*|\S)

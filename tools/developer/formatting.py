@@ -1,5 +1,5 @@
 """clang-format over our C++ files, at the pinned version."""
-import subprocess
+from check.tree import tracked_or_new
 
 from .install import VENV, ensure_venv
 from .shell import ROOT, Stop, must
@@ -9,9 +9,7 @@ FOLDERS = ["include", "src", "tests", "lab", "ext"]
 
 
 def files():
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "--", *FOLDERS], cwd=ROOT,
-                            capture_output=True, text=True, check=True).stdout
-    return [path for path in listed.splitlines() if path.endswith((".hpp", ".cpp")) and (ROOT / path).exists()]
+    return [path for path in tracked_or_new(ROOT, *FOLDERS) if path.endswith((".hpp", ".cpp"))]
 
 
 def fmt(check):

@@ -9,6 +9,8 @@ import pathlib
 import shutil
 import subprocess
 
+from check.tree import tracked_or_new
+
 from .shell import Stop
 
 PRESET = "dev"
@@ -40,9 +42,7 @@ class Copy:
 
     def synchronise(self):
         """Writes only what differs: what is the same is not compiled again."""
-        output = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=self.root, capture_output=True,
-                                text=True, check=True).stdout.splitlines()
-        listed = {path for path in output if (self.root / path).is_file()}
+        listed = set(tracked_or_new(self.root))
         for path in listed:
             ours, theirs = self.root / path, self.tree / path
             if not theirs.is_file() or theirs.read_bytes() != ours.read_bytes():
