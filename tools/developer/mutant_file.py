@@ -124,15 +124,29 @@ def blocks_of(text):
     return blocks.blocks(text)
 
 
+def numbers_of(text, place):
+    """The numbers of the blocks that a place names."""
+    name = blocks.parts(place)
+    return [number for number, block in enumerate(blocks_of(text)) if block.name[-len(name):] == name]
+
+
 def spans(text, edit):
     """The ranges of the text that `in:` names."""
     if not edit.place:
         return [(0, len(text))]
-    name = blocks.parts(edit.place)
-    named = [(block.begin, block.end) for block in blocks_of(text) if block.name[-len(name):] == name]
+    named = [blocks_of(text)[number] for number in numbers_of(text, edit.place)]
     if not named:
         raise Misfit(f"{edit.file} has no function or class {edit.place}")
-    return named
+    return [(block.begin, block.end) for block in named]
+
+
+def renamed_place(place, before, after):
+    """The place in the text `after`, in which names of the text `before` have changed; as it is if its blocks got several."""
+    if len(blocks_of(before)) != len(blocks_of(after)):
+        return place
+    length = len(blocks.parts(place))
+    names = {blocks_of(after)[number].name[-length:] for number in numbers_of(before, place)}
+    return "::".join(*names) if len(names) == 1 and names != {blocks.parts(place)} else place
 
 
 def occurrences(text, find):

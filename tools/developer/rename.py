@@ -22,8 +22,9 @@ behind `.`, `->` or the qualifier. Paths of files stay. CMake files change for m
 
 **Names of tests.** They are strings of C++. The line `test:` of a mutant follows the string of its TEST_CASE.
 
-**Mutants.** A block of a mutant follows the rules of the file that it changes, so it still applies. If a block begins behind a
-`.` of its source or within a comment, it may miss the change: the mutant is printed.
+**Mutants.** A block of a mutant follows the rules of the file that it changes, so it still applies, and a line `in:` follows its
+function or class. If a block begins behind a `.` of its source or within a comment, it may miss the change, and after a merge
+its text may be there twice: such mutants are printed. So are files with OLD that git does not track.
 
 **Python.** A name that some C++ code has is a C++ name: the same identifiers of Python stay and are printed, strings and
 comments follow the rule of words (the scripts of gdb name our types in strings). With --python, and if no C++ code has OLD
@@ -40,6 +41,7 @@ A free use of a member (in a derived class in another file) is not found; the co
 places in one step. Lines become longer or shorter: run `./dev fmt`, then `./dev mutants --check`.
 """
 import argparse
+import pathlib
 import re
 
 from check import doors
@@ -47,6 +49,7 @@ from check.tree import Tree
 
 from . import cpp_tokens, parts, python_tokens, rename_header, rename_table, renaming
 from .checkout import Checkout
+from .mutant_file import Misfit, parse, planted, renamed_place
 from .shell import ROOT, Stop
 
 SHOWN = 40
@@ -78,9 +81,18 @@ class Plan:
     def in_part(self, part):
         if part.kind == "test":
             return self.in_name_of_test(part)
+        if part.kind == "place":
+            return self.in_place(part)
         if not self.covers(part.path):
             return renaming.Result(part.text)
         return renaming.in_part(part, self.change)
+
+    def in_place(self, part):
+        """Of a mutant: it follows the name of its function or class, which it may spell without the outer names."""
+        if part.path not in self.results or self.change.old not in part.text:
+            return renaming.Result(part.text)
+        place = renamed_place(part.text, self.checkout.read(part.path), self.new_text(part.path))
+        return renaming.Result(place, tokens=int(place != part.text))
 
     def in_name_of_test(self, part):
         """Of a mutant. The types of a test case that is a template follow its name: `name<type>`."""
@@ -118,14 +130,25 @@ class Plan:
     def new_text(self, path):
         return self.results[path].text if path in self.results else self.checkout.read(path)
 
-    def misfits(self):
-        """Mutants that fitted before: a text to find that is no longer in its source."""
+    def why_misfit(self, path, text, text_of):
+        """Why a mutant of this text cannot be planted in these sources; None: it can."""
         tracked = set(self.checkout.paths)
+        try:
+            planted(parse(pathlib.Path(path), text), lambda file: text_of(file) if file in tracked else None)
+        except (Misfit, Stop) as reason:
+            return str(reason)
+        return None
+
+    def misfits(self):
+        """(path, reason) of the mutants that fitted before, and fit no more."""
+        changed = set(self.changed())
         for path in [path for path in self.checkout.paths if path.endswith(".mutant")]:
-            old, new = (parts.texts_to_find(text) for text in (self.checkout.read(path), self.new_text(path)))
-            if any(source in tracked and before in self.checkout.read(source) and after not in self.new_text(source)
-                   for (source, before), (_, after) in zip(old, new)):
-                yield path
+            old, new = self.checkout.read(path), self.new_text(path)
+            sources = {part.path for part in parts.split(path, old)}
+            if old == new and not sources & changed or self.why_misfit(path, old, self.checkout.read):
+                continue
+            if reason := self.why_misfit(path, new, self.new_text):
+                yield path, reason
 
     def write(self):
         for path in self.changed():
@@ -191,8 +214,10 @@ def report(plan, verbose):
         print(f"  {path}:{line}: {text.splitlines()[line - 1].strip()[:100]}")
     if len(places) > SHOWN and not verbose:
         print(f"  ... and {len(places) - SHOWN} more: --verbose")
-    for path in plan.misfits():
-        print(f"{path}: does not fit any more, correct its text")
+    for path, reason in plan.misfits():
+        print(f"{path}: does not fit any more: {reason}")
+    for path in plan.checkout.untracked_with(change.old):
+        print(f"{path}: git does not track it: not changed, look at it")
     if files := [path for path in plan.checkout.paths if re.search(rf"/{change.old}(_test)?\.\w+$", path)]:
         print("files of this name (./dev rename --header):", " ".join(files))
 

@@ -16,8 +16,8 @@ from .checkout import Checkout
 from .shell import Stop
 
 ROOTS = re.compile(r"(?:(?:ext/\w+/)?include|src|tests)/")
-INCLUDE = re.compile(r'(?m)^([-+ ]?[ \t]*#[ \t]*include[ \t]*[<"])([^>"\n]+)(?=[>"])')
-PATH = re.compile(r"(?<![\w./-])(?:[ab]/)?[\w.-]+(?:/[\w.-]+)*\.\w+")
+INCLUDE = re.compile(r'(?m)^([ \t]*#[ \t]*include[ \t]*[<"])([^>"\n]+)(?=[>"])')
+PATH = re.compile(r"(?<![\w./-])[\w.-]+(?:/[\w.-]+)*\.\w+")
 
 
 class Move:
@@ -49,8 +49,6 @@ class Move:
 
     def word(self, path, name):
         """The new form of a path in a text; None: it means another file, or nothing."""
-        diffed = name[:2] if name[:2] in ("a/", "b/") and name[2:] == self.old else ""
-        name = name[len(diffed):]
         in_folder = posixpath.dirname(path)
         if parts.kind_of(path) == "build" and posixpath.join(in_folder, name) == self.old:
             return os.path.relpath(self.new, in_folder or ".")
@@ -59,7 +57,7 @@ class Move:
         if sum(other.endswith("/" + name) for other in self.paths) > 1:
             return None
         folder = self.old[:len(self.old) - len(name)]
-        return diffed + (self.new[len(folder):] if self.new.startswith(folder) else self.new)
+        return self.new[len(folder):] if self.new.startswith(folder) else self.new
 
     def change(self, path, text):
         """(text, number of changes)"""
@@ -104,6 +102,8 @@ def rename(options, root):
     print(f"{move.old} -> {move.new}: {sum(number for _, number in changes.values())} places in {len(changes)} files")
     for path, (_, number) in changes.items():
         print(f"  {path}: {number}")
+    for path in checkout.untracked_with(posixpath.basename(move.old)):
+        print(f"{path}: git does not track it: not changed, look at it")
     if places:
         print("not changed, look at them:", *places, sep="\n")
     if not options.dry_run:

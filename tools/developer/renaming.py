@@ -9,7 +9,7 @@ KINDS = ("any", "name", "member", "field")
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 PLAIN_WORD = re.compile(r"[a-z]+|[A-Z][a-z]+")
 FOREIGN = ("std", "asio", "boost", "folly", "absl", "tokio", "cppcoro", "coro", "libco", "")  # roots of qualified names
-ENDING = r"\.(?:hpp|cpp|h|c|md|py|txt|cmake|patch|mutant|tsv|json|S)\b"
+ENDING = r"\.(?:hpp|cpp|h|c|md|py|txt|cmake|mutant|tsv|json|S)\b"
 SPAN = re.compile(r"`[^`\n]+`")
 CHANGED, PLACE, IGNORED = "changed", "place", "ignored"
 

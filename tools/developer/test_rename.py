@@ -2,6 +2,7 @@
 import contextlib
 import io
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -9,7 +10,8 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-from developer import cpp_tokens, rename, rename_table  # noqa: E402 (the path comes first)
+from check.tree import Tree  # noqa: E402 (the path comes first)
+from developer import cpp_tokens, rename, rename_table  # noqa: E402
 from developer.shell import Stop  # noqa: E402
 
 RING = r'''// ring: push_item() and pop() are its calls. A pop is cheap; `pop` never waits. See hocket/core/ring.hpp.
@@ -47,31 +49,26 @@ TEST = '''TEST_CASE("push_item() then pop() gives "
           "the item") { ring r; r.push_item(1); }
 TEST_CASE_TEMPLATE("make_ring of a type", T, int) {}
 '''
-PATCH = '''# target: unit_core
-# test: push_item() then pop() gives the item
-# why: push_item forgets
---- a/src/core/uses.cpp
-+++ b/src/core/uses.cpp
-@@ -3,3 +3,3 @@ int push(hocket::ring& r)
- int push(hocket::ring& r, std::vector<int>& v, shape s) {
--  v.pop(); r.push_item(1);
-+  v.pop(); r.push_item(2);
-'''
 MUTANT = '''target: unit_core
 test: make_ring of a type<ns::ring>
 why: it's make_ring
 file: include/hocket/core/ring.hpp
-in: ring
 --- find
 ring make_ring();
 --- replace
 ring make_ring(int);
+in: ring
+--- find
+int capacity = 1'000;
+--- replace
+int capacity = 1;
 file: src/core/uses.cpp
 --- find
 make_ring()
 --- replace
 f()
 '''
+WORKER = "namespace hocket {\nvoid worker::help() { run(); }\n}\n"
 PYTHON = '''"""gdb: push_item is in the frame."""
 TYPE = "hocket::ring"
 def read_ring(make_ring, shown):
@@ -84,7 +81,6 @@ PROJECT = {
     "src/core/uses.cpp": USES,
     "src/core/CMakeLists.txt": "add_library(core uses.cpp)\nset(suites ring pop)\n",
     "tests/unit/core/ring_test.cpp": TEST,
-    "tests/mutants/forgets.patch": PATCH,
     "tests/mutants/makes.mutant": MUTANT,
     "tools/gdb/frames.py": PYTHON,
     "docs/headers.md": "| header | names | for |\n| `core/ring.hpp` | `ring`, `make_ring`, `kind` | a ring |\n",
@@ -133,8 +129,6 @@ class InTree(Small):
         self.call("push_item", "append_item")
         for path in PROJECT:
             self.assertNotIn("push_item", self.read(path), path)
-        self.assertIn("# test: append_item() then pop() gives the item\n# why: append_item forgets\n", self.read("tests/mutants/forgets.patch"))
-        self.assertIn("-  v.pop(); r.append_item(1);\n", self.read("tests/mutants/forgets.patch"))
         self.assertIn('"""gdb: append_item is', self.read("tools/gdb/frames.py"))
         self.assertEqual([], self.rows())
 
@@ -206,8 +200,40 @@ class InTree(Small):
 
     def test_the_types_of_a_template_change_in_the_line_of_a_mutant(self):
         self.call("ring", "circle")
-        self.assertIn("test: make_ring of a type<ns::circle>\nwhy: it's make_ring\nfile: include/hocket/core/ring.hpp\nin: circle\n",
+        self.assertIn("test: make_ring of a type<ns::circle>\nwhy: it's make_ring\nfile: include/hocket/core/ring.hpp\n",
                       self.read("tests/mutants/makes.mutant"))
+        self.assertIn("\nin: circle\n--- find\nint capacity", self.read("tests/mutants/makes.mutant"))
+
+    def plant(self, place, find, source=WORKER):
+        for path, text in (("src/core/worker.cpp", source), ("tests/mutants/helps.mutant",
+                           f"target: a\ntest: b\nwhy: c\nfile: src/core/worker.cpp\nin: {place}\n--- find\n{find}\n--- replace\nrest();\n")):
+            self.write(self.root / path, text)
+            subprocess.run(["git", "add", path], cwd=self.root, check=True)
+
+    def test_the_place_of_a_mutant_follows_its_function_also_in_a_shorter_form(self):
+        for place, renamed in (("help", "assist"), ("worker::help", "worker::assist"), ("hocket::worker::help", "hocket::worker::assist")):
+            for words in (["worker::help", "assist"], ["help", "assist", "--member", "--declared", "src/core/worker.cpp"],
+                          ["help", "assist"]):
+                with self.subTest(f"{place} {words}"):
+                    self.plant(place, "run();")
+                    self.assertNotIn("does not fit", self.call(*words))
+                    self.assertIn(f"\nin: {renamed}\n", self.read("tests/mutants/helps.mutant"))
+
+    def test_a_place_that_is_another_one_now_is_printed(self):
+        self.plant("help", "run();", WORKER + "void owner::help() { rest(); }\n")
+        self.assertIn("helps.mutant: does not fit any more: `run();` is not found in help", self.call("worker::help", "assist"))
+
+    def test_a_text_that_is_there_twice_now_is_printed(self):
+        self.plant("worker::help", "run();", WORKER.replace("run();", "run(); walk();"))
+        self.assertIn("helps.mutant: does not fit any more: `run();` is found 2 times in worker::help", self.call("walk", "run", "--merge"))
+
+    def test_a_file_that_git_does_not_track_is_printed(self):
+        self.write(self.root / "src/core/new.cpp", "ring r = make_ring();\n")
+        self.write(self.root / "src/core/other.cpp", "ring r = make_rings();\n#include <hocket/core/ring.hpp>\n")
+        report = self.call("make_ring", "create_ring")
+        self.assertIn("src/core/new.cpp: git does not track it", report)
+        self.assertNotIn("other.cpp", report)
+        self.assertIn("other.cpp: git does not track it", self.call("--header", "hocket/core/ring.hpp", "hocket/core/circle.hpp"))
 
     def test_a_python_name_changes_in_python(self):
         self.call("read_ring", "parse_ring")
@@ -266,7 +292,6 @@ class Header(Small):
     def test_a_source_moves_in_the_list_of_cmake_and_in_mutants(self):
         self.call("--header", "src/core/uses.cpp", "src/core/pushes.cpp")
         self.assertIn("add_library(core pushes.cpp)", self.read("src/core/CMakeLists.txt"))
-        self.assertIn("--- a/src/core/pushes.cpp\n+++ b/src/core/pushes.cpp\n", self.read("tests/mutants/forgets.patch"))
         self.assertIn("file: src/core/pushes.cpp\n", self.read("tests/mutants/makes.mutant"))
         self.assertEqual([], self.rows())
 
@@ -335,6 +360,12 @@ class Table(Small):
 class Tokens(unittest.TestCase):
     def test_quotes_in_numbers_and_raw_strings_hide_no_code(self):
         text = "int x = 1'000'000; u8R\"(a\" x)\" x; '\"' x; L\"\\\" x\" x; 0x1'fp+3 x; // it's x\nx"
+        self.assertEqual(6, len(cpp_tokens.names(text, "x")))
+
+    def test_the_rules_and_the_tokeniser_agree_about_literals(self):
+        text = 'x; u8R"a(" x)a" x; // x \\\n x\nu8\'"\' x; case\'"\': x; FOOR"(x" x; a = 1\'0; x'
+        code = Tree("", {"a.cpp": text}).code("a.cpp")
+        self.assertEqual([match.start() for match in re.finditer(r"\bx\b", code)], [name.start for name in cpp_tokens.names(text, "x")])
         self.assertEqual(6, len(cpp_tokens.names(text, "x")))
 
     def test_qualifiers_go_through_template_arguments_and_stop_at_keywords(self):
