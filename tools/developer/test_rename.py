@@ -363,7 +363,7 @@ class Tokens(unittest.TestCase):
         self.assertEqual(6, len(cpp_tokens.names(text, "x")))
 
     def test_the_rules_and_the_tokeniser_agree_about_literals(self):
-        text = 'x; u8R"a(" x)a" x; // x \\\n x\nu8\'"\' x; case\'"\': x; FOOR"(x" x; a = 1\'0; x'
+        text = 'x; u8R"a(" x)a" x; // x \\\n x\nu8\'"\' x; case\'"\': x; SOMER"(x" x; a = 1\'0; x'
         code = Tree("", {"a.cpp": text}).code("a.cpp")
         self.assertEqual([match.start() for match in re.finditer(r"\bx\b", code)], [name.start for name in cpp_tokens.names(text, "x")])
         self.assertEqual(6, len(cpp_tokens.names(text, "x")))

@@ -133,8 +133,8 @@ class Small(unittest.TestCase):
         self.assertEqual({"a": 3, "b": 3, "c": 2}, sample.shares(["a", "b", "c"], 8))
 
     def test_a_layer_that_does_not_exist_is_an_error(self):
-        with self.assertRaisesRegex(Stop, "is smal a layer"):
-            sample.draw(Tree.checkout(self.root), ["small", "smal"], 5, 1)
+        with self.assertRaisesRegex(Stop, "is tiny a layer"):
+            sample.draw(Tree.checkout(self.root), ["small", "tiny"], 5, 1)
 
     def test_the_same_seed_draws_the_same_sample(self):
         tree = Tree.checkout(self.root)
