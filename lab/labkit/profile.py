@@ -91,7 +91,7 @@ def shares(fewer, more):
 
 def short(name):
     """A function without its namespace's version and the arguments of its templates."""
-    name = re.sub(r"::v\d+_\w+::", "::", name)
+    name = re.sub(r"::v\d+(?:_model)?::", "::", name)
     while (plain := re.sub(r"<[^<>]*>", "", name)) != name:
         name = plain
     return re.sub(r"\((?!\)\().*", "", name.replace("(anonymous namespace)::", ""))
