@@ -16,7 +16,7 @@ from developer.shell import ROOT, Stop  # noqa: E402
 
 SOURCES = """# http://earlier.example.org/debian
 Types: deb
-URIs: http://packages.example.org/debian
+URIs: http://debian.example.org/debian
 Suites: bookworm bookworm-updates
 Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
 
@@ -26,8 +26,8 @@ Suites: bookworm
 Signed-By: /etc/apt/keyrings/vendor.gpg
 """
 LINES = """deb [signed-by=/etc/apt/keyrings/vendor.gpg] https://vendor.example.com/apt bookworm main
-deb http://packages.example.org/debian bookworm-security main
-deb http://packages.example.org/debian trixie main
+deb http://debian.example.org/debian bookworm-security main
+deb http://debian.example.org/debian trixie main
 """
 CTEST = """
 99% tests passed, 1 tests failed out of 4
@@ -63,7 +63,7 @@ sh: 1: objdump: not found
 class Settings(unittest.TestCase):
     def test_only_the_sources_of_debian_itself_are_used(self):
         paragraphs = bare_root.debian_sources("debian.sources", SOURCES, "bookworm")
-        self.assertIn("packages.example.org", paragraphs)
+        self.assertIn("debian.example.org", paragraphs)
         self.assertNotIn("vendor", paragraphs)
         self.assertNotIn("old", paragraphs)
         self.assertEqual(bare_root.debian_sources("a.list", LINES, "bookworm"), LINES.splitlines()[1] + "\n")
@@ -84,12 +84,12 @@ class Settings(unittest.TestCase):
 class Hosts(unittest.TestCase):
     def test_names_of_hosts_are_found_in_settings(self):
         texts = [SOURCES, "127.0.0.1 localhost\n10.0.0.7 build-7\n", "nameserver 10.0.0.53\n", "http://user:x@proxy:3128"]
-        self.assertEqual(bare_root.hosts_in(texts), {"earlier.example.org", "packages.example.org", "vendor.example.com", "build-7", "10.0.0.53",
+        self.assertEqual(bare_root.hosts_in(texts), {"earlier.example.org", "debian.example.org", "vendor.example.com", "build-7", "10.0.0.53",
                                                      "proxy"})
 
     def test_names_of_hosts_are_replaced(self):
-        redact = bare_root.Redactor({"packages.example.org", "build-7"})
-        self.assertEqual(redact("Err:1 http://other.example/debian, no address of packages.example.org (build-7)"),
+        redact = bare_root.Redactor({"debian.example.org", "build-7"})
+        self.assertEqual(redact("Err:1 http://other.example/debian, no address of debian.example.org (build-7)"),
                          "Err:1 http://HOST/debian, no address of HOST (HOST)")
         self.assertEqual(redact("build-70 rebuild-7"), "build-70 rebuild-7")
         self.assertEqual(bare_root.Redactor(set())("all stays"), "all stays")
