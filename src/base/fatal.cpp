@@ -14,7 +14,7 @@ using namespace detail;
 namespace {
 
 atomic<fatal_handler> fatal_sink{nullptr};
-atomic<notice_handler> notice_sink{nullptr};
+atomic<log_handler> notice_sink{nullptr};
 
 void write_line(const fatal_error& error) noexcept {
   char line[1024];  // the precisions keep the remedy in it, whatever a caller says
@@ -30,7 +30,7 @@ void write_line(const fatal_error& error) noexcept {
 
 }  // namespace
 
-fatal_handler on_fatal(fatal_handler handler) noexcept {
+fatal_handler set_fatal_handler(fatal_handler handler) noexcept {
   // ORDER: acq_rel, pairs with the load in fatal(): a handler's own state is visible to its first call.
   return fatal_sink.exchange(handler, std::memory_order_acq_rel);
 }
@@ -38,21 +38,21 @@ fatal_handler on_fatal(fatal_handler handler) noexcept {
 namespace detail {
 void fatal(const char* what, const char* remedy, const char* subject, std::source_location where) noexcept {
   fatal_error error{what, remedy, subject, where};
-  // ORDER: acquire, pairs with the exchange in on_fatal().
+  // ORDER: acquire, pairs with the exchange in set_fatal_handler().
   if (auto handler = fatal_sink.load(std::memory_order_acquire)) handler(error);
   else write_line(error);
   std::abort();
 }
 }  // namespace detail
 
-notice_handler on_notice(notice_handler handler) noexcept {
+log_handler set_log_handler(log_handler handler) noexcept {
   // ORDER: acq_rel, pairs with the load in notice(): a handler's own state is visible to its first call.
   return notice_sink.exchange(handler, std::memory_order_acq_rel);
 }
 
 namespace detail {
 void notice(const char* text) noexcept {
-  // ORDER: acquire, pairs with the exchange in on_notice().
+  // ORDER: acquire, pairs with the exchange in set_log_handler().
   if (auto handler = notice_sink.load(std::memory_order_acquire)) handler(text);
 }
 }  // namespace detail

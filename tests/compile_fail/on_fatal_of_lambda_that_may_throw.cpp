@@ -8,10 +8,10 @@ using namespace hocket;
 
 #ifdef SHOULD_FAIL
 void install() {
-  on_fatal([](const fatal_error&) {});
+  set_fatal_handler([](const fatal_error&) {});
 }
 #else
 void install() {
-  on_fatal([](const fatal_error&) noexcept {});
+  set_fatal_handler([](const fatal_error&) noexcept {});
 }
 #endif

@@ -8,10 +8,10 @@ using namespace hocket;
 
 #ifdef SHOULD_FAIL
 void install(int& told) {
-  on_notice([&](const char*) noexcept { ++told; });
+  set_log_handler([&](const char*) noexcept { ++told; });
 }
 #else
 void install() {
-  on_notice([](const char*) noexcept {});
+  set_log_handler([](const char*) noexcept {});
 }
 #endif

@@ -61,7 +61,7 @@ DOCTEST_REGISTER_LISTENER("checks of children", 1, checks_of_children);
   std::signal(SIGABRT, SIG_DFL);
   std::signal(SIGALRM, SIG_DFL);
   ::alarm(watchdog_seconds);
-  hocket::on_fatal(nullptr);
+  hocket::set_fatal_handler(nullptr);
   in_child = true;
   int code = body_returned;
   try {

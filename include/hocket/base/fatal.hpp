@@ -23,7 +23,7 @@ struct fatal_error {
 using fatal_handler = void (*)(const fatal_error&) noexcept;
 
 // Replaces the handler; null restores the default. Returns the previous one. Thread safe.
-fatal_handler on_fatal(fatal_handler handler) noexcept;
+fatal_handler set_fatal_handler(fatal_handler handler) noexcept;
 
 namespace detail {
 // A callable that may throw, or has a state.
@@ -34,10 +34,10 @@ inline constexpr bool is_no_handler =
 
 template <class Handler>
   requires detail::is_no_handler<Handler, const fatal_error&>
-fatal_handler on_fatal(Handler&&) noexcept {
+fatal_handler set_fatal_handler(Handler&&) noexcept {
   static_assert(
       !detail::is_no_handler<Handler, const fatal_error&>,
-      "hocket: a fatal handler is noexcept and captures nothing: on_fatal([](const fatal_error& e) noexcept {...})");
+      "hocket: a fatal handler is noexcept and captures nothing: set_fatal_handler([](const fatal_error& e) noexcept {...})");
   return nullptr;
 }
 
@@ -69,14 +69,14 @@ constexpr void debug_expects(bool holds, const char* what, const char* remedy, c
 
 // Notices: conditions that are handled but that an operator may want to see (a fallback taken, a limit met). The
 // default sink drops them: the library itself never prints. `text` is valid during the call only.
-using notice_handler = void (*)(const char* text) noexcept;
-notice_handler on_notice(notice_handler handler) noexcept;
+using log_handler = void (*)(const char* text) noexcept;
+log_handler set_log_handler(log_handler handler) noexcept;
 template <class Handler>
   requires detail::is_no_handler<Handler, const char*>
-notice_handler on_notice(Handler&&) noexcept {
+log_handler set_log_handler(Handler&&) noexcept {
   static_assert(
       !detail::is_no_handler<Handler, const char*>,
-      "hocket: a notice handler is noexcept and captures nothing: on_notice([](const char* text) noexcept {...})");
+      "hocket: a notice handler is noexcept and captures nothing: set_log_handler([](const char* text) noexcept {...})");
   return nullptr;
 }
 

@@ -17,7 +17,7 @@
 // a(), b()) neither a nor b runs, if wins() ends without waiting. Where all are possible at once, the one given first
 // wins.
 //
-// An exception of a loser counts no more. One that is foreign is told by a notice (on_notice, base/fatal.hpp);
+// An exception of a loser counts no more. One that is foreign is told by a notice (set_log_handler, base/fatal.hpp);
 // `cancelled` is not, nor the time-out that or_throw makes of a deadline: a loser throws because it is stopped. A
 // join_handle that loses keeps its result. If the group owns the handle, the handle ends with the group: then its
 // exception goes to on_unhandled, as for every handle that is dropped.

@@ -16,7 +16,7 @@
 // upper bound, since earlier coroutines on that stack have left traces. Then, and after any other fault at once,
 // the handler that was there before is called as if there were no other in between (a sanitizer's, a virtual
 // machine's, a crash reporter's); without one the process dies by the default action, with a core file that shows
-// the place. The message takes no lock and allocates nothing, and does not go through on_fatal: its handler need
+// the place. The message takes no lock and allocates nothing, and does not go through set_fatal_handler: its handler need
 // not be fit for a signal.
 //
 // Installed when the process makes its first coroutine or fiber: a handler of SIGSEGV and SIGBUS; and for each thread

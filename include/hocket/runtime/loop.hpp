@@ -44,7 +44,7 @@
 // fail with not_supported.
 //
 // Destroying a loop kills the coroutines that are left (they unwind, core/detail/unwind.hpp) and runs them to their
-// end. At check level `debug` a notice (on_notice) tells before of each that waits in a circle of them. Spawns are
+// end. At check level `debug` a notice (set_log_handler) tells before of each that waits in a circle of them. Spawns are
 // refused from then on. A coroutine that waits for a foreign awaitable cannot be killed: that is fatal, naming it.
 #pragma once
 #include <hocket/base/detail/literal_name.hpp>

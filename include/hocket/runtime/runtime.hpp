@@ -29,7 +29,7 @@
 //
 // Ending. shutdown() ends it in order: refuse, drain, cancel, kill, each with its time, and tells what is left.
 // Destroying a runtime refuses further spawns, kills what is left (it unwinds, core/detail/unwind.hpp), waits until it
-// has ended, and joins the threads. At check level `debug` a notice (on_notice) tells before of each coroutine that
+// has ended, and joins the threads. At check level `debug` a notice (set_log_handler) tells before of each coroutine that
 // waits in a circle of them, which is looked for like in dump(). Not from one of its own coroutines, or in a blocking
 // call of one: that is fatal. A coroutine that waits for a foreign awaitable cannot be killed: the destructor waits for
 // it.

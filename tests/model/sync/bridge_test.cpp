@@ -112,9 +112,9 @@ TEST_CASE("a coroutine that another thread resumes goes on once, and may destroy
 }
 
 TEST_CASE("a foreign awaitable that resumes and does not suspend is fatal, however the two meet") {
-  const auto before = hocket::on_fatal(&fatal_reports::report);
+  const auto before = hocket::set_fatal_handler(&fatal_reports::report);
   ::verdict::none(bounds, resumed_and_not_suspended);
-  hocket::on_fatal(before);
+  hocket::set_fatal_handler(before);
 }
 
 TEST_CASE("every ordering of the bridge is needed") {

@@ -96,7 +96,7 @@ void serve_a_crowd(const crowd& of) {
     limit_numbers(static_cast<rlim_t>(of.at_a_time) + 100);
     be_the_clients(port, of.clients, of.at_a_time);
   }
-  on_notice([](const char*) noexcept { ++notices; });
+  set_log_handler([](const char*) noexcept { ++notices; });
   const std::int64_t first = second_now();
   limit_numbers(of.numbers);
   {

@@ -48,9 +48,9 @@ TEST_CASE("a check that fails in the child ends it, one that holds does not") {
 }
 
 TEST_CASE("an installed handler does not reach the child") {
-  hocket::on_fatal([](const hocket::fatal_error&) noexcept {});
+  hocket::set_fatal_handler([](const hocket::fatal_error&) noexcept {});
   hocket_test::expect_fatal([] { hocket::detail::fatal("default again", "none"); }, "default again");
-  hocket::on_fatal(nullptr);
+  hocket::set_fatal_handler(nullptr);
 }
 
 // Negative controls of the assertion itself: each of these must count as a failed check.

@@ -41,21 +41,21 @@ TEST_CASE("an installed handler is told; if it returns the process aborts all th
   };
   expect_fatal(
       [=] {
-        on_fatal(handler);
+        set_fatal_handler(handler);
         detail::fatal("what", "repair");
       },
       "the handler was told");
-  CHECK((on_fatal(nullptr) == nullptr));
+  CHECK((set_fatal_handler(nullptr) == nullptr));
 }
 
 TEST_CASE("notices go to the installed sink only") {
   static int told;
   told = 0;
   detail::notice("dropped");
-  CHECK((on_notice([](const char*) noexcept { ++told; }) == nullptr));
+  CHECK((set_log_handler([](const char*) noexcept { ++told; }) == nullptr));
   detail::notice("taken");
   CHECK(told == 1);
-  CHECK((on_notice(nullptr) != nullptr));
+  CHECK((set_log_handler(nullptr) != nullptr));
   detail::notice("dropped again");
   CHECK(told == 1);
 }

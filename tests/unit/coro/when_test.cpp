@@ -183,9 +183,9 @@ std::vector<std::string> noticed;
 
 struct notices_kept {
   notices_kept() {
-    on_notice([](const char* text) noexcept { noticed.emplace_back(text); });
+    set_log_handler([](const char* text) noexcept { noticed.emplace_back(text); });
   }
-  ~notices_kept() { on_notice(nullptr), noticed.clear(); }
+  ~notices_kept() { set_log_handler(nullptr), noticed.clear(); }
 };
 
 }  // namespace

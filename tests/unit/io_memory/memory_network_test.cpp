@@ -117,7 +117,7 @@ TEST_CASE("a network may end before its streams") {
 }
 
 TEST_CASE("a loop that waits for the system, or sleeps by another clock, cannot wait for a network") {
-  const auto before = on_notice([](const char* text) noexcept { noticed = text; });
+  const auto before = set_log_handler([](const char* text) noexcept { noticed = text; });
   stage on;
   memory_network net({.time = &on.time});
   auto [first, second] = net.make_pair();
@@ -137,7 +137,7 @@ TEST_CASE("a loop that waits for the system, or sleeps by another clock, cannot 
   CHECK(sync_wait(two_kinds) == std::errc::not_supported);
   near.close();
   by_the_machine.run_until(at_system);
-  on_notice(before);
+  set_log_handler(before);
 }
 
 // The hours are those of a manual clock: nobody waits for them.

@@ -194,7 +194,7 @@ TEST_CASE("an address that cannot be served is the result of serve") {
 TEST_CASE("a server without descriptors closes connections at once, and recovers (fault 42)") {
   if (detail::sanitizer == detail::sanitizer_kind::asan) return;
   const auto end = hocket_test::end_of_child([] {
-    on_notice([](const char*) noexcept {});
+    set_log_handler([](const char*) noexcept {});
     std::atomic<int> served{0};
     runtime rt({.workers = 1});
     auto server = tcp::serve(rt, "127.0.0.1:0", echo, std::ref(served)).value();

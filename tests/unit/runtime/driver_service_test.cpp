@@ -28,15 +28,15 @@ task<> nothing() { co_return; }
 task<int> same(int n) { co_return n; }
 
 std::string noticed;
-const notice_handler note = [](const char* text) noexcept { noticed = text; };
+const log_handler note = [](const char* text) noexcept { noticed = text; };
 
 // Whether a wait on that loop is refused, and the notice says why.
 void expect_refusal(loop& lp, const wire& line, const char* why) {
   noticed.clear();
-  const notice_handler before = on_notice(note);
+  const log_handler before = set_log_handler(note);
   auto refused = spawn(lp, read_one, std::cref(line));
   lp.run();
-  on_notice(before);
+  set_log_handler(before);
   CHECK(sync_wait(std::move(refused)) == std::errc::not_supported);
   CAPTURE(noticed);
   CHECK(noticed.find(why) != std::string::npos);

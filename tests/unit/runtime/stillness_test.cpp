@@ -37,7 +37,7 @@ std::string still(int many) {
 struct notices {
   static inline std::mutex guard;
   static inline std::string text;
-  notice_handler before = on_notice([](const char* said) noexcept {
+  log_handler before = set_log_handler([](const char* said) noexcept {
     std::lock_guard held(guard);
     text += said;
     text += '\n';
@@ -45,7 +45,7 @@ struct notices {
   notices() { text.clear(); }
   notices(const notices&) = delete;
   notices& operator=(const notices&) = delete;
-  ~notices() { on_notice(before); }
+  ~notices() { set_log_handler(before); }
 };
 
 // Two that join each other, once both have begun.

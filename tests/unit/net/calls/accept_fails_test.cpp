@@ -34,7 +34,7 @@ constexpr std::array of_the_system{ENOBUFS, ENOMEM, EPERM};
 }  // namespace
 
 TEST_CASE("a server lives on when accept fails, whatever the error is (fault 43)") {
-  const notice_handler before = on_notice([](const char*) noexcept { ++notices; });
+  const log_handler before = set_log_handler([](const char*) noexcept { ++notices; });
   notices = 0;
   {
     runtime rt({.workers = 1});
@@ -57,12 +57,12 @@ TEST_CASE("a server lives on when accept fails, whatever the error is (fault 43)
     fail_call(called::count, 0, 0);
     CHECK(server.counts().failed == 0);
   }
-  on_notice(before);
+  set_log_handler(before);
 }
 
 // There may be descriptors again when a connection waits.
 TEST_CASE("a server that lacks descriptors tries once more before it refuses a connection (fault 43)") {
-  const notice_handler before = on_notice([](const char*) noexcept {});
+  const log_handler before = set_log_handler([](const char*) noexcept {});
   {
     runtime rt({.workers = 1});
     auto server = tcp::serve(rt, "127.0.0.1:0", echo).value();
@@ -74,7 +74,7 @@ TEST_CASE("a server that lacks descriptors tries once more before it refuses a c
     fail_call(called::count, 0, 0);
     CHECK(server.counts().refused == 0);
   }
-  on_notice(before);
+  set_log_handler(before);
 }
 
 TEST_CASE("an accept that does not wait passes over a connection that has ended, too (fault 43)") {
