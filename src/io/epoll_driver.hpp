@@ -28,7 +28,7 @@ class epoll_driver final : public io_driver {
  public:
   // Of the thread that calls; made, if there is none.
   static result<io_driver*> here() noexcept;
-  // Its watch of numbers, for poll_numbers(): the same.
+  // Its watch of numbers, for poll_fds(): the same.
   static result<number_watch*> watch_here() noexcept;
 
   epoll_driver(int epoll, int bell, const driver_owner& owner) noexcept;

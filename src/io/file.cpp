@@ -165,7 +165,7 @@ result<void> sync_file(file_reference of, bool data_only) noexcept {
 result<std::string> read_named_file(const std::string& path, std::size_t limit) {
   const int number = open_number(path, {});
   if (number < 0) return failure_of_transfer(-number);
-  const owned_number from(number);
+  const unique_fd from(number);
   return read_whole(number, limit);
 }
 

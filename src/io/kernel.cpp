@@ -293,7 +293,7 @@ void take_passed(passing_message& from, passing& into) noexcept {
     for (std::size_t i = 0; i < count; ++i) {
       int number = -1;
       std::memcpy(&number, CMSG_DATA(one) + i * sizeof number, sizeof number);
-      owned_number passed(number);
+      unique_fd passed(number);
       if (into.passed == into.count) into.cut = 1;
       else into.room[into.passed++] = std::move(passed);
     }

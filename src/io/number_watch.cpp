@@ -38,7 +38,7 @@ watches& every_watch() noexcept {
 // Of a wait that no watch can be made for.
 class no_watch_source final : public primitive::wait_source {
  public:
-  const char* what() const noexcept override { return "numbers of poll_numbers()"; }
+  const char* what() const noexcept override { return "numbers of poll_fds()"; }
   [[nodiscard]] bool detach(waiter&) noexcept override { return false; }
   void pass_on(waiter&) noexcept override {}
 };

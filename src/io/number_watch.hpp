@@ -1,4 +1,4 @@
-// Watches the numbers of poll_numbers(), for one driver.
+// Watches the numbers of poll_fds(), for one driver.
 //
 // The numbers belong to others, who close them as they like and may have adopted some. So they stand in an epoll of
 // their own, which is one of the descriptors of the driver's epoll. A number of a descriptor is thus registered twice,
@@ -56,7 +56,7 @@ class number_watch final : public primitive::wait_source, public list_node {
   // For dumps. A guess while threads run.
   std::size_t waiting() const noexcept;
 
-  const char* what() const noexcept override { return "numbers of poll_numbers()"; }
+  const char* what() const noexcept override { return "numbers of poll_fds()"; }
   [[nodiscard]] bool detach(primitive::waiter& entry) noexcept override;
   void pass_on(primitive::waiter&) noexcept override {}
 

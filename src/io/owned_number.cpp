@@ -4,7 +4,7 @@
 
 namespace hocket { inline namespace HOCKET_ABI {
 
-void owned_number::close() noexcept {
+void unique_fd::close() noexcept {
   if (const int number = release(); number >= 0) ::close(number);
 }
 

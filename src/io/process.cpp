@@ -56,9 +56,9 @@ struct spawn_attributes {
 
 // A standard stream of the child to be.
 struct planned_stream {
-  owned_number own;     // the child's end, closed here once the child has it
+  unique_fd own;     // the child's end, closed here once the child has it
   int source = -1;      // what the child gets; -1: what it inherits
-  owned_number parent;  // our end of a pipe
+  unique_fd parent;  // our end of a pipe
 };
 
 // Numbers below 3 are replaced in the child one by one, so no source may be one of them. An error number, or 0.
@@ -66,7 +66,7 @@ int move_above_standard(planned_stream& one) noexcept {
   if (one.source < 0 || one.source > 2) return 0;
   const int copy = ::fcntl(one.source, F_DUPFD_CLOEXEC, 3);
   if (copy < 0) return errno;
-  one.own = owned_number(copy);
+  one.own = unique_fd(copy);
   one.source = copy;
   return 0;
 }
@@ -75,8 +75,8 @@ int move_above_standard(planned_stream& one) noexcept {
 int plan_pipe(planned_stream& one, bool child_reads) noexcept {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return errno;
-  one.own = owned_number(child_reads ? ends[0] : ends[1]);
-  one.parent = owned_number(child_reads ? ends[1] : ends[0]);
+  one.own = unique_fd(child_reads ? ends[0] : ends[1]);
+  one.parent = unique_fd(child_reads ? ends[1] : ends[0]);
   one.source = one.own.number();
   return ::fcntl(one.parent.number(), F_SETFL, O_NONBLOCK | (child_reads ? O_WRONLY : O_RDONLY)) == 0 ? 0 : errno;
 }
@@ -84,7 +84,7 @@ int plan_pipe(planned_stream& one, bool child_reads) noexcept {
 int plan_null(planned_stream& one) noexcept {
   const int number = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   if (number < 0) return errno;
-  one.own = owned_number(number);
+  one.own = unique_fd(number);
   one.source = number;
   return 0;
 }
@@ -224,7 +224,7 @@ result<process> process::start(const text_arguments& texts, const process_option
   process made;
   const std::array<stream*, 3> ours{&made.in_, &made.out_, &made.err_};
   for (std::size_t i = 0; i < ours.size(); ++i) {
-    owned_number& end = streams.all[i].parent;
+    unique_fd& end = streams.all[i].parent;
     if (!end) continue;
     result<descriptor> at = descriptor_access::take_over(end.number(), descriptor_kind::other);
     if (!at) return failure(at.error());

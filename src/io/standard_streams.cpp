@@ -26,7 +26,7 @@ int reopen(int number, int access) noexcept {
   return ::open(path, access | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 }
 
-result<stream> stream_of(owned_number number, descriptor_kind kind) noexcept {
+result<stream> stream_of(unique_fd number, descriptor_kind kind) noexcept {
   result<descriptor> made = descriptor_access::take_over(number.number(), kind);
   if (!made) return failure(made.error());
   number.release();
@@ -42,9 +42,9 @@ result<stream> standard_stream(int number, int access) noexcept {
   struct stat facts{};
   if (::fstat(number, &facts) != 0) return failure_of_transfer(errno);
   if (can_be_reopened(number, facts.st_mode)) {
-    if (owned_number own(reopen(number, access)); own) return stream_of(std::move(own), descriptor_kind::other);
+    if (unique_fd own(reopen(number, access)); own) return stream_of(std::move(own), descriptor_kind::other);
   }
-  owned_number copy(::fcntl(number, F_DUPFD_CLOEXEC, 3));
+  unique_fd copy(::fcntl(number, F_DUPFD_CLOEXEC, 3));
   if (!copy) return failure_of_transfer(errno);
   return stream_of(std::move(copy), kind_of_copy(facts.st_mode));
 }

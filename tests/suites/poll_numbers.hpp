@@ -1,4 +1,4 @@
-// poll_numbers(), for every kind that waits for I/O.
+// poll_fds(), for every kind that waits for I/O.
 #pragma once
 #include <hocket/core/yield.hpp>
 #include <hocket/io/poll_numbers.hpp>
@@ -26,7 +26,7 @@ TEST_CASE_TEMPLATE("what is ready is told at once, and nothing else", Kind, HOCK
   auto look = [&]() -> typename Kind::body {
     std::array<pollfd, 4> wanted{pollfd{ready.in, POLLIN, 0}, pollfd{silent.in, POLLIN, 7}, pollfd{-1, POLLIN, 7},
                                  pollfd{silent.out, POLLOUT, 0}};
-    auto found = co_await hocket::poll_numbers(wanted);
+    auto found = co_await hocket::poll_fds(wanted);
     CHECK(found == std::size_t{2});
     CHECK(wanted[0].revents == POLLIN);
     CHECK(wanted[1].revents == 0);
@@ -46,7 +46,7 @@ TEST_CASE_TEMPLATE("one of a hundred numbers becomes ready later, again and agai
     std::vector<pollfd> wanted;
     for (const number_pipe& one : pipes) wanted.push_back({one.in, POLLIN, 0});
     for (std::size_t i = 0; i < 300; ++i) {
-      auto found = co_await hocket::poll_numbers(wanted);
+      auto found = co_await hocket::poll_fds(wanted);
       REQUIRE(found == std::size_t{1});
       REQUIRE(wanted[i * 37 % 100].revents == POLLIN);
       pipes[i * 37 % 100].take();
@@ -73,14 +73,14 @@ TEST_CASE_TEMPLATE("several wait for one number, each for what it asked", Kind, 
   std::atomic<int> readers{0};
   auto read = [&]() -> typename Kind::body {
     pollfd wanted{ends.near, POLLIN, 0};
-    auto found = co_await hocket::poll_numbers({&wanted, 1});
+    auto found = co_await hocket::poll_fds({&wanted, 1});
     CHECK(found == std::size_t{1});
     CHECK((wanted.revents & POLLIN) != 0);
     ++readers;
   };
   auto write = [&]() -> typename Kind::body {
     pollfd wanted{ends.near, POLLOUT, 0};
-    auto found = co_await hocket::poll_numbers({&wanted, 1});
+    auto found = co_await hocket::poll_fds({&wanted, 1});
     CHECK(found == std::size_t{1});
     CHECK((wanted.revents & POLLOUT) != 0);
     CHECK(readers == 0);
@@ -108,10 +108,10 @@ TEST_CASE_TEMPLATE("a number of a descriptor is waited for both ways", Kind, HOC
       auto none = co_await hocket::within(0ms, one.read_some(room));
       CHECK_FALSE(none.has_value());
       pollfd wanted{one.number(), POLLIN, 0};
-      auto late = co_await hocket::within(0ms, hocket::poll_numbers({&wanted, 1}));
+      auto late = co_await hocket::within(0ms, hocket::poll_fds({&wanted, 1}));
       CHECK_FALSE(late.has_value());
       number_pair::put(ends.far);
-      auto found = co_await hocket::poll_numbers({&wanted, 1});
+      auto found = co_await hocket::poll_fds({&wanted, 1});
       CHECK(found == std::size_t{1});
       auto got = co_await one.read_some(room);
       CHECK(got == std::size_t{1});
@@ -129,26 +129,26 @@ TEST_CASE_TEMPLATE("a wait for numbers ends by a deadline, a cancel, a kill and 
   auto wait = [&]() -> typename Kind::body {
     pollfd wanted{silent.in, POLLIN, 0};
     for (int i = 0; i < 20; ++i) {
-      auto late = co_await hocket::within(1us, hocket::poll_numbers({&wanted, 1}));
+      auto late = co_await hocket::within(1us, hocket::poll_fds({&wanted, 1}));
       REQUIRE_FALSE(late.has_value());
       CHECK(late.error() == std::errc::timed_out);
     }
-    auto nothing = co_await hocket::within(1ms, hocket::poll_numbers({}));
+    auto nothing = co_await hocket::within(1ms, hocket::poll_fds({}));
     REQUIRE_FALSE(nothing.has_value());
     CHECK(nothing.error() == std::errc::timed_out);
     selects.set();
-    auto first = co_await hocket::select(hocket::poll_numbers({&wanted, 1}), chosen.wait());
+    auto first = co_await hocket::select(hocket::poll_fds({&wanted, 1}), chosen.wait());
     CHECK(first->index() == 1);
     begun.set();
-    auto got = co_await hocket::poll_numbers({&wanted, 1});
+    auto got = co_await hocket::poll_fds({&wanted, 1});
     REQUIRE_FALSE(got.has_value());
     CHECK(got.error() == std::errc::operation_canceled);
-    got = co_await hocket::poll_numbers({&wanted, 1});
+    got = co_await hocket::poll_fds({&wanted, 1});
     CHECK_FALSE(got.has_value());
   };
   auto wait_for_ever = [&]() -> typename Kind::body {
     pollfd wanted{silent.in, POLLIN, 0};
-    static_cast<void>(co_await hocket::poll_numbers({&wanted, 1}));
+    static_cast<void>(co_await hocket::poll_fds({&wanted, 1}));
     FAIL_CHECK("a killed wait returned");
   };
   const int waiter = world.start(wait);
@@ -173,19 +173,19 @@ TEST_CASE_TEMPLATE("who closes a number ends its waits before, and the next file
   std::atomic<bool> ended = false;
   auto wait = [&]() -> typename Kind::body {
     pollfd wanted{pipe.in, POLLIN, 0};
-    auto got = co_await hocket::poll_numbers({&wanted, 1});
+    auto got = co_await hocket::poll_fds({&wanted, 1});
     REQUIRE_FALSE(got.has_value());
     CHECK(got.error() == std::errc::operation_canceled);
     ended = true;
     ::close(wanted.fd);
-    got = co_await hocket::poll_numbers({&wanted, 1});
+    got = co_await hocket::poll_fds({&wanted, 1});
     CHECK(got == std::size_t{1});
     CHECK(wanted.revents == POLLNVAL);
     REQUIRE(::dup3(next.in, wanted.fd, O_CLOEXEC) == wanted.fd);
-    auto late = co_await hocket::within(0ms, hocket::poll_numbers({&wanted, 1}));
+    auto late = co_await hocket::within(0ms, hocket::poll_fds({&wanted, 1}));
     CHECK_FALSE(late.has_value());
     next.put();
-    got = co_await hocket::poll_numbers({&wanted, 1});
+    got = co_await hocket::poll_fds({&wanted, 1});
     CHECK(got == std::size_t{1});
     CHECK(wanted.revents == POLLIN);
   };

@@ -24,7 +24,7 @@ TEST_CASE_TEMPLATE("descriptors that are passed arrive with their bytes, and can
   Kind world;
   auto receive = [&]() -> typename Kind::body {
     std::array<char, 16> buffer;
-    std::array<hocket::owned_number, 2> room;
+    std::array<hocket::unique_fd, 2> room;
     auto none = co_await hocket::within(1ms, far.receive_with_descriptors(buffer, room));
     CHECK(none.error_or({}) == std::errc::timed_out);
     auto sent = co_await near.write_all("first");
@@ -75,7 +75,7 @@ TEST_CASE_TEMPLATE("a long message is sent whole, its descriptors once", Kind, H
   Kind world;
   auto receive = [&]() -> typename Kind::body {
     std::vector<char> buffer(70'000);
-    std::array<hocket::owned_number, 4> room;
+    std::array<hocket::unique_fd, 4> room;
     std::size_t bytes = 0, descriptors = 0;
     for (;;) {
       auto got = co_await far.receive_with_descriptors(buffer, std::span(room).subspan(descriptors));

@@ -119,7 +119,7 @@ wait_result wait_for(std::span<pollfd> numbers, time_point limit) noexcept {
     return wait_result::ended;
   }
   const watched_numbers mark(numbers);
-  return await_in_c(poll_numbers(numbers), limit);
+  return await_in_c(poll_fds(numbers), limit);
 }
 
 wait_result wait_until(time_point limit) noexcept {

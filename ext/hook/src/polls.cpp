@@ -1,6 +1,6 @@
 // poll, ppoll, select, pselect.
 //
-// The set is polled without blocking. If nothing is ready, the fiber awaits poll_numbers(), which polls again at each
+// The set is polled without blocking. If nothing is ready, the fiber awaits poll_fds(), which polls again at each
 // event. A signal mask is not installed: it would affect the other coroutines of the thread.
 #include "polls.hpp"
 

@@ -44,7 +44,7 @@ bool is_failure(const rows& got) noexcept {
 }
 
 task<result<void>> wait(PGconn* db, short events) {
-  const short told = co_await or_return(poll_number(PQsocket(db), events));
+  const short told = co_await or_return(poll_fd(PQsocket(db), events));
   static_cast<void>(told);
   co_return {};
 }
@@ -53,7 +53,7 @@ task<result<void>> wait(PGconn* db, short events) {
 task<result<void>> flush(PGconn* db) {
   for (int left = PQflush(db); left != 0; left = PQflush(db)) {
     if (left < 0) co_return failure(error_of(db));
-    const short told = co_await or_return(poll_number(PQsocket(db), POLLIN | POLLOUT));
+    const short told = co_await or_return(poll_fd(PQsocket(db), POLLIN | POLLOUT));
     if ((told & POLLIN) != 0 && PQconsumeInput(db) == 0) co_return failure(error_of(db));
   }
   co_return {};

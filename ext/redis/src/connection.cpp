@@ -41,7 +41,7 @@ task<result<void>> flush(redisContext* db) {
   for (int all_sent = 0; all_sent == 0;) {
     if (redisBufferWrite(db, &all_sent) != REDIS_OK) co_return failure(error_of(db));
     if (all_sent != 0) break;
-    const short told = co_await or_return(poll_number(db->fd, POLLIN | POLLOUT));
+    const short told = co_await or_return(poll_fd(db->fd, POLLIN | POLLOUT));
     if ((told & POLLIN) != 0 && redisBufferRead(db) != REDIS_OK) co_return failure(error_of(db));
   }
   co_return {};
@@ -52,7 +52,7 @@ task<result<reply>> answer(redisContext* db) {
     void* got = nullptr;
     if (redisGetReplyFromReader(db, &got) != REDIS_OK) co_return failure(error_of(db));
     if (got) co_return reply(static_cast<redisReply*>(got));
-    const short told = co_await or_return(poll_number(db->fd, POLLIN));
+    const short told = co_await or_return(poll_fd(db->fd, POLLIN));
     static_cast<void>(told);
     if (redisBufferRead(db) != REDIS_OK) co_return failure(error_of(db));
   }
@@ -108,7 +108,7 @@ task<result<connection>> connect(std::string host, int port) {
   if (!db) co_return failure(std::make_error_code(std::errc::not_enough_memory));
   connection made(db);
   if (db->err != 0) co_return failure(std::make_error_code(std::errc::connection_refused));
-  const short told = co_await or_return(poll_number(db->fd, POLLOUT));
+  const short told = co_await or_return(poll_fd(db->fd, POLLOUT));
   static_cast<void>(told);
   if (const std::error_code error = error_at(db->fd)) co_return failure(error);
   co_return made;

@@ -7,17 +7,17 @@
 namespace hocket { inline namespace HOCKET_ABI {
 
 // The owner of a number that nothing waits at.
-class owned_number {
+class unique_fd {
  public:
-  owned_number() noexcept = default;
-  explicit owned_number(int number) noexcept : number_(number) {}
-  owned_number(owned_number&& other) noexcept : number_(other.release()) {}
-  owned_number& operator=(owned_number&& other) noexcept {
-    owned_number gone(std::move(*this));
+  unique_fd() noexcept = default;
+  explicit unique_fd(int number) noexcept : number_(number) {}
+  unique_fd(unique_fd&& other) noexcept : number_(other.release()) {}
+  unique_fd& operator=(unique_fd&& other) noexcept {
+    unique_fd gone(std::move(*this));
     number_ = other.release();
     return *this;
   }
-  ~owned_number() {
+  ~unique_fd() {
     if (number_ >= 0) close();
   }
 

@@ -1,7 +1,7 @@
-// poll_numbers: readiness of numbers that stay somebody else's: a database client's, a resolver's, a library's.
+// poll_fds: readiness of numbers that stay somebody else's: a database client's, a resolver's, a library's.
 //
 //   std::array<pollfd, 2> wanted{pollfd{PQsocket(db), POLLIN, 0}, pollfd{bell, POLLIN, 0}};
-//   std::size_t ready = co_await or_return(within(3s, poll_numbers(wanted)));
+//   std::size_t ready = co_await or_return(within(3s, poll_fds(wanted)));
 //   if (wanted[0].revents != 0) PQconsumeInput(db);
 //
 // It is poll(2), but the coroutine alone waits.
@@ -23,22 +23,22 @@
 
 namespace hocket { inline namespace HOCKET_ABI {
 
-inline auto poll_numbers(std::span<pollfd> numbers, call_site at = this_call_site()) noexcept {
+inline auto poll_fds(std::span<pollfd> numbers, call_site at = this_call_site()) noexcept {
   return primitive::operation<detail::poll_operation>(std::in_place, at, numbers);
 }
 
-// poll_numbers() for one number, after the coroutine has tried its call and the call would block:
+// poll_fds() for one number, after the coroutine has tried its call and the call would block:
 //
 //   while (redisBufferRead(c) ...)                                    // would block
-//     short told = co_await or_return(poll_number(c->fd, POLLIN));    // then try again
+//     short told = co_await or_return(poll_fd(c->fd, POLLIN));    // then try again
 //
 // It returns the events that the system reported. They may be stale when the coroutine runs, so it tries its call
 // again. Cost: one epoll_ctl(2), no poll(2). A regular file: operation_not_permitted.
-inline auto poll_number(int number, short events, call_site at = this_call_site()) noexcept {
+inline auto poll_fd(int number, short events, call_site at = this_call_site()) noexcept {
   return primitive::operation<detail::readiness_operation>(std::in_place, at, number, events);
 }
 
-// Any thread. Ends the waits of poll_numbers() and poll_number() for that number with operation_canceled.
+// Any thread. Ends the waits of poll_fds() and poll_fd() for that number with operation_canceled.
 void stop_polling(int number) noexcept;
 
 }}  // namespace hocket

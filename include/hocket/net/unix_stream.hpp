@@ -6,7 +6,7 @@
 //
 //   const std::array numbers{log.number()};
 //   co_await or_return(near.send_with_descriptors("log", numbers));
-//   std::array<owned_number, 4> room;
+//   std::array<unique_fd, 4> room;
 //   auto got = co_await or_return(far.receive_with_descriptors(buffer, room));    // got.size bytes, got.descriptors
 //   file theirs = file::adopt(room[0].release()).value();
 //
@@ -68,7 +68,7 @@ struct send_passing_operation : pointing_operation<send_passing_operation> {
 
 struct receive_passing_operation : pointing_operation<receive_passing_operation> {
   using value_type = received_with_descriptors;
-  receive_passing_operation(open_descriptor& of, mutable_buffer into, std::span<owned_number> numbers) noexcept
+  receive_passing_operation(open_descriptor& of, mutable_buffer into, std::span<unique_fd> numbers) noexcept
       : pointing_operation(of.in, call_kind::receive_passing, nullptr, into.size()),
         bytes(into.data()),
         room(numbers.data()),
@@ -80,7 +80,7 @@ struct receive_passing_operation : pointing_operation<receive_passing_operation>
   }
 
   void* bytes;
-  owned_number* room;
+  unique_fd* room;
   std::size_t count;
   passing raw{};
 };
@@ -107,7 +107,7 @@ class unix_stream : public socket_stream {
   // At least one byte, as soon as there is one, and the descriptors that come with it, as many as there is room for.
   // Numbers that are in the room are closed when others take their places. Errors: the errors of a read;
   // invalid_argument for an empty buffer.
-  auto receive_with_descriptors(mutable_buffer into, std::span<owned_number> numbers,
+  auto receive_with_descriptors(mutable_buffer into, std::span<unique_fd> numbers,
                                 call_site at = this_call_site()) noexcept {
     return primitive::operation<detail::receive_passing_operation>(std::in_place, at, this->at(), into, numbers);
   }

@@ -90,7 +90,7 @@ task<std::error_code> receive_batch(everything& all) {
 }
 
 task<std::error_code> receive_passed(everything& all) {
-  std::array<owned_number, 1> numbers;
+  std::array<unique_fd, 1> numbers;
   co_return error_in(co_await all.passing.near.receive_with_descriptors(all.buffer, numbers));
 }
 

@@ -92,7 +92,7 @@ task<result<void>> use_pipe_and_counter() {
   const std::uint64_t count = co_await or_return(counter.take());
   CHECK(count == 3);
   pollfd wanted{ends.reader.number(), POLLIN, 0};
-  const std::size_t ready = co_await or_return(poll_numbers({&wanted, 1}));
+  const std::size_t ready = co_await or_return(poll_fds({&wanted, 1}));
   CHECK(ready == 1);
   const std::string all = co_await or_return(read_all(ends.reader));
   CHECK(all.size() == 200'000);

@@ -22,7 +22,7 @@ namespace {
 
 task<result<std::size_t>> wait_for_input(int number) {
   pollfd wanted{number, POLLIN, 0};
-  auto found = co_await poll_numbers({&wanted, 1});
+  auto found = co_await poll_fds({&wanted, 1});
   co_return found;
 }
 
@@ -31,14 +31,14 @@ task<result<std::size_t>> wait_for_input(int number) {
 TEST_CASE("a plain thread waits for numbers") {
   number_pipe pipe;
   pollfd wanted{pipe.in, POLLIN, 0};
-  CHECK(sync_wait(within(1ms, poll_numbers({&wanted, 1}))).error_or({}) == std::errc::timed_out);
+  CHECK(sync_wait(within(1ms, poll_fds({&wanted, 1}))).error_or({}) == std::errc::timed_out);
   std::thread other([&] { pipe.put(); });
-  CHECK(sync_wait(poll_numbers({&wanted, 1})) == std::size_t{1});
+  CHECK(sync_wait(poll_fds({&wanted, 1})) == std::size_t{1});
   CHECK(wanted.revents == POLLIN);
   other.join();
   const pollfd before = wanted;
   number_pipe().put();
-  CHECK(sync_wait(poll_numbers({&wanted, 1})) == std::size_t{1});
+  CHECK(sync_wait(poll_fds({&wanted, 1})) == std::size_t{1});
   CHECK(wanted.revents == before.revents);
 }
 
@@ -46,7 +46,7 @@ TEST_CASE("a regular file is ready, and so is a number of nothing") {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::tmpfile(), &std::fclose);
   REQUIRE(file != nullptr);
   std::array<pollfd, 2> wanted{pollfd{::fileno(file.get()), POLLIN | POLLOUT, 0}, pollfd{99'999, POLLIN, 0}};
-  CHECK(sync_wait(poll_numbers(wanted)) == std::size_t{2});
+  CHECK(sync_wait(poll_fds(wanted)) == std::size_t{2});
   CHECK(wanted[0].revents == (POLLIN | POLLOUT));
   CHECK(wanted[1].revents == POLLNVAL);
 }
@@ -99,7 +99,7 @@ TEST_CASE("of two waits for one number the one that goes on waiting is armed aga
   loop lp;
   auto output = spawn(lp, [number = ends[0]]() -> task<result<std::size_t>> {
     pollfd wanted{number, POLLOUT, 0};
-    auto found = co_await poll_numbers({&wanted, 1});
+    auto found = co_await poll_fds({&wanted, 1});
     co_return found;
   });
   auto input = spawn(lp, wait_for_input, ends[0]);
@@ -123,7 +123,7 @@ TEST_CASE("no wait is left behind by stop_polling on another thread") {
       while (!over) stop_polling(pipe.in);
     });
     pollfd wanted{pipe.in, POLLIN, 0};
-    CHECK(sync_wait(poll_numbers({&wanted, 1})).error_or({}) == std::errc::operation_canceled);
+    CHECK(sync_wait(poll_fds({&wanted, 1})).error_or({}) == std::errc::operation_canceled);
     over = true;
     other.join();
   }

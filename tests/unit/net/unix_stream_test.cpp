@@ -40,7 +40,7 @@ TEST_CASE("descriptors for which there is no room are closed, and that is told")
   for (std::size_t sent = 1; sent != 6; ++sent) {
     for (std::size_t most = 0; most != 6; ++most) {
       const std::ptrdiff_t before = open_numbers();
-      std::vector<owned_number> room(most);
+      std::vector<unique_fd> room(most);
       pass(near, sent);
       const auto got = sync_wait(far.receive_with_descriptors(buffer, room)).value();
       CHECK(got.size == 1);
@@ -54,7 +54,7 @@ TEST_CASE("descriptors for which there is no room are closed, and that is told")
 TEST_CASE("numbers in the room are closed when others take their places") {
   auto [near, far] = make_unix_pair().value();
   std::array<char, 8> buffer;
-  std::array<owned_number, 1> room;
+  std::array<unique_fd, 1> room;
   const std::ptrdiff_t before = open_numbers();
   for (int i = 0; i < 3; ++i) {
     pass(near, 1);
@@ -84,7 +84,7 @@ TEST_CASE("a message with descriptors that is ended in the middle tells how much
 TEST_CASE("most descriptors at a time are passed, and more are refused") {
   auto [near, far] = make_unix_pair().value();
   std::array<char, 8> buffer;
-  std::vector<owned_number> room(300);
+  std::vector<unique_fd> room(300);
   pass(near, unix_stream::most_descriptors);
   const auto got = sync_wait(far.receive_with_descriptors(buffer, room)).value();
   CHECK(got.descriptors == unix_stream::most_descriptors);
@@ -95,7 +95,7 @@ TEST_CASE("most descriptors at a time are passed, and more are refused") {
 TEST_CASE("no bytes, closed numbers and a peer that is gone are errors") {
   ::signal(SIGPIPE, SIG_DFL);
   auto [near, far] = make_unix_pair().value();
-  std::array<owned_number, 1> room;
+  std::array<unique_fd, 1> room;
   const std::array wrong{-1}, right{0};
   CHECK(sync_wait(near.send_with_descriptors("", right)).error_or({}) == std::errc::invalid_argument);
   CHECK(sync_wait(near.send_with_descriptors("x", wrong)).error_or({}) == std::errc::bad_file_descriptor);
@@ -118,7 +118,7 @@ TEST_CASE("a receiver that may have no more numbers gets the bytes, and is told"
     none.rlim_cur = 3;
     ::setrlimit(RLIMIT_NOFILE, &none);
     std::array<char, 8> buffer;
-    std::array<owned_number, 3> room;
+    std::array<unique_fd, 3> room;
     const auto got = sync_wait(far.receive_with_descriptors(buffer, room)).value();
     CHECK(got.size == 1);
     CHECK(got.descriptors == 0);
@@ -137,7 +137,7 @@ TEST_CASE("a connection to a path passes descriptors, too, and knows its peer") 
   unix_stream far(sync_wait(door.accept()).value());
   pass(near, 1);
   std::array<char, 8> buffer;
-  std::array<owned_number, 1> room;
+  std::array<unique_fd, 1> room;
   CHECK(sync_wait(far.receive_with_descriptors(buffer, room)).value().descriptors == 1);
   for (const unix_stream* one : {&near, &far}) {
     const peer_credentials peer = one->credentials().value();
@@ -150,14 +150,14 @@ TEST_CASE("a connection to a path passes descriptors, too, and knows its peer") 
 TEST_CASE("a number ends with its owner, unless that gives it up") {
   const int number = ::fcntl(0, F_DUPFD_CLOEXEC, 3);
   {
-    owned_number one(number), other(std::move(one));
+    unique_fd one(number), other(std::move(one));
     CHECK_FALSE(static_cast<bool>(one));
     one = std::move(other);
     CHECK(one.release() == number);
   }
   CHECK(::fcntl(number, F_GETFD) != -1);
   {
-    const owned_number again(number);
+    const unique_fd again(number);
   }
   CHECK(::fcntl(number, F_GETFD) == -1);
 }

@@ -9,7 +9,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 struct passing {
   void* bytes = nullptr;  // their number is the transfer's size
   const int* sent = nullptr;
-  owned_number* room = nullptr;
+  unique_fd* room = nullptr;
   std::size_t count = 0;   // of `sent`, or of `room`
   std::size_t passed = 0;  // how many of `room` were filled
   std::size_t cut = 0;     // there were more

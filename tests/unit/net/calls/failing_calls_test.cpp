@@ -129,7 +129,7 @@ task<result<void>> use_numbers_and_files() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) co_return failure(std::errc::too_many_files_open);
   pollfd wanted{ends[0], POLLIN, 0};
-  const auto late = co_await within(0ms, poll_numbers({&wanted, 1}));
+  const auto late = co_await within(0ms, poll_fds({&wanted, 1}));
   ::close(ends[0]);
   ::close(ends[1]);
   if (late || late.error() != std::errc::timed_out) co_return failure(late ? std::error_code() : late.error());
