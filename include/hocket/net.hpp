@@ -10,9 +10,9 @@
 #include <hocket/io/event_counter.hpp>
 #include <hocket/io/file.hpp>
 #include <hocket/io/limited_stream.hpp>
-#include <hocket/io/owned_number.hpp>
+#include <hocket/io/unique_fd.hpp>
 #include <hocket/io/pipe.hpp>
-#include <hocket/io/poll_numbers.hpp>
+#include <hocket/io/poll_fds.hpp>
 #include <hocket/io/process.hpp>
 #include <hocket/io/read_all.hpp>
 #include <hocket/io/send_file.hpp>

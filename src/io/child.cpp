@@ -26,8 +26,8 @@ constexpr long pidfd_send_signal_call = 424, pidfd_open_call = 434;  // on all a
 constexpr auto by_pidfd = static_cast<idtype_t>(3);                  // P_PIDFD: not in every C library
 
 int open_pidfd(pid_t of) noexcept {
-  const long number = ::syscall(pidfd_open_call, of, 0);
-  return number < 0 ? -errno : static_cast<int>(number);
+  const long fd = ::syscall(pidfd_open_call, of, 0);
+  return fd < 0 ? -errno : static_cast<int>(fd);
 }
 
 int send_signal(int pidfd, int signal) noexcept {
@@ -36,7 +36,7 @@ int send_signal(int pidfd, int signal) noexcept {
 
 // What belongs to a pidfd: constant, but for the status and the link.
 struct child : list_node {
-  child(int number, bool kill) noexcept : pidfd(number), kill_at_close(kill) {}
+  child(int fd, bool kill) noexcept : pidfd(fd), kill_at_close(kill) {}
   const int pidfd;
   const bool kill_at_close;
   const std::uint32_t forks = forks_so_far();  // of the parent
@@ -52,8 +52,8 @@ int look_at(child& one) noexcept {
   while (returned != 0 && errno == EINTR);
   if (returned != 0) return errno;
   if (facts.si_pid == 0) return 0;
-  const auto number = static_cast<std::size_t>(facts.si_status);
-  one.status = facts.si_code == CLD_EXITED ? 2 * number : 2 * number + 1;
+  const auto fd = static_cast<std::size_t>(facts.si_status);
+  one.status = facts.si_code == CLD_EXITED ? 2 * fd : 2 * fd + 1;
   one.reaped = true;
   return 0;
 }
@@ -100,7 +100,7 @@ class children final : public backend {
 };
 
 failure kill_and_reap(pid_t id, int pidfd, int error) noexcept {
-  ::kill(id, SIGKILL);  // not reaped: the number is still its own
+  ::kill(id, SIGKILL);  // not reaped: the fd is still its own
   while (::waitpid(id, nullptr, 0) < 0 && errno == EINTR) {
   }
   if (pidfd >= 0) ::close(pidfd);
@@ -134,8 +134,8 @@ result<descriptor> adopt_child(pid_t id, bool kill_at_close) noexcept {
 }
 
 int signal_child(const descriptor& one, int signal) noexcept {
-  const used_number number(one);
-  return *number < 0 ? EBADF : send_signal(*number, signal);
+  const used_fd fd(one);
+  return *fd < 0 ? EBADF : send_signal(*fd, signal);
 }
 
 void reap_orphans() noexcept {

@@ -69,43 +69,43 @@ look_operation::look_operation(open_descriptor& of, looking what) noexcept
 
 namespace {
 
-descriptor_kind kind_of(int number) noexcept {
+descriptor_kind kind_of(int fd) noexcept {
   int type = 0;
   socklen_t size = sizeof type;
-  if (::getsockopt(number, SOL_SOCKET, SO_TYPE, &type, &size) != 0) return descriptor_kind::other;
+  if (::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0) return descriptor_kind::other;
   int domain = 0, protocol = 0;
   size = sizeof domain;
-  static_cast<void>(::getsockopt(number, SOL_SOCKET, SO_DOMAIN, &domain, &size));
+  static_cast<void>(::getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size));
   size = sizeof protocol;
-  static_cast<void>(::getsockopt(number, SOL_SOCKET, SO_PROTOCOL, &protocol, &size));
+  static_cast<void>(::getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &size));
   const bool is_tcp = (domain == AF_INET || domain == AF_INET6) && protocol == IPPROTO_TCP;
   return is_tcp ? descriptor_kind::stream : descriptor_kind::socket;
 }
 
 }  // namespace
 
-result<descriptor> descriptor::adopt(int number) noexcept {
-  const int flags = ::fcntl(number, F_GETFL);
-  if (flags < 0 || ((flags & O_NONBLOCK) == 0 && ::fcntl(number, F_SETFL, flags | O_NONBLOCK) < 0))
+result<descriptor> descriptor::adopt(int fd) noexcept {
+  const int flags = ::fcntl(fd, F_GETFL);
+  if (flags < 0 || ((flags & O_NONBLOCK) == 0 && ::fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0))
     return failure_of_transfer(errno);
-  return take_over(number, kind_of(number));
+  return take_over(fd, kind_of(fd));
 }
 
-result<descriptor> descriptor::take_over(int number, descriptor_kind kind) noexcept {
-  open_descriptor* const one = descriptor_table::take(kernel::instance(), number, kind);
+result<descriptor> descriptor::take_over(int fd, descriptor_kind kind) noexcept {
+  open_descriptor* const one = descriptor_table::take(kernel::instance(), fd, kind);
   if (!one) return failure_of_transfer(ENOMEM);
   return descriptor(*one);
 }
 
-int descriptor::number() const noexcept { return at_ && !at_->is_closed() ? at_->number() : -1; }
+int descriptor::native_handle() const noexcept { return at_ && !at_->is_closed() ? at_->native_handle() : -1; }
 
 void descriptor::close() noexcept {
   if (at_) at_->close();
 }
 
 result<int> descriptor::release() noexcept {
-  if (number() < 0) return failure_of_transfer(EBADF);
-  const int released = at_->number();
+  if (native_handle() < 0) return failure_of_transfer(EBADF);
+  const int released = at_->native_handle();
   if (!at_->release()) return failure_of_transfer(EBUSY);
   std::exchange(at_, nullptr)->drop();
   return released;

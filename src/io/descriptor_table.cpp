@@ -44,7 +44,7 @@ bool grow() noexcept {
 
 }  // namespace
 
-open_descriptor* descriptor_table::take(backend& of, int number, descriptor_kind kind, void* data) noexcept {
+open_descriptor* descriptor_table::take(backend& of, int fd, descriptor_kind kind, void* data) noexcept {
   open_descriptor* one = nullptr;
   {
     locked guard(mutex);
@@ -52,7 +52,7 @@ open_descriptor* descriptor_table::take(backend& of, int number, descriptor_kind
     one = first_unused;
     first_unused = one->next_unused();
   }
-  one->open(of, number, kind, data);
+  one->open(of, fd, kind, data);
   return one;
 }
 

@@ -3,7 +3,7 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/io/detail/descriptor_table.hpp>
 #include <io/epoll_driver.hpp>
-#include <io/number_watch.hpp>
+#include <io/fd_watch.hpp>
 #include <io/platform/system_calls.hpp>
 
 #include <algorithm>
@@ -73,22 +73,22 @@ result<io_driver*> epoll_driver::here() noexcept {
   return *found;
 }
 
-result<number_watch*> epoll_driver::watch_here() noexcept {
+result<fd_watch*> epoll_driver::watch_here() noexcept {
   const result<epoll_driver*> found = detail::driver_here(kind());
   if (!found) return failure(found.error());
-  return (*found)->numbers();
+  return (*found)->fds();
 }
 
 // By the owner.
-result<number_watch*> epoll_driver::numbers() noexcept {
-  if (number_watch* const made = made_watch()) return made;
+result<fd_watch*> epoll_driver::fds() noexcept {
+  if (fd_watch* const made = made_watch()) return made;
   const int epoll = ::epoll_create1(EPOLL_CLOEXEC);
   if (epoll < 0) return failure(std::error_code(errno, std::system_category()));
-  auto* const made = new (std::nothrow) number_watch(epoll);
+  auto* const made = new (std::nothrow) fd_watch(epoll);
   if (!made) return close_both(epoll, -1, ENOMEM);
   // ORDER: release, pairs with the load in made_watch(): see there.
   watch_.store(made, std::memory_order_release);
-  const int error = add(epoll_, epoll, EPOLLIN, the_numbers);
+  const int error = add(epoll_, epoll, EPOLLIN, the_fds);
   if (error == 0) return made;
   // ORDER: relaxed, pairs with nothing: no event has told of it.
   watch_.store(nullptr, std::memory_order_relaxed);
@@ -97,13 +97,13 @@ result<number_watch*> epoll_driver::numbers() noexcept {
 }
 
 std::size_t epoll_driver::waiting() const noexcept {
-  const number_watch* const numbers = made_watch();
-  return io_driver::waiting() + (numbers ? numbers->waiting() : 0);
+  const fd_watch* const fds = made_watch();
+  return io_driver::waiting() + (fds ? fds->waiting() : 0);
 }
 
 bool epoll_driver::has_waits() const noexcept {
-  const number_watch* const numbers = made_watch();
-  return io_driver::has_waits() || (numbers && numbers->waiting() != 0);
+  const fd_watch* const fds = made_watch();
+  return io_driver::has_waits() || (fds && fds->waiting() != 0);
 }
 
 epoll_driver::epoll_driver(int epoll, int bell, const driver_owner& owner) noexcept
@@ -183,11 +183,11 @@ void epoll_driver::ring() noexcept { add_to(bell_, one_ring); }
 // --- events
 
 int epoll_driver::start_watching(open_descriptor& one) noexcept {
-  return add(epoll_, one.number(), EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI | EPOLLET, descriptor_table::tag_of(one));
+  return add(epoll_, one.native_handle(), EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI | EPOLLET, descriptor_table::tag_of(one));
 }
 
 void epoll_driver::stop_watching(open_descriptor& one) noexcept {
-  ::epoll_ctl(epoll_, EPOLL_CTL_DEL, one.number(), nullptr);
+  ::epoll_ctl(epoll_, EPOLL_CTL_DEL, one.native_handle(), nullptr);
 }
 
 void epoll_driver::poll() noexcept {
@@ -229,7 +229,7 @@ void epoll_driver::assist_with_rest() noexcept {
 }
 
 void epoll_driver::tell_of(const epoll_event& event) noexcept {
-  if (event.data.u64 == the_numbers) [[unlikely]]
+  if (event.data.u64 == the_fds) [[unlikely]]
     return made_watch()->poll();
   open_descriptor* const one = descriptor_table::find(event.data.u64);
   if (!one) return;

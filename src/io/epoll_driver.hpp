@@ -22,14 +22,14 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-class number_watch;
+class fd_watch;
 
 class epoll_driver final : public io_driver {
  public:
   // Of the thread that calls; made, if there is none.
   static result<io_driver*> here() noexcept;
   // Its watch of numbers, for poll_fds(): the same.
-  static result<number_watch*> watch_here() noexcept;
+  static result<fd_watch*> watch_here() noexcept;
 
   epoll_driver(int epoll, int bell, const driver_owner& owner) noexcept;
   ~epoll_driver() override;
@@ -45,14 +45,14 @@ class epoll_driver final : public io_driver {
 
  private:
   static constexpr int most_events = 128;
-  static constexpr std::uint64_t the_bell = ~std::uint64_t{0}, the_numbers = the_bell - 1;
+  static constexpr std::uint64_t the_bell = ~std::uint64_t{0}, the_fds = the_bell - 1;
 
   int start_watching(open_descriptor& one) noexcept override;
   void stop_watching(open_descriptor& one) noexcept override;
   void ring() noexcept override;
 
-  result<number_watch*> numbers() noexcept;
-  number_watch* made_watch() const noexcept {
+  result<fd_watch*> fds() noexcept;
+  fd_watch* made_watch() const noexcept {
     // ORDER: acquire, pairs with the store in numbers(): an assistant finds it whole.
     return watch_.load(std::memory_order_acquire);
   }
@@ -66,7 +66,7 @@ class epoll_driver final : public io_driver {
 
   const int epoll_;
   const int bell_;
-  primitive::atomic<number_watch*> watch_{nullptr};  // made when the first wait needs it
+  primitive::atomic<fd_watch*> watch_{nullptr};  // made when the first wait needs it
   // The owner's.
   std::array<epoll_event, most_events> events_;
   // Guarded by rest_, as the events between them: what is collected and not told.

@@ -15,9 +15,9 @@ namespace detail {
 int add_to_counter(open_descriptor& of, std::uint32_t generation, std::uint64_t count) noexcept {
   const int kept = errno;
   int error = EBADF;
-  if (const used_number number(of, generation); number.is_open()) {
+  if (const used_fd fd(of, generation); fd.is_open()) {
     ssize_t put = 0;
-    do put = raw_calls::write(*number, &count, sizeof count);
+    do put = raw_calls::write(*fd, &count, sizeof count);
     while (put < 0 && errno == EINTR);
     error = put < 0 ? errno : 0;
   }
@@ -33,15 +33,15 @@ void count_operation::resumed() noexcept {
 }  // namespace detail
 
 result<event_counter> event_counter::make() noexcept {
-  const int number = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (number < 0) return failure_of_transfer(errno);
-  result<descriptor> made = take_over(number, descriptor_kind::other);
-  if (!made) return ::close(number), failure(made.error());
+  const int fd = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (fd < 0) return failure_of_transfer(errno);
+  result<descriptor> made = take_over(fd, descriptor_kind::other);
+  if (!made) return ::close(fd), failure(made.error());
   return event_counter(std::move(*made));
 }
 
-result<event_counter> event_counter::adopt(int number) noexcept {
-  result<descriptor> made = descriptor::adopt(number);
+result<event_counter> event_counter::adopt(int fd) noexcept {
+  result<descriptor> made = descriptor::adopt(fd);
   if (!made) return failure(made.error());
   return event_counter(std::move(*made));
 }

@@ -1,5 +1,5 @@
 #include <hocket/io/file.hpp>
-#include <hocket/io/owned_number.hpp>
+#include <hocket/io/unique_fd.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -14,7 +14,7 @@ using namespace detail;
 
 namespace {
 
-used_number number_of(file_reference of) noexcept { return {*of.of, of.generation}; }
+used_fd number_of(file_reference of) noexcept { return {*of.of, of.generation}; }
 
 template <class Call>
 auto repeated(Call call) noexcept {
@@ -48,9 +48,9 @@ off_t position(std::uint64_t offset) noexcept {
   return offset > static_cast<std::uint64_t>(std::numeric_limits<off_t>::max()) ? -1 : static_cast<off_t>(offset);
 }
 
-result<std::size_t> read_from(int number, void* into, std::size_t size, std::uint64_t offset) noexcept {
+result<std::size_t> read_from(int fd, void* into, std::size_t size, std::uint64_t offset) noexcept {
   return move_all(size, [&](std::size_t done, std::size_t count) {
-    return ::pread(number, static_cast<std::byte*>(into) + done, count, position(offset + done));
+    return ::pread(fd, static_cast<std::byte*>(into) + done, count, position(offset + done));
   });
 }
 
@@ -59,24 +59,24 @@ result<std::size_t> all_or_nothing(result<std::size_t> moved, std::size_t size) 
   return moved;
 }
 
-result<std::size_t> write_to(int number, const_buffer from, std::uint64_t offset) noexcept {
+result<std::size_t> write_to(int fd, const_buffer from, std::uint64_t offset) noexcept {
   const auto call = [&](std::size_t done, std::size_t count) {
-    return ::pwrite(number, from.data() + done, count, position(offset + done));
+    return ::pwrite(fd, from.data() + done, count, position(offset + done));
   };
   return all_or_nothing(move_all(from.size(), call), from.size());
 }
 
 // The size that the system tells is where it begins: of files in /proc it is 0.
-result<std::string> read_whole(int number, std::size_t limit) {
+result<std::string> read_whole(int fd, std::size_t limit) {
   struct stat facts{};
-  if (::fstat(number, &facts) != 0) return failure_of_transfer(errno);
+  if (::fstat(fd, &facts) != 0) return failure_of_transfer(errno);
   const auto told = static_cast<std::size_t>(std::max<off_t>(facts.st_size, 0));
   if (S_ISREG(facts.st_mode) && told > limit) return failure_of_transfer(EFBIG);
   std::string all;
   std::size_t size = 0;
   do {
     all.resize(std::max({told + 1, 2 * size, std::size_t{4096}}));
-    const result<std::size_t> got = read_from(number, all.data() + size, all.size() - size, size);
+    const result<std::size_t> got = read_from(fd, all.data() + size, all.size() - size, size);
     if (!got) return failure(got.error());
     size += *got;
     if (size > limit) return failure_of_transfer(EFBIG);
@@ -101,12 +101,12 @@ bool makes_sense(const std::string& path, const file_options& options) noexcept 
          path.find('\0') == std::string::npos;
 }
 
-// A number, or an error number below 0.
-int open_number(const std::string& path, const file_options& options) noexcept {
+// An fd, or an error number below 0.
+int open_fd(const std::string& path, const file_options& options) noexcept {
   if (!makes_sense(path, options)) return -EINVAL;
   const int flags = flags_of(options);
-  const int number = repeated([&] { return ::open(path.c_str(), flags, static_cast<mode_t>(options.permissions)); });
-  return number < 0 ? -errno : number;
+  const int fd = repeated([&] { return ::open(path.c_str(), flags, static_cast<mode_t>(options.permissions)); });
+  return fd < 0 ? -errno : fd;
 }
 
 }  // namespace
@@ -114,25 +114,25 @@ int open_number(const std::string& path, const file_options& options) noexcept {
 namespace detail {
 
 result<file> open_file(const std::string& path, const file_options& options, blocking_pool* pool) {
-  const int number = open_number(path, options);
-  if (number < 0) return failure_of_transfer(-number);
-  result<file> made = file::adopt(number, pool);
-  if (!made) ::close(number);
+  const int fd = open_fd(path, options);
+  if (fd < 0) return failure_of_transfer(-fd);
+  result<file> made = file::adopt(fd, pool);
+  if (!made) ::close(fd);
   return made;
 }
 
 result<std::size_t> read_file_at(file_reference of, mutable_buffer into, std::uint64_t offset) noexcept {
-  const used_number used = number_of(of);
+  const used_fd used = number_of(of);
   return read_from(*used, into.data(), into.size(), offset);
 }
 
 result<std::size_t> write_file_at(file_reference of, const_buffer from, std::uint64_t offset) noexcept {
-  const used_number used = number_of(of);
+  const used_fd used = number_of(of);
   return write_to(*used, from, offset);
 }
 
 result<std::size_t> append_to_file(file_reference of, const_buffer from) noexcept {
-  const used_number used = number_of(of);
+  const used_fd used = number_of(of);
   const int flags = ::fcntl(*used, F_GETFL);
   if (flags < 0) return failure_of_transfer(errno);
   if ((flags & O_APPEND) == 0) return failure_of_transfer(EINVAL);
@@ -141,48 +141,48 @@ result<std::size_t> append_to_file(file_reference of, const_buffer from) noexcep
 }
 
 result<std::string> read_whole_file(file_reference of, std::size_t limit) {
-  const used_number used = number_of(of);
+  const used_fd used = number_of(of);
   return read_whole(*used, limit);
 }
 
 result<std::uint64_t> size_of_file(file_reference of) noexcept {
-  const used_number used = number_of(of);
+  const used_fd used = number_of(of);
   struct stat facts{};
   if (::fstat(*used, &facts) != 0) return failure_of_transfer(errno);
   return static_cast<std::uint64_t>(facts.st_size);
 }
 
 result<void> resize_file(file_reference of, std::uint64_t size) noexcept {
-  const used_number used = number_of(of);
+  const used_fd used = number_of(of);
   return told(repeated([&] { return ::ftruncate(*used, position(size)); }));
 }
 
 result<void> sync_file(file_reference of, bool data_only) noexcept {
-  const used_number used = number_of(of);
+  const used_fd used = number_of(of);
   return told(repeated([&] { return data_only ? ::fdatasync(*used) : ::fsync(*used); }));
 }
 
 result<std::string> read_named_file(const std::string& path, std::size_t limit) {
-  const int number = open_number(path, {});
-  if (number < 0) return failure_of_transfer(-number);
-  const unique_fd from(number);
-  return read_whole(number, limit);
+  const int fd = open_fd(path, {});
+  if (fd < 0) return failure_of_transfer(-fd);
+  const unique_fd from(fd);
+  return read_whole(fd, limit);
 }
 
 result<std::size_t> write_named_file(const std::string& path, const_buffer bytes, unsigned permissions) {
-  const int number =
-      open_number(path, {.read = false, .write = true, .create = true, .truncate = true, .permissions = permissions});
-  if (number < 0) return failure_of_transfer(-number);
-  const result<std::size_t> put = write_to(number, bytes, 0);
-  if (::close(number) != 0 && put && errno != EINTR) return failure_of_transfer(errno);
+  const int fd =
+      open_fd(path, {.read = false, .write = true, .create = true, .truncate = true, .permissions = permissions});
+  if (fd < 0) return failure_of_transfer(-fd);
+  const result<std::size_t> put = write_to(fd, bytes, 0);
+  if (::close(fd) != 0 && put && errno != EINTR) return failure_of_transfer(errno);
   return put;
 }
 
 }  // namespace detail
 
-result<file> file::adopt(int number, blocking_pool* pool) noexcept {
-  if (::fcntl(number, F_GETFD) < 0) return failure_of_transfer(errno);
-  result<descriptor> at = descriptor_access::take_over(number, descriptor_kind::other);
+result<file> file::adopt(int fd, blocking_pool* pool) noexcept {
+  if (::fcntl(fd, F_GETFD) < 0) return failure_of_transfer(errno);
+  result<descriptor> at = descriptor_access::take_over(fd, descriptor_kind::other);
   if (!at) return failure(at.error());
   return file(std::move(*at), pool);
 }

@@ -57,33 +57,33 @@ call_end has_read(const open_descriptor& at, transfer& what, std::size_t got, st
 constexpr std::size_t most_for_shared = 4096;
 
 bool would_block(const open_descriptor& at, short events) noexcept {
-  pollfd one{at.number(), events, 0};
+  pollfd one{at.native_handle(), events, 0};
   return at.kind() == descriptor_kind::shared && raw_calls::poll(&one, 1, 0) <= 0;
 }
 
 long read_number(const open_descriptor& at, char* to, std::size_t size) noexcept {
   if (would_block(at, POLLIN)) return -EAGAIN;
-  const long got = system_calls::told(::read(at.number(), to, size));
-  if (got > 0) raw_calls::after_read(at.number());  // an event counter, for instance
+  const long got = system_calls::told(::read(at.native_handle(), to, size));
+  if (got > 0) raw_calls::after_read(at.native_handle());  // an event counter, for instance
   return got;
 }
 
 long write_number(const open_descriptor& at, const char* from, std::size_t size) noexcept {
   if (would_block(at, POLLOUT)) return -EAGAIN;
   if (at.kind() == descriptor_kind::shared) size = std::min(size, most_for_shared);
-  return system_calls::write_without_signal(at.number(), from, size);
+  return system_calls::write_without_signal(at.native_handle(), from, size);
 }
 
 // --- bytes
 
 long read_bytes(const open_descriptor& at, char* to, std::size_t size) noexcept {
   if (at.kind() <= descriptor_kind::shared) return read_number(at, to, size);
-  return system_calls::receive(at.number(), to, size);
+  return system_calls::receive(at.native_handle(), to, size);
 }
 
 long write_bytes(const open_descriptor& at, const char* from, std::size_t size) noexcept {
   if (at.kind() <= descriptor_kind::shared) return write_number(at, from, size);
-  return system_calls::send(at.number(), from, size);
+  return system_calls::send(at.native_handle(), from, size);
 }
 
 call_end read(open_descriptor& at, transfer& what) noexcept {
@@ -139,10 +139,10 @@ msghdr message_of(system_parts& parts) noexcept {
 long read_parts(const open_descriptor& at, system_parts& parts) noexcept {
   if (at.kind() <= descriptor_kind::shared) {
     if (would_block(at, POLLIN)) return -EAGAIN;
-    return system_calls::told(::readv(at.number(), parts.data(), static_cast<int>(parts.count())));
+    return system_calls::told(::readv(at.native_handle(), parts.data(), static_cast<int>(parts.count())));
   }
   msghdr message = message_of(parts);
-  return system_calls::told(::recvmsg(at.number(), &message, MSG_DONTWAIT));
+  return system_calls::told(::recvmsg(at.native_handle(), &message, MSG_DONTWAIT));
 }
 
 call_end scatter(const open_descriptor& at, transfer& what) noexcept {
@@ -156,10 +156,10 @@ call_end scatter(const open_descriptor& at, transfer& what) noexcept {
 long write_parts(const open_descriptor& at, system_parts& parts) noexcept {
   if (at.kind() <= descriptor_kind::shared) {
     if (would_block(at, POLLOUT)) return -EAGAIN;
-    return system_calls::write_without_signal(at.number(), parts.data(), parts.count());
+    return system_calls::write_without_signal(at.native_handle(), parts.data(), parts.count());
   }
   const msghdr message = message_of(parts);
-  return system_calls::told(::sendmsg(at.number(), &message, MSG_DONTWAIT | MSG_NOSIGNAL));
+  return system_calls::told(::sendmsg(at.native_handle(), &message, MSG_DONTWAIT | MSG_NOSIGNAL));
 }
 
 call_end gather(const open_descriptor& at, transfer& what) noexcept {
@@ -189,20 +189,20 @@ bool concerns_one_connection(long error) noexcept {
 }
 
 call_end accept(const open_descriptor& at, transfer& what) noexcept {
-  const long got = accept_number(at.number());
+  const long got = accept_fd(at.native_handle());
   if (got < 0) return failed(what, got);
-  const int number = static_cast<int>(got);
-  what.data = descriptor_table::take(kernel::instance(), number,
+  const int fd = static_cast<int>(got);
+  what.data = descriptor_table::take(kernel::instance(), fd,
                                      what.size != 0 ? descriptor_kind::stream : descriptor_kind::socket);
   if (what.data) return ended(what, call_end::done);
-  ::close(number);
+  ::close(fd);
   what.fail(ENOMEM);
   return call_end::done;
 }
 
 // Asked again, the system tells how far it is. (SO_ERROR is 0 while it is under way, too.)
 call_end connect(const open_descriptor& at, transfer& what) noexcept {
-  const long got = system_calls::told(raw_calls::connect(at.number(), what.data, what.size));
+  const long got = system_calls::told(raw_calls::connect(at.native_handle(), what.data, what.size));
   if (got == -EINPROGRESS || got == -EALREADY || got == -EINTR) {
     what.done = 1;
     return call_end::blocks;
@@ -244,7 +244,7 @@ call_end receive(const open_descriptor& at, transfer& what) noexcept {
   const message_batch& batch = *static_cast<const message_batch*>(what.data);
   system_messages all(batch);
   long got = 0;
-  do got = system_calls::told(::recvmmsg(at.number(), all.headers.data(), all.count, MSG_DONTWAIT, nullptr));
+  do got = system_calls::told(::recvmmsg(at.native_handle(), all.headers.data(), all.count, MSG_DONTWAIT, nullptr));
   while (got == -EINTR);
   if (got < 0) return failed(what, got);
   for (std::size_t i = 0; i < static_cast<std::size_t>(got); ++i) {
@@ -260,7 +260,7 @@ call_end send(const open_descriptor& at, transfer& what) noexcept {
   const message_batch& batch = *static_cast<const message_batch*>(what.data);
   system_messages all(batch);
   long put = 0;
-  do put = system_calls::told(::sendmmsg(at.number(), all.headers.data(), all.count, MSG_DONTWAIT | MSG_NOSIGNAL));
+  do put = system_calls::told(::sendmmsg(at.native_handle(), all.headers.data(), all.count, MSG_DONTWAIT | MSG_NOSIGNAL));
   while (put == -EINTR);
   if (put < 0) return failed(what, put);
   for (std::size_t i = 0; i < static_cast<std::size_t>(put); ++i) batch[i].moved = all.headers[i].msg_len;
@@ -291,9 +291,9 @@ void take_passed(passing_message& from, passing& into) noexcept {
     if (one->cmsg_level != SOL_SOCKET || one->cmsg_type != SCM_RIGHTS) continue;
     const std::size_t count = (one->cmsg_len - CMSG_LEN(0)) / sizeof(int);
     for (std::size_t i = 0; i < count; ++i) {
-      int number = -1;
-      std::memcpy(&number, CMSG_DATA(one) + i * sizeof number, sizeof number);
-      unique_fd passed(number);
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(one) + i * sizeof fd, sizeof fd);
+      unique_fd passed(fd);
       if (into.passed == into.count) into.cut = 1;
       else into.room[into.passed++] = std::move(passed);
     }
@@ -305,7 +305,7 @@ call_end receive_passing(const open_descriptor& at, transfer& what) noexcept {
   passing& all = *static_cast<passing*>(what.data);
   passing_message into(all.bytes, std::min(what.size, most_bytes), all.count);
   long got = 0;
-  do got = system_calls::told(::recvmsg(at.number(), &into.header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC));
+  do got = system_calls::told(::recvmsg(at.native_handle(), &into.header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC));
   while (got == -EINTR);
   if (got < 0) return failed(what, got);
   take_passed(into, all);
@@ -325,13 +325,13 @@ call_end send_passing(const open_descriptor& at, transfer& what) noexcept {
     std::memcpy(CMSG_DATA(one), all.sent, all.count * sizeof(int));
   }
   long put = 0;
-  do put = system_calls::told(::sendmsg(at.number(), &from.header, MSG_DONTWAIT | MSG_NOSIGNAL));
+  do put = system_calls::told(::sendmsg(at.native_handle(), &from.header, MSG_DONTWAIT | MSG_NOSIGNAL));
   while (put == -EINTR);
   return put < 0 ? failed(what, put) : moved(at, what, static_cast<std::size_t>(put), asked);
 }
 
 call_end look(const open_descriptor& at, transfer& what) noexcept {
-  pollfd one{at.number(), static_cast<short>(what.size), 0};
+  pollfd one{at.native_handle(), static_cast<short>(what.size), 0};
   long found = 0;
   do found = system_calls::told(::poll(&one, 1, 0));
   while (found == -EINTR);
@@ -341,7 +341,7 @@ call_end look(const open_descriptor& at, transfer& what) noexcept {
 
 }  // namespace
 
-long accept_number(int listener) noexcept {
+long accept_fd(int listener) noexcept {
   long got = 0;
   do got = system_calls::told(::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
   while (got < 0 && concerns_one_connection(got));
@@ -375,6 +375,6 @@ call_end kernel::carry_out(open_descriptor& at, transfer& what) noexcept {
 
 result<io_driver*> kernel::driver_here() noexcept { return epoll_driver::here(); }
 
-void kernel::close(open_descriptor& gone) noexcept { ::close(gone.number()); }
+void kernel::close(open_descriptor& gone) noexcept { ::close(gone.native_handle()); }
 
 }}}  // namespace hocket::detail

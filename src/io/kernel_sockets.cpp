@@ -14,23 +14,23 @@ int error_of_call(int returned) noexcept { return returned == 0 ? 0 : errno; }
 }  // namespace
 
 int kernel::set_option(open_descriptor& at, int level, int name, const void* value, std::size_t size) noexcept {
-  return error_of_call(::setsockopt(at.number(), level, name, value, static_cast<socklen_t>(size)));
+  return error_of_call(::setsockopt(at.native_handle(), level, name, value, static_cast<socklen_t>(size)));
 }
 
 int kernel::get_option(open_descriptor& at, int level, int name, void* value, std::size_t& size) noexcept {
   auto length = static_cast<socklen_t>(size);
-  const int error = error_of_call(::getsockopt(at.number(), level, name, value, &length));
+  const int error = error_of_call(::getsockopt(at.native_handle(), level, name, value, &length));
   size = length;
   return error;
 }
 
-int kernel::shut_down(open_descriptor& at, int how) noexcept { return error_of_call(::shutdown(at.number(), how)); }
+int kernel::shut_down(open_descriptor& at, int how) noexcept { return error_of_call(::shutdown(at.native_handle(), how)); }
 
 int kernel::address_of(open_descriptor& at, socket_side which, void* into, std::size_t& size) noexcept {
   auto length = static_cast<socklen_t>(size);
   auto* const to = static_cast<sockaddr*>(into);
-  const int error = error_of_call(which == socket_side::local ? ::getsockname(at.number(), to, &length)
-                                                              : ::getpeername(at.number(), to, &length));
+  const int error = error_of_call(which == socket_side::local ? ::getsockname(at.native_handle(), to, &length)
+                                                              : ::getpeername(at.native_handle(), to, &length));
   size = length;
   return error;
 }

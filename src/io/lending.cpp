@@ -83,7 +83,7 @@ lent_block& fit(lent_block& read, std::size_t bytes) noexcept {
 void count([[maybe_unused]] lent_block& lent, [[maybe_unused]] open_descriptor& at) noexcept {
   if constexpr (debug_checks) {
     lent.count = &at.lent;
-    // ORDER: relaxed, pairs with nothing: a number for a notice.
+    // ORDER: relaxed, pairs with nothing: an fd for a notice.
     lent.count->fetch_add(1, std::memory_order_relaxed);
   }
 }
@@ -116,7 +116,7 @@ call_end lend(open_descriptor& at, transfer& what, read_call read) noexcept {
 
 void give_back(lent_block& block) noexcept {
   if constexpr (debug_checks) {
-    // ORDER: relaxed, pairs with nothing: a number for a notice.
+    // ORDER: relaxed, pairs with nothing: an fd for a notice.
     block.count->fetch_sub(1, std::memory_order_relaxed);
   }
   if (block.size == large) keep_large(&block);

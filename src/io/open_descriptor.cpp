@@ -15,9 +15,9 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 using primitive::locked;
 
-void open_descriptor::open(backend& of, int number, descriptor_kind kind, void* data) noexcept {
+void open_descriptor::open(backend& of, int fd, descriptor_kind kind, void* data) noexcept {
   backend_ = &of;
-  number_ = number;
+  fd_ = fd;
   data_ = data;
   // ORDER: relaxed, pairs with nothing: no other thread uses the descriptor yet.
   kind_.store(kind, std::memory_order_relaxed);
@@ -48,11 +48,11 @@ void open_descriptor::close() noexcept {
   drop();
 }
 
-bool open_descriptor::enter_number() noexcept {
+bool open_descriptor::enter_fd() noexcept {
   // ORDER: relaxed, pairs with nothing: the exchange verifies it.
   std::uint32_t seen = directions_.load(std::memory_order_relaxed);
   while (seen != 0 && !is_closed()) {
-    // ORDER: relaxed, pairs with nothing: the number is closed after the count is zero.
+    // ORDER: relaxed, pairs with nothing: the fd is closed after the count is zero.
     if (directions_.compare_exchange_weak(seen, seen + 1, std::memory_order_relaxed, std::memory_order_relaxed))
       return true;
   }
@@ -74,7 +74,7 @@ bool open_descriptor::release() noexcept {
 }
 
 void open_descriptor::direction_closed() noexcept {
-  // ORDER: acq_rel, pairs with itself: the last one closes the number after all calls.
+  // ORDER: acq_rel, pairs with itself: the last one closes the fd after all calls.
   if (directions_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   {
     locked guard(mutex_);
@@ -146,7 +146,7 @@ bool open_descriptor::is_attached() noexcept {
   {
     locked guard(mutex_);
     // ORDER: relaxed, pairs with nothing: the last one that is closed takes the mutex after this.
-    if (directions_.load(std::memory_order_relaxed) == 0) return EBADF;  // the number is somebody else's by now
+    if (directions_.load(std::memory_order_relaxed) == 0) return EBADF;  // the fd is somebody else's by now
     leave_unused();
     error = attach_to(**here, current_group());
   }

@@ -1,4 +1,4 @@
-#include <hocket/io/owned_number.hpp>
+#include <hocket/io/unique_fd.hpp>
 #include <hocket/io/process.hpp>
 
 #include "io/child.hpp"
@@ -19,7 +19,7 @@ using namespace detail;
 
 namespace {
 
-constexpr int number_of_in = 0, number_of_out = 1, number_of_err = 2;
+constexpr int fd_of_in = 0, fd_of_out = 1, fd_of_err = 2;
 
 // What posix_spawn(3) wants to know, each with its end.
 struct spawn_actions {
@@ -77,8 +77,8 @@ int plan_pipe(planned_stream& one, bool child_reads) noexcept {
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return errno;
   one.own = unique_fd(child_reads ? ends[0] : ends[1]);
   one.parent = unique_fd(child_reads ? ends[1] : ends[0]);
-  one.source = one.own.number();
-  return ::fcntl(one.parent.number(), F_SETFL, O_NONBLOCK | (child_reads ? O_WRONLY : O_RDONLY)) == 0 ? 0 : errno;
+  one.source = one.own.native_handle();
+  return ::fcntl(one.parent.native_handle(), F_SETFL, O_NONBLOCK | (child_reads ? O_WRONLY : O_RDONLY)) == 0 ? 0 : errno;
 }
 
 int plan_null(planned_stream& one) noexcept {
@@ -94,8 +94,8 @@ int plan(planned_stream& one, const process_stream& wanted, int number) noexcept
   int error = 0;
   switch (wanted.is) {
     case process_stream::kind::inherit: return 0;
-    case process_stream::kind::to_out: return number == number_of_err ? 0 : EINVAL;
-    case process_stream::kind::pipe: error = plan_pipe(one, number == number_of_in); break;
+    case process_stream::kind::to_out: return number == fd_of_err ? 0 : EINVAL;
+    case process_stream::kind::pipe: error = plan_pipe(one, number == fd_of_in); break;
     case process_stream::kind::null: error = plan_null(one); break;
     case process_stream::kind::number:
       if (::fcntl(wanted.number, F_GETFD) < 0) return errno;
@@ -194,7 +194,7 @@ struct spawned {
 void describe(spawn_actions& to, const process_options& options, const plan_of_streams& streams) {
   streams.describe(to);
   if (options.err.is == process_stream::kind::to_out)
-    to.note(::posix_spawn_file_actions_adddup2(&to.all, number_of_out, number_of_err));
+    to.note(::posix_spawn_file_actions_adddup2(&to.all, fd_of_out, fd_of_err));
   if (!options.directory.empty())
     to.note(::posix_spawn_file_actions_addchdir_np(&to.all, std::string(options.directory).c_str()));
 }
@@ -226,7 +226,7 @@ result<process> process::start(const text_arguments& texts, const process_option
   for (std::size_t i = 0; i < ours.size(); ++i) {
     unique_fd& end = streams.all[i].parent;
     if (!end) continue;
-    result<descriptor> at = descriptor_access::take_over(end.number(), descriptor_kind::other);
+    result<descriptor> at = descriptor_access::take_over(end.native_handle(), descriptor_kind::other);
     if (!at) return failure(at.error());
     end.release();
     *ours[i] = stream(std::move(*at));

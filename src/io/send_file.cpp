@@ -13,15 +13,15 @@ using namespace detail;
 // An error number below 0, if it sends nothing.
 static long send_some(const stream& to, int file, std::uint64_t offset, std::size_t count) noexcept {
   constexpr std::size_t most_in_one_call = std::size_t{256} * 1024;
-  const used_number number(to);
-  if (number.is_open() && *number < 0) return -EOPNOTSUPP;
-  return system_calls::send_file_without_signal(*number, file, offset, std::min(count, most_in_one_call));
+  const used_fd fd(to);
+  if (fd.is_open() && *fd < 0) return -EOPNOTSUPP;
+  return system_calls::send_file_without_signal(*fd, file, offset, std::min(count, most_in_one_call));
 }
 
 // Its calls would block: a standard stream, whose mode other processes share.
 static bool may_block(const stream& to) noexcept {
-  const used_number number(to);
-  const int flags = ::fcntl(*number, F_GETFL);
+  const used_fd fd(to);
+  const int flags = ::fcntl(*fd, F_GETFL);
   return flags >= 0 && (flags & O_NONBLOCK) == 0;
 }
 

@@ -18,7 +18,7 @@ using namespace detail;
 namespace detail {
 
 // What the handler knows of a set. Ears are never destroyed, but used again: a handler may be at one on any thread, at
-// any time. So an ear keeps its eventfd, and a set waits at a copy of the number.
+// any time. So an ear keeps its eventfd, and a set waits at a copy of the fd.
 //
 // A signal sets its bit, and adds one to the eventfd if the bit was clear. A wait that takes one from the eventfd
 // clears one bit. So the eventfd counts the bits.

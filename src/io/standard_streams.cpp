@@ -1,4 +1,4 @@
-#include <hocket/io/owned_number.hpp>
+#include <hocket/io/unique_fd.hpp>
 #include <hocket/io/standard_streams.hpp>
 
 #include <cerrno>
@@ -14,22 +14,22 @@ using namespace detail;
 namespace {
 
 // A master of a pseudo-terminal would be another one if it were opened once more.
-bool can_be_reopened(int number, mode_t mode) noexcept {
+bool can_be_reopened(int fd, mode_t mode) noexcept {
   if (S_ISFIFO(mode)) return true;
   unsigned master = 0;
-  return S_ISCHR(mode) && ::isatty(number) == 1 && ::ioctl(number, TIOCGPTN, &master) != 0;
+  return S_ISCHR(mode) && ::isatty(fd) == 1 && ::ioctl(fd, TIOCGPTN, &master) != 0;
 }
 
-int reopen(int number, int access) noexcept {
+int reopen(int fd, int access) noexcept {
   char path[] = "/proc/self/fd/0";
-  path[sizeof path - 2] = static_cast<char>('0' + number);
+  path[sizeof path - 2] = static_cast<char>('0' + fd);
   return ::open(path, access | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 }
 
-result<stream> stream_of(unique_fd number, descriptor_kind kind) noexcept {
-  result<descriptor> made = descriptor_access::take_over(number.number(), kind);
+result<stream> stream_of(unique_fd fd, descriptor_kind kind) noexcept {
+  result<descriptor> made = descriptor_access::take_over(fd.native_handle(), kind);
   if (!made) return failure(made.error());
-  number.release();
+  fd.release();
   return stream(std::move(*made));
 }
 
@@ -38,13 +38,13 @@ descriptor_kind kind_of_copy(mode_t mode) noexcept {
   return S_ISREG(mode) ? descriptor_kind::other : descriptor_kind::shared;
 }
 
-result<stream> standard_stream(int number, int access) noexcept {
+result<stream> standard_stream(int fd, int access) noexcept {
   struct stat facts{};
-  if (::fstat(number, &facts) != 0) return failure_of_transfer(errno);
-  if (can_be_reopened(number, facts.st_mode)) {
-    if (unique_fd own(reopen(number, access)); own) return stream_of(std::move(own), descriptor_kind::other);
+  if (::fstat(fd, &facts) != 0) return failure_of_transfer(errno);
+  if (can_be_reopened(fd, facts.st_mode)) {
+    if (unique_fd own(reopen(fd, access)); own) return stream_of(std::move(own), descriptor_kind::other);
   }
-  unique_fd copy(::fcntl(number, F_DUPFD_CLOEXEC, 3));
+  unique_fd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
   if (!copy) return failure_of_transfer(errno);
   return stream_of(std::move(copy), kind_of_copy(facts.st_mode));
 }

@@ -2,8 +2,8 @@
 
 namespace hocket { inline namespace HOCKET_ABI {
 
-result<stream> stream::adopt(int number) noexcept {
-  result<descriptor> of = descriptor::adopt(number);
+result<stream> stream::adopt(int fd) noexcept {
+  result<descriptor> of = descriptor::adopt(fd);
   if (!of) return failure(of.error());
   return stream(std::move(*of));
 }

@@ -75,11 +75,11 @@ class memory_core final : public backend, public socket_opener, public std::enab
  private:
   struct arrival {
     time_point at;
-    std::uint64_t number;  // in order, where times are equal
+    std::uint64_t fd;  // in order, where times are equal
     std::uint64_t tag;
     memory_side side;
     bool operator>(const arrival& other) const noexcept {
-      return at != other.at ? at > other.at : number > other.number;
+      return at != other.at ? at > other.at : fd > other.fd;
     }
   };
   class kind;
@@ -93,7 +93,7 @@ class memory_core final : public backend, public socket_opener, public std::enab
   // Guarded by mutex_, and so are the names.
   random_engine random_;
   std::priority_queue<arrival, std::vector<arrival>, std::greater<>> arrivals_;
-  std::uint64_t numbers_ = 0;
+  std::uint64_t fds_ = 0;
   std::vector<memory_driver*> drivers_;
 };
 

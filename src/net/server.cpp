@@ -8,7 +8,7 @@
 #include <hocket/runtime/detail/worker_at.hpp>
 #include <hocket/time/sleep.hpp>
 #include <hocket/time/within.hpp>
-#include <net/spare_number.hpp>
+#include <net/spare_fd.hpp>
 
 #include <array>
 #include <cerrno>
@@ -22,7 +22,7 @@ namespace detail {
 
 static std::uint64_t next_family() noexcept {
   static constinit atomic<std::uint64_t> last{0};
-  // ORDER: relaxed, pairs with nothing: a number that nobody else gets.
+  // ORDER: relaxed, pairs with nothing: an fd that nobody else gets.
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
@@ -54,7 +54,7 @@ std::error_code server_core::open(tcp::doors at) {
   doors_ = std::move(at.open_);
   if (!doors_.empty()) address_ = doors_.front().local_address();
   else if (const std::error_code error = open_doors(at.address_)) return over_ = true, error;
-  spare_ = std::make_unique<spare_number>();
+  spare_ = std::make_unique<spare_fd>();
   for (std::size_t i = 0; i < doors_.size(); ++i) {
     const spawn_options options{.name = "acceptor"};
     if (runtime_) {
@@ -113,7 +113,7 @@ task<bool> server_core::get_permit() {
 }
 
 void server_core::begin_one(tcp::stream peer) noexcept try {
-  // ORDER: relaxed, pairs with nothing: a number for people.
+  // ORDER: relaxed, pairs with nothing: an fd for people.
   accepted_.fetch_add(1, std::memory_order_relaxed);
   connection one = make_connection(std::move(peer));
   begin(std::move(one));
@@ -224,7 +224,7 @@ void server_core::connection::threw() {
 }
 
 void server_core::connection::tell(std::error_code error, const std::exception_ptr& thrown) noexcept {
-  // ORDER: relaxed, pairs with nothing: a number for people.
+  // ORDER: relaxed, pairs with nothing: an fd for people.
   of_->failed_.fetch_add(1, std::memory_order_relaxed);
   if (of_->options_.on_error) of_->options_.on_error(*address_, error, thrown);
 }

@@ -8,7 +8,7 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// --- on a number that is no descriptor yet
+// --- on an fd that is no descriptor yet
 
 inline result<void> told_of(int returned) noexcept {
   if (returned != 0) return failure_of_transfer(errno);
@@ -16,8 +16,8 @@ inline result<void> told_of(int returned) noexcept {
 }
 
 template <class T>
-result<void> set_option(int number, int level, int name, const T& value) noexcept {
-  return told_of(::setsockopt(number, level, name, &value, sizeof value));
+result<void> set_option(int fd, int level, int name, const T& value) noexcept {
+  return told_of(::setsockopt(fd, level, name, &value, sizeof value));
 }
 
 // --- by the backend of a descriptor
@@ -25,8 +25,8 @@ result<void> set_option(int number, int level, int name, const T& value) noexcep
 // `call` gives an error number, or 0.
 template <class Call>
 result<void> by_backend(const descriptor& of, Call call) noexcept {
-  const used_number number(of);
-  const int error = number.is_open() ? call(number.record().system(), number.record()) : EBADF;
+  const used_fd fd(of);
+  const int error = fd.is_open() ? call(fd.record().system(), fd.record()) : EBADF;
   if (error != 0) return failure_of_transfer(error);
   return {};
 }

@@ -21,13 +21,13 @@ int family_of(const socket_address& address) noexcept {
 }
 
 // 0, or an error number.
-int prepare(int number, const socket_address& to, const socket_address& from, bool no_delay) noexcept {
+int prepare(int fd, const socket_address& to, const socket_address& from, bool no_delay) noexcept {
   constexpr int on = 1;
   if (no_delay && to.kind() != socket_address::family::unix_path &&
-      ::setsockopt(number, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0)
+      ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0)
     return errno;
   if (!from.valid()) return 0;
-  return ::bind(number, static_cast<const sockaddr*>(from.data()), static_cast<socklen_t>(from.size())) == 0 ? 0
+  return ::bind(fd, static_cast<const sockaddr*>(from.data()), static_cast<socklen_t>(from.size())) == 0 ? 0
                                                                                                              : errno;
 }
 
@@ -35,11 +35,11 @@ class kernel_opener final : public socket_opener {
  public:
   open_descriptor* open(const socket_address& to, const socket_address& from, bool no_delay,
                         int& error) noexcept override {
-    const int number = new_socket(to, SOCK_STREAM);
-    if (number < 0) return error = -number, nullptr;
-    error = prepare(number, to, from, no_delay);
-    if (error != 0) return ::close(number), nullptr;
-    result<descriptor> made = descriptor_of_socket(number, to.kind() != socket_address::family::unix_path);
+    const int fd = new_socket(to, SOCK_STREAM);
+    if (fd < 0) return error = -fd, nullptr;
+    error = prepare(fd, to, from, no_delay);
+    if (error != 0) return ::close(fd), nullptr;
+    result<descriptor> made = descriptor_of_socket(fd, to.kind() != socket_address::family::unix_path);
     if (!made) return error = made.error().value(), nullptr;
     return descriptor_access::release(*made);
   }
@@ -49,16 +49,16 @@ class kernel_opener final : public socket_opener {
 
 int new_socket(const socket_address& for_address, int type) noexcept {
   if (!for_address.valid()) return -EINVAL;
-  const int number = ::socket(family_of(for_address), type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  return number < 0 ? -errno : number;
+  const int fd = ::socket(family_of(for_address), type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  return fd < 0 ? -errno : fd;
 }
 
-void close_number(int number) noexcept { ::close(number); }
+void close_fd(int fd) noexcept { ::close(fd); }
 
-result<descriptor> descriptor_of_socket(int number, bool tcp) noexcept {
+result<descriptor> descriptor_of_socket(int fd, bool tcp) noexcept {
   result<descriptor> made =
-      descriptor_access::take_over(number, tcp ? descriptor_kind::stream : descriptor_kind::socket);
-  if (!made) ::close(number);
+      descriptor_access::take_over(fd, tcp ? descriptor_kind::stream : descriptor_kind::socket);
+  if (!made) ::close(fd);
   return made;
 }
 

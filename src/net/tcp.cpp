@@ -66,33 +66,33 @@ result<void> stream::set_send_buffer(std::size_t bytes) noexcept {
 
 namespace {
 
-result<void> prepare(int number, const socket_address& to, const listen_options& options) noexcept {
+result<void> prepare(int fd, const socket_address& to, const listen_options& options) noexcept {
   const auto is = to.kind();
   if (is == socket_address::family::unix_path) return {};
-  result<void> set = set_option(number, SOL_SOCKET, SO_REUSEADDR, 1);
-  if (set && options.reuse_port) set = set_option(number, SOL_SOCKET, SO_REUSEPORT, 1);
-  if (set && options.no_delay) set = set_option(number, IPPROTO_TCP, TCP_NODELAY, 1);  // inherited by what is accepted
+  result<void> set = set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+  if (set && options.reuse_port) set = set_option(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+  if (set && options.no_delay) set = set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);  // inherited by what is accepted
   if (set && is == socket_address::family::v6)
-    set = set_option(number, IPPROTO_IPV6, IPV6_V6ONLY, static_cast<int>(options.v6_only));
+    set = set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, static_cast<int>(options.v6_only));
   return set;
 }
 
 }  // namespace
 
 result<listener> listener::bind(const socket_address& to, const listen_options& options) noexcept {
-  const int number = new_socket(to, SOCK_STREAM);
-  if (number < 0) return failure_of_transfer(-number);
-  result<void> done = prepare(number, to, options);
-  if (done) done = told_of(::bind(number, static_cast<const sockaddr*>(to.data()), static_cast<socklen_t>(to.size())));
-  if (done) done = told_of(::listen(number, options.backlog));
+  const int fd = new_socket(to, SOCK_STREAM);
+  if (fd < 0) return failure_of_transfer(-fd);
+  result<void> done = prepare(fd, to, options);
+  if (done) done = told_of(::bind(fd, static_cast<const sockaddr*>(to.data()), static_cast<socklen_t>(to.size())));
+  if (done) done = told_of(::listen(fd, options.backlog));
   result<descriptor> made =
-      done ? take_over(number, descriptor_kind::socket) : result<descriptor>(failure(done.error()));
-  if (!made) return close_number(number), failure(made.error());
+      done ? take_over(fd, descriptor_kind::socket) : result<descriptor>(failure(done.error()));
+  if (!made) return close_fd(fd), failure(made.error());
   return listener(std::move(*made), to.kind() != socket_address::family::unix_path);
 }
 
 result<stream> listener::try_accept() noexcept {
-  const used_number door(*this);
+  const used_fd door(*this);
   if (!door.is_open()) return failure_of_transfer(EBADF);
   accept_operation<stream> once(door.record(), is_tcp_);
   if (door.record().carry_out(once) == call_end::blocks) return failure_of_transfer(EAGAIN);

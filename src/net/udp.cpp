@@ -38,24 +38,24 @@ namespace udp {
 
 namespace {
 
-result<void> prepare(int number, const socket_address& to, const socket_options& options) noexcept {
+result<void> prepare(int fd, const socket_address& to, const socket_options& options) noexcept {
   result<void> set;
-  if (options.reuse_port) set = set_option(number, SOL_SOCKET, SO_REUSEPORT, 1);
-  if (set && options.broadcast) set = set_option(number, SOL_SOCKET, SO_BROADCAST, 1);
+  if (options.reuse_port) set = set_option(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+  if (set && options.broadcast) set = set_option(fd, SOL_SOCKET, SO_BROADCAST, 1);
   if (set && to.kind() == socket_address::family::v6)
-    set = set_option(number, IPPROTO_IPV6, IPV6_V6ONLY, static_cast<int>(options.v6_only));
+    set = set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, static_cast<int>(options.v6_only));
   return set;
 }
 
 template <class Call>
 result<descriptor> open(const socket_address& to, const socket_options& options, Call call) noexcept {
-  const int number = new_socket(to, SOCK_DGRAM);
-  if (number < 0) return failure_of_transfer(-number);
-  result<void> done = prepare(number, to, options);
-  if (done) done = told_of(call(number, static_cast<const sockaddr*>(to.data()), static_cast<socklen_t>(to.size())));
+  const int fd = new_socket(to, SOCK_DGRAM);
+  if (fd < 0) return failure_of_transfer(-fd);
+  result<void> done = prepare(fd, to, options);
+  if (done) done = told_of(call(fd, static_cast<const sockaddr*>(to.data()), static_cast<socklen_t>(to.size())));
   result<descriptor> made =
-      done ? descriptor_access::take_over(number, descriptor_kind::socket) : result<descriptor>(failure(done.error()));
-  if (!made) close_number(number);
+      done ? descriptor_access::take_over(fd, descriptor_kind::socket) : result<descriptor>(failure(done.error()));
+  if (!made) close_fd(fd);
   return made;
 }
 

@@ -170,7 +170,7 @@ TEST_CASE_TEMPLATE("closing a stream ends the waits of both directions, and late
     for (int i = 0; i < 10; ++i) co_await hocket::yield();
     near.close();
     near.close();
-    CHECK(near.number() == -1);
+    CHECK(near.native_handle() == -1);
     std::array<char, 64> buffer;
     auto got = co_await near.read_some(buffer);
     REQUIRE_FALSE(got.has_value());

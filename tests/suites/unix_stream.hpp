@@ -41,7 +41,7 @@ TEST_CASE_TEMPLATE("descriptors that are passed arrive with their bytes, and can
     REQUIRE(got->descriptors == 1);
     CHECK_FALSE(got->cut);
     CHECK_FALSE(static_cast<bool>(room[1]));
-    CHECK((::fcntl(room[0].number(), F_GETFD) & FD_CLOEXEC) != 0);
+    CHECK((::fcntl(room[0].native_handle(), F_GETFD) & FD_CLOEXEC) != 0);
     auto theirs = hocket::stream::adopt(room[0].release());
     REQUIRE(theirs.has_value());
     auto put = co_await theirs->write_all("through the passed pipe");
@@ -55,7 +55,7 @@ TEST_CASE_TEMPLATE("descriptors that are passed arrive with their bytes, and can
   auto pass = [&]() -> typename Kind::body {
     auto awaited = co_await without.wait();
     CHECK(awaited.has_value());
-    const std::array numbers{writer.number()};
+    const std::array numbers{writer.native_handle()};
     auto sent = co_await near.send_with_descriptors("second", numbers);
     CHECK(sent == std::size_t{6});
     writer.close();
@@ -88,7 +88,7 @@ TEST_CASE_TEMPLATE("a long message is sent whole, its descriptors once", Kind, H
     CHECK(descriptors == 2);
   };
   auto send = [&]() -> typename Kind::body {
-    const std::array numbers{0, near.number()};
+    const std::array numbers{0, near.native_handle()};
     auto sent = co_await near.send_with_descriptors(much, numbers);
     CHECK(sent == much.size());
     auto down = near.shutdown_write();

@@ -12,16 +12,16 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 
-bool blocks(int number) noexcept {
-  const int flags = raw::fcntl(number, F_GETFL, nullptr);
+bool blocks(int fd) noexcept {
+  const int flags = raw::fcntl(fd, F_GETFL, nullptr);
   return flags >= 0 && (flags & O_NONBLOCK) == 0;
 }
 
-time_point limit_of(int number, int option) noexcept {
+time_point limit_of(int fd, int option) noexcept {
   if (!sockets_have_limits()) return time_point::max();
   timeval limit{};
   socklen_t size = sizeof limit;
-  if (::syscall(SYS_getsockopt, number, SOL_SOCKET, option, &limit, &size) != 0) return time_point::max();
+  if (::syscall(SYS_getsockopt, fd, SOL_SOCKET, option, &limit, &size) != 0) return time_point::max();
   const duration time = std::chrono::seconds(limit.tv_sec) + std::chrono::microseconds(limit.tv_usec);
   return time == duration::zero() ? time_point::max() : deadline_after(now(), time);
 }
@@ -30,7 +30,7 @@ wait_result patience::wait_once() noexcept {
   constexpr int enough = 4;
   if (in_vain_ < enough) {
     ++in_vain_;
-    return wait_for(number_, events_of(way_), limit_);
+    return wait_for(fd_, events_of(way_), limit_);
   }
   if (now() >= limit_) return wait_result::late;
   const auto pause = std::chrono::milliseconds(1 << std::min(in_vain_++ - enough, 6));
@@ -40,11 +40,11 @@ wait_result patience::wait_once() noexcept {
 bool patience::wait() noexcept {
   if (!began_) {
     began_ = true;
-    if (!blocks(number_)) {
+    if (!blocks(fd_)) {
       errno = EAGAIN;
       return false;
     }
-    limit_ = limit_of(number_, limit_option_of(way_));
+    limit_ = limit_of(fd_, limit_option_of(way_));
   }
   const wait_result how = wait_once();
   if (how == wait_result::late) errno = EAGAIN;

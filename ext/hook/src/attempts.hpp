@@ -7,11 +7,11 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 
-// Whether the number is in blocking mode. One system call.
-bool blocks(int number) noexcept;
+// Whether the fd is in blocking mode. One system call.
+bool blocks(int fd) noexcept;
 
 // SO_RCVTIMEO or SO_SNDTIMEO of the socket, counted from now. No system call, unless the program has ever set one.
-time_point limit_of(int number, int option) noexcept;
+time_point limit_of(int fd, int option) noexcept;
 
 enum class direction : std::uint8_t { in, out };
 constexpr short events_of(direction way) noexcept { return way == direction::in ? POLLIN : POLLOUT; }
@@ -19,11 +19,11 @@ constexpr int limit_option_of(direction way) noexcept { return way == direction:
 
 // The waits of one call. They share one time limit.
 //
-// Hazard: if a number stays ready while the call would block, the fiber spins. Examples: an error queue that nobody
+// Hazard: if an fd stays ready while the call would block, the fiber spins. Examples: an error queue that nobody
 // reads, a datagram whose receiver has no room. Prevented by a timer: after a few waits in vain it paces the attempts.
 class patience {
  public:
-  patience(int number, direction way) noexcept : number_(number), way_(way) {}
+  patience(int fd, direction way) noexcept : fd_(fd), way_(way) {}
 
   // After an attempt that would block. True: try again. False: the call ends with errno.
   bool wait() noexcept;
@@ -31,7 +31,7 @@ class patience {
   void note_part() noexcept { in_vain_ = 0; }
 
  private:
-  const int number_;
+  const int fd_;
   const direction way_;
   wait_result wait_once() noexcept;
 
@@ -41,8 +41,8 @@ class patience {
 };
 
 template <class Attempt>
-ssize_t until_done(int number, direction way, Attempt attempt) noexcept {
-  patience waits(number, way);
+ssize_t until_done(int fd, direction way, Attempt attempt) noexcept {
+  patience waits(fd, way);
   for (;;) {
     const ssize_t got = attempt();
     if (got >= 0 || !would_block() || !waits.wait()) return got;
@@ -52,8 +52,8 @@ ssize_t until_done(int number, direction way, Attempt attempt) noexcept {
 // For a call that blocks a thread until all bytes are moved. attempt(moved) moves the bytes after the first `moved`; 0
 // is the end. Returns how many were moved; the error only if none.
 template <class Attempt>
-ssize_t until_all_is_moved(int number, direction way, size_t size, Attempt attempt) noexcept {
-  patience waits(number, way);
+ssize_t until_all_is_moved(int fd, direction way, size_t size, Attempt attempt) noexcept {
+  patience waits(fd, way);
   size_t moved = 0;
   for (;;) {
     const ssize_t got = attempt(moved);

@@ -5,7 +5,7 @@
 #include <hocket/core/stop.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/detail/fiber_record.hpp>
-#include <hocket/io/poll_numbers.hpp>
+#include <hocket/io/poll_fds.hpp>
 #include <hocket/runtime/blocking.hpp>
 #include <hocket/time/sleep.hpp>
 
@@ -13,7 +13,7 @@
 #include "mutexes.hpp"
 #include "scope_access.hpp"
 #include "signal_scope.hpp"
-#include "watched_numbers.hpp"
+#include "watched_fds.hpp"
 
 #include <exception>
 
@@ -38,7 +38,7 @@ bool is_killed() noexcept {
 }
 
 // Translates the error of an awaited operation. If a wait was cancelled without a stop, then stop_polling() ended it:
-// the number was closed.
+// the fd was closed.
 wait_result failed(std::error_code error, time_point limit) noexcept {
   if (error == std::errc::timed_out) {
     if (limit != time_point::max() && limit <= current_context().deadline()) return wait_result::late;
@@ -102,24 +102,24 @@ bool may_begin() noexcept {
   return false;
 }
 
-wait_result wait_for(int number, short events, time_point limit) noexcept {
+wait_result wait_for(int fd, short events, time_point limit) noexcept {
   if (only_tries()) {
     errno = ECANCELED;
     return wait_result::ended;
   }
-  const watched_number mark(number);
-  return await_in_c(primitive::operation<hocket::detail::readiness_operation>(std::in_place, {}, number, events),
+  const watched_fd mark(fd);
+  return await_in_c(primitive::operation<hocket::detail::readiness_operation>(std::in_place, {}, fd, events),
                     limit);
 }
 
-wait_result wait_for(std::span<pollfd> numbers, time_point limit) noexcept {
-  if (numbers.empty()) return wait_until(limit) == wait_result::ready ? wait_result::late : wait_result::ended;
+wait_result wait_for(std::span<pollfd> fds, time_point limit) noexcept {
+  if (fds.empty()) return wait_until(limit) == wait_result::ready ? wait_result::late : wait_result::ended;
   if (only_tries()) {
     errno = ECANCELED;
     return wait_result::ended;
   }
-  const watched_numbers mark(numbers);
-  return await_in_c(poll_fds(numbers), limit);
+  const watched_fds mark(fds);
+  return await_in_c(poll_fds(fds), limit);
 }
 
 wait_result wait_until(time_point limit) noexcept {

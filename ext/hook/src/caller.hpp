@@ -41,9 +41,9 @@ bool only_tries() noexcept;
 
 enum class wait_result { ready, late, ended };  // ended: see errno
 // Parks the fiber until the system reports one of these events of poll(2), or until `limit`.
-wait_result wait_for(int number, short events, time_point limit) noexcept;
+wait_result wait_for(int fd, short events, time_point limit) noexcept;
 // Parks the fiber until one of several numbers is ready, and fills in their events.
-wait_result wait_for(std::span<pollfd> numbers, time_point limit) noexcept;
+wait_result wait_for(std::span<pollfd> fds, time_point limit) noexcept;
 // Parks the fiber until `limit`.
 wait_result wait_until(time_point limit) noexcept;
 

@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::size_t kinds = 3, sets = 16;
 
-using numbers = std::array<primitive::atomic<std::uint64_t>, kinds>;
-constinit std::array<hocket::detail::padded<numbers>, sets> all{};
+using fds = std::array<primitive::atomic<std::uint64_t>, kinds>;
+constinit std::array<hocket::detail::padded<fds>, sets> all{};
 
-numbers& of_this_thread() noexcept {
+fds& of_this_thread() noexcept {
   const auto address = reinterpret_cast<std::uintptr_t>(&hocket::detail::this_thread());
   return *all[(address >> 12) % sets];
 }

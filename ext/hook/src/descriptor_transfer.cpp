@@ -19,18 +19,18 @@ namespace hocket { inline namespace HOCKET_ABI { namespace hook { namespace {
 
 constexpr off_t at_its_place = -1;
 
-bool is_ready(int number, direction way) noexcept {
-  pollfd one{number, events_of(way), 0};
+bool is_ready(int fd, direction way) noexcept {
+  pollfd one{fd, events_of(way), 0};
   return raw::poll(&one, 1, 0) != 0;
 }
 
-// For a number that cannot be tried: the call runs on the pool when the number is ready. It may block there, for more
+// For an fd that cannot be tried: the call runs on the pool when the fd is ready. It may block there, for more
 // room or because another reader was faster.
 template <class Call>
-ssize_t call_when_ready(int number, direction way, Call call) noexcept {
-  if (is_file(number)) return on_pool(call);
-  const ssize_t done = until_done(number, way, [&]() -> ssize_t {
-    if (is_ready(number, way)) return 0;
+ssize_t call_when_ready(int fd, direction way, Call call) noexcept {
+  if (is_file(fd)) return on_pool(call);
+  const ssize_t done = until_done(fd, way, [&]() -> ssize_t {
+    if (is_ready(fd, way)) return 0;
     errno = EAGAIN;
     return -1;
   });
@@ -39,29 +39,29 @@ ssize_t call_when_ready(int number, direction way, Call call) noexcept {
 
 // `try_now` uses RWF_NOWAIT, `call` does not. `read_rest` follows a try that read only the cached part of a file.
 template <class Size, class Try, class Call, class Rest>
-ssize_t read_somehow(int number, Size size, Try try_now, Call call, Rest read_rest) noexcept {
+ssize_t read_somehow(int fd, Size size, Try try_now, Call call, Rest read_rest) noexcept {
   const ssize_t first = try_now();
-  if (first > 0 && static_cast<size_t>(first) < size() && is_file(number)) return read_rest(first);
+  if (first > 0 && static_cast<size_t>(first) < size() && is_file(fd)) return read_rest(first);
   if (first >= 0) return first;
-  if (errno == EOPNOTSUPP || errno == ENOSYS) return call_when_ready(number, direction::in, call);
+  if (errno == EOPNOTSUPP || errno == ENOSYS) return call_when_ready(fd, direction::in, call);
   if (!would_block()) return first;
-  if (is_file(number)) return on_pool(call);
-  return until_done(number, direction::in, try_now);
+  if (is_file(fd)) return on_pool(call);
+  return until_done(fd, direction::in, try_now);
 }
 
 // Writes until all is written. The first try precedes size(), which reads the list of buffers: if the list is invalid,
 // the system reports it.
 template <class Size, class Try, class Call>
-ssize_t write_somehow(int number, Size size, Try try_from, Call call_from) noexcept {
+ssize_t write_somehow(int fd, Size size, Try try_from, Call call_from) noexcept {
   if (!may_begin()) return -1;
   const ssize_t first = try_from(0);
   if (first < 0 && (errno == EOPNOTSUPP || errno == ENOSYS))
-    return call_when_ready(number, direction::out, [&] { return call_from(0); });
+    return call_when_ready(fd, direction::out, [&] { return call_from(0); });
   if (first < 0 && !would_block()) return first;
   const size_t whole = size(), before = first < 0 ? 0 : static_cast<size_t>(first);
   if (first >= 0 && before >= whole) return first;
-  const ssize_t more = is_file(number) ? on_pool([&] { return call_from(before); })
-                                       : until_all_is_moved(number, direction::out, whole - before,
+  const ssize_t more = is_file(fd) ? on_pool([&] { return call_from(before); })
+                                       : until_all_is_moved(fd, direction::out, whole - before,
                                                             [&](size_t moved) { return try_from(before + moved); });
   return more >= 0 ? static_cast<ssize_t>(before) + more : first;
 }

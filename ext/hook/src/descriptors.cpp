@@ -1,11 +1,11 @@
-// close, close_range, closefrom, dup2, dup3 end the waits for a number that is closed. setsockopt notes whether any
+// close, close_range, closefrom, dup2, dup3 end the waits for an fd that is closed. setsockopt notes whether any
 // socket has a time limit.
 //
 // A child of fork() has no waits: its copies of the fibers belong to the parent (is_of_this_process() in
-// src/io/number_watch.hpp).
+// src/io/fd_watch.hpp).
 #include "next.hpp"
 #include "socket_limits.hpp"
-#include "watched_numbers.hpp"
+#include "watched_fds.hpp"
 
 #include <hocket/base/detail/atomic.hpp>
 
@@ -19,8 +19,8 @@ namespace {
 
 constinit primitive::atomic<bool> some_socket_has_a_limit{false};
 
-// If `number` is closed, dup2() and dup3() from it fail and their target stays open.
-bool is_open(int number) noexcept { return raw::fcntl(number, F_GETFD, nullptr) >= 0; }
+// If `fd` is closed, dup2() and dup3() from it fail and their target stays open.
+bool is_open(int fd) noexcept { return raw::fcntl(fd, F_GETFD, nullptr) >= 0; }
 
 bool is_limit(int level, int name) noexcept {
   return level == SOL_SOCKET &&

@@ -63,9 +63,9 @@ ssize_t sendfile_hooked(int to, int from, off_t* at, size_t size) noexcept {
 }
 
 // Returns at once for a file.
-bool await_ready(int number, direction way) noexcept {
-  pollfd one{number, events_of(way), 0};
-  patience waits(number, way);
+bool await_ready(int fd, direction way) noexcept {
+  pollfd one{fd, events_of(way), 0};
+  patience waits(fd, way);
   while (raw::poll(&one, 1, 0) == 0)
     if (!waits.wait()) return false;
   return true;

@@ -12,9 +12,9 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 
-bool is_file(int number) noexcept {
+bool is_file(int fd) noexcept {
   struct stat what{};
-  return ::fstat(number, &what) == 0 && (S_ISREG(what.st_mode) || S_ISBLK(what.st_mode) || S_ISDIR(what.st_mode));
+  return ::fstat(fd, &what) == 0 && (S_ISREG(what.st_mode) || S_ISBLK(what.st_mode) || S_ISDIR(what.st_mode));
 }
 
 namespace {

@@ -36,7 +36,7 @@ class poll_set {
   }
   explicit operator bool() const noexcept { return all_ != nullptr; }
   pollfd* data() const noexcept { return all_; }
-  std::span<pollfd> numbers() const noexcept { return {all_, count_}; }
+  std::span<pollfd> fds() const noexcept { return {all_, count_}; }
 
  private:
   std::size_t bytes() const noexcept { return std::max<std::size_t>(1, count_) * sizeof(pollfd); }
@@ -61,7 +61,7 @@ int poll_until(pollfd* all, nfds_t count, time_point limit) noexcept {
   poll_set set(count);
   if (!set) return fail<int>(ENOMEM);
   std::copy_n(all, count, set.data());
-  const wait_result how = wait_for(set.numbers(), limit);
+  const wait_result how = wait_for(set.fds(), limit);
   if (how != wait_result::ready) return end_of(how);
   std::copy_n(set.data(), count, all);
   return static_cast<int>(std::count_if(all, all + count, [](const pollfd& one) { return one.revents != 0; }));
@@ -82,7 +82,7 @@ class select_set {
   bool is_whole() const noexcept { return static_cast<bool>(set_); }
   int wait(time_point limit) noexcept { return poll_until(set_.data(), count_, limit); }
 
-  // How many bits will be set. If a number is closed, EBADF, and the sets stay unchanged.
+  // How many bits will be set. If an fd is closed, EBADF, and the sets stay unchanged.
   int bits() noexcept {
     const std::span<pollfd> all(set_.data(), count_);
     if (std::ranges::any_of(all, [](const pollfd& one) { return (one.revents & POLLNVAL) != 0; }))

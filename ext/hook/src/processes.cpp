@@ -6,7 +6,7 @@
 // vfork() acts as fork(). A child that shares its parent's memory would see the parent's fiber as hooked, and run the
 // parent's coroutines while it waits. posix_spawn(), system() and popen() still share memory: libc calls no function of
 // ours in between.
-#include "watched_numbers.hpp"
+#include "watched_fds.hpp"
 
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/detail/fiber_flag.hpp>

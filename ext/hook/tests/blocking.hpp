@@ -41,8 +41,8 @@ class two_ends {
   void close_out() { close_one(ends_[1]); }
 
  private:
-  static void close_one(int& number) {
-    if (number >= 0) ::close(std::exchange(number, -1));
+  static void close_one(int& fd) {
+    if (fd >= 0) ::close(std::exchange(fd, -1));
   }
   std::array<int, 2> ends_{-1, -1};
 };

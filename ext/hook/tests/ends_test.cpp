@@ -1,4 +1,4 @@
-// What ends a wait in a hooked call: a cancel, a deadline, a kill, the close of the number.
+// What ends a wait in a hooked call: a cancel, a deadline, a kill, the close of the fd.
 #include "blocking.hpp"
 
 #include <poll.h>
@@ -224,24 +224,24 @@ TEST_CASE("dup2, dup3 and close_range close, too") {
         [&] { ends_it(own); });
     ::close(own);
   };
-  expect_end([&](int number) { ::dup2(other.in(), number); });
-  expect_end([&](int number) { ::dup3(other.in(), number, O_CLOEXEC); });
-  expect_end([&](int number) { ::close_range(unsigned(number), unsigned(number), 0); });
+  expect_end([&](int fd) { ::dup2(other.in(), fd); });
+  expect_end([&](int fd) { ::dup3(other.in(), fd, O_CLOEXEC); });
+  expect_end([&](int fd) { ::close_range(unsigned(fd), unsigned(fd), 0); });
 }
 
 TEST_CASE("a number that is used again is another one: the wait for it ends by its own file") {
   two_ends first(pipe_ends), second(pipe_ends);
-  const int number = ::fcntl(first.in(), F_DUPFD, 200);
+  const int fd = ::fcntl(first.in(), F_DUPFD, 200);
   std::string got;
-  meet([&] { got = read_text(number); }, [&] { write_text(first.out(), "first"); });
+  meet([&] { got = read_text(fd); }, [&] { write_text(first.out(), "first"); });
   CHECK(got == "first");
-  REQUIRE(::dup2(second.in(), number) == number);
-  meet([&] { got = read_text(number); },
+  REQUIRE(::dup2(second.in(), fd) == fd);
+  meet([&] { got = read_text(fd); },
        [&] {
          write_text(first.out(), "wrong");             // the first file is still open, under another number
          for (int i = 0; i < 20; ++i) await(yield());  // the loop polls
          write_text(second.out(), "second");
        });
   CHECK(got == "second");
-  ::close(number);
+  ::close(fd);
 }

@@ -26,15 +26,15 @@ class door {
  public:
   door() {
     sockaddr_in at = local();
-    REQUIRE(::bind(number_, reinterpret_cast<sockaddr*>(&at), sizeof at) == 0);
+    REQUIRE(::bind(fd_, reinterpret_cast<sockaddr*>(&at), sizeof at) == 0);
     socklen_t size = sizeof address_;
-    REQUIRE(::getsockname(number_, reinterpret_cast<sockaddr*>(&address_), &size) == 0);
+    REQUIRE(::getsockname(fd_, reinterpret_cast<sockaddr*>(&address_), &size) == 0);
   }
   door(const door&) = delete;
   door& operator=(const door&) = delete;
-  ~door() { ::close(number_); }
-  void listen() { REQUIRE(::listen(number_, 16) == 0); }
-  int number() const { return number_; }
+  ~door() { ::close(fd_); }
+  void listen() { REQUIRE(::listen(fd_, 16) == 0); }
+  int fd() const { return fd_; }
   const sockaddr* address() const { return reinterpret_cast<const sockaddr*>(&address_); }
   static sockaddr_in local() {
     sockaddr_in at{};
@@ -44,7 +44,7 @@ class door {
   }
 
  private:
-  const int number_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int fd_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address_{};
 };
 
@@ -53,7 +53,7 @@ int new_socket() { return ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0); }
 // A listener whose backlog is full: the system drops new connections.
 struct full_door : door {
   full_door() {
-    REQUIRE(::listen(number(), 0) == 0);
+    REQUIRE(::listen(fd(), 0) == 0);
     for (int& one : line) {
       one = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
       static_cast<void>(::connect(one, address(), sizeof(sockaddr_in)));
@@ -65,9 +65,9 @@ struct full_door : door {
   std::array<int, 4> line{};
 };
 
-void set_limit(int number, int which, std::chrono::milliseconds time) {
+void set_limit(int fd, int which, std::chrono::milliseconds time) {
   const timeval limit{time.count() / 1000, (time.count() % 1000) * 1000};
-  REQUIRE(::setsockopt(number, SOL_SOCKET, which, &limit, sizeof limit) == 0);
+  REQUIRE(::setsockopt(fd, SOL_SOCKET, which, &limit, sizeof limit) == 0);
 }
 
 time_point present() { return std::chrono::steady_clock::now(); }
@@ -79,12 +79,12 @@ TEST_CASE("accept waits for a connection, connect for its end") {
   at.listen();
   meet(
       [&] {
-        const int peer = ::accept(at.number(), nullptr, nullptr);
+        const int peer = ::accept(at.fd(), nullptr, nullptr);
         REQUIRE(peer >= 0);
         CHECK(read_text(peer) == "hello");
         CHECK((::fcntl(peer, F_GETFD) & FD_CLOEXEC) == 0);
         ::close(peer);
-        const int second = ::accept4(at.number(), nullptr, nullptr, SOCK_CLOEXEC);
+        const int second = ::accept4(at.fd(), nullptr, nullptr, SOCK_CLOEXEC);
         REQUIRE(second >= 0);
         CHECK((::fcntl(second, F_GETFD) & FD_CLOEXEC) != 0);
         ::close(second);

@@ -4,7 +4,7 @@
 
 #include <hocket/coro/or_return.hpp>
 #include <hocket/coro/shielded.hpp>
-#include <hocket/io/poll_numbers.hpp>
+#include <hocket/io/poll_fds.hpp>
 #include <hocket/runtime/blocking.hpp>
 
 #include <array>

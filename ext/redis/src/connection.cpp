@@ -5,7 +5,7 @@
 #include <hocket/redis/connection.hpp>
 
 #include <hocket/coro/or_return.hpp>
-#include <hocket/io/poll_numbers.hpp>
+#include <hocket/io/poll_fds.hpp>
 #include <hocket/runtime/blocking.hpp>
 
 #include <cerrno>

@@ -1,4 +1,4 @@
-// A descriptor of the system that coroutines wait at: the owner of a number, without a meaning of its bytes.
+// A descriptor of the system that coroutines wait at: the owner of an fd, without a meaning of its bytes.
 //
 //   auto d = hocket::descriptor::adopt(fd);            // a result
 //   co_await d->readable();
@@ -39,9 +39,9 @@ class descriptor {
  public:
   // Of nothing: operations give bad_file_descriptor.
   descriptor() noexcept = default;
-  // Takes the number over and makes it non-blocking (which its copies in other processes share). Errors: as fcntl(2);
-  // not_enough_memory. Then the number stays the caller's.
-  static result<descriptor> adopt(int number) noexcept;
+  // Takes the fd over and makes it non-blocking (which its copies in other processes share). Errors: as fcntl(2);
+  // not_enough_memory. Then the fd stays the caller's.
+  static result<descriptor> adopt(int fd) noexcept;
 
   descriptor(descriptor&& other) noexcept : at_(std::exchange(other.at_, nullptr)) {}
   descriptor& operator=(descriptor&& other) noexcept {
@@ -56,12 +56,12 @@ class descriptor {
 
   explicit operator bool() const noexcept { return at_ != nullptr; }
   // Its number; -1 if there is none (a network in memory has none), or it was closed.
-  int number() const noexcept;
+  int native_handle() const noexcept;
 
-  // Ends all operations that wait, with operation_canceled, and closes the number as soon as no call uses it. Further
+  // Ends all operations that wait, with operation_canceled, and closes the fd as soon as no call uses it. Further
   // operations give bad_file_descriptor. Calling it again does nothing.
   void close() noexcept;
-  // Gives the number up, open and non-blocking; this is of nothing then. Errors: device_or_resource_busy, if an
+  // Gives the fd up, open and non-blocking; this is of nothing then. Errors: device_or_resource_busy, if an
   // operation is under way; bad_file_descriptor, if there is no number.
   result<int> release() noexcept;
 
@@ -75,8 +75,8 @@ class descriptor {
 
  protected:
   explicit descriptor(detail::open_descriptor& at) noexcept : at_(&at) {}
-  // Takes a number over that is non-blocking.
-  static result<descriptor> take_over(int number, detail::descriptor_kind kind) noexcept;
+  // Takes an fd over that is non-blocking.
+  static result<descriptor> take_over(int fd, detail::descriptor_kind kind) noexcept;
   detail::open_descriptor& at() const noexcept { return at_ ? *at_ : detail::no_descriptor(); }
 
  private:
@@ -95,30 +95,30 @@ namespace detail {
 struct descriptor_access {
   static descriptor of(open_descriptor& at) noexcept { return descriptor(at); }
   static open_descriptor* release(descriptor& of) noexcept { return std::exchange(of.at_, nullptr); }
-  static result<descriptor> take_over(int number, descriptor_kind kind) noexcept {
-    return descriptor::take_over(number, kind);
+  static result<descriptor> take_over(int fd, descriptor_kind kind) noexcept {
+    return descriptor::take_over(fd, kind);
   }
   static open_descriptor& record_of(const descriptor& of) noexcept { return of.at(); }
 };
 
-// A descriptor for calls that are no transfers. It is not closed meanwhile, unless it is closed already. The number is
+// A descriptor for calls that are no transfers. It is not closed meanwhile, unless it is closed already. The fd is
 // -1 if it is closed, or its backend has no numbers.
-class used_number {
+class used_fd {
  public:
-  explicit used_number(const descriptor& of) noexcept
-      : of_(descriptor_access::record_of(of)), entered_(of_.enter_number()) {}
+  explicit used_fd(const descriptor& of) noexcept
+      : of_(descriptor_access::record_of(of)), entered_(of_.enter_fd()) {}
   // Of that generation alone: what has come in its place is closed for this.
-  used_number(open_descriptor& of, std::uint32_t generation) noexcept : of_(of), entered_(of_.enter_number()) {
+  used_fd(open_descriptor& of, std::uint32_t generation) noexcept : of_(of), entered_(of_.enter_fd()) {
     is_open_ = entered_ && of_.generation() == generation;
   }
-  used_number(const used_number&) = delete;
-  used_number& operator=(const used_number&) = delete;
-  ~used_number() {
-    if (entered_) of_.leave_number();
+  used_fd(const used_fd&) = delete;
+  used_fd& operator=(const used_fd&) = delete;
+  ~used_fd() {
+    if (entered_) of_.leave_fd();
   }
   bool is_open() const noexcept { return is_open_; }
   open_descriptor& record() const noexcept { return of_; }
-  int operator*() const noexcept { return is_open_ ? of_.number() : -1; }
+  int operator*() const noexcept { return is_open_ ? of_.native_handle() : -1; }
 
  private:
   open_descriptor& of_;

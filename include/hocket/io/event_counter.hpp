@@ -55,7 +55,7 @@ class event_counter : public descriptor {
   static result<event_counter> make() noexcept;
   // Takes the number of an eventfd over, and makes it non-blocking. With EFD_SEMAPHORE each take() gives 1. Errors: as
   // descriptor::adopt().
-  static result<event_counter> adopt(int number) noexcept;
+  static result<event_counter> adopt(int fd) noexcept;
 
   // Adds to the count, and wakes an operation that waits. Errors: invalid_argument for the largest number;
   // resource_unavailable_try_again if the sum would reach that number; bad_file_descriptor.

@@ -93,13 +93,13 @@ class file {
   static auto open(Pool& pool, std::string_view path, const file_options& options = {}) {
     return blocking(pool, &detail::open_file, std::string(path), options, &pool);
   }
-  // Takes a number over. Errors: bad_file_descriptor, not_enough_memory; then the number stays the caller's.
-  static result<file> adopt(int number, blocking_pool* pool = nullptr) noexcept;
+  // Takes an fd over. Errors: bad_file_descriptor, not_enough_memory; then the fd stays the caller's.
+  static result<file> adopt(int fd, blocking_pool* pool = nullptr) noexcept;
 
   explicit operator bool() const noexcept { return static_cast<bool>(at_); }
   // Its number; -1 if there is none, or it was closed.
-  int number() const noexcept { return at_.number(); }
-  // Further operations give bad_file_descriptor, also operations that have not begun. The number is closed when no
+  int native_handle() const noexcept { return at_.native_handle(); }
+  // Further operations give bad_file_descriptor, also operations that have not begun. The fd is closed when no
   // operation uses it any more. What close(2) says of earlier writes is not told: use sync().
   void close() noexcept { at_.close(); }
 

@@ -1,6 +1,6 @@
 // send_file: bytes of a file to a stream, without a copy in user space (sendfile(2)).
 //
-//   std::size_t sent = co_await or_return(send_file(peer, file.number(), 0, size));
+//   std::size_t sent = co_await or_return(send_file(peer, file.native_handle(), 0, size));
 //
 // Gives how many bytes were sent: less than `count`, if the file ends before. Errors: of sendfile(2); invalid_argument
 // for what it does not support, as

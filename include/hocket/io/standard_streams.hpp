@@ -17,7 +17,7 @@
 // the end of the stream when the process ends, or closes number 1 itself. Streams of the C and C++ libraries have
 // buffers of their own: flush them, so that what is written stays in order.
 //
-// Errors: bad_file_descriptor if the number is closed; too_many_files_open; not_enough_memory.
+// Errors: bad_file_descriptor if the fd is closed; too_many_files_open; not_enough_memory.
 #pragma once
 #include <hocket/io/stream.hpp>
 

@@ -41,7 +41,7 @@ class stream : public descriptor {
   stream() noexcept = default;
   // Takes a descriptor of bytes over.
   explicit stream(descriptor&& of) noexcept : descriptor(std::move(of)) {}
-  static result<stream> adopt(int number) noexcept;
+  static result<stream> adopt(int fd) noexcept;
 
   // At least one byte, as soon as there is one, at most as many as the buffer has room for; how many. 0: the end of the
   // stream. An empty buffer: 0, at once.

@@ -22,7 +22,7 @@
 // if nobody is bound to its peer's address. There is no broadcast.
 //
 // Options of sockets: set_reset_on_close() works. set_no_delay(), set_keep_alive() and the sizes of buffers make no
-// difference. number() is -1. What needs the kernel (descriptors that are passed, send_file(), credentials) fails with
+// difference. native_handle() is -1. What needs the kernel (descriptors that are passed, send_file(), credentials) fails with
 // not_supported.
 //
 // Replay. On one loop with a manual clock a seed always gives one run. On a runtime, with the machine's clock, a

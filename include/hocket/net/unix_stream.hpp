@@ -4,13 +4,13 @@
 //   auto [near, far] = make_unix_pair().value();                       // or of a connection to a path:
 //   unix_stream peer(co_await or_return(tcp::connect("unix:/run/app.sock")));
 //
-//   const std::array numbers{log.number()};
+//   const std::array numbers{log.native_handle()};
 //   co_await or_return(near.send_with_descriptors("log", numbers));
 //   std::array<unique_fd, 4> room;
 //   auto got = co_await or_return(far.receive_with_descriptors(buffer, room));    // got.size bytes, got.descriptors
 //   file theirs = file::adopt(room[0].release()).value();
 //
-// A process that passes a number keeps it, and may close it when the operation is over. The receiver gets a number of
+// A process that passes an fd keeps it, and may close it when the operation is over. The receiver gets a number of
 // its own for the same open object: position and O_NONBLOCK are shared. Received numbers are closed where they end, and
 // are not inherited by programs that are started.
 //
@@ -45,11 +45,11 @@ namespace detail {
 
 struct send_passing_operation : pointing_operation<send_passing_operation> {
   using value_type = std::size_t;
-  send_passing_operation(open_descriptor& of, const_buffer from, std::span<const int> numbers) noexcept
+  send_passing_operation(open_descriptor& of, const_buffer from, std::span<const int> fds) noexcept
       : pointing_operation(of.out, call_kind::send_passing, nullptr, from.size(), true),
         bytes(const_cast<std::byte*>(from.data())),
-        sent(numbers.data()),
-        count(numbers.size()) {}
+        sent(fds.data()),
+        count(fds.size()) {}
   bool point() noexcept;
   bool try_pointed() noexcept { return side->was_cut() ? side->try_behind_cut(*this) : transfer_operation::try_now(); }
   result<std::size_t> take() noexcept {
@@ -68,11 +68,11 @@ struct send_passing_operation : pointing_operation<send_passing_operation> {
 
 struct receive_passing_operation : pointing_operation<receive_passing_operation> {
   using value_type = received_with_descriptors;
-  receive_passing_operation(open_descriptor& of, mutable_buffer into, std::span<unique_fd> numbers) noexcept
+  receive_passing_operation(open_descriptor& of, mutable_buffer into, std::span<unique_fd> fds) noexcept
       : pointing_operation(of.in, call_kind::receive_passing, nullptr, into.size()),
         bytes(into.data()),
-        room(numbers.data()),
-        count(numbers.size()) {}
+        room(fds.data()),
+        count(fds.size()) {}
   bool point() noexcept;
   result<received_with_descriptors> take() noexcept {
     if (error != 0) return failure_of_transfer(error);
@@ -98,18 +98,18 @@ class unix_stream : public socket_stream {
 
   // Sends all the bytes, at least one, and the descriptors with the first; how many bytes. If it fails or is ended in
   // the middle, written_in_part() tells how many: none means that no descriptor was sent. Errors: the errors of a
-  // write; invalid_argument for no bytes or too many descriptors; bad_file_descriptor for a number that is closed;
+  // write; invalid_argument for no bytes or too many descriptors; bad_file_descriptor for an fd that is closed;
   // ETOOMANYREFS if too many are on their way.
-  auto send_with_descriptors(const_buffer from, std::span<const int> numbers,
+  auto send_with_descriptors(const_buffer from, std::span<const int> fds,
                              call_site at = this_call_site()) noexcept {
-    return primitive::operation<detail::send_passing_operation>(std::in_place, at, this->at(), from, numbers);
+    return primitive::operation<detail::send_passing_operation>(std::in_place, at, this->at(), from, fds);
   }
   // At least one byte, as soon as there is one, and the descriptors that come with it, as many as there is room for.
   // Numbers that are in the room are closed when others take their places. Errors: the errors of a read;
   // invalid_argument for an empty buffer.
-  auto receive_with_descriptors(mutable_buffer into, std::span<unique_fd> numbers,
+  auto receive_with_descriptors(mutable_buffer into, std::span<unique_fd> fds,
                                 call_site at = this_call_site()) noexcept {
-    return primitive::operation<detail::receive_passing_operation>(std::in_place, at, this->at(), into, numbers);
+    return primitive::operation<detail::receive_passing_operation>(std::in_place, at, this->at(), into, fds);
   }
 
   // Of the process that has connected, accepted or made the other end, as it was then. Errors: as getsockopt(2).

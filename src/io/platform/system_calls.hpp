@@ -1,4 +1,4 @@
-// The system calls of every request on a socket, in one place. Each returns what the kernel does: a number, or an error
+// The system calls of every request on a socket, in one place. Each returns what the kernel does: an fd, or an error
 // number below 0. They are no points of cancellation for pthread_cancel, as the C library's are: a trial counted 115
 // instructions a request for those, and 20 without.
 //

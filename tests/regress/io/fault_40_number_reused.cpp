@@ -32,10 +32,10 @@ task<> reuse_once(runtime& rt, counts& all) {
   stream_pair old = connected();
   auto old_reader = spawn(rt, read_one, std::ref(old.far));
   co_await until_waits(old.far);
-  const int number = old.far.number();
+  const int number = old.far.native_handle();
   old.far.close();
   stream_pair fresh = connected();
-  if (fresh.near.number() == number || fresh.far.number() == number) ++all.reused;
+  if (fresh.near.native_handle() == number || fresh.far.native_handle() == number) ++all.reused;
   auto fresh_reader = spawn(rt, read_one, std::ref(fresh.far));
   co_await until_waits(fresh.far);
   old.near.close();

@@ -25,7 +25,7 @@ using namespace std::chrono_literals;
 namespace {
 
 // How many descriptors the epolls of this process watch.
-int watched_numbers() {
+int registered_fds() {
   int count = 0;
   for (const auto& one : std::filesystem::directory_iterator("/proc/self/fdinfo")) {
     std::ifstream file(one.path());
@@ -47,10 +47,10 @@ void close_beside_copy(const std::function<std::function<void()>(int)>& keep) {
   auto [near, far] = connected();
   auto reader = spawn(lp, read_in_vain, std::ref(far));
   while (!waits(far)) lp.poll();
-  const int before = watched_numbers();
-  const std::function<void()> end = keep(far.number());
+  const int before = registered_fds();
+  const std::function<void()> end = keep(far.native_handle());
   far.close();
-  CHECK(watched_numbers() == before - 1);
+  CHECK(registered_fds() == before - 1);
   lp.run_until(reader);
   CHECK(sync_wait(reader) == std::errc::operation_canceled);
   sync_wait(near.write_all("for the copy")).value();  // an event of the old file

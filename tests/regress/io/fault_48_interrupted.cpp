@@ -5,7 +5,7 @@
 #include <hocket/io/event_counter.hpp>
 #include <hocket/io/file.hpp>
 #include <hocket/io/pipe.hpp>
-#include <hocket/io/poll_numbers.hpp>
+#include <hocket/io/poll_fds.hpp>
 #include <hocket/io/process.hpp>
 #include <hocket/io/read_all.hpp>
 #include <hocket/net/serve.hpp>
@@ -91,7 +91,7 @@ task<result<void>> use_pipe_and_counter() {
   });
   const std::uint64_t count = co_await or_return(counter.take());
   CHECK(count == 3);
-  pollfd wanted{ends.reader.number(), POLLIN, 0};
+  pollfd wanted{ends.reader.native_handle(), POLLIN, 0};
   const std::size_t ready = co_await or_return(poll_fds({&wanted, 1}));
   CHECK(ready == 1);
   const std::string all = co_await or_return(read_all(ends.reader));

@@ -40,10 +40,10 @@ TEST_CASE("readiness to read goes with the bytes, and comes again with the next"
   auto [near, far] = connected();
   for (int i = 0; i < 3; ++i) {
     CHECK(timed_out(sync_wait(within(0ms, far.readable()))));
-    number_pair::put(near.number());
+    number_pair::put(near.native_handle());
     CHECK(sync_wait(far.readable()).has_value());
     CHECK(sync_wait(far.readable()).has_value());
-    number_pair::drain(far.number());
+    number_pair::drain(far.native_handle());
   }
 }
 
@@ -52,11 +52,11 @@ TEST_CASE("readiness to write goes when the buffers are full, and comes when the
   loop lp;
   for (int i = 0; i < 3; ++i) {
     CHECK(sync_wait(near.writable()).has_value());
-    number_pair::fill(near.number());
+    number_pair::fill(near.native_handle());
     CHECK(timed_out(sync_wait(within(0ms, near.writable()))));
     auto room = spawn(lp, [&]() -> task<bool> { co_return (co_await near.writable()).has_value(); });
     while (!waits(near)) lp.poll();
-    number_pair::drain(far.number());
+    number_pair::drain(far.native_handle());
     lp.run_until(room);
     CHECK(sync_wait(room));
   }
@@ -70,16 +70,16 @@ TEST_CASE("one byte wakes all that wait for readiness, though nobody reads it") 
     loop lp;
     for (int i = 0; i < count; ++i) static_cast<void>(spawn(lp, await_readable, std::ref(far), std::ref(ended)));
     while (!waits(far)) lp.poll();
-    number_pair::put(near.number());
+    number_pair::put(near.native_handle());
     lp.run();
     CHECK(ended == count);
   }
-  number_pair::drain(far.number());
+  number_pair::drain(far.native_handle());
   runtime rt({.workers = 4});
   std::vector<join_handle<>> all;
   for (int i = 0; i < count; ++i) all.push_back(spawn(rt, await_readable, std::ref(far), std::ref(ended)));
   block_until_waits(far);
-  number_pair::put(near.number());
+  number_pair::put(near.native_handle());
   for (auto& one : all) sync_wait(one);
   CHECK(ended == 2 * count);
 }
@@ -87,16 +87,16 @@ TEST_CASE("one byte wakes all that wait for readiness, though nobody reads it") 
 TEST_CASE("readiness of one direction leaves the wait of the other alone") {
   loop lp;
   auto [near, far] = connected();
-  number_pair::fill(near.number());
+  number_pair::fill(near.native_handle());
   auto writes = spawn(lp, [&]() -> task<bool> { co_return (co_await near.writable()).has_value(); });
   auto reads = spawn(lp, [&]() -> task<bool> { co_return (co_await near.readable()).has_value(); });
   const detail::open_descriptor& at = detail::descriptor_access::record_of(near);
   while (at.in.waiting() == 0 || at.out.waiting() == 0) lp.poll();
-  number_pair::put(far.number());
+  number_pair::put(far.native_handle());
   lp.run_until(reads);
   for (int i = 0; i < 20; ++i) lp.poll();
   CHECK_FALSE(writes.done());
-  number_pair::drain(far.number());
+  number_pair::drain(far.native_handle());
   lp.run_until(writes);
   CHECK(sync_wait(writes));
 }
@@ -110,7 +110,7 @@ TEST_CASE("a timer of the system is waited for, and read when it has expired") {
   soon.it_value.tv_nsec = 1;
   for (int i = 0; i < 3; ++i) {
     expired = 0;
-    REQUIRE(::timerfd_settime(timer.number(), 0, &soon, nullptr) == 0);
+    REQUIRE(::timerfd_settime(timer.native_handle(), 0, &soon, nullptr) == 0);
     CHECK(sync_wait(timer.read_some(room)) == sizeof expired);
     CHECK(expired == 1);
   }
@@ -137,7 +137,7 @@ TEST_CASE("a number is given up and adopted again, and its waits go on") {
   for (int i = 0; i < 3; ++i) {
     CHECK(timed_out(sync_wait(within(0ms, far.read_some(buffer)))));
     far = stream::adopt(far.release().value()).value();
-    number_pair::put(near.number());
+    number_pair::put(near.native_handle());
     CHECK(sync_wait(far.read_some(buffer)) == std::size_t{1});
   }
 }

@@ -270,7 +270,7 @@ TEST_CASE("a write that fails in the middle tells how much it has written") {
 TEST_CASE("a descriptor is adopted, and given up open, unless an operation is under way") {
   const int number = ::eventfd(0, EFD_CLOEXEC);
   auto one = descriptor::adopt(number).value();
-  CHECK(one.number() == number);
+  CHECK(one.native_handle() == number);
   CHECK((::fcntl(number, F_GETFL) & O_NONBLOCK) != 0);
   loop lp;
   auto waits = spawn(
@@ -297,7 +297,7 @@ TEST_CASE("a descriptor is adopted, and given up open, unless an operation is un
 TEST_CASE("an operation on no descriptor is an error at once, and in a wait") {
   stream none;
   std::array<char, 8> buffer;
-  CHECK(none.number() == -1);
+  CHECK(none.native_handle() == -1);
   CHECK(sync_wait(none.read_some(buffer)).error() == std::errc::bad_file_descriptor);
   CHECK(sync_wait(none.write_all("x")).error() == std::errc::bad_file_descriptor);
   CHECK(sync_wait(none.closed()).error() == std::errc::bad_file_descriptor);

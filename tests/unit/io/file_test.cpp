@@ -86,7 +86,7 @@ TEST_CASE("a file is opened as its options say, or is an error") {
 
   file only_read = sync_wait(file::open(folder / "new")).value();
   CHECK(sync_wait(only_read.write_at("x", 0)).error_or({}) == std::errc::bad_file_descriptor);
-  CHECK((::fcntl(only_read.number(), F_GETFD) & FD_CLOEXEC) != 0);
+  CHECK((::fcntl(only_read.native_handle(), F_GETFD) & FD_CLOEXEC) != 0);
   sync_wait(write_file(folder / "new", "words")).value();
   CHECK(error_of_open(folder / "new", {.write = true, .truncate = true}) == std::error_code());
   CHECK(text_of(folder / "new").empty());
@@ -117,7 +117,7 @@ TEST_CASE("operations on a closed file, and on none, are errors, also those that
   auto late = closed.read_at(buffer, 0), later = gone.read_at(buffer, 0);
   closed.close();
   closed.close();
-  CHECK(closed.number() == -1);
+  CHECK(closed.native_handle() == -1);
   gone = file();
   file next = sync_wait(file::open(folder / "text")).value();  // in the place of `gone`
   CHECK(sync_wait(std::move(late)).error_or({}) == std::errc::bad_file_descriptor);

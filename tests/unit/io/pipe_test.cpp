@@ -41,8 +41,8 @@ TEST_CASE("the reader of a pipe gets what its writer writes, and then the end") 
 TEST_CASE("the ends of a pipe do not block, and are not inherited") {
   auto [reader, writer] = make_pipe().value();
   for (const stream* one : {&reader, &writer}) {
-    CHECK((::fcntl(one->number(), F_GETFL) & O_NONBLOCK) != 0);
-    CHECK((::fcntl(one->number(), F_GETFD) & FD_CLOEXEC) != 0);
+    CHECK((::fcntl(one->native_handle(), F_GETFL) & O_NONBLOCK) != 0);
+    CHECK((::fcntl(one->native_handle(), F_GETFD) & FD_CLOEXEC) != 0);
   }
 }
 

@@ -179,7 +179,7 @@ TEST_CASE("a child ends with its object, if that was asked for" * doctest::skip(
     CHECK_FALSE(static_cast<bool>(child));
     CHECK(is_there(id));
     stream input = std::move(moved.in());  // so that nothing but the kill ends it
-    static_cast<void>(input.number());
+    static_cast<void>(input.native_handle());
     moved = process();
     while (is_there(id)) CHECK(output_of({"true"}).empty());
   }

@@ -29,7 +29,7 @@ std::vector<stream_pair> many() {
 }
 
 void write_to_all(const std::vector<stream_pair>& all) {
-  for (const stream_pair& one : all) REQUIRE(::send(one.near.number(), "x", 1, 0) == 1);
+  for (const stream_pair& one : all) REQUIRE(::send(one.near.native_handle(), "x", 1, 0) == 1);
 }
 
 task<result<std::size_t>> read_in_time(stream& from, duration limit) {

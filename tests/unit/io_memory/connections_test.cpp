@@ -73,7 +73,7 @@ TEST_CASE("a connect takes the way to the listener and back, and both ends know 
   CHECK(far.local_address() == "10.0.0.1:80");
   CHECK(far.peer_address() == near.local_address());
   CHECK(near.local_address().port() >= 49152);
-  CHECK(near.number() == -1);
+  CHECK(near.native_handle() == -1);
 }
 
 TEST_CASE("a connect to nobody, or to a listener that is closed meanwhile, is refused") {

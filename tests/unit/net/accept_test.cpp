@@ -16,7 +16,7 @@ static detail::open_descriptor* accepted(int number) {
 TEST_CASE("a killed accept closes what it has accepted") {
   auto door = tcp::listener::bind("127.0.0.1:0").value();
   detail::accept_operation<tcp::stream> accepts(detail::descriptor_access::record_of(door), true);
-  const int number = ::dup(door.number());
+  const int number = ::dup(door.native_handle());
   accepts.data = accepted(number);
   accepts.ended = 1;
   accepts.resumed();
@@ -24,10 +24,10 @@ TEST_CASE("a killed accept closes what it has accepted") {
   CHECK(::fcntl(number, F_GETFD) == -1);
 
   detail::accept_operation<tcp::stream> taken(detail::descriptor_access::record_of(door), true);
-  taken.data = accepted(::dup(door.number()));
+  taken.data = accepted(::dup(door.native_handle()));
   taken.ended = 1;
   auto peer = taken.take();
   taken.resumed();
   REQUIRE(peer.has_value());
-  CHECK(::fcntl(peer->number(), F_GETFD) != -1);
+  CHECK(::fcntl(peer->native_handle(), F_GETFD) != -1);
 }

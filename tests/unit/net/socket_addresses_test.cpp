@@ -28,7 +28,7 @@ namespace {
 int no_delay_of(const descriptor& one) {
   int on = -1;
   socklen_t size = sizeof on;
-  ::getsockopt(one.number(), IPPROTO_TCP, TCP_NODELAY, &on, &size);
+  ::getsockopt(one.native_handle(), IPPROTO_TCP, TCP_NODELAY, &on, &size);
   return on != 0 ? 1 : 0;
 }
 

@@ -53,7 +53,7 @@ TEST_CASE("a read that stops at the mark of urgent data is followed by the rest"
   auto all = spawn(lp, read_to_the_end, std::ref(far));
   lp.poll();
   sync_wait(near.write_all("before")).value();
-  REQUIRE(::send(near.number(), "!", 1, MSG_OOB) == 1);
+  REQUIRE(::send(near.native_handle(), "!", 1, MSG_OOB) == 1);
   sync_wait(near.write_all("after")).value();
   for (int i = 0; i < 100; ++i) lp.poll();
   near.close();

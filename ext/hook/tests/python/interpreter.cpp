@@ -51,9 +51,9 @@ interpreter::interpreter() {
   PyEval_SaveThread();
 }
 
-std::string call(const char* name, int number) {
+std::string call(const char* name, int fd) {
   const thread_state own;
-  const reference got{PyObject_CallFunction(interpreter::of_process().function(name), "i", number)};
+  const reference got{PyObject_CallFunction(interpreter::of_process().function(name), "i", fd)};
   return got ? text_of(got.get()) : take_exception();
 }
 

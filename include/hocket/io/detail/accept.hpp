@@ -6,6 +6,6 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // The number of the next connection at a listener, which does not block and is not inherited; an error number below 0.
 // Errors of single connections and of their networks are passed over.
-long accept_number(int listener) noexcept;
+long accept_fd(int listener) noexcept;
 
 }}}  // namespace hocket::detail

@@ -28,7 +28,7 @@ class backend {
   virtual void close(open_descriptor& gone) noexcept = 0;
 
   // Calls on sockets that are no transfers, with the arguments of setsockopt(2), getsockopt(2), shutdown(2),
-  // getsockname(2) and getpeername(2). Any thread, while the descriptor is in use (used_number). They return an error
+  // getsockname(2) and getpeername(2). Any thread, while the descriptor is in use (used_fd). They return an error
   // number, or 0. EOPNOTSUPP, unless a backend overrides them.
   virtual int set_option(open_descriptor& at, int level, int name, const void* value, std::size_t size) noexcept;
   virtual int get_option(open_descriptor& at, int level, int name, void* value, std::size_t& size) noexcept;

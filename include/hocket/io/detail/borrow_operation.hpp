@@ -38,7 +38,7 @@ struct borrow_operation : transfer_operation {
  private:
   void expect_nothing_lent() const noexcept {
     if constexpr (debug_checks) {
-      // ORDER: relaxed, pairs with nothing: a number for a notice.
+      // ORDER: relaxed, pairs with nothing: an fd for a notice.
       if (side->of().lent.load(std::memory_order_relaxed) != 0) [[unlikely]]
         notice(
             "a read waits for bytes to lend while earlier ones are still held: give them back before, so that a "

@@ -7,7 +7,7 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace detail::descriptor_table {
 
 // An open descriptor with that number; null: there is no memory, or there are too many. O(1).
-open_descriptor* take(backend& of, int number, descriptor_kind kind, void* data = nullptr) noexcept;
+open_descriptor* take(backend& of, int fd, descriptor_kind kind, void* data = nullptr) noexcept;
 // It is used no more.
 void give_back(open_descriptor& one) noexcept;
 

@@ -50,7 +50,7 @@
 // # Closing
 //
 // close() ends the waits with operation_canceled. If another party is at a call, that party does so when it leaves. The
-// last of the descriptor's directions that is closed closes the descriptor (open_descriptor.hpp). So a number is never
+// last of the descriptor's directions that is closed closes the descriptor (open_descriptor.hpp). So an fd is never
 // reused while a call uses it.
 //
 // # Whole transfers
@@ -129,7 +129,7 @@ class direction final : public primitive::wait_source {
 
   // How many bytes a transfer has moved that failed in the middle; the last one.
   std::size_t part() const noexcept {
-    // ORDER: relaxed, pairs with the store in note_part(): a number for the stream's users.
+    // ORDER: relaxed, pairs with the store in note_part(): an fd for the stream's users.
     return part_.load(std::memory_order_relaxed) & ~cut_mark;
   }
   // That transfer was a write, and has ended in its middle: what comes next would stand there.

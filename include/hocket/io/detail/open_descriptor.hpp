@@ -1,13 +1,13 @@
-// An open descriptor: its number, its directions, and the drivers that watch it. It lives in a table whose memory is
+// An open descriptor: its fd, its directions, and the drivers that watch it. It lives in a table whose memory is
 // never given back (descriptor_table.hpp), so an event that comes late finds a descriptor, if perhaps another one.
 //
 // # Life
 //
-// 1. descriptor_table::take(): in use, with a number, not watched.
+// 1. descriptor_table::take(): in use, with an fd, not watched.
 // 2. The first operation that has to wait: attach_here(). The driver of that thread watches the descriptor.
 // 3. close(): each direction ends its waits. If another party has the word of a direction, that party closes it. The
 // last
-//    direction has the drivers stop watching, and closes the number. So no call uses a number that belongs to somebody
+//    direction has the drivers stop watching, and closes the fd. So no call uses an fd that belongs to somebody
 //    else already. A call that is no transfer (an option of a socket) counts as a direction.
 // 4. The owner's drop(), and the last direction, in either order: the descriptor goes back to the table, with the next
 //    generation.
@@ -45,7 +45,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class io_driver;
 
-// What kind of object a number stands for, as far as calls differ.
+// What kind of object an fd stands for, as far as calls differ.
 enum class descriptor_kind : std::uint8_t {
   other,   // pipes, terminals, eventfds: read(2) and write(2); only a call that would block tells that it is drained
   shared,  // the same, but calls may block, as other processes want it: poll(2) tells before each call
@@ -71,14 +71,14 @@ class open_descriptor {
   open_descriptor& operator=(const open_descriptor&) = delete;
 
   // The table only.
-  void open(backend& of, int number, descriptor_kind kind, void* data = nullptr) noexcept;
+  void open(backend& of, int fd, descriptor_kind kind, void* data = nullptr) noexcept;
 
   // The owner's. Both once.
   void close() noexcept;
   void drop() noexcept;
-  // The number stays what it is until leave_number(). False: the descriptor is closed, or being closed.
-  bool enter_number() noexcept;
-  void leave_number() noexcept { direction_closed(); }
+  // The fd stays what it is until leave_fd(). False: the descriptor is closed, or being closed.
+  bool enter_fd() noexcept;
+  void leave_fd() noexcept { direction_closed(); }
   // Whose it is: a server's, that ends all of its connections. Before others know the descriptor.
   void belongs_to(std::uint64_t family) noexcept {
     // ORDER: relaxed, pairs with nothing: see end_when_idle().
@@ -91,7 +91,7 @@ class open_descriptor {
     // ORDER: relaxed, ordered by the edge that end_when_idle() tells: the call after it sees this.
     return ends_when_idle_.load(std::memory_order_relaxed);
   }
-  // Gives the number up without closing it. False: somebody waits at it, or makes a call; nothing happens.
+  // Gives the fd up without closing it. False: somebody waits at it, or makes a call; nothing happens.
   bool release() noexcept;
 
   bool is_closed() const noexcept {
@@ -104,7 +104,7 @@ class open_descriptor {
     // ORDER: relaxed, pairs with nothing: an edge for another descriptor does no harm.
     return generation_.load(std::memory_order_relaxed);
   }
-  int number() const noexcept { return number_; }  // -1: its backend has no numbers
+  int native_handle() const noexcept { return fd_; }  // -1: its backend has no numbers
   backend& system() const noexcept { return *backend_; }
   void* data() const noexcept { return data_; }  // the backend's
   // While it is not in use: the table's next one that is not.
@@ -156,10 +156,10 @@ class open_descriptor {
 
   // Constant while it is in use.
   const std::uint32_t index_;
-  int number_ = -1;
+  int fd_ = -1;
   backend* backend_ = nullptr;
   void* data_ = nullptr;
-  bool released_ = false;  // the number is not ours any more
+  bool released_ = false;  // the fd is not ours any more
   primitive::atomic<bool> ends_when_idle_{false};
   primitive::atomic<bool> closed_{false};
 

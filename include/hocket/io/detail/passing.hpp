@@ -1,11 +1,11 @@
 // Bytes of a unix socket with the descriptors that are passed with them, as the backends see them.
 #pragma once
-#include <hocket/io/owned_number.hpp>
+#include <hocket/io/unique_fd.hpp>
 #include <cstddef>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// Sent: the bytes, and the numbers. Received: the room for both, and what came.
+// Sent: the bytes, and the fds. Received: the room for both, and what came.
 struct passing {
   void* bytes = nullptr;  // their number is the transfer's size
   const int* sent = nullptr;

@@ -44,7 +44,7 @@ class server_core : public from_memory_source {
 
   const socket_address& local_address() const noexcept { return address_; }
   std::size_t connections() const noexcept {
-    // ORDER: relaxed, pairs with nothing: a number for people.
+    // ORDER: relaxed, pairs with nothing: an fd for people.
     return live_.load(std::memory_order_relaxed);
   }
   tcp::server_counts counts() const noexcept;
@@ -77,7 +77,7 @@ class server_core : public from_memory_source {
  private:
   virtual void begin(connection one) = 0;
 
-  class spare_number;
+  class spare_fd;
   std::error_code open_doors(const socket_address& address);
   task<> accept_at(std::size_t door);
   task<bool> take_in(tcp::stream peer);
@@ -99,7 +99,7 @@ class server_core : public from_memory_source {
   const std::uint64_t family_;  // of the descriptors of its connections
   socket_address address_;
   std::vector<tcp::listener> doors_;
-  std::unique_ptr<spare_number> spare_;  // while there are acceptors
+  std::unique_ptr<spare_fd> spare_;  // while there are acceptors
   semaphore permits_;
   atomic<std::size_t> live_{0}, accepted_{0}, failed_{0}, refused_{0};
   atomic<std::int64_t> noticed_{0};

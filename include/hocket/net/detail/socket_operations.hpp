@@ -9,9 +9,9 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // A new socket of the address's family; an error number below 0.
 int new_socket(const socket_address& for_address, int type) noexcept;
-void close_number(int number) noexcept;
+void close_fd(int fd) noexcept;
 // A connected stream socket that does not block; closed on failure.
-result<descriptor> descriptor_of_socket(int number, bool tcp) noexcept;
+result<descriptor> descriptor_of_socket(int fd, bool tcp) noexcept;
 
 // What opens the sockets of connects: the system, or a network in memory.
 class socket_opener {

@@ -4,7 +4,7 @@
 #include <hocket/coro/or_return.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/io/buffered_reader.hpp>
-#include <hocket/io/poll_numbers.hpp>
+#include <hocket/io/poll_fds.hpp>
 #include <hocket/io/send_file.hpp>
 #include <hocket/io/signal_set.hpp>
 #include <hocket/net/tcp.hpp>

@@ -6,30 +6,30 @@
 
 namespace hocket { inline namespace HOCKET_ABI {
 
-// The owner of a number that nothing waits at.
+// The owner of an fd that nothing waits at.
 class unique_fd {
  public:
   unique_fd() noexcept = default;
-  explicit unique_fd(int number) noexcept : number_(number) {}
-  unique_fd(unique_fd&& other) noexcept : number_(other.release()) {}
+  explicit unique_fd(int fd) noexcept : fd_(fd) {}
+  unique_fd(unique_fd&& other) noexcept : fd_(other.release()) {}
   unique_fd& operator=(unique_fd&& other) noexcept {
     unique_fd gone(std::move(*this));
-    number_ = other.release();
+    fd_ = other.release();
     return *this;
   }
   ~unique_fd() {
-    if (number_ >= 0) close();
+    if (fd_ >= 0) close();
   }
 
-  explicit operator bool() const noexcept { return number_ >= 0; }
+  explicit operator bool() const noexcept { return fd_ >= 0; }
   // -1: there is none.
-  int number() const noexcept { return number_; }
-  // Gives the number up, open.
-  int release() noexcept { return std::exchange(number_, -1); }
+  int native_handle() const noexcept { return fd_; }
+  // Gives the fd up, open.
+  int release() noexcept { return std::exchange(fd_, -1); }
   void close() noexcept;
 
  private:
-  int number_ = -1;
+  int fd_ = -1;
 };
 
 }}  // namespace hocket

@@ -1,6 +1,6 @@
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/spawn.hpp>
-#include <hocket/io/poll_numbers.hpp>
+#include <hocket/io/poll_fds.hpp>
 #include <hocket/runtime/loop.hpp>
 #include <hocket/time/within.hpp>
 

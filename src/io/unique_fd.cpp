@@ -1,11 +1,11 @@
-#include <hocket/io/owned_number.hpp>
+#include <hocket/io/unique_fd.hpp>
 
 #include <unistd.h>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
 void unique_fd::close() noexcept {
-  if (const int number = release(); number >= 0) ::close(number);
+  if (const int fd = release(); fd >= 0) ::close(fd);
 }
 
 }}  // namespace hocket

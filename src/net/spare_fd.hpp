@@ -13,19 +13,19 @@ using primitive::locked;
 // A descriptor that is given up when there are no others, so that connections can be accepted and closed. All acceptors
 // of a server share it.
 //
-// Hazard. If one acceptor gives the spare up, then another one may accept a connection with its number, because numbers
-// belong to the process. Nobody would get the number back, and no connection could be refused until one ends. Prevented
+// Hazard. If one acceptor gives the spare up, then another one may accept a connection with its fd, because numbers
+// belong to the process. Nobody would get the fd back, and no connection could be refused until one ends. Prevented
 // by `missing_`: it is set before the spare is given up, and an acceptor that finds it set after an accept makes the
 // number of its connection the spare.
-class server_core::spare_number {
+class server_core::spare_fd {
   using counter = atomic<std::size_t>;
 
  public:
-  spare_number() noexcept { take(); }
-  spare_number(const spare_number&) = delete;
-  spare_number& operator=(const spare_number&) = delete;
-  ~spare_number() {
-    if (number_ >= 0) ::close(number_);
+  spare_fd() noexcept { take(); }
+  spare_fd(const spare_fd&) = delete;
+  spare_fd& operator=(const spare_fd&) = delete;
+  ~spare_fd() {
+    if (fd_ >= 0) ::close(fd_);
   }
 
   // After an accept. False: there was no spare, and the connection is refused for it.
@@ -35,7 +35,7 @@ class server_core::spare_number {
     if (!missing_.load(std::memory_order_acquire)) return true;
     locked guard(mutex_);
     if (take()) return true;
-    // ORDER: relaxed, pairs with nothing: a number for people.
+    // ORDER: relaxed, pairs with nothing: an fd for people.
     refused.fetch_add(1, std::memory_order_relaxed);
     accepted.close();
     take();
@@ -49,11 +49,11 @@ class server_core::spare_number {
     bool found = false;
     // ORDER: release, pairs with the load in is_there_beside(): see there.
     missing_.store(true, std::memory_order_release);
-    ::close(std::exchange(number_, -1));
+    ::close(std::exchange(fd_, -1));
     {
       const result<tcp::stream> shed = door.try_accept();
       found = shed.has_value();
-      // ORDER: relaxed, pairs with nothing: a number for people.
+      // ORDER: relaxed, pairs with nothing: an fd for people.
       if (found) refused.fetch_add(1, std::memory_order_relaxed);
     }
     take();
@@ -63,14 +63,14 @@ class server_core::spare_number {
  private:
   // Under the mutex. Whether there is a spare.
   bool take() noexcept {
-    if (number_ < 0) number_ = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (fd_ < 0) fd_ = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     // ORDER: relaxed, pairs with nothing: an acceptor that reads an old value looks again under the mutex.
-    missing_.store(number_ < 0, std::memory_order_relaxed);
-    return number_ >= 0;
+    missing_.store(fd_ < 0, std::memory_order_relaxed);
+    return fd_ >= 0;
   }
 
   primitive::thread_mutex mutex_;
-  int number_ = -1;  // guarded by the mutex
+  int fd_ = -1;  // guarded by the mutex
   atomic<bool> missing_{false};
 };
 

@@ -1,7 +1,7 @@
 // poll_fds(), for every kind that waits for I/O.
 #pragma once
 #include <hocket/core/yield.hpp>
-#include <hocket/io/poll_numbers.hpp>
+#include <hocket/io/poll_fds.hpp>
 #include <hocket/io/stream.hpp>
 #include <hocket/sync/event.hpp>
 #include <hocket/sync/select.hpp>
@@ -107,7 +107,7 @@ TEST_CASE_TEMPLATE("a number of a descriptor is waited for both ways", Kind, HOC
     for (int i = 0; i < 50; ++i) {
       auto none = co_await hocket::within(0ms, one.read_some(room));
       CHECK_FALSE(none.has_value());
-      pollfd wanted{one.number(), POLLIN, 0};
+      pollfd wanted{one.native_handle(), POLLIN, 0};
       auto late = co_await hocket::within(0ms, hocket::poll_fds({&wanted, 1}));
       CHECK_FALSE(late.has_value());
       number_pair::put(ends.far);

@@ -4,4 +4,4 @@
   hocket_test::io_tasks, hocket_test::io_fibers, hocket_test::io_runtime_tasks, hocket_test::io_workers_tasks, \
       hocket_test::io_workers_fibers, hocket_test::io_migrants
 
-#include "suites/poll_numbers.hpp"
+#include "suites/poll_fds.hpp"

@@ -1,7 +1,7 @@
-#include "watched_numbers.hpp"
+#include "watched_fds.hpp"
 
 #include <hocket/base/detail/atomic.hpp>
-#include <hocket/io/poll_numbers.hpp>
+#include <hocket/io/poll_fds.hpp>
 
 #include "signal_scope.hpp"
 
@@ -17,58 +17,58 @@ constexpr std::size_t counters = 4096;
 constinit std::array<primitive::atomic<std::uint32_t>, counters> waits{};
 constinit primitive::atomic<int> highest{-1};
 
-primitive::atomic<std::uint32_t>& waits_near(int number) noexcept {
-  return waits[static_cast<std::size_t>(number) % counters];
+primitive::atomic<std::uint32_t>& waits_near(int fd) noexcept {
+  return waits[static_cast<std::size_t>(fd) % counters];
 }
 
-void add(int number) noexcept {
-  if (number < 0) return;
+void add(int fd) noexcept {
+  if (fd < 0) return;
   // ORDER: relaxed, pairs with nothing: see the race in the header.
-  waits_near(number).fetch_add(1, std::memory_order_relaxed);
+  waits_near(fd).fetch_add(1, std::memory_order_relaxed);
   int seen = highest.load(std::memory_order_relaxed);
   // ORDER: relaxed, as above.
-  while (seen < number && !highest.compare_exchange_weak(seen, number, std::memory_order_relaxed)) {
+  while (seen < fd && !highest.compare_exchange_weak(seen, fd, std::memory_order_relaxed)) {
   }
 }
 
-void take_away(int number) noexcept {
+void take_away(int fd) noexcept {
   // ORDER: relaxed, as above.
-  if (number >= 0) waits_near(number).fetch_sub(1, std::memory_order_relaxed);
+  if (fd >= 0) waits_near(fd).fetch_sub(1, std::memory_order_relaxed);
 }
 
 }  // namespace
 
-watched_number::watched_number(int number) noexcept : number_(number) { add(number); }
-watched_number::~watched_number() { take_away(number_); }
+watched_fd::watched_fd(int fd) noexcept : fd_(fd) { add(fd); }
+watched_fd::~watched_fd() { take_away(fd_); }
 
-watched_numbers::watched_numbers(std::span<const pollfd> all) noexcept : all_(all) {
+watched_fds::watched_fds(std::span<const pollfd> all) noexcept : all_(all) {
   for (const pollfd& one : all) add(one.fd);
 }
-watched_numbers::~watched_numbers() {
+watched_fds::~watched_fds() {
   for (const pollfd& one : all_) take_away(one.fd);
 }
 
 namespace {
 
 // Whether a fiber may wait for it, and this code may wake it.
-bool is_waited_for(int number) noexcept {
+bool is_waited_for(int fd) noexcept {
   // ORDER: relaxed, as above.
-  return number >= 0 && waits_near(number).load(std::memory_order_relaxed) != 0 && !in_signal_handler();
+  return fd >= 0 && waits_near(fd).load(std::memory_order_relaxed) != 0 && !in_signal_handler();
 }
 
 }  // namespace
 
-void forget(int number) noexcept {
-  if (!is_waited_for(number)) return;
+void forget(int fd) noexcept {
+  if (!is_waited_for(fd)) return;
   const int kept = errno;
-  stop_polling(number);
+  stop_polling(fd);
   errno = kept;
 }
 
-void retry(int number) noexcept {
-  if (!is_waited_for(number)) return;
+void retry(int fd) noexcept {
+  if (!is_waited_for(fd)) return;
   const int kept = errno;
-  hocket::detail::wake_polling(number);
+  hocket::detail::wake_polling(fd);
   errno = kept;
 }
 
@@ -83,7 +83,7 @@ void forget(unsigned first, unsigned last) noexcept {
   const int most = highest.load(std::memory_order_relaxed);
   if (most < 0) return;
   const unsigned end = std::min(last, static_cast<unsigned>(most));
-  for (unsigned number = first; number <= end; ++number) forget(static_cast<int>(number));
+  for (unsigned fd = first; fd <= end; ++fd) forget(static_cast<int>(fd));
 }
 
 }}}  // namespace hocket::hook

@@ -3,9 +3,9 @@
 #include <hocket/base/detail/platform/raw_calls.hpp>
 #include <hocket/core/frame_memory.hpp>
 #include <hocket/io/detail/transfer_operation.hpp>
-#include <hocket/io/poll_numbers.hpp>
+#include <hocket/io/poll_fds.hpp>
 #include <io/epoll_driver.hpp>
-#include <io/number_watch.hpp>
+#include <io/fd_watch.hpp>
 #include <io/platform/system_calls.hpp>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ namespace {
 // All that there are: stop_polling() asks each.
 struct watches {
   primitive::thread_mutex mutex;
-  list<number_watch> all;  // guarded by mutex
+  list<fd_watch> all;  // guarded by mutex
 };
 // Never destroyed: a runtime may outlive main().
 watches& every_watch() noexcept {
@@ -44,21 +44,21 @@ class no_watch_source final : public primitive::wait_source {
 };
 constinit no_watch_source no_watch;
 
-int control(int epoll, int how, int number, std::uint32_t events) noexcept {
+int control(int epoll, int how, int fd, std::uint32_t events) noexcept {
   epoll_event event{};
   event.events = events;
-  event.data.u64 = static_cast<std::uint64_t>(number);
-  return ::epoll_ctl(epoll, how, number, &event) == 0 ? 0 : errno;
+  event.data.u64 = static_cast<std::uint64_t>(fd);
+  return ::epoll_ctl(epoll, how, fd, &event) == 0 ? 0 : errno;
 }
 
 // The events of poll(2) and of epoll have the same numbers.
 static_assert(POLLIN == EPOLLIN && POLLOUT == EPOLLOUT && POLLPRI == EPOLLPRI && POLLRDHUP == EPOLLRDHUP);
 
-short events_of(const polled_number& one) noexcept {
+short events_of(const polled_fd& one) noexcept {
   short events = 0;
   const poll_operation& of = *one.of;
   for (std::size_t i = 0; i < of.count; ++i) {
-    if (of.numbers[i].fd == one.number) events = static_cast<short>(events | of.numbers[i].events);
+    if (of.fds[i].fd == one.fd) events = static_cast<short>(events | of.fds[i].events);
   }
   return events;
 }
@@ -66,7 +66,7 @@ short events_of(const polled_number& one) noexcept {
 // True: something is ready, or it fails.
 bool look(poll_operation& at) noexcept {
   long found = 0;
-  do found = raw_calls::poll(at.numbers, at.count, 0);
+  do found = raw_calls::poll(at.fds, at.count, 0);
   while (found < 0 && errno == EINTR);
   if (found < 0) at.error = static_cast<std::size_t>(errno);
   else at.ready = static_cast<std::size_t>(found);
@@ -76,8 +76,8 @@ bool look(poll_operation& at) noexcept {
 // look(), after the system has reported `events`.
 bool look(poll_operation& at, short events) noexcept {
   if (!at.untested) return look(at);
-  at.numbers->revents = static_cast<short>(events & (at.numbers->events | POLLERR | POLLHUP));
-  return at.numbers->revents != 0;
+  at.fds->revents = static_cast<short>(events & (at.fds->events | POLLERR | POLLHUP));
+  return at.fds->revents != 0;
 }
 
 void fail(poll_operation& what, waiter& entry, int error) noexcept {
@@ -93,11 +93,11 @@ bool poll_operation::try_now() noexcept { return look(*this); }
 
 void poll_operation::begin(suspension& wait, waiter& entry) noexcept {
   entry.resource = this;
-  const result<number_watch*> here = epoll_driver::watch_here();
+  const result<fd_watch*> here = epoll_driver::watch_here();
   entry.enlist(wait, here ? static_cast<primitive::wait_source&>(**here) : no_watch);
   if (!here) return fail(*this, entry, here.error().value());
   try {
-    listed = static_cast<polled_number*>(allocate_frame((count + 1) * sizeof(polled_number)));
+    listed = static_cast<polled_fd*>(allocate_frame((count + 1) * sizeof(polled_fd)));
   } catch (const std::bad_alloc&) {
     return fail(*this, entry, ENOMEM);
   }
@@ -110,11 +110,11 @@ result<std::size_t> poll_operation::take() noexcept {
 }
 
 void poll_operation::resumed() noexcept {
-  if (listed) release_frame(std::exchange(listed, nullptr), (count + 1) * sizeof(polled_number));
+  if (listed) release_frame(std::exchange(listed, nullptr), (count + 1) * sizeof(polled_fd));
 }
 
 void readiness_operation::begin(suspension& wait, waiter& entry) noexcept {
-  numbers = &own;
+  fds = &own;
   count = 1;
   poll_operation::begin(wait, entry);
 }
@@ -126,29 +126,29 @@ result<short> readiness_operation::take() noexcept {
 
 // --- the watch
 
-number_watch::number_watch(int epoll) noexcept : epoll_(epoll), forks_(forks_so_far()) {
+fd_watch::fd_watch(int epoll) noexcept : epoll_(epoll), forks_(forks_so_far()) {
   locked guard(every_watch().mutex);
   every_watch().all.push_back(*this);
 }
 
-number_watch::~number_watch() {
+fd_watch::~fd_watch() {
   {
     locked guard(every_watch().mutex);
-    list<number_watch>::erase(*this);
+    list<fd_watch>::erase(*this);
   }
   stop(all_waits);
   ::close(epoll_);
 }
 
-bool number_watch::is_of_this_process() const noexcept { return forks_ == forks_so_far(); }
+bool fd_watch::is_of_this_process() const noexcept { return forks_ == forks_so_far(); }
 
 // Linked first, so that an event that comes at once finds the wait.
-int number_watch::enter(poll_operation& one, waiter& entry) noexcept {
+int fd_watch::enter(poll_operation& one, waiter& entry) noexcept {
   locked guard(mutex_);
   if (!make_room(one)) return ENOMEM;
   link_all(one, entry);
   for (std::size_t i = 0; i < one.count; ++i) {
-    const int error = one.numbers[i].fd < 0 ? 0 : arm(one.numbers[i].fd);
+    const int error = one.fds[i].fd < 0 ? 0 : arm(one.fds[i].fd);
     if (error == 0) continue;
     unlink_all(one);
     return error;
@@ -156,29 +156,29 @@ int number_watch::enter(poll_operation& one, waiter& entry) noexcept {
   return 0;
 }
 
-bool number_watch::make_room(const poll_operation& one) noexcept try {
+bool fd_watch::make_room(const poll_operation& one) noexcept try {
   int most = all_waits;
-  for (std::size_t i = 0; i < one.count; ++i) most = std::max(most, one.numbers[i].fd);
-  if (!has(most)) numbers_.resize(index_of(most) + 1);
+  for (std::size_t i = 0; i < one.count; ++i) most = std::max(most, one.fds[i].fd);
+  if (!has(most)) fds_.resize(index_of(most) + 1);
   return true;
 } catch (const std::bad_alloc&) {
   return false;
 }
 
-// Under the mutex. For all that the waits in the number's list want.
-int number_watch::arm(int number) noexcept {
-  number_list& all = at(number);
+// Under the mutex. For all that the waits in the fd's list want.
+int fd_watch::arm(int fd) noexcept {
+  fd_list& all = at(fd);
   std::uint32_t events = EPOLLONESHOT;
-  for (const polled_number* one = all.first; one; one = one->next)
+  for (const polled_fd* one = all.first; one; one = one->next)
     events |= static_cast<std::uint16_t>(events_of(*one));
-  int error = control(epoll_, all.added ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, number, events);
-  if (error == ENOENT) error = control(epoll_, EPOLL_CTL_ADD, number, events);
-  if (error == EEXIST) error = control(epoll_, EPOLL_CTL_MOD, number, events);
+  int error = control(epoll_, all.added ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, events);
+  if (error == ENOENT) error = control(epoll_, EPOLL_CTL_ADD, fd, events);
+  if (error == EEXIST) error = control(epoll_, EPOLL_CTL_MOD, fd, events);
   all.added = error == 0;
   return error;
 }
 
-void number_watch::poll() noexcept {
+void fd_watch::poll() noexcept {
   std::array<epoll_event, 32> events;
   const long got = system_calls::events_of(epoll_, events.data(), static_cast<int>(events.size()));
   for (long i = 0; i < got; ++i) {
@@ -187,49 +187,49 @@ void number_watch::poll() noexcept {
   }
 }
 
-void number_watch::tell(int number, short events) noexcept {
-  while (std::optional<grant> won = take_ready(number, events)) won->post();
+void fd_watch::tell(int fd, short events) noexcept {
+  while (std::optional<grant> won = take_ready(fd, events)) won->post();
 }
 
-void number_watch::stop(int number) noexcept {
-  while (std::optional<grant> won = take_any(number, ECANCELED)) won->post();
+void fd_watch::stop(int fd) noexcept {
+  while (std::optional<grant> won = take_any(fd, ECANCELED)) won->post();
 }
 
-void number_watch::wake(int number) noexcept {
-  while (std::optional<grant> won = take_any(number, 0)) won->post();
+void fd_watch::wake(int fd) noexcept {
+  while (std::optional<grant> won = take_any(fd, 0)) won->post();
 }
 
-// A wait of that number that has something to tell; if there is none, the number is armed for the others.
-std::optional<grant> number_watch::take_ready(int number, short events) noexcept {
+// A wait of that number that has something to tell; if there is none, the fd is armed for the others.
+std::optional<grant> fd_watch::take_ready(int fd, short events) noexcept {
   locked guard(mutex_);
-  for (polled_number* one = at(number).first; one; one = one->next) {
+  for (polled_fd* one = at(fd).first; one; one = one->next) {
     if (look(*one->of, events)) return take_out(*one);
   }
-  polled_number* const other = at(number).first;
-  const int error = other ? arm(number) : 0;
+  polled_fd* const other = at(fd).first;
+  const int error = other ? arm(fd) : 0;
   if (error == 0) return std::nullopt;
   other->of->error = static_cast<std::size_t>(error);
   return take_out(*other);
 }
 
 // The wait ends with `error`, or if that is 0 with the events that poll(2) finds.
-std::optional<grant> number_watch::take_any(int number, int error) noexcept {
+std::optional<grant> fd_watch::take_any(int fd, int error) noexcept {
   locked guard(mutex_);
-  if (!has(number) || !at(number).first) return std::nullopt;
-  polled_number& one = *at(number).first;
+  if (!has(fd) || !at(fd).first) return std::nullopt;
+  polled_fd& one = *at(fd).first;
   if (error == 0) look(*one.of);
   else one.of->error = static_cast<std::size_t>(error);
   return take_out(one);
 }
 
 // Under the mutex.
-grant number_watch::take_out(polled_number& one) noexcept {
+grant fd_watch::take_out(polled_fd& one) noexcept {
   waiter& entry = *one.entry;
   unlink_all(*one.of);
   return entry.claim_popped();
 }
 
-bool number_watch::detach(waiter& entry) noexcept {
+bool fd_watch::detach(waiter& entry) noexcept {
   locked guard(mutex_);
   auto& one = *static_cast<poll_operation*>(entry.resource);
   if (!one.at) return false;
@@ -237,18 +237,18 @@ bool number_watch::detach(waiter& entry) noexcept {
   return true;
 }
 
-std::size_t number_watch::waiting() const noexcept {
+std::size_t fd_watch::waiting() const noexcept {
   locked guard(mutex_);
   return waiting_;
 }
 
 // Under the mutex. Negative numbers are left out.
-void number_watch::link_all(poll_operation& of, waiter& entry) noexcept {
+void fd_watch::link_all(poll_operation& of, waiter& entry) noexcept {
   for (std::size_t i = 0; i <= of.count; ++i) {
-    const int number = i == of.count ? all_waits : of.numbers[i].fd;
-    polled_number& one = *::new (of.listed + i) polled_number{number, &of, &entry, nullptr, nullptr};
-    if (number < 0 && i != of.count) continue;
-    one.next = std::exchange(at(number).first, &one);
+    const int fd = i == of.count ? all_waits : of.fds[i].fd;
+    polled_fd& one = *::new (of.listed + i) polled_fd{fd, &of, &entry, nullptr, nullptr};
+    if (fd < 0 && i != of.count) continue;
+    one.next = std::exchange(at(fd).first, &one);
     if (one.next) one.next->previous = &one;
   }
   of.at = this;
@@ -256,12 +256,12 @@ void number_watch::link_all(poll_operation& of, waiter& entry) noexcept {
 }
 
 // Under the mutex.
-void number_watch::unlink_all(poll_operation& of) noexcept {
+void fd_watch::unlink_all(poll_operation& of) noexcept {
   for (std::size_t i = 0; i <= of.count; ++i) {
-    const polled_number& one = of.listed[i];
-    if (one.number < 0 && i != of.count) continue;
+    const polled_fd& one = of.listed[i];
+    if (one.fd < 0 && i != of.count) continue;
     if (one.previous) one.previous->next = one.next;
-    else at(one.number).first = one.next;
+    else at(one.fd).first = one.next;
     if (one.next) one.next->previous = one.previous;
   }
   of.at = nullptr;
@@ -271,10 +271,10 @@ void number_watch::unlink_all(poll_operation& of) noexcept {
 namespace {
 
 template <class F>
-void for_each_watch(int number, F f) noexcept {
-  if (number < 0) return;
+void for_each_watch(int fd, F f) noexcept {
+  if (fd < 0) return;
   locked guard(every_watch().mutex);
-  for (number_watch& one : every_watch().all) {
+  for (fd_watch& one : every_watch().all) {
     if (one.is_of_this_process()) f(one);
   }
 }
@@ -285,11 +285,11 @@ void for_each_watch(int number, F f) noexcept {
 
 namespace hocket { inline namespace HOCKET_ABI {
 
-void stop_polling(int number) noexcept {
-  detail::for_each_watch(number, [=](detail::number_watch& one) { one.stop(number); });
+void stop_polling(int fd) noexcept {
+  detail::for_each_watch(fd, [=](detail::fd_watch& one) { one.stop(fd); });
 }
-void detail::wake_polling(int number) noexcept {
-  for_each_watch(number, [=](number_watch& one) { one.wake(number); });
+void detail::wake_polling(int fd) noexcept {
+  for_each_watch(fd, [=](fd_watch& one) { one.wake(fd); });
 }
 
 }}  // namespace hocket
