@@ -22,7 +22,7 @@ struct room {
 };
 
 void talk(tcp::stream peer, room& in) {
-  auto others = in.said.make_receiver();
+  auto others = in.said.subscribe();
   const int me = ++in.members;
   std::array<char, 256> buffer;
   while (auto chosen = await(select(peer.readable(), others.receive()))) {

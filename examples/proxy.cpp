@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 
 // One direction. What is read is written before more is read: so a reader that is slow makes the sender wait.
 task<result<void>> carry(tcp::stream& from, tcp::stream& to) {
-  limited_stream patient(from, 60s);
+  timeout_stream patient(from, 60s);
   co_await or_return(copy(patient, to));
   co_return to.shutdown_write();  // the other direction may go on
 }

@@ -21,7 +21,7 @@ using store = std::map<std::string, entry, std::less<>>;
 using command = std::vector<std::string>;
 
 // "*2\r\n$3\r\nGET\r\n$4\r\nname\r\n". Empty: the client has gone.
-task<result<command>> read_command(buffered_reader<limited_stream<tcp::stream>>& from) {
+task<result<command>> read_command(buffered_reader<timeout_stream<tcp::stream>>& from) {
   command words;
   auto line = co_await or_return(from.read_line());
   const std::size_t count = line && line->starts_with('*') ? std::stoul(std::string(line->substr(1))) : 0;
@@ -46,7 +46,7 @@ std::string answer(store& all, const command& asked) {
 }
 
 task<result<void>> serve_client(tcp::stream peer, store& all) {
-  limited_stream patient(peer, 5min);
+  timeout_stream patient(peer, 5min);
   buffered_reader reader(patient);
   buffered_writer writer(peer);
   for (;;) {

@@ -9,7 +9,7 @@
 #include <hocket/io/descriptor.hpp>
 #include <hocket/io/event_counter.hpp>
 #include <hocket/io/file.hpp>
-#include <hocket/io/limited_stream.hpp>
+#include <hocket/io/timeout_stream.hpp>
 #include <hocket/io/unique_fd.hpp>
 #include <hocket/io/pipe.hpp>
 #include <hocket/io/poll_fds.hpp>

@@ -20,7 +20,7 @@
 #include <hocket/coro/fork_join.hpp>
 #include <hocket/coro/generator.hpp>
 #include <hocket/coro/invoke.hpp>
-#include <hocket/coro/limited_task.hpp>
+#include <hocket/coro/timeout_task.hpp>
 #include <hocket/coro/oneshot.hpp>
 #include <hocket/coro/or_return.hpp>
 #include <hocket/coro/scope.hpp>

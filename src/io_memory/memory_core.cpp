@@ -57,8 +57,8 @@ std::size_t memory_core::some_of(std::size_t size, unsigned chance) noexcept {
 
 duration memory_core::latency() noexcept {
   const auto width =
-      static_cast<std::uint64_t>(std::max<duration>(options_.most_latency - options_.least_latency, {}).count());
-  return options_.least_latency + duration(width == 0 ? 0 : static_cast<duration::rep>(random_() % (width + 1)));
+      static_cast<std::uint64_t>(std::max<duration>(options_.max_latency - options_.min_latency, {}).count());
+  return options_.min_latency + duration(width == 0 ? 0 : static_cast<duration::rep>(random_() % (width + 1)));
 }
 
 memory_object* memory_core::choose(const std::vector<memory_object*>& of) noexcept {

@@ -31,14 +31,14 @@ server_core::server_core(runtime& on, const tcp::serve_options& options)
       loop_(nullptr),
       options_(options),
       family_(next_family()),
-      permits_(options.most_connections),
+      permits_(options.max_connections),
       connections_(on) {}
 server_core::server_core(loop& on, const tcp::serve_options& options)
     : runtime_(nullptr),
       loop_(&on),
       options_(options),
       family_(next_family()),
-      permits_(options.most_connections),
+      permits_(options.max_connections),
       connections_(on) {}
 server_core::~server_core() = default;
 
@@ -106,7 +106,7 @@ task<bool> server_core::take_in(tcp::stream peer) {
 
 // The connection gives it back.
 task<bool> server_core::get_permit() {
-  if (options_.most_connections == 0) co_return true;
+  if (options_.max_connections == 0) co_return true;
   auto permit = co_await permits_.acquire();
   if (permit) permit->forget();
   co_return permit.has_value();
@@ -125,14 +125,14 @@ void server_core::begin_one(tcp::stream peer) noexcept try {
 // What waits in the system's queue would be reset when the listener is closed.
 void server_core::serve_rest(tcp::listener& door) noexcept {
   for (;;) {
-    if (options_.most_connections != 0) {
+    if (options_.max_connections != 0) {
       auto permit = permits_.try_acquire();
       if (!permit) return;
       permit.forget();
     }
     result<tcp::stream> peer = door.try_accept();
     if (!peer) {
-      if (options_.most_connections != 0) permits_.release();
+      if (options_.max_connections != 0) permits_.release();
       return;
     }
     begin_one(std::move(*peer));
@@ -184,7 +184,7 @@ void server_core::notice_once_a_second(std::error_code error) noexcept {
 server_core::connection server_core::make_connection(tcp::stream peer) try {
   return connection(*this, std::move(peer));
 } catch (...) {
-  if (options_.most_connections != 0) permits_.release();
+  if (options_.max_connections != 0) permits_.release();
   throw;
 }
 
@@ -200,7 +200,7 @@ server_core::connection::connection(server_core& of, tcp::stream one) : peer(std
 server_core::connection::~connection() {
   if (!of_) return;
   peer.close();
-  if (of_->options_.most_connections != 0) of_->permits_.release();
+  if (of_->options_.max_connections != 0) of_->permits_.release();
   // ORDER: release, pairs with the load in wait_until_empty(): what the connection did is visible.
   of_->live_.fetch_sub(1, std::memory_order_release);
   of_->ended_.set();

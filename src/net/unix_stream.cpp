@@ -12,7 +12,7 @@ using namespace detail;
 namespace detail {
 
 bool send_passing_operation::point() noexcept {
-  if (size == 0 || count > unix_stream::most_descriptors) return fail(EINVAL), false;
+  if (size == 0 || count > unix_stream::max_fds) return fail(EINVAL), false;
   raw = {bytes, sent, nullptr, count, 0, 0};
   data = &raw;
   return true;

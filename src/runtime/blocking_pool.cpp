@@ -65,7 +65,7 @@ namespace {
 detail::blocking_job& job_of(waiter& entry) noexcept { return *static_cast<detail::blocking_job*>(entry.resource); }
 
 const blocking_pool_options& checked(const blocking_pool_options& options) {
-  if (options.threads == 0 || options.threads > blocking_pool::most_threads)
+  if (options.threads == 0 || options.threads > blocking_pool::max_threads)
     throw std::system_error(std::make_error_code(std::errc::invalid_argument),
                             "a blocking_pool needs at least 1 thread, and takes 4,096 at most");
   return options;

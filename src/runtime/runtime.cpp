@@ -17,7 +17,7 @@ using namespace detail;
 namespace {
 
 std::size_t number_of_workers(const runtime_options& options) {
-  if (options.workers > runtime::most_workers)
+  if (options.workers > runtime::max_workers)
     throw std::system_error(std::make_error_code(std::errc::invalid_argument),
                             "a runtime of more than 1,024 workers: one for each CPU is the most that helps");
   return options.workers ? options.workers : usable_cpus();

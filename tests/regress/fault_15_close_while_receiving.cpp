@@ -59,7 +59,7 @@ TEST_CASE("fault 15: a close beside a receive or a send of one to one ends that,
 
 TEST_CASE("fault 15: a close beside a receive of a broadcast ends that, always") {
   CHECK(close_beside<broadcast<int>>(1, rows / 5, [](auto& b) {
-    auto mine = b.make_receiver();
+    auto mine = b.subscribe();
     return sync_wait(mine.receive()).error();
   }));
 }

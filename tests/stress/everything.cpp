@@ -208,8 +208,8 @@ Body use_news(market& in, detail::random_engine& random) {
     in.latest.set(number);
     co_return;
   }
-  auto papers = in.news.make_receiver();
-  auto screen = in.latest.make_receiver();
+  auto papers = in.news.subscribe();
+  auto screen = in.latest.subscribe();
   std::uint64_t last = 0, seen = 0;
   for (int i = 0; i < 3; ++i) {
     auto next = co_await within(short_time(random), papers.receive());

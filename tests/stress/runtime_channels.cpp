@@ -89,7 +89,7 @@ void one_to_one(hocket::runtime& rt, detail::random_engine& random, std::size_t 
 
 struct listener {
   explicit listener(broadcast<long>& items, watch<long>& values)
-      : of_items(items.make_receiver()), of_values(values.make_receiver()) {}
+      : of_items(items.subscribe()), of_values(values.subscribe()) {}
   broadcast<long>::receiver of_items;
   watch<long>::receiver of_values;
   long received = 0, latest = -1;

@@ -25,7 +25,7 @@ struct received_items {
 template <class Kind>
 auto receive_all(broadcast_of<Kind, int>& from, received_items& into) {
   return [&from, &into]() -> typename Kind::body {
-    auto mine = from.make_receiver();
+    auto mine = from.subscribe();
     for (;;) {
       auto item = co_await mine.receive();
       if (item) {
@@ -69,7 +69,7 @@ TEST_CASE_TEMPLATE("a receiver that is late is told how many items it lost, and 
   broadcast_of<Kind, int> b(3);
   Kind world;
   auto body = [&]() -> typename Kind::body {
-    auto mine = b.make_receiver();
+    auto mine = b.subscribe();
     for (int n = 0; n < 8; ++n) b.send(n);
     CHECK(mine.size() == 3);
     CHECK(mine.lost() == 0);
@@ -109,10 +109,10 @@ TEST_CASE_TEMPLATE("a receiver gets what is sent after it came, and leaves when 
   Kind world;
   auto body = [&]() -> typename Kind::body {
     CHECK(b.send(item));
-    std::optional early(b.make_receiver());
+    std::optional early(b.subscribe());
     CHECK(early->try_receive().error() == std::errc::resource_unavailable_try_again);
     CHECK(b.send(item));
-    auto late = b.make_receiver();
+    auto late = b.subscribe();
     CHECK(b.send(item));
     CHECK(early->size() == 2);
     CHECK(late.size() == 1);
@@ -133,7 +133,7 @@ TEST_CASE_TEMPLATE("faults 12, 13: a receiver of a broadcast whose wait is ended
   using namespace std::chrono_literals;
   for (int how : {0, 1, 2}) {
     broadcast_of<Kind, int> b(2);
-    auto shared = b.make_receiver();
+    auto shared = b.subscribe();
     std::error_code error;
     int other = 0;
     Kind world;
@@ -142,7 +142,7 @@ TEST_CASE_TEMPLATE("faults 12, 13: a receiver of a broadcast whose wait is ended
       error = item ? std::error_code{} : item.error();
     };
     auto wait = [&]() -> typename Kind::body {
-      auto mine = b.make_receiver();
+      auto mine = b.subscribe();
       auto item = co_await mine.receive();
       other = *item;
     };
@@ -167,7 +167,7 @@ TEST_CASE_TEMPLATE("a select takes an item of one broadcast, and the lag or the 
   std::vector<int> seen;
   Kind world;
   auto choose = [&]() -> typename Kind::body {
-    auto from_a = a.make_receiver(), from_b = b.make_receiver();
+    auto from_a = a.subscribe(), from_b = b.subscribe();
     for (;;) {
       auto got = co_await select(from_a.receive(), from_b.receive());
       REQUIRE(got);
@@ -215,7 +215,7 @@ TEST_CASE_TEMPLATE("what the copy for a receiver throws leaves its receive, and 
     int caught = 0;
     Kind world;
     auto body = [&]() -> typename Kind::body {
-      auto mine = b.make_receiver();
+      auto mine = b.subscribe();
       CHECK(b.send(fragile_item(counted)));
       try {
         auto item = co_await mine.receive();
@@ -274,7 +274,7 @@ class broadcast_play : public stage<Kind> {
 
  private:
   broadcast_of<Kind, int> b_{2};
-  typename broadcast_of<Kind, int>::receiver mine_[actors]{b_.make_receiver(), b_.make_receiver()};
+  typename broadcast_of<Kind, int>::receiver mine_[actors]{b_.subscribe(), b_.subscribe()};
   int sent_ = 0;
   std::atomic<int> come_[actors]{};
 

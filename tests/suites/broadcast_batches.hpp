@@ -22,7 +22,7 @@ TEST_CASE_TEMPLATE("a batch is sent in one step, and received in as many as ther
   std::error_code end;
   Kind world;
   auto receive = [&]() -> typename Kind::body {
-    auto mine = b.make_receiver();
+    auto mine = b.subscribe();
     std::array<int, 3> room;
     for (;;) {
       auto n = co_await mine.receive_batch(room);
@@ -60,7 +60,7 @@ TEST_CASE_TEMPLATE("a batch that has more items than there are places is lost in
     Kind world;
     auto body = [&]() -> typename Kind::body {
       for (int n = 0; n < before; ++n) b.send(-1);
-      auto mine = b.make_receiver();
+      auto mine = b.subscribe();
       std::array items{0, 1, 2, 3, 4, 5, 6};
       CHECK(b.send_batch(items));
       std::array<int, 8> room{};
@@ -120,7 +120,7 @@ TEST_CASE_TEMPLATE("what the copy of an item of a batch throws leaves its receiv
   seldom_copied::throws_at = 2;
   Kind world;
   auto body = [&]() -> typename Kind::body {
-    auto mine = b.make_receiver();
+    auto mine = b.subscribe();
     std::array items{seldom_copied(1), seldom_copied(2), seldom_copied(3)};
     CHECK(b.send_batch(items));
     std::array<seldom_copied, 3> room;
@@ -146,7 +146,7 @@ TEST_CASE_TEMPLATE("a select takes a batch of a broadcast, or leaves it", Kind, 
   int from_a = 0, from_b = 0;
   Kind world;
   auto choose = [&]() -> typename Kind::body {
-    auto at_a = a.make_receiver(), at_b = b.make_receiver();
+    auto at_a = a.subscribe(), at_b = b.subscribe();
     std::array<int, 2> room_a{}, room_b{};
     for (int i = 0; i < 2; ++i) {
       auto got = co_await select(at_a.receive_batch(room_a), at_b.receive_batch(room_b));
@@ -209,7 +209,7 @@ class broadcast_batch_play : public stage<Kind> {
 
  private:
   broadcast_of<Kind, int> b_{3};
-  typename broadcast_of<Kind, int>::receiver mine_[actors]{b_.make_receiver(), b_.make_receiver()};
+  typename broadcast_of<Kind, int>::receiver mine_[actors]{b_.subscribe(), b_.subscribe()};
   int sent_ = 0;
   std::atomic<int> come_[actors]{};
 

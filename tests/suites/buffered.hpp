@@ -4,7 +4,7 @@
 #include <hocket/io/buffered_reader.hpp>
 #include <hocket/io/buffered_writer.hpp>
 #include <hocket/io/copy.hpp>
-#include <hocket/io/limited_stream.hpp>
+#include <hocket/io/timeout_stream.hpp>
 #include <hocket/io/stream.hpp>
 #include <hocket/sync/event.hpp>
 #include <hocket/time/within.hpp>
@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 
 static_assert(hocket::byte_stream<hocket::stream>);
 static_assert(hocket::lending_source<hocket::stream>);
-static_assert(hocket::lending_source<hocket::limited_stream<hocket::stream>>);
+static_assert(hocket::lending_source<hocket::timeout_stream<hocket::stream>>);
 static_assert(hocket::byte_source<hocket::buffered_reader<hocket::stream>>);
 
 // A stream that does not lend.
@@ -162,14 +162,14 @@ TEST_CASE_TEMPLATE("what was read stays for the next read, if a deadline ends th
   auto [near, far] = net.connected();
   Kind world(net);
   auto read = [&]() -> typename Kind::body {
-    hocket::limited_stream slow(far, 5ms);
+    hocket::timeout_stream slow(far, 5ms);
     hocket::buffered_reader reader(slow);
     auto sent = co_await near.write_all("first half, ");
     CHECK(sent.has_value());
     auto late = co_await reader.read_line();
     REQUIRE_FALSE(late.has_value());
     CHECK(late.error() == std::errc::timed_out);
-    slow.set_limit(1h);
+    slow.set_timeout(1h);
     slow.set_deadline(hocket::time_point::min());
     late = co_await reader.read_line();
     REQUIRE_FALSE(late.has_value());

@@ -71,7 +71,7 @@ struct endless_ring {
 template <class S>
 struct endless_broadcast {
   hocket::basic_broadcast<S, int> items{1};
-  typename hocket::basic_broadcast<S, int>::receiver at = items.make_receiver();
+  typename hocket::basic_broadcast<S, int>::receiver at = items.subscribe();
   int sent = 0;
   auto wait() {
     if (at.size() == 0 && items.send(1)) ++sent;
@@ -91,7 +91,7 @@ struct endless_broadcast_batches : endless_broadcast<S> {
 template <class S>
 struct endless_news {
   hocket::basic_watch<S, int> last{0};
-  typename hocket::basic_watch<S, int>::receiver at = last.make_receiver();
+  typename hocket::basic_watch<S, int>::receiver at = last.subscribe();
   auto wait() {
     last.set(1);
     return at.receive();

@@ -34,7 +34,7 @@ inline hocket::result<hocket::udp::socket> connect_datagrams(memory_wires& at, c
 // Everything that a network may do to bytes and wake-ups. Nothing is reset or lost.
 inline hocket::memory_options unkind(std::uint64_t seed) {
   return {.seed = seed,
-          .most_latency = std::chrono::microseconds(100),
+          .max_latency = std::chrono::microseconds(100),
           .room = 4096,
           .short_reads = 64,
           .short_writes = 64,

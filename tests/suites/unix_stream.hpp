@@ -25,17 +25,17 @@ TEST_CASE_TEMPLATE("descriptors that are passed arrive with their bytes, and can
   auto receive = [&]() -> typename Kind::body {
     std::array<char, 16> buffer;
     std::array<hocket::unique_fd, 2> room;
-    auto none = co_await hocket::within(1ms, far.receive_with_descriptors(buffer, room));
+    auto none = co_await hocket::within(1ms, far.receive_with_fds(buffer, room));
     CHECK(none.error_or({}) == std::errc::timed_out);
     auto sent = co_await near.write_all("first");
     CHECK(sent.has_value());
-    auto got = co_await far.receive_with_descriptors(buffer, room);
+    auto got = co_await far.receive_with_fds(buffer, room);
     REQUIRE(got.has_value());
     CHECK(got->size == 5);
     CHECK(got->descriptors == 0);
     CHECK_FALSE(got->cut);
     without.set();
-    got = co_await far.receive_with_descriptors(buffer, room);
+    got = co_await far.receive_with_fds(buffer, room);
     REQUIRE(got.has_value());
     CHECK(std::string_view(buffer.data(), got->size) == "second");
     REQUIRE(got->descriptors == 1);
@@ -47,7 +47,7 @@ TEST_CASE_TEMPLATE("descriptors that are passed arrive with their bytes, and can
     auto put = co_await theirs->write_all("through the passed pipe");
     CHECK(put.has_value());
     theirs->close();
-    got = co_await far.receive_with_descriptors(buffer, room);
+    got = co_await far.receive_with_fds(buffer, room);
     REQUIRE(got.has_value());
     CHECK(got->size == 0);  // the end
   };
@@ -56,7 +56,7 @@ TEST_CASE_TEMPLATE("descriptors that are passed arrive with their bytes, and can
     auto awaited = co_await without.wait();
     CHECK(awaited.has_value());
     const std::array numbers{writer.native_handle()};
-    auto sent = co_await near.send_with_descriptors("second", numbers);
+    auto sent = co_await near.send_with_fds("second", numbers);
     CHECK(sent == std::size_t{6});
     writer.close();
     auto text = co_await hocket::read_all(reader);
@@ -78,7 +78,7 @@ TEST_CASE_TEMPLATE("a long message is sent whole, its descriptors once", Kind, H
     std::array<hocket::unique_fd, 4> room;
     std::size_t bytes = 0, descriptors = 0;
     for (;;) {
-      auto got = co_await far.receive_with_descriptors(buffer, std::span(room).subspan(descriptors));
+      auto got = co_await far.receive_with_fds(buffer, std::span(room).subspan(descriptors));
       REQUIRE(got.has_value());
       if (got->size == 0) break;
       bytes += got->size;
@@ -89,7 +89,7 @@ TEST_CASE_TEMPLATE("a long message is sent whole, its descriptors once", Kind, H
   };
   auto send = [&]() -> typename Kind::body {
     const std::array numbers{0, near.native_handle()};
-    auto sent = co_await near.send_with_descriptors(much, numbers);
+    auto sent = co_await near.send_with_fds(much, numbers);
     CHECK(sent == much.size());
     auto down = near.shutdown_write();
     CHECK(down.has_value());

@@ -22,7 +22,7 @@ TEST_CASE_TEMPLATE("a receiver of a watch gets the first value, then each that i
   std::error_code ends[2];
   Kind world;
   auto receive = [&](int self) -> typename Kind::body {
-    auto mine = w.make_receiver();
+    auto mine = w.subscribe();
     for (;;) {
       auto value = co_await mine.receive();
       if (!value) {
@@ -60,7 +60,7 @@ TEST_CASE_TEMPLATE("values between two looks are skipped, and the last one is se
   watch_of<Kind, int> w(0);
   Kind world;
   auto body = [&]() -> typename Kind::body {
-    auto mine = w.make_receiver();
+    auto mine = w.subscribe();
     auto first = co_await mine.receive();
     CHECK(*first == 0);
     CHECK(mine.try_receive().error() == std::errc::resource_unavailable_try_again);
@@ -78,7 +78,7 @@ TEST_CASE_TEMPLATE("values between two looks are skipped, and the last one is se
     CHECK(end.error() == why);
     CHECK(*copy.try_receive() == 6);
     CHECK(copy.try_receive().error() == why);
-    auto late = w.make_receiver();
+    auto late = w.subscribe();
     CHECK(*late.try_receive() == 6);
   };
   int only = world.start(body);
@@ -91,7 +91,7 @@ TEST_CASE_TEMPLATE("faults 12, 13: a receiver of a watch whose wait is ended has
   using namespace std::chrono_literals;
   for (int how : {0, 1, 2}) {
     watch_of<Kind, int> w(1);
-    auto shared = w.make_receiver();
+    auto shared = w.subscribe();
     CHECK(*shared.try_receive() == 1);
     std::error_code error;
     int other = 0;
@@ -101,7 +101,7 @@ TEST_CASE_TEMPLATE("faults 12, 13: a receiver of a watch whose wait is ended has
       error = value ? std::error_code{} : value.error();
     };
     auto wait = [&]() -> typename Kind::body {
-      auto mine = w.make_receiver();
+      auto mine = w.subscribe();
       for (int n = 0; n < 2; ++n) {
         auto value = co_await mine.receive();
         other = *value;
@@ -128,7 +128,7 @@ TEST_CASE_TEMPLATE("a select sees the value of one watch, and leaves the other u
   std::vector<int> seen;
   Kind world;
   auto choose = [&]() -> typename Kind::body {
-    auto of_a = a.make_receiver(), of_b = b.make_receiver();
+    auto of_a = a.subscribe(), of_b = b.subscribe();
     for (;;) {
       auto got = co_await select_in_order(of_a.receive(), of_b.receive());
       REQUIRE(got);
@@ -169,7 +169,7 @@ TEST_CASE_TEMPLATE("a value that is replaced ends at once, and what its copy thr
   int caught = 0;
   Kind world;
   auto body = [&]() -> typename Kind::body {
-    auto mine = w.make_receiver();
+    auto mine = w.subscribe();
     try {
       auto value = co_await mine.receive();
       static_cast<void>(value);
@@ -231,7 +231,7 @@ class watch_play : public stage<Kind> {
 
  private:
   watch_of<Kind, int> w_{0};
-  typename watch_of<Kind, int>::receiver mine_[actors]{w_.make_receiver(), w_.make_receiver()};
+  typename watch_of<Kind, int>::receiver mine_[actors]{w_.subscribe(), w_.subscribe()};
   std::atomic<int> value_{0};
   std::atomic<int> last_[actors]{-1, -1};
 

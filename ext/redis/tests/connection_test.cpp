@@ -2,7 +2,7 @@
 #include <hocket/redis/connection.hpp>
 
 #include <hocket/core/sync_wait.hpp>
-#include <hocket/coro/limited_task.hpp>
+#include <hocket/coro/timeout_task.hpp>
 #include <hocket/coro/or_return.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/fiber/await.hpp>

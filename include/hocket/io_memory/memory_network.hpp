@@ -3,7 +3,7 @@
 //
 //   manual_clock time;
 //   loop lp({.time = &time});
-//   memory_network net({.seed = 7, .time = &time, .least_latency = 1ms, .most_latency = 40ms, .loss = 13});
+//   memory_network net({.seed = 7, .time = &time, .min_latency = 1ms, .max_latency = 40ms, .loss = 13});
 //   auto door = net.listen("10.0.0.1:80").value();                    // a tcp::listener
 //   auto peer = co_await or_return(net.connect("10.0.0.1:80"));       // a tcp::stream
 //   auto socket = net.bind_datagrams("10.0.0.2:53").value();          // a udp::socket
@@ -50,8 +50,8 @@ class memory_core;
 struct memory_options {
   std::uint64_t seed = 1;
   manual_clock* time = nullptr;  // null: the machine's
-  duration least_latency{};      // of a write, a datagram, or one way of a connect
-  duration most_latency{};
+  duration min_latency{};      // of a write, a datagram, or one way of a connect
+  duration max_latency{};
   std::size_t room = 65536;     // bytes on their way in one direction; then a write waits
   std::size_t datagrams = 256;  // on their way to one socket, or unread; further ones are lost
   unsigned short_reads = 0;     // a read gives some of what is there

@@ -22,7 +22,7 @@
 // network in memory (io_memory/memory_network.hpp). A loop that waits for such a network cannot wait for signals: end
 // that server by shutdown().
 //
-// Limits. With `most_connections` as many at most are served at a time; further ones wait in the system's queue, and
+// Limits. With `max_connections` as many at most are served at a time; further ones wait in the system's queue, and
 // one at each listener. If there are no descriptors left, connections are accepted and closed at once, by a descriptor
 // that is kept for that, so that peers see an end; a notice tells of it once a second.
 //

@@ -15,7 +15,7 @@ using connection_error_handler = void (*)(const socket_address& peer, std::error
 // What may be said of a server.
 struct serve_options {
   listen_options listen{};
-  std::size_t most_connections = 0;  // at a time; 0: no limit of its own
+  std::size_t max_connections = 0;  // at a time; 0: no limit of its own
   // Of each connection's coroutine: its name, its deadline, its stack, when it hibernates.
   spawn_options connection{.name = "connection"};
   connection_error_handler on_error = nullptr;

@@ -5,9 +5,9 @@
 //   unix_stream peer(co_await or_return(tcp::connect("unix:/run/app.sock")));
 //
 //   const std::array numbers{log.native_handle()};
-//   co_await or_return(near.send_with_descriptors("log", numbers));
+//   co_await or_return(near.send_with_fds("log", numbers));
 //   std::array<unique_fd, 4> room;
-//   auto got = co_await or_return(far.receive_with_descriptors(buffer, room));    // got.size bytes, got.descriptors
+//   auto got = co_await or_return(far.receive_with_fds(buffer, room));    // got.size bytes, got.descriptors
 //   file theirs = file::adopt(room[0].release()).value();
 //
 // A process that passes an fd keeps it, and may close it when the operation is over. The receiver gets a number of
@@ -28,7 +28,7 @@
 namespace hocket { inline namespace HOCKET_ABI {
 
 // What was received, bytes and descriptors.
-struct received_with_descriptors {
+struct received_with_fds {
   std::size_t size = 0;         // bytes; 0: the end of the stream
   std::size_t descriptors = 0;  // how many numbers of the room are set, from the first on
   bool cut = false;  // there were more descriptors than room, or than this process may have: the others are closed
@@ -67,16 +67,16 @@ struct send_passing_operation : pointing_operation<send_passing_operation> {
 };
 
 struct receive_passing_operation : pointing_operation<receive_passing_operation> {
-  using value_type = received_with_descriptors;
+  using value_type = received_with_fds;
   receive_passing_operation(open_descriptor& of, mutable_buffer into, std::span<unique_fd> fds) noexcept
       : pointing_operation(of.in, call_kind::receive_passing, nullptr, into.size()),
         bytes(into.data()),
         room(fds.data()),
         count(fds.size()) {}
   bool point() noexcept;
-  result<received_with_descriptors> take() noexcept {
+  result<received_with_fds> take() noexcept {
     if (error != 0) return failure_of_transfer(error);
-    return received_with_descriptors{done, raw.passed, raw.cut != 0};
+    return received_with_fds{done, raw.passed, raw.cut != 0};
   }
 
   void* bytes;
@@ -90,7 +90,7 @@ struct receive_passing_operation : pointing_operation<receive_passing_operation>
 // A connected unix socket.
 class unix_stream : public socket_stream {
  public:
-  static constexpr std::size_t most_descriptors = 253;  // at a time
+  static constexpr std::size_t max_fds = 253;  // at a time
 
   unix_stream() noexcept = default;
   // Takes the descriptor of a connected unix socket over: also of a tcp::stream that is one.
@@ -100,14 +100,14 @@ class unix_stream : public socket_stream {
   // the middle, written_in_part() tells how many: none means that no descriptor was sent. Errors: the errors of a
   // write; invalid_argument for no bytes or too many descriptors; bad_file_descriptor for an fd that is closed;
   // ETOOMANYREFS if too many are on their way.
-  auto send_with_descriptors(const_buffer from, std::span<const int> fds,
+  auto send_with_fds(const_buffer from, std::span<const int> fds,
                              call_site at = this_call_site()) noexcept {
     return primitive::operation<detail::send_passing_operation>(std::in_place, at, this->at(), from, fds);
   }
   // At least one byte, as soon as there is one, and the descriptors that come with it, as many as there is room for.
   // Numbers that are in the room are closed when others take their places. Errors: the errors of a read;
   // invalid_argument for an empty buffer.
-  auto receive_with_descriptors(mutable_buffer into, std::span<unique_fd> fds,
+  auto receive_with_fds(mutable_buffer into, std::span<unique_fd> fds,
                                 call_site at = this_call_site()) noexcept {
     return primitive::operation<detail::receive_passing_operation>(std::in_place, at, this->at(), into, fds);
   }

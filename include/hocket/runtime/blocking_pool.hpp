@@ -62,9 +62,9 @@ static_assert(detail::owns_nothing<blocking_pool_options>);
 
 class blocking_pool final {
  public:
-  static constexpr std::size_t most_threads = 4096;
+  static constexpr std::size_t max_threads = 4096;
 
-  // Starts no thread. Throws std::system_error: invalid_argument for no thread or more than most_threads; bad_alloc.
+  // Starts no thread. Throws std::system_error: invalid_argument for no thread or more than max_threads; bad_alloc.
   explicit blocking_pool(const blocking_pool_options& options = {});
   blocking_pool(const blocking_pool&) = delete;
   blocking_pool& operator=(const blocking_pool&) = delete;

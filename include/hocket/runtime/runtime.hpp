@@ -139,9 +139,9 @@ struct runtime_look;
 
 class runtime final : public executor, public spawn_target {
  public:
-  static constexpr std::size_t most_workers = 1024;
+  static constexpr std::size_t max_workers = 1024;
 
-  // Throws std::system_error: invalid_argument for more workers than most_workers, or what the system says when it
+  // Throws std::system_error: invalid_argument for more workers than max_workers, or what the system says when it
   // starts no more threads, or of a signal that cannot be handled; std::bad_alloc.
   explicit runtime(const runtime_options& options = {});
   runtime(const runtime&) = delete;

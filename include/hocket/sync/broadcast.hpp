@@ -3,7 +3,7 @@
 //   broadcast<price> prices(64);              // the last 64 items are kept
 //   prices.send({"ABC", 17});                 // any thread; false: it is closed
 //
-//   auto mine = prices.make_receiver();       // gets what is sent from now on
+//   auto mine = prices.subscribe();       // gets what is sent from now on
 //   auto next = co_await mine.receive();      // result<price>: waits for an item; in a fiber and a thread await(...)
 //   if (!next && lagged_by(next.error()))     // so many items were lost; the next receive() gives the oldest one left
 //
@@ -104,7 +104,7 @@ class basic_broadcast final : private detail::publication<Strength> {
   }
 
   // One that gets what is sent from now on.
-  receiver make_receiver() noexcept { return receiver(*this); }
+  receiver subscribe() noexcept { return receiver(*this); }
 
   // False: it was closed before, and nothing changes.
   bool close() noexcept { return base::close(errc::closed); }

@@ -3,7 +3,7 @@
 //   watch<config> settings(load());           // there is always a value
 //   settings.set(load());                     // any thread, never waits; false: it is closed
 //
-//   auto mine = settings.make_receiver();     // has seen nothing yet
+//   auto mine = settings.subscribe();     // has seen nothing yet
 //   auto next = co_await mine.receive();      // result<config>: waits until there is one that it has not seen
 //   config now = settings.get();              // without waiting, and without a receiver
 //
@@ -64,7 +64,7 @@ class basic_watch final : private detail::publication<Strength> {
   }
 
   // One that has seen nothing yet.
-  receiver make_receiver() noexcept { return receiver(*this); }
+  receiver subscribe() noexcept { return receiver(*this); }
 
   // False: it was closed before, and nothing changes.
   bool close() noexcept { return base::close(errc::closed); }

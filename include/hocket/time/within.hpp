@@ -84,13 +84,13 @@ template <detail::wait_limit Time, detail::can_be_timed A>
   return detail::timed(limit, std::move(group));
 }
 
-// For a foreign awaitable, which takes no deadline. (A task: coro/limited_task.hpp.)
+// For a foreign awaitable, which takes no deadline. (A task: coro/timeout_task.hpp.)
 template <detail::wait_limit Time, class A>
   requires(!detail::can_be_timed<A>)
 void within(Time, A&&) {
   static_assert(
       detail::can_be_timed<A>,
-      "hocket: within() takes an operation (m.lock(), a select), a join_handle, or (with coro/limited_task.hpp) an "
+      "hocket: within() takes an operation (m.lock(), a select), a join_handle, or (with coro/timeout_task.hpp) an "
       "rvalue task. What is foreign has no wait that could be ended: spawn what awaits it, and say within(limit, "
       "handle)");
 }

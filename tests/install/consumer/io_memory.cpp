@@ -11,7 +11,7 @@ static hocket::task<hocket::result<void>> greet(hocket::memory_network& net) {
 int main() {
   hocket::manual_clock time;
   hocket::loop lp({.time = &time});
-  hocket::memory_network net({.time = &time, .least_latency = std::chrono::hours(1)});
+  hocket::memory_network net({.time = &time, .min_latency = std::chrono::hours(1)});
   auto door = net.listen("10.0.0.1:80").value();
   auto greeted = hocket::spawn(lp, greet, std::ref(net));
   lp.run();

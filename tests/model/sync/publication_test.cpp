@@ -67,7 +67,7 @@ void broadcast_to(execution& run) {
   kept<basic_broadcast<Strength, note>> b(1u);
   place places[2];
   for (int i = 0; i < receivers; ++i) {
-    run.thread(i == 0 ? "receives" : "receives too", [&, i, mine = b->make_receiver()] {
+    run.thread(i == 0 ? "receives" : "receives too", [&, i, mine = b->subscribe()] {
       const tally all = receive_all(places[i], mine);
       require(all.got + all.lost == items, "an item was lost, and nobody was told");
     });
@@ -86,7 +86,7 @@ void broadcast_cancelled(execution& run) {
   kept<basic_broadcast<Strength, note>> b(2u);
   kept<stop_source> stop;
   place at_first(&*stop), at_second;
-  auto mine = b->make_receiver();
+  auto mine = b->subscribe();
   run.thread("receives", [&] {
     auto item = wait_at(at_first, mine.receive());
     if (!item) item = wait_at(at_second, mine.receive());
@@ -104,7 +104,7 @@ template <class Strength>
 void freed_by_the_receiver(execution& run) {
   kept<basic_broadcast<Strength, note>> b(1u);
   place at_receiver;
-  auto mine = b->make_receiver();
+  auto mine = b->subscribe();
   run.thread("receives", [&] {
     require(wait_at(at_receiver, mine.receive()).has_value());
     b.free();
@@ -120,7 +120,7 @@ void watched(execution& run) {
   place at_receiver;
   int last = -1;
   run.thread("receives", [&] {
-    auto mine = w->make_receiver();
+    auto mine = w->subscribe();
     while (auto value = wait_at(at_receiver, mine.receive())) {
       require(value->number() > last, "a value was seen twice");
       last = value->number();
@@ -142,8 +142,8 @@ void selected(execution& run) {
   kept<basic_watch<Strength, int>> w(0);
   kept<basic_broadcast<Strength, int>> b(1u);
   place at_receiver;
-  auto value = w->make_receiver();
-  auto items = b->make_receiver();
+  auto value = w->subscribe();
+  auto items = b->subscribe();
   require(value.try_receive().has_value());
   int sum = 0;
   run.thread("receives", [&] {

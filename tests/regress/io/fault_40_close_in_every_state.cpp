@@ -91,7 +91,7 @@ task<std::error_code> receive_batch(everything& all) {
 
 task<std::error_code> receive_passed(everything& all) {
   std::array<unique_fd, 1> numbers;
-  co_return error_in(co_await all.passing.near.receive_with_descriptors(all.buffer, numbers));
+  co_return error_in(co_await all.passing.near.receive_with_fds(all.buffer, numbers));
 }
 
 task<std::error_code> gather(everything& all) {

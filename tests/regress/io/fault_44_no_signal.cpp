@@ -96,7 +96,7 @@ void passing_without_reader() {
   auto [near, far] = make_unix_pair().value();
   far.close();
   const std::array numbers{0};
-  CHECK(is_gone(sync_wait(near.send_with_descriptors("x", numbers))));
+  CHECK(is_gone(sync_wait(near.send_with_fds("x", numbers))));
   expect_errors(near);
 }
 

@@ -75,8 +75,8 @@ struct fiber_surroundings : surroundings {
   spsc_channel<int> ring{1};
   broadcast<int> news{1};
   watch<int> latest{0};
-  broadcast<int>::receiver reader = news.make_receiver();
-  watch<int>::receiver watcher = latest.make_receiver();
+  broadcast<int>::receiver reader = news.subscribe();
+  watch<int>::receiver watcher = latest.subscribe();
   foreign_gate gate;
 
   fiber_surroundings() {

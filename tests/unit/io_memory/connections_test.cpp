@@ -21,7 +21,7 @@ namespace {
 struct town {
   manual_clock time{time_point(1h)};
   loop lp{{.time = &time}};
-  memory_network net{{.time = &time, .least_latency = 5ms, .most_latency = 5ms}};
+  memory_network net{{.time = &time, .min_latency = 5ms, .max_latency = 5ms}};
   tcp::listener door = net.listen("10.0.0.1:80", {.backlog = 0}).value();
 
   template <class T>

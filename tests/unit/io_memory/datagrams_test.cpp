@@ -80,7 +80,7 @@ T run(field& on, join_handle<T> handle) {
 }  // namespace
 
 TEST_CASE("datagrams of one sender stay in order, whatever their latencies") {
-  const std::vector<int> got = arrived({.most_latency = 50ms});
+  const std::vector<int> got = arrived({.max_latency = 50ms});
   REQUIRE(got.size() == 200);
   for (int i = 0; i < 200; ++i) CHECK(got[static_cast<std::size_t>(i)] == i);
 }
@@ -93,14 +93,14 @@ TEST_CASE("some datagrams are lost, some come twice, and some overtake others") 
   const std::vector<int> doubled = arrived({.seed = 3, .duplicates = 25});
   CHECK(doubled.size() > 205);
   CHECK(different(doubled) == 200);
-  const std::vector<int> mixed = arrived({.seed = 3, .most_latency = 50ms, .reorders = 64});
+  const std::vector<int> mixed = arrived({.seed = 3, .max_latency = 50ms, .reorders = 64});
   CHECK(mixed.size() == 200);
   CHECK_FALSE(std::is_sorted(mixed.begin(), mixed.end()));
   CHECK(arrived({.loss = 256}).empty());
 }
 
 TEST_CASE("the same seed loses, doubles and mixes the same datagrams") {
-  memory_options options{.seed = 1, .most_latency = 50ms, .loss = 40, .duplicates = 40, .reorders = 40};
+  memory_options options{.seed = 1, .max_latency = 50ms, .loss = 40, .duplicates = 40, .reorders = 40};
   const std::vector<int> first = arrived(options);
   CHECK(arrived(options) == first);
   options.seed = 2;
@@ -118,7 +118,7 @@ TEST_CASE("what comes to a full queue is lost") {
 }
 
 TEST_CASE("a connected socket hears that nobody is bound, after the way there and back, and only its peer") {
-  field on({.least_latency = 5ms, .most_latency = 5ms});
+  field on({.min_latency = 5ms, .max_latency = 5ms});
   auto client = on.net.connect_datagrams("10.0.0.9:9").value();
   CHECK(client.local_address().port() >= 49152);
   CHECK(client.peer_address() == "10.0.0.9:9");

@@ -31,7 +31,7 @@ TEST_CASE("a hundred thousand connections wait on one loop, and each gets its by
   constexpr std::size_t connections = 100'000;
   manual_clock time{time_point(std::chrono::hours(1))};
   loop lp({.time = &time});
-  memory_network net({.time = &time, .most_latency = std::chrono::milliseconds(5)});
+  memory_network net({.time = &time, .max_latency = std::chrono::milliseconds(5)});
   std::vector<tcp::stream> near;
   std::size_t waiting = 0, got = 0;
   for (std::size_t i = 0; i < connections; ++i) {

@@ -47,7 +47,7 @@ std::string run_from(std::uint64_t seed) {
   stage on;
   memory_network net({.seed = seed,
                       .time = &on.time,
-                      .most_latency = 9ms,
+                      .max_latency = 9ms,
                       .room = 100,
                       .short_reads = 100,
                       .short_writes = 100,
@@ -82,7 +82,7 @@ TEST_CASE("the same seed gives the same run, and another seed another one") {
 
 TEST_CASE("a latency of hours takes no time, and passes by the clock of the loop") {
   stage on;
-  memory_network net({.time = &on.time, .least_latency = 5h, .most_latency = 5h});
+  memory_network net({.time = &on.time, .min_latency = 5h, .max_latency = 5h});
   auto [first, second] = net.make_pair();
   std::string notes;
   spawn(on.lp, write_words, std::move(first), 1);
@@ -93,7 +93,7 @@ TEST_CASE("a latency of hours takes no time, and passes by the clock of the loop
 
 TEST_CASE("a reset ends both sides, also one that waits") {
   stage on;
-  memory_network net({.time = &on.time, .least_latency = 1ms, .most_latency = 1ms});
+  memory_network net({.time = &on.time, .min_latency = 1ms, .max_latency = 1ms});
   auto [first, second] = net.make_pair();
   auto read = spawn(on.lp, read_byte, std::ref(second));
   on.lp.run_for(10ms);

@@ -47,7 +47,7 @@ task<shutdown_report> end(tcp::server& server, shutdown_options options) {
 TEST_CASE("a server serves a listener in memory, and ends in order, by the clock of its loop") {
   manual_clock time{time_point(1h)};
   loop lp({.time = &time});
-  memory_network net({.time = &time, .least_latency = 1ms, .most_latency = 9ms, .short_reads = 100});
+  memory_network net({.time = &time, .min_latency = 1ms, .max_latency = 9ms, .short_reads = 100});
   auto server = tcp::serve(lp, net.listen("10.0.0.1:80").value(), echo).value();
   CHECK(server.local_address() == "10.0.0.1:80");
   for (int i = 0; i < 20; ++i) {
@@ -87,10 +87,10 @@ TEST_CASE("a connection in memory that does not end is cancelled after the drain
 
 TEST_CASE("the listeners of one address share its connections among the workers of a runtime") {
   runtime rt({.workers = 2});
-  memory_network net({.most_latency = 100us});
+  memory_network net({.max_latency = 100us});
   std::vector<tcp::listener> all;
   for (int i = 0; i < 3; ++i) all.push_back(net.listen("10.0.0.1:80", {.reuse_port = true}).value());
-  auto server = tcp::serve(rt, std::move(all), {.most_connections = 2}, echo).value();
+  auto server = tcp::serve(rt, std::move(all), {.max_connections = 2}, echo).value();
   std::vector<join_handle<result<std::string>>> answers;
   for (int i = 0; i < 50; ++i) answers.push_back(spawn(rt, ask, std::ref(net), "hello"));
   for (auto& one : answers) CHECK(sync_wait(one) == "hello");

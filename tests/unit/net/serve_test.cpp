@@ -147,7 +147,7 @@ TEST_CASE("a server that is destroyed kills its connections") {
 TEST_CASE("as many connections as allowed are served at a time, and the next one when one ends") {
   runtime rt({.workers = 2});
   std::atomic<int> served{0};
-  auto server = tcp::serve(rt, "127.0.0.1:0", {.most_connections = 2}, echo, std::ref(served)).value();
+  auto server = tcp::serve(rt, "127.0.0.1:0", {.max_connections = 2}, echo, std::ref(served)).value();
   std::vector<tcp::stream> peers;
   for (int i = 0; i < 4; ++i) peers.push_back(sync_wait(tcp::connect(server.local_address())).value());
   wait_until_served(served, 2);

@@ -29,7 +29,7 @@ std::ptrdiff_t open_numbers() {
 // Sends so many copies of number 0 with one byte.
 void pass(unix_stream& by, std::size_t count) {
   const std::vector<int> numbers(count, 0);
-  CHECK(sync_wait(by.send_with_descriptors("x", numbers)) == 1);
+  CHECK(sync_wait(by.send_with_fds("x", numbers)) == 1);
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ TEST_CASE("descriptors for which there is no room are closed, and that is told")
       const std::ptrdiff_t before = open_numbers();
       std::vector<unique_fd> room(most);
       pass(near, sent);
-      const auto got = sync_wait(far.receive_with_descriptors(buffer, room)).value();
+      const auto got = sync_wait(far.receive_with_fds(buffer, room)).value();
       CHECK(got.size == 1);
       CHECK(got.descriptors == std::min(sent, most));
       CHECK(got.cut == (sent > most));
@@ -58,7 +58,7 @@ TEST_CASE("numbers in the room are closed when others take their places") {
   const std::ptrdiff_t before = open_numbers();
   for (int i = 0; i < 3; ++i) {
     pass(near, 1);
-    sync_wait(far.receive_with_descriptors(buffer, room)).value();
+    sync_wait(far.receive_with_fds(buffer, room)).value();
     CHECK(open_numbers() == before + 1);
   }
 }
@@ -76,7 +76,7 @@ TEST_CASE("a message with descriptors that is ended in the middle tells how much
   auto [near, far] = make_unix_pair().value();
   const std::array numbers{0};
   const std::vector<char> much(10'000'000);
-  CHECK(sync_wait(within(1ms, near.send_with_descriptors(much, numbers))).error_or({}) == std::errc::timed_out);
+  CHECK(sync_wait(within(1ms, near.send_with_fds(much, numbers))).error_or({}) == std::errc::timed_out);
   CHECK(near.written_in_part() > 0);
   CHECK(near.written_in_part() < much.size());
 }
@@ -85,11 +85,11 @@ TEST_CASE("most descriptors at a time are passed, and more are refused") {
   auto [near, far] = make_unix_pair().value();
   std::array<char, 8> buffer;
   std::vector<unique_fd> room(300);
-  pass(near, unix_stream::most_descriptors);
-  const auto got = sync_wait(far.receive_with_descriptors(buffer, room)).value();
-  CHECK(got.descriptors == unix_stream::most_descriptors);
-  const std::vector<int> many(unix_stream::most_descriptors + 1, 0);
-  CHECK(sync_wait(near.send_with_descriptors("x", many)).error_or({}) == std::errc::invalid_argument);
+  pass(near, unix_stream::max_fds);
+  const auto got = sync_wait(far.receive_with_fds(buffer, room)).value();
+  CHECK(got.descriptors == unix_stream::max_fds);
+  const std::vector<int> many(unix_stream::max_fds + 1, 0);
+  CHECK(sync_wait(near.send_with_fds("x", many)).error_or({}) == std::errc::invalid_argument);
 }
 
 TEST_CASE("no bytes, closed numbers and a peer that is gone are errors") {
@@ -97,14 +97,14 @@ TEST_CASE("no bytes, closed numbers and a peer that is gone are errors") {
   auto [near, far] = make_unix_pair().value();
   std::array<unique_fd, 1> room;
   const std::array wrong{-1}, right{0};
-  CHECK(sync_wait(near.send_with_descriptors("", right)).error_or({}) == std::errc::invalid_argument);
-  CHECK(sync_wait(near.send_with_descriptors("x", wrong)).error_or({}) == std::errc::bad_file_descriptor);
-  CHECK(sync_wait(far.receive_with_descriptors({}, room)).error_or({}) == std::errc::invalid_argument);
-  CHECK(sync_wait(near.send_with_descriptors("x", {})) == 1);
+  CHECK(sync_wait(near.send_with_fds("", right)).error_or({}) == std::errc::invalid_argument);
+  CHECK(sync_wait(near.send_with_fds("x", wrong)).error_or({}) == std::errc::bad_file_descriptor);
+  CHECK(sync_wait(far.receive_with_fds({}, room)).error_or({}) == std::errc::invalid_argument);
+  CHECK(sync_wait(near.send_with_fds("x", {})) == 1);
   far.close();
-  CHECK(sync_wait(near.send_with_descriptors("x", right)).error_or({}) == std::errc::broken_pipe);
+  CHECK(sync_wait(near.send_with_fds("x", right)).error_or({}) == std::errc::broken_pipe);
   near.close();
-  CHECK(sync_wait(near.send_with_descriptors("x", right)).error_or({}) == std::errc::bad_file_descriptor);
+  CHECK(sync_wait(near.send_with_fds("x", right)).error_or({}) == std::errc::bad_file_descriptor);
   CHECK(near.credentials().error_or({}) == std::errc::bad_file_descriptor);
 }
 
@@ -119,7 +119,7 @@ TEST_CASE("a receiver that may have no more numbers gets the bytes, and is told"
     ::setrlimit(RLIMIT_NOFILE, &none);
     std::array<char, 8> buffer;
     std::array<unique_fd, 3> room;
-    const auto got = sync_wait(far.receive_with_descriptors(buffer, room)).value();
+    const auto got = sync_wait(far.receive_with_fds(buffer, room)).value();
     CHECK(got.size == 1);
     CHECK(got.descriptors == 0);
     CHECK(got.cut);
@@ -138,7 +138,7 @@ TEST_CASE("a connection to a path passes descriptors, too, and knows its peer") 
   pass(near, 1);
   std::array<char, 8> buffer;
   std::array<unique_fd, 1> room;
-  CHECK(sync_wait(far.receive_with_descriptors(buffer, room)).value().descriptors == 1);
+  CHECK(sync_wait(far.receive_with_fds(buffer, room)).value().descriptors == 1);
   for (const unix_stream* one : {&near, &far}) {
     const peer_credentials peer = one->credentials().value();
     CHECK(peer.process == ::getpid());

@@ -294,7 +294,7 @@ TEST_CASE("many calls that are cancelled at any moment run or do not, and are to
 
 TEST_CASE("a pool of no thread, or of too many, is refused") {
   CHECK_THROWS_AS(blocking_pool({.threads = 0}), std::system_error);
-  CHECK_THROWS_AS(blocking_pool({.threads = blocking_pool::most_threads + 1}), std::system_error);
+  CHECK_THROWS_AS(blocking_pool({.threads = blocking_pool::max_threads + 1}), std::system_error);
 }
 
 TEST_CASE("a pool that one of its own calls destroys is fatal") {

@@ -81,7 +81,7 @@ TEST_CASE("a runtime without a number has a worker for each CPU that it may use"
 }
 
 TEST_CASE("more workers than a runtime can have are refused") {
-  CHECK_THROWS_AS(hocket::runtime({.workers = hocket::runtime::most_workers + 1}), std::system_error);
+  CHECK_THROWS_AS(hocket::runtime({.workers = hocket::runtime::max_workers + 1}), std::system_error);
 }
 
 TEST_CASE("a sleeping worker is woken by each spawn from outside") {  // FAULTS 1, 3

@@ -32,11 +32,11 @@ TEST_CASE("what a batch of a broadcast takes the place of may use it as it ends"
   int ends = 0;
   bool over = false;
   broadcast<item> b(2);
-  auto mine = b.make_receiver();
+  auto mine = b.subscribe();
   const auto uses_it = [&] {
     if (over) return;
     ++ends;
-    CHECK(b.make_receiver().size() == 0);
+    CHECK(b.subscribe().size() == 0);
   };
   std::array<item, 2> room;
   for (int round = 0; round < 3; ++round) {

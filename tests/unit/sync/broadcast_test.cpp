@@ -56,7 +56,7 @@ tally receive_some(broadcast<int>::receiver& mine, std::uint64_t limit) {
 TEST_CASE("two coroutines that receive by one receiver are fatal when the second finds nothing") {
   auto twice = [](auto& source, auto publish) {
     stepped_executor on;
-    auto mine = source.make_receiver();
+    auto mine = source.subscribe();
     static_cast<void>(mine.try_receive());
     script all[] = {receive_from(mine), receive_from(mine)};
     for (auto& one : all) {
@@ -85,7 +85,7 @@ TEST_CASE("a broadcast that is destroyed while somebody waits is fatal") {
   auto destroy = [] {
     stepped_executor on;
     auto b = std::make_unique<broadcast<int>>(1);
-    auto mine = b->make_receiver();
+    auto mine = b->subscribe();
     script waits = receive_from(mine);
     waits.start(on, &context::root());
     on.step();
@@ -128,7 +128,7 @@ TEST_CASE("beside other threads each item of a broadcast is received, told lost,
     std::vector<std::thread> receivers;
     for (int i = 0; i < 3; ++i) {
       receivers.emplace_back([&, i] {
-        auto mine = b.make_receiver();
+        auto mine = b.subscribe();
         here.fetch_add(1);
         here.notify_one();
         const tally all = receive_some(mine, i == 0 ? items / 10 : static_cast<std::uint64_t>(-1));
@@ -156,7 +156,7 @@ TEST_CASE("beside other threads each item of a batch is received in order, told 
     std::vector<std::thread> receivers;
     for (int i = 0; i < 3; ++i) {
       receivers.emplace_back([&] {
-        auto mine = b.make_receiver();
+        auto mine = b.subscribe();
         here.fetch_add(1);
         here.notify_one();
         std::array<int, 4> room;
@@ -192,7 +192,7 @@ TEST_CASE("beside other threads who watches sees values in order, and the last o
   std::vector<std::thread> receivers;
   for (int i = 0; i < 3; ++i) {
     receivers.emplace_back([&] {
-      auto mine = w.make_receiver();
+      auto mine = w.subscribe();
       int last = -1;
       bool in_order = true;
       for (;;) {

@@ -82,7 +82,7 @@ TEST_CASE("a watch that is destroyed while somebody waits for its next value is 
   std::optional<watch<int>> one(std::in_place, 0);
   std::deque<watch<int>::receiver> receivers;
   auto receive_next = [&] {
-    auto& mine = receivers.emplace_back(one->make_receiver());
+    auto& mine = receivers.emplace_back(one->subscribe());
     static_cast<void>(mine.try_receive());
     return mine.receive();
   };

@@ -106,7 +106,7 @@ bool channel_rendezvous(const load&, std::uint64_t k) {
 inline bool broadcast_100(const load& r, std::uint64_t k) {
   using published = primitives::broadcast<std::uint64_t>;
   published all(burst);
-  std::vector<published::receiver> to(r.count, all.make_receiver());
+  std::vector<published::receiver> to(r.count, all.subscribe());
   burst_count having(r.count);
   auto_reset_event had;
   std::atomic<std::uint64_t> sum{0};

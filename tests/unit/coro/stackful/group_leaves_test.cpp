@@ -214,8 +214,8 @@ TEST_CASE("a receiver that loses receives the same value later") {
   watch<int> seen(0);
   broadcast<int> all(4);
   spsc_channel<int> line(4);
-  auto sight = seen.make_receiver();
-  auto hears = all.make_receiver();
+  auto sight = seen.subscribe();
+  auto hears = all.subscribe();
   REQUIRE(sight.try_receive().has_value());
   auto first_of_all = spawn(on.lp, [&]() -> task<int> {
     co_await or_throw(on.gate.wait());

@@ -150,13 +150,13 @@ struct receiving {
 };
 struct receiving_a_broadcast {
   broadcast<int> c{4};
-  decltype(c.make_receiver()) mine = c.make_receiver();
+  decltype(c.subscribe()) mine = c.subscribe();
   auto wait() { return mine.receive(); }
   void grant() { CHECK(c.send(1)); }
 };
 struct watching {
   watch<int> value{0};
-  decltype(value.make_receiver()) mine = value.make_receiver();
+  decltype(value.subscribe()) mine = value.subscribe();
   bool seen = mine.try_receive().has_value();
   auto wait() { return mine.receive(); }
   void grant() { CHECK(value.set(1)); }

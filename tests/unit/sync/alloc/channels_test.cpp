@@ -98,7 +98,7 @@ TEST_CASE("waits of a broadcast and of a watch, and what ends them, allocate not
   watch<int> w(0);
   int sum = 0;
   auto receive = [](auto& from, int& into) -> script {
-    auto mine = from.make_receiver();
+    auto mine = from.subscribe();
     for (;;) {
       auto got = co_await mine.receive();
       if (!got) break;

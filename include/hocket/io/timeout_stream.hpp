@@ -1,6 +1,6 @@
 // A stream each of whose operations has a time limit: for code that takes a byte_stream, and knows nothing of limits.
 //
-//   limited_stream slow(peer, 30s);                        // a peer that is silent for 30 s: timed_out
+//   timeout_stream slow(peer, 30s);                        // a peer that is silent for 30 s: timed_out
 //   buffered_reader reader(slow);
 //   slow.set_deadline(now + 10s);                          // and the whole request within 10 s
 //   auto head = co_await or_return(reader.read_until("\r\n\r\n"));
@@ -15,12 +15,12 @@ namespace hocket { inline namespace HOCKET_ABI {
 
 // `S` gives operations: stream and what is derived from it. It outlives this.
 template <byte_stream S>
-class limited_stream {
+class timeout_stream {
  public:
-  explicit limited_stream(S& of, duration each = duration::max()) noexcept : of_(of), each_(each) {}
+  explicit timeout_stream(S& of, duration each = duration::max()) noexcept : of_(of), each_(each) {}
 
   // Of each operation that begins from now on, counted from its wait.
-  void set_limit(duration each) noexcept { each_ = each; }
+  void set_timeout(duration each) noexcept { each_ = each; }
   // For all operations that begin from now on; time_point::max(): none.
   void set_deadline(time_point deadline) noexcept { deadline_ = deadline; }
 

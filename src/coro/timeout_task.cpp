@@ -1,5 +1,5 @@
 #include <hocket/core/detail/timer.hpp>
-#include <hocket/coro/limited_task.hpp>
+#include <hocket/coro/timeout_task.hpp>
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // within() of a task.
-#include <hocket/coro/limited_task.hpp>
+#include <hocket/coro/timeout_task.hpp>
 
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/core/yield.hpp>
