@@ -94,7 +94,7 @@ int main() {
   program.watch(line.ends[0], &request_line::on_readable, &line);
 
   descriptor_parker bell;
-  loop guest({.park = &bell});
+  loop guest({.parker = &bell});
   program.watch(bell.descriptor(), [](void*) {}, nullptr);  // it only ends the wait
   auto served = spawn(guest, serve, std::ref(line));
   program.run(guest);

@@ -48,7 +48,7 @@ int main() {
   int ticks = 0;
 
   descriptor_parker bell;
-  loop guest({.park = &bell});
+  loop guest({.parker = &bell});
   add_to(epoll, bell.descriptor());  // it ends the wait, also for the guest's I/O
   auto server = tcp::serve(guest, "127.0.0.1:0", echo).value();
   auto asked = spawn(guest, ask, server.local_address(), std::ref(ticks), std::ref(server));

@@ -42,8 +42,8 @@ static task<result<int>> receive_lines(udp::socket at) {
 
 static bool test(std::uint64_t seed) {
   manual_clock time;
-  loop lp({.time = &time});
-  memory_network net({.seed = seed, .time = &time, .min_latency = 5ms, .max_latency = 150ms, .loss = 64,
+  loop lp({.clock = &time});
+  memory_network net({.seed = seed, .clock = &time, .min_latency = 5ms, .max_latency = 150ms, .loss = 64,
                       .duplicates = 32, .reorders = 32});
   auto received = spawn(lp, receive_lines, net.bind_datagrams("10.0.0.1:7").value());
   auto sent = spawn(lp, send_lines, net.connect_datagrams("10.0.0.1:7").value(), 50);

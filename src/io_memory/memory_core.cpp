@@ -236,7 +236,7 @@ void memory_core::remove(memory_driver& one) noexcept {
 
 // A driver that sleeps looks again when the next arrival is. On one thread nobody sleeps.
 void memory_core::ring_all() noexcept {
-  if (options_.time) return;
+  if (options_.clock) return;
   locked guard(mutex_);
   for (memory_driver* const one : drivers_) one->ring();
 }

@@ -63,7 +63,7 @@ class memory_core final : public backend, public socket_opener, public std::enab
   memory_names streams, datagrams;
 
   // --- for drivers
-  manual_clock* moved_clock() const noexcept { return options_.time; }
+  manual_clock* moved_clock() const noexcept { return options_.clock; }
   void add(memory_driver& one);
   void remove(memory_driver& one) noexcept;
   time_point next_arrival() const noexcept;
@@ -84,7 +84,7 @@ class memory_core final : public backend, public socket_opener, public std::enab
   };
   class kind;
 
-  const clock_source& clock() const noexcept { return options_.time ? *options_.time : steady_clock(); }
+  const clock_source& clock() const noexcept { return options_.clock ? *options_.clock : steady_clock(); }
   void ring_all() noexcept;
 
   const memory_options options_;

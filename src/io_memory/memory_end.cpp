@@ -132,7 +132,7 @@ call_end memory_end::write(transfer& what) {
     return failed(what, ECONNRESET);
   }
   memory_end& to = *other_;
-  const std::size_t room = options.room - std::min(options.room, to.on_way_);
+  const std::size_t room = options.buffer_size - std::min(options.buffer_size, to.on_way_);
   to.was_full_ = room == 0;
   if (room == 0) return call_end::blocks;
   const std::size_t count = core->some_of(std::min(room, what.size - what.done), options.short_writes);
@@ -150,7 +150,7 @@ call_end memory_end::look(transfer& what) const noexcept {
   const bool gone = was_reset(present) || end_ <= present;
   bool there = false;
   if (what.size & POLLIN) there = is_readable(present);
-  if (what.size & POLLOUT) there = gone || !other_ || other_->on_way_ < core->options().room;
+  if (what.size & POLLOUT) there = gone || !other_ || other_->on_way_ < core->options().buffer_size;
   if (what.size & POLLRDHUP) there = gone;
   return there ? ended(what, call_end::done) : call_end::blocks;
 }

@@ -19,14 +19,14 @@ void release(manager_core& core) noexcept { core.let_go(); }
 time_point manager_core::home_clock::now() const noexcept {
   const timer_service* timers = of.timers();
   expects(timers != nullptr, "a task_manager was asked for the time, or a deadline, of an executor without timers",
-          "make it with {.time = &clock}, or for a loop or a runtime");
+          "make it with {.clock = &clock}, or for a loop or a runtime");
   return timers->now();
 }
 
 manager_core::manager_core(spawn_target& on, const manager_options& options, std::source_location at)
     : home_(on.home()),
       on_(on),
-      time_(options.time ? *options.time : home_clock_),
+      time_(options.clock ? *options.clock : home_clock_),
       limit_(std::min(options.limit, life_count::most_live)),
       unhandled_(options.on_unhandled ? options.on_unhandled : on.on_unhandled()),
       context_(context::child_of(on.parent_context(), {options.name, &stop_}, at)) {

@@ -168,7 +168,7 @@ manager_counts task_manager::counts() const noexcept { return core_->counts(); }
 
 time_point task_manager::tick() noexcept {
   expects(!core_->keeps_time(), "tick() was called on a task_manager that goes by its executor's time",
-          "nothing is to be done there; make it with {.time = &clock} to have its deadlines pass in tick()",
+          "nothing is to be done there; make it with {.clock = &clock} to have its deadlines pass in tick()",
           core_->parent_context().name());
   return core_->expire();
 }

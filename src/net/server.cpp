@@ -260,8 +260,8 @@ task<shutdown_report> server_core::shutdown(shutdown_options options) {
     if (!cancelled_all) {
       connections_.kill();
       static_cast<void>(co_await wait_until_empty(options.kill));
-      told.left = connections();
-      told.killed = third - told.left;
+      told.remaining = connections();
+      told.killed = third - told.remaining;
     }
   }
   over_ = true;

@@ -12,8 +12,8 @@ namespace hocket { inline namespace HOCKET_ABI {
 using namespace detail;
 
 loop::loop(const loop_options& options)
-    : event_loop(options.time ? *options.time : steady_clock(), options.park, options.name.c_str(), false),
-      sleeps_(options.park || !options.time),
+    : event_loop(options.clock ? *options.clock : steady_clock(), options.parker, options.name.c_str(), false),
+      sleeps_(options.parker || !options.clock),
       context_(context::child_of(context::root(), {.name = options.name, .stop = &stop_}, {})),
       unhandled_(options.on_unhandled ? options.on_unhandled : &abort_on_unhandled) {
   prepare_asymmetric_fences();

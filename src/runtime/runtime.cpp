@@ -31,7 +31,7 @@ runtime::state::state(runtime& owner, const runtime_options& options, std::size_
     : pool_core(count),
       self(owner),
       name(options.name.c_str()),
-      time(options.time ? *options.time : steady_clock()),
+      time(options.clock ? *options.clock : steady_clock()),
       unhandled(options.on_unhandled ? options.on_unhandled : &abort_on_unhandled),
       on_start(options.on_start),
       on_stop(options.on_stop),

@@ -20,7 +20,7 @@ void write_counts(text_writer& out, std::size_t index, const runtime_counts& of)
   out.text("worker ").number(index).text(": ");
   out.number(of.turns).text(" turns, ").number(of.resumed).text(" resumed, ").number(of.injected).text(" injected, ");
   out.number(of.stolen).text(" stolen, ").number(of.sleeps).text(" sleeps, ").number(of.ready).text(" ready, ");
-  out.number(of.bound).text(" bound, ").number(of.timers).text(" timers, at most ").seconds(of.latest);
+  out.number(of.pinned_ready).text(" pinned ready, ").number(of.timers).text(" timers, at most ").seconds(of.max_timer_lag);
   out.text(" late, ").number(of.frames).text(" bytes of frames");
   out.end_line();
 }
@@ -131,13 +131,13 @@ runtime_counts runtime::counts() const noexcept {
     all.injected += one.injected;
     all.stolen += one.stolen;
     all.sleeps += one.sleeps;
-    all.rings += one.rings;
+    all.wakeups += one.wakeups;
     all.assists += one.assists;
     all.ready += one.ready;
-    all.bound += one.bound;
+    all.pinned_ready += one.pinned_ready;
     all.frames += one.frames;
     all.timers += one.timers;
-    all.latest = std::max(all.latest, one.latest);
+    all.max_timer_lag = std::max(all.max_timer_lag, one.max_timer_lag);
   }
   return all;
 }

@@ -68,8 +68,8 @@ shutdown_report runtime::shutdown(const shutdown_options& options) {
   report(false);
   all.stop.request(stop_level::kill);
   const bool killed = all.wait_until_empty(after(options.kill));
-  told.left = all.live();
-  told.killed = ended(third, told.left);
+  told.remaining = all.live();
+  told.killed = ended(third, told.remaining);
   if (!killed) report(false);
   return told;
 }

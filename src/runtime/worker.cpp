@@ -170,13 +170,13 @@ runtime_counts worker::counts() const noexcept {
           .injected = injected_.get(),
           .stolen = stolen_.get(),
           .sleeps = sleeps_.get(),
-          .rings = rings_.get(),
+          .wakeups = rings_.get(),
           .ready = stealable_.in_reach(),
-          .bound = at_home_.get(),
+          .pinned_ready = at_home_.get(),
           .assists = assists_.get(),
           .frames = house_.frames(),
           .timers = timers_.get(),
-          .latest = duration(static_cast<duration::rep>(latest_ns_.get()))};
+          .max_timer_lag = duration(static_cast<duration::rep>(latest_ns_.get()))};
 }
 
 spawn_target* worker::target() noexcept { return &pool_.self; }

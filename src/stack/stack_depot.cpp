@@ -97,12 +97,12 @@ void stack_depot::set_terms(const stack_options& options) noexcept {
   options_.keep = options.keep;
   options_.keep_bytes = options.keep_bytes;
   options_.decay = options.decay;
-  options_.time = options.time;
+  options_.clock = options.clock;
   options_.source = options.source;
   limit_ = options.limit != 0 ? options.limit : unlimited;
   if (options.limit_bytes != 0) limit_ = std::min(limit_, options.limit_bytes / options_.stack_size);
   // ORDER: relaxed, pairs with the loads in now(), decay() and may_wait(): each is used by itself.
-  time_.store(options.time ? options.time : &steady_clock(), std::memory_order_relaxed);
+  time_.store(options.clock ? options.clock : &steady_clock(), std::memory_order_relaxed);
   // ORDER: relaxed, as above.
   decay_.store(options.decay.count(), std::memory_order_relaxed);
   // ORDER: relaxed, as above.

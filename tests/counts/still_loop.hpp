@@ -24,7 +24,7 @@ struct still_clock final : hocket::clock_source {
 
 struct still_loop {
   still_clock time;
-  hocket::loop loop{{.time = &time}};
+  hocket::loop loop{{.clock = &time}};
 
   ~still_loop() {
     loop.run();

@@ -121,11 +121,11 @@ int main() {
   gate at;
   manual_clock time;
   std::coroutine_handle<> waiting;
-  loop other({.name = "other", .time = &time});
+  loop other({.name = "other", .clock = &time});
   spawn(other, {.name = "abroad"}, abroad, std::ref(waiting));
   spawn(other, {.name = "asleep", .hibernate_after = std::chrono::hours(1)}, asleep, std::ref(at));
   other.run();
-  loop lp({.name = "chain", .time = &time});
+  loop lp({.name = "chain", .clock = &time});
   auto third = spawn(lp, {.name = "third"}, third_body, std::ref(at));  // line: spawn_third
   auto second = spawn(lp, {.name = "second"}, second_outer, std::ref(third));
   auto first = spawn(lp, {.name = "first"}, first_body, std::ref(second));

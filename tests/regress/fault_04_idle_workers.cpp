@@ -26,7 +26,7 @@ TEST_CASE("fault 4: when all workers have slept for a while, nobody looks after 
 
 TEST_CASE("fault 4: workers that sleep make no turns while others work") {
   manual_clock still;  // by which no time passes in which anything could decay
-  hocket::runtime idle({.workers = 4, .time = &still});
+  hocket::runtime idle({.workers = 4, .clock = &still});
   hocket::runtime busy({.workers = 2});
   CHECK(sync_wait(spawn(idle, gives, 1)) == 1);
   detail::runtime_look::wait_until_asleep(idle);

@@ -160,13 +160,13 @@ TEST_CASE("fault 9: a timer that is due fires beside one that never has to wait"
   constexpr long enough = 100 * flood::turn * flood::budget;
   flood in;
   SUBCASE("on a loop") {
-    loop lp({.time = &in.time});
+    loop lp({.clock = &in.time});
     auto sleeper = spawn(lp, &flood::sleeps, &in);
     static_cast<void>(spawn(lp, &flood::flows, &in, enough));
     lp.run_until(sleeper);
   }
   SUBCASE("on a runtime") {
-    hocket::runtime rt({.workers = 1, .time = &in.time});
+    hocket::runtime rt({.workers = 1, .clock = &in.time});
     auto both = [&]() -> task<> {
       auto sleeper = spawn(rt, &flood::sleeps, &in);
       static_cast<void>(spawn(rt, &flood::flows, &in, enough));
@@ -180,7 +180,7 @@ TEST_CASE("fault 9: a timer that is due fires beside one that never has to wait"
 
 TEST_CASE("fault 9: a kill from outside ends one that never has to wait") {
   flood in;
-  hocket::runtime rt({.workers = 1, .time = &in.time});
+  hocket::runtime rt({.workers = 1, .clock = &in.time});
   auto victim = spawn(rt, &flood::flows, &in, 200'000'000l);
   auto gives = [](int n) -> task<int> { co_return n; };
   for (int i = 0; i < 100; ++i) CHECK(sync_wait(spawn(rt, gives, i)) == i);
@@ -193,12 +193,12 @@ TEST_CASE("fault 9: a kill from outside ends one that never has to wait") {
 TEST_CASE("fault 9: a timer that is due fires within the turn in which the clock is looked at next") {
   storm in;
   SUBCASE("on a loop") {
-    loop lp({.time = &in.time});
+    loop lp({.clock = &in.time});
     auto sleeper = begin(in, lp);
     lp.run_until(sleeper);
   }
   SUBCASE("on a runtime") {
-    hocket::runtime rt({.workers = 1, .time = &in.time});
+    hocket::runtime rt({.workers = 1, .clock = &in.time});
     auto sleeper = begin(in, rt);
     sync_wait(std::move(sleeper));
   }
@@ -207,7 +207,7 @@ TEST_CASE("fault 9: a timer that is due fires within the turn in which the clock
 
 TEST_CASE("fault 9: what another thread spawns runs beside a storm of yields") {
   storm in;
-  hocket::runtime rt({.workers = 2, .time = &in.time});
+  hocket::runtime rt({.workers = 2, .clock = &in.time});
   for (int i = 0; i < busy_tasks; ++i) static_cast<void>(spawn(rt, &storm::busy, &in));
   auto gives = [](int n) -> task<int> { co_return n; };
   for (int i = 0; i < 100; ++i) CHECK(sync_wait(spawn(rt, gives, i)) == i);

@@ -23,7 +23,7 @@ static_assert(std::is_same_v<time_point::clock, std::chrono::steady_clock>);
 
 TEST_CASE("fault 23: a loop whose clock jumps wakes in order what was due, once, and nothing else") {
   manual_clock time(time_point(1h));
-  loop lp({.time = &time});
+  loop lp({.clock = &time});
   std::vector<int> order;
   auto sleeps = [&](int n, duration by) -> task<> {
     auto slept = co_await sleep_for(by);
@@ -57,7 +57,7 @@ TEST_CASE("fault 23: the workers of a runtime whose clock jumps wake what was du
     CAPTURE(workers);
     manual_clock time(time_point(1h));
     std::atomic<int> due{0}, early{0};
-    hocket::runtime rt({.workers = workers, .time = &time});
+    hocket::runtime rt({.workers = workers, .clock = &time});
     auto sleeps = [&](duration by, std::atomic<int>& count) -> task<> {
       auto slept = co_await sleep_for(by);
       if (slept) ++count;

@@ -16,7 +16,7 @@ void destroy_after(int turns) {
   manual_clock clock;
   std::vector<join_handle<>> handles;
   {
-    loop lp({.time = &clock});
+    loop lp({.clock = &clock});
     handles = spawn_in_every_state(lp, in, busy::yes);
     if (turns % 3 == 1) handles.front().cancel();
     if (turns % 5 == 1) handles.back().kill();

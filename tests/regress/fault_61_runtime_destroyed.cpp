@@ -23,7 +23,7 @@ void destroy(std::size_t workers, moment when) {
   std::vector<join_handle<>> handles;
   std::thread waker;
   {
-    hocket::runtime rt({.workers = workers, .time = &clock});
+    hocket::runtime rt({.workers = workers, .clock = &clock});
     handles = spawn_in_every_state(rt, in, when == moment::when_all_wait ? busy::no : busy::yes);
     if (when == moment::when_all_wait) detail::runtime_look::wait_until_asleep(rt);
     if (when == moment::while_woken) {

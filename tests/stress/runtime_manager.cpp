@@ -67,7 +67,7 @@ void one_round(runtime& rt, detail::random_engine& random, totals& all) {
   const bool ticks = random.below(4) == 0;
   auto tm = std::make_unique<task_manager>(
       rt, manager_options{.limit = limit,
-                          .time = ticks ? &frames : nullptr,
+                          .clock = ticks ? &frames : nullptr,
                           .on_unhandled = [](std::exception_ptr, const context&) noexcept {}});
   managed_arena in(*tm);
   act_on_threads(in, random, ticks ? &frames : nullptr);

@@ -115,7 +115,7 @@ void work(stack_depot& depot, market& others, std::uint64_t who, int steps, manu
 void run(std::size_t limit, std::size_t size) {
   manual_clock time;
   stack_depot depot(
-      {.stack_size = size, .limit = limit, .when_full = at_limit::wait, .keep = 4, .decay = 1s, .time = &time});
+      {.stack_size = size, .limit = limit, .when_full = at_limit::wait, .keep = 4, .decay = 1s, .clock = &time});
   market others;
   std::vector<std::thread> threads;
   for (std::uint64_t who = 1; who <= 4; ++who)

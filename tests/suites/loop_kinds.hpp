@@ -52,7 +52,7 @@ class on_a_loop {
     return static_cast<int>(all_.size()) - 1;
   }
   hocket::loop_options with_clock(hocket::loop_options options) const {
-    options.time = &clock_;
+    options.clock = &clock_;
     return options;
   }
   started& at(int id) { return *all_[static_cast<std::size_t>(id)]; }

@@ -29,7 +29,7 @@ struct leaving {
 
 struct managed_world {
   manual_clock time;
-  loop lp{{.time = &time}};
+  loop lp{{.clock = &time}};
   trace t;  // declared before the manager, which may use it as it ends
   void run() {
     while (lp.poll()) continue;

@@ -35,7 +35,7 @@ inline hocket::result<hocket::udp::socket> connect_datagrams(memory_wires& at, c
 inline hocket::memory_options unkind(std::uint64_t seed) {
   return {.seed = seed,
           .max_latency = std::chrono::microseconds(100),
-          .room = 4096,
+          .buffer_size = 4096,
           .short_reads = 64,
           .short_writes = 64,
           .idle_edges = 64,
@@ -49,7 +49,7 @@ struct moved_wires : memory_wires {
  private:
   hocket::memory_options with_clock() {
     hocket::memory_options options = Seed == 0 ? hocket::memory_options{} : unkind(Seed);
-    options.time = &clock;
+    options.clock = &clock;
     return options;
   }
 };
@@ -58,7 +58,7 @@ template <std::uint64_t Seed>
 struct memory_loop {
   using wires = moved_wires<Seed>;
   static constexpr bool migratable = false;
-  explicit memory_loop(wires& net) : where({.time = &net.clock}) {}
+  explicit memory_loop(wires& net) : where({.clock = &net.clock}) {}
   void wait_for(hocket::join_handle<>& handle) { where.run_until(handle); }
   hocket::loop where;
 };

@@ -28,7 +28,7 @@ class on_a_runtime {
   using runs_side_by_side = void;
 
   explicit on_a_runtime(bool migratable = false)
-      : migratable_(migratable), rt_({.workers = chosen_workers(), .time = &clock_}) {}
+      : migratable_(migratable), rt_({.workers = chosen_workers(), .clock = &clock_}) {}
   on_a_runtime(const on_a_runtime&) = delete;
   on_a_runtime& operator=(const on_a_runtime&) = delete;
   ~on_a_runtime() {

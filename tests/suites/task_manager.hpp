@@ -273,7 +273,7 @@ TEST_CASE("a loop does not wait for the deadline of what has ended") {
 TEST_CASE("with the caller's clock, deadlines pass in tick()") {
   managed_world w;
   manual_clock frames;
-  task_manager tm(w.lp, {.time = &frames});
+  task_manager tm(w.lp, {.clock = &frames});
   auto h = spawn(tm, {.within = 2s}, managed::insist, std::ref(w.t));
   auto reply = tm.expect<int>({.within = 1s});
   w.run();

@@ -210,7 +210,7 @@ TEST_CASE("a manager whose loop stands still leaves what is left to the loop's n
   trace t, other;
   managed_handle<> kept;
   {
-    loop lp({.time = &time});
+    loop lp({.clock = &time});
     {
       task_manager tm(lp);
       kept = spawn(tm, {.within = 1h, .group = 3}, managed::stand, std::ref(t));

@@ -2,8 +2,8 @@
 // all from a seed.
 //
 //   manual_clock time;
-//   loop lp({.time = &time});
-//   memory_network net({.seed = 7, .time = &time, .min_latency = 1ms, .max_latency = 40ms, .loss = 13});
+//   loop lp({.clock = &time});
+//   memory_network net({.seed = 7, .clock = &time, .min_latency = 1ms, .max_latency = 40ms, .loss = 13});
 //   auto door = net.listen("10.0.0.1:80").value();                    // a tcp::listener
 //   auto peer = co_await or_return(net.connect("10.0.0.1:80"));       // a tcp::stream
 //   auto socket = net.bind_datagrams("10.0.0.2:53").value();          // a udp::socket
@@ -49,10 +49,10 @@ class memory_core;
 // What a network does to bytes and datagrams. Chances are of 256.
 struct memory_options {
   std::uint64_t seed = 1;
-  manual_clock* time = nullptr;  // null: the machine's
+  manual_clock* clock = nullptr;  // null: the machine's
   duration min_latency{};      // of a write, a datagram, or one way of a connect
   duration max_latency{};
-  std::size_t room = 65536;     // bytes on their way in one direction; then a write waits
+  std::size_t buffer_size = 65536;     // bytes on their way in one direction; then a write waits
   std::size_t datagrams = 256;  // on their way to one socket, or unread; further ones are lost
   unsigned short_reads = 0;     // a read gives some of what is there
   unsigned short_writes = 0;    // a write takes some of what there is room for

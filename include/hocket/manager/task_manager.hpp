@@ -35,7 +35,7 @@
 //
 // Time. Deadlines are those of the executor, which sleeps until the first of them; until then the manager counts there
 // as one more coroutine. On a runtime they pass on one of its workers: while that one is stuck in a coroutine that does
-// not let go, they are late. With {.time = &clock} they are the caller's, of that clock, and pass inside of tick().
+// not let go, they are late. With {.clock = &clock} they are the caller's, of that clock, and pass inside of tick().
 //
 // The end. join() waits until nothing is left. The destructor closes the manager, lets expected replies fail, kills
 // what is left, and waits for it: in a fiber, and on a thread if the manager's executor has threads of its own. On a
@@ -65,7 +65,7 @@ namespace hocket { inline namespace HOCKET_ABI {
 struct manager_options {
   literal_name name = "task manager";        // of its coroutines that have no name of their own
   std::size_t limit = 0xffff'ffff;           // how many coroutines and expected replies there may be
-  const clock_source* time = nullptr;        // its deadlines pass in tick(); null: the executor's timers. Outlives it
+  const clock_source* clock = nullptr;        // its deadlines pass in tick(); null: the executor's timers. Outlives it
   unhandled_handler on_unhandled = nullptr;  // null: as the target does for which it is made
 };
 static_assert(detail::owns_nothing<manager_options>);

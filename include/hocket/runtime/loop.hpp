@@ -25,7 +25,7 @@
 // becomes readable (runtime/descriptor_parker.hpp), or as one of one's own by whatever the host has for that.
 //
 //   descriptor_parker bell;
-//   loop lp({.park = &bell});                      // and bell.descriptor() is watched for reading
+//   loop lp({.parker = &bell});                      // and bell.descriptor() is watched for reading
 //   for (;;) {
 //     const time_point until = lp.begin_sleep();   // 1. announce the sleep, unless something is ready
 //     int n = epoll_wait(ep, events, 64, poll_timeout(until, lp.now()));   // 2.
@@ -58,9 +58,8 @@ namespace hocket { inline namespace HOCKET_ABI {
 // What may be said of a loop.
 struct loop_options {
   literal_name name = "loop";          // of its coroutines that have no name of their own
-  const clock_source* time = nullptr;  // null: the machine's monotonic clock
-  parker* park =
-      nullptr;  // outlives the loop. Null: a futex, or the driver of its I/O (with a clock of one's own: none)
+  const clock_source* clock = nullptr;  // null: the machine's monotonic clock
+  hocket::parker* parker = nullptr;  // outlives the loop. Null: a futex, or the driver of its I/O (with a clock of one's own: none)
   unhandled_handler on_unhandled = nullptr;  // null: abort, naming the coroutine
 };
 static_assert(detail::owns_nothing<loop_options>);

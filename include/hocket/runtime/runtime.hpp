@@ -78,7 +78,7 @@ using worker_hook = void (*)(std::size_t worker);
 struct runtime_options {
   std::size_t workers = 0;  // 0: one for each CPU of the process's affinity mask, or fewer by its CPU quota (cgroup)
   literal_name name = "runtime";             // of its threads and unnamed coroutines
-  const clock_source* time = nullptr;        // null: the machine's monotonic clock; outlives the runtime
+  const clock_source* clock = nullptr;        // null: the machine's monotonic clock; outlives the runtime
   unhandled_handler on_unhandled = nullptr;  // null: abort, naming the coroutine
 
   // A coroutine that holds its worker for so long is told of, once for each time. That takes a thread, which looks at
@@ -108,7 +108,7 @@ static_assert(detail::owns_nothing<shutdown_options>);
 // How many coroutines ended in which step.
 struct shutdown_report {
   std::size_t drained = 0, cancelled = 0, killed = 0;
-  std::size_t left = 0;  // that do not let go, or wait for what cannot be killed: the destructor would wait for them
+  std::size_t remaining = 0;  // that do not let go, or wait for what cannot be killed: the destructor would wait for them
 };
 
 // What a worker has done since it began, or all of them; what is ready there now, and what it keeps. What stacks take,
@@ -119,14 +119,14 @@ struct runtime_counts {
   std::size_t injected = 0;  // came to it from what other threads posted to the runtime
   std::size_t stolen = 0;    // came to it from other workers: coroutines and forks
   std::size_t sleeps = 0;
-  std::size_t rings = 0;    // sleeps that another thread has ended, by a system call
+  std::size_t wakeups = 0;    // sleeps that another thread has ended, by a system call
   std::size_t ready = 0;    // stand where others may take them, about
-  std::size_t bound = 0;    // may run on this worker only, and were ready when its present turn began: fibers, say
+  std::size_t pinned_ready = 0;    // may run on this worker only, and were ready when its present turn began: fibers, say
   std::size_t assists = 0;  // how often its driver and its timers were looked after, because it seemed to be stuck
   std::size_t frames = 0;  // bytes of frames of tasks that it keeps free, when it looked last: when some were due to be
                            // given back, or 1,024 turns ago
   std::size_t timers = 0;  // that have fired
-  duration latest{};       // by how much one of them was late, at most
+  duration max_timer_lag{};       // by how much one of them was late, at most
 };
 
 namespace detail {

@@ -70,7 +70,7 @@ struct stack_options {
   std::size_t keep = 64;       // free stacks that decay leaves warm; or
   std::size_t keep_bytes = 0;  // so many bytes of stack_size, if that is more
   duration decay = std::chrono::seconds(1);  // what was not needed for so long is given back; max(): never
-  const clock_source* time = nullptr;        // by which; null: the machine's monotonic clock. Outlives the depot
+  const clock_source* clock = nullptr;        // by which; null: the machine's monotonic clock. Outlives the depot
   stack_source* source = nullptr;            // of the memory (stack_source.hpp); null: the system. Outlives the depot
 };
 static_assert(detail::owns_nothing<stack_options>);

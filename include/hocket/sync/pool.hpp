@@ -40,7 +40,7 @@ struct pool_options {
   std::size_t limit = 16;              // objects at most, lent and idle; at least 1
   duration idle = duration::max();     // an object that was idle for longer is destroyed
   bool (*check)(T& object) = nullptr;  // whether an idle object may be lent; must not wait
-  const clock_source* time = nullptr;  // null: the machine's monotonic clock; must outlive the pool
+  const clock_source* clock = nullptr;  // null: the machine's monotonic clock; must outlive the pool
 };
 
 namespace detail {
@@ -87,7 +87,7 @@ class basic_pool final : private detail::permit_line<Strength> {
   const char* what() const noexcept override { return "a pool"; }
   primitive::wait_source::tally counted() const noexcept override { return {"with", idle_.size(), "idle object"}; }
 
-  time_point now() const noexcept { return (options_.time ? *options_.time : steady_clock()).now(); }
+  time_point now() const noexcept { return (options_.clock ? *options_.clock : steady_clock()).now(); }
   // Objects given back before this time are too old.
   time_point oldest() const noexcept {
     return options_.idle == duration::max() ? time_point::min() : now() - options_.idle;

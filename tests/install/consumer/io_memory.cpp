@@ -10,8 +10,8 @@ static hocket::task<hocket::result<void>> greet(hocket::memory_network& net) {
 
 int main() {
   hocket::manual_clock time;
-  hocket::loop lp({.time = &time});
-  hocket::memory_network net({.time = &time, .min_latency = std::chrono::hours(1)});
+  hocket::loop lp({.clock = &time});
+  hocket::memory_network net({.clock = &time, .min_latency = std::chrono::hours(1)});
   auto door = net.listen("10.0.0.1:80").value();
   auto greeted = hocket::spawn(lp, greet, std::ref(net));
   lp.run();

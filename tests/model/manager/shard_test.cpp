@@ -37,7 +37,7 @@ namespace model = hocket::model;
 struct ticked_stage : stage {
   static constexpr duration now{0}, later{10};
   static inline const still_clock clock{};
-  ticked_stage() : stage({.time = &clock}) {}
+  ticked_stage() : stage({.clock = &clock}) {}
 };
 
 constexpr task_group team{7};

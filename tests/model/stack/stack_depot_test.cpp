@@ -47,7 +47,7 @@ struct depot_under_test {
     options.limit = limit;
     options.when_full = hocket::at_limit::wait;
     options.keep = 0;
-    options.time = &still_clock();
+    options.clock = &still_clock();
     return options;
   }
   void use_and_release(const stack_ref& stack) {

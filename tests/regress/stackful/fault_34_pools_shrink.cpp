@@ -50,9 +50,9 @@ void burst_and_idle(bool markers) {
   if (!markers) detail::refuse_guard_markers();  // then most of the burst has canaries
   manual_clock time;
   simulated_parker parker(time);
-  stack_depot::shared().tune({.protection = guard::preferred, .time = &time});  // 100,000 of mprotect cannot be had
+  stack_depot::shared().tune({.protection = guard::preferred, .clock = &time});  // 100,000 of mprotect cannot be had
   frame_memory_decay(1s, time);
-  loop lp({.time = &time, .park = &parker});
+  loop lp({.clock = &time, .parker = &parker});
   event end, all;
   for (int i = 0; i < 1000; ++i) spawn(lp, [&] { static_cast<void>(await(end.wait())); });
   idle(lp, 5s);

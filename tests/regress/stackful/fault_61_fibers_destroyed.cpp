@@ -21,7 +21,7 @@ void destroy_loop_after(int turns) {
   manual_clock clock;
   std::vector<join_handle<>> handles;
   {
-    loop lp({.time = &clock});
+    loop lp({.clock = &clock});
     handles = spawn_fibers_in_every_state(lp, in, turns % 7 == 1 ? busy::yes : busy::no);
     if (turns % 3 == 1) handles.front().cancel();
     if (turns % 5 == 1) handles.back().kill();
@@ -39,7 +39,7 @@ void destroy_runtime(std::size_t workers, moment when) {
   std::vector<join_handle<>> handles;
   std::thread waker;
   {
-    hocket::runtime rt({.workers = workers, .time = &clock});
+    hocket::runtime rt({.workers = workers, .clock = &clock});
     handles = spawn_fibers_in_every_state(rt, in, when == moment::while_woken ? busy::yes : busy::no);
     if (when == moment::when_all_wait) detail::runtime_look::wait_until_asleep(rt);
     if (when == moment::while_woken)

@@ -180,7 +180,7 @@ TEST_CASE("a fiber whose stack is packed keeps it while it reads into a buffer t
 // The host sleeps in the parker, and the driver has more to do.
 TEST_CASE("a long write goes on in a loop that sleeps in a parker of its own") {
   descriptor_parker bed;
-  loop lp({.park = &bed});
+  loop lp({.parker = &bed});
   auto [near, far] = connected();
   auto sent = spawn(lp, write_much, std::ref(near), std::size_t{10'000'000});
   std::size_t got = 0;
@@ -193,7 +193,7 @@ TEST_CASE("a long write goes on in a loop that sleeps in a parker of its own") {
 // Of a file no event tells that it can go on.
 TEST_CASE("a transfer that is pending goes on in a loop that sleeps in a parker of its own") {
   descriptor_parker bed;
-  loop lp({.park = &bed});
+  loop lp({.parker = &bed});
   std::FILE* const file = std::tmpfile();
   REQUIRE(file != nullptr);
   auto whole = stream::adopt(::dup(::fileno(file))).value();

@@ -20,8 +20,8 @@ namespace {
 
 struct town {
   manual_clock time{time_point(1h)};
-  loop lp{{.time = &time}};
-  memory_network net{{.time = &time, .min_latency = 5ms, .max_latency = 5ms}};
+  loop lp{{.clock = &time}};
+  memory_network net{{.clock = &time, .min_latency = 5ms, .max_latency = 5ms}};
   tcp::listener door = net.listen("10.0.0.1:80", {.backlog = 0}).value();
 
   template <class T>
@@ -165,8 +165,8 @@ TEST_CASE("listeners share an address if all of them say so, and a host of its o
 
 TEST_CASE("a network may end before its listeners and connections") {
   manual_clock time{time_point(1h)};
-  loop lp({.time = &time});
-  std::optional<memory_network> net(std::in_place, memory_options{.time = &time});
+  loop lp({.clock = &time});
+  std::optional<memory_network> net(std::in_place, memory_options{.clock = &time});
   auto door = net->listen("10.0.0.1:80").value();
   auto caller = spawn(lp, call, std::ref(*net), socket_address("10.0.0.1:80"));
   lp.run_until(caller);

@@ -20,11 +20,11 @@ namespace {
 
 struct field {
   manual_clock time{time_point(1h)};
-  loop lp{{.time = &time}};
+  loop lp{{.clock = &time}};
   memory_network net;
   udp::socket near, far;
 
-  explicit field(memory_options options) : net((options.time = &time, options)) {
+  explicit field(memory_options options) : net((options.clock = &time, options)) {
     near = net.bind_datagrams("10.0.0.1:1000").value();
     far = net.bind_datagrams("10.0.0.2:2000").value();
   }

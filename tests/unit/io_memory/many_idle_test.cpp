@@ -30,8 +30,8 @@ task<> send_byte_to_all(std::vector<tcp::stream>& all) {
 TEST_CASE("a hundred thousand connections wait on one loop, and each gets its byte") {
   constexpr std::size_t connections = 100'000;
   manual_clock time{time_point(std::chrono::hours(1))};
-  loop lp({.time = &time});
-  memory_network net({.time = &time, .max_latency = std::chrono::milliseconds(5)});
+  loop lp({.clock = &time});
+  memory_network net({.clock = &time, .max_latency = std::chrono::milliseconds(5)});
   std::vector<tcp::stream> near;
   std::size_t waiting = 0, got = 0;
   for (std::size_t i = 0; i < connections; ++i) {

@@ -21,7 +21,7 @@ namespace {
 
 struct stage {
   manual_clock time{time_point(1h)};
-  loop lp{{.time = &time}};
+  loop lp{{.clock = &time}};
 };
 
 task<> write_words(stream to, int count) {
@@ -46,7 +46,7 @@ task<> note_reads(stream from, const clock_source& time, std::string& notes) {
 std::string run_from(std::uint64_t seed) {
   stage on;
   memory_network net({.seed = seed,
-                      .time = &on.time,
+                      .clock = &on.time,
                       .max_latency = 9ms,
                       .room = 100,
                       .short_reads = 100,
@@ -82,7 +82,7 @@ TEST_CASE("the same seed gives the same run, and another seed another one") {
 
 TEST_CASE("a latency of hours takes no time, and passes by the clock of the loop") {
   stage on;
-  memory_network net({.time = &on.time, .min_latency = 5h, .max_latency = 5h});
+  memory_network net({.clock = &on.time, .min_latency = 5h, .max_latency = 5h});
   auto [first, second] = net.make_pair();
   std::string notes;
   spawn(on.lp, write_words, std::move(first), 1);
@@ -93,7 +93,7 @@ TEST_CASE("a latency of hours takes no time, and passes by the clock of the loop
 
 TEST_CASE("a reset ends both sides, also one that waits") {
   stage on;
-  memory_network net({.time = &on.time, .min_latency = 1ms, .max_latency = 1ms});
+  memory_network net({.clock = &on.time, .min_latency = 1ms, .max_latency = 1ms});
   auto [first, second] = net.make_pair();
   auto read = spawn(on.lp, read_byte, std::ref(second));
   on.lp.run_for(10ms);
@@ -107,7 +107,7 @@ TEST_CASE("a reset ends both sides, also one that waits") {
 
 TEST_CASE("a network may end before its streams") {
   stage on;
-  std::optional<memory_network> net(std::in_place, memory_options{.time = &on.time});
+  std::optional<memory_network> net(std::in_place, memory_options{.clock = &on.time});
   auto [first, second] = net->make_pair();
   net.reset();
   spawn(on.lp, write_words, std::move(first), 1);
@@ -119,7 +119,7 @@ TEST_CASE("a network may end before its streams") {
 TEST_CASE("a loop that waits for the system, or sleeps by another clock, cannot wait for a network") {
   const auto before = set_log_handler([](const char* text) noexcept { noticed = text; });
   stage on;
-  memory_network net({.time = &on.time});
+  memory_network net({.clock = &on.time});
   auto [first, second] = net.make_pair();
   loop by_the_machine;
   auto wrong_clock = spawn(by_the_machine, read_byte, std::ref(second));
@@ -158,8 +158,8 @@ static task<std::error_code> sleep_and_ask(stream& peer) {
 TEST_CASE("the clock goes on while all sleep, and a parker that moves the clock gives way to the network") {
   manual_clock time{time_point(1h)};
   simulated_parker moves(time);
-  loop lp({.time = &time, .park = &moves});
-  memory_network net({.time = &time});
+  loop lp({.clock = &time, .parker = &moves});
+  memory_network net({.clock = &time});
   auto [first, second] = net.make_pair();
   spawn(lp, answer_late, std::move(second));
   auto asked = spawn(lp, sleep_and_ask, std::ref(first));
@@ -170,7 +170,7 @@ TEST_CASE("the clock goes on while all sleep, and a parker that moves the clock 
 
 TEST_CASE("a run ends when nothing will happen any more") {
   stage on;
-  memory_network net({.time = &on.time});
+  memory_network net({.clock = &on.time});
   auto [first, second] = net.make_pair();
   auto stuck = spawn(on.lp, read_byte, std::ref(first));
   on.lp.run();

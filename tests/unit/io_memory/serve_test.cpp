@@ -46,8 +46,8 @@ task<shutdown_report> end(tcp::server& server, shutdown_options options) {
 
 TEST_CASE("a server serves a listener in memory, and ends in order, by the clock of its loop") {
   manual_clock time{time_point(1h)};
-  loop lp({.time = &time});
-  memory_network net({.time = &time, .min_latency = 1ms, .max_latency = 9ms, .short_reads = 100});
+  loop lp({.clock = &time});
+  memory_network net({.clock = &time, .min_latency = 1ms, .max_latency = 9ms, .short_reads = 100});
   auto server = tcp::serve(lp, net.listen("10.0.0.1:80").value(), echo).value();
   CHECK(server.local_address() == "10.0.0.1:80");
   for (int i = 0; i < 20; ++i) {
@@ -72,8 +72,8 @@ TEST_CASE("a server serves a listener in memory, and ends in order, by the clock
 
 TEST_CASE("a connection in memory that does not end is cancelled after the drain, and no time passes for that") {
   manual_clock time{time_point(1h)};
-  loop lp({.time = &time});
-  memory_network net({.time = &time});
+  loop lp({.clock = &time});
+  memory_network net({.clock = &time});
   auto server = tcp::serve(lp, net.listen("10.0.0.1:80").value(), stays).value();
   auto caller = spawn(lp, call, std::ref(net));
   lp.run_until(caller);

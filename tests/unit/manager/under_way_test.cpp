@@ -98,7 +98,7 @@ task<> spawn_bare_and_scoped(trace& t, std::function<void()>& between) {
 TEST_CASE("a deadline that passes before the spawn is through cancels the coroutine all the same") {
   managed_world w;
   manual_clock frames;
-  task_manager tm(w.lp, {.time = &frames});
+  task_manager tm(w.lp, {.clock = &frames});
   bool passed = false;
   busy_call call(w.t, [&] {
     if (std::exchange(passed, true)) return;

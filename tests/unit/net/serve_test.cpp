@@ -82,7 +82,7 @@ TEST_CASE("a server on a runtime answers at each worker, and ends by a signal") 
   CHECK(served == 20);
   CHECK(server.counts().accepted == 20);
   CHECK(server.connections() == 0);
-  CHECK(told.left == 0);
+  CHECK(told.remaining == 0);
   auto late = sync_wait(tcp::connect(server.local_address()));
   REQUIRE_FALSE(late.has_value());
   CHECK(late.error() == std::errc::connection_refused);

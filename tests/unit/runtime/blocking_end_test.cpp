@@ -209,7 +209,7 @@ TEST_CASE("a shutdown does not wait longer than it may for a call that runs, and
   runs.wait(false);
   const memory_file report;
   const auto told = rt.shutdown({.cancel = duration::zero(), .kill = duration::zero(), .report = report.fd});
-  CHECK(told.left == 1);
+  CHECK(told.remaining == 1);
   CHECK(report.text().find("caller") != std::string::npos);
   std::string whole;
   do {
@@ -220,6 +220,6 @@ TEST_CASE("a shutdown does not wait longer than it may for a call that runs, and
   CHECK(whole.find("a blocking call") != std::string::npos);
   open = true;
   open.notify_all();
-  CHECK(rt.shutdown({.drain = duration::max()}).left == 0);
+  CHECK(rt.shutdown({.drain = duration::max()}).remaining == 0);
   CHECK(sync_wait(std::move(h)) == 7);
 }

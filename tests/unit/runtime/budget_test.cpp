@@ -145,7 +145,7 @@ TEST_CASE("what a task of a plain thread finds possible lets the others of that 
 
 TEST_CASE("a deadline ends a loop over what is possible, and the clock is looked at once in a budget") {
   manual_clock time;
-  loop lp({.time = &time});
+  loop lp({.clock = &time});
   event is_set(true);
   int awaited = 0, awaited_before = 0;
   std::error_code error;
@@ -171,7 +171,7 @@ TEST_CASE("a deadline ends a loop over what is possible, and the clock is looked
 
 TEST_CASE("a time point of the wait's own ends a loop over what is possible, a duration does not") {
   manual_clock time;
-  loop lp({.time = &time});
+  loop lp({.clock = &time});
   event is_set(true);
   int awaited = 0;
   auto loops = [&]() -> task<> {
@@ -197,7 +197,7 @@ TEST_CASE("a time point of the wait's own ends a loop over what is possible, a d
 
 TEST_CASE("a burst of late ticks lets others run") {
   manual_clock time;
-  loop lp({.time = &time});
+  loop lp({.clock = &time});
   int ticks = 0, ticks_before = more_than_budget;
   auto late = [&]() -> task<> {
     interval every(time.now(), 1ms, missed_ticks::burst);

@@ -54,7 +54,7 @@ TEST_CASE("a worker that is always busy takes what is posted from outside within
 
 TEST_CASE("a worker that is always busy looks at its timers within a few turns") {
   manual_clock time;
-  runtime rt({.workers = 1, .time = &time});
+  runtime rt({.workers = 1, .clock = &time});
   std::atomic<bool> begun{false}, busy_runs{false}, due{false}, woken{false};
   auto sleeper = spawn(rt, sleeps, std::ref(begun), std::ref(woken));
   auto busy = spawn(rt, yields, std::ref(busy_runs), std::cref(due), std::cref(woken));

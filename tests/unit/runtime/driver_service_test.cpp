@@ -185,11 +185,11 @@ TEST_CASE("a loop with a clock of its own takes only a driver that follows it") 
   manual_clock time;
   wire line;
   {
-    loop lp({.time = &time});
+    loop lp({.clock = &time});
     expect_refusal(lp, line, "does not sleep by its clock");
   }
   io.clock = &time;
-  loop lp({.time = &time});
+  loop lp({.clock = &time});
   readiness_driver& own = io.on(lp);
   auto reads = spawn(lp, read_one, std::cref(line));
   std::atomic<bool> returned{false};
@@ -209,7 +209,7 @@ TEST_CASE("a parker that watches no descriptor leaves its loop without I/O") {
   manual_clock time;
   simulated_parker park(time);
   wire line;
-  loop lp({.time = &time, .park = &park});
+  loop lp({.clock = &time, .parker = &park});
   expect_refusal(lp, line, "a parker that watches no such descriptor");
   CHECK(io.count() == 0);
 }
@@ -218,7 +218,7 @@ TEST_CASE("a loop that runs in its parker sees I/O and posts") {
   readiness_drivers io;
   descriptor_parker bell;
   wire line;
-  loop lp({.park = &bell});
+  loop lp({.parker = &bell});
   for (int i = 0; i < 200; ++i) {
     auto reads = spawn(lp, read_one, std::cref(line));
     std::thread other([&] {

@@ -45,7 +45,7 @@ task<void> dump_oneself(loop& lp, std::string& text) {
 // A loop of a clock that stands still: it runs until nobody is ready.
 struct still_loop {
   manual_clock time;
-  loop lp{{.name = "still", .time = &time}};
+  loop lp{{.name = "still", .clock = &time}};
 };
 
 }  // namespace
@@ -74,7 +74,7 @@ TEST_CASE("what a coroutine waited for may be gone while its alarm still stands"
 
 TEST_CASE("a wait without a deadline has none before the epoch of a clock, either") {
   manual_clock early{time_point(-1h)};
-  loop lp({.time = &early});
+  loop lp({.clock = &early});
   gate at;
   spawn(lp, pass, std::ref(at));
   spawn(lp, pass_within, std::ref(at), duration(5s));
@@ -126,7 +126,7 @@ TEST_CASE("a wait with a deadline tells how much of it is left") {
 TEST_CASE("a deadline that is further away than a duration can tell is told as far away") {
   gate at;
   manual_clock time(time_point::min());
-  loop lp({.time = &time});
+  loop lp({.clock = &time});
   spawn(lp, {.name = "patient"}, pass_within, std::ref(at), duration::max() - 1ns);
   lp.run();
   time.advance(1h);

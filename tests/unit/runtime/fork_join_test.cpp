@@ -261,7 +261,7 @@ TEST_CASE("a cancellation of the parent ends the waits of its children, and so d
     manual_clock time;
     event never;
     std::atomic<int> waiting{0};
-    hocket::runtime rt({.workers = workers, .time = &time});
+    hocket::runtime rt({.workers = workers, .clock = &time});
     auto waits = [&]() -> task<std::error_code> {
       ++waiting;
       auto got = co_await never.wait();

@@ -62,7 +62,7 @@ TEST_CASE("a loop that sleeps gives back the frames of a burst") {
     later = frame_memory_usage().held + frame_memory_usage().shared;
   };
   {
-    loop lp({.time = &by.time, .park = &parks});
+    loop lp({.clock = &by.time, .parker = &parks});
     spawn(lp, body);
     lp.run();
   }
@@ -75,7 +75,7 @@ TEST_CASE("a loop that has slept until its house was due gives frames back, thou
   if (!detail::recycles_frames) return;
   decay by;
   impatient_parker parks(by.time);
-  loop lp({.time = &by.time, .park = &parks});
+  loop lp({.clock = &by.time, .parker = &parks});
   parks.run = &lp;
   spawn(lp, burst, 100);
   lp.run();
@@ -90,7 +90,7 @@ TEST_CASE("a host whose guest keeps frames is told to come back once for them, a
   if (!detail::recycles_frames) return;
   decay by;
   simulated_parker parks(by.time);
-  loop lp({.time = &by.time, .park = &parks});
+  loop lp({.clock = &by.time, .parker = &parks});
   spawn(lp, burst, 100);
   while (lp.poll()) continue;
   int waits = 0;

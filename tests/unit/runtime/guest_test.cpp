@@ -87,7 +87,7 @@ TEST_CASE("poll comes back from coroutines that are always ready") {
 TEST_CASE("a host may wait for ever where there is nothing to do, and not at all where something is ready") {
   frames_stay idle;
   descriptor_parker bell;
-  loop lp({.park = &bell});
+  loop lp({.parker = &bell});
   gate shut;
   CHECK(lp.begin_sleep() == time_point::max());
   spawn(lp, pass, std::ref(shut));
@@ -105,7 +105,7 @@ TEST_CASE("a host waits until the next timer, said in the loop's time, and no lo
   frames_stay idle;
   manual_clock time;
   descriptor_parker bell;
-  loop lp({.time = &time, .park = &bell});
+  loop lp({.clock = &time, .parker = &bell});
   auto sleeper = spawn(lp, sleep_long, duration(7ms));
   auto eternal = spawn(lp, sleep_long, duration::max());
   lp.poll();
@@ -125,7 +125,7 @@ TEST_CASE("a host waits until the next timer, said in the loop's time, and no lo
 TEST_CASE("the descriptor becomes readable by what is posted to a loop that sleeps, once, and poll reads it") {
   frames_stay idle;
   descriptor_parker bell;
-  loop lp({.park = &bell});
+  loop lp({.parker = &bell});
   int count = 0;
   CHECK_FALSE(readable(bell));
   REQUIRE(lp.begin_sleep() == time_point::max());
@@ -141,7 +141,7 @@ TEST_CASE("the descriptor becomes readable by what is posted to a loop that slee
 TEST_CASE("nobody writes to the descriptor of a loop that is awake") {
   frames_stay idle;
   descriptor_parker bell;
-  loop lp({.park = &bell});
+  loop lp({.parker = &bell});
   int count = 0;
   spawn(lp, count_one, std::ref(count));
   CHECK_FALSE(readable(bell));
@@ -159,7 +159,7 @@ TEST_CASE("nobody writes to the descriptor of a loop that is awake") {
 TEST_CASE("stop ends the host's wait, and is used up by the poll that follows") {
   frames_stay idle;
   descriptor_parker bell;
-  loop lp({.park = &bell});
+  loop lp({.parker = &bell});
   gate shut;
   auto waiter = spawn(lp, pass, std::ref(shut));
   lp.poll();
@@ -180,7 +180,7 @@ TEST_CASE("a loop is destroyed while its host sleeps, woken meanwhile or not") {
     gate shut;
     bool gone = false;
     {
-      loop lp({.park = &bell});
+      loop lp({.parker = &bell});
       spawn(lp, pass_and_tell, std::ref(shut), std::ref(gone));
       lp.poll();
       REQUIRE(lp.begin_sleep() == time_point::max());
@@ -194,7 +194,7 @@ TEST_CASE("a loop is destroyed while its host sleeps, woken meanwhile or not") {
 
 TEST_CASE("a loop with a descriptor sleeps in its own runs, too") {
   descriptor_parker bell;
-  loop lp({.park = &bell});
+  loop lp({.parker = &bell});
   gate shut;
   auto waiter = spawn(lp, pass, std::ref(shut));
   const time_point until = deadline_after(lp.now(), 2ms);
@@ -211,7 +211,7 @@ TEST_CASE("what another thread sends reaches a coroutine through epoll, by level
   constexpr int rounds = 2'000;
   for (bool by_edge : {false, true}) {
     descriptor_parker bell;
-    loop lp({.park = &bell});
+    loop lp({.parker = &bell});
     epoll_host host(bell, by_edge);
     std::vector<oneshot_sender<int>> senders;
     std::vector<oneshot_receiver<int>> receivers;
@@ -232,7 +232,7 @@ TEST_CASE("what another thread sends reaches a coroutine through epoll, by level
 
 TEST_CASE("timers fire in a host's wait, not early") {
   descriptor_parker bell;
-  loop lp({.park = &bell});
+  loop lp({.parker = &bell});
   epoll_host host(bell, false);
   const time_point until = deadline_after(lp.now(), 1500us);
   spawn(lp, sleep_long, duration(1500us));

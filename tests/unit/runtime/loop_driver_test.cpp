@@ -136,7 +136,7 @@ TEST_CASE("data that is there beats a deadline that has passed") {
   manual_clock time;
   readiness_drivers kind;
   kind.clock = &time;
-  loop lp({.time = &time});
+  loop lp({.clock = &time});
   wire line;
   auto reader = spawn(lp, read_within, std::cref(line), duration(2ms));
   lp.poll();
@@ -228,7 +228,7 @@ TEST_CASE("what was collected for a wait that is over reaches nobody") {
 TEST_CASE("a host that watches its guest's parker sees I/O and posts") {
   readiness_drivers kind(8);
   descriptor_parker bell;
-  loop lp({.park = &bell});
+  loop lp({.parker = &bell});
   wire line;
   int rounds = 100;
   spawn(lp, read_all, std::cref(line), std::ref(rounds));
@@ -253,7 +253,7 @@ TEST_CASE("a host does not sleep on what its guest has collected") {
   frames_stay idle;
   readiness_drivers kind(8);
   descriptor_parker bell;
-  loop lp({.park = &bell});
+  loop lp({.parker = &bell});
   wire line;
   auto reader = spawn(lp, read_one, std::cref(line));
   lp.poll();

@@ -136,7 +136,7 @@ TEST_CASE("a coroutine spawns beside itself") {
 
 TEST_CASE("a wait under a deadline ends when virtual time has come, and never before") {
   manual_clock time;
-  loop lp({.time = &time});
+  loop lp({.clock = &time});
   gate shut;
   std::error_code ended;
   auto wait = [&]() -> task<> {
@@ -157,7 +157,7 @@ TEST_CASE("a wait under a deadline ends when virtual time has come, and never be
 TEST_CASE("the simulated parker moves virtual time to the next timer") {
   manual_clock time;
   simulated_parker parks(time);
-  loop lp({.time = &time, .park = &parks});
+  loop lp({.clock = &time, .parker = &parks});
   gate shut;
   std::vector<int> order;
   auto wait = [&](int what, duration how_long) -> task<> {
@@ -175,7 +175,7 @@ TEST_CASE("the simulated parker moves virtual time to the next timer") {
 TEST_CASE("run_for ends when its time is over") {
   manual_clock time;
   simulated_parker parks(time);
-  loop lp({.time = &time, .park = &parks});
+  loop lp({.clock = &time, .parker = &parks});
   gate shut;
   auto handle = spawn(lp, pass, std::ref(shut));
   lp.run_for(16ms);
@@ -188,7 +188,7 @@ TEST_CASE("run_for ends when its time is over") {
 
 TEST_CASE("run_for of no time runs all that is ready or due, and is no run without end") {
   manual_clock time;
-  loop lp({.time = &time});
+  loop lp({.clock = &time});
   int begun = 0, woken = 0;
   std::vector<join_handle<>> all;
   for (int i = 0; i < 200; ++i) {
@@ -213,7 +213,7 @@ TEST_CASE("run_for of no time runs all that is ready or due, and is no run witho
 TEST_CASE("a coroutine that was spawned with a deadline finds it in all of its waits") {
   manual_clock time;
   simulated_parker parks(time);
-  loop lp({.time = &time, .park = &parks});
+  loop lp({.clock = &time, .parker = &parks});
   gate shut;
   auto handle = spawn(lp, {.name = "hasty", .within = 5ms}, pass, std::ref(shut));
   lp.run();
@@ -223,7 +223,7 @@ TEST_CASE("a coroutine that was spawned with a deadline finds it in all of its w
 
 TEST_CASE("a deadline in the past ends a wait at once, and one at the end of time never does") {
   manual_clock time(time_point{} + 1h);
-  loop lp({.time = &time});
+  loop lp({.clock = &time});
   gate shut;
   std::error_code ended;
   auto late = [&]() -> task<> { ended = (co_await shut.pass().until(time_point::min())).error(); };

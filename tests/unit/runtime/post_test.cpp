@@ -128,7 +128,7 @@ TEST_CASE("any worker of a runtime runs jobs, whoever posts them") {
       co_await yield();
     }));
     for (std::thread& one : posters) one.join();
-    CHECK(rt.shutdown({.drain = std::chrono::seconds(60), .report = -1}).left == 0);
+    CHECK(rt.shutdown({.drain = std::chrono::seconds(60), .report = -1}).remaining == 0);
     CHECK(done == 4 * each);
   }
 }

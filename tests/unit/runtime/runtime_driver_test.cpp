@@ -162,7 +162,7 @@ TEST_CASE("a worker that sleeps in its driver is woken by each spawn from outsid
 TEST_CASE("a clock of one's own that has moved is looked at by workers that sleep in their drivers") {
   manual_clock time;
   readiness_drivers io;
-  hocket::runtime rt({.workers = 2, .time = &time});
+  hocket::runtime rt({.workers = 2, .clock = &time});
   io.on(rt);
   std::atomic<bool> begun{false};
   auto sleeper = spawn(rt, [&begun]() -> task<> {

@@ -71,7 +71,7 @@ TEST_CASE("a dump tells of each coroutine what it waits for, while the workers g
     }
     over = true;
     bell.set();
-    CHECK(rt.shutdown({.drain = std::chrono::hours(1)}).left == 0);
+    CHECK(rt.shutdown({.drain = std::chrono::hours(1)}).remaining == 0);
   }
 }
 
@@ -98,7 +98,7 @@ TEST_CASE("several may dump at once, from inside and outside") {
     for (int i = 0; i < 20; ++i) CHECK(dump_text(rt).rfind("runtime ", 0) == 0);
   });
   outside.join();
-  CHECK(rt.shutdown({.drain = std::chrono::hours(1)}).left == 0);
+  CHECK(rt.shutdown({.drain = std::chrono::hours(1)}).remaining == 0);
 }
 
 TEST_CASE("workers that are about to fall asleep stand still, too") {
@@ -145,7 +145,7 @@ TEST_CASE("a worker that does not come back is named, and the names of the corou
 
 TEST_CASE("timers that fire are counted, and how late they were") {
   manual_clock time;
-  hocket::runtime rt({.workers = 1, .time = &time});
+  hocket::runtime rt({.workers = 1, .clock = &time});
   std::atomic<std::size_t> sleeps_before{0};
   auto body = [&]() -> task<> {
     sleeps_before = rt.counts(0).sleeps + 1;
@@ -158,7 +158,7 @@ TEST_CASE("timers that fire are counted, and how late they were") {
   sync_wait(std::move(h));
   const runtime_counts seen = rt.counts();
   CHECK(seen.timers == 1);
-  CHECK(seen.latest == 5ms);
+  CHECK(seen.max_timer_lag == 5ms);
 }
 
 TEST_CASE("what workers do is counted") {
@@ -233,13 +233,13 @@ TEST_CASE("what may run on one worker only, and the frames that it keeps, are co
   while (begun < parts) std::this_thread::yield();
   const std::size_t turns = rt.counts().turns;
   while (rt.counts().turns < turns + 2) std::this_thread::yield();
-  CHECK(rt.counts(0).bound == parts);
+  CHECK(rt.counts(0).pinned_ready == parts);
   const std::string text = dump_text(rt);
   CAPTURE(text);
-  CHECK(rows_with(text, " 8 bound, ") == 1);
+  CHECK(rows_with(text, " 8 pinned ready, ") == 1);
   over = true;
   sync_wait(std::move(end));
   detail::runtime_look::wait_until_asleep(rt);
-  CHECK(rt.counts(0).bound == 0);
+  CHECK(rt.counts(0).pinned_ready == 0);
   if (detail::recycles_frames) CHECK(rt.counts(0).frames > 0);
 }

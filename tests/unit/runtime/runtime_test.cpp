@@ -153,11 +153,11 @@ TEST_CASE("waits of a task are granted from any thread, and it goes on where the
 TEST_CASE("a spawn from outside that ends a sleep is a ring, and a wake-up by a timer is none") {
   hocket::runtime rt({.workers = 1});
   detail::runtime_look::wait_until_asleep(rt);
-  const std::size_t before = rt.counts().rings;
+  const std::size_t before = rt.counts().wakeups;
   auto naps = []() -> task<> { static_cast<void>(co_await sleep_for(1ms)); };
   sync_wait(spawn(rt, naps));
   detail::runtime_look::wait_until_asleep(rt);
-  CHECK(rt.counts().rings == before + 1);
+  CHECK(rt.counts().wakeups == before + 1);
   CHECK(rt.counts().sleeps > before + 1);
 }
 

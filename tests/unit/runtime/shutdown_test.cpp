@@ -46,7 +46,7 @@ TEST_CASE("a runtime with nothing on it is shut down at once, and refuses from t
   hocket::runtime rt({.workers = 1});
   std::atomic<int> begun{0};
   const auto told = rt.shutdown({.drain = 1h});
-  CHECK(told.drained + told.cancelled + told.killed + told.left == 0);
+  CHECK(told.drained + told.cancelled + told.killed + told.remaining == 0);
   auto late = spawn(rt, answer, std::ref(begun));
   auto got = sync_wait(late.join());
   CHECK(got.error() == std::errc::operation_canceled);
@@ -63,7 +63,7 @@ TEST_CASE("what ends by itself is drained") {
     const auto told = rt.shutdown({.drain = 1h, .report = nowhere});
     rings.join();
     CHECK(told.drained <= 100);  // fewer if some had ended before
-    CHECK(told.cancelled + told.killed + told.left == 0);
+    CHECK(told.cancelled + told.killed + told.remaining == 0);
   }
 }
 
@@ -75,7 +75,7 @@ TEST_CASE("what does not end by itself is cancelled") {
     const auto told = rt.shutdown({.cancel = 1h});
     CHECK(told.drained == 0);
     CHECK(told.cancelled == 100);
-    CHECK(told.killed + told.left == 0);
+    CHECK(told.killed + told.remaining == 0);
   }
 }
 
@@ -91,7 +91,7 @@ TEST_CASE("what does not heed that is named, and killed") {
     const auto told = rt.shutdown({.cancel = 1ms, .kill = 1h, .report = report.fd});
     CHECK(told.killed >= 1);
     CHECK(told.cancelled + told.killed == 11);
-    CHECK(told.left == 0);
+    CHECK(told.remaining == 0);
     CHECK(report.text().find("stubborn") != std::string::npos);
   }
 }
@@ -109,7 +109,7 @@ TEST_CASE("what does not let go is left, and named") {
   while (!runs) std::this_thread::yield();
   const memory_file report;
   const auto told = rt.shutdown({.cancel = 0ms, .kill = 0ms, .report = report.fd});
-  CHECK(told.left == 1);
+  CHECK(told.remaining == 1);
   CHECK(report.text().find("busy") != std::string::npos);
   CHECK(report.text().find("does not come back from") != std::string::npos);
   go = true;
@@ -135,7 +135,7 @@ TEST_CASE("while it drains, children of scopes are let in, and nothing else is")
   spawn(rt, body);
   std::thread ends([&] {
     const auto told = rt.shutdown({.drain = 1h});
-    CHECK(told.cancelled + told.killed + told.left == 0);
+    CHECK(told.cancelled + told.killed + told.remaining == 0);
   });
   std::atomic<int> probes{0};
   for (bool open = true; open;) {
@@ -155,9 +155,9 @@ TEST_CASE("a shutdown may be called again, and by several at once") {
   event never;
   for (int i = 0; i < 50; ++i) spawn(rt, wait_for, std::ref(never));
   std::vector<std::thread> all;
-  for (int i = 0; i < 4; ++i) all.emplace_back([&] { CHECK(rt.shutdown({.cancel = 1h}).left == 0); });
+  for (int i = 0; i < 4; ++i) all.emplace_back([&] { CHECK(rt.shutdown({.cancel = 1h}).remaining == 0); });
   for (auto& one : all) one.join();
-  CHECK(rt.shutdown().left == 0);
+  CHECK(rt.shutdown().remaining == 0);
 }
 
 TEST_CASE("a shutdown by one of its own coroutines is fatal") {

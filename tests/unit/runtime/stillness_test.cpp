@@ -86,7 +86,7 @@ TEST_CASE("where all wait, and no timer is set, a loop's dump says so") {
 
 TEST_CASE("a timer, a coroutine that runs, and a driver may wake somebody") {
   manual_clock time;
-  loop lp({.time = &time});
+  loop lp({.clock = &time});
   event bell;
   auto waits = spawn(lp, wait_for, std::ref(bell));
   auto sleeps = spawn(lp, []() -> task<> { [[maybe_unused]] auto slept = co_await sleep_for(1h); });

@@ -18,7 +18,7 @@ namespace hocket_test {
 struct stuck_worker {
   hocket::manual_clock time;
   readiness_drivers io;
-  hocket::runtime rt{{.workers = 2, .time = &time}};
+  hocket::runtime rt{{.workers = 2, .clock = &time}};
   hocket::detail::worker_at place{rt, 0};  // where what is to be held up begins
   std::atomic<int> served{0};
 

@@ -22,7 +22,7 @@ namespace {
 template <class F>
 void in_time(F body) {
   manual_clock time;
-  loop lp({.time = &time});
+  loop lp({.clock = &time});
   auto only = spawn(lp, body);
   for (int i = 0; i < 100; ++i) {
     lp.run_for(0ms);

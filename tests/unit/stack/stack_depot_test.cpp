@@ -194,7 +194,7 @@ TEST_CASE("a higher limit serves those who wait") {
 
 TEST_CASE("what a pool keeps free goes to those who wait when its thread is about to sleep") {
   manual_clock time;
-  stack_depot depot({.stack_size = 16384, .limit = 2000, .when_full = at_limit::wait, .time = &time});
+  stack_depot depot({.stack_size = 16384, .limit = 2000, .when_full = at_limit::wait, .clock = &time});
   stack_pool idle(depot), busy(depot);
   release(idle, acquire(idle, 200));  // kept: the limit is far
   std::vector<stack_ref> stacks;
@@ -214,7 +214,7 @@ TEST_CASE("what a pool keeps free goes to those who wait when its thread is abou
 
 TEST_CASE("a pool has news when it keeps what no look has seen, and when others are short") {
   manual_clock time;
-  stack_depot depot({.stack_size = 16384, .limit = 2000, .when_full = at_limit::wait, .time = &time});
+  stack_depot depot({.stack_size = 16384, .limit = 2000, .when_full = at_limit::wait, .clock = &time});
   stack_pool idle(depot), busy(depot);
   const std::size_t at_first = idle.news();
   release(idle, acquire(idle, 200));
@@ -239,7 +239,7 @@ TEST_CASE("a pool has news when it keeps what no look has seen, and when others 
 TEST_CASE("a burst is given back when it was not needed for a period, but for what shall be kept") {
   manual_clock time;
   // More than can have guards where those are not markers.
-  stack_depot depot({.stack_size = 16384, .protection = guard::preferred, .keep = 10, .decay = 1s, .time = &time});
+  stack_depot depot({.stack_size = 16384, .protection = guard::preferred, .keep = 10, .decay = 1s, .clock = &time});
   stack_pool pool(depot);
   auto stacks = acquire(pool, 20000);
   touch(stacks);
@@ -271,7 +271,7 @@ TEST_CASE("a burst is given back when it was not needed for a period, but for wh
 TEST_CASE("what decay leaves warm: so many stacks, or so many bytes of them if that is more") {
   manual_clock time;
   auto left_by = [&](std::size_t keep, std::size_t keep_bytes) {
-    stack_pool pool({.stack_size = 16384, .keep = keep, .keep_bytes = keep_bytes, .decay = 1s, .time = &time});
+    stack_pool pool({.stack_size = 16384, .keep = keep, .keep_bytes = keep_bytes, .decay = 1s, .clock = &time});
     release(pool, acquire(pool, 1000));
     for (int i = 0; i < 10; ++i, time.advance(1s)) static_cast<void>(pool.keep_house());
     return pool.depot().statistics().warm;
@@ -284,7 +284,7 @@ TEST_CASE("what decay leaves warm: so many stacks, or so many bytes of them if t
 
 TEST_CASE("what is needed now and then within a period stays warm") {
   manual_clock time;
-  stack_depot depot({.stack_size = 16384, .keep = 0, .decay = 1s, .time = &time});
+  stack_depot depot({.stack_size = 16384, .keep = 0, .decay = 1s, .clock = &time});
   stack_pool pool(depot);
   for (int i = 0; i < 20; ++i) {
     auto stacks = acquire(pool, 2000);
@@ -297,7 +297,7 @@ TEST_CASE("what is needed now and then within a period stays warm") {
 
 TEST_CASE("an idle pool gives up what it kept, and so does decay that is asked for too late") {
   manual_clock time;
-  stack_depot depot({.stack_size = 16384, .keep = 0, .decay = 1s, .time = &time});
+  stack_depot depot({.stack_size = 16384, .keep = 0, .decay = 1s, .clock = &time});
   stack_pool pool(depot);
   release(pool, acquire(pool, 5));
   for (int i = 0; i < 4; ++i) {
@@ -310,7 +310,7 @@ TEST_CASE("an idle pool gives up what it kept, and so does decay that is asked f
 
 TEST_CASE("no decay, and trim() at once") {
   manual_clock time;
-  stack_pool pool({.stack_size = 16384, .decay = duration::max(), .time = &time});
+  stack_pool pool({.stack_size = 16384, .decay = duration::max(), .clock = &time});
   auto stacks = acquire(pool, 1000);
   touch(stacks);
   const std::vector<stack_ref> kept(stacks.begin(), stacks.begin() + 2);

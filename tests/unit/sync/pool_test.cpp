@@ -24,7 +24,7 @@ numbers::lease borrow(numbers& from) { return sync_wait(from.borrow()).value(); 
 
 TEST_CASE("an object that was idle for too long is destroyed by the next borrow, and the younger ones stay") {
   manual_clock time;
-  numbers all({.limit = 4, .idle = 10s, .time = &time});
+  numbers all({.limit = 4, .idle = 10s, .clock = &time});
   {
     auto one = borrow(all), two = borrow(all);
     one.emplace(1);

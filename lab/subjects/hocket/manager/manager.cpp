@@ -22,7 +22,7 @@ struct world {
         ticked(system.find("ticked") != std::string_view::npos),
         replies(system.find("reply") != std::string_view::npos) {
     if (system.find("bare") == std::string_view::npos) {
-      tm.emplace(lp, hocket::manager_options{.time = ticked ? &time : nullptr});
+      tm.emplace(lp, hocket::manager_options{.clock = ticked ? &time : nullptr});
     }
   }
 

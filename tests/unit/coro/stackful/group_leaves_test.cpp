@@ -113,7 +113,7 @@ TEST_CASE("after a failure of a group the handles that end in the same turn keep
 
 TEST_CASE("a wait of a group that times out leaves the result that comes in the same turn") {
   manual_clock clock{time_point(1h)};
-  loop lp({.time = &clock});
+  loop lp({.clock = &clock});
   event gate, shut;
   auto after = [](event& opens, int n) -> task<int> {
     co_await or_throw(opens.wait());

@@ -29,7 +29,7 @@ task<> stand(event& gate, counted) {
 struct trial {
   manual_clock time;
   event gate;
-  loop lp{{.time = &time}};
+  loop lp{{.clock = &time}};
   task_manager tm{lp};
   std::size_t spawned = 0, promised = 0, failures = 0;
   std::array<expectation<int>, 3> replies;
@@ -119,7 +119,7 @@ TEST_CASE("fault 63: every allocation of spawns, replies and deadlines fails onc
 
 TEST_CASE("fault 63: a manager that cannot be made leaves its loop as it was") {
   manual_clock time;
-  loop lp({.time = &time});
+  loop lp({.clock = &time});
   std::size_t failing = 1;
   for (bool failed = true; failed; ++failing) {
     allocation_watch watch(failing);

@@ -77,7 +77,7 @@ TEST_CASE("the end of a manager in a fiber that is killed waits, too") {
 TEST_CASE("the end of a manager in a fiber of its loop waits for all that is in it") {
   tally t;
   manual_clock time;
-  loop lp({.time = &time});
+  loop lp({.clock = &time});
   auto keeps = spawn(lp, keep_manager<loop>, std::ref(lp), std::ref(t), false);
   lp.run();
   CHECK(keeps.done());

@@ -19,7 +19,7 @@ task<void> pass(gate& at) { [[maybe_unused]] auto passed = co_await at.pass(); }
 TEST_CASE("a dump allocates nothing") {
   gate at;
   manual_clock time;
-  loop lp({.time = &time});
+  loop lp({.clock = &time});
   for (int i = 0; i < 10; ++i) spawn(lp, pass, std::ref(at));
   lp.run();
   int fd = ::memfd_create("dump", MFD_CLOEXEC);

@@ -64,7 +64,7 @@ task<int> everything(counted) {
 int run_everything(const manual_clock& clock) {
   try {
     // Children that fail while their parent does are received by nobody.
-    loop lp({.time = &clock, .on_unhandled = [](std::exception_ptr, const context&) noexcept {}});
+    loop lp({.clock = &clock, .on_unhandled = [](std::exception_ptr, const context&) noexcept {}});
     auto root = spawn(lp, everything, counted{});
     lp.run();
     return sync_wait(root);

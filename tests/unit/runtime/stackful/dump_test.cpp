@@ -28,7 +28,7 @@ task<void> pass_as_task(gate& at) {
 
 struct still_loop {
   manual_clock time;
-  loop lp{{.name = "still", .time = &time}};
+  loop lp{{.name = "still", .clock = &time}};
 };
 
 // An awaitable that knows nothing of hocket.

@@ -33,7 +33,7 @@ void nap(bool& unwound) {
 TEST_CASE("a fiber that waits for another thread is woken through the host's epoll") {
   for (bool by_edge : {false, true}) {
     descriptor_parker rings;
-    loop lp({.park = &rings});
+    loop lp({.parker = &rings});
     epoll_host host(rings, by_edge);
     event bell;
     auto heard = spawn(lp, hear, std::ref(bell));
@@ -49,7 +49,7 @@ TEST_CASE("a fiber that sleeps unwinds when its loop is destroyed in the host's 
   bool unwound = false;
   descriptor_parker rings;
   {
-    loop lp({.park = &rings});
+    loop lp({.parker = &rings});
     spawn(lp, nap, std::ref(unwound));
     lp.poll();
     const time_point until = lp.begin_sleep();

@@ -27,7 +27,7 @@ constexpr bool works = !detail::machine::fibers_are_threads;
 
 struct hibernation {
   manual_clock clock{time_point(1h)};
-  loop lp{{.time = &clock}};
+  loop lp{{.clock = &clock}};
 
   void settle() {
     while (lp.step()) {

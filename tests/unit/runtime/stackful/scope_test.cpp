@@ -197,7 +197,7 @@ TEST_CASE("cancelling a coroutine cancels the children of its scope, killing kil
 TEST_CASE("a deadline of a scope is one of its children") {
   manual_clock time;
   simulated_parker parks(time);
-  loop lp({.time = &time, .park = &parks});
+  loop lp({.clock = &time, .parker = &parks});
   gate shut;
   std::error_code ended;
   spawn(lp, [&] {

@@ -167,7 +167,7 @@ TEST_CASE("the deadline of a fiber counts while it waits for a stack") {
   terms limited(size, {.limit = 1, .when_full = at_limit::wait});
   manual_clock time;
   simulated_parker parker(time);
-  loop lp({.time = &time, .park = &parker});
+  loop lp({.clock = &time, .parker = &parker});
   auto_reset_event go;
   auto holder = spawn(lp, of_size(size), [&] { static_cast<void>(await(go.wait())); });
   auto late = spawn(lp, {.within = 5s, .stack_size = size}, [] {});
@@ -223,9 +223,9 @@ TEST_CASE("stacks of a burst of fibers are given back while the loop idles, in i
   constexpr std::size_t size = 16 * 1024, burst = 10000;
   manual_clock time;
   simulated_parker parker(time);
-  terms virtual_time(size, {.keep = 16, .decay = 1s, .time = &time});
+  terms virtual_time(size, {.keep = 16, .decay = 1s, .clock = &time});
   {
-    loop lp({.time = &time, .park = &parker});
+    loop lp({.clock = &time, .parker = &parker});
     for (std::size_t i = 0; i < burst; ++i)
       spawn(lp, of_size(size), [&] {
         char used[512];

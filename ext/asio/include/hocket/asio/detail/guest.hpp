@@ -62,7 +62,7 @@ class asio_handler_allocator {
 class asio_guest final : public parker, public std::enable_shared_from_this<asio_guest> {
  public:
   asio_guest(net::io_context& host, const asio_home_options& options) : host_(host), alarm_(host) {
-    loop_.emplace(loop_options{.name = options.name, .park = this, .on_unhandled = options.on_unhandled});
+    loop_.emplace(loop_options{.name = options.name, .parker = this, .on_unhandled = options.on_unhandled});
   }
 
   loop& own_loop() noexcept { return *loop_; }
