@@ -50,12 +50,12 @@ tcp::server_counts server_core::counts() const noexcept {
 
 // --- opening
 
-std::error_code server_core::open(tcp::doors at) {
-  doors_ = std::move(at.open_);
-  if (!doors_.empty()) address_ = doors_.front().local_address();
-  else if (const std::error_code error = open_doors(at.address_)) return over_ = true, error;
+std::error_code server_core::open(listen_target target) {
+  listeners_ = std::move(target.listeners);
+  if (!listeners_.empty()) address_ = listeners_.front().local_address();
+  else if (const std::error_code error = open_listeners(target.address)) return over_ = true, error;
   spare_ = std::make_unique<spare_fd>();
-  for (std::size_t i = 0; i < doors_.size(); ++i) {
+  for (std::size_t i = 0; i < listeners_.size(); ++i) {
     const spawn_options options{.name = "acceptor"};
     if (runtime_) {
       worker_at place(*runtime_, i % runtime_->workers());
@@ -68,17 +68,17 @@ std::error_code server_core::open(tcp::doors at) {
 }
 
 // Has a listener for each worker, if the system deals connections to several.
-std::error_code server_core::open_doors(const socket_address& address) {
+std::error_code server_core::open_listeners(const socket_address& address) {
   const bool shares = address.valid() && address.kind() != socket_address::family::unix_path;
   const std::size_t count = runtime_ && shares ? runtime_->workers() : 1;
   tcp::listen_options options = options_.listen;
   options.reuse_port = options.reuse_port || count > 1;
   address_ = address;
   for (std::size_t i = 0; i < count; ++i) {
-    result<tcp::listener> door = tcp::listener::bind(address_, options);
-    if (!door) return door.error();
-    address_ = door->local_address();
-    doors_.push_back(std::move(*door));
+    result<tcp::listener> listener = tcp::listener::bind(address_, options);
+    if (!listener) return listener.error();
+    address_ = listener->local_address();
+    listeners_.push_back(std::move(*listener));
   }
   return {};
 }
@@ -86,14 +86,14 @@ std::error_code server_core::open_doors(const socket_address& address) {
 // --- accepting
 
 task<> server_core::accept_at(std::size_t index) {
-  tcp::listener& door = doors_[index];
+  tcp::listener& listener = listeners_[index];
   for (bool goes_on = true; goes_on;) {
-    result<tcp::stream> peer = co_await door.accept();
+    result<tcp::stream> peer = co_await listener.accept();
     if (peer) goes_on = co_await take_in(std::move(*peer));
-    else goes_on = co_await recover(door, peer.error());
+    else goes_on = co_await recover(listener, peer.error());
   }
-  serve_rest(door);
-  door.close();
+  serve_rest(listener);
+  listener.close();
 }
 
 // False: there will be no more connections; so with the next ones.
@@ -113,7 +113,7 @@ task<bool> server_core::get_permit() {
 }
 
 void server_core::begin_one(tcp::stream peer) noexcept try {
-  // ORDER: relaxed, pairs with nothing: an fd for people.
+  // ORDER: relaxed, pairs with nothing: a number for people.
   accepted_.fetch_add(1, std::memory_order_relaxed);
   connection one = make_connection(std::move(peer));
   begin(std::move(one));
@@ -123,14 +123,14 @@ void server_core::begin_one(tcp::stream peer) noexcept try {
 }
 
 // What waits in the system's queue would be reset when the listener is closed.
-void server_core::serve_rest(tcp::listener& door) noexcept {
+void server_core::serve_rest(tcp::listener& listener) noexcept {
   for (;;) {
     if (options_.max_connections != 0) {
       auto permit = permits_.try_acquire();
       if (!permit) return;
       permit.forget();
     }
-    result<tcp::stream> peer = door.try_accept();
+    result<tcp::stream> peer = listener.try_accept();
     if (!peer) {
       if (options_.max_connections != 0) permits_.release();
       return;
@@ -147,10 +147,10 @@ static bool lacks_descriptors(std::error_code error) noexcept {
 }
 
 // After an error of accept.
-task<bool> server_core::recover(tcp::listener& door, std::error_code error) {
+task<bool> server_core::recover(tcp::listener& listener, std::error_code error) {
   if (is_gone(error)) co_return false;
   notice_once_a_second(error);
-  if (lacks_descriptors(error)) co_return co_await serve_or_refuse(door);
+  if (lacks_descriptors(error)) co_return co_await serve_or_refuse(listener);
   const waited slept = co_await sleep_for(100ms);
   co_return slept.has_value();
 }
@@ -158,12 +158,12 @@ task<bool> server_core::recover(tcp::listener& door, std::error_code error) {
 // Without descriptors accept fails, whether a connection waits or not. So one is waited for, and tried once more: it
 // may have come after there were descriptors again. The wait fails if this worker has not waited before: its epoll
 // takes descriptors, too.
-task<bool> server_core::serve_or_refuse(tcp::listener& door) {
-  const result<void> ready = co_await door.readable();
+task<bool> server_core::serve_or_refuse(tcp::listener& listener) {
+  const result<void> ready = co_await listener.readable();
   if (!ready && is_gone(ready.error())) co_return false;
-  result<tcp::stream> peer = door.try_accept();
+  result<tcp::stream> peer = listener.try_accept();
   if (peer) co_return co_await take_in(std::move(*peer));
-  if (lacks_descriptors(peer.error()) && spare_->refuse_one(door, refused_)) co_return true;
+  if (lacks_descriptors(peer.error()) && spare_->refuse_one(listener, refused_)) co_return true;
   const waited slept = co_await sleep_for(1ms);
   co_return slept.has_value();
 }
@@ -224,7 +224,7 @@ void server_core::connection::threw() {
 }
 
 void server_core::connection::tell(std::error_code error, const std::exception_ptr& thrown) noexcept {
-  // ORDER: relaxed, pairs with nothing: an fd for people.
+  // ORDER: relaxed, pairs with nothing: a number for people.
   of_->failed_.fetch_add(1, std::memory_order_relaxed);
   if (of_->options_.on_error) of_->options_.on_error(*address_, error, thrown);
 }

@@ -35,7 +35,7 @@ class server_core::spare_fd {
     if (!missing_.load(std::memory_order_acquire)) return true;
     locked guard(mutex_);
     if (take()) return true;
-    // ORDER: relaxed, pairs with nothing: an fd for people.
+    // ORDER: relaxed, pairs with nothing: a number for people.
     refused.fetch_add(1, std::memory_order_relaxed);
     accepted.close();
     take();
@@ -53,7 +53,7 @@ class server_core::spare_fd {
     {
       const result<tcp::stream> shed = door.try_accept();
       found = shed.has_value();
-      // ORDER: relaxed, pairs with nothing: an fd for people.
+      // ORDER: relaxed, pairs with nothing: a number for people.
       if (found) refused.fetch_add(1, std::memory_order_relaxed);
     }
     take();

@@ -72,27 +72,14 @@ class server {
   std::unique_ptr<detail::server_core> core_;
 };
 
-// Where a server listens: at an address, or by listeners that are open already. Of several listeners each has an
-// acceptor of its own, and on a runtime a worker of its own, if there are as many.
-class doors {
- public:
-  template <class Address>
-    requires std::is_convertible_v<const Address&, socket_address>
-  doors(const Address& address) : address_(address) {}
-  doors(listener one) { open_.push_back(std::move(one)); }
-  doors(std::vector<listener> all) noexcept : open_(std::move(all)) {}
-
- private:
-  friend class detail::server_core;
-  socket_address address_;
-  std::vector<listener> open_;
-};
-
+// `target`: an address, one listener or a std::vector of them. Each listener has an acceptor of its own, and on a
+// runtime a worker of its own, if there are enough workers.
+//
 // Errors: invalid_argument for a malformed address, or no listener; the errors of tcp::listener::bind(), as
 // address_in_use.
 template <class Where, class Handler, class... Args>
   requires(!std::is_same_v<std::remove_cvref_t<Handler>, serve_options>)
-result<server> serve(Where& where, doors at, const serve_options& options, Handler handler, Args... args) {
+result<server> serve(Where& where, detail::listen_target target, const serve_options& options, Handler handler, Args... args) {
   static_assert(
       std::is_invocable_v<Handler&, stream, Args&...>,
       "hocket: the handler of tcp::serve is called with a tcp::stream by value, and with copies of the further "
@@ -101,13 +88,13 @@ result<server> serve(Where& where, doors at, const serve_options& options, Handl
       std::make_unique<detail::server_of<Handler, Args...>>(where, options, std::move(handler), std::move(args)...);
   detail::server_core& opens = *core;
   server made(std::move(core));  // which ends what was begun, if opening throws
-  if (const std::error_code error = opens.open(std::move(at))) return failure(error);
+  if (const std::error_code error = opens.open(std::move(target))) return failure(error);
   return made;
 }
 template <class Where, class Handler, class... Args>
   requires(!std::is_same_v<std::remove_cvref_t<Handler>, serve_options>)
-result<server> serve(Where& where, doors at, Handler handler, Args... args) {
-  return serve(where, std::move(at), serve_options{}, std::move(handler), std::move(args)...);
+result<server> serve(Where& where, detail::listen_target target, Handler handler, Args... args) {
+  return serve(where, std::move(target), serve_options{}, std::move(handler), std::move(args)...);
 }
 
 }}}  // namespace hocket::tcp

@@ -90,7 +90,7 @@ void serve_beside_misbehaviour(Handler handler) {
   in.enough = true;
   CHECK(is_answered(burner, "burn"));
   auto report = sync_wait(spawn(rt, &tcp::server::shutdown, &server, shutdown_options{.drain = 0s, .cancel = 60s}));
-  CHECK(report.left == 0);
+  CHECK(report.remaining == 0);
   CHECK(server.connections() == 0);
 }
 

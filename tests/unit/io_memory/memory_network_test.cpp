@@ -48,7 +48,7 @@ std::string run_from(std::uint64_t seed) {
   memory_network net({.seed = seed,
                       .clock = &on.time,
                       .max_latency = 9ms,
-                      .room = 100,
+                      .buffer_size = 100,
                       .short_reads = 100,
                       .short_writes = 100,
                       .idle_edges = 50,

@@ -22,11 +22,19 @@
 
 namespace hocket { inline namespace HOCKET_ABI {
 
-namespace tcp {
-class doors;
-}  // namespace tcp
-
 namespace detail {
+
+// Where a server listens. The constructors convert what tcp::serve() takes.
+struct listen_target {
+  template <class Address>
+    requires std::is_convertible_v<const Address&, socket_address>
+  listen_target(const Address& address) : address(address) {}
+  listen_target(tcp::listener listener) { listeners.push_back(std::move(listener)); }
+  listen_target(std::vector<tcp::listener> listeners) noexcept : listeners(std::move(listeners)) {}
+
+  socket_address address;                // if there are no listeners
+  std::vector<tcp::listener> listeners;  // which are open already
+};
 
 class server_core : public from_memory_source {
  public:
@@ -36,7 +44,7 @@ class server_core : public from_memory_source {
   server_core& operator=(const server_core&) = delete;
   virtual ~server_core();
 
-  std::error_code open(tcp::doors at);
+  std::error_code open(listen_target target);
   task<shutdown_report> shutdown(shutdown_options options);
   shutdown_report run_until(std::initializer_list<int> signals, const shutdown_options& options);
   // By a plain thread.
@@ -44,7 +52,7 @@ class server_core : public from_memory_source {
 
   const socket_address& local_address() const noexcept { return address_; }
   std::size_t connections() const noexcept {
-    // ORDER: relaxed, pairs with nothing: an fd for people.
+    // ORDER: relaxed, pairs with nothing: a number for people.
     return live_.load(std::memory_order_relaxed);
   }
   tcp::server_counts counts() const noexcept;
@@ -78,15 +86,15 @@ class server_core : public from_memory_source {
   virtual void begin(connection one) = 0;
 
   class spare_fd;
-  std::error_code open_doors(const socket_address& address);
-  task<> accept_at(std::size_t door);
+  std::error_code open_listeners(const socket_address& address);
+  task<> accept_at(std::size_t index);
   task<bool> take_in(tcp::stream peer);
   task<bool> get_permit();
   void begin_one(tcp::stream peer) noexcept;
   connection make_connection(tcp::stream peer);
-  void serve_rest(tcp::listener& door) noexcept;
-  task<bool> recover(tcp::listener& door, std::error_code error);
-  task<bool> serve_or_refuse(tcp::listener& door);
+  void serve_rest(tcp::listener& listener) noexcept;
+  task<bool> recover(tcp::listener& listener, std::error_code error);
+  task<bool> serve_or_refuse(tcp::listener& listener);
   void notice_once_a_second(std::error_code error) noexcept;
   task<shutdown_report> await_signal(signal_set& asked, shutdown_options options);
   task<bool> wait_until_empty(duration at_most);
@@ -98,7 +106,7 @@ class server_core : public from_memory_source {
   const tcp::serve_options options_;
   const std::uint64_t family_;  // of the descriptors of its connections
   socket_address address_;
-  std::vector<tcp::listener> doors_;
+  std::vector<tcp::listener> listeners_;
   std::unique_ptr<spare_fd> spare_;  // while there are acceptors
   semaphore permits_;
   atomic<std::size_t> live_{0}, accepted_{0}, failed_{0}, refused_{0};
