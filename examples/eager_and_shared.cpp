@@ -38,7 +38,7 @@ task<std::size_t> read(page_cache& from) {
   const std::string& one = co_await std::move(first);
   const std::string& two = co_await std::move(second);
   auto again = from.find(1);
-  const bool at_once = again.ready();
+  const bool at_once = again.is_ready();
   const std::string& same = co_await std::move(again);
   co_return at_once && &same == &one ? one.size() + two.size() : 0;
 }

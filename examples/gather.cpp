@@ -51,7 +51,7 @@ task<std::string> survey() {
   std::string told;
   for (outcome<int>& one : co_await when_all_settled(std::move(asked))) {
     if (one) told += std::to_string(*one);
-    else told += one.how() == end_kind::exception ? ", an exception" : ", " + one.error().message();
+    else told += one.kind() == outcome_kind::exception ? ", an exception" : ", " + one.error().message();
   }
   co_return told;
 }

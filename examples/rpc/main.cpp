@@ -135,11 +135,11 @@ bool calls_are_told(const loss& one) {
   client.notify(rpc::upper, "");  // the writer has something to say
   lp.run();
   auto later = client.call(rpc::upper, "");
-  const bool at_once = later.ready();
+  const bool at_once = later.is_ready();
   auto failed = sync_wait(later);
   std::printf("the other end %s: %zu of %zu calls are told; a later one: %s\n", one.what, told, calls,
               failed.error().message().c_str());
-  return outstanding && told == calls && at_once && !failed && !others.ready() && !client.notify(rpc::upper, "");
+  return outstanding && told == calls && at_once && !failed && !others.is_ready() && !client.notify(rpc::upper, "");
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ bool scheduled::is_late() const noexcept {
 bool scheduled::enroll() noexcept {
   refusal_ = target_.enroll(1);
   if (!refusal_) return true;
-  ending_ = end_kind::refused;
+  ending_ = outcome_kind::refused;
   // ORDER: release, pairs with the load in ended(): the refusal is visible to whoever has the handle by then.
   joiner_.store(over, std::memory_order_release);
   return false;
@@ -94,14 +94,14 @@ void scheduled::expect_let_go() const noexcept {
 void scheduled::refuse(runnable& held_back, std::error_code why) noexcept {
   auto& self = static_cast<scheduled&>(held_back);
   self.refusal_ = why;
-  self.ending_ = end_kind::refused;
+  self.ending_ = outcome_kind::refused;
   held_back.handle.resume();
 }
 
 // --- the run
 
 bool scheduled::begin() noexcept {
-  if (ending_ == end_kind::refused) [[unlikely]]
+  if (ending_ == outcome_kind::refused) [[unlikely]]
     return false;
   thread_state& here = this_thread();
   begun_ = true;
@@ -110,7 +110,7 @@ bool scheduled::begin() noexcept {
   listed_ = here.seat.running_on->coroutines();
   if (listed_) listed_->add(*this);
   if (own_stop_.killed_so_far()) {
-    ending_ = end_kind::killed;
+    ending_ = outcome_kind::killed;
     return false;
   }
   if (observed()) [[unlikely]]
@@ -131,15 +131,15 @@ void scheduled::fail() noexcept {
   try {
     throw;
   } catch (const forced_unwind&) {
-    ending_ = end_kind::killed;
+    ending_ = outcome_kind::killed;
     return;
   } catch (const hocket::cancelled&) {
-    ending_ = timed_out() ? end_kind::timed_out : end_kind::cancelled;
+    ending_ = timed_out() ? outcome_kind::timed_out : outcome_kind::cancelled;
   } catch (const std::system_error& thrown) {
-    ending_ = thrown.code() == std::errc::timed_out && is_late() ? end_kind::timed_out : end_kind::exception;
-    if (ending_ == end_kind::exception) keep_error();
+    ending_ = thrown.code() == std::errc::timed_out && is_late() ? outcome_kind::timed_out : outcome_kind::exception;
+    if (ending_ == outcome_kind::exception) keep_error();
   } catch (...) {
-    ending_ = end_kind::exception;
+    ending_ = outcome_kind::exception;
     keep_error();
   }
   expect_unwound();
@@ -154,13 +154,13 @@ void scheduled::finish() noexcept {
   if (room_) give_room_back();
   own_stop_.leave();
   spawn_target& target = target_;
-  const bool member = ending_ != end_kind::refused;
-  if (ending_ == end_kind::exception) unhandled_ = target.on_unhandled();
+  const bool member = ending_ != outcome_kind::refused;
+  if (ending_ == outcome_kind::exception) unhandled_ = target.on_unhandled();
   // ORDER: acq_rel, pairs with the load in ended() and the operations of the joiner in join() and drop_handle(): the
   // ending and the result are visible; and the waiter that is found, and what was done with the handle, are.
   const std::uintptr_t who = joiner_.exchange(over, std::memory_order_acq_rel);
   if (who == dropped) {
-    if (ending_ == end_kind::exception) unhandled_(error_, *this);
+    if (ending_ == outcome_kind::exception) unhandled_(error_, *this);
     release();
   } else if (who > stopped) {
     reinterpret_cast<waiter*>(who)->claim_popped().post();
@@ -221,7 +221,7 @@ void scheduled::drop_handle() noexcept {
   if (!ended() && joiner_.compare_exchange_strong(seen, dropped, std::memory_order_release, std::memory_order_relaxed))
     return;
   expects(ended(), "a join_handle was destroyed while it is awaited", "let it outlive the await", name());
-  const bool lost = ending_ == end_kind::exception && !taken_;
+  const bool lost = ending_ == outcome_kind::exception && !taken_;
   if (lost && !leaving_by_failure()) unhandled_(std::move(error_), *this);
   release();
 }

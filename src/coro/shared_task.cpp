@@ -135,14 +135,14 @@ bool shared_state::detach(waiter& entry) noexcept {
 }
 
 std::error_code shared_state::check() {
-  switch (run().how()) {
-    case end_kind::value: return {};
-    case end_kind::exception:
+  switch (run().ending()) {
+    case outcome_kind::value: return {};
+    case outcome_kind::exception:
       // ORDER: relaxed, pairs with nothing: read by the last handle, after the drop of this one's.
       received_.store(true, std::memory_order_relaxed);
       std::rethrow_exception(run().error());
-    case end_kind::refused: return run().refusal();
-    case end_kind::timed_out: return std::make_error_code(std::errc::timed_out);
+    case outcome_kind::refused: return run().refusal();
+    case outcome_kind::timed_out: return std::make_error_code(std::errc::timed_out);
     default: return std::make_error_code(std::errc::operation_canceled);
   }
 }

@@ -71,13 +71,13 @@ void when_group::note_if_lost(when_frame& child) noexcept {
   notice(text);
 }
 
-void when_group::ended(when_frame& child, end_kind how) noexcept {
+void when_group::ended(when_frame& child, outcome_kind how) noexcept {
   // ORDER: relaxed, pairs with the load in go_on(): the fetch_sub in leave() comes later.
-  if (how == end_kind::killed) lost_.store(true, std::memory_order_relaxed);
+  if (how == outcome_kind::killed) lost_.store(true, std::memory_order_relaxed);
   if (enough_ < at_failure) {
     take_place(child);
     if (child.rank + 1 == enough_) stop_.request(stop_level::cancel);
-  } else if (enough_ == at_failure && how != end_kind::value) {
+  } else if (enough_ == at_failure && how != outcome_kind::value) {
     when_frame* none = nullptr;
     // ORDER: relaxed, pairs with the load in first_failure(): the fetch_sub in leave() comes later.
     if (failed_.compare_exchange_strong(none, &child, std::memory_order_relaxed, std::memory_order_relaxed))

@@ -116,11 +116,11 @@ result<udp::socket> memory_core::open_datagrams(const socket_address& at, const 
 
 open_descriptor* memory_core::open(const socket_address& to, const socket_address& from, bool, int& error) noexcept
     try {
-  if (!to.valid()) return error = EINVAL, nullptr;
+  if (!to.is_valid()) return error = EINVAL, nullptr;
   auto made = std::make_unique<memory_end>(*this);
   made->peer = to;
   made->local = from;
-  if (!from.valid()) {
+  if (!from.is_valid()) {
     locked guard(mutex_);
     made->local = streams.free_address(to);
   }
@@ -174,7 +174,7 @@ int memory_core::shut_down(open_descriptor& at, int how) noexcept {
 int memory_core::address_of(open_descriptor& at, socket_side which, void* into, std::size_t& size) noexcept {
   locked guard(mutex_);
   const socket_address& found = which == socket_side::local ? object_of(at).local : object_of(at).peer;
-  if (!found.valid()) return ENOTCONN;
+  if (!found.is_valid()) return ENOTCONN;
   size = std::min(size, found.size());
   std::memcpy(into, found.data(), size);
   return 0;

@@ -78,7 +78,7 @@ call_end memory_mailbox::send(transfer& what) {
 
 int memory_mailbox::send_one(message& one) {
   const socket_address to = one.address ? socket_address(one.address, one.address_size) : peer;
-  if (!to.valid()) return EDESTADDRREQ;
+  if (!to.is_valid()) return EDESTADDRREQ;
   if (one.size > most_in_a_datagram) return EMSGSIZE;
   one.moved = one.size;
   if (core->happens(core->options().loss)) return 0;
@@ -91,7 +91,7 @@ int memory_mailbox::send_one(message& one) {
 void memory_mailbox::send_to(const socket_address& to, const message& one) {
   auto* const found = static_cast<memory_mailbox*>(core->choose(core->datagrams.find(to)));
   if (found && found->takes_from(local)) return found->take_in(local, one);
-  if (!peer.valid()) return;
+  if (!peer.is_valid()) return;
   refused_ = std::min(refused_, core->now() + core->latency() + core->latency());
   core->arrives(refused_, *this, memory_side::in);
 }

@@ -39,7 +39,7 @@ class memory_mailbox final : public memory_object {
   void take_in(const socket_address& from, const message& one);
   time_point arrival_behind(const socket_address& from, bool held_back) noexcept;
   bool has_datagram(time_point present) const noexcept { return !queue_.empty() && queue_.front().at <= present; }
-  bool takes_from(const socket_address& from) const noexcept { return !peer.valid() || peer == from; }
+  bool takes_from(const socket_address& from) const noexcept { return !peer.is_valid() || peer == from; }
   // Whether an error has arrived. It is told once.
   bool take_refusal() noexcept;
 

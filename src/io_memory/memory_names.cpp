@@ -20,7 +20,7 @@ bool has_port(const socket_address& at) noexcept { return at.kind() != socket_ad
 }  // namespace
 
 int memory_names::bind(memory_object& one, const socket_address& at, bool shares, bool v6_only) {
-  if (!at.valid()) return EINVAL;
+  if (!at.is_valid()) return EINVAL;
   const bool any_port = has_port(at) && at.port() == 0;
   const socket_address chosen = any_port ? free_address(at) : at;
   if (any_port && chosen.port() == 0) return EADDRINUSE;
@@ -46,7 +46,7 @@ const memory_names::entry* memory_names::find_exactly(const socket_address& at) 
 const std::vector<memory_object*>& memory_names::find(const socket_address& at) const {
   static const std::vector<memory_object*> nothing;
   if (const entry* const exact = find_exactly(at)) return exact->all;
-  if (!at.valid() || !has_port(at)) return nothing;
+  if (!at.is_valid() || !has_port(at)) return nothing;
   const bool is_v4 = at.kind() == socket_address::family::v4;
   const entry* const any_v4 = is_v4 ? find_exactly(socket_address::any_v4(at.port())) : nullptr;
   if (any_v4) return any_v4->all;

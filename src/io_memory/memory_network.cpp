@@ -22,7 +22,7 @@ result<udp::socket> memory_network::bind_datagrams(const socket_address& at, con
 }
 
 result<udp::socket> memory_network::connect_datagrams(const socket_address& to, const udp::socket_options& options) {
-  if (!to.valid()) return failure(std::errc::invalid_argument);
+  if (!to.is_valid()) return failure(std::errc::invalid_argument);
   return core_->open_datagrams(to.with_port(0), to, options);
 }
 

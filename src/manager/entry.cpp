@@ -21,7 +21,7 @@ task_id managed_entry::id() const noexcept {
 
 void managed_entry::begin_use(const entry_options& options) noexcept {
   state = entry_state::opening;
-  asked = end_kind::none;
+  asked = outcome_kind::none;
   coroutine = nullptr;
   belongs_to = options.group;
   user_data = options.data;
@@ -58,17 +58,17 @@ void managed_entry::describe(task_info& into) const noexcept {
   into.spawned = at;
 }
 
-end_kind managed_entry::how_it_ended() const noexcept {
-  const end_kind how = coroutine->how();
-  if (how == end_kind::refused) return end_kind::none;
-  return how == end_kind::cancelled && is_late() ? end_kind::timed_out : how;
+outcome_kind managed_entry::how_it_ended() const noexcept {
+  const outcome_kind how = coroutine->ending();
+  if (how == outcome_kind::refused) return outcome_kind::none;
+  return how == outcome_kind::cancelled && is_late() ? outcome_kind::timed_out : how;
 }
 
 // --- those who wait for its end
 
 void managed_entry::wait_for_end(suspension& wait, waiter& entry) noexcept { waiting.enlist(wait, *this, entry); }
 
-void managed_entry::claim_waiting(end_kind how, grants& told) noexcept {
+void managed_entry::claim_waiting(outcome_kind how, grants& told) noexcept {
   show(nullptr);
   waiting.claim_all(told, [how](waiter& entry) { static_cast<managed_end*>(entry.resource)->how_ = how; });
 }

@@ -52,7 +52,7 @@ struct managed_entry final : spawn_target, private wait_source, timer_node {
   task_id id() const noexcept;
   bool is_there() const noexcept { return state == entry_state::coroutine || state == entry_state::reply; }
   // Its deadline has passed; perhaps before anybody could find it: then whoever puts it there sees to that.
-  bool is_late() const noexcept { return asked == end_kind::timed_out; }
+  bool is_late() const noexcept { return asked == outcome_kind::timed_out; }
   bool has_deadline() const noexcept { return when != time_point::max(); }
 
   // Under the lock.
@@ -60,10 +60,10 @@ struct managed_entry final : spawn_target, private wait_source, timer_node {
   void hold(scheduled& made) noexcept;
   task_id promise_there(const promise_kind& of, void* made) noexcept;
   void describe(task_info& into) const noexcept;
-  end_kind how_it_ended() const noexcept;
+  outcome_kind how_it_ended() const noexcept;
   void wait_for_end(suspension& wait, waiter& entry) noexcept;
   // Claims the waits for the end of the coroutine, and stores in each how the coroutine ended.
-  void claim_waiting(end_kind how, grants& told) noexcept;
+  void claim_waiting(outcome_kind how, grants& told) noexcept;
 
   executor& home() noexcept override;
   context& parent_context() noexcept override;
@@ -77,7 +77,7 @@ struct managed_entry final : spawn_target, private wait_source, timer_node {
   const std::uint32_t number;  // in its table
   std::uint32_t use = 1;       // the number of the present use, or of the next
   entry_state state = entry_state::free;
-  end_kind asked = end_kind::none;  // by the manager
+  outcome_kind asked = outcome_kind::none;  // by the manager
   scheduled* coroutine = nullptr;
   const promise_kind* kind = nullptr;  // of a reply, as the next
   void* promise = nullptr;

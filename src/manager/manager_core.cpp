@@ -151,7 +151,7 @@ void manager_core::conclude(managed_entry& entry) noexcept {
   bool grouped = false;
   {
     locked guard(entry.table.mutex);
-    const end_kind how = entry.how_it_ended();
+    const outcome_kind how = entry.how_it_ended();
     entry.table.count_end(how);
     entry.claim_waiting(how, told);
     grouped = end_use(entry);
@@ -172,7 +172,7 @@ std::error_code manager_core::stop(task_id id, stop_level level) noexcept {
     managed_entry* entry = table.find(id);
     if (!entry) return unknown();
     if (entry->state == entry_state::coroutine) {
-      entry->asked = std::max(entry->asked, level == stop_level::kill ? end_kind::killed : end_kind::cancelled);
+      entry->asked = std::max(entry->asked, level == stop_level::kill ? outcome_kind::killed : outcome_kind::cancelled);
       who = entry->coroutine;
       who->retain();
     }
@@ -196,7 +196,7 @@ std::error_code manager_core::set_deadline(task_id id, time_point when) {
     locked guard(table.mutex);
     managed_entry* entry = table.find(id);
     if (!entry) return unknown();
-    if (entry->asked == end_kind::timed_out) return std::make_error_code(std::errc::timed_out);
+    if (entry->asked == outcome_kind::timed_out) return std::make_error_code(std::errc::timed_out);
     table.set_deadline(*entry, when);
   }
   if (when != time_point::max() && keeps_time()) keeper_.want(when);

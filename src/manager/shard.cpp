@@ -79,20 +79,20 @@ void shard::set_deadline(managed_entry& entry, time_point when) {
 expired_place shard::pop_due() noexcept {
   managed_entry& entry = due.pop_front();
   entry.when = time_point::max();
-  if (entry.asked == end_kind::none) entry.asked = end_kind::timed_out;
+  if (entry.asked == outcome_kind::none) entry.asked = outcome_kind::timed_out;
   if (entry.state != entry_state::coroutine) return {nullptr, entry.id()};
   entry.coroutine->retain();
   return {entry.coroutine, entry.id()};
 }
 
-void shard::count_end(end_kind how) noexcept {
+void shard::count_end(outcome_kind how) noexcept {
   --counts.live;
   switch (how) {
-    case end_kind::value: ++counts.returned; break;
-    case end_kind::exception: ++counts.thrown; break;
-    case end_kind::timed_out: ++counts.timed_out; break;
-    case end_kind::cancelled: ++counts.cancelled; break;
-    case end_kind::killed: ++counts.killed; break;
+    case outcome_kind::value: ++counts.returned; break;
+    case outcome_kind::exception: ++counts.thrown; break;
+    case outcome_kind::timed_out: ++counts.timed_out; break;
+    case outcome_kind::cancelled: ++counts.cancelled; break;
+    case outcome_kind::killed: ++counts.killed; break;
     default: --counts.spawned;  // it could not be started
   }
 }

@@ -42,7 +42,7 @@ struct alignas(64) shard {
 
   void set_deadline(managed_entry& entry, time_point when);  // throws bad_alloc
   expired_place pop_due() noexcept;
-  void count_end(end_kind how) noexcept;
+  void count_end(outcome_kind how) noexcept;
 
   manager_core* core = nullptr;
   std::uint32_t index = 0;

@@ -137,7 +137,7 @@ std::error_code socket_address::assign_unix(std::string_view path) noexcept {
 }
 
 socket_address::family socket_address::kind() const noexcept {
-  if (!valid()) return family::none;
+  if (!is_valid()) return family::none;
   switch (as<sa_family_t>(data())) {
     case AF_INET: return family::v4;
     case AF_INET6: return family::v6;

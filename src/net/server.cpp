@@ -69,7 +69,7 @@ std::error_code server_core::open(listen_target target) {
 
 // Has a listener for each worker, if the system deals connections to several.
 std::error_code server_core::open_listeners(const socket_address& address) {
-  const bool shares = address.valid() && address.kind() != socket_address::family::unix_path;
+  const bool shares = address.is_valid() && address.kind() != socket_address::family::unix_path;
   const std::size_t count = runtime_ && shares ? runtime_->workers() : 1;
   tcp::listen_options options = options_.listen;
   options.reuse_port = options.reuse_port || count > 1;

@@ -23,7 +23,7 @@ void datagram_access::prepare_receive(std::span<udp::datagram> all) noexcept {
 void datagram_access::prepare_send(std::span<udp::datagram> all) noexcept {
   for (udp::datagram& one : all) {
     one.raw_.moved = 0;
-    one.raw_.address = one.address_.valid() ? one.address_.bytes_.data() : nullptr;
+    one.raw_.address = one.address_.is_valid() ? one.address_.bytes_.data() : nullptr;
     one.raw_.address_size = one.address_.size();
   }
 }

@@ -8,5 +8,5 @@ int use() {
 #ifdef SHOULD_FAIL
   auto yours = mine;
 #endif
-  return mine.ready();
+  return mine.is_ready();
 }

@@ -29,19 +29,19 @@ TEST_CASE_TEMPLATE("a completion gives one value to all who wait, and to who com
   for (int i = 0; i < 3; ++i) world.start(wait);
   world.settle();
   CHECK(got.empty());
-  CHECK_FALSE(answer.ready());
-  CHECK_FALSE(answer.seen());
+  CHECK_FALSE(answer.is_ready());
+  CHECK_FALSE(answer.is_drained());
   CHECK(answer.complete(std::make_unique<int>(7)));
   CHECK_FALSE(answer.complete(std::make_unique<int>(8)));
   CHECK_FALSE(answer.fail(std::make_error_code(std::errc::io_error)));
-  CHECK(answer.ready());
+  CHECK(answer.is_ready());
   world.settle();
   world.start(wait);
   world.settle();
   REQUIRE(got.size() == 4);
   for (auto* one : got) CHECK(one == got[0]);
   CHECK(**got[0] == 7);
-  CHECK(answer.seen());
+  CHECK(answer.is_drained());
 }
 
 TEST_CASE_TEMPLATE("a completion is used again and again", Kind, HOCKET_SUITE_KINDS) {
@@ -64,7 +64,7 @@ TEST_CASE_TEMPLATE("a completion is used again and again", Kind, HOCKET_SUITE_KI
   CHECK(heard == std::vector<std::string>{"one", "two that does not lie in the string itself", "three"});
   CHECK(world.ended(only) == fate::ended);
   answer.reset();
-  CHECK_FALSE(answer.ready());
+  CHECK_FALSE(answer.is_ready());
 }
 
 TEST_CASE_TEMPLATE("a completion of nothing tells that it has come, or the error", Kind, HOCKET_SUITE_KINDS) {
@@ -119,7 +119,7 @@ TEST_CASE_TEMPLATE("a completer that comes late, or second, changes nothing", Ki
   answer.reset();
   auto third = answer.make_completer();
   CHECK_FALSE(second.complete(2));
-  CHECK_FALSE(answer.ready());
+  CHECK_FALSE(answer.is_ready());
   second = answer.make_completer();
   first = std::move(third);
   answer.complete(3);
@@ -180,12 +180,12 @@ TEST_CASE_TEMPLATE("a wait for a completion is cancelled, timed and killed alone
   CHECK(ends[2] == std::errc::timed_out);
   CHECK(world.ended(late) == fate::ended);
   CHECK(world.ended(killed) == fate::killed);
-  CHECK_FALSE(answer.seen());
+  CHECK_FALSE(answer.is_drained());
   answer.complete(7);
   world.settle();
   CHECK(world.ended(patient) == fate::ended);
   CHECK_FALSE(ends[0]);
-  CHECK(answer.seen());
+  CHECK(answer.is_drained());
   answer.reset();
 }
 

@@ -56,7 +56,7 @@ TEST_CASE_TEMPLATE("an eager task is awaited before and after its end", Kind, HO
       CHECK_FALSE(begun.task);
     };
     if (end_first) begun.send(7);
-    CHECK(begun.task.ready() == end_first);
+    CHECK(begun.task.is_ready() == end_first);
     world.start(read);
     world.settle();
     CHECK(got.has_value() == end_first);

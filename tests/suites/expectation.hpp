@@ -17,10 +17,10 @@ TEST_CASE("a reply reaches whoever expects it, whether it comes before the wait 
   managed_world w;
   task_manager tm(w.lp);
   auto early = tm.expect<int>();
-  CHECK_FALSE(early.ready());
+  CHECK_FALSE(early.is_ready());
   CHECK(tm.find(early.id())->expected);
   CHECK_FALSE(tm.complete(early.id(), 3));
-  CHECK(early.ready());
+  CHECK(early.is_ready());
   auto late = tm.expect<int>();
   const task_id late_id = late.id();
   spawn(w.lp, managed::receive, std::move(early), std::ref(first));

@@ -17,7 +17,7 @@ struct trace {
   std::error_code error;
   int begun = 0, returned = 0, gone = 0;
   int reply = 0;
-  end_kind how = end_kind::none;
+  outcome_kind how = outcome_kind::none;
   managed_handle<> child;
 };
 

@@ -35,7 +35,7 @@ TEST_CASE_TEMPLATE("a oneshot gives what is sent, before or after it is waited f
     world.settle();
     if (!send_first) {
       CHECK_FALSE(got);
-      CHECK_FALSE(ends.receiver.ready());
+      CHECK_FALSE(ends.receiver.is_ready());
       CHECK(ends.sender.send(std::make_unique<int>(7)));
       world.settle();
     }
@@ -75,7 +75,7 @@ TEST_CASE_TEMPLATE("a receiver learns that nothing will come", Kind, HOCKET_SUIT
     ends.sender = {};
     world.settle();
     CHECK(error == std::errc::broken_pipe);
-    CHECK(ends.receiver.ready());
+    CHECK(ends.receiver.is_ready());
   }
 }
 
@@ -96,9 +96,9 @@ TEST_CASE_TEMPLATE("what was received once is not received again", Kind, HOCKET_
 
 TEST_CASE_TEMPLATE("a sender learns that nobody will receive", Kind, HOCKET_SUITE_KINDS) {
   auto ends = oneshot_of<Kind, std::string>();
-  CHECK_FALSE(ends.sender.closed());
+  CHECK_FALSE(ends.sender.is_closed());
   ends.receiver = {};
-  CHECK(ends.sender.closed());
+  CHECK(ends.sender.is_closed());
   CHECK_FALSE(ends.sender.send("a string that lives on the heap, to be destroyed"));
   auto unheard = oneshot_of<Kind, std::string>();
   CHECK(unheard.sender.send("another one that is sent in time and still received by nobody"));

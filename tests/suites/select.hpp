@@ -61,7 +61,7 @@ TEST_CASE_TEMPLATE("a select gives the index and the value of what came, and lea
     CHECK(index == which);
     CHECK(static_cast<bool>(of.mutex.try_lock()));
     CHECK(of.semaphore.available() == (which == 2 ? 0 : 2));
-    CHECK(of.ends.receiver.ready());
+    CHECK(of.ends.receiver.is_ready());
     CHECK(static_cast<bool>(of.ends.receiver));
   }
 }

@@ -28,7 +28,7 @@ TEST_CASE("a managed coroutine is known by its id, from its spawn to its end") {
   CHECK(info->group == task_group(7));
   CHECK(info->data == &data);
   CHECK(info->deadline == w.time.now() + 5s);
-  CHECK(info->asked == hocket::end_kind::none);
+  CHECK(info->asked == hocket::outcome_kind::none);
   CHECK(info->spawned.line() != 0);
   CHECK(tm.size() == 1);
   w.run();
@@ -67,7 +67,7 @@ TEST_CASE("cancel() ends the wait of a coroutine, kill() unwinds it") {
   auto asked = spawn(tm, managed::stand, std::ref(w.t));
   w.run();
   CHECK_FALSE(tm.cancel(asked.id()));
-  CHECK(tm.find(asked.id())->asked == hocket::end_kind::cancelled);
+  CHECK(tm.find(asked.id())->asked == hocket::outcome_kind::cancelled);
   w.run();
   CHECK(w.t.returned == 1);
   CHECK(w.t.error == std::errc::operation_canceled);
@@ -110,11 +110,11 @@ TEST_CASE("wait() tells how a coroutine has ended") {
   auto cancel = [&](task_id id) { CHECK_FALSE(tm.cancel(id)); };
   auto kill = [&](task_id id) { CHECK_FALSE(tm.kill(id)); };
   auto time_out = [&](task_id) { w.time.advance(10s); };
-  CHECK(end_of(managed::stand, open) == hocket::end_kind::value);
-  CHECK(end_of(managed::stand, cancel) == hocket::end_kind::value);  // it returned, whatever was asked of it
-  CHECK(end_of(managed::insist, cancel) == hocket::end_kind::cancelled);
-  CHECK(end_of(managed::insist, time_out) == hocket::end_kind::timed_out);
-  CHECK(end_of(managed::insist, kill) == hocket::end_kind::killed);
+  CHECK(end_of(managed::stand, open) == hocket::outcome_kind::value);
+  CHECK(end_of(managed::stand, cancel) == hocket::outcome_kind::value);  // it returned, whatever was asked of it
+  CHECK(end_of(managed::insist, cancel) == hocket::outcome_kind::cancelled);
+  CHECK(end_of(managed::insist, time_out) == hocket::outcome_kind::timed_out);
+  CHECK(end_of(managed::insist, kill) == hocket::outcome_kind::killed);
   const manager_counts counts = tm.counts();
   CHECK(counts.spawned == 5);
   CHECK(counts.returned == 2);
@@ -176,8 +176,8 @@ TEST_CASE("several wait for one end; one gives up, one is killed, the others are
   CHECK(third.returned == 0);
   CHECK_FALSE(tm.kill(h.id()));
   w.run();
-  CHECK(first.how == hocket::end_kind::killed);
-  CHECK(fourth.how == hocket::end_kind::killed);
+  CHECK(first.how == hocket::outcome_kind::killed);
+  CHECK(fourth.how == hocket::outcome_kind::killed);
   CHECK(w.lp.live() == 0);
 }
 
@@ -247,7 +247,7 @@ TEST_CASE("a deadline that has passed is not set again") {
   w.pass(2s);
   auto info = tm.find(h.id());
   REQUIRE(info);
-  CHECK(info->asked == hocket::end_kind::timed_out);
+  CHECK(info->asked == hocket::outcome_kind::timed_out);
   CHECK(info->deadline == time_point::max());
   CHECK(tm.set_deadline(h.id(), 1s) == std::errc::timed_out);
   CHECK(tm.set_deadline(h.id(), duration::max()) == std::errc::timed_out);
@@ -282,7 +282,7 @@ TEST_CASE("with the caller's clock, deadlines pass in tick()") {
   CHECK(tm.size() == 2);
   frames.advance(1s);
   CHECK(tm.tick() <= frames.now() + 1s);
-  CHECK(reply.ready());
+  CHECK(reply.is_ready());
   CHECK_FALSE(tm.set_deadline(h.id(), 2s));
   frames.advance(1s);
   tm.tick();

@@ -259,14 +259,14 @@ TEST_CASE_TEMPLATE("when_all_settled cancels nobody, and tells how each ended", 
   auto body = [&]() -> typename Kind::body {
     auto all = co_await when_all_settled(number(1), fails(std::errc::io_error), throws("x"), note(noted),
                                          within(10ms, never.wait()), waits_or_throws(gate, 6));
-    CHECK(std::get<0>(all).how() == hocket::end_kind::value);
+    CHECK(std::get<0>(all).kind() == hocket::outcome_kind::value);
     CHECK(*std::get<0>(all) == 1);
-    CHECK(std::get<1>(all).how() == hocket::end_kind::error);
+    CHECK(std::get<1>(all).kind() == hocket::outcome_kind::error);
     CHECK(std::get<1>(all).error() == std::errc::io_error);
-    CHECK(std::get<2>(all).how() == hocket::end_kind::exception);
+    CHECK(std::get<2>(all).kind() == hocket::outcome_kind::exception);
     CHECK_THROWS_AS(std::move(std::get<2>(all)).value(), std::runtime_error);
-    CHECK(std::get<3>(all).how() == hocket::end_kind::value);
-    CHECK(std::get<4>(all).how() == hocket::end_kind::timed_out);
+    CHECK(std::get<3>(all).kind() == hocket::outcome_kind::value);
+    CHECK(std::get<4>(all).kind() == hocket::outcome_kind::timed_out);
     CHECK(*std::get<5>(all) == 6);
     over = true;
   };

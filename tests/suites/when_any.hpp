@@ -138,7 +138,7 @@ TEST_CASE_TEMPLATE("a child that stops its parent's group by stopping the parent
   };
   auto cancelled_one = [&]() -> typename Kind::body {
     auto all = co_await when_all_settled(stops(0, false), note(noted));
-    CHECK(std::get<1>(all).how() == hocket::end_kind::cancelled);
+    CHECK(std::get<1>(all).kind() == hocket::outcome_kind::cancelled);
   };
   auto killed_one = [&]() -> typename Kind::body {
     co_await when_all(stops(1, true), note(noted));

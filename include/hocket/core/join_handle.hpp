@@ -47,7 +47,7 @@ class join_operation {
   wait_source& source() const noexcept { return of_->as_source(); }
   result<value_type> take() {
     of_->take_result();
-    if (of_->how() != end_kind::value) [[unlikely]]
+    if (of_->ending() != outcome_kind::value) [[unlikely]]
       return failure(error_of_joined(*of_));
     if constexpr (std::is_void_v<T>) return {};
     else return of_->result();

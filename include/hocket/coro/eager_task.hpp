@@ -88,14 +88,14 @@ class [[nodiscard]] eager_task : public detail::own_awaiter {
   explicit operator bool() const noexcept { return static_cast<bool>(body_); }
 
   // Whether awaiting it would not wait. False may be outdated at once.
-  bool ready() const noexcept { return checked().state.ended(); }
+  bool is_ready() const noexcept { return checked().state.ended(); }
 
   // It is its own awaiter, as a task is. The following is called by co_await.
   bool await_ready() const noexcept {
     detail::debug_expects(!checked().state.awaited(), "an eager task is awaited by two at once",
                           "await it in one place, and hand its result to the other");
     detail::expect_no_lock_to_await();
-    return ready();
+    return is_ready();
   }
   template <class Promise>
   bool await_suspend(std::coroutine_handle<Promise> owner) noexcept {

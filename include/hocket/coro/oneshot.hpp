@@ -189,7 +189,7 @@ class [[nodiscard]] oneshot_sender {
   explicit operator bool() const noexcept { return state_ != nullptr; }
 
   // Whether the receiver is gone. False may be outdated at once.
-  bool closed() const noexcept { return checked().unwanted(); }
+  bool is_closed() const noexcept { return checked().unwanted(); }
 
   // Gives the value; the sender is empty then. False: the receiver is gone, the value is destroyed. If moving the value
   // throws, nothing was sent.
@@ -239,7 +239,7 @@ class [[nodiscard]] oneshot_receiver {
   explicit operator bool() const noexcept { return state_ != nullptr; }
 
   // Whether a receive() would not wait: the value is there, or none will come.
-  bool ready() const noexcept { return checked().ended(); }
+  bool is_ready() const noexcept { return checked().ended(); }
 
   // Waits for the value: result<T>, also if T is a result itself. broken_pipe: none will come.
   [[nodiscard]] primitive::operation<receiving> receive(call_site at = this_call_site()) noexcept {

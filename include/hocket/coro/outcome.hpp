@@ -2,8 +2,8 @@
 //
 //   for (auto& o : co_await when_all_settled(std::move(requests))) {
 //     if (o) use(*o);                                     // it gave a value
-//     else if (o.how() == end_kind::error) log(o.error()); // it gave a result<T> that is an error
-//     else if (o.how() == end_kind::exception) ...         // o.rethrow()
+//     else if (o.kind() == outcome_kind::error) log(o.error()); // it gave a result<T> that is an error
+//     else if (o.kind() == outcome_kind::exception) ...         // o.value() rethrows it
 //   }
 //
 // T is what the awaitable gives, and for one that gives result<U> it is U: void, a reference or an object type. A
@@ -12,7 +12,7 @@
 #pragma once
 #include <hocket/base/error.hpp>
 #include <hocket/base/result.hpp>
-#include <hocket/core/detail/end_kind.hpp>
+#include <hocket/core/detail/outcome_kind.hpp>
 #include <exception>
 #include <new>
 #include <type_traits>
@@ -40,8 +40,8 @@ class [[nodiscard]] outcome {
   }
   ~outcome() { reset(); }
 
-  end_kind how() const noexcept { return how_; }
-  explicit operator bool() const noexcept { return how_ == end_kind::value; }
+  outcome_kind kind() const noexcept { return kind_; }
+  explicit operator bool() const noexcept { return kind_ == outcome_kind::value; }
 
   // The value; fatal if there is none.
   reference operator*() & noexcept {
@@ -65,14 +65,14 @@ class [[nodiscard]] outcome {
   // Why there is no value, as an error code: operation_canceled for one that was cancelled or killed; no error for a
   // value, and for an exception.
   std::error_code error() const noexcept {
-    if (how_ == end_kind::error || how_ == end_kind::timed_out) return error_;
-    if (how_ == end_kind::cancelled || how_ == end_kind::killed)
+    if (kind_ == outcome_kind::error || kind_ == outcome_kind::timed_out) return error_;
+    if (kind_ == outcome_kind::cancelled || kind_ == outcome_kind::killed)
       return std::make_error_code(std::errc::operation_canceled);
     return {};
   }
 
   // The exception; null for every other end.
-  std::exception_ptr exception() const noexcept { return how_ == end_kind::exception ? exception_ : nullptr; }
+  std::exception_ptr exception() const noexcept { return kind_ == outcome_kind::exception ? exception_ : nullptr; }
 
   // The value, or throws: the exception, or what or_throw would make of the error.
   reference value() & {
@@ -94,43 +94,43 @@ class [[nodiscard]] outcome {
   void set_value(U&&... value) noexcept(std::is_nothrow_constructible_v<stored, U...>) {
     if constexpr (std::is_reference_v<T>) ::new (room()) stored((std::addressof(value), ...));
     else if constexpr (!empty) ::new (room()) stored(std::forward<U>(value)...);
-    how_ = end_kind::value;
+    kind_ = outcome_kind::value;
   }
   void set_error(std::error_code error) noexcept {
     if (error == std::errc::operation_canceled) return set_cancelled();
     ::new (static_cast<void*>(std::addressof(error_))) std::error_code(error);
-    how_ = error == std::errc::timed_out ? end_kind::timed_out : end_kind::error;
+    kind_ = error == std::errc::timed_out ? outcome_kind::timed_out : outcome_kind::error;
   }
   void set_exception(std::exception_ptr exception) noexcept {
     ::new (static_cast<void*>(std::addressof(exception_))) std::exception_ptr(std::move(exception));
-    how_ = end_kind::exception;
+    kind_ = outcome_kind::exception;
   }
-  void set_cancelled() noexcept { how_ = end_kind::cancelled; }
-  void set_killed() noexcept { how_ = end_kind::killed; }
+  void set_cancelled() noexcept { kind_ = outcome_kind::cancelled; }
+  void set_killed() noexcept { kind_ = outcome_kind::killed; }
 
  private:
   void* room() noexcept { return const_cast<void*>(static_cast<const void*>(std::addressof(value_))); }
   void check_value() const noexcept {
-    detail::expects(how_ == end_kind::value, "the value of an outcome that has none was used",
+    detail::expects(kind_ == outcome_kind::value, "the value of an outcome that has none was used",
                     "ask `if (outcome)` first");
   }
   void throw_if_none() const {
-    if (how_ == end_kind::exception) std::rethrow_exception(exception_);
-    if (how_ != end_kind::value) detail::throw_error(error());
+    if (kind_ == outcome_kind::exception) std::rethrow_exception(exception_);
+    if (kind_ != outcome_kind::value) detail::throw_error(error());
   }
-  bool has_error() const noexcept { return how_ == end_kind::error || how_ == end_kind::timed_out; }
+  bool has_error() const noexcept { return kind_ == outcome_kind::error || kind_ == outcome_kind::timed_out; }
   void take(outcome& other) {
-    if (other.how_ == end_kind::value) ::new (room()) stored(std::move(other.value_));
+    if (other.kind_ == outcome_kind::value) ::new (room()) stored(std::move(other.value_));
     else if (other.has_error()) ::new (static_cast<void*>(std::addressof(error_))) std::error_code(other.error_);
-    else if (other.how_ == end_kind::exception)
+    else if (other.kind_ == outcome_kind::exception)
       ::new (static_cast<void*>(std::addressof(exception_))) std::exception_ptr(other.exception_);
-    how_ = other.how_;
+    kind_ = other.kind_;
   }
   void reset() noexcept {
-    if (how_ == end_kind::value) value_.~stored();
+    if (kind_ == outcome_kind::value) value_.~stored();
     else if (has_error()) error_.~error_code();
-    else if (how_ == end_kind::exception) exception_.~exception_ptr();
-    how_ = end_kind::none;
+    else if (kind_ == outcome_kind::exception) exception_.~exception_ptr();
+    kind_ = outcome_kind::none;
   }
 
   union {
@@ -138,12 +138,12 @@ class [[nodiscard]] outcome {
     std::error_code error_;
     std::exception_ptr exception_;
   };
-  end_kind how_ = end_kind::none;
+  outcome_kind kind_ = outcome_kind::none;
 };
 
 namespace detail {
 // What when_any of a range and when_some give: which one has ended, counted from 0, and how. `none`, and a value of
-// which nothing is known (end_kind::none): there was none.
+// which nothing is known (outcome_kind::none): there was none.
 template <class T>
 struct first_of {
   static constexpr std::size_t none = ~std::size_t{0};

@@ -36,7 +36,7 @@
 //
 //   idle      not started             -> started  begin(), start()  whoever does it launches the body, off the mutex
 //   started   it runs, or is about to -> over     wake_all()
-//   over      how() and the result    final; read without the mutex
+//   over      ending() and the result    final; read without the mutex
 //
 //   wait    1. looks: over, take; 2. under the mutex looks again; not over: into the line; 3. launches if it was idle.
 //   body    1. writes the result; 2. ends its run (core/detail/scheduled.hpp): from there on it is known whether
@@ -86,7 +86,7 @@ class [[nodiscard]] shared_task {
   explicit operator bool() const noexcept { return of_ != nullptr; }
 
   // Any thread. Whether awaiting it would not wait. False may be outdated at once.
-  bool ready() const noexcept { return checked().state.ended(); }
+  bool is_ready() const noexcept { return checked().state.ended(); }
 
   // Any thread. Starts the body on a target (a loop, a scope) or an executor, unless it was started before.
   template <detail::spawnable_on Where>

@@ -41,7 +41,7 @@ class [[nodiscard]] expectation {
     return *this;
   }
   ~expectation() {
-    if (!core_ || !reply_ || reply_.ready()) return;
+    if (!core_ || !reply_ || reply_.is_ready()) return;
     if (void* promise = detail::drop_promise(*core_, id_)) static_cast<promised*>(promise)->drop_sender();
   }
 
@@ -52,7 +52,7 @@ class [[nodiscard]] expectation {
   task_id id() const noexcept { return id_; }
 
   // Whether a wait would not suspend.
-  bool ready() const noexcept { return reply_.ready(); }
+  bool is_ready() const noexcept { return reply_.is_ready(); }
 
   // The wait as an operation, to be timed or selected: result<T>.
   [[nodiscard]] receiving wait(call_site at = this_call_site()) noexcept { return reply_.receive(at); }

@@ -3,7 +3,7 @@
 //   task_manager tm(lp);                                              // or a runtime
 //   auto h = spawn(tm, {.name = "login", .within = 3s, .group = player}, login, std::ref(tm), session);
 //   tm.set_deadline(h.id(), 10s);   tm.cancel(h.id());   tm.kill_group(player);
-//   auto how = co_await tm.wait(id);           // result<end_kind>: how the coroutine of that id has ended
+//   auto how = co_await tm.wait(id);           // result<outcome_kind>: how the coroutine of that id has ended
 //   auto name = then(std::move(h), name_of);   // the handle is one like any other: awaited, joined, a child of
 //   when_all
 //
@@ -18,7 +18,7 @@
 //
 // Stopping. cancel() asks: the waits of the coroutine end with operation_canceled, but for those that are shielded.
 // kill() unwinds it, shielded or not. A deadline that passes cancels it, too, but its waits end with timed_out, and it
-// with end_kind::timed_out: what came first counts. It can be set, moved and taken away as long as it has not passed. A
+// with outcome_kind::timed_out: what came first counts. It can be set, moved and taken away as long as it has not passed. A
 // group is all work that was given one number: a player's, a connection's, a tenant's. What was stopped before it began
 // does not begin (killed), or finds its first wait cancelled; what stops itself goes on to its next wait.
 //
@@ -102,7 +102,7 @@ struct task_info {
   task_group group{};
   void* data = nullptr;
   time_point deadline = time_point::max();
-  end_kind asked = end_kind::none;  // by the manager: none, cancelled, timed_out, killed
+  outcome_kind asked = outcome_kind::none;  // by the manager: none, cancelled, timed_out, killed
   std::source_location spawned{};
 };
 
@@ -154,12 +154,12 @@ class managed_wait {
 
 class managed_end : public managed_wait {
  public:
-  using value_type = end_kind;
+  using value_type = outcome_kind;
   managed_end(manager_core& core, task_id id) noexcept : managed_wait(core), id_(id) {}
   static constexpr bool try_now() noexcept { return false; }
   void begin(suspension& wait, waiter& entry) noexcept;
-  result<end_kind> take() noexcept {
-    if (how_ == end_kind::none) return failure(failed_);
+  result<outcome_kind> take() noexcept {
+    if (how_ == outcome_kind::none) return failure(failed_);
     return how_;
   }
 
@@ -167,7 +167,7 @@ class managed_end : public managed_wait {
   friend struct managed_entry;
   task_id id_;
   std::errc failed_ = std::errc::no_such_process;  // it could not be started, say
-  end_kind how_ = end_kind::none;
+  outcome_kind how_ = outcome_kind::none;
   std::uint8_t no_padding_[3] = {};
 };
 

@@ -40,7 +40,7 @@ class socket_address {
   static socket_address loopback_v4(std::uint16_t port) noexcept;
   static socket_address loopback_v6(std::uint16_t port) noexcept;
 
-  bool valid() const noexcept { return size_ != 0; }
+  bool is_valid() const noexcept { return size_ != 0; }
   family kind() const noexcept;
   bool is_loopback() const noexcept;
   // 0 for unix sockets. The port of an address that was bound with port 0 is asked of the socket.

@@ -128,7 +128,7 @@ struct send_operation : datagram_operation<send_operation> {
   send_operation(open_descriptor& of, const_buffer from, const socket_address& address) noexcept
       : datagram_operation(of.out, call_kind::send), bytes(from.data()), count(from.size()), to(address) {}
   bool point() noexcept {
-    raw = {const_cast<void*>(bytes), count, 0, to.valid() ? const_cast<void*>(to.data()) : nullptr, to.size()};
+    raw = {const_cast<void*>(bytes), count, 0, to.is_valid() ? const_cast<void*>(to.data()) : nullptr, to.size()};
     return point_at({&raw, sizeof raw, 1});
   }
   void forget() noexcept {

@@ -16,7 +16,7 @@
 //
 // Rounds. reset() begins a new one, in which the completers of the old one count for nothing; who waits goes on
 // waiting. It is fatal while somebody who was woken has not taken the value: whoever waits alone resets after its wait,
-// others ask seen() first. So it is for a round that is over, or that nobody completes meanwhile; and for whoever may
+// others ask is_drained() first. So it is for a round that is over, or that nobody completes meanwhile; and for whoever may
 // say that no wait begins meanwhile, and nobody looks at the value any more: who keeps it for longer than to his next
 // wait copies it.
 //
@@ -99,25 +99,25 @@ class basic_completion final : private detail::event_core<Strength> {
   [[nodiscard]] completer make_completer() noexcept { return completer(*this, this_round()); }
 
   // Any thread. Whether a wait would not suspend. False may be outdated at once.
-  bool ready() const noexcept { return this->is_set(); }
+  bool is_ready() const noexcept { return this->is_set(); }
 
   // Any thread. Whether nobody is waiting, and all who were woken go on, with the value before them.
-  bool seen() const noexcept {
+  bool is_drained() const noexcept {
     // ORDER: acquire, pairs with the fetch_sub in end_wait(): who has looked at the outcome has done so before.
     return waits_.load(std::memory_order_acquire) == 0;
   }
 
   // Begins the next round. One who completes this one at the same moment is waited for: he is but a move of a T away.
   void reset() noexcept {
-    while (!ready()) {
+    while (!is_ready()) {
       std::uint32_t round = this_round();
       // ORDER: relaxed, pairs with nothing: nobody has left anything in this round.
       if (round_.compare_exchange_strong(round, round + 2, std::memory_order_relaxed, std::memory_order_relaxed))
         return;
       detail::cpu_relax();
     }
-    detail::expects(seen(), "a completion was reset while somebody who was woken has not taken the value",
-                    "who waits alone resets it after its wait; where several wait, ask seen() first");
+    detail::expects(is_drained(), "a completion was reset while somebody who was woken has not taken the value",
+                    "who waits alone resets it after its wait; where several wait, ask is_drained() first");
     outcome_.reset();
     base::reset();
     // ORDER: release, pairs with the compare-exchange in claim(): the outcome is gone, and the event cleared.
@@ -171,7 +171,7 @@ class basic_completion final : private detail::event_core<Strength> {
   }
   void end_wait() noexcept {
     if constexpr (tells_resume) hooks_.on_resume(*this);
-    // ORDER: release, pairs with the load in seen().
+    // ORDER: release, pairs with the load in is_drained().
     waits_.fetch_sub(1, std::memory_order_release);
   }
 
@@ -189,7 +189,7 @@ class basic_completion<Strength, T, Hooks>::waiting {
   using value_type = std::conditional_t<std::is_void_v<T>, void, std::add_lvalue_reference_t<const T>>;
 
   explicit waiting(basic_completion& of) noexcept : of_(&of) {}
-  bool try_now() noexcept { return of_->ready(); }
+  bool try_now() noexcept { return of_->is_ready(); }
   void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
     stands_ = true;
     of_->begin_wait(wait, entry);

@@ -14,7 +14,7 @@
 namespace {
 
 using hocket::duration;
-using hocket::end_kind;
+using hocket::outcome_kind;
 using hocket::stop_level;
 using hocket::stop_source;
 using hocket::task_group;
@@ -143,7 +143,7 @@ void told_of_the_end(execution& run) {
   run.thread("cancels", [&] { stop->request(); });
   run.thread("waits", [&] {
     const auto how = wait_at(mortal, operation<managed_end>(std::in_place, {}, t.inside, one.id));
-    if (how) require(*how == end_kind::value);
+    if (how) require(*how == outcome_kind::value);
     else require(how.error() == std::errc::operation_canceled || how.error() == std::errc::no_such_process);
     t.inside.let_go();
   });

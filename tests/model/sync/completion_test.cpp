@@ -79,7 +79,7 @@ void seen_and_reset(execution& run) {
   answer->complete(watched(1));
   run.thread("looks", [&] { require(wait.end().has_value()); });
   run.thread("resets", [&] {
-    if (!answer->seen()) return;
+    if (!answer->is_drained()) return;
     require(looked == 1);
     answer->reset();
     require(answer->complete(watched(2)));
@@ -128,7 +128,7 @@ void completed_after_reset(execution& run) {
   run.thread("resets", [&] { answer->reset(); });
   run.thread("completes", [&] { second = answer->complete(telling(taken)); });
   run.join();
-  require(second == answer->ready());
+  require(second == answer->is_ready());
   answer.free();
 }
 

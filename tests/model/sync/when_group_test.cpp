@@ -19,7 +19,7 @@
 
 namespace {
 
-using hocket::end_kind;
+using hocket::outcome_kind;
 using hocket::event;
 using hocket::stop_source;
 using hocket::detail::when_frame;
@@ -68,7 +68,7 @@ struct stage {
 
   explicit stage(std::size_t enough, stop_source* above = nullptr) : where(above), group(enough) {}
 
-  void end(std::size_t i, end_kind how) {
+  void end(std::size_t i, outcome_kind how) {
     group->await_begin();
     child& one = children[i];
     one.wanted = group->wants(one.frame);
@@ -79,7 +79,7 @@ struct stage {
   void end_when_decided(std::size_t i) {
     group->await_begin();
     while (!group->decided()) model::pause();
-    end(i, end_kind::cancelled);
+    end(i, outcome_kind::cancelled);
   }
   // The parent. `look` is what it does with the group before it destroys that.
   template <class F>
@@ -97,16 +97,16 @@ struct stage {
 
 void all_of_two(execution& run) {
   stage<2> on(when_group::never);
-  run.thread("first", [&] { on.end(0, end_kind::value); });
-  run.thread("second", [&] { on.end(1, end_kind::value); });
+  run.thread("first", [&] { on.end(0, outcome_kind::value); });
+  run.thread("second", [&] { on.end(1, outcome_kind::value); });
   run.thread("parent", [&] { on.wait([&] { require(!on.group->decided(), "nothing decides it"); }); });
   run.join();
 }
 
 void one_of_two(execution& run) {
   stage<2> on(1);
-  run.thread("first", [&] { on.end(0, end_kind::value); });
-  run.thread("second", [&] { on.end(1, end_kind::value); });
+  run.thread("first", [&] { on.end(0, outcome_kind::value); });
+  run.thread("second", [&] { on.end(1, outcome_kind::value); });
   run.thread("parent", [&] {
     on.wait([&] {
       const auto& [first, second] = on.children;
@@ -119,8 +119,8 @@ void one_of_two(execution& run) {
 
 void two_of_two(execution& run) {
   stage<2> on(2);
-  run.thread("first", [&] { on.end(0, end_kind::value); });
-  run.thread("second", [&] { on.end(1, end_kind::value); });
+  run.thread("first", [&] { on.end(0, outcome_kind::value); });
+  run.thread("second", [&] { on.end(1, outcome_kind::value); });
   run.thread("parent", [&] {
     on.wait([&] {
       const auto& [first, second] = on.children;
@@ -133,8 +133,8 @@ void two_of_two(execution& run) {
 
 void two_fail(execution& run) {
   stage<2> on(when_group::at_failure);
-  run.thread("first", [&] { on.end(0, end_kind::error); });
-  run.thread("second", [&] { on.end(1, end_kind::exception); });
+  run.thread("first", [&] { on.end(0, outcome_kind::error); });
+  run.thread("second", [&] { on.end(1, outcome_kind::exception); });
   run.thread("parent", [&] {
     on.wait([&] {
       const when_frame* const failed = on.group->first_failure();
@@ -154,7 +154,7 @@ void stopped_from_outside(execution& run) {
   stage<2> on(when_group::never, &*stop);
   run.thread("requests", [&] { stop->request(); });
   run.thread("child", [&] {
-    on.end(0, end_kind::value);
+    on.end(0, outcome_kind::value);
     on.end_when_decided(1);
   });
   run.thread("parent", [&] { on.wait([] {}); });

@@ -121,7 +121,7 @@ TEST_CASE("a connection that is reset before it is accepted is accepted, and its
   auto first = sync_wait(door.accept()).value();
   std::array<char, 8> buffer;
   CHECK(is_gone(error_in(sync_wait(first.read_some(buffer)))));
-  CHECK_FALSE(first.peer_address().valid());
+  CHECK_FALSE(first.peer_address().is_valid());
   auto second = sync_wait(door.accept()).value();
   sync_wait(stays.write_all("x")).value();
   CHECK(sync_wait(second.read_some(buffer)) == std::size_t{1});

@@ -67,7 +67,7 @@ TEST_CASE("an eager task has run when its call returns, and awaiting it does not
   };
   auto t = body();
   CHECK(ran);
-  CHECK(t.ready());
+  CHECK(t.is_ready());
   CHECK(t.await_ready());
   CHECK(sync_wait(std::move(t)) == 7);
   CHECK_FALSE(t);
@@ -101,7 +101,7 @@ TEST_CASE("a body that waits goes on later, and its owner is posted when it ends
   auto outer = [&]() -> foreign {
     co_await hop_to(queue);
     auto t = plus_later(std::move(ends.receiver), 1);
-    CHECK_FALSE(t.ready());
+    CHECK_FALSE(t.is_ready());
     got = co_await std::move(t);
   };
   auto root = outer();
@@ -168,7 +168,7 @@ TEST_CASE("an eager body awaits tasks and other eager tasks, on the stack of its
   auto outer = [&]() -> foreign {
     co_await hop_to(queue);
     auto t = many();
-    CHECK_FALSE(t.ready());  // its budget on this stack was spent
+    CHECK_FALSE(t.is_ready());  // its budget on this stack was spent
     sum = co_await std::move(t);
   };
   auto root = outer();
@@ -226,7 +226,7 @@ TEST_CASE("a killed body that somebody else awaits tells that it was cancelled")
   queue.run();
   stop.request(stop_level::kill);
   queue.run();
-  CHECK(t.ready());
+  CHECK(t.is_ready());
   CHECK_THROWS_AS(sync_wait(std::move(t)), cancelled);
 }
 
@@ -318,7 +318,7 @@ TEST_CASE("misuse of an eager task aborts and names the remedy") {
         sync_wait(std::move(t));
       },
       "call the coroutine function again");
-  expect_fatal([] { (void)eager_task<int>().ready(); }, "an empty eager_task was used");
+  expect_fatal([] { (void)eager_task<int>().is_ready(); }, "an empty eager_task was used");
   expect_fatal(
       [] {
         auto ends = make_oneshot<int>();

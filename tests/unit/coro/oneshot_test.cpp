@@ -29,7 +29,7 @@ TEST_CASE("a sender is empty when it has sent or was moved from, and an empty on
   auto ends = make_oneshot<int>();
   CHECK(ends.sender.send(1));
   expect_fatal([&] { ends.sender.send(2); }, "an empty oneshot_sender was used");
-  expect_fatal([&] { static_cast<void>(ends.sender.closed()); }, "an empty oneshot_sender was used");
+  expect_fatal([&] { static_cast<void>(ends.sender.is_closed()); }, "an empty oneshot_sender was used");
   auto nothing = make_oneshot<>();
   oneshot_sender<void> other = std::move(nothing.sender);
   expect_fatal([&] { nothing.sender.send(); }, "an empty oneshot_sender was used");
@@ -38,7 +38,7 @@ TEST_CASE("a sender is empty when it has sent or was moved from, and an empty on
 TEST_CASE("a receiver that was moved from is fatal to use") {
   auto ends = make_oneshot<int>();
   oneshot_receiver<int> other = std::move(ends.receiver);
-  expect_fatal([&] { static_cast<void>(ends.receiver.ready()); }, "an empty oneshot_receiver was used");
+  expect_fatal([&] { static_cast<void>(ends.receiver.is_ready()); }, "an empty oneshot_receiver was used");
   expect_fatal([&] { sync_wait(receives(ends.receiver)); }, "an empty oneshot_receiver was used");
 }
 

@@ -67,10 +67,10 @@ TEST_CASE("a shared task runs once, when it is first awaited, and everybody gets
   int runs = 0;
   auto t = shared_text(runs);
   CHECK(runs == 0);
-  CHECK_FALSE(t.ready());
+  CHECK_FALSE(t.is_ready());
   const std::string& first = sync_wait(t);
   CHECK(first.starts_with("some text"));
-  CHECK(t.ready());
+  CHECK(t.is_ready());
   auto copy = t;
   auto reads = [&]() -> task<const std::string*> { co_return &co_await copy; };
   CHECK(sync_wait(reads()) == &first);
@@ -183,7 +183,7 @@ TEST_CASE("a body that nobody can ask for its result any more is cancelled, and 
   CHECK(counted::live == 1);
   queue.run();
   CHECK(counted::live == 0);
-  CHECK(ends.sender.closed());
+  CHECK(ends.sender.is_closed());
 }
 
 TEST_CASE("a shared task that is never awaited does not run") {
@@ -251,7 +251,7 @@ TEST_CASE("a target that refuses the body is told to those who await it") {
   int runs = 0;
   auto t = shared_text(runs);
   t.start(target);
-  CHECK(t.ready());
+  CHECK(t.is_ready());
   CHECK(sync_wait(t.wait()).error() == std::errc::connection_refused);
   CHECK_THROWS_AS(sync_wait(t), std::system_error);
   CHECK(runs == 0);
@@ -270,7 +270,7 @@ TEST_CASE("the frame of a shared task comes from the allocator that it is given"
 
 TEST_CASE("misuse of a shared task aborts and names the remedy") {
   if (!detail::misuse_checks) return;
-  expect_fatal([] { (void)shared_task<int>().ready(); }, "an empty shared_task was used");
+  expect_fatal([] { (void)shared_task<int>().is_ready(); }, "an empty shared_task was used");
   expect_fatal(
       [] {
         queue_executor queue;

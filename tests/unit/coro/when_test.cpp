@@ -165,7 +165,7 @@ TEST_CASE("the first of none is none, and the first none of many are none, of wh
     std::vector<task<int>> nothing, many;
     auto first = co_await when_any(std::move(nothing));
     CHECK(first.index == detail::first_of<int>::none);
-    CHECK(first.value.how() == end_kind::none);
+    CHECK(first.value.kind() == outcome_kind::none);
     many.push_back(begins());
     many.push_back(begins());
     auto firsts = co_await when_some(0, std::move(many));
@@ -253,13 +253,13 @@ TEST_CASE("an outcome tells how something ended") {
   late.set_error(std::make_error_code(std::errc::timed_out));
   cancelled_by_error.set_error(std::make_error_code(std::errc::operation_canceled));
   thrown.set_exception(std::make_exception_ptr(std::string("x")));
-  CHECK(none.how() == end_kind::none);
+  CHECK(none.kind() == outcome_kind::none);
   CHECK(value);
   CHECK(*value == 3);
   CHECK_FALSE(error);
   CHECK(error.error() == std::errc::io_error);
-  CHECK(late.how() == end_kind::timed_out);
-  CHECK(cancelled_by_error.how() == end_kind::cancelled);
+  CHECK(late.kind() == outcome_kind::timed_out);
+  CHECK(cancelled_by_error.kind() == outcome_kind::cancelled);
   CHECK_THROWS_AS(std::move(cancelled_by_error).value(), cancelled);
   CHECK_THROWS_AS(std::move(error).value(), std::system_error);
   CHECK_THROWS_AS(std::move(thrown).value(), std::string);
@@ -275,6 +275,6 @@ TEST_CASE("an outcome tells how something ended") {
   moved.value() += '.';
   CHECK(moved->size() == 38);
   moved = outcome<std::string>();
-  CHECK(moved.how() == end_kind::none);
+  CHECK(moved.kind() == outcome_kind::none);
   expect_fatal([&] { static_cast<void>(*moved); }, "the value of an outcome that has none");
 }

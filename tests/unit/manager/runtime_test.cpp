@@ -63,7 +63,7 @@ task<> speak_last(task_manager& tm, task_id reply, shared_trace& t, std::atomic<
 
 task<> wait_for(task_manager& tm, task_id id, std::atomic<int>& told) {
   auto how = co_await tm.wait(id);
-  if (how ? *how == end_kind::killed : how.error() == std::errc::operation_canceled) ++told;
+  if (how ? *how == outcome_kind::killed : how.error() == std::errc::operation_canceled) ++told;
 }
 
 task<> leave_manager(runtime& rt, shared_trace& t) {

@@ -107,7 +107,7 @@ TEST_CASE("a deadline that passes before the spawn is through cancels the corout
   });
   auto h = spawn(tm, {.within = 1s}, std::move(call));
   REQUIRE(tm.find(h.id()));
-  CHECK(tm.find(h.id())->asked == end_kind::timed_out);
+  CHECK(tm.find(h.id())->asked == outcome_kind::timed_out);
   w.run();
   CHECK(h.done());
   CHECK(w.t.begun == 1);
@@ -175,7 +175,7 @@ TEST_CASE("what was cancelled before its deadline has passed was cancelled") {
   CHECK_FALSE(h.done());
   cleaned_up.set();
   w.run();
-  CHECK(waiter.how == end_kind::cancelled);
+  CHECK(waiter.how == outcome_kind::cancelled);
   CHECK(sync_wait(h.join()).error() == std::errc::operation_canceled);
 }
 
@@ -253,7 +253,7 @@ TEST_CASE("a dump names the managed coroutine whose end is waited for, and gives
   CHECK(seen["free one"].awaited == with_id("the end of a managed coroutine \"awaited one\"", h.id()));
   w.t.gate.set();
   w.run();
-  CHECK(waiter.how == end_kind::value);
+  CHECK(waiter.how == outcome_kind::value);
 }
 
 TEST_CASE("a runtime's dump gives the ids of managed coroutines, too, even if its workers do not stand still") {

@@ -39,7 +39,7 @@ TEST_CASE("what is no address is told") {
                            "[127.0.0.1]:80",
                            "unix:"}) {
     CAPTURE(text);
-    CHECK_FALSE(socket_address(text).valid());
+    CHECK_FALSE(socket_address(text).is_valid());
     CHECK(socket_address::parse(text).error() == std::errc::invalid_argument);
   }
   CHECK(socket_address::parse("unix:" + std::string(107, 'a')).has_value());
@@ -64,6 +64,6 @@ TEST_CASE("the parts of an address can be asked and changed") {
   CHECK(path.port() == 0);
   CHECK(path.with_port(9) == path);
   CHECK(path != socket_address("unix:@folder/x"));
-  CHECK_FALSE(socket_address().valid());
+  CHECK_FALSE(socket_address().is_valid());
   CHECK(socket_address().to_string().empty());
 }

@@ -71,7 +71,7 @@ TEST_CASE("options of a connection are set, and refused when it is closed") {
   near.close();
   CHECK(near.set_no_delay(true).error() == std::errc::bad_file_descriptor);
   CHECK(near.shutdown_write().error() == std::errc::bad_file_descriptor);
-  CHECK_FALSE(near.local_address().valid());
+  CHECK_FALSE(near.local_address().is_valid());
 }
 
 TEST_CASE("what waits to be accepted is accepted without a wait, and then nothing does") {

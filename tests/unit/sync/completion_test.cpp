@@ -38,7 +38,7 @@ TEST_CASE("a value that throws when it is moved completes nothing") {
   completion<fails_once> answer;
   fails_once::armed = true;
   CHECK_THROWS_AS(answer.complete(fails_once(1)), std::runtime_error);
-  CHECK_FALSE(answer.ready());
+  CHECK_FALSE(answer.is_ready());
   CHECK(answer.complete(fails_once(2)));
   auto got = sync_wait(answer.wait());
   CHECK(got->number == 2);

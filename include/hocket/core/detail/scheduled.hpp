@@ -37,7 +37,7 @@
 #include <hocket/base/detail/platform/prefetch.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/detail/current.hpp>
-#include <hocket/core/detail/end_kind.hpp>
+#include <hocket/core/detail/outcome_kind.hpp>
 #include <hocket/core/detail/frame.hpp>
 #include <hocket/core/detail/stop_link.hpp>
 #include <hocket/core/detail/suspension.hpp>
@@ -168,7 +168,7 @@ class scheduled : public context,
   // After the body: it returned, or (in a catch (...)) something left it.
   void succeed() noexcept {
     expect_unwound();
-    ending_ = end_kind::value;
+    ending_ = outcome_kind::value;
   }
   void fail() noexcept;
   // See above; the object may be gone afterwards.
@@ -182,21 +182,21 @@ class scheduled : public context,
   bool join(suspension& wait, waiter& entry) noexcept;  // for waits that commit first
   wait_source& as_source() noexcept { return *this; }
   void drop_handle() noexcept;  // the object may be gone afterwards
-  end_kind how() const noexcept { return ending_; }
-  const std::exception_ptr& error() const noexcept { return error_; }  // if how() is end_kind::exception
+  outcome_kind ending() const noexcept { return ending_; }
+  const std::exception_ptr& error() const noexcept { return error_; }  // if ending() is outcome_kind::exception
   void take_result() noexcept {                                        // once
     expects(!taken_, "a join_handle was awaited twice", "the first await took the result: keep that, or spawn again",
             name());
     taken_ = true;
   }
-  std::error_code refusal() const noexcept { return refusal_; }  // if how() is end_kind::refused
+  std::error_code refusal() const noexcept { return refusal_; }  // if ending() is outcome_kind::refused
 
  protected:
   // `maker`: whose bindings it has; the code that spawns it.
   scheduled(spawn_target& target, coroutine_kind kind, const spawn_options& options, disposer dispose,
             const context& maker = current_context()) noexcept;
   ~scheduled() {
-    if (ending_ == end_kind::exception) error_.~exception_ptr();
+    if (ending_ == outcome_kind::exception) error_.~exception_ptr();
     if (room_) [[unlikely]]
       give_room_back();  // of a task that a foreign coroutine awaited in its context, and that has ended later
   }
@@ -239,10 +239,10 @@ class scheduled : public context,
   bool migrates_ = false;
   bool unwinding_ = false;
   bool taken_ = false;
-  end_kind ending_ = end_kind::none;  // last: what is derived has its first bytes behind it
+  outcome_kind ending_ = outcome_kind::none;  // last: what is derived has its first bytes behind it
 };
 
-// With its result, for the join_handle<T>. There is one if the coroutine ended with end_kind::value.
+// With its result, for the join_handle<T>. There is one if the coroutine ended with outcome_kind::value.
 template <class T>
 class scheduled_result : public scheduled {
   using stored = std::conditional_t<std::is_reference_v<T>, std::remove_reference_t<T>*, T>;
@@ -267,7 +267,7 @@ class scheduled_result : public scheduled {
  protected:
   using scheduled::scheduled;
   ~scheduled_result() {
-    if (how() == end_kind::value) slot_.value.~stored();
+    if (ending() == outcome_kind::value) slot_.value.~stored();
   }
 
  private:

@@ -61,7 +61,7 @@ class when_group : private wait_source {
   static constexpr std::size_t at_failure = never - 1;
 
   // By a child that has ended, or will never begin. The group may be gone afterwards.
-  void ended(when_frame& child, end_kind how) noexcept;
+  void ended(when_frame& child, outcome_kind how) noexcept;
 
   // By a child that could leave its result where it is, before it takes it: whether the group wants it. It has its
   // place then.
@@ -239,7 +239,7 @@ class when_child : private when_frame {
     } catch (...) {
       return fail();
     }
-    group->ended(*this, outcome_.how());
+    group->ended(*this, outcome_.kind());
   }
   void settle() {
     if constexpr (gives_result) {
@@ -265,7 +265,7 @@ class when_child : private when_frame {
       outcome_.set_exception(std::current_exception());
       group->note_if_lost(*this);
     }
-    group->ended(*this, outcome_.how());
+    group->ended(*this, outcome_.kind());
   }
   void skip() noexcept {
     give_up();
@@ -274,7 +274,7 @@ class when_child : private when_frame {
   void end_stopped() noexcept {
     if (group->killed()) outcome_.set_killed();
     else outcome_.set_cancelled();
-    group->ended(*this, outcome_.how());
+    group->ended(*this, outcome_.kind());
   }
   // A task that was not begun is not forgotten.
   void give_up() noexcept { give_up_awaitable<A>(what_); }

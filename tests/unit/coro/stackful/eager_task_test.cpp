@@ -43,7 +43,7 @@ TEST_CASE("a fiber calls eager tasks, which wait side by side, and awaits them")
   auto h = spawn(lp, [&] {
     auto one = eager_plus(go, 1);
     auto two = eager_plus(go, 10);
-    CHECK_FALSE(one.ready());
+    CHECK_FALSE(one.is_ready());
     go.set();
     got = await(std::move(one)) + await(std::move(two));
   });
@@ -123,7 +123,7 @@ TEST_CASE("a caller whose body was killed first may still reach its own wait, an
   auto h = spawn(lp, [&] {
     auto t = eager_plus(never, 1);
     (void)await(go.wait().ignoring(stop_level::kill));
-    CHECK(t.ready());
+    CHECK(t.is_ready());
     try {
       (void)await(never.wait());
     } catch (const detail::forced_unwind&) {
@@ -220,7 +220,7 @@ TEST_CASE("a fiber's stack stays in place while an eager body may refer to it") 
   auto work = [&] {
     event local;
     auto t = eager_plus(local, 1);
-    CHECK_FALSE(t.ready());
+    CHECK_FALSE(t.is_ready());
     (void)await(go.wait());
     local.set();
     CHECK(await(std::move(t)) == 2);

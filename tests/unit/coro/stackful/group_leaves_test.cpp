@@ -183,7 +183,7 @@ TEST_CASE("when_all_settled takes every result") {
   on.run([&]() -> task<> {
     auto both = co_await when_all_settled(one, two);
     CHECK(*std::get<0>(both) == 1);
-    CHECK(std::get<1>(both).how() == end_kind::exception);
+    CHECK(std::get<1>(both).kind() == outcome_kind::exception);
   });
 }
 

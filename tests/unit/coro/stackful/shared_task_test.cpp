@@ -96,7 +96,7 @@ TEST_CASE("a loop that is destroyed before the body has begun ends it as well") 
     loop lp;
     t.start(lp);
   }
-  CHECK(t.ready());
+  CHECK(t.is_ready());
   CHECK(sync_wait(t.wait()).error() == std::errc::operation_canceled);
 }
 

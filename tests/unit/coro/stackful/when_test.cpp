@@ -141,7 +141,7 @@ TEST_CASE("a foreign awaitable that refuses to wait leaves no trace in the corou
   event gate;
   auto parent = spawn(lp, [&]() -> task<> {
     auto all = co_await when_all_settled(refuses{});
-    CHECK(std::get<0>(all).how() == end_kind::exception);
+    CHECK(std::get<0>(all).kind() == outcome_kind::exception);
     static_cast<void>(co_await gate.wait());
   });
   for (int i = 0; i < 10; ++i) lp.step();

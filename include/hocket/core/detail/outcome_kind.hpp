@@ -7,7 +7,7 @@ namespace hocket { inline namespace HOCKET_ABI {
 
 // A coroutine returned a value, or left by an exception, or was stopped. A member of a group (outcome.hpp) may also
 // have given a result that is an error.
-enum class end_kind : std::uint8_t {
+enum class outcome_kind : std::uint8_t {
   none,       // it has not ended
   value,      // it returned, or gave a value
   error,      // it gave a result<T> with another error than the following
