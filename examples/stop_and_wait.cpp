@@ -36,7 +36,7 @@ static task<result<int>> receive_lines(udp::socket at) {
     if (!got && got.error() == std::errc::timed_out) co_return lines;
     if (!got) co_return failure(got.error());
     if (std::string_view(room.data(), got->size) == std::to_string(lines)) ++lines;  // else it is an old one
-    co_await or_return(at.send(std::span(room.data(), got->size), got->from));
+    co_await or_return(at.send(std::span(room.data(), got->size), got->sender));
   }
 }
 

@@ -15,7 +15,7 @@ class own_category final : public std::error_category {
       case errc::closed: return "the channel is closed";
       case errc::killed: return "the coroutine was killed";
       case errc::end_of_stream: return "the stream has ended in the middle";
-      case errc::cut_short: return "an earlier write to the stream was cut short";
+      case errc::partial_write: return "an earlier write to the stream was partial";
     }
     return "unknown error";
   }
@@ -24,7 +24,7 @@ class own_category final : public std::error_category {
       case errc::closed: return std::errc::broken_pipe;
       case errc::killed: return std::errc::operation_canceled;
       case errc::end_of_stream: return std::errc::no_message_available;
-      case errc::cut_short: return std::errc::io_error;
+      case errc::partial_write: return std::errc::io_error;
     }
     return {value, *this};
   }

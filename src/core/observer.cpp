@@ -139,20 +139,20 @@ observer_seat& take_from_seat(const observer& watcher) noexcept {
 
 }  // namespace
 
-void tell_created(coroutine_id who, const coroutine_facts& facts) noexcept {
-  tell_all([&](observer& watcher) noexcept { watcher.created(who, facts); });
+void tell_created(coroutine_id who, const coroutine_info& facts) noexcept {
+  tell_all([&](observer& watcher) noexcept { watcher.on_create(who, facts); });
 }
-void tell_suspended(coroutine_id who, const wait_facts& facts) noexcept {
-  tell_all([&](observer& watcher) noexcept { watcher.suspended(who, facts); });
+void tell_suspended(coroutine_id who, const wait_info& facts) noexcept {
+  tell_all([&](observer& watcher) noexcept { watcher.on_suspend(who, facts); });
 }
 void tell_woken(coroutine_id who) noexcept {
-  tell_all([&](observer& watcher) noexcept { watcher.woken(who); });
+  tell_all([&](observer& watcher) noexcept { watcher.on_wake(who); });
 }
 void tell_resumed(coroutine_id who) noexcept {
-  tell_all([&](observer& watcher) noexcept { watcher.resumed(who); });
+  tell_all([&](observer& watcher) noexcept { watcher.on_resume(who); });
 }
 void tell_destroyed(coroutine_id who) noexcept {
-  tell_all([&](observer& watcher) noexcept { watcher.destroyed(who); });
+  tell_all([&](observer& watcher) noexcept { watcher.on_destroy(who); });
 }
 
 }  // namespace detail

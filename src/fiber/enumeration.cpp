@@ -289,9 +289,9 @@ std::size_t enumerate_stacks(std::span<const stopped_thread> threads, void (*vis
 
 }  // namespace detail
 
-const void* fibers_of_this_thread() { return &detail::fiber_thread::current(); }
+const void* this_thread_fibers() { return &detail::fiber_thread::current(); }
 
-const void* limit_of(const void* stack_pointer) noexcept {
+const void* stack_limit(const void* stack_pointer) noexcept {
   using namespace detail;
   const auto at = static_cast<bytes>(stack_pointer);
   control_block* const block = block_on(at);
@@ -300,7 +300,7 @@ const void* limit_of(const void* stack_pointer) noexcept {
   return is_fiber(*block) ? static_cast<const void*>(&fiber_record::on(stack).calls) : stack.top;
 }
 
-bool stacks_can_be_enumerated() noexcept {
+bool can_enumerate_stacks() noexcept {
   return !detail::machine::fibers_are_threads && detail::machine::kept_below_record == 0 &&
          detail::sanitizer != detail::sanitizer_kind::asan;
 }
@@ -318,14 +318,14 @@ int hocket_gc_for_each_stack(const hocket_gc_thread* threads, std::size_t count,
   return static_cast<int>(detail::enumeration(converted, forward, &to).run());
 }
 
-const void* hocket_gc_fibers_of_this_thread() {
+const void* hocket_gc_this_thread_fibers() {
   try {
-    return hocket::fibers_of_this_thread();
+    return hocket::this_thread_fibers();
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
 }
 
-const void* hocket_gc_limit_of(const void* stack_pointer) { return hocket::limit_of(stack_pointer); }
+const void* hocket_gc_stack_limit(const void* stack_pointer) { return hocket::stack_limit(stack_pointer); }
 
-int hocket_gc_stacks_can_be_enumerated() { return hocket::stacks_can_be_enumerated(); }
+int hocket_gc_can_enumerate_stacks() { return hocket::can_enumerate_stacks(); }

@@ -79,7 +79,7 @@ void write_overflow(text_writer& out, const stack_in_use& stack, const memory_fa
       .literal(stack.called ? "the call a stack of " : "it a stack_size of ")
       .number(2 * stack.asked());
   out.literal(" bytes or more");
-  if (!stack.called) out.literal(", or make its one deep call by on_big_stack");
+  if (!stack.called) out.literal(", or make its one deep call by call_on_big_stack");
   out.literal("; a recursion that").end_line();
   out.literal("  does not end overflows any stack. Compile with -fstack-clash-protection: a frame larger than a page");
   out.end_line().literal("  may miss the guard page").end_line();
@@ -113,7 +113,7 @@ void explain_thread() noexcept {
   text_writer out(STDERR_FILENO);
   out.literal("hocket: the stack of a thread overflowed [thread ").text(name).literal("]").end_line();
   out.literal(
-      "  remedy: make the deep call by on_big_stack, or raise the limit of the system (ulimit -s); a recursion");
+      "  remedy: make the deep call by call_on_big_stack, or raise the limit of the system (ulimit -s); a recursion");
   out.end_line().literal("  that does not end overflows any stack").end_line();
 }
 

@@ -18,7 +18,7 @@ namespace detail {
 
 failure failure_of_transfer(int error) noexcept {
   if (error == transfer::end_of_stream) return failure(errc::end_of_stream);
-  if (error == transfer::cut_short) return failure(errc::cut_short);
+  if (error == transfer::partial_write) return failure(errc::partial_write);
   return failure(std::error_code(error, std::system_category()));
 }
 

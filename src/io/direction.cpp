@@ -35,7 +35,7 @@ bool direction::try_behind_cut(transfer& what) noexcept {
   const bool cut = is_behind_cut(what);
   leave(false);
   if (!cut) return try_now(what);
-  what.fail(transfer::cut_short);
+  what.fail(transfer::partial_write);
   return true;
 }
 
@@ -53,7 +53,7 @@ bool direction::try_take() noexcept {
 // The caller has the word.
 bool direction::carry_on(transfer& what) noexcept {
   if (is_behind_cut(what)) [[unlikely]]
-    return what.fail(transfer::cut_short), leave(false), true;
+    return what.fail(transfer::partial_write), leave(false), true;
   for (unsigned calls = 1;; ++calls) {
     const call_end end = of_.carry_out(what);
     if (end == call_end::blocks) {
@@ -77,7 +77,7 @@ bool direction::hold_for(transfer& what, bool goes_on) noexcept {
 
 // Nothing begins behind a write that was cut short: direction.hpp.
 bool direction::is_behind_cut(const transfer& what) const noexcept {
-  return what.done == 0 && what.writes() && was_cut();
+  return what.done == 0 && what.writes() && has_partial_write();
 }
 
 // False: an edge has come meanwhile, and the call is to be made again.
@@ -233,7 +233,7 @@ primitive::waiter* direction::serve(waiter& entry) noexcept {
   if (is_late(what)) [[unlikely]]
     return end_served(entry, EBADF);
   if (is_behind_cut(what)) [[unlikely]]
-    return end_served(entry, transfer::cut_short);
+    return end_served(entry, transfer::partial_write);
   bool drained = true;
   for (;;) {
     const call_end end = of_.carry_out(what);
@@ -442,7 +442,7 @@ void direction::note_end(const transfer& what) noexcept {
   const bool cut = what.writes() && what.done != 0 && (what.error == ENOBUFS || what.error == ENOMEM);
   // ORDER: relaxed, as above.
   if (what.error != 0) part_.store(what.done | (cut ? cut_mark : 0), std::memory_order_relaxed);
-  else if (was_cut()) part_.store(0, std::memory_order_relaxed);  // ORDER: relaxed, as above.
+  else if (has_partial_write()) part_.store(0, std::memory_order_relaxed);  // ORDER: relaxed, as above.
 }
 
 bool direction::in_use() noexcept {

@@ -22,7 +22,7 @@ void read_buffer::move_to(std::size_t room) {
   own_.swap(fresh);
   end_ = kept.size();
   begin_ = 0;
-  lent_.give_back();
+  lent_.release();
 }
 
 }}}  // namespace hocket::detail

@@ -26,7 +26,7 @@ static bool may_block(const stream& to) noexcept {
 }
 
 task<result<std::size_t>> send_file(stream& to, int file, std::uint64_t offset, std::size_t count) {
-  if (descriptor_access::record_of(to).out.was_cut()) co_return failure(errc::cut_short);
+  if (descriptor_access::record_of(to).out.has_partial_write()) co_return failure(errc::partial_write);
   if (may_block(to)) co_return failure(std::errc::invalid_argument);
   std::size_t sent = 0;
   while (sent != count) {

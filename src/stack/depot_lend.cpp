@@ -63,8 +63,8 @@ detail::free_stack stack_depot::pop_warm() noexcept {
 }
 
 void stack_depot::count_lent(std::size_t more) noexcept {
-  counts_.lent += more;
-  counts_.peak = std::max(counts_.peak, counts_.lent);
+  counts_.in_use += more;
+  counts_.peak = std::max(counts_.peak, counts_.in_use);
 }
 
 // --- slabs
@@ -129,7 +129,7 @@ void stack_depot::free_surplus_magazines() noexcept {
 // --- lending
 
 result<detail::free_stack> stack_depot::take_one() noexcept {
-  if (counts_.lent >= limit_) return failure(std::errc::resource_unavailable_try_again);
+  if (counts_.in_use >= limit_) return failure(std::errc::resource_unavailable_try_again);
   if (warm() != 0) {
     count_lent(1);
     return pop_warm();
@@ -166,7 +166,7 @@ void stack_depot::lend_magazine(detail::pool_stock& stock) noexcept {
 
 std::error_code stack_depot::lend_some(detail::pool_stock& stock) noexcept {
   if (stock.run.left && warm() == 0) return {};
-  const std::size_t left = limit_ - std::min(limit_, counts_.lent);
+  const std::size_t left = limit_ - std::min(limit_, counts_.in_use);
   const bool near = left < rounds_;
   if (crowded_ || left == 0 || (near && warm() != 0)) {
     auto one = take_one();
@@ -198,7 +198,7 @@ void stack_depot::exchange_full(detail::pool_stock& stock) noexcept {
   {
     locked guard(mutex_);
     tick();
-    counts_.lent -= stock.before->count;
+    counts_.in_use -= stock.before->count;
     set_warm(warm() + stock.before->count);
     stock.before->giver = &stock;
     push(full_, stock.before);
@@ -210,12 +210,12 @@ void stack_depot::exchange_full(detail::pool_stock& stock) noexcept {
 
 void stack_depot::put_all(detail::pool_stock& stock) noexcept {
   for (magazine* from : {stock.before, stock.loaded}) {
-    counts_.lent -= from->count;
+    counts_.in_use -= from->count;
     for (std::size_t i = 0; i < from->count; ++i) push_warm(from->begin()[i]);
     from->count = 0;
   }
   if (!stock.run.left) return;
-  counts_.lent -= static_cast<std::size_t>(std::popcount(stock.run.left));
+  counts_.in_use -= static_cast<std::size_t>(std::popcount(stock.run.left));
   stock.run.slab->put(stock.run);
   note_room(*stock.run.slab);
   stock.run = {};
@@ -280,7 +280,7 @@ void stack_depot::leave(detail::pool_stock& stock) noexcept {
 // Near the limit, what pools keep free could be all that there is. (It can be beyond the limit when that was lowered.)
 void stack_depot::renew_crowded() noexcept {
   const std::size_t reach = pool_count_ > 1 ? pool_count_ * (2 * rounds_ + run_size_) : 0;
-  const bool near = pool_count_ > 1 ? counts_.lent + reach >= limit_ : counts_.lent > limit_;
+  const bool near = pool_count_ > 1 ? counts_.in_use + reach >= limit_ : counts_.in_use > limit_;
   const bool now = first_waiter_ || near;
   if (now == std::exchange(crowded_, now) || !now) return;
   for (detail::pool_stock& stock : pools_) {

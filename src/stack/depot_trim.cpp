@@ -151,7 +151,7 @@ duration stack_depot::keep_house() noexcept {
 
 // Looks at the pages of a sample of the stacks that have any.
 std::size_t stack_depot::estimate_committed() const noexcept {
-  const std::size_t with_pages = counts_.lent + warm() + counts_.dirty;
+  const std::size_t with_pages = counts_.in_use + warm() + counts_.dirty;
   const std::size_t step = with_pages / sample + 1;
   std::size_t looked_at = 0, bytes = 0, cells = 0, at = 0;
   for (const stack_slab* slab = oldest_; slab; slab = slab->newer) {
@@ -167,7 +167,7 @@ std::size_t stack_depot::estimate_committed() const noexcept {
 depot_statistics stack_depot::numbers() const noexcept {
   depot_statistics now = counts_;
   now.warm = warm();
-  now.cold = total_ - counts_.lent - counts_.dirty - under_way_ - now.warm;
+  now.cold = total_ - counts_.in_use - counts_.dirty - under_way_ - now.warm;
   return now;
 }
 

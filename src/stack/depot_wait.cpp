@@ -27,7 +27,7 @@ void stack_depot::release(const stack_ref& stack) noexcept {
   stack_waiter* served = nullptr;
   {
     locked guard(mutex_);
-    --counts_.lent;
+    --counts_.in_use;
     push_warm({reinterpret_cast<std::uintptr_t>(stack.cell) | static_cast<std::uintptr_t>(stack.canary), stack.top});
     served = serve();
     renew_crowded();

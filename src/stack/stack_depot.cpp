@@ -69,7 +69,7 @@ stack_depot::stack_depot(const stack_options& options) : options_(options) {
 }
 
 stack_depot::~stack_depot() {
-  expects(counts_.lent == 0 && pool_count_ == 0, "a stack_depot was destroyed while coroutines live on its stacks",
+  expects(counts_.in_use == 0 && pool_count_ == 0, "a stack_depot was destroyed while coroutines live on its stacks",
           "destroy the coroutines and the pools first: declare the depot before them");
   while (stack_slab* slab = oldest_) {
     oldest_ = slab->newer;

@@ -37,7 +37,7 @@ stack_pool::~stack_pool() {
   unload();
   depot_.leave(stock_);
   if (!own_) return;
-  expects(own_->counts().lent == 0, "a stack_pool was destroyed while coroutines live on its stacks",
+  expects(own_->counts().in_use == 0, "a stack_pool was destroyed while coroutines live on its stacks",
           "destroy the coroutines first: declare the pool before them");
   delete own_;
 }

@@ -123,7 +123,7 @@ void run(std::size_t limit, std::size_t size) {
   for (std::thread& thread : threads) thread.join();
   for (stack_ref stack{}; others.take(stack);) depot.release(stack);
   const depot_statistics after = depot.statistics();
-  CHECK(after.lent == 0);
+  CHECK(after.in_use == 0);
   CHECK(after.waiting == 0);
   CHECK((limit == 20) <= (after.waits > 0));
   depot.trim();

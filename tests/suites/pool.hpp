@@ -35,11 +35,11 @@ TEST_CASE_TEMPLATE("a pool lends what was given back last, and nothing where it 
     first->emplace(1);
     auto second = co_await all.borrow();
     second->emplace(2);
-    CHECK(all.lent() == 2);
-    first->give_back();
-    second->give_back();
+    CHECK(all.in_use() == 2);
+    first->release();
+    second->release();
     CHECK(all.idle() == 2);
-    CHECK(all.lent() == 0);
+    CHECK(all.in_use() == 0);
     auto again = co_await all.borrow();
     CHECK(static_cast<bool>(*again));
     CHECK((*again)->number == 2);
@@ -106,7 +106,7 @@ TEST_CASE_TEMPLATE("a borrower that is ended while it waits takes nothing", Kind
   go.set();
   world.settle();
   CHECK(all.idle() == 1);
-  CHECK(all.lent() == 0);
+  CHECK(all.in_use() == 0);
 }
 
 TEST_CASE_TEMPLATE("a lease that a failure ends destroys its object, and the next in line may make another", Kind,

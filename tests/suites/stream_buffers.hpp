@@ -127,7 +127,7 @@ TEST_CASE_TEMPLATE("a wait for bytes to lend ends by a deadline, and what comes 
       hocket::borrowed_bytes moved = std::move(*some);
       CHECK(some->empty());
       all += moved.text();
-      moved.give_back();
+      moved.release();
       CHECK(moved.empty());
     }
     CHECK(all == "kept");
@@ -179,20 +179,20 @@ TEST_CASE_TEMPLATE("behind a write that was cut short no other is made, until th
     auto late = co_await hocket::within(2ms, near.write_all(much));
     REQUIRE_FALSE(late.has_value());
     CHECK(late.error() == std::errc::timed_out);
-    const std::size_t part = near.written_in_part();
+    const std::size_t part = near.partial_write_size();
     REQUIRE(part > 0);
     REQUIRE(part < much.size());
     auto next = co_await near.write_some("next");
     REQUIRE_FALSE(next.has_value());
-    CHECK(next.error() == hocket::errc::cut_short);
+    CHECK(next.error() == hocket::errc::partial_write);
     CHECK(next.error() == std::errc::io_error);
     for (int i = 0; i < 3; ++i) {  // also of those that are meant whole
       next = co_await near.write_all("again");
       REQUIRE_FALSE(next.has_value());
-      CHECK(next.error() == hocket::errc::cut_short);
+      CHECK(next.error() == hocket::errc::partial_write);
     }
-    CHECK(near.written_in_part() == part);
-    CHECK(near.go_on_after_cut_write() == part);
+    CHECK(near.partial_write_size() == part);
+    CHECK(near.resume_after_partial_write() == part);
     written.set();
     next = co_await near.write_all(std::string_view(much).substr(part));
     CHECK(next == much.size() - part);
@@ -230,7 +230,7 @@ TEST_CASE_TEMPLATE("a write that waits behind one that is cut short does not go 
     REQUIRE(got == 1);
     auto behind = co_await near.write_all("b");
     REQUIRE_FALSE(behind.has_value());
-    CHECK(behind.error() == hocket::errc::cut_short);
+    CHECK(behind.error() == hocket::errc::partial_write);
     near.close();
   };
   world.start(first);

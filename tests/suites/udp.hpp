@@ -30,9 +30,9 @@ TEST_CASE_TEMPLATE("datagrams come whole, with their senders", Kind, HOCKET_IO_K
       for (int i = 0; i < 3; ++i) {
         auto got = co_await door.receive(buffer);
         REQUIRE(got.has_value());
-        CHECK(got->from == client.local_address());
+        CHECK(got->sender == client.local_address());
         CHECK_FALSE(got->cut);
-        auto sent = co_await door.send(std::span(buffer.data(), got->size), got->from);
+        auto sent = co_await door.send(std::span(buffer.data(), got->size), got->sender);
         CHECK(sent == got->size);
       }
     };
@@ -44,7 +44,7 @@ TEST_CASE_TEMPLATE("datagrams come whole, with their senders", Kind, HOCKET_IO_K
         auto got = co_await client.receive(buffer);
         REQUIRE(got.has_value());
         CHECK(std::string_view(buffer.data(), got->size) == words);
-        CHECK(got->from == door.local_address());
+        CHECK(got->sender == door.local_address());
       }
     };
     const int server = world.start(serve);
@@ -80,7 +80,7 @@ TEST_CASE_TEMPLATE("batches are sent and received in order, each with its addres
       for (std::size_t i = 0; i < *some; ++i) {
         CHECK(text_of(in[i]) == words[received++]);
         CHECK(in[i].address() == client.local_address());
-        CHECK_FALSE(in[i].cut());
+        CHECK_FALSE(in[i].truncated());
       }
     }
     auto none = co_await hocket::within(1ms, door.receive_batch(out));

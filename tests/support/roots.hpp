@@ -88,7 +88,7 @@ inline told_ranges enumerate(std::span<const hocket::stopped_thread> threads) {
 
 // The calling thread, stopped where it calls this, with its own stack between those addresses.
 [[gnu::noinline]] inline hocket::stopped_thread this_thread(const void* low, const void* base) {
-  return {.fibers = hocket::fibers_of_this_thread(),
+  return {.fibers = hocket::this_thread_fibers(),
           .stack_pointer = __builtin_frame_address(0),
           .registers = {},
           .stack_low = low,

@@ -173,7 +173,7 @@ void enter_thread() {
   expects(!own_thread(), "a thread was registered with gc twice", "one thread_scope, or enter_thread(), for a thread");
   auto made = std::make_unique<registered_thread>();
   const native_bounds bounds = bounds_of_this_thread();
-  made->told.fibers = fibers_of_this_thread();
+  made->told.fibers = this_thread_fibers();
   made->told.stack_low = bounds.low;
   made->told.stack_base = bounds.base;
   watch_sleep();

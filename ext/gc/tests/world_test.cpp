@@ -352,7 +352,7 @@ TEST_CASE("a pool and a runtime are destroyed while another thread stops the wor
 }
 
 TEST_CASE("the frames of all stopped threads and fibers are found with what stop_world tells") {
-  if (!stacks_can_be_enumerated()) return;
+  if (!can_enumerate_stacks()) return;
   gc::thread_scope here;
   runtime rt(registered(2));
   constexpr std::uintptr_t mark = 0x5ca1ab1e0000;

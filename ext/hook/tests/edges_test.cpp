@@ -257,7 +257,7 @@ TEST_CASE("a pool keeps nothing of a hooked fiber that was ended while it borrow
     spawn(lp, [&] { how == stop_level::kill ? borrows.kill() : borrows.cancel(); });
     lp.run();
     CHECK(all.idle() == 0);
-    CHECK(all.lent() == 0);
+    CHECK(all.in_use() == 0);
   }
 }
 

@@ -139,7 +139,7 @@ TEST_CASE("every kind of stack: of 16 KB, hibernating, copied, called") {
   reads({.migratable = false});
   two_ends ends(stream_ends);
   std::string got;
-  meet([&] { on_big_stack([&] { got = read_text(ends.in()); }); }, [&] { write_text(ends.out(), "hello"); });
+  meet([&] { call_on_big_stack([&] { got = read_text(ends.in()); }); }, [&] { write_text(ends.out(), "hello"); });
   CHECK(got == "hello");
 }
 

@@ -11,7 +11,7 @@ enum class errc {
   closed = 1,         // the channel was closed; equals std::errc::broken_pipe
   killed = 2,         // the coroutine was killed, and the wait reports it; equals std::errc::operation_canceled
   end_of_stream = 3,  // a stream ended in the middle of what was to be read; equals std::errc::no_message_available
-  cut_short = 4,      // an earlier write to the stream was cut short (io/stream.hpp); equals std::errc::io_error
+  partial_write = 4,      // an earlier write to the stream was cut short (io/stream.hpp); equals std::errc::io_error
 };
 // "hocket", for std::error_code(value, error_category()).
 const std::error_category& error_category() noexcept;

@@ -12,10 +12,10 @@ namespace hocket { inline namespace HOCKET_ABI {
 
 // What a fatal handler is told. `subject` names the coroutine (or other object) at fault; it may be null.
 struct fatal_error {
-  const char* what;
+  const char* message;
   const char* remedy;
   const char* subject;
-  std::source_location where;
+  std::source_location location;
 };
 
 // Called once per fatal error, on the thread that made it; any thread may call it. If it returns, the process aborts.

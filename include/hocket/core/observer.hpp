@@ -1,8 +1,8 @@
 // Observers: the seam for consoles, deadlock reports, simulators and debuggers.
 //
 //   class counter final : public observer {
-//     void created(coroutine_id who, const coroutine_facts& facts) noexcept override { ... }
-//     void destroyed(coroutine_id who) noexcept override { ... }
+//     void on_create(coroutine_id who, const coroutine_info& facts) noexcept override { ... }
+//     void on_destroy(coroutine_id who) noexcept override { ... }
 //   };
 //   install_observer(one);
 //   ...
@@ -12,7 +12,7 @@
 //
 //   created -> resumed -> ( suspended -> woken -> resumed )* -> destroyed
 //
-//   - resumed() means that the coroutine begins, or goes on after a wait. It is called on the thread that runs the
+//   - on_resume() means that the coroutine begins, or goes on after a wait. It is called on the thread that runs the
 //     coroutine, right before its code.
 //   - A coroutine that is killed or refused before it begins is created and destroyed only.
 //   - yield() is no event, nor is a wait for a foreign awaitable. So between two events another coroutine may run on
@@ -23,10 +23,10 @@
 //     waits for a primitive. A plain thread that waits is suspended and woken under the null id.
 //   - An observer hears only of events after its installation. So it may hear of the suspension or the destruction of
 //     an unknown coroutine.
-//   - If a wake runs out of memory, the coroutine's resumed() is left out.
+//   - If a wake runs out of memory, the coroutine's on_resume() is left out.
 //
 // Costs. While no observer is installed, an event costs one load and a branch, and a resume costs nothing. An observed
-// wake posts a small frame, which calls resumed() and then resumes the coroutine. (A run queue holds handles, and a
+// wake posts a small frame, which calls on_resume() and then resumes the coroutine. (A run queue holds handles, and a
 // handle does not tell which coroutine it belongs to.)
 #pragma once
 #include <compare>
@@ -46,7 +46,7 @@ class wait_source;
 
 class context;
 
-// Names a coroutine from created() to destroyed(); a later one may get the same name. For a spawned coroutine it is the
+// Names a coroutine from on_create() to on_destroy(); a later one may get the same name. For a spawned coroutine it is the
 // address that wait_source::holder() gives. Null: a plain thread.
 class coroutine_id {
  public:
@@ -65,34 +65,34 @@ class coroutine_id {
 enum class observed_kind : std::uint8_t { task, fiber, raw_fiber };
 
 // What is known of a coroutine when it is created. Valid during the callback.
-struct coroutine_facts {
+struct coroutine_info {
   observed_kind kind;
   const char* name;                // never null; lives as long as the coroutine
   std::source_location spawned{};  // line 0: not told
   const void* caller = nullptr;    // an address in the code that called spawn; null: not told
   const context& ctx;              // its own; a raw fiber's creator's
 };
-static_assert(detail::owns_nothing<coroutine_facts>);
+static_assert(detail::owns_nothing<coroutine_info>);
 
 // What a coroutine waits for. Valid during the callback.
-struct wait_facts {
+struct wait_info {
   const primitive::wait_source* source;  // <hocket/primitive.hpp> tells what it is; null: a time alone
   std::source_location at;               // where the wait was asked for; line 0: not told
 };
-static_assert(detail::owns_nothing<wait_facts>);
+static_assert(detail::owns_nothing<wait_info>);
 
 // Callbacks are called on the thread where the event happens, possibly on several threads at once and inside of each
 // other. A callback must neither throw nor suspend, nor use the primitive that it is told of, because that may be
 // locked. It may install and remove observers.
 class observer {
  public:
-  virtual void created(coroutine_id, const coroutine_facts&) noexcept {}
-  // If a resource or a stop arrives while the coroutine is being suspended, suspended(), woken() and resumed() may be
+  virtual void on_create(coroutine_id, const coroutine_info&) noexcept {}
+  // If a resource or a stop arrives while the coroutine is being suspended, on_suspend(), on_wake() and on_resume() may be
   // called although it never left its thread.
-  virtual void suspended(coroutine_id, const wait_facts&) noexcept {}
-  virtual void woken(coroutine_id) noexcept {}
-  virtual void resumed(coroutine_id) noexcept {}
-  virtual void destroyed(coroutine_id) noexcept {}
+  virtual void on_suspend(coroutine_id, const wait_info&) noexcept {}
+  virtual void on_wake(coroutine_id) noexcept {}
+  virtual void on_resume(coroutine_id) noexcept {}
+  virtual void on_destroy(coroutine_id) noexcept {}
 
  protected:
   ~observer() = default;

@@ -1,6 +1,6 @@
 // call_on_stack: a call that runs on another stack, from a small one.
 //
-//   int n = on_big_stack([&] { return parse(document); });       // 8 MiB of address space, paid for when touched
+//   int n = call_on_big_stack([&] { return parse(document); });       // 8 MiB of address space, paid for when touched
 //
 //   stack_pool own({.stack_size = 1 << 20});                     // or a stack of one's own
 //   auto stack = own.acquire();
@@ -83,7 +83,7 @@ std::invoke_result_t<F, Args...> call_on_stack(const stack_ref& stack, F&& f, Ar
 // The same on a stack of 8 MiB, which the thread keeps for the next call.
 template <class F, class... Args>
   requires std::is_invocable_v<F, Args...>
-std::invoke_result_t<F, Args...> on_big_stack(F&& f, Args&&... args) {
+std::invoke_result_t<F, Args...> call_on_big_stack(F&& f, Args&&... args) {
   detail::big_stack stack;
   return call_on_stack(stack.get(), std::forward<F>(f), std::forward<Args>(args)...);
 }

@@ -5,7 +5,7 @@
 
      int unknown = hocket_gc_for_each_stack(threads, count, mark, collector);
 
-   No function but hocket_gc_fibers_of_this_thread() takes a lock, allocates or uses a thread-local variable: a signal
+   No function but hocket_gc_this_thread_fibers() takes a lock, allocates or uses a thread-local variable: a signal
    handler may call them. */
 #pragma once
 #include <stddef.h>
@@ -17,7 +17,7 @@ extern "C" {
 
 /* A stopped thread (stopped_thread). */
 typedef struct hocket_gc_thread {
-  const void* fibers; /* the result of hocket_gc_fibers_of_this_thread() in that thread; null: it runs no fibers */
+  const void* fibers; /* the result of hocket_gc_this_thread_fibers() in that thread; null: it runs no fibers */
   const void* stack_pointer;  /* where the thread is stopped */
   const uintptr_t* registers; /* all general registers, in any order; null with count 0 for the calling thread */
   size_t register_count;
@@ -36,13 +36,13 @@ int hocket_gc_for_each_stack(const hocket_gc_thread* threads, size_t count, hock
 
 /* What the calling thread puts into hocket_gc_thread::fibers: the same at each call until the thread ends. Null: there
    is no memory. */
-const void* hocket_gc_fibers_of_this_thread(void);
+const void* hocket_gc_this_thread_fibers(void);
 
 /* The end of the roots on the stack that `stack_pointer` is on. Null: no fiber and no call_on_stack has that stack. */
-const void* hocket_gc_limit_of(const void* stack_pointer);
+const void* hocket_gc_stack_limit(const void* stack_pointer);
 
 /* Not 0 if the ranges are right in this build. */
-int hocket_gc_stacks_can_be_enumerated(void);
+int hocket_gc_can_enumerate_stacks(void);
 
 #ifdef __cplusplus
 }

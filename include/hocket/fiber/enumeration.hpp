@@ -16,7 +16,7 @@
 // lies on its stack before it begins and after it ends. Of each stopped thread that runs a fiber: its own stack, from
 // where it resumed that fiber, and the stacks that it has called itself. The stack that a thread is stopped on is told
 // by its stack pointer, and not here: scan it from there (on x86-64 from 128 bytes below, which belong to a leaf
-// function), together with the thread's registers, up to limit_of(stack pointer).
+// function), together with the thread's registers, up to stack_limit(stack pointer).
 //
 // Unknown depth. Between a switch and the store of where the fiber goes on, one instruction or a few later, only a
 // register knows that. A thread that is stopped there leaves a stack of unknown depth: all of it is told, and counted.
@@ -33,7 +33,7 @@
 // and one from which a coroutine was resumed within a call_on_stack a look at all fibers.
 //
 // Not with the fallbacks `thread` and `ucontext`, and not with AddressSanitizer, which moves variables away from
-// stacks: stacks_can_be_enumerated() is false there.
+// stacks: can_enumerate_stacks() is false there.
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 #include <hocket/base/detail/platform/owns_nothing.hpp>
@@ -47,7 +47,7 @@ namespace hocket { inline namespace HOCKET_ABI {
 
 // A thread that does not run meanwhile.
 struct stopped_thread {
-  const void* fibers = nullptr;  // what fibers_of_this_thread() has told the thread
+  const void* fibers = nullptr;  // what this_thread_fibers() has told the thread
   const void* stack_pointer = nullptr;
   std::span<const std::uintptr_t> registers;  // all general ones, in any order; of the calling thread none are needed
   const void* stack_low = nullptr;            // the thread's own stack, as the system has made it: the lowest byte,
@@ -71,14 +71,14 @@ struct stack_range {
 };
 
 // The calling thread's, for stopped_thread: the same at each call until the thread ends. Throws bad_alloc.
-const void* fibers_of_this_thread();
+const void* this_thread_fibers();
 
 // Up to where the stack has roots that `stack_pointer` is on: the beginning of the fiber's frames, or of a called
 // stack. Null: it is on no stack of a fiber. Signal-safe.
-const void* limit_of(const void* stack_pointer) noexcept;
+const void* stack_limit(const void* stack_pointer) noexcept;
 
 // Whether the ranges are right in this build.
-bool stacks_can_be_enumerated() noexcept;
+bool can_enumerate_stacks() noexcept;
 
 namespace detail {
 std::size_t enumerate_stacks(std::span<const stopped_thread> threads, void (*visit)(void* with, const stack_range&),

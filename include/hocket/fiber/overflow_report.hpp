@@ -5,7 +5,7 @@
 //
 //   hocket: the stack of a coroutine overflowed [coroutine parse]
 //     stack_size 65536; 68944 bytes in use at the fault; high-water mark 68936; spawned at server.cpp:31
-//     remedy: give it a stack_size of 131072 bytes or more, or make its one deep call by on_big_stack; a recursion that
+//     remedy: give it a stack_size of 131072 bytes or more, or make its one deep call by call_on_big_stack; a recursion that
 //     does not end overflows any stack. Compile with -fstack-clash-protection: a frame larger than a page may miss the
 //     guard page
 //

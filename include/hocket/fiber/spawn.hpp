@@ -11,7 +11,7 @@
 // woken need not wait for a worker that is busy. Then nothing that it calls may keep anything of a thread over a wait:
 // no address of a thread_local (compilers keep that of errno, too), no id of the thread, no raw coroutine<>, no stack
 // of a pool of the thread's, no unsync primitive that others of the worker use (docs/traps/thread-local.md). Its
-// exceptions, its fiber-locals and its own floating point move along; in on_big_stack it stays where it is. Its stack
+// exceptions, its fiber-locals and its own floating point move along; in call_on_big_stack it stays where it is. Its stack
 // is of the kind stack_kind::own, and does not hibernate: anything else is fatal. Its yield goes through the worker,
 // and takes twice as long (22 ns against 11); elsewhere than on a runtime nothing changes.
 #pragma once

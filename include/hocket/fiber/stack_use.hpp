@@ -12,7 +12,7 @@
 namespace hocket { inline namespace HOCKET_ABI {
 
 // Whether the pools measure that threads make from now on for spawned fibers, for coroutines that name no pool, and for
-// on_big_stack. A pool of your own measures if its options say so. Off at first. Any thread.
+// call_on_big_stack. A pool of your own measures if its options say so. Off at first. Any thread.
 void measure_stacks(bool on) noexcept;
 
 // Of this thread's pool for spawned fibers of that stack_size (0: the default, as in spawn_options). Throws bad_alloc.

@@ -28,7 +28,7 @@ class borrowed_bytes {
     size_ = std::exchange(other.size_, 0);
     return *this;
   }
-  ~borrowed_bytes() { give_back(); }
+  ~borrowed_bytes() { release(); }
 
   std::byte* data() const noexcept { return block_ ? block_->bytes() : nullptr; }
   std::size_t size() const noexcept { return size_; }
@@ -36,7 +36,7 @@ class borrowed_bytes {
   std::string_view text() const noexcept { return {reinterpret_cast<const char*>(data()), size_}; }
 
   // Gives the memory back early; this is empty then.
-  void give_back() noexcept {
+  void release() noexcept {
     size_ = 0;
     if (block_) detail::lending::give_back(*std::exchange(block_, nullptr));
   }

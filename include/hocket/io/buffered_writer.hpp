@@ -8,7 +8,7 @@
 // It owns no memory after flush(). Bytes that were not flushed are dropped with the writer.
 //
 // A flush() that fails, or is ended otherwise, keeps nothing: how far it came, the sink may tell
-// (stream::written_in_part()). After a part of them nothing further may be written (errc::cut_short).
+// (stream::partial_write_size()). After a part of them nothing further may be written (errc::partial_write).
 //
 // Thread safety: one operation at a time. The sink outlives the writer.
 #pragma once

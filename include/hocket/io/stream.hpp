@@ -12,10 +12,10 @@
 // descriptor.hpp. A write whose peer has closed is broken_pipe or connection_reset, and never raises SIGPIPE.
 //
 // An operation that is cancelled or timed out after a part of its bytes was moved (read_exactly(), write_all()) fails,
-// and the stream stands in the middle of what was meant. read_in_part() and written_in_part() tell how many bytes were
+// and the stream stands in the middle of what was meant. partial_read_size() and partial_write_size() tell how many bytes were
 // moved. After such a write, and after a write that fails for want of memory, every further write gives
-// errc::cut_short: the peer would take its bytes for the rest of the first one. Close the stream, or write that rest
-// after go_on_after_cut_write().
+// errc::partial_write: the peer would take its bytes for the rest of the first one. Close the stream, or write that rest
+// after resume_after_partial_write().
 //
 // Several buffers are read, or written, by one system call (scatter and gather):
 //
@@ -78,10 +78,10 @@ class stream : public descriptor {
   }
 
   // Of the last read_exactly(), or write_all(), that failed: how many bytes it moved.
-  std::size_t read_in_part() const noexcept { return at().in.part(); }
-  std::size_t written_in_part() const noexcept { return at().out.part(); }
+  std::size_t partial_read_size() const noexcept { return at().in.part(); }
+  std::size_t partial_write_size() const noexcept { return at().out.part(); }
   // Lets writes follow one that was cut short; how many bytes that one moved.
-  std::size_t go_on_after_cut_write() noexcept { return at().out.go_on_after_cut(); }
+  std::size_t resume_after_partial_write() noexcept { return at().out.resume_after_partial(); }
 
  private:
   reading read(mutable_buffer into, bool whole, call_site site) noexcept {

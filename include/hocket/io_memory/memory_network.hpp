@@ -86,7 +86,7 @@ class memory_network {
   // As tcp::connect(). Errors: invalid_argument; connection_refused; not_enough_memory.
   auto connect(const socket_address& to, const tcp::connect_options& options = {},
                call_site at = this_call_site()) noexcept {
-    return primitive::operation<detail::connect_operation<tcp::stream>>(std::in_place, at, opener(), to, options.from,
+    return primitive::operation<detail::connect_operation<tcp::stream>>(std::in_place, at, opener(), to, options.local_address,
                                                                         options.no_delay);
   }
 

@@ -50,7 +50,7 @@ class stream : public socket_stream {
 
 // What may be said of a connect.
 struct connect_options {
-  socket_address from{};  // invalid: any
+  socket_address local_address{};  // invalid: any
   bool no_delay = true;
 };
 static_assert(detail::owns_nothing<connect_options>);
@@ -60,7 +60,7 @@ static_assert(detail::owns_nothing<connect_options>);
 inline auto connect(const socket_address& to, const connect_options& options = {},
                     call_site at = this_call_site()) noexcept {
   return primitive::operation<detail::connect_operation<stream>>(std::in_place, at, detail::system_sockets(), to,
-                                                                 options.from, options.no_delay);
+                                                                 options.local_address, options.no_delay);
 }
 
 // What may be said of a listener.

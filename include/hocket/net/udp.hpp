@@ -3,8 +3,8 @@
 //   auto door = udp::socket::bind("[::]:9000").value();
 //   std::array<char, 1500> buffer;
 //   for (;;) {
-//     auto got = co_await or_return(door.receive(buffer));                        // a udp::received
-//     co_await or_return(door.send(std::span(buffer.data(), got.size), got.from));
+//     auto got = co_await or_return(door.receive(buffer));                        // a udp::received_datagram
+//     co_await or_return(door.send(std::span(buffer.data(), got.size), got.sender));
 //   }
 //
 // A batch is received, or sent, by one system call for at most 64 datagrams:
@@ -36,10 +36,10 @@ struct socket_access;
 namespace hocket { inline namespace HOCKET_ABI { namespace udp {
 
 // A datagram that was received into the buffer of the call.
-struct received {
+struct received_datagram {
   std::size_t size = 0;
-  socket_address from{};
-  bool cut = false;  // it was longer than the buffer
+  socket_address sender{};
+  bool truncated = false;  // it was longer than the buffer
 };
 
 // One of a batch: a buffer with an address.
@@ -55,7 +55,7 @@ class datagram {
   // What was received: a part of the buffer; who sent it; whether it is cut.
   std::span<const std::byte> bytes() const noexcept { return {static_cast<const std::byte*>(raw_.data), raw_.moved}; }
   const socket_address& address() const noexcept { return address_; }
-  bool cut() const noexcept { return raw_.cut != 0; }
+  bool truncated() const noexcept { return raw_.cut != 0; }
 
  private:
   friend struct detail::datagram_access;
@@ -101,7 +101,7 @@ struct datagram_operation : pointing_operation<Op> {
 
 // One datagram. Its message is in the operation.
 struct receive_operation : datagram_operation<receive_operation> {
-  using value_type = udp::received;
+  using value_type = udp::received_datagram;
   receive_operation(open_descriptor& of, mutable_buffer into) noexcept
       : datagram_operation(of.in, call_kind::receive), to(into.data()), room(into.size()) {}
   bool point() noexcept {
@@ -112,9 +112,9 @@ struct receive_operation : datagram_operation<receive_operation> {
     raw = {};
     forget_batch();
   }
-  result<udp::received> take() noexcept {
+  result<udp::received_datagram> take() noexcept {
     if (error != 0) return failure_of_transfer(error);
-    return udp::received{raw.moved, socket_address(from.data(), raw.address_size), raw.cut != 0};
+    return udp::received_datagram{raw.moved, socket_address(from.data(), raw.address_size), raw.cut != 0};
   }
 
   void* to;

@@ -7,7 +7,7 @@
 //   const std::array numbers{log.native_handle()};
 //   co_await or_return(near.send_with_fds("log", numbers));
 //   std::array<unique_fd, 4> room;
-//   auto got = co_await or_return(far.receive_with_fds(buffer, room));    // got.size bytes, got.descriptors
+//   auto got = co_await or_return(far.receive_with_fds(buffer, room));    // got.size bytes, got.fds
 //   file theirs = file::adopt(room[0].release()).value();
 //
 // A process that passes an fd keeps it, and may close it when the operation is over. The receiver gets a number of
@@ -30,8 +30,8 @@ namespace hocket { inline namespace HOCKET_ABI {
 // What was received, bytes and descriptors.
 struct received_with_fds {
   std::size_t size = 0;         // bytes; 0: the end of the stream
-  std::size_t descriptors = 0;  // how many numbers of the room are set, from the first on
-  bool cut = false;  // there were more descriptors than room, or than this process may have: the others are closed
+  std::size_t fds = 0;  // how many numbers of the room are set, from the first on
+  bool truncated = false;  // there were more descriptors than room, or than this process may have: the others are closed
 };
 
 // Who has connected to a socket, or made it, as it was then.
@@ -51,7 +51,7 @@ struct send_passing_operation : pointing_operation<send_passing_operation> {
         sent(fds.data()),
         count(fds.size()) {}
   bool point() noexcept;
-  bool try_pointed() noexcept { return side->was_cut() ? side->try_behind_cut(*this) : transfer_operation::try_now(); }
+  bool try_pointed() noexcept { return side->has_partial_write() ? side->try_behind_cut(*this) : transfer_operation::try_now(); }
   result<std::size_t> take() noexcept {
     if (error == 0) return done;
     return failure_of_transfer(error);
@@ -97,7 +97,7 @@ class unix_stream : public socket_stream {
   explicit unix_stream(descriptor&& of) noexcept : socket_stream(std::move(of)) {}
 
   // Sends all the bytes, at least one, and the descriptors with the first; how many bytes. If it fails or is ended in
-  // the middle, written_in_part() tells how many: none means that no descriptor was sent. Errors: the errors of a
+  // the middle, partial_write_size() tells how many: none means that no descriptor was sent. Errors: the errors of a
   // write; invalid_argument for no bytes or too many descriptors; bad_file_descriptor for an fd that is closed;
   // ETOOMANYREFS if too many are on their way.
   auto send_with_fds(const_buffer from, std::span<const int> fds,

@@ -63,8 +63,8 @@ class stack_slab;
 
 // What stack_depot::statistics() tells. Numbers of stacks, but for bytes.
 struct depot_statistics {
-  std::size_t lent;   // at pools: acquired, or kept free by them
-  std::size_t peak;   // the most that were lent at once
+  std::size_t in_use;  // at pools: acquired, or kept free by them
+  std::size_t peak;   // the highest in_use
   std::size_t warm;   // free, with their pages
   std::size_t dirty;  // free, about to be given back
   std::size_t cold;   // mapped, without pages

@@ -12,7 +12,7 @@
 //
 // Giving back. When a lease ends, its object returns to the pool, and the first waiter gets the next lease. If a
 // failure ends it (an exception unwinds, the coroutine is killed, or_return() ends a task), the object is destroyed,
-// because it may be in mid-use, as a connection with half an answer. discard() always destroys, give_back() always
+// because it may be in mid-use, as a connection with half an answer. discard() always destroys, release() always
 // returns.
 //
 // Guarantees. First come, first served. At most `limit` objects at any time. The object used last is lent first, so
@@ -80,7 +80,7 @@ class basic_pool final : private detail::permit_line<Strength> {
 
   // Stale at once if other threads use the pool.
   std::size_t idle() const noexcept { return idle_.size(); }
-  std::size_t lent() const noexcept { return options_.limit - this->free(); }
+  std::size_t in_use() const noexcept { return options_.limit - this->free(); }
   std::size_t limit() const noexcept { return options_.limit; }
 
  private:
@@ -110,7 +110,7 @@ class basic_pool final : private detail::permit_line<Strength> {
   detail::idle_list<T, Strength> idle_;
 };
 
-// Move-only. A move, give_back() and discard() end the lease: it is empty and no right any more.
+// Move-only. A move, release() and discard() end the lease: it is empty and no right any more.
 template <class T, class Strength>
 class [[nodiscard]] basic_pool<T, Strength>::lease {
  public:
@@ -125,7 +125,7 @@ class [[nodiscard]] basic_pool<T, Strength>::lease {
   ~lease() {
     if (!from_) return;
     if (detail::leaving_by_failure() || detail::is_ended()) discard();
-    else give_back();
+    else release();
   }
 
   // Whether the lease owns an object.
@@ -149,13 +149,13 @@ class [[nodiscard]] basic_pool<T, Strength>::lease {
   }
 
   // Ends the lease; the object returns to the pool, also while a failure unwinds.
-  void give_back() noexcept {
+  void release() noexcept {
     if (auto* const from = std::exchange(from_, nullptr)) from->take_back(std::move(object_));
   }
   // Ends the lease, and destroys the object.
   void discard() noexcept {
     object_ = owner();
-    give_back();
+    release();
   }
 
  private:

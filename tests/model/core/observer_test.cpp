@@ -24,7 +24,7 @@ namespace model = hocket::model;
 
 // What it does in a callback conflicts with its construction, and with whatever its owner does after the removal.
 struct counting final : observer {
-  void woken(coroutine_id) noexcept override { calls = calls + 1; }
+  void on_wake(coroutine_id) noexcept override { calls = calls + 1; }
   var<int> calls{0, "calls"};
 };
 
@@ -66,7 +66,7 @@ void followed_by_another(execution& run) {
 // Two removals at once, of the observer itself by its callback, and of the next one by its owner.
 void removed_by_its_callback(execution& run) {
   struct leaves final : observer {
-    void woken(coroutine_id) noexcept override { remove_observer(*this); }
+    void on_wake(coroutine_id) noexcept override { remove_observer(*this); }
   };
   kept<leaves> one;
   kept<counting> next;

@@ -62,7 +62,7 @@ struct depot_under_test {
   // At the end: nothing is lost, and nothing is there twice.
   void check() {
     const auto now = depot->statistics();
-    require(now.lent == 0 && now.waiting == 0, "the depot takes a stack for lent that came back");
+    require(now.in_use == 0 && now.waiting == 0, "the depot takes a stack for lent that came back");
     for (std::size_t i = 0; i < now.warm; ++i) memory.use(acquire());
     require(depot->statistics().warm == 0);
   }

@@ -73,7 +73,7 @@ task<result<void>> use_udp() {
   auto far = co_await or_return(udp::socket::connect(near.local_address()));
   std::array<char, 16> room{};
   co_await or_return(far.send("datagram"));
-  const udp::received got = co_await or_return(near.receive(room));
+  const udp::received_datagram got = co_await or_return(near.receive(room));
   CHECK(got.size == 8);
   co_return {};
 }

@@ -137,7 +137,7 @@ TEST_CASE("fault 27: of the overflow of a thread's own stack the thread is named
   CHECK(end.how == segmentation_fault);
   if (die([] { run_fiber(recur); }).errors.find("bytes in use") == std::string::npos) return;  // no stack pointer here
   CHECK_HOLDS(end.errors, "the stack of a thread overflowed [thread worker-3]");
-  CHECK_HOLDS(end.errors, "on_big_stack");
+  CHECK_HOLDS(end.errors, "call_on_big_stack");
 }
 
 TEST_CASE("fault 27: switched off before the first coroutine, nothing is installed") {

@@ -131,7 +131,7 @@ TEST_CASE("fault 27: a call on another stack: the report names the fiber and the
 TEST_CASE("fault 27: a fiber after a call on another stack is on its own stack again" * on_fibers) {
   const child_end end = die([] {
     run_fiber({.name = "small", .stack_size = 16 * 1024}, [] {
-      on_big_stack([] { on_big_stack([] {}); });
+      call_on_big_stack([] { call_on_big_stack([] {}); });
       recur();
     });
   });

@@ -95,7 +95,7 @@ inline void sleeps(fiber_surroundings&) {
 }
 inline void parks_deep(fiber_surroundings& in) {
   counted local;
-  on_big_stack([&in, kept = counted()] { parks(in); });
+  call_on_big_stack([&in, kept = counted()] { parks(in); });
 }
 inline void awaits_a_task(fiber_surroundings& in) {
   counted local;

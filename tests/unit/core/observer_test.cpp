@@ -42,7 +42,7 @@ void tell_anything() {
 
 // A callback that a test keeps from returning.
 struct held_callback final : observer {
-  void woken(coroutine_id) noexcept override {
+  void on_wake(coroutine_id) noexcept override {
     entered = true;
     entered.notify_all();
     leave.wait(false);
@@ -89,7 +89,7 @@ TEST_CASE("a coroutine is resumed before its code goes on") {
   struct looks final : observer {
     explicit looks(const one_wait& at) : one(at) { install_observer(*this); }
     ~looks() { remove_observer(*this); }
-    void resumed(coroutine_id who) noexcept override { before = who == one.id() && !one.got; }
+    void on_resume(coroutine_id who) noexcept override { before = who == one.id() && !one.got; }
     const one_wait& one;
     bool before = false;
   };
@@ -168,7 +168,7 @@ TEST_CASE("a removal returns when the callbacks on other threads have") {
 TEST_CASE("a callback may remove its own observer, and install another") {
   struct changes final : observer {
     explicit changes(recorder*& in) : next(in) { install_observer(*this); }
-    void woken(coroutine_id) noexcept override {
+    void on_wake(coroutine_id) noexcept override {
       remove_observer(*this);
       next = new recorder;
     }
@@ -189,8 +189,8 @@ TEST_CASE("a callback may remove its own observer, and install another") {
 TEST_CASE("an event inside of a callback is told, and a removal there waits for no callback of its own thread") {
   struct nests final : observer {
     nests() { install_observer(*this); }
-    void created(coroutine_id, const coroutine_facts&) noexcept override { detail::tell_woken(coroutine_id(this)); }
-    void woken(coroutine_id who) noexcept override {
+    void on_create(coroutine_id, const coroutine_info&) noexcept override { detail::tell_woken(coroutine_id(this)); }
+    void on_wake(coroutine_id who) noexcept override {
       inner = who;
       remove_observer(*this);
     }

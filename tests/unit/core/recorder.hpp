@@ -20,18 +20,18 @@ class recorder final : public hocket::observer {
   recorder() { hocket::install_observer(*this); }
   ~recorder() { hocket::remove_observer(*this); }
 
-  void created(hocket::coroutine_id who, const hocket::coroutine_facts& facts) noexcept override {
+  void on_create(hocket::coroutine_id who, const hocket::coroutine_info& facts) noexcept override {
     keep({"created", who, &facts.ctx, facts.spawned.line()});
     kind = facts.kind;
     name = facts.name;
     caller = facts.caller;
   }
-  void suspended(hocket::coroutine_id who, const hocket::wait_facts& facts) noexcept override {
+  void on_suspend(hocket::coroutine_id who, const hocket::wait_info& facts) noexcept override {
     keep({"suspended", who, facts.source, facts.at.line()});
   }
-  void woken(hocket::coroutine_id who) noexcept override { keep({"woken", who}); }
-  void resumed(hocket::coroutine_id who) noexcept override { keep({"resumed", who}); }
-  void destroyed(hocket::coroutine_id who) noexcept override { keep({"destroyed", who}); }
+  void on_wake(hocket::coroutine_id who) noexcept override { keep({"woken", who}); }
+  void on_resume(hocket::coroutine_id who) noexcept override { keep({"resumed", who}); }
+  void on_destroy(hocket::coroutine_id who) noexcept override { keep({"destroyed", who}); }
 
   std::vector<event> events() const {
     std::lock_guard guard(mutex_);

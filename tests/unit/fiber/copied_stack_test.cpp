@@ -170,10 +170,10 @@ TEST_CASE("a call on another stack may wait, while its caller's frames are saved
   auto body = [](int n) {
     return [n](auto& self) -> int {
       int before = n * 3;
-      int inside = on_big_stack([&] {
+      int inside = call_on_big_stack([&] {
         int own = n * 5;
         self.yield(1);
-        return own + on_big_stack([&] {
+        return own + call_on_big_stack([&] {
                  self.yield(2);
                  return before;
                });

@@ -45,7 +45,7 @@ static_assert(hocket_gc_packed == static_cast<int>(stack_part::packed));
 static_assert(hocket_gc_finished == static_cast<int>(stack_part::finished));
 static_assert(hocket_gc_unknown == static_cast<int>(stack_part::unknown));
 
-TEST_CASE("C is told the ranges that C++ is told" * doctest::skip(!stacks_can_be_enumerated())) {
+TEST_CASE("C is told the ranges that C++ is told" * doctest::skip(!can_enumerate_stacks())) {
   stack_pool own, packed({.layout = stack_layout::copied}), other({.stack_size = 131'072});
   const auto told = std::make_unique<both>();
   std::vector<coroutine<void()>> all;
@@ -70,13 +70,13 @@ TEST_CASE("C is told the ranges that C++ is told" * doctest::skip(!stacks_can_be
 TEST_CASE("C learns where the roots of a stack end") {
   const void* limit = nullptr;
   int local = 0;
-  CHECK((ask_in_c(&local, &limit) != 0) == stacks_can_be_enumerated());
+  CHECK((ask_in_c(&local, &limit) != 0) == can_enumerate_stacks());
   CHECK(limit == nullptr);
   const void* expected = nullptr;
   coroutine<void()> one([&](auto&) {
     int mine = 0;
     ask_in_c(&mine, &limit);
-    expected = limit_of(&mine);
+    expected = stack_limit(&mine);
   });
   one.resume();
   CHECK(limit == expected);

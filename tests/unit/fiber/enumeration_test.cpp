@@ -53,14 +53,14 @@ void check_kept_then_dropped(const stack_options& options, stack_part part) {
 }  // namespace
 
 TEST_CASE("what a suspended coroutine holds is told, and what it has dropped is not" *
-          doctest::skip(!stacks_can_be_enumerated())) {
+          doctest::skip(!can_enumerate_stacks())) {
   check_kept_then_dropped({}, stack_part::parked);
   check_kept_then_dropped({.stack_size = 8192}, stack_part::parked);
   check_kept_then_dropped({.layout = stack_layout::dense}, stack_part::parked);
   check_kept_then_dropped({.layout = stack_layout::copied}, stack_part::packed);
 }
 
-TEST_CASE("of a shallow coroutine few words are told" * doctest::skip(!stacks_can_be_enumerated())) {
+TEST_CASE("of a shallow coroutine few words are told" * doctest::skip(!can_enumerate_stacks())) {
   stack_pool pool;
   hidden object;
   auto one = holder(pool, object);
@@ -69,7 +69,7 @@ TEST_CASE("of a shallow coroutine few words are told" * doctest::skip(!stacks_ca
   CHECK(look().words() <= 200);  // 37 with -O2 on x86-64, 105 with -O0; the stack has 8,192
 }
 
-TEST_CASE("a hibernated stack is told where its frames are" * doctest::skip(!stacks_can_be_enumerated())) {
+TEST_CASE("a hibernated stack is told where its frames are" * doctest::skip(!can_enumerate_stacks())) {
   hidden object;
   stack_pool pool({.protection = guard::required});
   auto one = holder(pool, object);
@@ -80,7 +80,7 @@ TEST_CASE("a hibernated stack is told where its frames are" * doctest::skip(!sta
   CHECK(look().holds(object) == 0);
 }
 
-TEST_CASE("what a coroutine was made with, and what it returns, is told" * doctest::skip(!stacks_can_be_enumerated())) {
+TEST_CASE("what a coroutine was made with, and what it returns, is told" * doctest::skip(!can_enumerate_stacks())) {
   hidden made_with, returned;
   stack_pool pool;
   auto unbegun = coroutine<int()>(pool, [kept = made_with.get()](auto&) -> int { return kept != nullptr; });
@@ -91,7 +91,7 @@ TEST_CASE("what a coroutine was made with, and what it returns, is told" * docte
   CHECK(told.holds(returned, stack_part::finished) <= 1);  // resume() has given it already
 }
 
-TEST_CASE("the data of the user is told" * doctest::skip(!stacks_can_be_enumerated())) {
+TEST_CASE("the data of the user is told" * doctest::skip(!can_enumerate_stacks())) {
   hidden object;
   coroutine<void()> one({.user_data = object.get()}, [](auto& self) { self.yield(); });
   CHECK(look().holds(object) == 1);
@@ -99,7 +99,7 @@ TEST_CASE("the data of the user is told" * doctest::skip(!stacks_can_be_enumerat
   CHECK(look().holds(object) == 1);
 }
 
-TEST_CASE("both stacks of a call on another one are told" * doctest::skip(!stacks_can_be_enumerated())) {
+TEST_CASE("both stacks of a call on another one are told" * doctest::skip(!can_enumerate_stacks())) {
   hidden outside, inside, deeper;
   stack_pool pool, other({.stack_size = 131'072});
   coroutine<void()> one(pool, [&](auto& self) {
@@ -131,7 +131,7 @@ TEST_CASE("both stacks of a call on another one are told" * doctest::skip(!stack
 }
 
 TEST_CASE("those who have resumed a coroutine are told, from where they did" *
-          doctest::skip(!stacks_can_be_enumerated())) {
+          doctest::skip(!can_enumerate_stacks())) {
   hidden native, middle, stale;
   stack_pool pool;
   coroutine<void()> inner(pool, [&](auto& self) {
@@ -152,7 +152,7 @@ TEST_CASE("those who have resumed a coroutine are told, from where they did" *
 }
 
 TEST_CASE("a coroutine that was resumed in a call on another stack leads on to its resumer" *
-          doctest::skip(!stacks_can_be_enumerated())) {
+          doctest::skip(!can_enumerate_stacks())) {
   hidden native, below, called;
   stack_pool pool, other({.stack_size = 131'072});
   told_ranges told;
@@ -171,7 +171,7 @@ TEST_CASE("a coroutine that was resumed in a call on another stack leads on to i
 }
 
 TEST_CASE("a stack that a thread has called itself is told, and the thread's own below it" *
-          doctest::skip(!stacks_can_be_enumerated())) {
+          doctest::skip(!can_enumerate_stacks())) {
   hidden native, called;
   stack_pool pool, other({.stack_size = 131'072});
   told_ranges told;
@@ -185,7 +185,7 @@ TEST_CASE("a stack that a thread has called itself is told, and the thread's own
 }
 
 TEST_CASE("what has ended on a copied stack keeps its result, whoever came after it" *
-          doctest::skip(!stacks_can_be_enumerated())) {
+          doctest::skip(!can_enumerate_stacks())) {
   hidden object, other;
   stack_pool pool({.layout = stack_layout::copied});
   std::vector<coroutine<void()>> all;
@@ -199,7 +199,7 @@ TEST_CASE("what has ended on a copied stack keeps its result, whoever came after
   CHECK(look().holds(object) == all.size());
 }
 
-TEST_CASE("the owner of a stack may keep what it likes in the cell" * doctest::skip(!stacks_can_be_enumerated())) {
+TEST_CASE("the owner of a stack may keep what it likes in the cell" * doctest::skip(!can_enumerate_stacks())) {
   stack_pool pool;
   auto stack = pool.acquire();
   std::memset(stack->cell, 2, 64);
@@ -207,7 +207,7 @@ TEST_CASE("the owner of a stack may keep what it likes in the cell" * doctest::s
   pool.release(*stack);
 }
 
-TEST_CASE("another thread's coroutines are told" * doctest::skip(!stacks_can_be_enumerated())) {
+TEST_CASE("another thread's coroutines are told" * doctest::skip(!can_enumerate_stacks())) {
   hidden object;
   told_ranges told;
   std::thread([&] {
@@ -219,15 +219,15 @@ TEST_CASE("another thread's coroutines are told" * doctest::skip(!stacks_can_be_
   }).join();
 }
 
-TEST_CASE("where the roots of a stack end is known by its stack pointer" * doctest::skip(!stacks_can_be_enumerated())) {
+TEST_CASE("where the roots of a stack end is known by its stack pointer" * doctest::skip(!can_enumerate_stacks())) {
   int local = 0;
-  CHECK(limit_of(&local) == nullptr);
+  CHECK(stack_limit(&local) == nullptr);
   const void* limit = nullptr;
   const void* inside = nullptr;
   coroutine<void()> one([&](auto&) {
     int mine = 0;
     inside = &mine;
-    limit = limit_of(&mine);
+    limit = stack_limit(&mine);
   });
   one.resume();
   CHECK(limit > inside);

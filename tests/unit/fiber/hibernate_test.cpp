@@ -207,7 +207,7 @@ TEST_CASE("what cannot hibernate says so") {
   CHECK_FALSE(hibernate(running));  // finished
 
   coroutine<int()> on_two_stacks{[](auto& self) -> int {
-    on_big_stack([&] { self.yield(1); });
+    call_on_big_stack([&] { self.yield(1); });
     self.yield(2);
     return 3;
   }};

@@ -66,7 +66,7 @@ TEST_CASE("pools of a thread measure if that was asked for before they were made
   std::thread([] {
     coroutine<void()>([](auto&) { use(30); }).resume();
     CHECK(about(fiber_stack_statistics().high_water, 30));
-    on_big_stack([] { use(500); });
+    call_on_big_stack([] { use(500); });
     CHECK(about(fiber_stack_statistics(8 * kilobyte * kilobyte).high_water, 500));
   }).join();
   measure_stacks(false);

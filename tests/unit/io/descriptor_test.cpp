@@ -253,7 +253,7 @@ TEST_CASE("a write that fails in the middle tells how much it has written") {
   const std::vector<char> much(1'000'000, 'p');
   const auto late = sync_wait(within(5ms, near.write_all(much)));
   CHECK(late.error_or({}) == std::errc::timed_out);
-  const std::size_t written = near.written_in_part();
+  const std::size_t written = near.partial_write_size();
   CHECK(written > 0);
   CHECK(written < much.size());
   near.close();
@@ -264,7 +264,7 @@ TEST_CASE("a write that fails in the middle tells how much it has written") {
   other.close();
   std::array<char, 8> buffer;
   CHECK(sync_wait(end.read_exactly(buffer)).error_or({}) == errc::end_of_stream);
-  CHECK(end.read_in_part() == 3);
+  CHECK(end.partial_read_size() == 3);
 }
 
 TEST_CASE("a descriptor is adopted, and given up open, unless an operation is under way") {

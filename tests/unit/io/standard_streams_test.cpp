@@ -194,7 +194,7 @@ TEST_CASE("what cannot be opened once more is asked before each call, and blocks
   CHECK(sync_wait(within(1ms, in.read_some(buffer))).error_or({}) == std::errc::timed_out);
   const std::string much(300'000, 's');
   CHECK(sync_wait(within(1ms, out.write_all(much))).error_or({}) == std::errc::timed_out);
-  const std::size_t written = out.go_on_after_cut_write();
+  const std::size_t written = out.resume_after_partial_write();
   loop lp;
   auto rest = spawn(
       lp,

@@ -32,7 +32,7 @@ struct alignas(64) wide_wait {
 }  // namespace
 
 TEST_CASE("what a fiber holds on its stack is found there, and in no block" *
-          doctest::skip(!stacks_can_be_enumerated())) {
+          doctest::skip(!can_enumerate_stacks())) {
   const blocks::none_left check;
   hidden object;
   loop lp;
@@ -45,7 +45,7 @@ TEST_CASE("what a fiber holds on its stack is found there, and in no block" *
   lp.run();
 }
 
-TEST_CASE("the image of a stack that was hibernated is a block" * doctest::skip(!stacks_can_be_enumerated())) {
+TEST_CASE("the image of a stack that was hibernated is a block" * doctest::skip(!can_enumerate_stacks())) {
   const blocks::none_left check;
   hidden object;
   stack_pool pool({.protection = guard::required});
@@ -60,7 +60,7 @@ TEST_CASE("the image of a stack that was hibernated is a block" * doctest::skip(
 }
 
 TEST_CASE("the image of a copied stack is a block until its frames are back" *
-          doctest::skip(!stacks_can_be_enumerated())) {
+          doctest::skip(!can_enumerate_stacks())) {
   const blocks::none_left check;
   hidden first_object, second_object;
   stack_pool pool({.layout = stack_layout::copied});

@@ -38,9 +38,9 @@ TEST_CASE("an address of another machine is not to be had") {
   CHECK(tcp::listener::bind("192.0.2.1:0").error() == std::errc::address_not_available);
   CHECK(udp::socket::bind("192.0.2.1:0").error() == std::errc::address_not_available);
   auto door = tcp::listener::bind("127.0.0.1:0").value();
-  const tcp::connect_options from_elsewhere{.from = "192.0.2.1:0"};
+  const tcp::connect_options from_elsewhere{.local_address = "192.0.2.1:0"};
   CHECK(sync_wait(tcp::connect(door.local_address(), from_elsewhere)).error() == std::errc::address_not_available);
-  const tcp::connect_options from_here{.from = "127.0.0.2:0"};
+  const tcp::connect_options from_here{.local_address = "127.0.0.2:0"};
   auto near = sync_wait(tcp::connect(door.local_address(), from_here)).value();
   auto far = sync_wait(door.accept()).value();
   CHECK(far.peer_address() == near.local_address());
@@ -118,8 +118,8 @@ TEST_CASE("datagrams without a receiver, to a broadcast, and to a socket of anot
   CHECK(hears_one.peer_address() == one.local_address());
   sync_wait(two.send("two", hears_one.local_address())).value();
   sync_wait(one.send("one", hears_one.local_address())).value();
-  const udp::received got = sync_wait(hears_one.receive(room)).value();
-  CHECK(got.from == one.local_address());
+  const udp::received_datagram got = sync_wait(hears_one.receive(room)).value();
+  CHECK(got.sender == one.local_address());
   CHECK(sync_wait(within(0ms, hears_one.receive(room))).error() == std::errc::timed_out);
 }
 
@@ -127,10 +127,10 @@ TEST_CASE("a datagram for an empty buffer is taken and cut, and an empty batch t
   auto near = udp::socket::bind("127.0.0.1:0").value();
   auto far = udp::socket::connect(near.local_address()).value();
   sync_wait(far.send("long")).value();
-  const udp::received got = sync_wait(near.receive({})).value();
+  const udp::received_datagram got = sync_wait(near.receive({})).value();
   CHECK(got.size == 0);
-  CHECK(got.cut);
-  CHECK(got.from == far.local_address());
+  CHECK(got.truncated);
+  CHECK(got.sender == far.local_address());
   CHECK(sync_wait(near.receive_batch({})) == std::size_t{0});
   CHECK(sync_wait(far.send_batch({})) == std::size_t{0});
 }

@@ -44,9 +44,9 @@ TEST_CASE("descriptors for which there is no room are closed, and that is told")
       pass(near, sent);
       const auto got = sync_wait(far.receive_with_fds(buffer, room)).value();
       CHECK(got.size == 1);
-      CHECK(got.descriptors == std::min(sent, most));
-      CHECK(got.cut == (sent > most));
-      CHECK(open_numbers() == before + static_cast<std::ptrdiff_t>(got.descriptors));
+      CHECK(got.fds == std::min(sent, most));
+      CHECK(got.truncated == (sent > most));
+      CHECK(open_numbers() == before + static_cast<std::ptrdiff_t>(got.fds));
     }
   }
 }
@@ -77,8 +77,8 @@ TEST_CASE("a message with descriptors that is ended in the middle tells how much
   const std::array numbers{0};
   const std::vector<char> much(10'000'000);
   CHECK(sync_wait(within(1ms, near.send_with_fds(much, numbers))).error_or({}) == std::errc::timed_out);
-  CHECK(near.written_in_part() > 0);
-  CHECK(near.written_in_part() < much.size());
+  CHECK(near.partial_write_size() > 0);
+  CHECK(near.partial_write_size() < much.size());
 }
 
 TEST_CASE("most descriptors at a time are passed, and more are refused") {
@@ -87,7 +87,7 @@ TEST_CASE("most descriptors at a time are passed, and more are refused") {
   std::vector<unique_fd> room(300);
   pass(near, unix_stream::max_fds);
   const auto got = sync_wait(far.receive_with_fds(buffer, room)).value();
-  CHECK(got.descriptors == unix_stream::max_fds);
+  CHECK(got.fds == unix_stream::max_fds);
   const std::vector<int> many(unix_stream::max_fds + 1, 0);
   CHECK(sync_wait(near.send_with_fds("x", many)).error_or({}) == std::errc::invalid_argument);
 }
@@ -121,8 +121,8 @@ TEST_CASE("a receiver that may have no more numbers gets the bytes, and is told"
     std::array<unique_fd, 3> room;
     const auto got = sync_wait(far.receive_with_fds(buffer, room)).value();
     CHECK(got.size == 1);
-    CHECK(got.descriptors == 0);
-    CHECK(got.cut);
+    CHECK(got.fds == 0);
+    CHECK(got.truncated);
     none.rlim_cur = 100;
     ::setrlimit(RLIMIT_NOFILE, &none);
     CHECK(open_numbers() == before);
@@ -138,7 +138,7 @@ TEST_CASE("a connection to a path passes descriptors, too, and knows its peer") 
   pass(near, 1);
   std::array<char, 8> buffer;
   std::array<unique_fd, 1> room;
-  CHECK(sync_wait(far.receive_with_fds(buffer, room)).value().descriptors == 1);
+  CHECK(sync_wait(far.receive_with_fds(buffer, room)).value().fds == 1);
   for (const unix_stream* one : {&near, &far}) {
     const peer_credentials peer = one->credentials().value();
     CHECK(peer.process == ::getpid());

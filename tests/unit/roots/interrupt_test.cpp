@@ -65,7 +65,7 @@ void interrupt(void (*what)(), const spawn_options& options = {}, void (*between
 
 }  // namespace
 
-TEST_SUITE_BEGIN("interrupted" * doctest::skip(!stacks_can_be_enumerated()));
+TEST_SUITE_BEGIN("interrupted" * doctest::skip(!can_enumerate_stacks()));
 
 TEST_CASE("yields are interrupted") { interrupt(&yields); }
 TEST_CASE("waits are interrupted") { interrupt(&waits); }

@@ -50,7 +50,7 @@ void look(const void* context) noexcept {
   ++all_found.looks;
   search all;
   for (const std::uintptr_t word : state.registers) all.note(word);
-  const void* const limit = limit_of(state.stack_pointer);
+  const void* const limit = stack_limit(state.stack_pointer);
   all.in(state.stack_pointer - red_zone, limit ? limit : stack_base);
   const stopped_thread here{own_fibers, state.stack_pointer, state.registers, stack_low, stack_base};
   const std::size_t unknown =
@@ -176,7 +176,7 @@ void find_own_stack() {
   pthread_attr_destroy(&attributes);
   stack_low = static_cast<std::byte*>(low);
   stack_base = stack_low + size;
-  own_fibers = fibers_of_this_thread();
+  own_fibers = this_thread_fibers();
 }
 
 void (*handler)(void* context);

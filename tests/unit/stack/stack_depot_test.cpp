@@ -85,7 +85,7 @@ TEST_CASE("a stack may come back on another pool of its depot; nothing is lost o
     CHECK(one.statistics().live == 3000);
     CHECK(other.statistics().live == -3000);
   }
-  CHECK(depot.statistics().lent == 0);
+  CHECK(depot.statistics().in_use == 0);
   CHECK(depot.statistics().warm == 3000);
   stack_pool third(depot);
   auto again = acquire(third, 3000);
@@ -135,7 +135,7 @@ TEST_CASE("where several pools share a small limit, none keeps stacks from the o
   stacks = acquire(other, 10);
   CHECK_FALSE(one.acquire());
   release(other, stacks);
-  CHECK(depot.statistics().lent == 0);
+  CHECK(depot.statistics().in_use == 0);
 }
 
 // --- waiting
@@ -158,7 +158,7 @@ TEST_CASE("who waits is served first come, first served, by what comes back on a
   CHECK_FALSE(depot.withdraw(second));
   depot.release(first.stack);
   depot.release(second.stack);
-  CHECK(depot.statistics().lent == 0);
+  CHECK(depot.statistics().in_use == 0);
   CHECK(depot.statistics().waits == 2);
 }
 
@@ -256,7 +256,7 @@ TEST_CASE("a burst is given back when it was not needed for a period, but for wh
   CHECK(due == duration::max());  // nothing more to come
   CHECK(time.now().time_since_epoch() <= 4s);
   const depot_statistics after = depot.statistics();
-  CHECK(after.lent == 0);
+  CHECK(after.in_use == 0);
   CHECK(after.warm == 10);
   CHECK(after.dirty == 0);
   CHECK(after.trimmed == 20000 - 10);
@@ -320,7 +320,7 @@ TEST_CASE("no decay, and trim() at once") {
   CHECK(pool.depot().statistics().trimmed == 0);
   CHECK(pool.trim() == 998);
   const depot_statistics after = pool.depot().statistics();
-  CHECK(after.lent == 2);
+  CHECK(after.in_use == 2);
   CHECK(after.warm == 0);
   CHECK(after.slabs == 1);
   CHECK(kept[0].top[-1] == std::byte{1});  // what is in use is not touched

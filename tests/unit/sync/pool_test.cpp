@@ -29,7 +29,7 @@ TEST_CASE("an object that was idle for too long is destroyed by the next borrow,
     auto one = borrow(all), two = borrow(all);
     one.emplace(1);
     two.emplace(2);
-    one.give_back();
+    one.release();
     time.advance(6s);
   }
   CHECK(all.idle() == 2);
@@ -52,9 +52,9 @@ TEST_CASE("an idle object that fails its check is destroyed, and the next one is
     first.emplace(1);
     second.emplace(2);
     third.emplace(3);
-    third.give_back();
-    second.give_back();
-    first.give_back();
+    third.release();
+    second.release();
+    first.release();
   }
   const auto even = borrow(all);
   CHECK(*even == 2);
@@ -72,11 +72,11 @@ TEST_CASE("a lease can be moved, discarded, and given back while an exception un
   CHECK(*second == 7);
   second.discard();
   CHECK(all.idle() == 0);
-  CHECK(all.lent() == 0);
+  CHECK(all.in_use() == 0);
   try {
     struct gives_back {
       numbers::lease lent;
-      ~gives_back() { lent.give_back(); }
+      ~gives_back() { lent.release(); }
     } at_end{borrow(all)};
     at_end.lent.emplace(8);
     throw std::runtime_error("no");
@@ -128,7 +128,7 @@ TEST_CASE("threads share a pool: never more objects than the limit, each with on
     });
   threads.clear();
   CHECK(wrong == 0);
-  CHECK(all.lent() == 0);
+  CHECK(all.in_use() == 0);
   CHECK(static_cast<int>(all.idle()) == made);
 }
 
@@ -145,7 +145,7 @@ TEST_CASE("misuse is fatal, with its remedy") {
       [] {
         numbers all;
         auto lent = borrow(all);
-        lent.give_back();
+        lent.release();
         lent.emplace(1);
       },
       "emplace() at a lease that has ended");

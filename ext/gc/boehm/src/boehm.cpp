@@ -91,7 +91,7 @@ void note_stack_of(collected_thread& one, const void* here) noexcept {
   if (&one == own_thread()) one.told.stack_pointer = here, one.told.registers = {};
   else if (!one.is_stopped) one.told.stack_pointer = nullptr, one.told.registers = {};
   const void* const at = one.told.stack_pointer;
-  const void* const limit = at ? limit_of(at) : nullptr;
+  const void* const limit = at ? stack_limit(at) : nullptr;
   if (at && !limit && !is_on_own_stack(one, at))
     fatal("a collection meets a thread on a stack that is no fiber's and not its own",
           "call_on_stack with a stack of a stack_pool, in programs with gc::boehm");
@@ -106,7 +106,7 @@ void push() noexcept {
     fatal("libgc was switched to its incremental mode", "leave GC_enable_incremental() out: fibers run beside it");
   // GC_register_my_thread() collects if there is no memory for its record of the thread. So a thread without fibers
   // need not be registered here.
-  if (!own_thread() && limit_of(__builtin_frame_address(0)))
+  if (!own_thread() && stack_limit(__builtin_frame_address(0)))
     fatal("a thread that is not registered with gc::boehm collects on a stack of fibers",
           "make a gc::boehm::thread_scope in it");
   all.stopped.clear();
@@ -169,7 +169,7 @@ void in_child() noexcept {
 }
 
 void expect_stacks() {
-  if (!stacks_can_be_enumerated())
+  if (!can_enumerate_stacks())
     refuse(
         "the stacks of fibers cannot be told in this build: not with AddressSanitizer, nor with the fallbacks "
         "`ucontext` and `thread`");
@@ -228,7 +228,7 @@ void enter_thread() {
   GC_stack_base base{};
   if (GC_get_stack_base(&base) != GC_SUCCESS) refuse("libgc does not find the stack of a thread");
   auto made = std::make_unique<collected_thread>();
-  made->told.fibers = fibers_of_this_thread();
+  made->told.fibers = this_thread_fibers();
   made->told.stack_low = detail::bounds_of_this_thread().low;
   made->told.stack_base = base.mem_base;
   make_room(all);

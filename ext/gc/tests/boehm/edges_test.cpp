@@ -85,7 +85,7 @@ TEST_CASE("finalizers run on demand alone, on the thread's own stack, also from 
   const auto finalize = [](void*, void*) {
     ++ran;
     // A fiber's stack is one of a slab; the thread's is none.
-    elsewhere += limit_of(__builtin_frame_address(0)) != nullptr;
+    elsewhere += stack_limit(__builtin_frame_address(0)) != nullptr;
     collect();  // a collection in a finalizer
   };
   const auto make_dead = [&] {
@@ -112,20 +112,20 @@ TEST_CASE("finalizers run on demand alone, on the thread's own stack, also from 
 }
 
 TEST_CASE("a call on the native stack returns, throws, and may be made from wherever a coroutine runs") {
-  const auto is_native = [] { return limit_of(__builtin_frame_address(0)) == nullptr; };
+  const auto is_native = [] { return stack_limit(__builtin_frame_address(0)) == nullptr; };
   loop on;
   int native = 0;
   auto fiber = spawn(on, [&] {
     CHECK_FALSE(is_native());
     native += gc::on_native_stack(is_native);
-    on_big_stack([&] { native += gc::on_native_stack(is_native); });
+    call_on_big_stack([&] { native += gc::on_native_stack(is_native); });
     coroutine<void()> raw([&](auto&) { native += gc::on_native_stack(is_native); });
     raw.resume();
     CHECK_THROWS_AS(gc::on_native_stack([] { throw std::runtime_error("out"); }), std::runtime_error);
     native += gc::on_native_stack([&] { return gc::on_native_stack(is_native); });
     native += gc::on_native_stack([&] {
       volatile int mine = 7;  // above what the inner call may use
-      const bool inner = on_big_stack([&] {
+      const bool inner = call_on_big_stack([&] {
         return gc::on_native_stack([&] {
           hocket_test::scrub<20000>();
           return is_native();
@@ -142,7 +142,7 @@ TEST_CASE("a call on the native stack returns, throws, and may be made from wher
   coroutine<void()> raw([&](auto&) { native += gc::on_native_stack(is_native); });
   raw.resume();
   native += gc::on_native_stack(is_native);
-  on_big_stack([&] { native += gc::on_native_stack(is_native); });
+  call_on_big_stack([&] { native += gc::on_native_stack(is_native); });
   CHECK(native == 9);
 }
 

@@ -244,7 +244,7 @@ TEST_CASE("the one that runs, its resumers, and the thread below them, while it 
     object* const held = in.objects.make(1);
     coroutine<void()> inner([&](auto&) {
       object* const deeper = in.objects.make(2);
-      on_big_stack([&] {
+      call_on_big_stack([&] {
         object* const deepest = in.objects.make(3);
         collect();
         in.use(deepest, 3);

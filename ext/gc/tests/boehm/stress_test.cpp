@@ -57,7 +57,7 @@ void expect(const node* at, std::size_t nodes, std::size_t canary) {
 std::atomic<std::size_t> born{0};
 
 void call_elsewhere(std::size_t canary) {
-  on_big_stack([&] {
+  call_on_big_stack([&] {
     const node* const held = tree(3, canary);
     await(yield());
     expect(held, 15, canary);

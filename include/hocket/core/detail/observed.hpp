@@ -15,8 +15,8 @@ inline bool observed() noexcept {
   return observer_count.load(std::memory_order_relaxed) != 0;
 }
 
-[[HOCKET_COLD]] void tell_created(coroutine_id who, const coroutine_facts& facts) noexcept;
-[[HOCKET_COLD]] void tell_suspended(coroutine_id who, const wait_facts& facts) noexcept;
+[[HOCKET_COLD]] void tell_created(coroutine_id who, const coroutine_info& facts) noexcept;
+[[HOCKET_COLD]] void tell_suspended(coroutine_id who, const wait_info& facts) noexcept;
 [[HOCKET_COLD]] void tell_woken(coroutine_id who) noexcept;
 [[HOCKET_COLD]] void tell_resumed(coroutine_id who) noexcept;
 [[HOCKET_COLD]] void tell_destroyed(coroutine_id who) noexcept;

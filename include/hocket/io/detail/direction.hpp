@@ -59,7 +59,7 @@
 // between. So its party does not give the word up before it ends or waits in the word: a coroutine that has moved a
 // part in try_now() keeps the word until begin(), as `holds` in the transfer says. And while a write is half done the
 // number of its bytes has a mark, which its end takes away. If its wait ends otherwise, the mark stays: the next write
-// fails with cut_short, until go_on_after_cut().
+// fails with partial_write, until resume_after_partial().
 //
 // # Late operations
 //
@@ -122,7 +122,7 @@ class direction final : public primitive::wait_source {
   void reopen() noexcept;
 
   open_descriptor& of() const noexcept { return of_; }
-  // Instead of try_now(), for a write, if was_cut().
+  // Instead of try_now(), for a write, if has_partial_write().
   [[HOCKET_NOINLINE, HOCKET_COLD]] bool try_behind_cut(transfer& what) noexcept;
   // Instead of begin(), after a try_now() that was not enough.
   void let_go_of_held(transfer& what) noexcept;
@@ -133,12 +133,12 @@ class direction final : public primitive::wait_source {
     return part_.load(std::memory_order_relaxed) & ~cut_mark;
   }
   // That transfer was a write, and has ended in its middle: what comes next would stand there.
-  bool was_cut() const noexcept {
+  bool has_partial_write() const noexcept {
     // ORDER: relaxed, as above.
     return (part_.load(std::memory_order_relaxed) & cut_mark) != 0;
   }
   // It may. Gives part().
-  std::size_t go_on_after_cut() noexcept {
+  std::size_t resume_after_partial() noexcept {
     // ORDER: relaxed, as above.
     return part_.fetch_and(~cut_mark, std::memory_order_relaxed) & ~cut_mark;
   }

@@ -22,7 +22,7 @@ class read_buffer {
 
   // Nothing is unread: gives all memory up.
   void clear() noexcept {
-    lent_.give_back();
+    lent_.release();
     own_ = {};
     begin_ = end_ = 0;
   }

@@ -46,7 +46,7 @@ enum class call_end : std::uint8_t {
 
 struct transfer {
   // Errors that are no numbers of the system's.
-  static constexpr int end_of_stream = -1, cut_short = -2;
+  static constexpr int end_of_stream = -1, partial_write = -2;
 
   transfer(direction& of, call_kind which, void* bytes, std::size_t count, bool all = false) noexcept;
 

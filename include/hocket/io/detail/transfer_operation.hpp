@@ -68,7 +68,7 @@ struct write_operation : bytes_operation {
   using bytes_operation::bytes_operation;
 
   bool try_now() noexcept {
-    if (side->was_cut() && size != 0) [[unlikely]]
+    if (side->has_partial_write() && size != 0) [[unlikely]]
       return side->try_behind_cut(*this);
     return bytes_operation::try_now();
   }

@@ -10,7 +10,7 @@ static void keep(const void* low, const void* high, int part, void* with) {
 }
 
 void collect_in_c(const void* stack_low, const void* stack_base, const void* stack_pointer, struct ranges_in_c* into) {
-  const hocket_gc_thread here = {.fibers = hocket_gc_fibers_of_this_thread(),
+  const hocket_gc_thread here = {.fibers = hocket_gc_this_thread_fibers(),
                                  .stack_pointer = stack_pointer,
                                  .registers = NULL,
                                  .register_count = 0,
@@ -21,6 +21,6 @@ void collect_in_c(const void* stack_low, const void* stack_base, const void* sta
 }
 
 int ask_in_c(const void* stack_pointer, const void** limit) {
-  *limit = hocket_gc_limit_of(stack_pointer);
-  return hocket_gc_stacks_can_be_enumerated();
+  *limit = hocket_gc_stack_limit(stack_pointer);
+  return hocket_gc_can_enumerate_stacks();
 }

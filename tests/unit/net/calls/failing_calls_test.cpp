@@ -237,9 +237,9 @@ TEST_CASE("a write that fails in its middle for want of memory is cut short") {
   fail_call(called::send, 3, ENOBUFS);
   CHECK(sync_wait(near.write_all(much)).error_or({}) == std::errc::no_buffer_space);
   fail_call(called::count, 0, 0);
-  const std::size_t part = near.written_in_part();
+  const std::size_t part = near.partial_write_size();
   CHECK(part > 0);
-  CHECK(sync_wait(near.write_all("next")).error_or({}) == errc::cut_short);
-  CHECK(near.go_on_after_cut_write() == part);
+  CHECK(sync_wait(near.write_all("next")).error_or({}) == errc::partial_write);
+  CHECK(near.resume_after_partial_write() == part);
   CHECK(sync_wait(near.write_all("rest")) == std::size_t{4});
 }

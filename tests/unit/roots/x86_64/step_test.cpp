@@ -30,7 +30,7 @@ void step_through(
 
 }  // namespace
 
-TEST_SUITE_BEGIN("instruction by instruction" * doctest::skip(!stacks_can_be_enumerated()));
+TEST_SUITE_BEGIN("instruction by instruction" * doctest::skip(!can_enumerate_stacks()));
 
 TEST_CASE("yields") { step_through(&yields); }
 TEST_CASE("waits") { step_through(&waits); }

@@ -40,7 +40,7 @@ class suspension_bell final : public observer {
  public:
   suspension_bell() { install_observer(*this); }
   ~suspension_bell() { remove_observer(*this); }
-  void suspended(coroutine_id, const wait_facts&) noexcept override {
+  void on_suspend(coroutine_id, const wait_info&) noexcept override {
     rung_ = true;
     rung_.notify_all();
   }

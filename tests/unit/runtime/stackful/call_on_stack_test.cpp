@@ -87,8 +87,8 @@ TEST_CASE("a deep recursion runs on a big stack, from a fiber that has little, a
   auto body = [] {
     one_stack other;
     int sum = 0;
-    for (int i = 0; i < 3; ++i) sum += on_big_stack(deep, 4000);
-    auto nested = [&] { return deep(100) + on_big_stack([&] { return deep(3000) + on_big_stack(deep, 2000); }); };
+    for (int i = 0; i < 3; ++i) sum += call_on_big_stack(deep, 4000);
+    auto nested = [&] { return deep(100) + call_on_big_stack([&] { return deep(3000) + call_on_big_stack(deep, 2000); }); };
     return sum + call_on_stack(other.stack, nested);
   };
   loop lp;
@@ -110,7 +110,7 @@ TEST_CASE("a fiber suspends in a call on another stack, and goes on there") {
       }
       return std::string(1, name);
     };
-    CHECK(on_big_stack(work) == std::string(1, name));
+    CHECK(call_on_big_stack(work) == std::string(1, name));
     await(yield());
     order += name;
   };
@@ -139,7 +139,7 @@ TEST_CASE("a kill unwinds both stacks, the inner one first") {
   loop lp;
   auto handle = spawn(lp, [&] {
     witness outer{&log, 'o'};
-    on_big_stack([&] {
+    call_on_big_stack([&] {
       witness inner{&log, 'i'};
       static_cast<void>(await(shut.pass()));
     });

@@ -13,7 +13,7 @@
 using namespace hocket;
 using namespace hocket_test;
 
-TEST_CASE("a fiber that runs leads to the stack of its worker" * doctest::skip(!stacks_can_be_enumerated())) {
+TEST_CASE("a fiber that runs leads to the stack of its worker" * doctest::skip(!can_enumerate_stacks())) {
   hidden below, waits;
   told_ranges told;
   hold(below, [&] {
@@ -28,7 +28,7 @@ TEST_CASE("a fiber that runs leads to the stack of its worker" * doctest::skip(!
 }
 
 TEST_CASE("a loop that a coroutine runs leads on to who has resumed that one" *
-          doctest::skip(!stacks_can_be_enumerated())) {
+          doctest::skip(!can_enumerate_stacks())) {
   hidden native, runs;
   told_ranges told;
   coroutine<void()> outer([&](auto&) {
@@ -44,11 +44,11 @@ TEST_CASE("a loop that a coroutine runs leads on to who has resumed that one" *
   CHECK(told.holds(native) == 1);
 }
 
-TEST_CASE("a loop on a stack that its thread has called is told" * doctest::skip(!stacks_can_be_enumerated())) {
+TEST_CASE("a loop on a stack that its thread has called is told" * doctest::skip(!can_enumerate_stacks())) {
   hidden native, called;
   told_ranges told;
   hold(native, [&] {
-    on_big_stack([&] {
+    call_on_big_stack([&] {
       hold(called, [&] {
         loop lp;
         spawn(lp, [&] { told = look(); });

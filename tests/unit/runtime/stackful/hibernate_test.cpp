@@ -308,7 +308,7 @@ TEST_CASE_FIXTURE(hibernation, "a packed fiber goes on with the result of a task
 TEST_CASE_FIXTURE(hibernation, "a fiber that waits in a call on another stack is left alone") {
   event go;
   auto h = spawn(lp, {.hibernate_after = 1s}, [&] {
-    on_big_stack([&] { REQUIRE(await(go.wait())); });
+    call_on_big_stack([&] { REQUIRE(await(go.wait())); });
     go.reset();
     REQUIRE(await(go.wait()));
   });

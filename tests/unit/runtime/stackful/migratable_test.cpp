@@ -206,10 +206,10 @@ TEST_CASE("a migratable fiber stays where it is in a call on the thread's big st
   int stayed = 0;
   bool moved = false;
   sync_wait(spawn(on.rt, moving, [&] {
-    on_big_stack([&] {
+    call_on_big_stack([&] {
       for (int i = 0; i < 10; ++i) {
         const void* const home = this_worker();
-        on_big_stack([] { await(yield()); });
+        call_on_big_stack([] { await(yield()); });
         on.wait_for_other(false);
         stayed += this_worker() == home ? 1 : 0;
       }

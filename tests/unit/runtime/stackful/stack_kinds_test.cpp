@@ -127,7 +127,7 @@ TEST_CASE("a fiber on a copied stack awaits tasks, other fibers and calls on a b
     own += await(twice(n));
     auto child = spawn([n] { return n * 100; });
     own += await(child);
-    own += on_big_stack([&] { return await(twice(own)); });
+    own += call_on_big_stack([&] { return await(twice(own)); });
     sum += own;
   };
   for (int n : {1, 2, 3}) spawn(lp, {.stack = stack_kind::copied}, body, n);

@@ -96,9 +96,9 @@ TEST_CASE("a call on a big stack cannot wait, either: the error comes before the
   loop lp;
   int calls = 0;
   auto handle = spawn(lp, [&] {
-    on_big_stack([&] {
+    call_on_big_stack([&] {
       ++calls;
-      on_big_stack([&] { ++calls; });
+      call_on_big_stack([&] { ++calls; });
     });
   });
   lp.run();
@@ -110,7 +110,7 @@ TEST_CASE("a call on a big stack cannot wait, either: the error comes before the
     CHECK(std::string(error.what()).find("no big stack for a call") != std::string::npos);
   }
   CHECK(calls == 1);
-  on_big_stack([&] { ++calls; });  // the outer call gave its own back
+  call_on_big_stack([&] { ++calls; });  // the outer call gave its own back
   CHECK(calls == 2);
 }
 
@@ -216,7 +216,7 @@ TEST_CASE("a stack that comes back on another thread wakes a fiber here, and one
   body();
   other.join();
   CHECK(ran.load() == 2 * each);
-  CHECK(limited.depot.statistics().lent == 0);
+  CHECK(limited.depot.statistics().in_use == 0);
 }
 
 TEST_CASE("stacks of a burst of fibers are given back while the loop idles, in its time") {
@@ -242,7 +242,7 @@ TEST_CASE("stacks of a burst of fibers are given back while the loop idles, in i
     lp.run();
     const depot_statistics after = virtual_time.depot.statistics();
     CHECK(time.now().time_since_epoch() < 6s);
-    CHECK(after.lent == 0);
+    CHECK(after.in_use == 0);
     CHECK(after.warm <= 16);
     CHECK(after.slabs <= 1);
     CHECK(after.committed < high / 100);
