@@ -64,6 +64,6 @@ class turnstile final : private hocket::primitive::wait_source {
   void pass_on(waiter&) noexcept override { let_one_through(); }
 
   hocket::primitive::thread_mutex mutex_;
-  hocket::primitive::wait_line line_;  // guarded by mutex_
+  hocket::primitive::wait_queue line_;  // guarded by mutex_
   std::size_t free_ = 0;               // guarded by mutex_; 0 while an undecided wait is linked
 };

@@ -31,7 +31,7 @@ class client {
   // Any coroutine, any thread; never waits. Await what it gives: the reply, or timed_out, operation_canceled, broken_pipe
   // after end(), or why the connection was lost: connection_reset if the other end has closed it, bad_message if it has
   // sent what is no frame, else what the system says. Dropping it forgets the call. `options.data` is the client's.
-  reply call(std::uint32_t method, std::string payload, hocket::expect_options options = {.at = {}}) {
+  reply call(std::uint32_t method, std::string payload, hocket::expect_options options = {.location = {}}) {
     options.data = this;
     reply expected = tm_.expect<std::string>(options);
     if (expected.id() == hocket::task_id::none) return expected;  // refused, and says why

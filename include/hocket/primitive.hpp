@@ -5,7 +5,7 @@
 //   suspension      a wait that has begun: whether it is decided, what it takes at once (core/detail/suspension.hpp)
 //   waiter          its place in a source's line
 //   wait_source     the base class of a source: what() it is, detach() a waiter, pass_on() a resource
-//   wait_line       a queue of waiters, first come, first served (core/detail/wait_line.hpp)
+//   wait_queue       a queue of waiters, first come, first served (core/detail/wait_queue.hpp)
 //   grant, grants   the right to resume the waiter or the waiters that were claimed (core/detail/grant.hpp)
 //   thread_mutex    the lock of a source, held for some instructions (base/detail/mutex.hpp)
 //   locked          its guard
@@ -17,4 +17,4 @@
 #include <hocket/core/detail/grant.hpp>
 #include <hocket/core/detail/operation.hpp>
 #include <hocket/core/detail/suspension.hpp>
-#include <hocket/core/detail/wait_line.hpp>
+#include <hocket/core/detail/wait_queue.hpp>

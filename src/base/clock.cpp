@@ -14,7 +14,7 @@ class machine_clock final : public clock_source {
   time_point now() const noexcept override {
     return std::chrono::time_point_cast<duration>(std::chrono::steady_clock::now());
   }
-  bool flows() const noexcept override { return true; }
+  bool is_free_running() const noexcept override { return true; }
 };
 
 // Neither constructed nor destroyed at run time: usable before and after main.

@@ -39,7 +39,7 @@ std::error_code driver_slot::make(driver_kind& kind, inbox& sleeper) noexcept {
   std::unique_ptr<driver> fresh;
   if (const std::error_code error = kind.make(owner_, fresh)) return error;
   expects(fresh != nullptr, "a kind of driver made none", "return one, or an error", kind.name());
-  if (bed_ && !(bed_->gives_way() && kind.follows(owner_.time))) {
+  if (bed_ && !(bed_->is_replaceable() && kind.follows(owner_.time))) {
     const std::error_code error = watch(fresh->descriptor());
     if (error == std::errc::not_supported) return refuse(kind, "it sleeps in a parker that watches no such descriptor");
     if (error) return error;

@@ -46,7 +46,7 @@ void frame_depot::leave(kept_frame* full, std::size_t index) noexcept {
   if (!put(full, shelves_[index])) return;
   // ORDER: acquire, pairs with the store in set_decay(): the clock is whole.
   const clock_source* const own = time_.load(std::memory_order_acquire);
-  static_cast<void>(keep_house((own ? *own : steady_clock()).now()));
+  static_cast<void>(maintain((own ? *own : steady_clock()).now()));
 }
 
 // Whether it is time to look after the house.
@@ -98,7 +98,7 @@ bool frame_depot::give_back() noexcept {
   return true;
 }
 
-duration frame_depot::keep_house(time_point now) noexcept {
+duration frame_depot::maintain(time_point now) noexcept {
   if (held() == 0) return duration::max();
   if (now >= due() && house_.try_lock()) {
     if (now >= due()) set_due(give_back() ? deadline_after(now, decay()) : now);

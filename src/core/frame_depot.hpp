@@ -41,7 +41,7 @@ class frame_depot {
   std::size_t trim() noexcept;                               // returns the bytes
 
   // Does what is due of decay. In what time there is more to do; max(): nothing before something is left here.
-  duration keep_house(time_point now) noexcept;
+  duration maintain(time_point now) noexcept;
   void set_decay(duration period, const clock_source& time) noexcept;
 
   // ORDER: relaxed, pairs with nothing: numbers for statistics, and a limit that begins to hold some time.
@@ -50,7 +50,7 @@ class frame_depot {
   std::size_t limit(std::size_t bytes) noexcept { return limit_.exchange(bytes, std::memory_order_relaxed); }
   // ORDER: relaxed, pairs with nothing: numbers, each used by itself.
   duration decay() const noexcept { return duration(decay_.load(std::memory_order_relaxed)); }
-  bool keeps_time_by(const clock_source& time) const noexcept {
+  bool uses_clock(const clock_source& time) const noexcept {
     // ORDER: relaxed, pairs with nothing: an address that is compared.
     const clock_source* own = time_.load(std::memory_order_relaxed);
     return &time == (own ? own : &steady_clock());

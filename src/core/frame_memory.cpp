@@ -153,11 +153,11 @@ duration keep_frames(const clock_source& time) noexcept {
   frame_depot& depot = frame_depot::shared();
   const duration period = depot.decay();
   frame_store* store = own_store();
-  if (!depot.keeps_time_by(time)) return duration::max();
+  if (!depot.uses_clock(time)) return duration::max();
   if (!store && depot.held() == 0) return duration::max();
   const time_point now = time.now();
   const duration due = store ? decay_of(*store, now, period) : duration::max();
-  return std::min(due, depot.keep_house(now));
+  return std::min(due, depot.maintain(now));
 }
 
 void release_frame_by_call(void* frame, std::size_t bytes) noexcept { release_frame(frame, bytes); }

@@ -11,7 +11,7 @@ using namespace detail;
 
 void spawn_batch::collect(scheduled& made, std::coroutine_handle<> start) noexcept {
   collected_[size_] = &made.hold_back(start, __builtin_return_address(0));
-  if (++size_ == most) flush();
+  if (++size_ == capacity) flush();
 }
 
 void spawn_batch::flush() noexcept {
@@ -25,7 +25,7 @@ void spawn_batch::flush() noexcept {
 
 // What a callable does at its end is its own: it may spawn, in this batch, too.
 void spawn_batch::refuse(const runnables& all, std::error_code why) noexcept {
-  runnable* refused[most];
+  runnable* refused[capacity];
   std::copy_n(all.first, all.size(), refused);
   for (std::size_t i = 0; i < all.size(); ++i) scheduled::refuse(*refused[i], why);
 }

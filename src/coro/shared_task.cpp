@@ -11,7 +11,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 shared_run::shared_run(spawn_target& on, std::coroutine_handle<> frame) noexcept
     : scheduled(
-          on, coroutine_kind::task, {.at = {}},
+          on, coroutine_kind::task, {.location = {}},
           [](context& self) noexcept { static_cast<shared_run&>(self).frame_.destroy(); }, on.parent_context()),
       frame_(frame) {}
 

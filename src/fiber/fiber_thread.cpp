@@ -83,8 +83,8 @@ fiber_thread& fiber_thread::current() {
 std::uint64_t fiber_thread::stack_news() noexcept {
   const fiber_thread* here = current_if_any();
   if (!here) return 0;
-  std::uint64_t news = reinterpret_cast<std::uintptr_t>(here) + stack_depot::terms_so_far();
-  for (const listed* at = here->first_pool_; at; at = at->next) news += at->pool.news();
+  std::uint64_t news = reinterpret_cast<std::uintptr_t>(here) + stack_depot::options_version();
+  for (const listed* at = here->first_pool_; at; at = at->next) news += at->pool.change_count();
   return news;
 }
 
@@ -96,7 +96,7 @@ duration fiber_thread::keep_stacks(const clock_source& time) noexcept {
     stack_depot* depot = stack_depot::shared_if_any(size_class);
     if (!depot) continue;
     stack_pool* pool = here ? here->pools_[size_class] : nullptr;
-    if (depot->keeps_time_by(time)) due = std::min(due, pool ? pool->keep_house() : depot->keep_house());
+    if (depot->uses_clock(time)) due = std::min(due, pool ? pool->maintain() : depot->maintain());
     else if (pool) pool->share();
   }
   return due;

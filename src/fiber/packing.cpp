@@ -85,7 +85,7 @@ bool packing_batch::add(control_block& block) noexcept {
   stack_image* image = of_thread ? stack_image::save(bottom_of(block, record), record.top()) : nullptr;
   if (!image) return false;
   of_thread->usage.packed += 1;
-  of_thread->usage.packings += 1;
+  of_thread->usage.packs += 1;
   of_thread->usage.image_bytes += image->footprint();
   set_packed(block, record, *image);
   blocks_[count_] = &block;
@@ -153,7 +153,7 @@ void unpack_hibernated(control_block& block, stack_image& image) noexcept {
   const stack_ref stack = stack_pool::stack_of(&block);
   hibernation_statistics& usage = block.thread().idle->usage;
   usage.packed -= 1;
-  usage.wakings += 1;
+  usage.unpacks += 1;
   usage.image_bytes -= image.footprint();
   if (block.header.reserved & stack_bit::guarded) allow_pages(live_pages(block));
   if (stack.canary) write_canary(stack.low);

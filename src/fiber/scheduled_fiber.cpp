@@ -39,7 +39,7 @@ void scheduled_fiber::make_migratable(const spawn_options& options) noexcept {
   expects(options.stack == stack_kind::own && options.hibernate_after == duration::max(),
           "a fiber was spawned as migratable whose stack belongs to a thread",
           "dense and copied stacks, and those that hibernate, stay where they are: leave out one of the options",
-          options.name.c_str(), options.at);
+          options.name.c_str(), options.location);
   self_.set_migratable(true);
 }
 

@@ -320,7 +320,7 @@ primitive::waiter* direction::next_in_line() noexcept {
 
 // Under the mutex.
 void direction::take_out_of_line(waiter& entry) noexcept {
-  primitive::wait_line::erase(entry);
+  primitive::wait_queue::erase(entry);
   // ORDER: relaxed, pairs with nothing: the line is guarded by the mutex.
   if (line_.empty()) word_.fetch_and(~line, std::memory_order_relaxed);
 }

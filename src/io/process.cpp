@@ -92,14 +92,14 @@ int plan_null(planned_stream& one) noexcept {
 // An error number, or 0.
 int plan(planned_stream& one, const process_stream& wanted, int number) noexcept {
   int error = 0;
-  switch (wanted.is) {
-    case process_stream::kind::inherit: return 0;
-    case process_stream::kind::to_out: return number == fd_of_err ? 0 : EINVAL;
-    case process_stream::kind::pipe: error = plan_pipe(one, number == fd_of_in); break;
-    case process_stream::kind::null: error = plan_null(one); break;
-    case process_stream::kind::number:
-      if (::fcntl(wanted.number, F_GETFD) < 0) return errno;
-      one.source = wanted.number;
+  switch (wanted.redirect) {
+    case process_stream::redirection::inherit: return 0;
+    case process_stream::redirection::to_out: return number == fd_of_err ? 0 : EINVAL;
+    case process_stream::redirection::pipe: error = plan_pipe(one, number == fd_of_in); break;
+    case process_stream::redirection::null: error = plan_null(one); break;
+    case process_stream::redirection::fd:
+      if (::fcntl(wanted.fd, F_GETFD) < 0) return errno;
+      one.source = wanted.fd;
       break;
   }
   return error != 0 ? error : move_above_standard(one);
@@ -193,7 +193,7 @@ struct spawned {
 
 void describe(spawn_actions& to, const process_options& options, const plan_of_streams& streams) {
   streams.describe(to);
-  if (options.err.is == process_stream::kind::to_out)
+  if (options.err.redirect == process_stream::redirection::to_out)
     to.note(::posix_spawn_file_actions_adddup2(&to.all, fd_of_out, fd_of_err));
   if (!options.directory.empty())
     to.note(::posix_spawn_file_actions_addchdir_np(&to.all, std::string(options.directory).c_str()));

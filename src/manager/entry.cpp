@@ -54,7 +54,7 @@ void managed_entry::describe(task_info& into) const noexcept {
   into.group = belongs_to;
   into.data = user_data;
   into.deadline = when;
-  into.asked = asked;
+  into.stop_reason = asked;
   into.spawned = at;
 }
 

@@ -17,7 +17,7 @@
 #include <hocket/base/detail/literal_name.hpp>
 #include <hocket/base/detail/mutex.hpp>
 #include <hocket/core/detail/operation.hpp>
-#include <hocket/core/detail/wait_line.hpp>
+#include <hocket/core/detail/wait_queue.hpp>
 #include <hocket/core/spawn_target.hpp>
 #include <hocket/manager/task_manager.hpp>
 
@@ -86,7 +86,7 @@ struct managed_entry final : spawn_target, private wait_source, timer_node {
   std::source_location at{};
   group_member membership;
   group* in = nullptr;
-  wait_line waiting;  // for its end
+  wait_queue waiting;  // for its end
 
  private:
   const char* what() const noexcept override { return "the end of a managed coroutine"; }

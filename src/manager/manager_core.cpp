@@ -177,7 +177,7 @@ std::error_code manager_core::stop(task_id id, stop_level level) noexcept {
       who->retain();
     }
   }
-  if (!who) return fail(id, canceled(), &manager_counts::given_up);
+  if (!who) return fail(id, canceled(), &manager_counts::abandoned);
   who->request(level);
   who->release();
   return {};

@@ -16,7 +16,7 @@
 // cancel_all() and kill_all() are meant for what comes, too. A coroutine finds that in the stop source of the manager;
 // a reply looks for it as it is published, under the lock that the sweep takes, too: so one of them sees the other.
 #pragma once
-#include <hocket/core/detail/wait_line.hpp>
+#include <hocket/core/detail/wait_queue.hpp>
 #include <manager/groups.hpp>
 #include <manager/keeper.hpp>
 #include <manager/life_count.hpp>
@@ -135,7 +135,7 @@ class manager_core final : private wait_source {
   keeper keeper_{*this};
   groups groups_;
   thread_mutex joining_;
-  wait_line joiners_;  // guarded by joining_
+  wait_queue joiners_;  // guarded by joining_
   shard shards_[std::size_t{1} << shard::shard_bits];
 };
 

@@ -55,7 +55,7 @@ manager_counts manager_core::counts() noexcept {
     locked guard(table.mutex);
     const manager_counts& one = table.counts;
     all.live += one.live;
-    all.expected += one.promised - one.completed - one.expired - one.given_up;
+    all.expected += one.promised - one.completed - one.expired - one.abandoned;
     all.spawned += one.spawned;
     all.returned += one.returned;
     all.thrown += one.thrown;
@@ -65,7 +65,7 @@ manager_counts manager_core::counts() noexcept {
     all.promised += one.promised;
     all.completed += one.completed;
     all.expired += one.expired;
-    all.given_up += one.given_up;
+    all.abandoned += one.abandoned;
     all.late += one.late;
   }
   return all;

@@ -13,14 +13,14 @@ namespace detail {
 // --- what the templates ask
 
 managed_place::managed_place(manager_core& core, const task_options& options)
-    : entry_(core.open({options.name, options.within, options.group, options.data, options.at}, refused_)),
+    : entry_(core.open({options.name, options.within, options.group, options.data, options.location}, refused_)),
       target_(entry_ ? *entry_ : core.refusing(refused_)),
       options_{.name = options.name,
                .stack_size = options.stack_size,
                .stack = options.stack,
                .hibernate_after = options.hibernate_after,
                .own_floating_point = options.own_floating_point,
-               .at = options.at} {}
+               .location = options.location} {}
 
 managed_place::~managed_place() {
   if (entry_) entry_->table.core->close_place(*entry_);
@@ -50,7 +50,7 @@ void managed_place::bind(scheduled& made) noexcept {
 
 task_id add_promise(manager_core& core, const promise_kind& kind, void* promise, const expect_options& options) {
   std::error_code why;
-  managed_entry* entry = core.open({"", options.within, options.group, options.data, options.at}, why);
+  managed_entry* entry = core.open({"", options.within, options.group, options.data, options.location}, why);
   if (!entry) return kind.fail(promise, why), task_id::none;
   task_id id = task_id::none;
   bool late = false;
@@ -78,7 +78,7 @@ void* take_promise(manager_core& core, task_id id, const promise_kind& kind, std
 void* drop_promise(manager_core& core, task_id id) noexcept {
   const promise_kind* any = nullptr;
   std::error_code why;
-  return core.take(id, any, why, &manager_counts::given_up);
+  return core.take(id, any, why, &manager_counts::abandoned);
 }
 
 // --- the waits

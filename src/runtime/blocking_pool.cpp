@@ -1,7 +1,7 @@
 #include <hocket/base/detail/forks.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/detail/current.hpp>
-#include <hocket/core/detail/wait_line.hpp>
+#include <hocket/core/detail/wait_queue.hpp>
 #include <hocket/core/parker.hpp>
 #include <hocket/runtime/blocking.hpp>
 
@@ -44,7 +44,7 @@ struct blocking_pool::state final : wait_source {
   const std::uint32_t forks = forks_so_far();  // when it was made
   mutable thread_mutex mutex;
   // Under the mutex:
-  wait_line line;
+  wait_queue line;
   std::size_t queued = 0;  // in the line
   std::size_t coming = 0;  // threads that were started or woken for a call of the line and have not looked yet
   std::size_t next_index = 0;
@@ -103,7 +103,7 @@ blocking_pool::blocking_pool(const blocking_pool_options& options) : state_(new 
 blocking_pool* blocking_pool::install_for_process(const blocking_pool_options& options, blocking_pool* instead_of) {
   auto made = std::make_unique<blocking_pool>(options);
   made->state_->immortal = true;
-  // ORDER: release, pairs with the loads in of_process(): the pool that is found is whole; relaxed on failure: an
+  // ORDER: release, pairs with the loads in process_pool(): the pool that is found is whole; relaxed on failure: an
   // address.
   if (pool_of_process.compare_exchange_strong(instead_of, made.get(), std::memory_order_release,
                                               std::memory_order_relaxed))
@@ -111,7 +111,7 @@ blocking_pool* blocking_pool::install_for_process(const blocking_pool_options& o
   return instead_of;
 }
 
-blocking_pool& blocking_pool::of_process() {
+blocking_pool& blocking_pool::process_pool() {
   // ORDER: acquire, pairs with the compare-exchange in install_for_process().
   blocking_pool* seen = pool_of_process.load(std::memory_order_acquire);
   while (!seen || seen->is_copy_in_child()) {
@@ -122,13 +122,13 @@ blocking_pool& blocking_pool::of_process() {
   return *seen;
 }
 
-blocking_pool& blocking_pool::make_of_process(const blocking_pool_options& options) {
+blocking_pool& blocking_pool::make_process_pool(const blocking_pool_options& options) {
   // ORDER: acquire, pairs with the compare-exchange in install_for_process().
   blocking_pool* const seen = pool_of_process.load(std::memory_order_acquire);
   blocking_pool* const of_parent = seen && seen->is_copy_in_child() ? seen : nullptr;
   if (install_for_process(options, of_parent) != of_parent)
     throw std::logic_error("hocket: the blocking_pool of the process is there: make it before anything asks for it");
-  return of_process();
+  return process_pool();
 }
 
 bool blocking_pool::is_copy_in_child() const noexcept { return state_->forks != forks_so_far(); }

@@ -70,7 +70,7 @@ bool loop::poll() {
 time_point loop::begin_sleep() {
   begin_run();
   running_scope running(seat_, nullptr);
-  const time_point house = keep_house();
+  const time_point house = maintain();
   drivers_.poll_in_turn();
   if (busy() || !inbox_.begin_sleep()) return time_point::min();
   asleep_ = true;
@@ -114,7 +114,7 @@ std::size_t loop::turn(std::size_t at_most) noexcept {
 
 // Sleeps until there may be something to do. False: there is nothing, and the loop must not sleep.
 bool loop::rest(time_point until) noexcept {
-  const time_point house = keep_house();
+  const time_point house = maintain();
   if (busy()) return true;  // what was given back there may have been waited for
   const time_point next = std::min({until, wheel_.next_expiry(), house});
   if (can_sleep(next)) return sleep(next), true;

@@ -134,7 +134,7 @@ void worker::begin_forks() noexcept {
 
 void worker::rest() noexcept {
   pool_.self.expect_threads();  // it may be the copy in a child of a coroutine that forked
-  const time_point house = keep_house();
+  const time_point house = maintain();
   if (!ready_.empty()) return;  // what was given back there may have been waited for
   // ORDER: acquire, pairs with the store in end_threads(); the nudge after it may have been used up in this turn, and
   // so may that of a dump.

@@ -134,7 +134,7 @@ std::size_t stack_depot::trim() noexcept {
   return counts_.trimmed - before;
 }
 
-duration stack_depot::keep_house() noexcept {
+duration stack_depot::maintain() noexcept {
   {
     locked guard(mutex_);
     tick();

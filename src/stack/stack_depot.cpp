@@ -88,7 +88,7 @@ std::size_t stack_depot::class_of(std::size_t stack_size) noexcept {
 constinit primitive::atomic<std::uint64_t> stack_depot::terms_of_all{0};
 
 void stack_depot::set_terms(const stack_options& options) noexcept {
-  // ORDER: relaxed, pairs with the load in terms_so_far(): a hint.
+  // ORDER: relaxed, pairs with the load in options_version(): a hint.
   terms_of_all.fetch_add(1, std::memory_order_relaxed);
   options_.limit = options.limit;
   options_.limit_bytes = options.limit_bytes;
@@ -136,7 +136,7 @@ duration stack_depot::decay() const noexcept {
   return duration(decay_.load(std::memory_order_relaxed));
 }
 
-bool stack_depot::keeps_time_by(const clock_source& time) const noexcept {
+bool stack_depot::uses_clock(const clock_source& time) const noexcept {
   // ORDER: relaxed, pairs with the store in set_terms(): an address that is compared.
   return time_.load(std::memory_order_relaxed) == &time;
 }

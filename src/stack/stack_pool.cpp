@@ -144,14 +144,14 @@ void stack_pool::share() noexcept {
 
 // A pool whose magazines were enough for a period has more than it needs. It gives all up, and gets a magazine of the
 // oldest slabs when it needs one.
-duration stack_pool::keep_house() noexcept {
+duration stack_pool::maintain() noexcept {
   const time_point now = depot_.now();
   if (now < looked_) looked_ = now;
   const bool over = depot_.decay() != duration::max() && now - looked_ >= depot_.decay();
   if (over) looked_ = now;
   if (over && holds_any() && !std::exchange(visited_, false)) flush();
   else share();
-  const duration due = depot_.keep_house();
+  const duration due = depot_.maintain();
   told_ = holds_any() && depot_.decay() != duration::max();
   return told_ ? std::min(due, looked_ + depot_.decay() - now) : due;
 }

@@ -3,7 +3,7 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 template <class Strength>
-waiter* channel_core<Strength>::grant_first(wait_line& line, grants& granted) noexcept {
+waiter* channel_core<Strength>::grant_first(wait_queue& line, grants& granted) noexcept {
   grant first = line.claim_first();
   if (!first) return nullptr;
   waiter& entry = first.entry();
@@ -13,7 +13,7 @@ waiter* channel_core<Strength>::grant_first(wait_line& line, grants& granted) no
 
 // A select with both ends of the channel does not meet itself.
 template <class Strength>
-waiter* channel_core<Strength>::meet(wait_line& line, suspension& wait, waiter& entry, grants& granted) noexcept {
+waiter* channel_core<Strength>::meet(wait_queue& line, suspension& wait, waiter& entry, grants& granted) noexcept {
   for (waiter& other : line) {
     if (other.belongs_to(wait)) continue;
     if (grant met = wait.meet(entry, *this, other)) {
@@ -45,14 +45,14 @@ bool channel_core<Strength>::close(std::error_code why) noexcept {
 }
 
 template <class Strength>
-void channel_core<Strength>::fail_all(wait_line& line, grants& granted) noexcept {
+void channel_core<Strength>::fail_all(wait_queue& line, grants& granted) noexcept {
   line.claim_all(granted, [this](waiter& entry) { channel_party::of(entry).fail(why_); });
 }
 
 template <class Strength>
 bool channel_core<Strength>::detach(waiter& entry) noexcept {
   locked guard(mutex_);
-  return wait_line::take_out(entry);
+  return wait_queue::take_out(entry);
 }
 
 template class channel_core<strength::shared>;

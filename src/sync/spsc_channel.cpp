@@ -65,7 +65,7 @@ bool spsc_core<Strength>::begin_receive(suspension& wait, waiter& entry) noexcep
   return false;
 }
 
-// As wait_line::enlist(): the last access of the registrar to the wait.
+// As wait_queue::enlist(): the last access of the registrar to the wait.
 template <class Strength>
 bool spsc_core<Strength>::enlist(suspension& wait, waiter& entry, waiter*& end) noexcept {
   entry.enlist_or_stay(wait, *this);

@@ -32,7 +32,7 @@ timer_wheel::timer_wheel(const clock_source& time, const executor* home, timer_w
     : clock_(time),
       home_(home),
       waker_(waker),
-      clock_flows_(time.flows()),
+      clock_flows_(time.is_free_running()),
       forks_(forks_so_far()),
       reading_(time.now()),
       position_(key_of(reading_)),

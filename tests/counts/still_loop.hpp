@@ -19,7 +19,7 @@ inline void must(bool right, const char* what) {
 
 struct still_clock final : hocket::clock_source {
   hocket::time_point now() const noexcept override { return {}; }
-  bool flows() const noexcept override { return true; }
+  bool is_free_running() const noexcept override { return true; }
 };
 
 struct still_loop {

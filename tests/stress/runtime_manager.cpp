@@ -23,7 +23,7 @@ void check_manager(managed_arena& in) {
   REQUIRE(counts.spawned == static_cast<std::size_t>(in.spawned));
   REQUIRE(counts.refused >= static_cast<std::size_t>(in.refused));
   REQUIRE(counts.spawned == counts.returned + counts.thrown + counts.cancelled + counts.timed_out + counts.killed);
-  REQUIRE(counts.promised == counts.completed + counts.expired + counts.given_up);
+  REQUIRE(counts.promised == counts.completed + counts.expired + counts.abandoned);
   REQUIRE(counts.completed == static_cast<std::size_t>(in.completed + in.failed));
   REQUIRE(in.received <= in.completed);
   for (std::uint64_t group = 0; group < 4; ++group) REQUIRE(in.tm.group_size(group) == 0);

@@ -104,7 +104,7 @@ void work(stack_depot& depot, market& others, std::uint64_t who, int steps, manu
       default:
         if (random() % 16 != 0) break;
         if (time) time->advance(300ms);
-        static_cast<void>(pool.keep_house());
+        static_cast<void>(pool.maintain());
         if (random() % 8 == 0) pool.trim();
     }
   }

@@ -30,7 +30,7 @@ class shared_clock final : public clock_source {
  public:
   explicit shared_clock(time_point start) noexcept : time_(start) {}
   time_point now() const noexcept override { return time_.now(); }
-  bool flows() const noexcept override { return true; }
+  bool is_free_running() const noexcept override { return true; }
   void advance(duration by) noexcept { time_.advance(by); }
 
  private:

@@ -90,7 +90,7 @@ TEST_CASE("an expected reply times out, is cancelled alone, with its group and w
   CHECK(sync_wait(after).error() == std::errc::operation_canceled);
   const manager_counts counts = tm.counts();
   CHECK(counts.expired == 1);
-  CHECK(counts.given_up == 4);
+  CHECK(counts.abandoned == 4);
   CHECK(counts.promised == 5);
   CHECK(counts.late == 1);
   CHECK(tm.size() == 0);

@@ -28,7 +28,7 @@ TEST_CASE("a managed coroutine is known by its id, from its spawn to its end") {
   CHECK(info->group == task_group(7));
   CHECK(info->data == &data);
   CHECK(info->deadline == w.time.now() + 5s);
-  CHECK(info->asked == hocket::outcome_kind::none);
+  CHECK(info->stop_reason == hocket::outcome_kind::none);
   CHECK(info->spawned.line() != 0);
   CHECK(tm.size() == 1);
   w.run();
@@ -67,7 +67,7 @@ TEST_CASE("cancel() ends the wait of a coroutine, kill() unwinds it") {
   auto asked = spawn(tm, managed::stand, std::ref(w.t));
   w.run();
   CHECK_FALSE(tm.cancel(asked.id()));
-  CHECK(tm.find(asked.id())->asked == hocket::outcome_kind::cancelled);
+  CHECK(tm.find(asked.id())->stop_reason == hocket::outcome_kind::cancelled);
   w.run();
   CHECK(w.t.returned == 1);
   CHECK(w.t.error == std::errc::operation_canceled);
@@ -247,7 +247,7 @@ TEST_CASE("a deadline that has passed is not set again") {
   w.pass(2s);
   auto info = tm.find(h.id());
   REQUIRE(info);
-  CHECK(info->asked == hocket::outcome_kind::timed_out);
+  CHECK(info->stop_reason == hocket::outcome_kind::timed_out);
   CHECK(info->deadline == time_point::max());
   CHECK(tm.set_deadline(h.id(), 1s) == std::errc::timed_out);
   CHECK(tm.set_deadline(h.id(), duration::max()) == std::errc::timed_out);

@@ -48,7 +48,7 @@ TEST_CASE("whatever is asked by an id that nobody has is told so, and does nothi
       CHECK(waiter.returned == 1);
       CHECK(waiter.error == std::errc::no_such_process);
     }
-  CHECK(tm.find(h.id())->asked == hocket::outcome_kind::none);
+  CHECK(tm.find(h.id())->stop_reason == hocket::outcome_kind::none);
   CHECK(tm.find(h.id())->deadline == w.time.now() + 5s);
   CHECK_FALSE(reply.is_ready());
   CHECK_FALSE(h.done());
@@ -103,7 +103,7 @@ TEST_CASE("a coroutine is no reply, not to itself either, and finds itself") {
     REQUIRE(info);
     CHECK(info->id == self);
     CHECK(info->kind == managed::kind);
-    CHECK(info->asked == hocket::outcome_kind::none);
+    CHECK(info->stop_reason == hocket::outcome_kind::none);
     return tm.complete(self, 1);
   });
   CHECK(completed.told == std::errc::invalid_argument);

@@ -146,7 +146,7 @@ bool run_on_pool(void (*run)(void* with), void* with) noexcept {
   using operation = primitive::operation<hocket::detail::blocking_operation>;
   for (;;) {
     const wait_result how =
-        await_in_c(operation(std::in_place, {}, blocking_pool::of_process(), &job), time_point::max());
+        await_in_c(operation(std::in_place, {}, blocking_pool::process_pool(), &job), time_point::max());
     if (how == wait_result::ready) return true;
     if (errno != EAGAIN) return false;
     job.refusal = {};  // the pool's queue is full

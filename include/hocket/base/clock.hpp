@@ -20,7 +20,7 @@ class clock_source {
 
   // Whether it goes on by itself, so that nobody can tell when exactly it was read. Another one stands still until it
   // is told to go on.
-  virtual bool flows() const noexcept { return false; }
+  virtual bool is_free_running() const noexcept { return false; }
 
  protected:
   ~clock_source() = default;

@@ -77,7 +77,7 @@ static_assert(detail::owns_nothing<coroutine_info>);
 // What a coroutine waits for. Valid during the callback.
 struct wait_info {
   const primitive::wait_source* source;  // <hocket/primitive.hpp> tells what it is; null: a time alone
-  std::source_location at;               // where the wait was asked for; line 0: not told
+  std::source_location location;         // where the wait was asked for; line 0: not told
 };
 static_assert(detail::owns_nothing<wait_info>);
 

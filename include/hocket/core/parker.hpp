@@ -37,7 +37,7 @@ class parker {
   virtual void unwatch([[maybe_unused]] int descriptor) noexcept {}
 
   // Whether a driver that follows the clock of the owner may take its place (a network in memory).
-  virtual bool gives_way() const noexcept { return false; }
+  virtual bool is_replaceable() const noexcept { return false; }
 
  protected:
   ~parker() = default;

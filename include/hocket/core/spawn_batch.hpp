@@ -7,7 +7,7 @@
 // spawn() makes the coroutine and gives its join_handle, as it does without a batch; but the coroutine waits in the
 // batch until the batch is *flushed*. Then all of them enrol with the target, come into its queue, and wake whoever
 // sleeps there, in one step each: where the target runs on other threads that is most of what a spawn costs beside the
-// making. A batch flushes itself when it is full (at `most`), and at its end, also when an exception ends it: what was
+// making. A batch flushes itself when it is full (at `capacity`), and at its end, also when an exception ends it: what was
 // collected before runs.
 //
 // Until it is flushed a coroutine does not count: the target's live(), run() and shutdown do not know of it. Cancelling
@@ -29,7 +29,7 @@ class spawn_batch {
  public:
   // How many are handed over at once: enough that the handing over costs nothing, and so few that what is collected is
   // still in the caches, and that the workers have something to do meanwhile.
-  static constexpr std::size_t most = 128;
+  static constexpr std::size_t capacity = 128;
 
   // Of the target of the running coroutine, as spawn() without a target.
   spawn_batch() noexcept : target_(detail::current_target()) {}
@@ -58,7 +58,7 @@ class spawn_batch {
 
   spawn_target& target_;
   std::size_t size_ = 0;
-  detail::runnable* collected_[most];
+  detail::runnable* collected_[capacity];
 };
 
 // It enrols when the batch is flushed, and may be refused then.

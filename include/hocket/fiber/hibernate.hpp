@@ -33,8 +33,8 @@ namespace hocket { inline namespace HOCKET_ABI {
 struct hibernation_statistics {
   std::size_t packed = 0;       // fibers that hibernate now
   std::size_t image_bytes = 0;  // what their frames take
-  std::uint64_t packings = 0;   // since the thread began
-  std::uint64_t wakings = 0;    // of those, how many came back
+  std::uint64_t packs = 0;   // since the thread began
+  std::uint64_t unpacks = 0;    // of those, how many came back
 };
 // Any thread; of the calling one.
 hibernation_statistics hibernation_usage() noexcept;

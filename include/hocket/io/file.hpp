@@ -86,7 +86,7 @@ class file {
   // no_such_file_or_directory, permission_denied, file_exists; invalid_argument.
   template <class Pool = blocking_pool>
   static auto open(std::string_view path, const file_options& options = {}) {
-    return blocking(Pool::of_process(), &detail::open_file, std::string(path), options, static_cast<Pool*>(nullptr));
+    return blocking(Pool::process_pool(), &detail::open_file, std::string(path), options, static_cast<Pool*>(nullptr));
   }
   // All operations of the file run on this pool, which outlives the file.
   template <std::same_as<blocking_pool> Pool>
@@ -149,7 +149,7 @@ class file {
   file(descriptor&& of, blocking_pool* pool) noexcept : at_(std::move(of)), pool_(pool) {}
   template <class Pool>
   Pool& pool() const {
-    return pool_ ? *pool_ : Pool::of_process();
+    return pool_ ? *pool_ : Pool::process_pool();
   }
   detail::file_reference reference() const noexcept {
     detail::open_descriptor& of = detail::descriptor_access::record_of(at_);
@@ -163,13 +163,13 @@ class file {
 // The whole file of this name, opened, read and closed by one operation. Errors: as file::open() and file::read_all().
 template <class Pool = blocking_pool>
 auto read_file(std::string_view path, std::size_t limit = default_read_limit) {
-  return blocking(Pool::of_process(), &detail::read_named_file, std::string(path), limit);
+  return blocking(Pool::process_pool(), &detail::read_named_file, std::string(path), limit);
 }
 // Makes these bytes the whole content of the file of this name, which is created if there is none; how many bytes. If
 // it fails in the middle, a part is written. Errors: as file::open() and file::write_at().
 template <class Pool = blocking_pool>
 auto write_file(std::string_view path, const_buffer bytes, unsigned permissions = 0666) {
-  return blocking(Pool::of_process(), &detail::write_named_file, std::string(path), bytes, permissions);
+  return blocking(Pool::process_pool(), &detail::write_named_file, std::string(path), bytes, permissions);
 }
 
 }}  // namespace hocket

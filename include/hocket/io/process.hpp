@@ -50,7 +50,7 @@ struct wait_for_child : transfer_operation {
   result<exit_status> take() noexcept {
     if (error != 0) return failure_of_transfer(error);
     const int number = static_cast<int>(done / 2);
-    return done % 2 == 0 ? exit_status(number) : exit_status::of_signal(number);
+    return done % 2 == 0 ? exit_status(number) : exit_status::from_signal(number);
   }
 };
 
@@ -60,11 +60,11 @@ struct wait_for_child : transfer_operation {
 class process {
  public:
   static constexpr process_stream inherit{};
-  static constexpr process_stream pipe{process_stream::kind::pipe};
-  static constexpr process_stream null{process_stream::kind::null};
-  static constexpr process_stream to_out{process_stream::kind::to_out};
+  static constexpr process_stream pipe{process_stream::redirection::pipe};
+  static constexpr process_stream null{process_stream::redirection::null};
+  static constexpr process_stream to_out{process_stream::redirection::to_out};
   // A number of this process, which stays open during start(). Programs expect that it blocks.
-  static constexpr process_stream use(int number) noexcept { return {process_stream::kind::number, number}; }
+  static constexpr process_stream use_fd(int fd) noexcept { return {process_stream::redirection::fd, fd}; }
 
   // Of nothing: operations give bad_file_descriptor.
   process() noexcept = default;

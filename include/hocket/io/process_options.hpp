@@ -10,9 +10,9 @@ namespace hocket { inline namespace HOCKET_ABI {
 // Where a standard stream of a child process leads. Made by the names of class process: inherit, pipe, null, to_out,
 // use().
 struct process_stream {
-  enum class kind : std::uint8_t { inherit, pipe, null, to_out, number };
-  kind is = kind::inherit;
-  int number = -1;
+  enum class redirection : std::uint8_t { inherit, pipe, null, to_out, fd };
+  redirection redirect = redirection::inherit;
+  int fd = -1;
 };
 
 // What may be said of a child process.
@@ -31,7 +31,7 @@ static_assert(detail::owns_nothing<process_options>);
 class exit_status {
  public:
   exit_status(int code) noexcept : code_(code) {}
-  static exit_status of_signal(int signal) noexcept {
+  static exit_status from_signal(int signal) noexcept {
     exit_status made(-1);
     made.signal_ = signal;
     return made;

@@ -80,7 +80,7 @@ struct task_options {
   stack_kind stack = stack_kind::own;
   duration hibernate_after = duration::max();
   bool own_floating_point = false;
-  std::source_location at = std::source_location::current();
+  std::source_location location = std::source_location::current();
 };
 static_assert(detail::owns_nothing<task_options>);
 
@@ -89,7 +89,7 @@ struct expect_options {
   duration within = duration::max();
   task_group group{};
   void* data = nullptr;
-  std::source_location at = std::source_location::current();
+  std::source_location location = std::source_location::current();
 };
 static_assert(detail::owns_nothing<expect_options>);
 
@@ -102,7 +102,7 @@ struct task_info {
   task_group group{};
   void* data = nullptr;
   time_point deadline = time_point::max();
-  outcome_kind asked = outcome_kind::none;  // by the manager: none, cancelled, timed_out, killed
+  outcome_kind stop_reason = outcome_kind::none;  // by the manager: none, cancelled, timed_out, killed
   std::source_location spawned{};
 };
 
@@ -114,7 +114,7 @@ struct manager_counts {
   std::size_t spawned = 0;
   std::size_t returned = 0, thrown = 0, cancelled = 0, timed_out = 0, killed = 0;  // how the spawned ones have ended
   std::size_t promised = 0;
-  std::size_t completed = 0, expired = 0, given_up = 0;  // of the promised: given or failed; timed out; not wanted
+  std::size_t completed = 0, expired = 0, abandoned = 0;  // of the promised: given or failed; timed out; not wanted
   std::size_t late = 0;                                  // replies to an id that is not expected any more, or never was
 };
 
@@ -225,7 +225,7 @@ class task_manager {
 
   // Throws bad_alloc. One that was refused has no id, and gives the error when it is awaited.
   template <class T = void>
-  [[nodiscard]] expectation<T> expect(const expect_options& options = {.at = {}}) {
+  [[nodiscard]] expectation<T> expect(const expect_options& options = {.location = {}}) {
     return expectation<T>::make(*core_, options);
   }
 

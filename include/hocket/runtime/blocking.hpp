@@ -147,7 +147,7 @@ template <class F, class... Args>
   requires detail::meant_as_call<F, Args...>
 auto blocking(F&& f, Args&&... args) {
   return detail::blocking_if<detail::checked_call<F, Args...>::is_possible>(
-      blocking_pool::of_process(), std::forward<F>(f), std::forward<Args>(args)...);
+      blocking_pool::process_pool(), std::forward<F>(f), std::forward<Args>(args)...);
 }
 // On this one, which outlives the call.
 template <class F, class... Args>

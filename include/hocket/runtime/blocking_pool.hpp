@@ -72,12 +72,12 @@ class blocking_pool final {
 
   // That of the process, made with default options when it is first asked for; never destroyed, so what runs on it at
   // the end of the process is not waited for. Throws bad_alloc.
-  static blocking_pool& of_process();
+  static blocking_pool& process_pool();
 
   // Makes the pool of the process with these options, before anybody asks for it. Throws std::logic_error if the pool
   // is there already, and what the constructor throws. A child by fork() has no pool yet: the one that it makes has the
   // options of its parent's, or those of this call.
-  static blocking_pool& make_of_process(const blocking_pool_options& options);
+  static blocking_pool& make_process_pool(const blocking_pool_options& options);
 
   struct counts {
     std::size_t threads = 0;    // that exist

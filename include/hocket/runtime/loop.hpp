@@ -181,7 +181,7 @@ class simulated_parker final : public parker {
   explicit simulated_parker(manual_clock& time) noexcept : time_(time) {}
   [[nodiscard]] bool park(time_point until) noexcept override;
   void wake() noexcept override;
-  bool gives_way() const noexcept override { return true; }
+  bool is_replaceable() const noexcept override { return true; }
 
  private:
   manual_clock& time_;

@@ -26,7 +26,7 @@
 // becomes lent by a run after its commit(). Each slab remembers its source.
 //
 // The working set. warm_'s lowest value in a period of decay is what nobody needed: at the end of the period that many
-// are given back, less what shall be kept. keep_house() looks whether a period is over; so does every exchange. Loops
+// are given back, less what shall be kept. maintain() looks whether a period is over; so does every exchange. Loops
 // call it before they sleep (core/detail/housekeeping.hpp).
 //
 // The limit. The depot counts what it has lent, which is exact where one pool uses it. Where several do and the limit
@@ -39,7 +39,7 @@
 // into a magazine by a thread that has not yet seen that it is crowded (the word `full` is read relaxed). That thread's
 // next release goes to the depot, and so does all that it holds when its loop is about to sleep, under the lock.
 // *A sleeping thread keeps free stacks from a waiter*: if its thread fell asleep before the depot was crowded, a pool
-// keeps its stacks until the thread wakes, which is after a period of decay (stack_pool::keep_house()). Not prevented:
+// keeps its stacks until the thread wakes, which is after a period of decay (stack_pool::maintain()). Not prevented:
 // without decay (duration::max()) the waiter may wait for as long as the thread sleeps.
 // *A waiter is killed as it is handed a stack*: withdraw() answers under the lock which came first; if the stack did,
 // wake() passes it on. *The waiter is gone when it is woken*: it was popped, so withdraw() has said false, and its
@@ -194,13 +194,13 @@ class stack_depot {
 
   // Does what is due of decay, at most a few thousand stacks of it. Returns in what time there is more to do;
   // duration::max() if nothing will be.
-  duration keep_house() noexcept;
+  duration maintain() noexcept;
 
-  bool keeps_time_by(const clock_source& time) const noexcept;
+  bool uses_clock(const clock_source& time) const noexcept;
 
-  // How often the terms of any depot were set: after another number keep_house() may have more to do.
+  // How often the terms of any depot were set: after another number maintain() may have more to do.
   // ORDER: relaxed, pairs with the fetch_add in set_terms(): a hint.
-  static std::uint64_t terms_so_far() noexcept { return terms_of_all.load(std::memory_order_relaxed); }
+  static std::uint64_t options_version() noexcept { return terms_of_all.load(std::memory_order_relaxed); }
 
   depot_statistics statistics() const noexcept;
 

@@ -54,14 +54,14 @@ class stack_pool {
 
   // What decay asks for, here and in the depot; to be called before the thread sleeps. Returns in what time there is
   // more to do; duration::max() if nothing will be.
-  duration keep_house() noexcept;
+  duration maintain() noexcept;
 
   // What is free here goes to the depot if others are short of stacks. To be called before the thread sleeps, where
-  // keep_house() is not.
+  // maintain() is not.
   void share() noexcept;
 
   // Another number if there may be more for these two to do than they have told. A few instructions.
-  std::size_t news() const noexcept;
+  std::size_t change_count() const noexcept;
 
   stack_statistics statistics() const noexcept;
   stack_options options() const noexcept { return depot_.options(); }
@@ -120,9 +120,9 @@ class stack_pool {
   std::size_t high_water_ = 0;
   bool measures_ = false;
   bool visited_ = false;  // the depot, since the last look
-  bool told_ = false;     // keep_house() has said when what is free here is due
+  bool told_ = false;     // maintain() has said when what is free here is due
   std::size_t left_ = 0;  // how often stacks were left at the depot, times 4
-  time_point looked_{};   // when keep_house() looked whether it was
+  time_point looked_{};   // when maintain() looked whether it was
 };
 
 // Inline, so that a stack_ref stays in registers: copied through memory it costs more than the rest of acquire() (words
@@ -133,7 +133,7 @@ inline result<stack_ref> stack_pool::acquire() noexcept {
   return pop();
 }
 
-inline std::size_t stack_pool::news() const noexcept {
+inline std::size_t stack_pool::change_count() const noexcept {
   // ORDER: relaxed, pairs with nothing: see release().
   const bool crowded = stock_.full.load(std::memory_order_relaxed) == 0;
   if (told_ && !crowded) return left_;  // as it does without stacks
@@ -170,7 +170,7 @@ inline void stack_pool::release(const stack_ref& stack) noexcept {
   if (measures_) [[unlikely]]
     measure(stack);
   // ORDER: relaxed, pairs with nothing: who does not see yet that the depot is crowded does at the next release, or
-  // under the lock in keep_house().
+  // under the lock in maintain().
   if (reinterpret_cast<std::uintptr_t>(end_) >= stock_.full.load(std::memory_order_relaxed)) [[unlikely]]
     return release_slowly(stack);
   push(stack);

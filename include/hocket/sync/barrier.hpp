@@ -35,7 +35,7 @@
 #pragma once
 #include <hocket/core/detail/operation.hpp>
 #include <hocket/core/detail/strength.hpp>
-#include <hocket/core/detail/wait_line.hpp>
+#include <hocket/core/detail/wait_queue.hpp>
 #include <cstddef>
 
 namespace hocket { inline namespace HOCKET_ABI {
@@ -90,7 +90,7 @@ class basic_barrier final : private primitive::wait_source {
   // Guarded by mutex_.
   std::size_t parties_;
   std::size_t arrived_ = 0;    // in this phase; fewer than the parties
-  primitive::wait_line line_;  // of the parties that wait
+  primitive::wait_queue line_;  // of the parties that wait
 };
 
 template <class Strength>

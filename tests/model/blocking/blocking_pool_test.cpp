@@ -134,7 +134,7 @@ void two_ask_for_the_pool_of_the_process(execution& run) {
   blocking_pool* found[2] = {};
   for (auto& one : found) {
     run.thread("asks", [&] {
-      one = &blocking_pool::of_process();
+      one = &blocking_pool::process_pool();
       require(one->statistics().threads == 0);
     });
   }

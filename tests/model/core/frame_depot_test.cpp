@@ -115,10 +115,10 @@ template <int Keepers, bool BesideUse>
 void kept_by_several(execution& run) {
   some_magazines<3> t;
   for (std::size_t i = 0; i < 3; ++i) t.leave(i);
-  static_cast<void>(t.depot->keep_house(at(1)));
+  static_cast<void>(t.depot->maintain(at(1)));
   t.leave(t.take());
   for (int i = 0; i < Keepers; ++i)
-    run.thread("keeps house", [&] { static_cast<void>(t.depot->keep_house(at(1) + t.depot->decay())); });
+    run.thread("keeps house", [&] { static_cast<void>(t.depot->maintain(at(1) + t.depot->decay())); });
   if (BesideUse) {
     run.thread("uses", [&] {
       if (const std::size_t one = t.take(); one != 3) t.leave(one);

@@ -54,7 +54,7 @@ void ended_by_three(execution& run) {
   run.join();
   require(only.ends == 1, "a reply ended twice, or never");
   const auto counts = t.inside.counts();
-  require(counts.completed + counts.expired + counts.given_up == 1 && counts.expected == 0);
+  require(counts.completed + counts.expired + counts.abandoned == 1 && counts.expected == 0);
   t.end();
 }
 

@@ -84,7 +84,7 @@ struct reply {
 
   void promise(hocket::detail::manager_core& core, hocket::duration within = hocket::duration::max(),
                hocket::task_group group = {}) {
-    id = add_promise(core, kind, this, {.within = within, .group = group, .at = {}});
+    id = add_promise(core, kind, this, {.within = within, .group = group, .location = {}});
   }
   // By its id. False: it is not expected any more.
   bool complete(hocket::detail::manager_core& core) {
@@ -101,7 +101,7 @@ struct reply {
 class managed final : public hocket::detail::scheduled {
  public:
   managed(kept<managed>& own, hocket::spawn_target& target)
-      : hocket::detail::scheduled(target, hocket::detail::coroutine_kind::task, {.at = {}},
+      : hocket::detail::scheduled(target, hocket::detail::coroutine_kind::task, {.location = {}},
                                   [](hocket::context& self) noexcept { static_cast<managed&>(self).own_.free(); }),
         own_(own) {}
   void end() noexcept {
@@ -119,7 +119,7 @@ struct spawned {
 
   explicit spawned(hocket::detail::manager_core& core, hocket::task_group group = {},
                    hocket::duration within = hocket::duration::max())
-      : spawned(hocket::detail::managed_place(core, {.within = within, .group = group, .at = {}})) {}
+      : spawned(hocket::detail::managed_place(core, {.within = within, .group = group, .location = {}})) {}
 
  private:
   explicit spawned(hocket::detail::managed_place&& where) : body(body, where.target()) {

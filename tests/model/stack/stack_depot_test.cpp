@@ -232,7 +232,7 @@ void shared_by_two(execution& run) {
   for (auto& found : t.found) {
     run.thread("asks", [&] {
       found = &stack_depot::shared(system_memory::page);
-      require(found->keeps_time_by(hocket::steady_clock()));
+      require(found->uses_clock(hocket::steady_clock()));
     });
   }
   run.join();

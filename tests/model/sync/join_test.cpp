@@ -46,7 +46,7 @@ struct one_target final : hocket::spawn_target {
 class one_spawned final : public hocket::detail::scheduled_result<int> {
  public:
   explicit one_spawned(one_target& on)
-      : hocket::detail::scheduled_result<int>(on, hocket::detail::coroutine_kind::task, {.at = {}},
+      : hocket::detail::scheduled_result<int>(on, hocket::detail::coroutine_kind::task, {.location = {}},
                                               [](hocket::context& self) noexcept {
                                                 ++disposed;
                                                 static_cast<one_spawned&>(self).own_->free();

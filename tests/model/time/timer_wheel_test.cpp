@@ -31,7 +31,7 @@ namespace model = hocket::model;
 // The owner's alone, as the time of a turn is. It flows, so a wait for a time from now gets its time in the next turn.
 struct stepped_clock final : hocket::clock_source {
   time_point now() const noexcept override { return present; }
-  bool flows() const noexcept override { return true; }
+  bool is_free_running() const noexcept override { return true; }
   time_point present{};
 };
 

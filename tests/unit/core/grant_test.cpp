@@ -1,7 +1,7 @@
 // Grants, and waits that are committed before they are listed. Sequential: the races are in tests/model.
 #include <hocket/core/context.hpp>
 #include <hocket/core/detail/operation.hpp>
-#include <hocket/core/detail/wait_line.hpp>
+#include <hocket/core/detail/wait_queue.hpp>
 
 #include "support/death.hpp"
 #include "unit/core/bare_wait.hpp"
@@ -25,7 +25,7 @@ struct late_source final : primitive::wait_source {
   void pass_on(primitive::waiter&) noexcept override {}
   void wake() noexcept { line.claim_first().post(); }
 
-  primitive::wait_line line;
+  primitive::wait_queue line;
   stop_source stop;
   between comes = between::nothing;
 };

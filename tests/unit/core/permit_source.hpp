@@ -4,7 +4,7 @@
 // of what every primitive does, without anything that is its own.
 #pragma once
 #include <hocket/base/detail/mutex.hpp>
-#include <hocket/core/detail/wait_line.hpp>
+#include <hocket/core/detail/wait_queue.hpp>
 
 #include <coroutine>
 
@@ -79,7 +79,7 @@ class permit_source : public hocket::primitive::wait_source {
   }
 
   hocket::primitive::thread_mutex mutex_;
-  hocket::primitive::wait_line waiting_;
+  hocket::primitive::wait_queue waiting_;
   int free_;
 };
 

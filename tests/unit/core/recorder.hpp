@@ -27,7 +27,7 @@ class recorder final : public hocket::observer {
     caller = facts.caller;
   }
   void on_suspend(hocket::coroutine_id who, const hocket::wait_info& facts) noexcept override {
-    keep({"suspended", who, facts.source, facts.at.line()});
+    keep({"suspended", who, facts.source, facts.location.line()});
   }
   void on_wake(hocket::coroutine_id who) noexcept override { keep({"woken", who}); }
   void on_resume(hocket::coroutine_id who) noexcept override { keep({"resumed", who}); }

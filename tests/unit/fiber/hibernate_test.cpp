@@ -100,7 +100,7 @@ TEST_CASE("a coroutine that hibernates finds everything where it was") {
   CHECK(wrong == 0);
   CHECK(one.done());
   CHECK(hibernation_usage().packed == before.packed);
-  CHECK(hibernation_usage().wakings == before.wakings + 1);
+  CHECK(hibernation_usage().unpacks == before.unpacks + 1);
   CHECK(hibernation_usage().image_bytes == before.image_bytes);
 }
 

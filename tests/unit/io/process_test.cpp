@@ -58,7 +58,7 @@ TEST_CASE("a child that cannot be started is the error of its start" * doctest::
   CHECK(error_of_start({"true"}, {.environment = no_variable}) == std::errc::invalid_argument);
   CHECK(error_of_start({"true"}, {.directory = std::string_view("/\0tmp", 5)}) == std::errc::invalid_argument);
   CHECK(error_of_start({"true"}, {.out = process::to_out}) == std::errc::invalid_argument);
-  CHECK(error_of_start({"true"}, {.in = process::use(-1)}) == std::errc::bad_file_descriptor);
+  CHECK(error_of_start({"true"}, {.in = process::use_fd(-1)}) == std::errc::bad_file_descriptor);
   CHECK(::waitpid(-1, nullptr, WNOHANG) == -1);  // no child is left
 }
 
@@ -73,7 +73,7 @@ TEST_CASE("a child's streams lead where the options say, also crosswise" * docte
   const child_end end = end_of_child([&] {
     ::dup2(ends[1], 0);
     process child = process::start({"sh", "-c", "echo through 2 >&2; echo through 1"},
-                                   {.in = process::null, .out = process::use(0), .err = process::use(0)})
+                                   {.in = process::null, .out = process::use_fd(0), .err = process::use_fd(0)})
                         .value();
     CHECK(sync_wait(child.wait()) == 0);
   });
@@ -160,7 +160,7 @@ TEST_CASE("a child that nobody waits for goes on, and is reaped by a later start
   int id = -1;
   {
     process child =
-        process::start({"sh", "-c", "read line; echo $line"}, {.in = process::pipe, .out = process::use(ends[1])})
+        process::start({"sh", "-c", "read line; echo $line"}, {.in = process::pipe, .out = process::use_fd(ends[1])})
             .value();
     id = child.id();
     sync_wait(child.in().write_all("still here\n")).value();

@@ -107,7 +107,7 @@ TEST_CASE("a deadline that passes before the spawn is through cancels the corout
   });
   auto h = spawn(tm, {.within = 1s}, std::move(call));
   REQUIRE(tm.find(h.id()));
-  CHECK(tm.find(h.id())->asked == outcome_kind::timed_out);
+  CHECK(tm.find(h.id())->stop_reason == outcome_kind::timed_out);
   w.run();
   CHECK(h.done());
   CHECK(w.t.begun == 1);

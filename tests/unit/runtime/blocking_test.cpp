@@ -320,7 +320,7 @@ TEST_CASE("blocking calls stand in groups") {
 TEST_CASE("the pool of the process is there when it is needed, and does not hold up the end of the process") {
   auto body = [] {
     const int three = sync_wait(blocking(add, 1, 2)).value();
-    const bool counted = blocking_pool::of_process().statistics().begun == 1;
+    const bool counted = blocking_pool::process_pool().statistics().begun == 1;
     if (three == 3 && counted) std::exit(3);
   };
   const child_end end = end_of_child(body);

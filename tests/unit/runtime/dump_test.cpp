@@ -188,7 +188,7 @@ TEST_CASE("where a coroutine was spawned: file and line if told, else an address
   still_loop on;
   const unsigned line = __LINE__ + 1;
   spawn(on.lp, {.name = "told"}, pass, std::ref(at));
-  spawn(on.lp, {.name = "untold", .at = {}}, pass, std::ref(at));
+  spawn(on.lp, {.name = "untold", .location = {}}, pass, std::ref(at));
   on.lp.run();
   dump_table seen(on.lp);
   CHECK(ends_with(seen["told"].spawned, place(__FILE__, line)));

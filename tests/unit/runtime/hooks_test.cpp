@@ -149,26 +149,26 @@ TEST_CASE("a hook of a blocking pool that throws is fatal, at the beginning and 
 TEST_CASE("the blocking pool of the process can be made with options, before it is asked for") {
   const child_end end = end_of_child([] {
     hook_calls.forget();
-    blocking_pool& made = blocking_pool::make_of_process({.threads = 1, .on_start = &note_thread_start});
-    CHECK(&made == &blocking_pool::of_process());
+    blocking_pool& made = blocking_pool::make_process_pool({.threads = 1, .on_start = &note_thread_start});
+    CHECK(&made == &blocking_pool::process_pool());
     CHECK(sync_wait(blocking(&starts_here)).value() == 1);
-    CHECK_THROWS_AS(blocking_pool::make_of_process({}), std::logic_error);
+    CHECK_THROWS_AS(blocking_pool::make_process_pool({}), std::logic_error);
   });
   CHECK(end.how == "the body returned");
   const child_end forks = end_of_child([] {
-    static_cast<void>(blocking_pool::of_process());
+    static_cast<void>(blocking_pool::process_pool());
     const child_end child = end_of_child([] {
       hook_calls.forget();
-      static_cast<void>(blocking_pool::make_of_process({.on_start = &note_thread_start}));
+      static_cast<void>(blocking_pool::make_process_pool({.on_start = &note_thread_start}));
       CHECK(sync_wait(blocking(&starts_here)).value() == 1);
     });
     CHECK(child.how == "the body returned");
   });
   CHECK(forks.how == "the body returned");
   const child_end late = end_of_child([] {
-    CHECK_THROWS_AS(blocking_pool::make_of_process({.threads = 0}), std::system_error);
-    static_cast<void>(blocking_pool::of_process());
-    CHECK_THROWS_AS(blocking_pool::make_of_process({}), std::logic_error);
+    CHECK_THROWS_AS(blocking_pool::make_process_pool({.threads = 0}), std::system_error);
+    static_cast<void>(blocking_pool::process_pool());
+    CHECK_THROWS_AS(blocking_pool::make_process_pool({}), std::logic_error);
   });
   CHECK(late.how == "the body returned");
 }

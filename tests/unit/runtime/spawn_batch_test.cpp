@@ -24,7 +24,7 @@ using namespace hocket_test;
 namespace {
 
 constexpr std::size_t worker_counts[] = {1, 2, 8};
-constexpr int many = 3 * static_cast<int>(spawn_batch::most) + 7;
+constexpr int many = 3 * static_cast<int>(spawn_batch::capacity) + 7;
 
 task<int> twice(int n) {
   co_await yield();

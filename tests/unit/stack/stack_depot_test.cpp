@@ -206,26 +206,26 @@ TEST_CASE("what a pool keeps free goes to those who wait when its thread is abou
   CHECK(stacks.size() < 2000);
   line_end waiter;
   CHECK(depot.wait(waiter).how == enlisting::waits);
-  static_cast<void>(idle.keep_house());
+  static_cast<void>(idle.maintain());
   CHECK(waiter.woken == 1);
   depot.release(waiter.stack);
   release(busy, stacks);
 }
 
-TEST_CASE("a pool has news when it keeps what no look has seen, and when others are short") {
+TEST_CASE("a pool has change_count when it keeps what no look has seen, and when others are short") {
   manual_clock time;
   stack_depot depot({.stack_size = 16384, .limit = 2000, .when_full = at_limit::wait, .clock = &time});
   stack_pool idle(depot), busy(depot);
-  const std::size_t at_first = idle.news();
+  const std::size_t at_first = idle.change_count();
   release(idle, acquire(idle, 200));
-  CHECK(idle.news() != at_first);
-  static_cast<void>(idle.keep_house());
-  const std::size_t quiet = idle.news();
+  CHECK(idle.change_count() != at_first);
+  static_cast<void>(idle.maintain());
+  const std::size_t quiet = idle.change_count();
   release(idle, acquire(idle, 10));
-  CHECK(idle.news() == quiet);
+  CHECK(idle.change_count() == quiet);
   std::vector<stack_ref> stacks;
   while (auto stack = busy.acquire()) stacks.push_back(*stack);
-  CHECK(idle.news() != quiet);
+  CHECK(idle.change_count() != quiet);
   line_end waiter;
   CHECK(depot.wait(waiter).how == enlisting::waits);
   idle.share();
@@ -247,11 +247,11 @@ TEST_CASE("a burst is given back when it was not needed for a period, but for wh
   CHECK(burst >= 20000 * 4096);
   std::shuffle(stacks.begin(), stacks.end(), std::mt19937(1));
   release(pool, stacks);
-  CHECK(pool.keep_house() <= 1s);
+  CHECK(pool.maintain() <= 1s);
   duration due = 0s;
   for (int i = 0; i < 100 && due != duration::max(); ++i) {
     time.advance(due);
-    due = pool.keep_house();
+    due = pool.maintain();
   }
   CHECK(due == duration::max());  // nothing more to come
   CHECK(time.now().time_since_epoch() <= 4s);
@@ -273,7 +273,7 @@ TEST_CASE("what decay leaves warm: so many stacks, or so many bytes of them if t
   auto left_by = [&](std::size_t keep, std::size_t keep_bytes) {
     stack_pool pool({.stack_size = 16384, .keep = keep, .keep_bytes = keep_bytes, .decay = 1s, .clock = &time});
     release(pool, acquire(pool, 1000));
-    for (int i = 0; i < 10; ++i, time.advance(1s)) static_cast<void>(pool.keep_house());
+    for (int i = 0; i < 10; ++i, time.advance(1s)) static_cast<void>(pool.maintain());
     return pool.depot().statistics().warm;
   };
   CHECK(left_by(3, 10 * 16384) == 10);
@@ -290,7 +290,7 @@ TEST_CASE("what is needed now and then within a period stays warm") {
     auto stacks = acquire(pool, 2000);
     release(pool, stacks);
     time.advance(400ms);
-    static_cast<void>(pool.keep_house());
+    static_cast<void>(pool.maintain());
   }
   CHECK(pool.statistics().fresh == 2000);
 }
@@ -302,7 +302,7 @@ TEST_CASE("an idle pool gives up what it kept, and so does decay that is asked f
   release(pool, acquire(pool, 5));
   for (int i = 0; i < 4; ++i) {
     time.advance(1h);
-    static_cast<void>(pool.keep_house());
+    static_cast<void>(pool.maintain());
   }
   CHECK(depot.statistics().slabs == 0);
   CHECK(depot.statistics().reserved == 0);
@@ -316,7 +316,7 @@ TEST_CASE("no decay, and trim() at once") {
   const std::vector<stack_ref> kept(stacks.begin(), stacks.begin() + 2);
   release(pool, {stacks.begin() + 2, stacks.end()});
   time.advance(1h);
-  CHECK(pool.keep_house() == duration::max());
+  CHECK(pool.maintain() == duration::max());
   CHECK(pool.depot().statistics().trimmed == 0);
   CHECK(pool.trim() == 998);
   const depot_statistics after = pool.depot().statistics();

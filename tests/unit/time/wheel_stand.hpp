@@ -40,7 +40,7 @@ class flowing_clock final : public hocket::clock_source {
  public:
   explicit flowing_clock(hocket::time_point start) noexcept : time_(start) {}
   hocket::time_point now() const noexcept override { return ++asked, time_.now(); }
-  bool flows() const noexcept override { return true; }
+  bool is_free_running() const noexcept override { return true; }
   void set(hocket::time_point to) noexcept { time_.set(to); }
   void advance(hocket::duration by) noexcept { time_.advance(by); }
   mutable int asked = 0;

@@ -240,7 +240,7 @@ auto spawn_if(Place place, F&& f, Args&&... args) {
 template <detail::spawns_in Where, class F, class... Args>
   requires(!std::same_as<std::remove_cvref_t<F>, detail::options_in<Where>>)
 auto spawn(Where& where, F&& f, Args&&... args) {
-  const detail::options_in<Where> none{.at = {}};
+  const detail::options_in<Where> none{.location = {}};
   return detail::spawn_if<detail::checked_call<F, Args...>::is_possible>(
       detail::place_in(where, none), std::forward<F>(f), std::forward<Args>(args)...);
 }
@@ -252,7 +252,7 @@ auto spawn(Where& where, const detail::options_in<Where>& options, F&& f, Args&&
 template <class F, class... Args>
   requires detail::meant_as_call<F, Args...>
 auto spawn(F&& f, Args&&... args) {
-  const spawn_options none{.at = {}};
+  const spawn_options none{.location = {}};
   return detail::spawn_if<detail::checked_call<F, Args...>::is_possible>(
       detail::direct_place(detail::current_target(), none), std::forward<F>(f), std::forward<Args>(args)...);
 }

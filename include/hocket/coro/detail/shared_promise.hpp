@@ -3,7 +3,7 @@
 #include <hocket/base/detail/atomic.hpp>
 #include <hocket/base/detail/mutex.hpp>
 #include <hocket/core/detail/scheduled.hpp>
-#include <hocket/core/detail/wait_line.hpp>
+#include <hocket/core/detail/wait_queue.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/coro/detail/task_promise.hpp>
 #include <cstddef>
@@ -96,7 +96,7 @@ class shared_state final : private wait_source {
   atomic<std::uint32_t> handles_{1};
   atomic<bool> received_{false};  // the exception, by somebody
   thread_mutex mutex_;
-  wait_line line_;  // guarded by mutex_
+  wait_queue line_;  // guarded by mutex_
   // Of who starts the body, then of the body.
   std::optional<lone_target> lone_;
   alignas(shared_run) std::byte run_[sizeof(shared_run)];  // constructed if the word is not `idle`

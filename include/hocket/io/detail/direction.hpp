@@ -76,7 +76,7 @@
 #pragma once
 #include <hocket/base/detail/atomic.hpp>
 #include <hocket/core/detail/suspension.hpp>
-#include <hocket/core/detail/wait_line.hpp>
+#include <hocket/core/detail/wait_queue.hpp>
 #include <hocket/io/detail/transfer.hpp>
 #include <cstdint>
 
@@ -195,7 +195,7 @@ class direction final : public primitive::wait_source {
   primitive::atomic<word> word_{ready};
   open_descriptor& of_;
   primitive::atomic<std::size_t> part_{0};
-  primitive::wait_line line_;  // guarded by the mutex of the descriptor
+  primitive::wait_queue line_;  // guarded by the mutex of the descriptor
 };
 
 }}}  // namespace hocket::detail

@@ -6,7 +6,7 @@
 //   1. begin_turn(): takes what other threads posted; polls the driver; fires the timers that are due. I/O comes before
 //      timers, so data that has come in time beats its deadline.
 //   2. The owner resumes what is ready (runtime/turn.hpp).
-//   3. If nothing is ready: keep_house(), then sleep() until something is posted, a timer or the house is due, or the
+//   3. If nothing is ready: maintain(), then sleep() until something is posted, a timer or the house is due, or the
 //      driver has an event.
 //
 // The clock is read once in a turn: by the timer wheel, if timers are attached. The house uses that reading.
@@ -50,7 +50,7 @@ class event_loop : public executor, private timer_waker {
 
   void take_posted() noexcept;
   // Returns when the house wants to be looked after again.
-  time_point keep_house() noexcept { return house_.keep(wheel_.last_reading()); }
+  time_point maintain() noexcept { return house_.keep(wheel_.last_reading()); }
   // Until something comes, or `until`; may return for no reason.
   void sleep(time_point until) noexcept;
   // After a sleep, or in its place. `woken`: by another thread.

@@ -39,7 +39,7 @@
 // after both: what either did before it put is visible, though there is but one baton to take.
 #pragma once
 #include <hocket/core/detail/strength.hpp>
-#include <hocket/core/detail/wait_line.hpp>
+#include <hocket/core/detail/wait_queue.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
@@ -145,7 +145,7 @@ class baton : public wait_source {
 
   typename Strength::template word<std::uintptr_t> word_;
   typename Strength::mutex mutex_;
-  wait_line line_;  // guarded by mutex_
+  wait_queue line_;  // guarded by mutex_
 };
 
 extern template class baton<strength::shared>;

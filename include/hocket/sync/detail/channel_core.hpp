@@ -3,7 +3,7 @@
 #pragma once
 #include <hocket/base/error.hpp>
 #include <hocket/core/detail/strength.hpp>
-#include <hocket/core/detail/wait_line.hpp>
+#include <hocket/core/detail/wait_queue.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
@@ -66,10 +66,10 @@ class channel_core : public wait_source {
   void note_item() noexcept { note(receivers_.empty() && !closed_ ? outlook::sendable : outlook::unknown); }
 
   // Under the mutex: grants the first of the line that can be granted, and takes it out. Null: nobody can.
-  static waiter* grant_first(wait_line& line, grants& granted) noexcept;
+  static waiter* grant_first(wait_queue& line, grants& granted) noexcept;
 
   // Under the mutex: the same together with `wait`, which is about to get in line at the other side.
-  waiter* meet(wait_line& line, suspension& wait, waiter& entry, grants& granted) noexcept;
+  waiter* meet(wait_queue& line, suspension& wait, waiter& entry, grants& granted) noexcept;
 
   // False: it was closed before.
   bool close(std::error_code why) noexcept;
@@ -78,15 +78,15 @@ class channel_core : public wait_source {
 
   mutable typename Strength::mutex mutex_;
   // Guarded by mutex_:
-  wait_line senders_;
-  wait_line receivers_;
+  wait_queue senders_;
+  wait_queue receivers_;
   bool closed_ = false;
   std::error_code why_;
   typename Strength::template word<outlook> outlook_{outlook::sendable};  // for writing
 
  private:
   const char* what() const noexcept override { return "a channel"; }
-  void fail_all(wait_line& line, grants& granted) noexcept;
+  void fail_all(wait_queue& line, grants& granted) noexcept;
 };
 
 extern template class channel_core<strength::shared>;

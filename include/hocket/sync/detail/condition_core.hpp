@@ -59,7 +59,7 @@ class condition_core : public wait_source {
   void pass_on(waiter&) noexcept override { notify_one(); }
 
   typename Strength::mutex mutex_;
-  wait_line line_;  // guarded by mutex_
+  wait_queue line_;  // guarded by mutex_
 };
 
 extern template class condition_core<strength::shared>;

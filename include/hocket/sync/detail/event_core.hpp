@@ -26,7 +26,7 @@
 // through.
 #pragma once
 #include <hocket/core/detail/strength.hpp>
-#include <hocket/core/detail/wait_line.hpp>
+#include <hocket/core/detail/wait_queue.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
@@ -94,7 +94,7 @@ class event_core : public wait_source {
 
   typename Strength::template word<std::uintptr_t> word_;
   typename Strength::mutex mutex_;
-  wait_line line_;  // guarded by mutex_
+  wait_queue line_;  // guarded by mutex_
 };
 
 extern template class event_core<strength::shared>;

@@ -23,7 +23,7 @@
 // nobody waits.
 #pragma once
 #include <hocket/core/detail/strength.hpp>
-#include <hocket/core/detail/wait_line.hpp>
+#include <hocket/core/detail/wait_queue.hpp>
 #include <hocket/sync/detail/post_in_turn.hpp>
 #include <cstddef>
 
@@ -111,7 +111,7 @@ class permit_line : public wait_source {
 
   typename Strength::template word<word> word_;
   typename Strength::mutex mutex_;
-  wait_line line_;  // guarded by mutex_
+  wait_queue line_;  // guarded by mutex_
 };
 
 extern template class permit_line<strength::shared>;

@@ -17,7 +17,7 @@
 #pragma once
 #include <hocket/base/error.hpp>
 #include <hocket/core/detail/strength.hpp>
-#include <hocket/core/detail/wait_line.hpp>
+#include <hocket/core/detail/wait_queue.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
@@ -86,7 +86,7 @@ class publication : public wait_source {
   // Guarded by mutex_, the count for writing:
   typename Strength::template word<std::uint64_t> published_;
   std::error_code why_;
-  wait_line line_;
+  wait_queue line_;
 };
 
 extern template class publication<strength::shared>;

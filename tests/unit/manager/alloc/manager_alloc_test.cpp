@@ -72,7 +72,7 @@ struct trial {
     CHECK(tm.group_size(1) + tm.group_size(2) == 0);
     const manager_counts counts = tm.counts();
     CHECK(counts.killed == spawned);
-    CHECK(counts.given_up == counts.promised);
+    CHECK(counts.abandoned == counts.promised);
     CHECK(lp.live() == 0);
     CHECK(counted::live == 0);
   }

@@ -9,7 +9,7 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace primitive {
 
 // Every function is called under the lock of the source.
-class wait_line : public detail::list<waiter> {
+class wait_queue : public detail::list<waiter> {
  public:
   // Registrar only. Appends `entry`. After commit_first() the registrar must not touch the wait again. Returns true,
   // for begin() to return.

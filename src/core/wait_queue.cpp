@@ -1,8 +1,8 @@
-#include <hocket/core/detail/wait_line.hpp>
+#include <hocket/core/detail/wait_queue.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace primitive {
 
-grant wait_line::claim_first() noexcept {
+grant wait_queue::claim_first() noexcept {
   for (waiter& entry : *this) {
     if (grant won = entry.claim()) {
       erase(entry);
@@ -12,7 +12,7 @@ grant wait_line::claim_first() noexcept {
   return {};
 }
 
-void wait_line::claim_all(grants& won) noexcept {
+void wait_queue::claim_all(grants& won) noexcept {
   claim_all(won, [](waiter&) {});
 }
 
