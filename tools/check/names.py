@@ -3,7 +3,7 @@
 Findings are identifiers that are one of WORDS as a whole (a trailing underscore aside), at each place, and functions,
 declared or defined, whose first word is one of VERBS. In C++ a pointer to a function and a std::function are functions, too.
 Go, Rust, Java and JavaScript have other customs: their names are not read. tools/check/field_words.txt has the names of the field and of
-libraries that are no findings.
+libraries that are no findings. Neither is the declaration `const char* what() const noexcept`, from std::exception.
 """
 import ast
 import re
@@ -24,6 +24,7 @@ LAMBDA = re.compile(rf"\bauto ((?:{'|'.join(VERBS)})(?:_\w*)?) = \[")
 POINTER = re.compile(rf"(?<=[\w>*&]) \((?:\w+::)*[*&](?:const )?((?:{'|'.join(VERBS)})(?:_\w*)?)\)(?=\s*\()")
 VARIABLE = re.compile(rf"(?<=[\s&*>])((?:{'|'.join(VERBS)})(?:_\w*)?)(?=\s*[;={{,)])")
 FUNCTION = re.compile(r"\b(?:\w+_)?function(?:_ref)?<.*>[\s&*]*$", re.S)
+WHAT = re.compile(r"\bconst char\* (?:\w+::)*(what)\(\) const noexcept\b")  # as std::exception declares it
 CAUGHT = re.compile(r"\bcatch \([^()]*\b(\w+)\)")
 QUALIFIER = re.compile(r"(?:\w+(?:<[^<>()]*>)?::)*$")
 SPECIFIERS = set("inline static constexpr consteval virtual explicit friend extern typename template public private "
@@ -83,9 +84,11 @@ def in_cpp(tree, path):
     code = tree.code(path)
     caught = {match.group(1) + "." for match in CAUGHT.finditer(code)}
 
-    def is_of_library(match):  # what() of a caught exception
+    declared = {match.start(1) for match in WHAT.finditer(code)}
+
+    def is_of_library(match):  # what() of a caught exception, or declared as in std::exception
         object_before = re.search(r"\w*\.?$", code[max(0, match.start() - 40):match.start()]).group()
-        return match.group() == "what" and object_before in caught
+        return match.group() == "what" and (object_before in caught or match.start() in declared)
 
     found = [match for match in WORD.finditer(code) if not is_of_library(match)]
     found += verbs_in_cpp(code)
