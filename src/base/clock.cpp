@@ -25,30 +25,31 @@ constinit const machine_clock machine{};
 const clock_source& steady_clock() noexcept { return machine; }
 
 time_point manual_clock::now() const noexcept {
-  // ORDER: acquire, pairs with the compare-exchange in set(): who sees the new time sees what was done before it.
+  // ORDER: acquire, pairs with the compare-exchange in set(): a reader of the new time sees all writes before it.
   return time_point{duration{now_.load(std::memory_order_acquire)}};
 }
 
-void manual_clock::advance(duration by) noexcept {
-  expects(by >= duration::zero(), "manual_clock::advance by a negative duration",
+void manual_clock::advance(duration step) noexcept {
+  expects(step >= duration::zero(), "manual_clock::advance by a negative duration",
           "a clock never goes back: make a new manual_clock instead");
   // ORDER: relaxed, the compare-exchange below decides.
-  auto seen = now_.load(std::memory_order_relaxed);
+  auto current = now_.load(std::memory_order_relaxed);
   // ORDER: acq_rel, pairs with the load in now(); relaxed on failure, it is only tried again.
-  while (!now_.compare_exchange_weak(seen, deadline_after(time_point{duration{seen}}, by).time_since_epoch().count(),
+  while (!now_.compare_exchange_weak(current,
+                                     deadline_after(time_point{duration{current}}, step).time_since_epoch().count(),
                                      std::memory_order_acq_rel, std::memory_order_relaxed)) {
   }
 }
 
-void manual_clock::set(time_point to) noexcept {
-  const std::int64_t wanted = to.time_since_epoch().count();
+void manual_clock::set(time_point time) noexcept {
+  const std::int64_t nanoseconds = time.time_since_epoch().count();
   // ORDER: relaxed, the compare-exchange below decides.
-  auto seen = now_.load(std::memory_order_relaxed);
+  auto current = now_.load(std::memory_order_relaxed);
   do {
-    expects(wanted >= seen, "manual_clock::set to an earlier time",
+    expects(nanoseconds >= current, "manual_clock::set to an earlier time",
             "a clock never goes back: make a new manual_clock instead");
     // ORDER: acq_rel, pairs with the load in now(); relaxed on failure, it is only tried again.
-  } while (!now_.compare_exchange_weak(seen, wanted, std::memory_order_acq_rel, std::memory_order_relaxed));
+  } while (!now_.compare_exchange_weak(current, nanoseconds, std::memory_order_acq_rel, std::memory_order_relaxed));
 }
 
 }}  // namespace hocket

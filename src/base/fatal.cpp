@@ -36,8 +36,8 @@ fatal_handler set_fatal_handler(fatal_handler handler) noexcept {
 }
 
 namespace detail {
-void fatal(const char* what, const char* remedy, const char* subject, std::source_location where) noexcept {
-  fatal_error error{what, remedy, subject, where};
+void fatal(const char* message, const char* remedy, const char* subject, std::source_location location) noexcept {
+  fatal_error error{message, remedy, subject, location};
   // ORDER: acquire, pairs with the exchange in set_fatal_handler().
   if (auto handler = fatal_sink.load(std::memory_order_acquire)) handler(error);
   else write_line(error);

@@ -1,5 +1,5 @@
 // A handler with a state.
-// first: a notice handler is noexcept and captures nothing
+// first: a log handler is noexcept and captures nothing
 // alone
 #include <hocket/stackless.hpp>
 #include <functional>

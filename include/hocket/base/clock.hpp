@@ -1,8 +1,8 @@
-// The clock seam: whatever in hocket asks for the time asks a `clock_source`, so that a test or a simulation can own
-// time.
+// Clocks: hocket reads the time from a `clock_source`, so that a test or a simulation can control it.
 //
-// Time points are those of std::chrono::steady_clock, in nanoseconds; they never go back. All arithmetic on user
-// supplied durations goes through `deadline_after`, which saturates: `duration::max()` is "never", not "in the past".
+// Guarantees.
+//   - Time points are those of std::chrono::steady_clock, in nanoseconds. They never go back.
+//   - `deadline_after()` adds durations of the user. It saturates: `duration::max()` means "never", not "in the past".
 #pragma once
 #include <hocket/base/detail/atomic.hpp>
 #include <hocket/base/detail/time_point.hpp>
@@ -13,34 +13,35 @@
 
 namespace hocket { inline namespace HOCKET_ABI {
 
+// A source of the current time.
 class clock_source {
  public:
-  // Never less than what an earlier call returned. Any thread may call it.
+  // Returns the current time, never less than an earlier call returned. Any thread.
   virtual time_point now() const noexcept = 0;
 
-  // Whether it goes on by itself, so that nobody can tell when exactly it was read. Another one stands still until it
-  // is told to go on.
+  // Whether the clock advances by itself, so that the instant of a reading is not reproducible. A clock that returns
+  // false stands still until the program advances it.
   virtual bool is_free_running() const noexcept { return false; }
 
  protected:
   ~clock_source() = default;
 };
 
-// The machine's monotonic clock. It lives for ever.
+// Returns the machine's monotonic clock. It is never destroyed.
 const clock_source& steady_clock() noexcept;
 
-// A clock that moves only when told. Any thread may read or move it.
+// A clock that advances only by calls of advance() and set(). Any thread may read and advance it.
 class manual_clock final : public clock_source {
  public:
   explicit manual_clock(time_point start = time_point{}) noexcept : now_(start.time_since_epoch().count()) {}
 
   time_point now() const noexcept override;
 
-  // Moves on by `by`, at most to time_point::max(). A negative `by` is a programming error.
-  void advance(duration by) noexcept;
+  // Advances the clock by `step`, at most to time_point::max(). A negative `step` is a programming error.
+  void advance(duration step) noexcept;
 
-  // Moves to `to`. Going back is a programming error.
-  void set(time_point to) noexcept;
+  // Sets the clock to `time`. A time before now() is a programming error.
+  void set(time_point time) noexcept;
 
  private:
   primitive::atomic<std::int64_t> now_;
@@ -50,7 +51,8 @@ namespace detail {
 
 constexpr duration saturated(bool negative) noexcept { return negative ? duration::min() : duration::max(); }
 
-// value * Num / Den, rounded up, saturated. Int is a 64-bit integer. Den is 1 for every period of whole nanoseconds.
+// Returns value * Num / Den, rounded up and saturated. Int is a 64-bit integer. Den is 1 for each period of whole
+// nanoseconds.
 template <std::intmax_t Num, std::intmax_t Den, class Int>
 constexpr duration scaled(Int value) noexcept {
   static_assert(Den == 1 || Num <= std::numeric_limits<std::intmax_t>::max() / Den,
@@ -75,13 +77,13 @@ constexpr duration scaled_real(Real nanoseconds) noexcept {
   return duration{whole + (static_cast<Real>(whole) < nanoseconds ? 1 : 0)};
 }
 
-// Any duration in nanoseconds: rounded up, so that a wait never ends early, and saturated at duration::min() and
+// Converts a duration to nanoseconds. Rounds up, so that a wait never ends early. Saturates at duration::min() and
 // duration::max(). A NaN counts as zero.
 template <class Rep, class Period>
-constexpr duration to_nanoseconds(std::chrono::duration<Rep, Period> time) noexcept {
+constexpr duration to_nanoseconds(std::chrono::duration<Rep, Period> value) noexcept {
   static_assert(std::is_arithmetic_v<Rep>, "a duration must count in an integer or floating-point type");
   using scale = std::ratio_divide<Period, std::nano>;
-  const Rep count = time.count();
+  const Rep count = value.count();
   if constexpr (std::is_floating_point_v<Rep>) {
     using real = std::common_type_t<Rep, double>;
     return scaled_real(static_cast<real>(count) * static_cast<real>(scale::num) / static_cast<real>(scale::den));
@@ -93,11 +95,11 @@ constexpr duration to_nanoseconds(std::chrono::duration<Rep, Period> time) noexc
 
 }  // namespace detail
 
-// The instant `after` later than `now`, at earliest time_point::min() and at latest time_point::max() ("never").
-// A negative `after` gives an instant in the past: a wait until then ends at once.
+// Returns `now` + `delay`, at least time_point::min() and at most time_point::max() ("never"). A negative `delay` gives
+// an instant in the past: a wait until then ends at once.
 template <class Rep, class Period>
-constexpr time_point deadline_after(time_point now, std::chrono::duration<Rep, Period> after) noexcept {
-  const duration delta = detail::to_nanoseconds(after);
+constexpr time_point deadline_after(time_point now, std::chrono::duration<Rep, Period> delay) noexcept {
+  const duration delta = detail::to_nanoseconds(delay);
   std::int64_t sum = 0;
   if (__builtin_add_overflow(static_cast<std::int64_t>(now.time_since_epoch().count()),
                              static_cast<std::int64_t>(delta.count()), &sum)) {

@@ -1,4 +1,4 @@
-// The errors that are hocket's own; and from an expected failure to an exception, for callers that prefer one.
+// The error codes of hocket, and the exception of a cancelled wait.
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 #include <system_error>
@@ -6,20 +6,20 @@
 
 namespace hocket { inline namespace HOCKET_ABI {
 
-// What no std::errc says by itself. Each equals the std::errc that comes closest, too.
+// Conditions that no std::errc names. Each value equals the nearest std::errc, too.
 enum class errc {
   closed = 1,         // the channel was closed; equals std::errc::broken_pipe
   killed = 2,         // the coroutine was killed, and the wait reports it; equals std::errc::operation_canceled
-  end_of_stream = 3,  // a stream ended in the middle of what was to be read; equals std::errc::no_message_available
-  partial_write = 4,      // an earlier write to the stream was cut short (io/stream.hpp); equals std::errc::io_error
+  end_of_stream = 3,  // a stream ended in the middle of a read; equals std::errc::no_message_available
+  partial_write = 4,  // an earlier write to the stream was cut short (io/stream.hpp); equals std::errc::io_error
 };
-// "hocket", for std::error_code(value, error_category()).
+// The category "hocket", for std::error_code(value, error_category()).
 const std::error_category& error_category() noexcept;
-// Makes an errc a std::error_code, without being called by name.
+// Converts an errc to a std::error_code. The conversion is implicit, too: `std::error_code ec = errc::closed;`.
 inline std::error_code make_error_code(errc error) noexcept { return {static_cast<int>(error), error_category()}; }
 
-// Thrown when a wait was cancelled. It does not derive from std::exception: a handler that logs and swallows
-// `const std::exception&` must not swallow a cancellation.
+// The exception of a cancelled wait. It does not derive from std::exception, so that a handler that logs and swallows
+// `const std::exception&` does not swallow a cancellation.
 class cancelled {
  public:
   const char* what() const noexcept { return "hocket: cancelled"; }

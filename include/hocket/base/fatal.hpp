@@ -1,8 +1,8 @@
-// Programming errors: one place where they end.
+// Handlers of programming errors and of log messages.
 //
-// A misuse (resuming a finished coroutine, yielding from outside) cannot be repaired by the caller that made it, so it
-// is not reported as a result: `fatal` calls the installed handler with what happened and how to repair it, then
-// aborts. The default handler writes one line to standard error; it allocates nothing and takes no lock.
+// A caller cannot repair its own misuse (resuming a finished coroutine, yielding from outside), so hocket does not
+// report misuse as a result. `fatal` passes a message and a remedy to the fatal handler, then aborts. The default
+// handler writes one line to standard error. It allocates nothing and takes no lock.
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 #include <source_location>
@@ -10,7 +10,7 @@
 
 namespace hocket { inline namespace HOCKET_ABI {
 
-// What a fatal handler is told. `subject` names the coroutine (or other object) at fault; it may be null.
+// The argument of a fatal handler. `subject` names the coroutine (or other object) at fault; it may be null.
 struct fatal_error {
   const char* message;
   const char* remedy;
@@ -18,18 +18,18 @@ struct fatal_error {
   std::source_location location;
 };
 
-// Called once per fatal error, on the thread that made it; any thread may call it. If it returns, the process aborts.
-// It must not throw.
+// A handler of fatal errors. It is called once for each error, on the thread that made it, possibly on any thread. It
+// must not throw. If it returns, the process aborts.
 using fatal_handler = void (*)(const fatal_error&) noexcept;
 
-// Replaces the handler; null restores the default. Returns the previous one. Thread safe.
+// Replaces the fatal handler and returns the previous one. Null restores the default. Thread safe.
 fatal_handler set_fatal_handler(fatal_handler handler) noexcept;
 
 namespace detail {
-// A callable that may throw, or has a state.
-template <class Handler, class Given>
+// Whether the callable may throw or captures state, so that it is no handler.
+template <class Handler, class Argument>
 inline constexpr bool is_no_handler =
-    !std::is_convertible_v<Handler, void (*)(Given) noexcept> && std::is_invocable_v<Handler&, Given>;
+    !std::is_convertible_v<Handler, void (*)(Argument) noexcept> && std::is_invocable_v<Handler&, Argument>;
 }  // namespace detail
 
 template <class Handler>
@@ -37,46 +37,50 @@ template <class Handler>
 fatal_handler set_fatal_handler(Handler&&) noexcept {
   static_assert(
       !detail::is_no_handler<Handler, const fatal_error&>,
-      "hocket: a fatal handler is noexcept and captures nothing: set_fatal_handler([](const fatal_error& e) noexcept {...})");
+      "hocket: a fatal handler is noexcept and captures nothing: "
+      "set_fatal_handler([](const fatal_error& e) noexcept {...})");
   return nullptr;
 }
 
 namespace detail {
 
 // Reports a programming error and aborts.
-[[noreturn, HOCKET_COLD]] void fatal(const char* what, const char* remedy, const char* subject = nullptr,
-                                     std::source_location where = std::source_location::current()) noexcept;
+[[noreturn, HOCKET_COLD]] void fatal(const char* message, const char* remedy, const char* subject = nullptr,
+                                     std::source_location location = std::source_location::current()) noexcept;
 
 // Checks a precondition at level `misuse` (on unless HOCKET_CHECKS is 0).
-constexpr void expects(bool holds, const char* what, const char* remedy, const char* subject = nullptr,
-                       std::source_location where = std::source_location::current()) noexcept {
+constexpr void expects(bool holds, const char* message, const char* remedy, const char* subject = nullptr,
+                       std::source_location location = std::source_location::current()) noexcept {
   if constexpr (misuse_checks) {
     if (!holds) [[unlikely]]
-      fatal(what, remedy, subject, where);
+      fatal(message, remedy, subject, location);
   }
 }
 
 // Checks an invariant at level `debug` (on when HOCKET_CHECKS is 2).
-constexpr void debug_expects(bool holds, const char* what, const char* remedy, const char* subject = nullptr,
-                             std::source_location where = std::source_location::current()) noexcept {
+constexpr void debug_expects(bool holds, const char* message, const char* remedy, const char* subject = nullptr,
+                             std::source_location location = std::source_location::current()) noexcept {
   if constexpr (debug_checks) {
     if (!holds) [[unlikely]]
-      fatal(what, remedy, subject, where);
+      fatal(message, remedy, subject, location);
   }
 }
 
 }  // namespace detail
 
-// Notices: conditions that are handled but that an operator may want to see (a fallback taken, a limit met). The
-// default sink drops them: the library itself never prints. `text` is valid during the call only.
+// A handler of log messages. They report conditions that hocket handles, but that an operator may want to see (a
+// fallback, a limit). The default handler drops them: the library itself never prints. `text` is valid during the call
+// only.
 using log_handler = void (*)(const char* text) noexcept;
+
+// Replaces the log handler and returns the previous one. Null restores the default. Thread safe.
 log_handler set_log_handler(log_handler handler) noexcept;
 template <class Handler>
   requires detail::is_no_handler<Handler, const char*>
 log_handler set_log_handler(Handler&&) noexcept {
   static_assert(
       !detail::is_no_handler<Handler, const char*>,
-      "hocket: a notice handler is noexcept and captures nothing: set_log_handler([](const char* text) noexcept {...})");
+      "hocket: a log handler is noexcept and captures nothing: set_log_handler([](const char* text) noexcept {...})");
   return nullptr;
 }
 

@@ -1,5 +1,6 @@
-// The randomness seam: whatever in hocket needs chance takes a seed from `random_seed`, so that a simulation can
-// replay it. Not for secrets.
+// Random numbers: each generator of hocket takes its seed from `random_seed`, so that a simulation can be replayed.
+//
+// Do not use them for secrets.
 #pragma once
 #include <hocket/base/detail/atomic.hpp>
 #include <cstdint>
@@ -18,8 +19,8 @@ constexpr std::uint64_t splitmix64(std::uint64_t& state) noexcept {
   return z ^ (z >> 31);
 }
 
-// xoshiro256** 1.0 (Blackman, Vigna, "Scrambled linear pseudorandom number generators", ACM TOMS 47, 2021;
-// https://prng.di.unimi.it/xoshiro256starstar.c): period 2^256 - 1, a nanosecond a number. A
+// A random number generator: xoshiro256** 1.0 (Blackman, Vigna, "Scrambled linear pseudorandom number generators", ACM
+// TOMS 47, 2021; https://prng.di.unimi.it/xoshiro256starstar.c). Period 2^256 - 1, about 1 ns for a number. A
 // std::uniform_random_bit_generator. One thread at a time.
 class random_engine {
  public:
@@ -34,19 +35,19 @@ class random_engine {
   static constexpr result_type max() noexcept { return ~result_type{0}; }
 
   constexpr result_type operator()() noexcept {
-    const std::uint64_t out = rotated(state_[1] * 5, 7) * 9;
+    const std::uint64_t out = rotate_left(state_[1] * 5, 7) * 9;
     const std::uint64_t shifted = state_[1] << 17;
     state_[2] ^= state_[0];
     state_[3] ^= state_[1];
     state_[1] ^= state_[2];
     state_[0] ^= state_[3];
     state_[2] ^= shifted;
-    state_[3] = rotated(state_[3], 45);
+    state_[3] = rotate_left(state_[3], 45);
     return out;
   }
 
-  // Uniform in [0, bound), without bias (Lemire, "Fast random integer generation in an interval", ACM TOMACS 29,
-  // 2019). A bound of 0 gives 0.
+  // Returns a number uniform in [0, bound), without bias (Lemire, "Fast random integer generation in an interval", ACM
+  // TOMACS 29, 2019). A bound of 0 gives 0.
   constexpr std::uint32_t below(std::uint32_t bound) noexcept {
     std::uint64_t product = high() * bound;
     if (static_cast<std::uint32_t>(product) < bound) {
@@ -57,29 +58,30 @@ class random_engine {
   }
 
  private:
-  static constexpr std::uint64_t rotated(std::uint64_t x, int by) noexcept { return (x << by) | (x >> (64 - by)); }
+  static constexpr std::uint64_t rotate_left(std::uint64_t x, int bits) noexcept {
+    return (x << bits) | (x >> (64 - bits));
+  }
   constexpr std::uint64_t high() noexcept { return (*this)() >> 32; }
 
   std::uint64_t state_[4] = {};
 };
 
-// A fresh seed: from the kernel (getrandom), or from the source that was installed. Any thread may call it.
+// Returns a fresh seed from the kernel (getrandom), or from the installed seed_source. Any thread.
 std::uint64_t random_seed() noexcept;
 
 }  // namespace detail
 
-// Replaces the source of seeds for the whole process; null restores the kernel's. Returns the previous one, null for
-// the kernel's. The source may be called from any thread.
+// Replaces the process's source of seeds and returns the previous one. Null means the kernel. Any thread may call
+// the source.
 using seed_source = std::uint64_t (*)() noexcept;
 seed_source replace_seed_source(seed_source source) noexcept;
 
 namespace detail {
-// Another number after each replace_seed_source(), never 0 (it is odd): who keeps numbers that a seed has led to takes
-// a new seed when it has changed, so that a simulation is replayed whatever was done before. Any thread.
+// A number that changes with each replace_seed_source(), and never is 0 (it is odd). A cache of numbers from a seed
+// takes a new seed when the generation has changed. So a simulation replays whatever ran before it. Any thread.
 extern constinit atomic<std::uint32_t> seed_generation_word;
 inline std::uint32_t seed_generation() noexcept {
-  // ORDER: acquire, pairs with the fetch_add in replace_seed_source(): the seed that is taken then is of the new
-  // source.
+  // ORDER: acquire, pairs with the fetch_add in replace_seed_source(): a seed that is taken next is of the new source.
   return seed_generation_word.load(std::memory_order_acquire);
 }
 }  // namespace detail

@@ -1,14 +1,14 @@
-// result<T>: a value or the std::error_code that explains why there is none.
+// result<T>: a value, or the std::error_code of the failure.
 //
-// The members are those of std::expected (C++23) with the error fixed to std::error_code: nothing nests, every error
-// compares with std::errc and with the error enums of other libraries. T is an object type (move-only included), an
-// lvalue reference or void. A result is trivially copyable and trivially destructible when T is.
+// The members are those of std::expected (C++23) with std::error_code as error type. So results do not nest, and each
+// error compares with std::errc and with the error enums of other libraries. T is an object type (move-only included),
+// an lvalue reference or void. If T is trivially copyable and trivially destructible, so is the result.
 //
 //   result<int> port(std::string_view text);
 //   if (auto p = port("8080")) listen(*p); else report(p.error());
 //   int sure = port("8080").value();      // throws through throw_error
 //
-// Looking at the side that is not there (`*r` of a failure, `r.error()` of a value) is a programming error and fatal.
+// Do not. Accessing the absent side (`*r` of a failure, `r.error()` of a value) is a programming error and fatal.
 #pragma once
 #include <hocket/base/detail/result_storage.hpp>
 #include <hocket/base/error.hpp>
@@ -20,19 +20,19 @@ namespace hocket { inline namespace HOCKET_ABI {
 template <class T>
 class result;
 
-// The failing side of a result on its way in: `return failure{std::errc::timed_out};`.
+// An error to construct a failed result from: `return failure{std::errc::timed_out};`.
 class failure {
  public:
-  // An error code of 0 says success: such a failure is a programming error.
-  explicit failure(std::error_code error, std::source_location where = std::source_location::current()) noexcept
+  // An `error` of 0 means success: passing it is a programming error.
+  explicit failure(std::error_code error, std::source_location location = std::source_location::current()) noexcept
       : error_(error) {
     detail::expects(static_cast<bool>(error), "a failure was made of an error code that means success",
-                    "return the value, or an error code that is not 0", nullptr, where);
+                    "return the value, or an error code that is not 0", nullptr, location);
   }
   template <class Enum>
     requires(std::is_error_code_enum_v<Enum> || std::is_same_v<Enum, std::errc>)
-  explicit failure(Enum error, std::source_location where = std::source_location::current()) noexcept
-      : failure(make_error_code(error), where) {}
+  explicit failure(Enum error, std::source_location location = std::source_location::current()) noexcept
+      : failure(make_error_code(error), location) {}
 
   std::error_code error() const noexcept { return error_; }
   friend bool operator==(const failure& a, const failure& b) noexcept { return a.error_ == b.error_; }
@@ -56,7 +56,7 @@ template <class From, class To>
 concept binds_to = std::is_lvalue_reference_v<From> &&
                    std::is_convertible_v<std::remove_reference_t<From>*, std::remove_reference_t<To>*>;
 
-// What a result<T> may be made of, besides failures and other results.
+// The arguments from which a result<T> is constructed as a value: neither failures nor results.
 template <class U, class T>
 concept value_for = !is_result<std::remove_cvref_t<U>> && !std::is_same_v<std::remove_cvref_t<U>, failure> &&
                     !std::is_same_v<std::remove_cvref_t<U>, std::in_place_t> && !std::is_void_v<T> &&
@@ -69,6 +69,7 @@ concept comparable = requires(const T& a, const U& b) {
 
 }  // namespace detail
 
+// A value or an error; see above.
 template <class T>
 class [[nodiscard]] result {
   static_assert(!std::is_rvalue_reference_v<T> && !std::is_array_v<T>,
@@ -97,9 +98,9 @@ class [[nodiscard]] result {
   constexpr explicit result(std::in_place_t, Args&&... args) : storage_(std::in_place, std::forward<Args>(args)...) {}
 
   result(failure f) noexcept : storage_(f.error()) {}
-  result(std::errc error, std::source_location where = std::source_location::current()) noexcept
+  result(std::errc error, std::source_location location = std::source_location::current()) noexcept
     requires(!std::is_same_v<std::remove_cv_t<T>, std::errc>)
-      : storage_(failure{error, where}.error()) {}
+      : storage_(failure{error, location}.error()) {}
 
   template <class U>
     requires(!std::is_same_v<T, U> && (std::is_void_v<T> ? std::is_void_v<U> : detail::value_for<U, T>))
@@ -117,10 +118,12 @@ class [[nodiscard]] result {
   constexpr bool has_value() const noexcept { return storage_.has_value(); }
   constexpr explicit operator bool() const noexcept { return has_value(); }
 
-  constexpr decltype(auto) operator*() & noexcept { return storage::get(sure(*this).storage_); }
-  constexpr decltype(auto) operator*() const& noexcept { return storage::get(sure(*this).storage_); }
-  constexpr decltype(auto) operator*() && noexcept { return storage::get(sure(std::move(*this)).storage_); }
-  constexpr decltype(auto) operator*() const&& noexcept { return storage::get(sure(std::move(*this)).storage_); }
+  constexpr decltype(auto) operator*() & noexcept { return storage::get(expect_value(*this).storage_); }
+  constexpr decltype(auto) operator*() const& noexcept { return storage::get(expect_value(*this).storage_); }
+  constexpr decltype(auto) operator*() && noexcept { return storage::get(expect_value(std::move(*this)).storage_); }
+  constexpr decltype(auto) operator*() const&& noexcept {
+    return storage::get(expect_value(std::move(*this)).storage_);
+  }
   constexpr auto* operator->() noexcept
     requires(!std::is_void_v<T>)
   {
@@ -132,11 +135,11 @@ class [[nodiscard]] result {
     return std::addressof(**this);
   }
 
-  // The value; of a failure, throws `cancelled` or std::system_error.
-  constexpr decltype(auto) value() & { return storage::get(thrown(*this).storage_); }
-  constexpr decltype(auto) value() const& { return storage::get(thrown(*this).storage_); }
-  constexpr decltype(auto) value() && { return storage::get(thrown(std::move(*this)).storage_); }
-  constexpr decltype(auto) value() const&& { return storage::get(thrown(std::move(*this)).storage_); }
+  // Returns the value. A failure throws `cancelled` or std::system_error.
+  constexpr decltype(auto) value() & { return storage::get(value_or_throw(*this).storage_); }
+  constexpr decltype(auto) value() const& { return storage::get(value_or_throw(*this).storage_); }
+  constexpr decltype(auto) value() && { return storage::get(value_or_throw(std::move(*this)).storage_); }
+  constexpr decltype(auto) value() const&& { return storage::get(value_or_throw(std::move(*this)).storage_); }
 
   std::error_code error() const noexcept {
     detail::expects(!has_value(), "error() of a result that holds a value", "ask has_value() first");
@@ -153,43 +156,43 @@ class [[nodiscard]] result {
   }
   std::error_code error_or(std::error_code other) const noexcept { return has_value() ? other : storage_.error(); }
 
-  // f(value), which returns a result; a failure goes through.
+  // Returns f(value), which is a result. A failure is passed on.
   template <class F>
   constexpr auto and_then(F&& f) & {
-    return chained(*this, std::forward<F>(f));
+    return chain(*this, std::forward<F>(f));
   }
   template <class F>
   constexpr auto and_then(F&& f) const& {
-    return chained(*this, std::forward<F>(f));
+    return chain(*this, std::forward<F>(f));
   }
   template <class F>
   constexpr auto and_then(F&& f) && {
-    return chained(std::move(*this), std::forward<F>(f));
+    return chain(std::move(*this), std::forward<F>(f));
   }
   template <class F>
   constexpr auto and_then(F&& f) const&& {
-    return chained(std::move(*this), std::forward<F>(f));
+    return chain(std::move(*this), std::forward<F>(f));
   }
 
-  // f(value) as the new value; a failure goes through.
+  // Returns a result that holds f(value). A failure is passed on.
   template <class F>
   constexpr auto transform(F&& f) & {
-    return transformed(*this, std::forward<F>(f));
+    return transform_value(*this, std::forward<F>(f));
   }
   template <class F>
   constexpr auto transform(F&& f) const& {
-    return transformed(*this, std::forward<F>(f));
+    return transform_value(*this, std::forward<F>(f));
   }
   template <class F>
   constexpr auto transform(F&& f) && {
-    return transformed(std::move(*this), std::forward<F>(f));
+    return transform_value(std::move(*this), std::forward<F>(f));
   }
   template <class F>
   constexpr auto transform(F&& f) const&& {
-    return transformed(std::move(*this), std::forward<F>(f));
+    return transform_value(std::move(*this), std::forward<F>(f));
   }
 
-  // f(error), which returns a result<T>; a value goes through.
+  // Returns f(error), which is a result<T>. A value is passed on.
   template <class F>
   constexpr result or_else(F&& f) const& {
     return has_value() ? *this : result(std::forward<F>(f)(storage_.error()));
@@ -199,7 +202,7 @@ class [[nodiscard]] result {
     return has_value() ? std::move(*this) : result(std::forward<F>(f)(storage_.error()));
   }
 
-  // f(error), which returns another error code; a value goes through.
+  // Returns a failure with the error code f(error). A value is passed on.
   template <class F>
   constexpr result transform_error(F&& f) const& {
     return has_value() ? *this : result(failure{std::error_code{std::forward<F>(f)(storage_.error())}});
@@ -209,7 +212,7 @@ class [[nodiscard]] result {
     return has_value() ? std::move(*this) : result(failure{std::error_code{std::forward<F>(f)(storage_.error())}});
   }
 
-  // Makes a new value in place of the value or the error. If making it throws, the old content stays.
+  // Constructs a new value in place of the value or the error. If the construction throws, the old content stays.
   template <class... Args>
     requires(!std::is_reference_v<T> && std::is_constructible_v<typename storage::stored, Args...>)
   decltype(auto) emplace(Args&&... args) noexcept(std::is_nothrow_constructible_v<typename storage::stored, Args...>) {
@@ -218,9 +221,9 @@ class [[nodiscard]] result {
   }
 
   constexpr void swap(result& other) noexcept(std::is_nothrow_move_constructible_v<typename storage::stored>) {
-    result kept(std::move(other));
+    result old(std::move(other));
     other = std::move(*this);
-    *this = std::move(kept);
+    *this = std::move(old);
   }
   friend constexpr void swap(result& a, result& b) noexcept(noexcept(a.swap(b))) { a.swap(b); }
 
@@ -249,7 +252,7 @@ class [[nodiscard]] result {
   constexpr result(detail::from_call, F&& call) : storage_(detail::from_call{}, std::forward<F>(call)) {}
 
   template <class Self>
-  static constexpr Self&& sure(Self&& self) noexcept {
+  static constexpr Self&& expect_value(Self&& self) noexcept {
     if constexpr (detail::misuse_checks) {
       if (!self.has_value()) [[unlikely]] {
         detail::fatal("the value of a failed result was used", "test the result first, or use value() or value_or()");
@@ -258,32 +261,32 @@ class [[nodiscard]] result {
     return static_cast<Self&&>(self);
   }
   template <class Self>
-  static constexpr Self&& thrown(Self&& self) {
+  static constexpr Self&& value_or_throw(Self&& self) {
     if (!self.has_value()) [[unlikely]]
       detail::throw_error(self.storage_.error());
     return static_cast<Self&&>(self);
   }
 
-  // The value as an argument: f() when T is void, else f(value).
+  // Calls f() if T is void, else f(value).
   template <class Self, class F>
-  static constexpr decltype(auto) applied(Self&& self, F&& f) {
+  static constexpr decltype(auto) invoke(Self&& self, F&& f) {
     if constexpr (std::is_void_v<T>) return std::forward<F>(f)();
     else return std::forward<F>(f)(storage::get(std::forward<Self>(self).storage_));
   }
   template <class Self, class F>
-  static constexpr auto chained(Self&& self, F&& f) {
-    using next = std::remove_cvref_t<decltype(applied(std::forward<Self>(self), std::forward<F>(f)))>;
+  static constexpr auto chain(Self&& self, F&& f) {
+    using next = std::remove_cvref_t<decltype(invoke(std::forward<Self>(self), std::forward<F>(f)))>;
     static_assert(detail::is_result<next>, "result::and_then: the callable must return a result; use transform()");
     if (!self.has_value()) return next(failure{self.storage_.error()});
-    return next(applied(std::forward<Self>(self), std::forward<F>(f)));
+    return next(invoke(std::forward<Self>(self), std::forward<F>(f)));
   }
   template <class Self, class F>
-  static constexpr auto transformed(Self&& self, F&& f) {
-    using call = decltype(applied(std::forward<Self>(self), std::forward<F>(f)));
+  static constexpr auto transform_value(Self&& self, F&& f) {
+    using call = decltype(invoke(std::forward<Self>(self), std::forward<F>(f)));
     using next = result<std::conditional_t<std::is_lvalue_reference_v<call>, call, std::remove_cvref_t<call>>>;
     if (!self.has_value()) return next(failure{self.storage_.error()});
     return next(detail::from_call{},
-                [&]() -> decltype(auto) { return applied(std::forward<Self>(self), std::forward<F>(f)); });
+                [&]() -> decltype(auto) { return invoke(std::forward<Self>(self), std::forward<F>(f)); });
   }
 
   storage storage_;
