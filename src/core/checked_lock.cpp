@@ -6,14 +6,14 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-void lock_record::locked() noexcept {
+void lock_record::on_lock() noexcept {
   if (depth_++ != 0) return;  // recursive: it is in the list
   thread_state& here = this_thread();
   next_ = here.locks;
   here.locks = this;
 }
 
-void lock_record::unlocked() noexcept {
+void lock_record::on_unlock() noexcept {
   lock_record** place = &this_thread().locks;
   while (*place && *place != this) place = &(*place)->next_;
   expects(*place == this, "a checked lock was unlocked on a thread that does not hold it",

@@ -10,10 +10,10 @@ context_ptr::~context_ptr() {
   if (ctx_) ctx_->release();
 }
 
-context::context(context* parent, inheritance given, std::source_location spawned, scheduled* strand,
+context::context(context* parent, inheritance inherited, std::source_location spawned, scheduled* strand,
                  disposer dispose) noexcept
     : parent_(parent),
-      given_(std::move(given)),
+      inherited_(std::move(inherited)),
       name_(parent ? parent->name_ : "unnamed"),
       spawned_(spawned),
       strand_(strand),

@@ -19,8 +19,8 @@ constinit atomic<std::uint64_t> next_news{news_of_a_thread};
 
 // The whole of a thread's frame memory; the bins come first, they are all that the inline code sees.
 //
-// A bin without frames may be closed: it has no room, so the first frame that comes back takes the slow path. If a look
-// finds that the store keeps nothing, it closes all bins, and that first frame is news.
+// A bin without frames may be closed: it has no free places, so the first frame that comes back takes the slow path. If
+// a look finds that the store keeps nothing, it closes all bins, and that first frame is news.
 struct frame_store : frame_bins {
   std::uint64_t misses = 0;
   thread_exit_hook at_exit{};
@@ -28,8 +28,8 @@ struct frame_store : frame_bins {
   std::uint64_t hits_before[frame_classes + 1]{};
 };
 
-// The bins of a thread that keeps no frames: it has ended, or a memory_source is set. They are empty and have no room,
-// so every call takes the slow path. Shared by all threads, never written.
+// The bins of a thread that keeps no frames: it has ended, or a memory_source is set. They are empty and have no free
+// places, so every call takes the slow path. Shared by all threads, never written.
 constinit frame_bins no_store{};
 
 frame_store* store_of(frame_bins* bins) noexcept {
@@ -39,7 +39,7 @@ frame_store* store_of(frame_bins* bins) noexcept {
 frame_store* own_store() noexcept { return store_of(own_frames()); }
 
 std::size_t kept_in(const frame_bin& bin, std::size_t index) noexcept {
-  const std::size_t loaded = bin.first ? magazine_frames(index) - bin.room : 0;
+  const std::size_t loaded = bin.first ? magazine_frames(index) - bin.free_places : 0;
   return loaded * frame_size(index) + (bin.full ? magazine_bytes(index) : 0);
 }
 
@@ -51,7 +51,7 @@ std::size_t kept_by(const frame_store& store) noexcept {
 
 void free_loaded(frame_bin& bin, std::size_t index) noexcept {
   free_frames(std::exchange(bin.first, nullptr), index);
-  bin.room = 0;
+  bin.free_places = 0;
 }
 
 // The loaded magazine is empty. Takes the first frame of another, which is loaded then.
@@ -59,7 +59,7 @@ kept_frame* load_magazine(frame_bin& bin, std::size_t index) noexcept {
   kept_frame* const full = bin.full ? std::exchange(bin.full, nullptr) : frame_depot::shared().take(index);
   if (!full) return nullptr;
   bin.first = full->next;
-  bin.room = 1;
+  bin.free_places = 1;
   ++bin.hits;
   return full;
 }
@@ -68,7 +68,7 @@ kept_frame* load_magazine(frame_bin& bin, std::size_t index) noexcept {
 void unload_magazine(frame_bin& bin, std::size_t index) noexcept {
   if (bin.full) frame_depot::shared().leave(bin.full, index);
   bin.full = std::exchange(bin.first, nullptr);
-  bin.room = magazine_frames(index);
+  bin.free_places = magazine_frames(index);
 }
 
 // For others, if they are many.
@@ -86,7 +86,7 @@ void end_store(thread_exit_hook&) noexcept {
 }
 
 void close(frame_store& empty) noexcept {
-  for (frame_bin& bin : empty.bins) bin.room = 0;
+  for (frame_bin& bin : empty.bins) bin.free_places = 0;
   empty.looked = time_point::max();
 }
 
@@ -144,18 +144,18 @@ void release_frame_slowly(frame_bins* own, void* memory, std::size_t bytes) noex
   if (!store) return delete_frame(memory, frame_size(index));
   if (store->looked == time_point::max()) ++this_thread().frame_news;
   frame_bin& bin = store->bins[index];
-  if (bin.room == 0) unload_magazine(bin, index);
-  --bin.room;
+  if (bin.free_places == 0) unload_magazine(bin, index);
+  --bin.free_places;
   bin.first = ::new (memory) kept_frame{bin.first};
 }
 
-duration keep_frames(const clock_source& time) noexcept {
+duration keep_frames(const clock_source& clock) noexcept {
   frame_depot& depot = frame_depot::shared();
   const duration period = depot.decay();
   frame_store* store = own_store();
-  if (!depot.uses_clock(time)) return duration::max();
+  if (!depot.uses_clock(clock)) return duration::max();
   if (!store && depot.held() == 0) return duration::max();
-  const time_point now = time.now();
+  const time_point now = clock.now();
   const duration due = store ? decay_of(*store, now, period) : duration::max();
   return std::min(due, depot.maintain(now));
 }
@@ -194,8 +194,8 @@ std::size_t frame_memory_limit(std::size_t bytes) noexcept {
   return before;
 }
 
-void frame_memory_decay(duration period, const clock_source& time) noexcept {
-  frame_depot::shared().set_decay(period, time);
+void frame_memory_decay(duration period, const clock_source& clock) noexcept {
+  frame_depot::shared().set_decay(period, clock);
   change_house_terms();
 }
 

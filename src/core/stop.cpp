@@ -44,7 +44,7 @@ bool stop_source::raise(stop_level level, bool by_deadline) noexcept {
   if (is_apart(seen)) return raise_apart(seen, level, by_deadline);
   const stop_level before = level_of(seen);
   if (before >= level) return false;
-  if (before == stop_level::none) note_reason(by_deadline);
+  if (before == stop_level::none) record_reason(by_deadline);
   // ORDER: release, pairs with the load in requested() and attach(): a reader of the request sees its cause.
   word_.fetch_add(bits_of(level) - bits_of(before), std::memory_order_release);
   return true;

@@ -83,7 +83,7 @@ void late_stop_source::link_up() noexcept {
   linked_ = true;
   const stop_level from_above = link_.enlist(heeds::cancel);
   const stop_level told = seen == apart ? from_above : std::max(from_above, stop_level::cancel);
-  if (seen == apart && from_above != stop_level::none) note_reason(link_.parent_->timed_out());
+  if (seen == apart && from_above != stop_level::none) record_reason(link_.parent_->timed_out());
   // ORDER: release, pairs with the load in requested() and attach(): a reader of the request sees its cause.
   word_.store(bits_of(told), std::memory_order_release);
 }
@@ -107,7 +107,7 @@ stop_level stop_source::attach_below(stop_node& node, heeds weakest) noexcept {
 bool stop_source::raise_apart(word seen, stop_level level, bool by_deadline) noexcept {
   if (seen == apart_cancelled && level == stop_level::cancel) return false;
   const word raised = level == stop_level::kill ? kill_bit : apart_cancelled;
-  if (seen == apart) note_reason(by_deadline);
+  if (seen == apart) record_reason(by_deadline);
   // ORDER: release, pairs with the load in requested() and attach(): a reader of the request sees its cause; relaxed
   // on failure: the coroutine has ended.
   return word_.compare_exchange_strong(seen, raised, std::memory_order_release, std::memory_order_relaxed);

@@ -11,12 +11,12 @@ using namespace detail;
 
 // On a worker of a pool, where the queue is not the thread's own, or has to look for room. The usual case is a leaf: it
 // saves no registers.
-bool yield::awaiter::queue(thread_state& here, std::coroutine_handle<> handle) noexcept {
-  stealable_queue* const stealable = here.seat.stealable;
+bool yield::awaiter::queue(thread_state& thread, std::coroutine_handle<> handle) noexcept {
+  stealable_queue* const stealable = thread.seat.stealable;
   const scheduled* const self = ctx_ ? ctx_->strand() : nullptr;
   if (stealable && self && self->migrates() && stealable->try_push_into_room(handle)) [[likely]]
     return true;
-  return queue_elsewhere(here.seat, handle);
+  return queue_elsewhere(thread.seat, handle);
 }
 
 bool yield::awaiter::queue_elsewhere(const executor_seat& seat, std::coroutine_handle<> handle) noexcept {
@@ -46,7 +46,7 @@ void unwind_if_killed(const context* ctx) {
   }
 }
 
-const waited& look_at_stop(const context* ctx) {
+const waited& check_stop(const context* ctx) {
   static const waited cancelled{failure{std::errc::operation_canceled}}, late{failure{std::errc::timed_out}};
   unwind_if_killed(ctx);
   const stop_source* const stop = ctx ? ctx->stop() : nullptr;

@@ -18,7 +18,7 @@ namespace {
 // A yield that does not look at the stop: the wait after it does.
 struct pause {
   struct awaiter : yield::awaiter {
-    void await_resume() noexcept { come_back(); }
+    void await_resume() noexcept { restore_context(); }
   };
   awaiter operator co_await() const noexcept { return {}; }
 };

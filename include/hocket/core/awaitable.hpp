@@ -1,4 +1,4 @@
-// The concepts behind `co_await x` and `await(x)`.
+// The concepts of operands of `co_await x` and `await(x)`.
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 #include <concepts>
@@ -16,8 +16,8 @@ inline constexpr bool is_suspend_result = is_plain_answer<T>;
 template <class Promise>
 inline constexpr bool is_suspend_result<std::coroutine_handle<Promise>> = true;
 
-// What the language calls after `operator co_await`. await_suspend must accept the erased handle: hocket's wakers
-// know no promise types.
+// The awaiter that the language uses, after `operator co_await`. await_suspend must accept the erased handle, because
+// hocket's wakers know no promise types.
 template <class A>
 concept awaiter = requires(A& a, std::coroutine_handle<> handle) {
   { a.await_ready() } -> std::convertible_to<bool>;
@@ -30,7 +30,7 @@ concept has_member_co_await = requires(A&& a) { std::forward<A>(a).operator co_a
 template <class A>
 concept has_free_co_await = requires(A&& a) { operator co_await(std::forward<A>(a)); };
 
-// The awaiter of an awaitable, as `co_await` finds it (without await_transform).
+// Returns the awaiter of an awaitable, as `co_await` finds it (without await_transform).
 template <class A>
 decltype(auto) get_awaiter(A&& a) {
   if constexpr (has_member_co_await<A>) return std::forward<A>(a).operator co_await();
@@ -43,7 +43,7 @@ using awaiter_of = decltype(get_awaiter(std::declval<A>()));
 
 }  // namespace detail
 
-// Something that `co_await` and await() take.
+// An operand of `co_await` and await().
 template <class A>
 concept awaitable = requires(A&& a) {
   requires requires(std::remove_reference_t<detail::awaiter_of<A>>& w) {
@@ -52,19 +52,20 @@ concept awaitable = requires(A&& a) {
   };
 };
 
-// Base of the library's awaitables that lie in another namespace: so await(x), select(x, y) and within(1s, x) find the
-// functions of hocket without `hocket::`. Two objects of one type cannot have one address, hence a base for each class.
+// Base of the library's awaitables in other namespaces, so that await(x), select(x, y) and within(1s, x) find the
+// functions of hocket without `hocket::`. Each class has a base of its own, because two objects of one type cannot
+// share an address.
 template <class Self>
 struct awaitable_base {};
 
 namespace detail {
 
-// Whether a callable that returns T starts a task when it is spawned; any other starts a fiber.
+// Whether spawning a callable that returns T starts a task. Any other callable starts a fiber.
 template <class T>
 inline constexpr bool is_task = false;
 
-// What a call gives that is only there for its message: it can be awaited, and becomes anything, so that no other
-// message follows.
+// The result of a call that compiles only to give its own error message. It can be awaited and converts to any type, so
+// that no second message follows.
 struct misused {
   template <class T>
   operator T() const {
@@ -75,29 +76,30 @@ struct misused {
   misused await_resume() const noexcept { return {}; }
 };
 
-// Base of hocket's own awaiters: they wake through runnables, so that no bridge is needed between them and a scheduler.
+// Base of hocket's own awaiters. They wake through runnables, so they need no bridge to a scheduler.
 struct own_awaiter : awaitable_base<own_awaiter> {};
 
-// The same for those that run a coroutine, which may know addresses of whoever awaits it: its arguments, say.
+// Base of own awaiters that run a coroutine. It may hold addresses in the awaiting coroutine, for example its
+// arguments.
 struct body_awaiter : own_awaiter {};
 
-// The awaiters that may have a coroutine's handle itself.
+// The awaiters that may receive a coroutine's own handle.
 template <class W>
 concept trusted_awaiter = std::derived_from<std::remove_cvref_t<W>, own_awaiter> || is_task<std::remove_cvref_t<W>>;
 
-// The awaiters whose result stays where it is until somebody takes it. leave_result() is called where await_resume()
-// would be, by a caller that does not want the result any more: it can be awaited again. False: there is none (the wait
-// was ended otherwise), and await_resume() is to be called.
+// The awaiters that keep their result until a caller takes it. A caller that no longer wants the result calls
+// leave_result() instead of await_resume(); then the awaitable can be awaited again. False: there is no result, because
+// the wait ended otherwise, and the caller must call await_resume().
 template <class W>
 concept leaves_result = !std::is_rvalue_reference_v<W> && requires(std::remove_reference_t<W>& w) {
   { w.leave_result() } noexcept -> std::same_as<bool>;
 };
 
-// An awaitable of ours that has another awaiter for tasks (core/detail/wait_room.hpp), and adaptors of such.
+// An awaitable of hocket with another awaiter for tasks (core/detail/wait_room.hpp), or an adaptor of one.
 template <class A>
 concept has_awaiter_in_task = requires(A&& a) { std::forward<A>(a).await_in_task(); };
 
-// Where something is awaited: in a task, or anywhere.
+// The place of an await: anywhere, or in a task.
 struct anywhere {
   template <class A>
   static decltype(auto) begin(A&& a) {
@@ -119,7 +121,7 @@ struct awaiter_base {};
 template <>
 struct awaiter_base<true> : own_awaiter {};
 
-// The awaiter of `A` (an lvalue or an rvalue reference), for those that make something else of its result.
+// Base of awaiters that adapt the result of `A` (an lvalue or an rvalue reference).
 template <class A, class Where = anywhere>
 class adapted_awaiter : public awaiter_base<trusted_awaiter<awaiter_of<A>>> {
  public:
@@ -144,18 +146,18 @@ class adapted_awaiter : public awaiter_base<trusted_awaiter<awaiter_of<A>>> {
   awaiter_where<A, Where> inner_;
 };
 
-// What was begun by nobody, and will be awaited by nobody any more, is given up, not forgotten: a task, an operation,
-// or what owns such things. `A` is the type of what is given up: nothing is done for a reference.
+// Discards an awaitable that never began and will never be awaited: a task, an operation, or an owner of these. `A` is
+// its type. A reference is left alone.
 template <class A>
-void give_up_awaitable(std::remove_reference_t<A>& what) noexcept {
-  if constexpr (std::is_reference_v<A>) static_cast<void>(what);
-  else if constexpr (is_task<A>) std::move(what).discard();
-  else if constexpr (requires { A::can_be_discarded; }) std::move(what).discard();
+void give_up_awaitable(std::remove_reference_t<A>& a) noexcept {
+  if constexpr (std::is_reference_v<A>) static_cast<void>(a);
+  else if constexpr (is_task<A>) std::move(a).discard();
+  else if constexpr (requires { A::can_be_discarded; }) std::move(a).discard();
 }
 
 }  // namespace detail
 
-// What awaiting it gives.
+// The type of the result of awaiting an A.
 template <class A>
 using await_result_t = decltype(std::declval<std::remove_reference_t<detail::awaiter_of<A>>&>().await_resume());
 

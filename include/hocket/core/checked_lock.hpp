@@ -1,25 +1,32 @@
-// A lock of threads (std::mutex, a spin lock) that coroutines take for a few instructions, and never wait under.
+// checked_lock: a thread lock (std::mutex, a spin lock) that reports a coroutine that waits under it.
 //
 //   checked_lock<std::mutex> sessions("sessions");
 //   ...
-//   std::lock_guard held(sessions);            // anything that takes a Lockable
+//   std::lock_guard guard(sessions);           // anything that takes a Lockable
 //
-// A lock of threads that a coroutine holds while it waits stays locked on its thread; the next coroutine there that
-// wants it blocks the thread, and with it the one that would unlock it. At check level `debug` a coroutine that awaits
-// an operation or an eager task, yields or forks while its thread holds a checked lock is fatal, and the message names
-// both. So is unlocking on another thread than the one that locked, and destroying a lock that is held. At the other
-// levels it is the lock itself: not a byte or an instruction more.
+// Coroutines hold a thread lock for a few instructions, and never wait under it. If a coroutine waits while it holds
+// the lock, then the lock stays locked on its thread, and the next coroutine there that locks it blocks the thread, and
+// so the coroutine that would unlock it. Use hocket::mutex for a lock that is held over a wait.
 //
-// It is fatal whether the coroutine would have to wait or not: that is a matter of timing, and in every build an
-// operation that is possible at once goes through the queue nevertheless if the budget is used up
-// (core/detail/operation.hpp). What never waits may be called under a lock: try_lock(), try_receive(), try_select(),
-// unlock(), notify_one(). So may a task be awaited: it is a call, and what it awaits is looked at.
+// Guarantees. At check level `debug` these are fatal:
+//   - a coroutine awaits an operation or an eager task, yields or forks while its thread holds a checked lock; the
+//     message names both;
+//   - another thread than the locking one unlocks the lock;
+//   - a lock is destroyed while it is held.
+// At the other levels a checked_lock is the lock itself: not a byte or an instruction more.
 //
-// What it does not see: a plain thread that waits (it blocks, and nobody else is in its way), shared ownership, foreign
-// awaitables that do not suspend, and raw coroutines that yield, whose owner knows what it does. A lock that is to be
-// held over a wait is hocket::mutex.
+// The check does not depend on timing: it is fatal even if the coroutine would not have to wait. In every build a ready
+// operation goes through the queue if the budget is used up (core/detail/operation.hpp). Calls that never wait are
+// allowed under a lock: try_lock(), try_receive(), try_select(), unlock(), notify_one(). Awaiting a task is allowed,
+// too: it is a call, and the awaits in it are checked.
 //
-// Thread safety: that of `Mutex`. `name` is a literal, or outlives the lock. The idea is that of the Linux kernel's
+// Limits. The check does not cover
+//   - a plain thread that waits: it blocks, and is in no other coroutine's way;
+//   - shared ownership;
+//   - foreign awaitables that do not suspend;
+//   - raw coroutines that yield: their owner is responsible.
+//
+// Thread safety: that of `Mutex`. `name` is a literal, or outlives the lock. The idea is from the Linux kernel's
 // lockdep, with one rule.
 #pragma once
 #include <hocket/base/detail/literal_name.hpp>
@@ -30,7 +37,7 @@ namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
-// A checked lock as the thread knows it that holds it; recursive ones count.
+// The record of a checked lock, linked to the thread that holds it. Recursive locking is counted.
 class lock_record {
  public:
   explicit lock_record(literal_name name) noexcept : name_(name.c_str()) {}
@@ -39,23 +46,24 @@ class lock_record {
   ~lock_record() { debug_expects(depth_ == 0, "a checked lock was destroyed while it is held", "unlock it first"); }
 
   const char* name() const noexcept { return name_; }
-  void locked() noexcept;    // after it was locked
-  void unlocked() noexcept;  // before it is unlocked
+  void on_lock() noexcept;    // called after the lock is locked
+  void on_unlock() noexcept;  // called before the lock is unlocked
 
  private:
   const char* const name_;
-  std::size_t depth_ = 0;        // the rest belongs to the thread that holds it
-  lock_record* next_ = nullptr;  // held by the same thread, locked earlier
+  std::size_t depth_ = 0;        // this and the next field belong to the thread that holds the lock
+  lock_record* next_ = nullptr;  // a lock that the same thread locked earlier
 };
 
 struct no_lock_record {
   explicit no_lock_record(literal_name) noexcept {}
-  void locked() noexcept {}
-  void unlocked() noexcept {}
+  void on_lock() noexcept {}
+  void on_unlock() noexcept {}
 };
 
 }  // namespace detail
 
+// A checked thread lock; see above.
 template <class Mutex>
 class checked_lock {
  public:
@@ -67,15 +75,15 @@ class checked_lock {
 
   void lock() {
     mutex_.lock();
-    record_.locked();
+    record_.on_lock();
   }
   [[nodiscard]] bool try_lock() {
     if (!mutex_.try_lock()) return false;
-    record_.locked();
+    record_.on_lock();
     return true;
   }
   void unlock() {
-    record_.unlocked();
+    record_.on_unlock();
     mutex_.unlock();
   }
 

@@ -1,9 +1,9 @@
-// choice<Ts...>: what a select of several operations gives: which one came first, and what it gave.
+// choice<Ts...>: the result of a select: the index of the operation that completed first, and its result.
 //
 //   choice<int, void> c = ...;
-//   if (c.index() == 0) use(*c.get<0>());      // get<I>() is the result<T> of the operation of that index
+//   if (c.index() == 0) use(*c.get<0>());      // get<I>() is the result<T> of operation I
 //
-// The operation that came first may itself have failed (a oneshot whose sender is gone): hence a result<T>, not a T.
+// get<I>() is a result<T> and not a T, because the first operation may itself have failed (a oneshot without a sender).
 #pragma once
 #include <hocket/base/result.hpp>
 #include <cstddef>
@@ -22,13 +22,14 @@ struct nth<0, First, Rest...> {
 };
 
 constexpr std::size_t greatest(std::initializer_list<std::size_t> values) noexcept {
-  std::size_t most = 0;
-  for (std::size_t value : values) most = value > most ? value : most;
-  return most;
+  std::size_t max = 0;
+  for (std::size_t value : values) max = value > max ? value : max;
+  return max;
 }
 
 }  // namespace detail
 
+// The result of a select; see above.
 template <class... Ts>
 class [[nodiscard]] choice {
   static_assert(sizeof...(Ts) > 0, "choice: of one thing at least");
@@ -40,27 +41,27 @@ class [[nodiscard]] choice {
 
   template <std::size_t I>
   choice(std::in_place_index_t<I>, type<I> value) : index_(I) {
-    ::new (static_cast<void*>(room_)) type<I>(std::move(value));
+    ::new (static_cast<void*>(storage_)) type<I>(std::move(value));
   }
   choice(choice&& other) noexcept((std::is_nothrow_move_constructible_v<result<Ts>> && ...)) : index_(other.index_) {
     take(other);
   }
-  // Where no value can throw as it is moved: a choice is never empty.
+  // Exists only if no move of a value throws, so a choice is never empty.
   choice& operator=(choice&& other) noexcept
     requires(std::is_nothrow_move_constructible_v<result<Ts>> && ...)
   {
-    choice taken(std::move(other));  // `other` may lie inside of the value that drop() destroys
+    choice source(std::move(other));  // `other` may lie inside the value that drop() destroys
     drop();
-    index_ = taken.index_;
-    take(taken);
+    index_ = source.index_;
+    take(source);
     return *this;
   }
   ~choice() { drop(); }
 
-  // Which operation came first, counted from 0 in the order in which they were given.
+  // The index of the operation that completed first, counted from 0 in the order of the arguments.
   std::size_t index() const noexcept { return index_; }
 
-  // What the operation of index I gave. Another index than index() is a programming error.
+  // The result of operation I. An I other than index() is a programming error.
   template <std::size_t I>
   type<I>& get() & noexcept {
     return checked<I>();
@@ -72,11 +73,11 @@ class [[nodiscard]] choice {
 
  private:
   template <std::size_t I>
-  struct at {};
+  struct index_tag {};
 
   template <std::size_t I>
   type<I>& stored() noexcept {
-    return *std::launder(reinterpret_cast<type<I>*>(room_));
+    return *std::launder(reinterpret_cast<type<I>*>(storage_));
   }
   template <std::size_t I>
   type<I>& checked() noexcept {
@@ -85,20 +86,22 @@ class [[nodiscard]] choice {
     return stored<I>();
   }
   void take(choice& other) {
-    visit([&]<std::size_t I>(at<I>) { ::new (static_cast<void*>(room_)) type<I>(std::move(other.stored<I>())); });
+    visit([&]<std::size_t I>(index_tag<I>) {
+      ::new (static_cast<void*>(storage_)) type<I>(std::move(other.stored<I>()));
+    });
   }
   void drop() noexcept {
-    visit([&]<std::size_t I>(at<I>) { stored<I>().~type<I>(); });
+    visit([&]<std::size_t I>(index_tag<I>) { stored<I>().~type<I>(); });
   }
   template <class F>
   void visit(F&& f) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-      ((I == index_ ? f(at<I>{}) : void()), ...);
+      ((I == index_ ? f(index_tag<I>{}) : void()), ...);
     }(std::index_sequence_for<Ts...>{});
   }
 
   std::size_t index_;
-  alignas(result<Ts>...) unsigned char room_[detail::greatest({sizeof(result<Ts>)...})];
+  alignas(result<Ts>...) unsigned char storage_[detail::greatest({sizeof(result<Ts>)...})];
 };
 
 }}  // namespace hocket

@@ -1,12 +1,16 @@
-// The context of a coroutine: what it inherits from the one that started it.
+// The context of a coroutine: the stop source, deadline, values and name that it inherits.
 //
-// Every coroutine carries one context pointer. An awaited child shares its parent's; a spawned coroutine shares its
-// spawner's, or gets a context of its own when an option overrides something. Contexts are counted, because a spawned
-// coroutine may outlive its spawner; but that of a spawned coroutine does not count its parent, which is its target's
-// and so outlives its run: afterwards parent() is not to be asked. The stop source is not owned: the scope or handle
-// that owns it outlives the coroutines under it. Contexts are immutable after their construction, but for two: a block
-// of code in a fiber that wants another context changes the fiber's own; and the context of a block that has ended
-// becomes as the one around it (core/detail/context_block.hpp).
+// Every coroutine refers to one context. An awaited child shares its parent's. A spawned coroutine shares its
+// spawner's, or gets its own if an option overrides something.
+//
+// Lifetime. Contexts are counted, because a spawned coroutine may outlive its spawner.
+//   - The context of a spawned coroutine does not count its parent, because the parent is its target's and outlives the
+//     run. After the run, do not call parent().
+//   - A context does not own its stop source: the owning scope or handle outlives the coroutines under it.
+//
+// Thread safety. A context is immutable after its construction, with two exceptions (core/detail/context_block.hpp). A
+// block of code in a fiber that needs another context changes the fiber's own. At the end of a block, its context
+// becomes equal to the one around it.
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/base/detail/atomic.hpp>
@@ -27,7 +31,7 @@ class scheduled;
 
 class stop_source;
 
-// Owns one reference.
+// A pointer to a context that owns one reference.
 class context_ptr {
  public:
   context_ptr() noexcept = default;
@@ -48,7 +52,7 @@ class context_ptr {
   context* ctx_ = nullptr;
 };
 
-// What a child overrides; the rest it takes from its parent.
+// The overrides of a child. It inherits the rest from its parent.
 struct context_options {
   literal_name name{};
   stop_source* stop = nullptr;
@@ -56,7 +60,7 @@ struct context_options {
 };
 static_assert(detail::owns_nothing<context_options>);
 
-// What waits and children take from a context. It owns a reference, so it is no aggregate.
+// The part of a context that waits and children inherit. It owns a reference, so it is no aggregate.
 struct inheritance {
   inheritance() noexcept = default;
   inheritance(stop_source* source, time_point until, const detail::binding_ptr& values) noexcept
@@ -69,67 +73,70 @@ struct inheritance {
   detail::binding_ptr bindings;
 };
 
+// The inherited state of a coroutine; see above.
 class context {
  public:
-  // A child of `parent`. Its deadline is the earlier of the two: a child cannot outwait its parent. Throws bad_alloc.
+  // Makes a child of `parent`. Its deadline is the earlier of the two: a child cannot outwait its parent. Throws
+  // bad_alloc.
   [[nodiscard]] static context_ptr child_of(context& parent, const context_options& options,
                                             std::source_location spawned = std::source_location::current());
 
-  // The same for several that run beside each other: without a strand (see below).
+  // Like child_of(), for several children that run concurrently: without a strand (see below).
   [[nodiscard]] static context_ptr child_beside_others(context& parent, const context_options& options,
                                                        std::source_location spawned);
 
-  // The same for all that is forked below a coroutine (coro/fork_join.hpp). Throws bad_alloc.
+  // Like child_of(), for all forks below a coroutine (coro/fork_join.hpp). Throws bad_alloc.
   [[nodiscard]] static context_ptr child_of_forks(context& parent);
 
-  // The same with all that is inherited from it given, whatever the parent has.
+  // Like child_of(), but with the inheritance `own` instead of the parent's.
   [[nodiscard]] static context_ptr child_with(context& parent, inheritance own, std::source_location spawned = {});
 
-  // The context of code that runs in no coroutine: no stop, no deadline, no name. Never freed.
+  // The context of code outside of coroutines: no stop, no deadline, no name. Never freed.
   static context& root() noexcept;
 
   context* parent() const noexcept { return parent_; }
-  stop_source* stop() const noexcept { return given_.stop; }
-  time_point deadline() const noexcept { return given_.deadline; }
-  const detail::binding_ptr& bindings() const noexcept { return given_.bindings; }
+  stop_source* stop() const noexcept { return inherited_.stop; }
+  time_point deadline() const noexcept { return inherited_.deadline; }
+  const detail::binding_ptr& bindings() const noexcept { return inherited_.bindings; }
   const char* name() const noexcept { return name_; }                        // the nearest name upward; never null
-  const std::source_location& spawned() const noexcept { return spawned_; }  // line 0: not told
+  const std::source_location& spawned() const noexcept { return spawned_; }  // line 0: unknown
 
-  // The nearest scheduled coroutine upward: the one that this context, or a context around it, was made for. Null
-  // where no spawn has led to. Linear in the number of groups (when_all) in between.
+  // The nearest scheduled coroutine upward, for which this context or a context around it was made. Null if no spawn
+  // led here. Linear in the number of groups (when_all) in between.
   detail::scheduled* coroutine() const noexcept;
 
-  // The same, if what runs under this context is all that runs of it. Null for the children of a when_all, which run
-  // beside each other: what they wait for, hold and unwind is not to be told of the coroutine as a whole.
+  // Like coroutine(), if all of the coroutine runs under this context. Null for the concurrent children of a when_all:
+  // the waits, locks and unwinding of a child are not those of the coroutine as a whole.
   detail::scheduled* strand() const noexcept { return strand_; }
 
-  // The address of coroutine(), for a thread that looks at `other` from outside: it may be given up meanwhile, or may
-  // be gone, so the answer is to be compared only. Null: there is none, or the system does not let the process look
+  // The address of coroutine(), for a thread that inspects `other` from outside. `other` may be released meanwhile, so
+  // use the address for comparisons only. Null: no coroutine, or the system forbids the read
   // (base/detail/copy_memory.hpp).
   static const void* coroutine_of(const context* other) noexcept;
 
-  // The nearest context upward, or this, that was not made for a block of code (child_with), which is a part of what
-  // runs around it: that of a spawned coroutine, of the children of a when_all, of all that is forked below a
-  // coroutine; the root where there is none. Linear in the number of such blocks in between.
+  // The nearest context from this one upward that was not made for a block of code (child_with): the context of a
+  // spawned coroutine, of the children of a when_all, or of all forks below a coroutine; else the root. A block is a
+  // part of the code around it. Linear in the number of blocks in between.
   const context& whole() const noexcept {
-    const context* at = this;
-    while (at->block_) at = at->parent_;
-    return *at;
+    const context* ctx = this;
+    while (ctx->block_) ctx = ctx->parent_;
+    return *ctx;
   }
 
-  // Whether several may run beside each other under it: the children of a when_all, or what was forked.
+  // Whether several coroutines may run concurrently under this context: the children of a when_all, or forks.
   bool is_of_many() const noexcept { return of_many_; }
 
-  // Whether what runs under it was forked: it goes on wherever what it forked ends.
+  // Whether the code under this context was forked. Forked code continues on the thread where its own forks end.
   bool forks() const noexcept { return forks_; }
 
-  // A word of the coroutine's own, for an extension (ext/gc/include/hocket/gc/slot.hpp). Its own code alone writes it.
-  // The context of a part of it (child_of, child_with) begins with a copy.
+  // A word of the coroutine, for an extension (ext/gc/include/hocket/gc/slot.hpp). Only the coroutine's own code writes
+  // it. A context for a part of the coroutine (child_of, child_with) begins with a copy.
   void* slot() const noexcept { return slot_; }
   void set_slot(void* word) noexcept { slot_ = word; }
 
-  // Of a fiber's own context, by code that runs on it, or that of a block, at its end. Gives what it was.
-  inheritance change(inheritance given) noexcept { return std::exchange(given_, std::move(given)); }
+  // Replaces the inherited state and returns the previous one. Called by code of a fiber for the fiber's own context,
+  // or for a block's context at its end.
+  inheritance change(inheritance inherited) noexcept { return std::exchange(inherited_, std::move(inherited)); }
 
   void retain() noexcept;
   void release() noexcept {
@@ -140,21 +147,22 @@ class context {
   context& operator=(const context&) = delete;
 
  protected:
-  // For objects that are a context and more; `dispose` frees them when the last reference is gone. Born with one, and
-  // without one to its parent. `maker`: the code that makes it, whose bindings it has.
+  // For derived objects. An object begins with one reference and holds none to its parent. `dispose` frees it when the
+  // last reference is released. `maker` is the context of the code that constructs it; the object inherits its
+  // bindings.
   using disposer = void (*)(context& self) noexcept;
   context(context& parent, const context_options& options, const context& maker, std::source_location spawned,
           detail::scheduled* strand, disposer dispose) noexcept;
-  context(context* parent, inheritance given, std::source_location spawned, detail::scheduled* strand,
+  context(context* parent, inheritance inherited, std::source_location spawned, detail::scheduled* strand,
           disposer dispose) noexcept;
   ~context() = default;
 
  private:
   struct plain;
 
-  // Gives one up. Who has the only one need not count it down: nobody is left who could copy it.
+  // Releases one reference. An owner of the only reference skips the decrement, because no other owner could copy it.
   bool last_reference() noexcept {
-    // ORDER: acquire, pairs with the fetch_sub of the other owners below: the last one deletes after them all.
+    // ORDER: acquire, pairs with the fetch_sub of the other owners below: the last owner deletes after all others.
     if (references_.load(std::memory_order_acquire) == 1) return true;
     // ORDER: acq_rel, pairs with itself and the load above in the other owners.
     return references_.fetch_sub(1, std::memory_order_acq_rel) == 1;
@@ -162,7 +170,7 @@ class context {
   void end_unused() noexcept;
 
   context* const parent_;
-  inheritance given_;
+  inheritance inherited_;
   const char* const name_;
   const std::source_location spawned_;
   detail::scheduled* const strand_;
@@ -178,14 +186,14 @@ class context {
 inline context::context(context& parent, const context_options& options, const context& maker,
                         std::source_location spawned, detail::scheduled* strand, disposer dispose) noexcept
     : parent_(&parent),
-      given_{options.stop ? options.stop : parent.stop(),
+      inherited_{options.stop ? options.stop : parent.stop(),
              options.deadline < parent.deadline() ? options.deadline : parent.deadline(), maker.bindings()},
       name_(options.name ? options.name.c_str() : parent.name_),
       spawned_(spawned),
       strand_(strand),
       dispose_(dispose) {}
 
-// The running coroutine's context, also while an awaiter's await_suspend runs; never null.
+// The context of the running coroutine, also while an awaiter's await_suspend runs. Never null.
 inline context& current_context() noexcept {
   context* const own = detail::this_thread().ctx;
   return own ? *own : context::root();

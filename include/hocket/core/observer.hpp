@@ -1,33 +1,32 @@
-// Observers: the seam for consoles, deadlock reports, simulators and debuggers.
+// Observers: callbacks for consoles, deadlock reports, simulators and debuggers.
 //
 //   class counter final : public observer {
-//     void on_create(coroutine_id who, const coroutine_info& facts) noexcept override { ... }
-//     void on_destroy(coroutine_id who) noexcept override { ... }
+//     void on_create(coroutine_id id, const coroutine_info& info) noexcept override { ... }
+//     void on_destroy(coroutine_id id) noexcept override { ... }
 //   };
-//   install_observer(one);
+//   install_observer(my_counter);
 //   ...
-//   remove_observer(one);    // from here on nobody calls it
+//   remove_observer(my_counter);    // after this no thread calls it
 //
-// The life of a spawned coroutine, as it is told:
+// The events of a spawned coroutine:
 //
 //   created -> resumed -> ( suspended -> woken -> resumed )* -> destroyed
 //
-//   - on_resume() means that the coroutine begins, or goes on after a wait. It is called on the thread that runs the
+//   - on_resume() means that the coroutine begins, or continues after a wait. It is called on the thread that runs the
 //     coroutine, right before its code.
-//   - A coroutine that is killed or refused before it begins is created and destroyed only.
+//   - A coroutine that is killed or refused before it begins is only created and destroyed.
 //   - yield() is no event, nor is a wait for a foreign awaitable. So between two events another coroutine may run on
-//   the
-//     thread.
+//     the thread.
 //   - A raw coroutine<> is created and destroyed. Its switches are no events.
-//   - A coroutine that hocket did not make is neither created nor destroyed, but suspended, woken and resumed, if it
-//     waits for a primitive. A plain thread that waits is suspended and woken under the null id.
-//   - An observer hears only of events after its installation. So it may hear of the suspension or the destruction of
-//     an unknown coroutine.
-//   - If a wake runs out of memory, the coroutine's on_resume() is left out.
+//   - A coroutine that hocket did not make is neither created nor destroyed, but it is suspended, woken and resumed if
+//     it waits for a primitive. A plain thread that waits is suspended and woken under the null id.
+//   - An observer receives only events after its installation. So its first event of a coroutine may be a suspension or
+//     the destruction.
+//   - If a wake runs out of memory, the coroutine's on_resume() is omitted.
 //
-// Costs. While no observer is installed, an event costs one load and a branch, and a resume costs nothing. An observed
+// Cost. While no observer is installed, an event costs one load and a branch, and a resume costs nothing. An observed
 // wake posts a small frame, which calls on_resume() and then resumes the coroutine. (A run queue holds handles, and a
-// handle does not tell which coroutine it belongs to.)
+// handle does not identify its coroutine.)
 #pragma once
 #include <compare>
 #include <coroutine>
@@ -46,13 +45,13 @@ class wait_source;
 
 class context;
 
-// Names a coroutine from on_create() to on_destroy(); a later one may get the same name. For a spawned coroutine it is the
-// address that wait_source::holder() gives. Null: a plain thread.
+// The identity of a coroutine from on_create() to on_destroy(). A later coroutine may get the same id. For a spawned
+// coroutine it is the address that wait_source::holder() returns. Null: a plain thread.
 class coroutine_id {
  public:
   constexpr coroutine_id() noexcept = default;
   constexpr explicit coroutine_id(const void* address) noexcept : address_(address) {}
-  // To be printed and compared only.
+  // For printing and comparisons only.
   constexpr const void* address() const noexcept { return address_; }
   constexpr explicit operator bool() const noexcept { return address_ != nullptr; }
   friend constexpr auto operator<=>(coroutine_id, coroutine_id) noexcept = default;
@@ -61,34 +60,35 @@ class coroutine_id {
   const void* address_ = nullptr;
 };
 
-// What was created. A raw fiber is a coroutine<>.
+// The kind of a created coroutine. A raw fiber is a coroutine<>.
 enum class observed_kind : std::uint8_t { task, fiber, raw_fiber };
 
-// What is known of a coroutine when it is created. Valid during the callback.
+// The description of a coroutine at its creation. Valid during the callback.
 struct coroutine_info {
   observed_kind kind;
   const char* name;                // never null; lives as long as the coroutine
-  std::source_location spawned{};  // line 0: not told
-  const void* caller = nullptr;    // an address in the code that called spawn; null: not told
-  const context& ctx;              // its own; a raw fiber's creator's
+  std::source_location spawned{};  // line 0: unknown
+  const void* caller = nullptr;    // an address in the code that called spawn; null: unknown
+  const context& ctx;              // the coroutine's own; for a raw fiber its creator's
 };
 static_assert(detail::owns_nothing<coroutine_info>);
 
-// What a coroutine waits for. Valid during the callback.
+// The description of a wait. Valid during the callback.
 struct wait_info {
-  const primitive::wait_source* source;  // <hocket/primitive.hpp> tells what it is; null: a time alone
-  std::source_location location;         // where the wait was asked for; line 0: not told
+  const primitive::wait_source* source;  // describes itself (<hocket/primitive.hpp>); null: a wait for a time alone
+  std::source_location location;         // of the call that made the wait; line 0: unknown
 };
 static_assert(detail::owns_nothing<wait_info>);
 
-// Callbacks are called on the thread where the event happens, possibly on several threads at once and inside of each
-// other. A callback must neither throw nor suspend, nor use the primitive that it is told of, because that may be
-// locked. It may install and remove observers.
+// The callbacks. They are called on the thread of the event, possibly on several threads at once and nested.
+//
+// A callback must neither throw nor suspend. It must not use the primitive of the event, because that may be locked. It
+// may install and remove observers.
 class observer {
  public:
   virtual void on_create(coroutine_id, const coroutine_info&) noexcept {}
-  // If a resource or a stop arrives while the coroutine is being suspended, on_suspend(), on_wake() and on_resume() may be
-  // called although it never left its thread.
+  // If a resource or a stop arrives while the coroutine is being suspended, on_suspend(), on_wake() and on_resume() may
+  // be called although the coroutine never left its thread.
   virtual void on_suspend(coroutine_id, const wait_info&) noexcept {}
   virtual void on_wake(coroutine_id) noexcept {}
   virtual void on_resume(coroutine_id) noexcept {}
@@ -98,14 +98,14 @@ class observer {
   ~observer() = default;
 };
 
-// Any thread, at any time, beside any number of others. Observers are told in no particular order. If the same one is
-// installed twice, that is fatal. Throws std::bad_alloc.
+// Installs an observer beside any number of others. Observers are called in no particular order. Any thread, at any
+// time. Installing an installed observer is fatal. Throws std::bad_alloc.
 void install_observer(observer& watcher);
 
-// Any thread, at any time. Waits for the callbacks of `watcher` that run on other threads. When it has returned, none
-// runs and none begins, so the observer may be destroyed. The exception: if a callback of the observer itself removes
-// it, that callback is still running. Hold no lock that a callback takes. If the observer is not installed, that is
-// fatal.
+// Removes an observer, and waits for the callbacks of `watcher` that run on other threads. When it returns, no callback
+// runs and none begins, so the observer may be destroyed. Exception: if a callback of the observer itself removes it,
+// that callback is still running. Any thread, at any time. The caller must hold no lock that a callback takes. Removing
+// an observer that is not installed is fatal.
 void remove_observer(observer& watcher) noexcept;
 
 }}  // namespace hocket

@@ -1,9 +1,9 @@
-// or_throw: unwraps the result<T> that an awaitable gives: the value, or an exception.
+// or_throw: awaits a result<T> and returns its value, or throws its error.
 //
-//   int n = co_await or_throw(rx.receive());         // a fiber and a thread say await(or_throw(rx.receive()))
+//   int n = co_await or_throw(rx.receive());         // in a fiber or a thread: await(or_throw(rx.receive()))
 //
-// A failure is thrown by throw_error(): `cancelled` for std::errc::operation_canceled, std::system_error otherwise.
-// Takes every awaitable whose result is a result<T>: operations, selects, tasks, foreign ones. An rvalue is moved in.
+// throw_error() throws a failure: `cancelled` for std::errc::operation_canceled, std::system_error otherwise. or_throw
+// takes every awaitable of a result<T>: operations, selects, tasks, foreign ones. An rvalue is moved in.
 #pragma once
 #include <hocket/base/error.hpp>
 #include <hocket/core/awaitable.hpp>
@@ -13,19 +13,19 @@ namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
-// The awaiter of `A` (an lvalue or an rvalue reference), but for the result.
+// The awaiter of `A` (an lvalue or an rvalue reference) that returns the value of its result.
 template <class A, class Where = anywhere>
 class unwrapping : public adapted_awaiter<A, Where> {
-  using given = std::remove_cvref_t<await_result_t<A>>;
+  using result_type = std::remove_cvref_t<await_result_t<A>>;
 
  public:
   explicit unwrapping(A a) : adapted_awaiter<A, Where>(std::forward<A>(a)) {}
 
-  typename given::value_type await_resume() {
-    given got(this->inner_.await_resume());
-    if (!got) [[unlikely]]
-      throw_error(got.error());
-    return *std::move(got);
+  typename result_type::value_type await_resume() {
+    result_type result(this->inner_.await_resume());
+    if (!result) [[unlikely]]
+      throw_error(result.error());
+    return *std::move(result);
   }
 };
 

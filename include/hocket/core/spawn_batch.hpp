@@ -1,50 +1,55 @@
-// spawn_batch: many spawns that are handed over together.
+// spawn_batch: many spawns in one step.
 //
 //   spawn_batch batch(rt);                                     // a runtime, a loop, a scope
-//   for (packet& one : received) spawn(batch, handle, std::move(one));
-//                                                              // handed over at the brace, or by flush()
+//   for (packet& p : packets) spawn(batch, handle, std::move(p));
+//                                                              // flushed at the brace, or by flush()
 //
-// spawn() makes the coroutine and gives its join_handle, as it does without a batch; but the coroutine waits in the
-// batch until the batch is *flushed*. Then all of them enrol with the target, come into its queue, and wake whoever
-// sleeps there, in one step each: where the target runs on other threads that is most of what a spawn costs beside the
-// making. A batch flushes itself when it is full (at `capacity`), and at its end, also when an exception ends it: what was
-// collected before runs.
+// spawn() makes the coroutine and returns its join_handle, as it does without a batch. But the coroutine waits in the
+// batch until the batch is *flushed*. A flush enrols all of them with the target, pushes them to its queue, and wakes
+// its sleeping threads, in one step each. If the target runs on other threads, these steps are most of a spawn's cost
+// beside the construction. A batch flushes itself when it is full (at `capacity`) and at its destruction, also by an
+// exception: the coroutines that were collected before run.
 //
-// Until it is flushed a coroutine does not count: the target's live(), run() and shutdown do not know of it. Cancelling
-// or killing it by its handle works, and takes effect when it begins. If the target refuses, as a runtime that was shut
-// down does, all that are in the batch are refused, and their handles tell so (operation_canceled).
+// Before the flush a coroutine does not count: the target's live(), run() and shutdown ignore it. Cancelling or killing
+// it by its handle works, and takes effect when it begins.
 //
-// Awaiting a coroutine before its batch is flushed waits for the flush. So whoever has the batch calls flush() before
-// it awaits one of them, or it waits for itself: fatal at check level `debug`.
+// Errors. If the target refuses, as a runtime does after shutdown, it refuses all coroutines in the batch, and their
+// handles report operation_canceled. A spawn in a batch throws the exceptions of spawn(), and then adds nothing to the
+// batch; flush() throws nothing.
 //
-// A batch belongs to one thread, or to one coroutine, which may wait while it has one: what is collected waits, too.
-// The target outlives it. A spawn in a batch throws what spawn() does, and then adds nothing to it; flush() throws
-// nothing. A batch takes 1 KiB where it stands, on a stack or in a frame, and no other memory.
+// Do not. Awaiting a coroutine before its batch is flushed waits for the flush. If the owner of the batch awaits this
+// coroutine, it waits for itself. That is fatal at check level `debug`. Prevented by flush() before the await.
+//
+// Thread safety. A batch belongs to one thread, or to one coroutine. The coroutine may wait while it has a batch; the
+// collected coroutines wait, too. The target outlives the batch.
+//
+// Cost. A batch takes 1 KiB in place, on a stack or in a frame, and no other memory.
 #pragma once
 #include <hocket/core/detail/spawn.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
+// A batch of spawns; see above.
 class spawn_batch {
  public:
-  // How many are handed over at once: enough that the handing over costs nothing, and so few that what is collected is
-  // still in the caches, and that the workers have something to do meanwhile.
+  // The maximum number of coroutines in one flush. It is large enough that the flush costs nothing for each coroutine.
+  // It is small enough that the coroutines are still in the caches and that the workers are busy meanwhile.
   static constexpr std::size_t capacity = 128;
 
-  // Of the target of the running coroutine, as spawn() without a target.
+  // A batch for the target of the running coroutine, like spawn() without a target.
   spawn_batch() noexcept : target_(detail::current_target()) {}
-  template <detail::spawnable_on Where>
-  explicit spawn_batch(Where& where) noexcept : target_(detail::target_of(where)) {}
+  template <detail::spawnable_on Target>
+  explicit spawn_batch(Target& target) noexcept : target_(detail::target_of(target)) {}
   spawn_batch(const spawn_batch&) = delete;
   spawn_batch& operator=(const spawn_batch&) = delete;
   ~spawn_batch() {
-    while (size_ != 0) flush();  // what is refused may spawn as it ends
+    while (size_ != 0) flush();  // a refused callable may spawn as it ends
   }
 
-  // Hands over what was collected. Linear in that; allocates at most what it can do without.
+  // Hands over the collected coroutines. Linear in their number. Allocates only memory that it can do without.
   void flush() noexcept;
 
-  // How many wait for it.
+  // The number of collected coroutines.
   std::size_t size() const noexcept { return size_; }
 
   // --- for spawn()
@@ -53,22 +58,22 @@ class spawn_batch {
   collecting_place place(const spawn_options& options) noexcept;
 
  private:
-  void collect(detail::scheduled& made, std::coroutine_handle<> start) noexcept;
-  void refuse(const detail::runnables& all, std::error_code why) noexcept;
+  void collect(detail::scheduled& child, std::coroutine_handle<> start) noexcept;
+  void refuse(const detail::runnables& all, std::error_code error) noexcept;
 
   spawn_target& target_;
   std::size_t size_ = 0;
   detail::runnable* collected_[capacity];
 };
 
-// It enrols when the batch is flushed, and may be refused then.
+// The place of a collected coroutine. It enrols when the batch is flushed, and may be refused then.
 class spawn_batch::collecting_place : public detail::direct_place {
  public:
   collecting_place(spawn_batch& batch, const spawn_options& options) noexcept
       : direct_place(batch.target_, options), batch_(batch) {}
   [[nodiscard]] bool admit(detail::scheduled&) noexcept { return true; }
-  [[HOCKET_ALWAYS_INLINE]] void accept(detail::scheduled& made, std::coroutine_handle<> start) noexcept {
-    batch_.collect(made, start);
+  [[HOCKET_ALWAYS_INLINE]] void accept(detail::scheduled& child, std::coroutine_handle<> start) noexcept {
+    batch_.collect(child, start);
   }
   void take_back(detail::scheduled&) noexcept {}
 

@@ -1,4 +1,4 @@
-// What is said of a coroutine when it is spawned.
+// Options for spawn().
 #pragma once
 #include <hocket/base/detail/literal_name.hpp>
 #include <hocket/base/detail/platform/owns_nothing.hpp>
@@ -9,16 +9,16 @@
 
 namespace hocket { inline namespace HOCKET_ABI {
 
-// Which kind of stack a fiber runs on (fiber/spawn.hpp).
+// The kind of stack of a fiber (fiber/spawn.hpp).
 enum class stack_kind : std::uint8_t { own, dense, copied };
 
-// What may be said about a coroutine when it is spawned.
+// Options for a spawned coroutine.
 struct spawn_options {
-  literal_name name{};                // for messages, dumps and debuggers; an outliving_name() outlives the handle, too
-  duration within = duration::max();  // its waits end then with timed_out; counted from the spawn
+  literal_name name{};                // for messages, dumps, debuggers; an outliving_name() outlives the handle, too
+  duration within = duration::max();  // from the spawn; then the coroutine's waits end with timed_out
   std::size_t stack_size = 0;         // fibers only, usable bytes; 0: 64 KiB (dense: 8, on aarch64 16)
   stack_kind stack = stack_kind::own;          // fibers only
-  duration hibernate_after = duration::max();  // fibers only: parked for longer, it is packed (fiber/hibernate.hpp)
+  duration hibernate_after = duration::max();  // fibers only: a fiber parked for longer is packed (fiber/hibernate.hpp)
   bool own_floating_point = false;             // fibers only: fiber/spawn.hpp
   bool migratable = false;                     // fibers only: fiber/spawn.hpp
   std::source_location location = std::source_location::current();

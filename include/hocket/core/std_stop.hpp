@@ -1,4 +1,4 @@
-// The edge to the standard's stop tokens. The only header of the library that knows them: <stop_token> is heavy.
+// A bridge from std::stop_token. Only this header of the library includes <stop_token>, which is heavy.
 #pragma once
 #include <hocket/core/stop.hpp>
 #include <stop_token>
@@ -6,9 +6,9 @@
 
 namespace hocket { inline namespace HOCKET_ABI {
 
-// While it lives, a stop that is requested of `token` cancels `target`, on the thread that requests it; if that has
-// happened already, at once. Its destructor waits for a cancellation that another thread is making, as that of
-// std::stop_callback does. `target` outlives it.
+// Cancels `target` when a stop is requested of `token`, on the requesting thread; at once if that has already happened.
+// The destructor waits for a cancellation that another thread is making, like the destructor of std::stop_callback.
+// `target` outlives the bridge.
 class stop_bridge {
  public:
   stop_bridge(std::stop_token token, stop_source& target) : callback_(std::move(token), cancel{target}) {}

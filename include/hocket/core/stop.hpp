@@ -1,32 +1,34 @@
-// Stop sources: one request, many waits that it ends.
+// Stop sources: a request that ends many waits.
 //
-// A stop has two levels. A *cancel* asks: waits end with operation_canceled, and shielded code may ignore it. A *kill*
-// tells: waits end by unwinding, unless they report it. A kill may follow a cancel, never the reverse.
+// Levels. A *cancel* asks: waits end with operation_canceled, and shielded code may ignore it. A *kill* forces: waits
+// end by unwinding, unless they report the kill. A kill may follow a cancel, never the reverse.
 //
-// A node stands for one wait. It is attached *open*, or *shielded*: then only a kill fires it.
+// Nodes. A node represents one wait. It is attached *open* or *shielded*. Only a kill fires a shielded node.
 // States of a node: out -> attached -> (detached by its owner -> out) | (popped by a request -> fired -> out).
-// A request pops one node at a time and fires it without a lock; a node whose detach() returned false has been popped,
-// and its memory is free only when its fire() has let go (in a wait: by dropping its hold, claim.hpp).
+// A request pops one node at a time and fires it without a lock. If detach() returned false, the node has been popped,
+// and its memory is free only after its fire() has released it (in a wait: by dropping its hold, claim.hpp).
 //
-// Where nodes stand. Most sources have at most one node: one coroutine, which waits for one thing. So one node may
-// stand in a *slot* in the word that also tells what was requested, and comes and goes by one compare-exchange:
+// Storage of nodes. Most sources have at most one node: one coroutine, which waits for one thing. So one node may
+// occupy a *slot*. The slot shares a word with the request, and one compare-exchange fills or empties it:
 //
-//   bits 0..1  what was requested: 0 nothing, 1 a cancel, 2 a kill; 3: see late_stop_source (stop_link.hpp)
+//   bits 0..1  the request: 0 none, 1 a cancel, 2 a kill; 3: see late_stop_source (stop_link.hpp)
 //   bit  2     the node in the slot is shielded
-//   bits 3..   its address; 0: the slot is free
+//   bits 3..   the node's address; 0: the slot is free
 //
-// The others, and links to other sources (stop_link.hpp), stand in two lists under the mutex.
+// Two lists under the mutex hold all other nodes, and links to other sources (stop_link.hpp).
 //
-//   attach(): the slot is free, and nothing was requested that the node heeds -> compare-exchange it in;
-//             else, under the mutex, look again what was requested, and push to a list.
-//   request(): 1. under the mutex, raise what was requested; 2. take the node out of the slot, by compare-exchange, and
-//             fire it; 3. pop and fire those in the lists.
+//   attach(): if the slot is free, and there is no request that the node heeds, puts the node in by compare-exchange;
+//             else, under the mutex, checks the request again and pushes the node to a list.
+//   request(): 1. under the mutex, raises the request; 2. takes the node out of the slot, by compare-exchange,
+//             and fires it; 3. pops and fires the nodes in the lists.
 //
-// Hazards. *A node attached beside a request is forgotten*: in the slot, because the request changes the very word
-// that the node's compare-exchange expects unchanged; in a list, because both happen under the mutex. *A node is read
-// while its owner takes it back*: a request knows from the word whether the node is shielded, and reads it only after
-// the exchange that made it its own. *The slot is emptied and filled with the same node between a look and the
-// exchange*: then it stands there again, and what is done to it is right.
+// Hazards.
+//   - If a node is attached during a request, then the request may miss it. Prevented in the slot by the word: the
+//     request changes the word that the node's compare-exchange expects unchanged. Prevented in a list by the mutex.
+//   - If a request reads a node while its owner detaches it, then it reads freed memory. Prevented by the word, which
+//     says whether the node is shielded: the request reads the node only after the exchange that took it.
+//   - If the slot is emptied and filled with the same node between a load and its exchange, then the exchange succeeds.
+//     That is right, because the node is attached again.
 #pragma once
 #include <hocket/base/detail/mutex.hpp>
 #include <hocket/base/detail/short_list.hpp>
@@ -34,7 +36,7 @@
 
 namespace hocket { inline namespace HOCKET_ABI {
 
-// What is requested of a coroutine, the weaker first.
+// The level of a stop request, the weaker first.
 enum class stop_level : std::uint8_t { none, cancel, kill };
 
 namespace detail {
@@ -43,7 +45,7 @@ namespace detail {
 enum class heeds : std::uint8_t { cancel, kill };
 constexpr stop_level ignored_by(heeds weakest) noexcept { return static_cast<stop_level>(weakest); }
 
-// How a stop ends a wait.
+// The end of a wait by a stop.
 constexpr wait_end end_of(stop_level level) noexcept {
   return level == stop_level::kill ? wait_end::killed : wait_end::cancelled;
 }
@@ -51,90 +53,91 @@ constexpr wait_end end_of(stop_level level) noexcept {
 class late_stop_source;
 class stop_link;
 
-// Aligned for the marks in the low bits of its address, on every architecture.
+// Aligned so that the low bits of its address are free for marks, on every architecture.
 struct alignas(8) stop_node : list_node {
   void (*fire)(stop_node& self, stop_level level) noexcept = nullptr;  // null: the node is a stop_link
 };
 
 }  // namespace detail
 
-// One request, many waits that it ends; see above. It outlives the waits and links that are attached to it.
+// A source of stop requests; see above. It outlives the waits and links that are attached to it.
 class stop_source {
  public:
   stop_source() noexcept = default;
   stop_source(const stop_source&) = delete;
   stop_source& operator=(const stop_source&) = delete;
   ~stop_source() {
-    // ORDER: relaxed, pairs with nothing: nobody else may use the source any more.
+    // ORDER: relaxed, pairs with nothing: no other thread may use the source any more.
     const bool alone = !node_of(word_.load(std::memory_order_relaxed)) && open_.empty() && shielded_.empty();
     detail::expects(alone, "a stop_source was destroyed while coroutines wait under it",
                     "join the coroutines first (a scope does), or let the source outlive them");
   }
 
-  // Any thread. Fires every attached node that is not shielded from it, here and in all sources that are linked below,
-  // on the caller's thread. False if as much was requested before.
+  // Requests a stop. Fires every attached node that is not shielded from it, here and in all sources that are linked
+  // below, on the caller's thread. Returns false if this level was requested before. Any thread.
   bool request(stop_level level = stop_level::cancel) noexcept { return request(level, false); }
 
-  // Any thread. Cancels like request(), because a deadline has passed that a task manager keeps: the waits that this
-  // ends give timed_out. The first cancellation decides.
+  // Cancels like request(), for a deadline that a task manager keeps: the waits that this call ends return timed_out.
+  // The first cancellation decides. Any thread.
   bool request_time_out() noexcept { return request(stop_level::cancel, true); }
-  // Any thread. True: request_time_out() has cancelled this source, or a source above it.
+  // Whether request_time_out() has cancelled this source, or a source above it. Any thread.
   bool timed_out() const noexcept {
-    // ORDER: relaxed, pairs with the store in note_reason(): requested() acquires the request that publishes it.
+    // ORDER: relaxed, pairs with the store in record_reason(): requested() acquires the request that publishes it.
     return requested() != stop_level::none && by_deadline_.load(std::memory_order_relaxed);
   }
 
-  // Any thread. stop_level::none while nothing is requested.
+  // The requested level; stop_level::none if there is no request. Any thread.
   stop_level requested() const noexcept {
     // ORDER: acquire, pairs with the fetch_add in raise(): a reader of the request sees its cause.
-    const word seen = word_.load(std::memory_order_acquire);
-    if (is_apart(seen)) [[unlikely]]
+    const word current = word_.load(std::memory_order_acquire);
+    if (is_apart(current)) [[unlikely]]
       return requested_above();
-    return level_of(seen);
+    return level_of(current);
   }
   bool killed() const noexcept { return may_be_killed() && requested() == stop_level::kill; }
-  // The same without a call: false, it is not; true, killed() is to be asked.
+  // A hint for killed() without a call. False: not killed. True: call killed() to know.
   bool may_be_killed() const noexcept {
     // ORDER: acquire, pairs with the fetch_add in raise(): a reader of the request sees its cause.
     return (word_.load(std::memory_order_acquire) & kill_bit) != 0;
   }
-  // The same for any request: false, there is none; true, requested() is to be asked.
+  // A hint for requested() without a call. False: no request. True: call requested() to know.
   bool may_be_requested() const noexcept {
     // ORDER: acquire, pairs with the fetch_add in raise(): a reader of the request sees its cause.
     return (word_.load(std::memory_order_acquire) & level_bits) != 0;
   }
 
-  // Any thread. Attaches, unless what the node heeds was requested already: then returns that, and the node stays out.
-  // stop_level::none: attached.
+  // Attaches a node and returns stop_level::none. If the node heeds a level that is already requested, returns that
+  // level and does not attach the node. Any thread.
   [[nodiscard]] stop_level attach(detail::stop_node& node, detail::heeds weakest = detail::heeds::cancel) noexcept {
     const word entry = reinterpret_cast<word>(&node) | (weakest == detail::heeds::cancel ? 0 : shielded);
-    // ORDER: acquire, pairs with the fetch_add in raise(): who is refused sees what led to the request.
-    word seen = word_.load(std::memory_order_acquire);
-    while (!node_of(seen)) {
-      if (level_of(seen) > detail::ignored_by(weakest))
-        return is_apart(seen) ? attach_below(node, weakest) : level_of(seen);
-      // ORDER: release, pairs with the exchange in pop_slot(): who pops the node sees what its owner wrote to it; and
-      // acquire on failure, pairs with the fetch_add in raise(), as above.
-      if (word_.compare_exchange_weak(seen, seen | entry, std::memory_order_release, std::memory_order_acquire))
+    // ORDER: acquire, pairs with the fetch_add in raise(): a refused caller sees the cause of the request.
+    word current = word_.load(std::memory_order_acquire);
+    while (!node_of(current)) {
+      if (level_of(current) > detail::ignored_by(weakest))
+        return is_apart(current) ? attach_below(node, weakest) : level_of(current);
+      // ORDER: release, pairs with the exchange in pop_slot(): the thread that pops the node sees its owner's writes;
+      // and acquire on failure, pairs with the fetch_add in raise(), as above.
+      if (word_.compare_exchange_weak(current, current | entry, std::memory_order_release, std::memory_order_acquire))
         return stop_level::none;
     }
     return attach_to_list(node, weakest);
   }
 
-  // Any thread. True: the node is out and will not fire. False: it was popped, or taken back by another.
+  // Detaches a node. True: the node is out and will not fire. False: it was popped, or another thread detached it. Any
+  // thread.
   [[nodiscard]] bool detach(detail::stop_node& node) noexcept {
     return detach_from_slot(node) || detach_from_list(node);
   }
 
-  // detach() for the slot alone, inline. False: the node was popped, or is linked in a list: detach() tells which.
+  // Detaches a node from the slot alone, inline. False: the node was popped or is in a list; detach() distinguishes.
   [[nodiscard]] bool detach_from_slot(detail::stop_node& node) noexcept {
-    // ORDER: relaxed, pairs with nothing: who may detach the node knows that it is attached, so what is read is not
-    // older.
-    word seen = word_.load(std::memory_order_relaxed);
-    while (node_of(seen) == &node) {
-      // ORDER: relaxed, pairs with nothing: the node is not looked at by others before they pop it, and now nobody
-      // will.
-      if (word_.compare_exchange_weak(seen, seen & level_bits, std::memory_order_relaxed, std::memory_order_relaxed))
+    // ORDER: relaxed, pairs with nothing: a caller that may detach the node knows that it is attached, so the loaded
+    // word is not older.
+    word current = word_.load(std::memory_order_relaxed);
+    while (node_of(current) == &node) {
+      // ORDER: relaxed, pairs with nothing: other threads read the node only after they pop it, and now none can.
+      if (word_.compare_exchange_weak(current, current & level_bits, std::memory_order_relaxed,
+                                      std::memory_order_relaxed))
         return true;
     }
     return false;
@@ -146,12 +149,12 @@ class stop_source {
   using word = std::uintptr_t;
   static constexpr word level_bits = 3, cancel_bit = 1, kill_bit = 2, shielded = 4, node_bits = ~word{7};
   static constexpr word apart = cancel_bit | kill_bit, apart_cancelled = apart | shielded;  // see late_stop_source
-  static bool is_apart(word seen) noexcept { return (seen & level_bits) == apart; }
+  static bool is_apart(word current) noexcept { return (current & level_bits) == apart; }
   explicit stop_source(word initial) noexcept : word_(initial) {}
   static word bits_of(stop_level level) noexcept { return static_cast<word>(level); }
-  static stop_level level_of(word seen) noexcept { return static_cast<stop_level>(seen & level_bits); }
-  static detail::stop_node* node_of(word seen) noexcept {
-    return reinterpret_cast<detail::stop_node*>(seen & node_bits);
+  static stop_level level_of(word current) noexcept { return static_cast<stop_level>(current & level_bits); }
+  static detail::stop_node* node_of(word current) noexcept {
+    return reinterpret_cast<detail::stop_node*>(current & node_bits);
   }
 
   stop_level attach_to_list(detail::stop_node& node, detail::heeds weakest) noexcept;
@@ -160,10 +163,10 @@ class stop_source {
   [[HOCKET_NOINLINE]] stop_level attach_below(detail::stop_node& node, detail::heeds weakest) noexcept;
   [[HOCKET_NOINLINE]] stop_level requested_above() const noexcept;
   bool request(stop_level level, bool by_deadline) noexcept;
-  bool raise_apart(word seen, stop_level level, bool by_deadline) noexcept;
+  bool raise_apart(word current, stop_level level, bool by_deadline) noexcept;
   bool raise(stop_level level, bool by_deadline) noexcept;
-  // Under the mutex, before the first request is published.
-  void note_reason(bool by_deadline) noexcept {
+  // Called under the mutex, before the first request is published.
+  void record_reason(bool by_deadline) noexcept {
     // ORDER: relaxed, pairs with the load in timed_out(): the store of the request publishes it.
     by_deadline_.store(by_deadline, std::memory_order_relaxed);
   }
@@ -174,7 +177,7 @@ class stop_source {
   detail::short_list<detail::stop_node> open_;      // guarded by mutex_
   detail::short_list<detail::stop_node> shielded_;  // guarded by mutex_
   primitive::thread_mutex mutex_;
-  primitive::atomic<bool> by_deadline_{false};  // the reason of the cancellation
+  primitive::atomic<bool> by_deadline_{false};  // the cause of the cancellation
 };
 
 }}  // namespace hocket

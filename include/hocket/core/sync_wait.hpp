@@ -1,7 +1,7 @@
 // sync_wait: runs an awaitable to its end on the calling thread, and returns its result.
 //
-// Only for plain threads: inside a coroutine it would block the worker that must finish the wait, so there it is a
-// fatal error. Meanwhile the thread runs what is posted to it: a task that is waited for runs here.
+// Only a plain thread may call it. In a coroutine it is fatal, because it would block the worker that must finish the
+// wait. Meanwhile the thread runs the work that is posted to it: an awaited task runs on this thread.
 #pragma once
 #include <hocket/core/context.hpp>
 #include <hocket/core/detail/current.hpp>
@@ -14,13 +14,13 @@ namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
-// Whether a thread can stand behind the awaiter itself: one of ours, that asks for nothing but a handle.
+// An awaiter that can resume a thread directly: one of hocket's that needs only a handle.
 template <class W>
-concept waits_for_a_thread = trusted_awaiter<W> && requires(W& w, std::coroutine_handle<> nobody) {
-  { w.await_suspend(nobody) } -> std::same_as<bool>;
+concept waits_for_a_thread = trusted_awaiter<W> && requires(W& w, std::coroutine_handle<> handle) {
+  { w.await_suspend(handle) } -> std::same_as<bool>;
 };
 
-// The root of what a thread waits for: a coroutine that awaits it and then signals the thread.
+// The root of a thread's wait: a coroutine that awaits an awaiter and then signals the thread.
 class thread_root {
  public:
   struct promise_type : coroutine_header {
@@ -32,8 +32,8 @@ class thread_root {
     struct end {
       static bool await_ready() noexcept { return false; }
       static void await_suspend(std::coroutine_handle<promise_type> root) noexcept {
-        runnable& over = root.promise().signal;
-        over.home->post_from_outside(over);  // from here on the waiting thread may free the frame
+        runnable& end_signal = root.promise().signal;
+        end_signal.home->post_from_outside(end_signal);  // from now on the waiting thread may free the frame
       }
       static void await_resume() noexcept {}
     };
@@ -56,11 +56,11 @@ class thread_root {
   thread_root& operator=(const thread_root&) = delete;
   ~thread_root() { root_.destroy(); }
 
-  void run(thread_executor& here) {
-    runnable start{nullptr, root_, &here};
-    root_.promise().signal.home = &here;
-    here.post_from_outside(start);
-    here.run_until_signal();
+  void run(thread_executor& executor) {
+    runnable start{nullptr, root_, &executor};
+    root_.promise().signal.home = &executor;
+    executor.post_from_outside(start);
+    executor.run_until_signal();
     if (root_.promise().error) std::rethrow_exception(root_.promise().error);
   }
 
@@ -68,20 +68,20 @@ class thread_root {
   std::coroutine_handle<promise_type> root_;
 };
 
-// Awaits an awaiter that has said that it is not ready, and leaves the result in it. Without its type, because a
-// coroutine frame that has a member of the user's type would be a template for each, of which g++ has something to say.
-class begun {
+// Awaits an awaiter that is not ready, and leaves the result in it. The awaiter's type is erased: otherwise each type
+// would have a coroutine frame of its own with a member of the user's type, and g++ warns about them.
+class erased_awaiter {
  public:
   template <class W>
-  explicit begun(W& awaiter) noexcept : awaiter_(&awaiter), suspend_(&suspend<W>) {}
+  explicit erased_awaiter(W& awaiter) noexcept : awaiter_(&awaiter), suspend_(&suspend<W>) {}
   static bool await_ready() noexcept { return false; }
   std::coroutine_handle<> await_suspend(thread_root::handle root) { return suspend_(awaiter_, root); }
   static void await_resume() noexcept {}
 
  private:
   template <class W>
-  static std::coroutine_handle<> suspend(void* at, thread_root::handle root) {
-    W& awaiter = *static_cast<W*>(at);
+  static std::coroutine_handle<> suspend(void* object, thread_root::handle root) {
+    W& awaiter = *static_cast<W*>(object);
     using answer = decltype(awaiter.await_suspend(root));
     if constexpr (std::is_void_v<answer>) {
       awaiter.await_suspend(root);
@@ -94,30 +94,30 @@ class begun {
   }
 
   void* awaiter_;
-  std::coroutine_handle<> (*suspend_)(void* at, thread_root::handle root);
+  std::coroutine_handle<> (*suspend_)(void* object, thread_root::handle root);
 };
 
-inline thread_root drive(begun what) { co_await what; }
+inline thread_root drive(erased_awaiter awaiter) { co_await awaiter; }
 
-// Waits for an awaiter that has said that it is not ready; await_resume is left to the caller.
+// Waits for an awaiter that is not ready. The caller calls await_resume().
 template <class W>
 void block_thread(W& awaiter) {
   expects(current_executor() == nullptr, "a coroutine was about to block its worker",
           "the worker must finish the wait: use co_await in a task, and await in a spawned fiber");
-  thread_executor here;
+  thread_executor executor;
   if constexpr (waits_for_a_thread<W>) {
     bool suspended = false;
     {
-      running_scope running({&here}, this_thread().ctx);
+      running_scope running({&executor}, this_thread().ctx);
       suspended = awaiter.await_suspend(std::coroutine_handle<>{});
     }
-    if (suspended) here.run_until_signal();
+    if (suspended) executor.run_until_signal();
   } else {
-    drive(begun(awaiter)).run(here);
+    drive(erased_awaiter(awaiter)).run(executor);
   }
 }
 
-// What sync_wait returns: an rvalue reference becomes a value, since its source may be gone.
+// The return type of sync_wait. An rvalue reference becomes a value, because its source may be destroyed.
 template <class R>
 struct sync_result {
   using type = R;
@@ -129,8 +129,8 @@ struct sync_result<R&&> {
 
 }  // namespace detail
 
-// Awaits `a` and blocks the calling thread until it has ended. Returns what `co_await a` would, or throws what it
-// threw. An operation (a primitive's wait) needs no frame; anything else takes one.
+// Blocks the calling thread until `a` has ended. Returns the result of `co_await a`, or throws its exception. An
+// operation (a primitive's wait) needs no frame; any other awaitable needs one.
 template <class A>
   requires awaitable<A>
 typename detail::sync_result<await_result_t<A>>::type sync_wait(A&& a) {

@@ -114,7 +114,7 @@ yield_way prepare_yield() noexcept;
   park_for_yield(way);
   auto& self = static_cast<scheduled&>(*way.own->header.ctx);
   if (self.may_be_stopped()) [[unlikely]]
-    return look_at_stop(this_thread().ctx);
+    return check_stop(this_thread().ctx);
   return {};
 }
 

@@ -80,7 +80,7 @@ def find_by_expression(expression, known):
     if "block_" in fields:
         block = value["block_"]
         return Object(block.type.target(), int(block))
-    address = int(value["of_"] if "of_" in fields else value if type_.code in number_like else value.address)
+    address = int(value["coroutine_"] if "coroutine_" in fields else value if type_.code in number_like else value.address)
     for one in known:
         if one.address == address:
             return one
