@@ -46,13 +46,13 @@ void expect_fiber(const control_block* running) noexcept {
   }
   expects((running->header.flags & fiber_flag::scheduled) != 0, "await was called in a raw coroutine",
           "only its owner resumes it: yield to the owner, or spawn a fiber",
-          fiber_record::of(const_cast<control_block&>(*running)).name);
+          fiber_record::from_block(const_cast<control_block&>(*running)).name);
 }
 
-void stay_for_wait::begin(control_block& fiber, const told_to_others& what) noexcept {
+void wait_pin::begin(control_block& fiber, const exposed_memory& memory) noexcept {
   const bool copied = (fiber.header.reserved & stack_bit::copied) != 0;
-  if ((what.all && !copied) || refers_to_stack(what.data, what.size, fiber) ||
-      refers_to_stack(what.list.data(), what.list.size(), fiber))
+  if ((memory.all && !copied) || refers_to_stack(memory.data, memory.size, fiber) ||
+      refers_to_stack(memory.list.data(), memory.list.size(), fiber))
     pinned_ = pin_stack(fiber, "what it waits for");
 }
 

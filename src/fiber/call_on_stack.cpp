@@ -43,7 +43,7 @@ void enter_call(void* argument, void* from, void*) noexcept {
 
 void call_on(const stack_ref& stack, void (*run)(void* body), void* body) {
   fiber_thread& thread = fiber_thread::current();
-  fiber_record* fiber = thread.running ? &fiber_record::of(*thread.running) : nullptr;
+  fiber_record* fiber = thread.running ? &fiber_record::from_block(*thread.running) : nullptr;
   called_stack*& calls = fiber ? fiber->calls : thread.calls;
   stack_call call{{stack, calls, nullptr},
                   run,
@@ -63,14 +63,14 @@ void call_on(const stack_ref& stack, void (*run)(void* body), void* body) {
   if (call.error) std::rethrow_exception(std::move(call.error));
 }
 
-stay_here::stay_here() noexcept : self_(nullptr), migrated_(false) {
+thread_pin::thread_pin() noexcept : self_(nullptr), migrated_(false) {
   control_block* const running = running_fiber();
   if (!is_scheduled(running)) return;
   self_ = &scheduled_fiber::of(*running).activity();
   migrated_ = self_->set_migratable(false);
 }
 
-stay_here::~stay_here() {
+thread_pin::~thread_pin() {
   if (self_) self_->set_migratable(migrated_);
 }
 

@@ -25,7 +25,7 @@ coroutine_status any_coroutine::status() const noexcept {
 
 void any_coroutine::set_user_data(void* data) noexcept {
   expects(record_ != nullptr, "user data was given to an empty coroutine", "make the coroutine first");
-  fiber_record::of(*block_).user_data = data;
+  fiber_record::from_block(*block_).user_data = data;
 }
 
 }}  // namespace hocket

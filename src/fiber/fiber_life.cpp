@@ -40,7 +40,7 @@ namespace {
 
 void report_canary(control_block& block) noexcept {
   fatal("the stack of a coroutine overflowed (its canary is gone)",
-        "raise stack_size of its pool, or give the pool guard pages to find the place", fiber_record::of(block).name);
+        "raise stack_size of its pool, or give the pool guard pages to find the place", fiber_record::from_block(block).name);
 }
 
 namespace {
@@ -196,10 +196,10 @@ void expect_own_thread(control_block& block, const char* name) noexcept {
 
 void destroy_fiber(control_block& block) noexcept {
   if (is_packed(block)) {
-    expect_own_thread(block, fiber_record::of(block).name);
+    expect_own_thread(block, fiber_record::from_block(block).name);
     unpack(block);
   }
-  destroy_fiber(fiber_record::of(block));
+  destroy_fiber(fiber_record::from_block(block));
 }
 
 void destroy_fiber(fiber_record& record) noexcept {

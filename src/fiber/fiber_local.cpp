@@ -7,7 +7,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 fiber_local_node*& current_fiber_locals() {
   fiber_thread& thread = fiber_thread::current();
-  return thread.running ? fiber_record::of(*thread.running).locals : thread.locals;
+  return thread.running ? fiber_record::from_block(*thread.running).locals : thread.locals;
 }
 
 void destroy_fiber_locals(fiber_local_node*& first) noexcept {

@@ -4,7 +4,7 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-fiber_record& fiber_record::of(control_block& block) noexcept {
+fiber_record& fiber_record::from_block(control_block& block) noexcept {
   fiber_record& home = below(stack_pool::top_of(&block));
   if ((block.header.reserved & stack_bit::packed) == 0) [[likely]]
     return home;

@@ -9,7 +9,7 @@ bool bring_here(control_block& block) noexcept {
   if (fiber_thread::current_if_any() == &block.thread()) return true;
   try {
     fiber_thread& here = fiber_thread::current();
-    fiber_record::of(block).pool = &here.pool_of(scheduled_fiber::of(block).stack_size());
+    fiber_record::from_block(block).pool = &here.pool_of(scheduled_fiber::of(block).stack_size());
     block.header.continuation.home = &here;
     return true;
   } catch (...) {

@@ -37,11 +37,11 @@ struct stack_in_use {
     return reinterpret_cast<std::uintptr_t>(stack.low) <= address &&
            address < reinterpret_cast<std::uintptr_t>(stack.top);
   }
-  std::size_t asked() const noexcept { return stack_depot::of(stack.cell).stack_size(); }
+  std::size_t asked() const noexcept { return stack_depot::depot_of(stack.cell).stack_size(); }
 };
 
 stack_in_use current_stack(const fiber_thread& thread) noexcept {
-  fiber_record* fiber = thread.running ? &fiber_record::of(*thread.running) : nullptr;
+  fiber_record* fiber = thread.running ? &fiber_record::from_block(*thread.running) : nullptr;
   if (const called_stack* call = fiber ? fiber->calls : thread.calls) return {call->stack, fiber, true};
   if (fiber) return {stack_pool::stack_of(fiber->block), fiber, false};
   return {{}, nullptr, false};

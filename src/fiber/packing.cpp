@@ -76,7 +76,7 @@ fiber_record& bring_back(control_block& block, stack_image& image) noexcept {
 bool packing_batch::add(control_block& block) noexcept {
   expects(block.thread().id == machine::thread_id(), "a coroutine was hibernated by another thread",
           "do it on the thread that created it");
-  fiber_record& record = fiber_record::of(block);
+  fiber_record& record = fiber_record::from_block(block);
   if (!can_hibernate(block, record)) return false;
   const stack_ref stack = stack_pool::stack_of(&block);
   check_canary(block);
@@ -107,7 +107,7 @@ namespace {
 
 // False: there is no memory to save them.
 bool save_resident(control_block& resident) noexcept {
-  fiber_record& record = fiber_record::of(resident);
+  fiber_record& record = fiber_record::from_block(resident);
   expects(resident.thread().id == machine::thread_id(), "one copied stack was used by two threads",
           "give each thread a pool of its own", record.name);
   expects(resident.record != nullptr || resident.finished(),
@@ -142,7 +142,7 @@ void unpack_copied(control_block& block, stack_image& image) noexcept {
   image.prefetch();
   const bool taken = take_copied_stack(&block);
   expects(taken, "there is no memory to save the frames on a copied stack", "raise the memory limit of the process",
-          fiber_record::of(block).name);
+          fiber_record::from_block(block).name);
   fiber_record& record = bring_back(block, image);
   if (keeps_released_memory()) record.image = &image;
   else stack_image::free(&image);

@@ -20,7 +20,7 @@ bool before_resume(control_block& block) noexcept {
   if (block.header.flags & fiber_flag::idle) wake_idle(block);
   check_canary(block);
   if (block.header.flags & fiber_flag::keeps_exceptions) {
-    *block.thread().exceptions = fiber_record::of(block).exceptions;
+    *block.thread().exceptions = fiber_record::from_block(block).exceptions;
     block.header.flags &= static_cast<std::uint8_t>(~fiber_flag::keeps_exceptions);
   }
   return (block.header.reserved & special_bit::own_floating_point) != 0;
@@ -32,12 +32,12 @@ bool before_enter(control_block& block) noexcept {
 }
 
 void* enter_in_own_floating_point(control_block& block, void* transfer) noexcept {
-  own_floating_point_scope own(fiber_record::of(block));
+  own_floating_point_scope own(fiber_record::from_block(block));
   return switch_to_fiber(block, block.thread(), transfer);
 }
 
 void put_fiber_exceptions_away(control_block& block) noexcept {
-  fiber_record::of(block).exceptions = take(*block.thread().exceptions);
+  fiber_record::from_block(block).exceptions = take(*block.thread().exceptions);
   block.header.flags |= fiber_flag::keeps_exceptions;
 }
 
@@ -58,7 +58,7 @@ void* enter_late(control_block& block, void* transfer) noexcept {
 void report_bad_resume(const control_block& block) noexcept {
   if (&block == &vacant_block)
     fatal("an empty coroutine was resumed", "it was moved from or never made: ask `if (coroutine)` first");
-  const char* name = fiber_record::of(const_cast<control_block&>(block)).name;
+  const char* name = fiber_record::from_block(const_cast<control_block&>(block)).name;
   if (block.finished())
     fatal("a finished coroutine was resumed", "its result was given by the resume that finished it: ask done() first",
           name);

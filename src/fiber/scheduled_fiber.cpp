@@ -115,7 +115,7 @@ void scheduled_fiber::conclude() noexcept {
     if (hibernates()) block_->thread().idle->remove(*this);
     if (migrates_) [[unlikely]]
       settle_down(*block_);
-    bury_fiber(fiber_record::of(*block_));
+    bury_fiber(fiber_record::from_block(*block_));
   } else {
     body_(*this, false);
   }
@@ -125,7 +125,7 @@ void scheduled_fiber::conclude() noexcept {
 // While it runs the turn seems to be over: then a yield goes back to the worker, who changes the environment, and not
 // straight to the next fiber.
 parked_fiber resume_scheduled_in_own_floating_point(control_block& block) noexcept {
-  own_floating_point_scope own(fiber_record::of(block));
+  own_floating_point_scope own(fiber_record::from_block(block));
   std::size_t& left = block.thread().state->turn_left;
   const std::size_t turn_left = std::exchange(left, 0);
   parked_fiber parked = switch_to_scheduled(block);

@@ -12,7 +12,7 @@ bool stack_wait::begin(std::coroutine_handle<> start, const std::source_location
   wait_.arm(start, site_of(at));
   entry_.enlist(wait_, *this);
   const stack_depot::enlisted answer = depot_.wait(*this);
-  if (answer.how != stack_depot::enlisting::waits) {  // popped as soon as it stood in line
+  if (answer.kind != stack_depot::enlisting::waits) {  // popped as soon as it stood in line
     stack_ = answer.stack;
     error_ = answer.error;
     entry_.claim_popped().post();

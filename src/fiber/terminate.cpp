@@ -21,7 +21,7 @@ std::terminate_handler before = nullptr;
   if (running && running->header.flags & fiber_flag::unwinding)
     fatal("unwinding a destroyed coroutine met a function that lets no exception pass",
           "where it suspends, no noexcept function and no C code may be on its stack; and no destructor may throw",
-          fiber_record::of(*running).name);
+          fiber_record::from_block(*running).name);
   scheduled* killed = current_context().strand();
   if (killed && killed->unwinding())
     fatal("unwinding a killed coroutine met a function that lets no exception pass",

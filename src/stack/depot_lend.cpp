@@ -27,7 +27,7 @@ magazine* magazine::make(std::size_t rounds) noexcept {
   return memory ? ::new (memory) magazine{nullptr, 0, nullptr} : nullptr;
 }
 
-void magazine::free(magazine* one) noexcept { ::operator delete(one); }
+void magazine::free(magazine* self) noexcept { ::operator delete(self); }
 
 }  // namespace detail
 
@@ -62,27 +62,27 @@ detail::free_stack stack_depot::pop_warm() noexcept {
   return filling_->pop();
 }
 
-void stack_depot::count_lent(std::size_t more) noexcept {
+void stack_depot::count_in_use(std::size_t more) noexcept {
   counts_.in_use += more;
   counts_.peak = std::max(counts_.peak, counts_.in_use);
 }
 
 // --- slabs
 
-void stack_depot::note_room(stack_slab& slab) noexcept {
-  if (slab.has_free() && (!with_room_ || slab.older_than(*with_room_))) with_room_ = &slab;
+void stack_depot::update_oldest_free(stack_slab& slab) noexcept {
+  if (slab.has_free() && (!oldest_free_ || slab.older_than(*oldest_free_))) oldest_free_ = &slab;
 }
 
-std::error_code stack_depot::lend_run(detail::stack_run& run, std::size_t most) noexcept {
-  while (with_room_ && !with_room_->has_free()) with_room_ = with_room_->newer;
-  if (!with_room_)
+std::error_code stack_depot::lend_run(detail::stack_run& run, std::size_t max_stacks) noexcept {
+  while (oldest_free_ && !oldest_free_->has_free()) oldest_free_ = oldest_free_->newer;
+  if (!oldest_free_)
     if (std::error_code error = grow()) return error;
-  const std::size_t dirty = with_room_->dirty_count();
-  if (std::error_code error = with_room_->lend(run, most, counts_.unguarded)) {
-    if (!run.left) return error;
+  const std::size_t dirty = oldest_free_->dirty_count();
+  if (std::error_code error = oldest_free_->lend(run, max_stacks, counts_.unguarded)) {
+    if (!run.remaining) return error;
   }
-  counts_.dirty -= dirty - with_room_->dirty_count();
-  count_lent(static_cast<std::size_t>(std::popcount(run.left)));
+  counts_.dirty -= dirty - oldest_free_->dirty_count();
+  count_in_use(static_cast<std::size_t>(std::popcount(run.remaining)));
   return {};
 }
 
@@ -103,7 +103,7 @@ std::error_code stack_depot::grow() noexcept {
   }
   (*slab)->older = newest_;
   (newest_ ? newest_->newer : oldest_) = *slab;
-  newest_ = with_room_ = *slab;
+  newest_ = oldest_free_ = *slab;
   total_ += newest_->count();
   ++counts_.slabs;
   counts_.reserved += newest_->reserved();
@@ -128,15 +128,15 @@ void stack_depot::free_surplus_magazines() noexcept {
 
 // --- lending
 
-result<detail::free_stack> stack_depot::take_one() noexcept {
+result<detail::free_stack> stack_depot::take_stack() noexcept {
   if (counts_.in_use >= limit_) return failure(std::errc::resource_unavailable_try_again);
   if (warm() != 0) {
-    count_lent(1);
+    count_in_use(1);
     return pop_warm();
   }
   detail::stack_run run;
   if (std::error_code error = lend_run(run, 1)) return failure(error);
-  const free_stack stack = run.slab->at(run.first + static_cast<std::size_t>(std::countr_zero(run.left)));
+  const free_stack stack = run.slab->at(run.first + static_cast<std::size_t>(std::countr_zero(run.remaining)));
   if (const stack_ref taken = geometry_.stack(stack); taken.canary) write_canary(taken.low);
   return stack;
 }
@@ -146,7 +146,7 @@ detail::magazine* stack_depot::pop_full(const detail::pool_stock& stock) noexcep
   constexpr int few = 16;
   magazine** at = &full_;
   for (int i = 0; i < few && *at; ++i, at = &(*at)->next)
-    if ((*at)->giver == &stock) return pop(*at);
+    if ((*at)->last_pool == &stock) return pop(*at);
   return pop(full_);
 }
 
@@ -158,18 +158,18 @@ void stack_depot::lend_magazine(detail::pool_stock& stock) noexcept {
     stock.loaded = pop_full(stock);
   }
   set_warm(warm() - stock.loaded->count);
-  count_lent(stock.loaded->count);
+  count_in_use(stock.loaded->count);
   if (full_)  // most likely the next to go: what the pool will read of it first
     for (std::size_t i = rounds_; i + 16 > rounds_ && i != 0; i -= std::min<std::size_t>(i, 4))
       prefetch(full_->begin() + i - 1);
 }
 
 std::error_code stack_depot::lend_some(detail::pool_stock& stock) noexcept {
-  if (stock.run.left && warm() == 0) return {};
+  if (stock.run.remaining && warm() == 0) return {};
   const std::size_t left = limit_ - std::min(limit_, counts_.in_use);
   const bool near = left < rounds_;
   if (crowded_ || left == 0 || (near && warm() != 0)) {
-    auto one = take_one();
+    auto one = take_stack();
     if (!one) return one.error();
     stock.loaded->push(*one);
   } else if (warm() == 0) {
@@ -200,7 +200,7 @@ void stack_depot::exchange_full(detail::pool_stock& stock) noexcept {
     tick();
     counts_.in_use -= stock.before->count;
     set_warm(warm() + stock.before->count);
-    stock.before->giver = &stock;
+    stock.before->last_pool = &stock;
     push(full_, stock.before);
     stock.before = pop(empty_);
     renew(stock);
@@ -214,10 +214,10 @@ void stack_depot::put_all(detail::pool_stock& stock) noexcept {
     for (std::size_t i = 0; i < from->count; ++i) push_warm(from->begin()[i]);
     from->count = 0;
   }
-  if (!stock.run.left) return;
-  counts_.in_use -= static_cast<std::size_t>(std::popcount(stock.run.left));
+  if (!stock.run.remaining) return;
+  counts_.in_use -= static_cast<std::size_t>(std::popcount(stock.run.remaining));
   stock.run.slab->put(stock.run);
-  note_room(*stock.run.slab);
+  update_oldest_free(*stock.run.slab);
   stock.run = {};
 }
 

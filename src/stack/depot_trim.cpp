@@ -58,7 +58,7 @@ void stack_depot::condemn(std::size_t keep) noexcept {
     stack_slab& slab = stack_slab::of(stack);
     slab.put(stack, dirty);
     counts_.dirty += dirty;
-    note_room(slab);
+    update_oldest_free(slab);
   }
   for (stack_slab* slab = oldest_; slab && keep != 0; slab = slab->newer)
     for (; slab->has_dirty() && keep != 0; --keep, --counts_.dirty) push_warm(slab->take_first_dirty());
@@ -68,16 +68,16 @@ void stack_depot::condemn(std::size_t keep) noexcept {
 
 // --- giving back
 
-void stack_depot::pick(batch& what) noexcept {
-  what = {};
+void stack_depot::pick(batch& next) noexcept {
+  next = {};
   for (stack_slab* slab = newest_; slab; slab = slab->older) {
     if (slab->wholly_free()) {
-      what.unmap = slab;
+      next.unmap = slab;
       return drop(*slab);
     }
     if (!slab->has_dirty()) continue;
-    what.run = slab->take_dirty();
-    const auto count = static_cast<std::size_t>(std::popcount(what.run.left));
+    next.run = slab->take_dirty();
+    const auto count = static_cast<std::size_t>(std::popcount(next.run.remaining));
     counts_.dirty -= count;
     under_way_ += count;
     return;
@@ -89,7 +89,7 @@ void stack_depot::pick(batch& what) noexcept {
 void stack_depot::drop(stack_slab& slab) noexcept {
   (slab.older ? slab.older->newer : oldest_) = slab.newer;
   (slab.newer ? slab.newer->older : newest_) = slab.older;
-  if (with_room_ == &slab) with_room_ = slab.newer;
+  if (oldest_free_ == &slab) oldest_free_ = slab.newer;
   counts_.trimmed += slab.dirty_count();
   counts_.dirty -= slab.dirty_count();
   counts_.reserved -= slab.reserved();
@@ -101,21 +101,21 @@ void stack_depot::drop(stack_slab& slab) noexcept {
 void stack_depot::give_back(std::size_t batches) noexcept {
   // ORDER: relaxed, pairs with the stores in condemn() and pick(): who misses it leaves the work to others.
   for (; batches != 0 && work_.load(std::memory_order_relaxed); --batches) {
-    batch what;
+    batch next;
     {
       locked guard(mutex_);
-      pick(what);
+      pick(next);
     }
-    if (what.unmap) {
-      stack_slab::destroy(what.unmap);
-    } else if (what.run.left) {
-      const bool dropped = what.run.slab->discard(what.run);
+    if (next.unmap) {
+      stack_slab::destroy(next.unmap);
+    } else if (next.run.remaining) {
+      const bool dropped = next.run.slab->discard(next.run);
       locked guard(mutex_);
-      const auto stacks = static_cast<std::size_t>(std::popcount(what.run.left));
+      const auto stacks = static_cast<std::size_t>(std::popcount(next.run.remaining));
       under_way_ -= stacks;
       if (dropped) counts_.trimmed += stacks;
-      what.run.slab->put(what.run);
-      note_room(*what.run.slab);
+      next.run.slab->put(next.run);
+      update_oldest_free(*next.run.slab);
     }
   }
 }

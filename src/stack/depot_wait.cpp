@@ -10,7 +10,7 @@ using namespace detail;
 
 result<stack_ref> stack_depot::acquire() noexcept {
   locked guard(mutex_);
-  auto one = take_one();
+  auto one = take_stack();
   renew_crowded();
   if (!one) {
     ++counts_.refusals;
@@ -42,21 +42,21 @@ void stack_depot::push_waiter(stack_waiter& waiter) noexcept {
   waiter.previous_ = last_waiter_;
   (last_waiter_ ? last_waiter_->next_ : first_waiter_) = &waiter;
   last_waiter_ = &waiter;
-  waiter.in_line_ = true;
+  waiter.is_queued_ = true;
   ++counts_.waiting;
 }
 
 void stack_depot::erase_waiter(stack_waiter& waiter) noexcept {
   (waiter.previous_ ? waiter.previous_->next_ : first_waiter_) = waiter.next_;
   (waiter.next_ ? waiter.next_->previous_ : last_waiter_) = waiter.previous_;
-  waiter.in_line_ = false;
+  waiter.is_queued_ = false;
   --counts_.waiting;
 }
 
 stack_depot::enlisted stack_depot::wait(stack_waiter& waiter) noexcept {
   locked guard(mutex_);
   if (!first_waiter_) {
-    if (auto one = take_one()) {
+    if (auto one = take_stack()) {
       const stack_ref stack = geometry_.stack(*one);
       unpoison_memory(stack.low, stack.size());
       renew_crowded();
@@ -74,7 +74,7 @@ stack_depot::enlisted stack_depot::wait(stack_waiter& waiter) noexcept {
 
 bool stack_depot::withdraw(stack_waiter& waiter) noexcept {
   locked guard(mutex_);
-  if (!waiter.in_line_) return false;
+  if (!waiter.is_queued_) return false;
   erase_waiter(waiter);
   renew_crowded();
   return true;
@@ -84,11 +84,11 @@ bool stack_depot::withdraw(stack_waiter& waiter) noexcept {
 stack_waiter* stack_depot::serve() noexcept {
   stack_waiter* first = nullptr;
   for (stack_waiter** last = &first; first_waiter_;) {
-    auto one = take_one();
+    auto one = take_stack();
     if (!one) break;
     stack_waiter& waiter = *first_waiter_;
     erase_waiter(waiter);
-    waiter.given_ = *one;
+    waiter.stack_ = *one;
     waiter.next_ = nullptr;
     *last = &waiter;
     last = &waiter.next_;
@@ -99,7 +99,7 @@ stack_waiter* stack_depot::serve() noexcept {
 void stack_depot::wake(stack_waiter* served) const noexcept {
   while (served) {
     stack_waiter& waiter = *std::exchange(served, served->next_);
-    const stack_ref stack = geometry_.stack(waiter.given_);
+    const stack_ref stack = geometry_.stack(waiter.stack_);
     unpoison_memory(stack.low, stack.size());
     waiter.wake_(waiter, stack);
   }

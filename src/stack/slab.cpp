@@ -95,8 +95,8 @@ void stack_slab::put(free_stack stack, bool dirty) noexcept {
 }
 
 void stack_slab::put(const stack_run& run) noexcept {
-  free_[run.first / word_bits] |= run.left;
-  free_count_ += ones(run.left);
+  free_[run.first / word_bits] |= run.remaining;
+  free_count_ += ones(run.remaining);
 }
 
 // --- giving back

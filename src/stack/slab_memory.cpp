@@ -135,15 +135,15 @@ void stack_slab::remove_guards() noexcept {
 // --- the pages of its stacks
 
 word stack_slab::commit(const stack_run& wanted) const noexcept {
-  if (!source_ || shares_pages(geometry_)) return wanted.left;
-  for (word left = wanted.left & ~dirty_[wanted.first / word_bits]; left;) {
+  if (!source_ || shares_pages(geometry_)) return wanted.remaining;
+  for (word left = wanted.remaining & ~dirty_[wanted.first / word_bits]; left;) {
     const neighbours next(left, most_at_once());
     const memory_range range = pages_of(wanted.first, next);
     take_marks_off(range);
-    if (!source_->commit(range.first, range.size)) return wanted.left & below(next.from);
+    if (!source_->commit(range.first, range.size)) return wanted.remaining & below(next.from);
     left &= ~next.all();
   }
-  return wanted.left;
+  return wanted.remaining;
 }
 
 memory_range stack_slab::pages_of(std::size_t first, const neighbours& some) const noexcept {
@@ -153,7 +153,7 @@ memory_range stack_slab::pages_of(std::size_t first, const neighbours& some) con
 
 std::size_t stack_slab::pages_of(const stack_run& run, memory_range* ranges) const noexcept {
   std::size_t count = 0;
-  for (word left = run.left; left;) {
+  for (word left = run.remaining; left;) {
     const neighbours next(left, most_at_once());
     ranges[count++] = pages_of(run.first, next);
     left &= ~next.all();

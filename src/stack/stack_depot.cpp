@@ -85,11 +85,11 @@ std::size_t stack_depot::class_of(std::size_t stack_size) noexcept {
   return units <= 1 ? 0 : static_cast<std::size_t>(std::bit_width(units - 1));
 }
 
-constinit primitive::atomic<std::uint64_t> stack_depot::terms_of_all{0};
+constinit primitive::atomic<std::uint64_t> stack_depot::options_version_{0};
 
 void stack_depot::set_terms(const stack_options& options) noexcept {
   // ORDER: relaxed, pairs with the load in options_version(): a hint.
-  terms_of_all.fetch_add(1, std::memory_order_relaxed);
+  options_version_.fetch_add(1, std::memory_order_relaxed);
   options_.limit = options.limit;
   options_.limit_bytes = options.limit_bytes;
   options_.protection = options.protection;
@@ -102,7 +102,7 @@ void stack_depot::set_terms(const stack_options& options) noexcept {
   limit_ = options.limit != 0 ? options.limit : unlimited;
   if (options.limit_bytes != 0) limit_ = std::min(limit_, options.limit_bytes / options_.stack_size);
   // ORDER: relaxed, pairs with the loads in now(), decay() and may_wait(): each is used by itself.
-  time_.store(options.clock ? options.clock : &steady_clock(), std::memory_order_relaxed);
+  clock_.store(options.clock ? options.clock : &steady_clock(), std::memory_order_relaxed);
   // ORDER: relaxed, as above.
   decay_.store(options.decay.count(), std::memory_order_relaxed);
   // ORDER: relaxed, as above.
@@ -128,7 +128,7 @@ void stack_depot::tune(const stack_options& options) noexcept {
 
 time_point stack_depot::now() const noexcept {
   // ORDER: relaxed, pairs with the store in set_terms(): a clock is whole before anybody is told of it.
-  return time_.load(std::memory_order_relaxed)->now();
+  return clock_.load(std::memory_order_relaxed)->now();
 }
 
 duration stack_depot::decay() const noexcept {
@@ -136,9 +136,9 @@ duration stack_depot::decay() const noexcept {
   return duration(decay_.load(std::memory_order_relaxed));
 }
 
-bool stack_depot::uses_clock(const clock_source& time) const noexcept {
+bool stack_depot::uses_clock(const clock_source& clock) const noexcept {
   // ORDER: relaxed, pairs with the store in set_terms(): an address that is compared.
-  return time_.load(std::memory_order_relaxed) == &time;
+  return clock_.load(std::memory_order_relaxed) == &clock;
 }
 
 bool stack_depot::may_wait() const noexcept {
@@ -146,7 +146,7 @@ bool stack_depot::may_wait() const noexcept {
   return may_wait_.load(std::memory_order_relaxed);
 }
 
-stack_depot& stack_depot::of(void* cell) noexcept { return stack_slab::of(cell).depot(); }
+stack_depot& stack_depot::depot_of(void* cell) noexcept { return stack_slab::of(cell).depot(); }
 stack_ref stack_depot::stack_of(void* cell) noexcept { return stack_slab::of(cell).stack_of(cell); }
 bool stack_depot::is_of_source(void* cell) noexcept { return stack_slab::of(cell).source() != nullptr; }
 void*& stack_depot::resident_of(void* cell) noexcept { return stack_slab::of(cell).resident; }

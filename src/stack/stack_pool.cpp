@@ -14,7 +14,7 @@ using namespace detail;
 // --- life
 
 stack_pool::stack_pool(stack_depot& depot, stack_depot* own)
-    : geometry_(depot.geometry_), own_(own), depot_(depot), looked_(depot.now()) {
+    : geometry_(depot.geometry_), own_(own), depot_(depot), period_(depot.now()) {
   if (!depot.enroll(stock_)) throw std::bad_alloc();
   load();
 }
@@ -70,14 +70,14 @@ result<stack_ref> stack_pool::acquire_slowly() noexcept {
     prefetch_last();
     return pop();
   }
-  if (!stock_.run.left || depot_.has_warm()) {
+  if (!stock_.run.remaining || depot_.has_warm()) {
     visited_ = true;
     unload();
     const std::error_code error = depot_.lend(stock_);
     load();
-    if (error && !stock_.run.left) return failure(error);
+    if (error && !stock_.run.remaining) return failure(error);
   }
-  if (end_ == begin_) return take_of_run();
+  if (end_ == begin_) return take_from_run();
   prefetch_last();
   return pop();
 }
@@ -88,10 +88,10 @@ void stack_pool::prefetch_last() const noexcept {
   for (const free_stack* stack = end_; stack != first;) prefetch(*--stack);
 }
 
-result<stack_ref> stack_pool::take_of_run() noexcept {
+result<stack_ref> stack_pool::take_from_run() noexcept {
   detail::stack_run& run = stock_.run;
-  const auto bit = static_cast<std::size_t>(std::countr_zero(run.left));
-  run.left &= run.left - 1;
+  const auto bit = static_cast<std::size_t>(std::countr_zero(run.remaining));
+  run.remaining &= run.remaining - 1;
   const stack_ref stack = geometry_.stack(run.slab->at(run.first + bit));
   unpoison_memory(stack.low, stack.size());
   if (stack.canary) write_canary(stack.low);
@@ -104,7 +104,7 @@ void stack_pool::release_slowly(const stack_ref& stack) noexcept {
   // ORDER: relaxed, pairs with the store in stack_depot::renew_crowded().
   if (stock_.full.load(std::memory_order_relaxed) == 0) {
     --live_;
-    left_ += 4;
+    transfers_ += 4;
     unload();
     depot_.take_all(stock_);
     load();
@@ -114,7 +114,7 @@ void stack_pool::release_slowly(const stack_ref& stack) noexcept {
     swap();
   } else {
     visited_ = true;
-    left_ += 4;
+    transfers_ += 4;
     unload();
     depot_.exchange_full(stock_);
     swap();
@@ -146,14 +146,14 @@ void stack_pool::share() noexcept {
 // oldest slabs when it needs one.
 duration stack_pool::maintain() noexcept {
   const time_point now = depot_.now();
-  if (now < looked_) looked_ = now;
-  const bool over = depot_.decay() != duration::max() && now - looked_ >= depot_.decay();
-  if (over) looked_ = now;
+  if (now < period_) period_ = now;
+  const bool over = depot_.decay() != duration::max() && now - period_ >= depot_.decay();
+  if (over) period_ = now;
   if (over && holds_any() && !std::exchange(visited_, false)) flush();
   else share();
   const duration due = depot_.maintain();
-  told_ = holds_any() && depot_.decay() != duration::max();
-  return told_ ? std::min(due, looked_ + depot_.decay() - now) : due;
+  due_reported_ = holds_any() && depot_.decay() != duration::max();
+  return due_reported_ ? std::min(due, period_ + depot_.decay() - now) : due;
 }
 
 stack_statistics stack_pool::statistics() const noexcept {

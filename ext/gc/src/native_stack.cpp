@@ -42,7 +42,7 @@ class lowest_native {
 
   bytes find(const control_block* running, const fiber_thread& thread) noexcept {
     while (running) {
-      along(fiber_record::of(const_cast<control_block&>(*running)).calls);
+      along(fiber_record::from_block(const_cast<control_block&>(*running)).calls);
       const bytes place = resumer_of(*running, thread);
       if (!place || is_in(bounds_, place)) {
         note(place);

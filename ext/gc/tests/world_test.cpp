@@ -80,7 +80,7 @@ TEST_CASE("a computation stops at the first safepoint after a stop was asked for
     auto computes = spawn(rt, [&] {
       while (!over) {
         const int before = stops;
-        const bool is_asked = gc::detail::world_halt.asked();  // for a stop that waits for this thread
+        const bool is_asked = gc::detail::world_halt.is_stop_requested();  // for a stop that waits for this thread
         gc::safepoint();
         asked += is_asked;
         passed += is_asked && stops == before;

@@ -158,7 +158,7 @@ bool run_on_pool(void (*run)(void* with), void* with) noexcept {
 
 scope::scope(const options& with) : fiber_(scope_access::fiber_here()) {
   if (!fiber_) return;
-  void*& innermost = fiber_record::of(*fiber_).hooks;
+  void*& innermost = fiber_record::from_block(*fiber_).hooks;
   outer_ = static_cast<scope*>(innermost);
   trying_ = outer_ ? outer_->trying_ : 0;
   mutexes_ = with.mutexes || (outer_ && outer_->mutexes_);
@@ -172,7 +172,7 @@ scope::scope(const options& with) : fiber_(scope_access::fiber_here()) {
 
 scope::~scope() {
   if (!fiber_) return;
-  fiber_record::of(*fiber_).hooks = outer_;
+  fiber_record::from_block(*fiber_).hooks = outer_;
   if (!outer_) fiber_->header.reserved &= ~hocket::detail::hook_bit::hooked;
 }
 
@@ -181,7 +181,7 @@ control_block* scope_access::fiber_here() noexcept {
   if (running)
     expects((running->header.flags & hocket::detail::fiber_flag::scheduled) != 0, "a hook::scope in a raw coroutine",
             "only its owner resumes it: spawn a fiber for code that makes blocking calls",
-            fiber_record::of(*running).name);
+            fiber_record::from_block(*running).name);
   else
     expects(current_executor() == nullptr, "a hook::scope in a task, or in a job",
             "a task has no stack to park: spawn a fiber, or call the client by blocking()", current_context().name());
@@ -189,7 +189,7 @@ control_block* scope_access::fiber_here() noexcept {
 }
 
 scope& scope_access::innermost() noexcept {
-  return *static_cast<scope*>(fiber_record::of(*hocket::detail::running_fiber()).hooks);
+  return *static_cast<scope*>(fiber_record::from_block(*hocket::detail::running_fiber()).hooks);
 }
 
 }}}  // namespace hocket::hook

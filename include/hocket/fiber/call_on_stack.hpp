@@ -1,20 +1,26 @@
-// call_on_stack: a call that runs on another stack, from a small one.
+// call_on_stack: a call that runs on another, larger stack.
 //
-//   int n = call_on_big_stack([&] { return parse(document); });       // 8 MiB of address space, paid for when touched
+//   int n = call_on_big_stack([&] { return parse(document); });  // 8 MiB of address space, memory only when touched
 //
-//   stack_pool own({.stack_size = 1 << 20});                     // or a stack of one's own
+//   stack_pool own({.stack_size = 1 << 20});                     // or a stack of your own
 //   auto stack = own.acquire();
 //   if (!stack) return stack.error();
 //   int n = call_on_stack(*stack, parse, std::ref(document));
 //   own.release(*stack);
 //
-// For deep recursions and foreign libraries that want more stack than a fiber has. The caller waits on its stack until
-// the call returns; results and exceptions pass, a kill unwinds both. The call may suspend its fiber, which then parks
-// with both stacks, and calls nest. A plain thread may call, too. In a task the call must not suspend: there is no
-// stack to park.
+// Use it for deep recursions and for foreign libraries that need more stack than a fiber has.
 //
-// Costs two switches of stacks and whatever the stack takes. Nothing is allocated, except by a thread that had to do
-// with no fiber before: for that it may throw bad_alloc. No two calls at once on one stack.
+// Guarantees.
+// - The caller waits on its own stack until the call returns. Results and exceptions pass. A kill unwinds both stacks.
+// - The call may suspend its fiber, which then parks with both stacks. Calls nest.
+// - A plain thread may call, too.
+//
+// Do not suspend in the call if the caller is a task: a task has no stack to park. Do not run two calls on one stack at
+// once.
+//
+// Cost. Two switches of stacks and the acquisition of the stack. Nothing is allocated, except by a thread that has run
+// no fiber before.
+// Errors. In such a thread the call may throw std::bad_alloc.
 #pragma once
 #include <hocket/core/detail/return_slot.hpp>
 #include <hocket/stack/stack_pool.hpp>
@@ -27,23 +33,23 @@ namespace detail {
 
 class scheduled;
 
-// Runs `run(body)` on `stack`; throws what it threw.
+// Calls run(body) on `stack`, and rethrows its exception.
 void call_on(const stack_ref& stack, void (*run)(void* body), void* body);
 
-// While it lives the fiber that runs here, if any, stays on this thread, also if it is migratable.
-class stay_here {
+// Keeps the running fiber, if any, on its thread, even if the fiber is migratable.
+class thread_pin {
  public:
-  stay_here() noexcept;
-  stay_here(const stay_here&) = delete;
-  stay_here& operator=(const stay_here&) = delete;
-  ~stay_here();
+  thread_pin() noexcept;
+  thread_pin(const thread_pin&) = delete;
+  thread_pin& operator=(const thread_pin&) = delete;
+  ~thread_pin();
 
  private:
   scheduled* self_;
   bool migrated_;
 };
 
-// A stack of the thread's pool of big ones, for one call. Throws std::system_error if there is none.
+// A stack of the thread's pool of big stacks, for one call. Throws std::system_error if there is no stack.
 class big_stack {
  public:
   big_stack();
@@ -53,14 +59,14 @@ class big_stack {
   const stack_ref& get() const noexcept { return stack_; }
 
  private:
-  stay_here stay_;
+  thread_pin pin_;
   stack_pool& pool_;
   stack_ref stack_;
 };
 
 }  // namespace detail
 
-// Returns f(args...), called on `stack`, an acquired stack that nothing else runs on.
+// Calls f(args...) on `stack` and returns its result. `stack` is acquired, and nothing else runs on it.
 template <class F, class... Args>
   requires std::is_invocable_v<F, Args...>
 std::invoke_result_t<F, Args...> call_on_stack(const stack_ref& stack, F&& f, Args&&... args) {
@@ -76,11 +82,11 @@ std::invoke_result_t<F, Args...> call_on_stack(const stack_ref& stack, F&& f, Ar
       result.set_value(std::forward<F>(f)(std::forward<Args>(args)...));
     }
   };
-  detail::call_on(stack, [](void* given) { (*static_cast<decltype(body)*>(given))(); }, &body);
+  detail::call_on(stack, [](void* argument) { (*static_cast<decltype(body)*>(argument))(); }, &body);
   return result.take();
 }
 
-// The same on a stack of 8 MiB, which the thread keeps for the next call.
+// Like call_on_stack(), on a stack of 8 MiB that the thread keeps for the next call.
 template <class F, class... Args>
   requires std::is_invocable_v<F, Args...>
 std::invoke_result_t<F, Args...> call_on_big_stack(F&& f, Args&&... args) {

@@ -6,26 +6,28 @@
 //   }};
 //   int a = talk.resume("voice"), b = talk.resume("rest");                 // 5, 4; talk.done()
 //
-// resume(in) runs the body until it yields or returns, and gives what it yielded or returned. An exception that leaves
-// the body leaves that resume(), and the coroutine is done. Destroying a suspended coroutine unwinds it: destructors of
-// its locals run, by an exception of a private type that the body must not swallow. Destructors that run so may not
-// suspend.
+// Guarantees.
+// - resume(in) runs the body until it yields or returns, and returns the yielded or returned value.
+// - An exception that leaves the body leaves that resume(). The coroutine is done then.
+// - The destruction of a suspended coroutine unwinds it by an exception of a private type: destructors of its locals
+//   run. The body must not swallow that exception. These destructors must not suspend.
+// - In and Out may be values (also move-only), references or void. A value travels by one move, from one stack straight
+//   to the other.
+// - The callable's captures are destroyed when the body has ended.
 //
-// In and Out may be values (move-only ones too), references or void. A value travels by one move, straight from the
-// one stack to the other.
+// Do not.
+// - Do not return a reference to a capture from the last resume().
+// - Do not yield while the body drives other coroutines, for example by a sync_wait on its stack: the driven coroutine
+//   would be interrupted in the middle of its run.
 //
-// What the callable captured is destroyed when the body has ended: the last resume() must not return a reference to it.
-// Do not yield while something in the body drives other coroutines (a sync_wait on its stack): that one would go on in
-// the middle of nowhere.
+// Floating point. The environment of <cfenv> belongs to the thread. If the body sets a rounding mode and does not
+// restore it before a yield, then the resumer has that mode from then on. Flags that the body raises are visible to the
+// resumer. With own_floating_point the coroutine has its own environment: it starts with its creator's, each yield
+// restores it, and the resumer's is unchanged. That costs about 100 ns per resume; without the option nothing.
 //
-// Floating point: the environment of <cfenv> is the thread's, so a rounding mode that the body sets and does not take
-// back before it yields is the resumer's from then on, and flags that it raises are seen there. With own_floating_point
-// it is the coroutine's own: it begins with what its creator had, finds its own again after each yield, and leaves the
-// resumer's alone. That costs some 100 ns per resume; without the option nothing.
-//
-// Threads: a coroutine belongs to the thread that created it; only there it may be resumed and destroyed.
-// Cost: creation is O(1) and allocates nothing once its pool is warm; a resume and its yield are two stack switches.
-// Errors: the constructor throws std::system_error when no stack can be had, or what moving the callable throws.
+// Thread safety. A coroutine belongs to the thread that created it. Only that thread resumes and destroys it.
+// Cost. Creation is O(1), and allocates nothing if the pool is warm. A resume and its yield are two stack switches.
+// Errors. The constructor throws std::system_error if no stack is available, or the exception of the callable's move.
 // Resuming a coroutine that is empty, finished, running or another thread's is a programming error: fatal.
 #pragma once
 #include <hocket/base/detail/literal_name.hpp>
@@ -40,22 +42,22 @@
 
 namespace hocket { inline namespace HOCKET_ABI {
 
-// What a coroutine is at: coroutine::status().
+// The state of a coroutine: coroutine::status().
 enum class coroutine_status : std::uint8_t {
   empty,      // no coroutine: default-constructed or moved from
   unstarted,  // never resumed
   suspended,  // in a yield
   running,    // the innermost running one of its thread
-  resuming,   // it has resumed another coroutine and waits for that one's yield
+  resuming,   // has resumed another coroutine and waits for its yield
   finished
 };
 
-// What may be said of a coroutine when it is made.
+// Options for coroutine.
 struct coroutine_options {
   literal_name name = "coroutine";  // for messages and debuggers
-  stack_pool* pool = nullptr;       // of the calling thread; null: the thread's default pool of 64 KiB stacks
+  stack_pool* pool = nullptr;       // a pool of the calling thread; null: its default pool of 64 KiB stacks
   void* user_data = nullptr;
-  bool own_floating_point = false;  // rounding mode, exception flags and mask are its own (see above)
+  bool own_floating_point = false;  // the coroutine has its own rounding mode, exception flags and mask (see above)
 };
 static_assert(detail::owns_nothing<coroutine_options>);
 
@@ -65,7 +67,7 @@ template <class Out, class In, class F>
 class fiber_body;
 class packing_batch;
 
-// A value under way is a pointer to it on the stack that sends; the receiver moves it out.
+// A value is sent as a pointer to it on the sender's stack. The receiver moves it out.
 template <class T>
 void* outgoing(T& value) noexcept {
   return const_cast<void*>(static_cast<const volatile void*>(std::addressof(value)));
@@ -76,22 +78,22 @@ T incoming(void* value) {
   else if constexpr (!std::is_void_v<T>) return T(std::move(*static_cast<T*>(value)));
 }
 
-// A parameter type for T that exists when T is void, too.
+// A parameter type for T that also exists if T is void.
 struct nothing {};
 template <class T>
 using parameter = std::conditional_t<std::is_void_v<T>, nothing, T>;
 
 }  // namespace detail
 
-// What a coroutine's body sees of itself. Valid inside the body only.
+// The interface of a coroutine to its own body. Valid inside the body only.
 template <class Out, class In>
 class coroutine_self {
  public:
   coroutine_self(const coroutine_self&) = delete;
   coroutine_self& operator=(const coroutine_self&) = delete;
 
-  // Gives `out` to the resumer, and returns what the next resume() brings. Only from inside this coroutine: fatal
-  // elsewhere, and in a destructor that runs because the coroutine is being destroyed.
+  // Passes `out` to the resumer, and returns the argument of the next resume(). Fatal outside of this coroutine, and in
+  // a destructor that runs because the coroutine is being destroyed.
   [[gnu::always_inline]] In yield(detail::parameter<Out> out)
     requires(!std::is_void_v<Out>)
   {
@@ -119,16 +121,16 @@ class coroutine_self {
 
   detail::control_block& block_;
   detail::fiber_record& record_;
-  void* resumer_;  // its record: where the next yield goes
+  void* resumer_;  // the resumer's record: the target of the next yield
 };
 
 namespace detail {
 
-// Where the result and the callable of a coroutine lie: below its record, in this order downward.
+// The result and the callable of a coroutine lie below its record, in this order downward.
 template <class Out>
 return_slot<Out>& result_below(fiber_record& record) noexcept {
-  auto at = reinterpret_cast<std::uintptr_t>(&record) - sizeof(return_slot<Out>);
-  return *reinterpret_cast<return_slot<Out>*>(at - at % alignof(std::max_align_t));
+  auto address = reinterpret_cast<std::uintptr_t>(&record) - sizeof(return_slot<Out>);
+  return *reinterpret_cast<return_slot<Out>*>(address - address % alignof(std::max_align_t));
 }
 
 template <class Out, class In, class F>
@@ -141,15 +143,15 @@ class fiber_body {
                 "an over-aligned result: return it by unique_ptr, or yield a reference to it");
 
   static F* place(fiber_record& record) noexcept {
-    auto at = reinterpret_cast<std::uintptr_t>(&result_below<Out>(record)) - sizeof(F);
-    return reinterpret_cast<F*>(at - at % alignment);
+    auto address = reinterpret_cast<std::uintptr_t>(&result_below<Out>(record)) - sizeof(F);
+    return reinterpret_cast<F*>(address - address % alignment);
   }
 
-  static void entry(void* argument, void* from, void* transfer) noexcept {
+  static void entry(void* argument, void* resumer, void* transfer) noexcept {
     auto& record = *static_cast<fiber_record*>(argument);
     record.annotation.on_entry();
     record.block->header.flags |= header_flag::started;
-    coroutine_self<Out, In> self(record, from);
+    coroutine_self<Out, In> self(record, resumer);
     run(record, self, transfer);
     finish(record, self.resumer_);
   }
@@ -160,18 +162,18 @@ class fiber_body {
   }
 
  private:
-  // A callable of a few words that may be copied as bytes moves into the frame that runs it: its captures are then in
-  // registers or beside what a yield saves, and not on a cache line further up that each round trip would touch, too.
+  // A callable of a few words that may be copied as bytes moves into the frame that runs it. Its captures are then in
+  // registers or beside the registers that a yield saves, not on a further cache line that each round trip would touch.
   static constexpr bool in_frame =
       std::is_trivially_copyable_v<F> && std::is_trivially_move_constructible_v<F> && sizeof(F) <= 4 * sizeof(void*);
-  using held = std::conditional_t<in_frame, F, F&>;
+  using body_type = std::conditional_t<in_frame, F, F&>;
 
-  static held take(fiber_record& record) noexcept {
+  static body_type take(fiber_record& record) noexcept {
     if constexpr (in_frame) return std::move(*place(record));
     else return *place(record);
   }
   static void run(fiber_record& record, coroutine_self<Out, In>& self, void* transfer) noexcept {
-    held body = take(record);
+    body_type body = take(record);
     try {
       call(record, body, self, transfer);
       check_unwound(record);
@@ -217,31 +219,31 @@ struct coroutine_types<O(I)> {
 template <class Signature>
 class coroutine;
 
-// What all coroutines have in common, whatever they carry.
+// The base class of all coroutines, independent of Out and In.
 class [[nodiscard]] any_coroutine {
  public:
   any_coroutine(any_coroutine&& other) noexcept
       : block_(std::exchange(other.block_, &detail::vacant_block)), record_(std::exchange(other.record_, nullptr)) {}
   ~any_coroutine() { reset(); }
 
-  // Destroys the coroutine now: unwinds it if it is suspended. Fatal if it is running, or has resumed the caller.
+  // Destroys the coroutine now, and unwinds it if it is suspended. Fatal if it is running, or has resumed the caller.
   void reset() noexcept;
 
   explicit operator bool() const noexcept { return block_ != &detail::vacant_block; }
   bool done() const noexcept { return *this && block_->finished(); }
   coroutine_status status() const noexcept;
 
-  const char* name() const noexcept { return record_ ? detail::fiber_record::of(*block_).name : ""; }
-  void* user_data() const noexcept { return record_ ? detail::fiber_record::of(*block_).user_data : nullptr; }
+  const char* name() const noexcept { return record_ ? detail::fiber_record::from_block(*block_).name : ""; }
+  void* user_data() const noexcept { return record_ ? detail::fiber_record::from_block(*block_).user_data : nullptr; }
   void set_user_data(void* data) noexcept;  // fatal when empty
 
-  // The deepest use of its stack so far, in bytes (fiber/stack_use.hpp); 0 when empty. Any state, its own thread.
+  // Returns the deepest use of its stack so far, in bytes (fiber/stack_use.hpp); 0 if empty. Any state, its own thread.
   std::size_t stack_high_water() const noexcept;
 
-  // For an owner of many that knows whom it resumes next: asks for the memory of a coroutine that is resumed some ten
-  // others later, so that this resume does not wait for it (measured with 30,000: two fifths of the time). There is no
-  // need for it where they are resumed in the order in which they were made, or the reverse
-  // (fiber/detail/resume_order.hpp). Any state, even empty; its own thread. Changes nothing.
+  // Prefetches the memory of a coroutine that its owner resumes about ten coroutines later, so that this resume does
+  // not wait for the memory (with 30,000 coroutines this wait is two fifths of the time). Not needed if coroutines are
+  // resumed in the order of their creation, or in the reverse order (fiber/detail/resume_order.hpp). Any state, even
+  // empty; its own thread. Changes nothing.
   //
   //   for (std::size_t i = 0; i < order.size(); ++i) {
   //     if (i + 8 < order.size()) all[order[i + 8]].prefetch();
@@ -254,23 +256,24 @@ class [[nodiscard]] any_coroutine {
     hocket::detail::prefetch(parked + 64);
   }
 
-  // For hibernate().
+  // Used by hibernate().
   bool pack(detail::packing_batch& batch) noexcept;
 
  protected:
   any_coroutine() noexcept = default;
   any_coroutine& operator=(any_coroutine&& other) noexcept {
-    any_coroutine taken(std::move(other));  // first: `other` may be a local of the coroutine that is destroyed here
+    any_coroutine source(std::move(other));  // first: `other` may be a local of the coroutine that reset() destroys
     reset();
-    std::swap(block_, taken.block_);
-    std::swap(record_, taken.record_);
+    std::swap(block_, source.block_);
+    std::swap(record_, source.record_);
     return *this;
   }
 
   detail::control_block* block_ = &detail::vacant_block;
-  detail::fiber_record* record_ = nullptr;  // where it is while the fiber is not packed
+  detail::fiber_record* record_ = nullptr;  // the record's place while the fiber is not packed
 };
 
+// A stackful coroutine that receives In and yields and returns Out; see above.
 template <class Signature>
 class [[nodiscard]] coroutine : public any_coroutine {
   using Out = typename detail::coroutine_types<Signature>::out;
@@ -283,7 +286,7 @@ class [[nodiscard]] coroutine : public any_coroutine {
   coroutine(coroutine&&) noexcept = default;
   coroutine& operator=(coroutine&&) noexcept = default;
 
-  // `body` is called as body(self, in) (body(self) when In is void) at the first resume, and returns Out.
+  // The first resume calls body(self, in), or body(self) if In is void. The body returns Out.
   template <class F>
     requires(!std::derived_from<std::remove_cvref_t<F>, any_coroutine>)
   explicit coroutine(F&& body) : coroutine(coroutine_options{}, std::forward<F>(body)) {}
@@ -306,7 +309,7 @@ class [[nodiscard]] coroutine : public any_coroutine {
     block_ = record.block;
   }
 
-  // Runs the body until it yields or returns; see above.
+  // Runs the body until it yields or returns, and returns that value; see above.
   [[gnu::always_inline]] Out resume(detail::parameter<In> in)
     requires(!std::is_void_v<In>)
   {
@@ -318,8 +321,8 @@ class [[nodiscard]] coroutine : public any_coroutine {
     return exchange(detail::empty_message(*block_));
   }
 
-  // Gives the coroutine up as a bare handle, which behaves like any other: resume(), done(), destroy(). What it yields
-  // or returns is dropped. This object is empty then. Fatal when empty, running or finished.
+  // Releases the coroutine as a bare handle with the usual resume(), done() and destroy(). Its yielded and returned
+  // values are dropped. Afterwards this object is empty. Fatal if it is empty, running or finished.
   [[nodiscard]] std::coroutine_handle<> release()
     requires std::is_void_v<In>
   {
@@ -328,8 +331,8 @@ class [[nodiscard]] coroutine : public any_coroutine {
   }
 
  private:
-  // One round trip. This object may be moved while the body runs (the body made a vector grow that holds it), so it is
-  // not touched after the switch.
+  // One round trip. This object may be moved while the body runs, for example in a vector that the body makes grow. So
+  // exchange() does not touch it after the switch.
   [[gnu::always_inline]] Out exchange(void* in) {
     detail::control_block& block = *block_;
     void* out = detail::resume_by_owner(block, in);
@@ -338,7 +341,7 @@ class [[nodiscard]] coroutine : public any_coroutine {
     return detail::incoming<Out>(out);
   }
   [[gnu::noinline]] static Out take_result(detail::control_block& block) {
-    detail::fiber_record& record = detail::fiber_record::of(block);
+    detail::fiber_record& record = detail::fiber_record::from_block(block);
     detail::rethrow_error(record);
     return detail::result_below<Out>(record).take();
   }

@@ -1,12 +1,12 @@
-/* for_each_stack() for collectors that are written in C, or call C: see fiber/enumeration.hpp, whose conditions hold
-   here as well. Valid C11. Each function has a C++ counterpart with the name behind `hocket_gc_`.
+/* for_each_stack() for collectors that are written in C, or call C. The conditions of fiber/enumeration.hpp hold here,
+   too. Valid C11. Each function has a C++ counterpart with the name behind `hocket_gc_`.
 
-     static void mark(const void* low, const void* high, int part, void* with) { ... }
+     static void mark(const void* low, const void* high, int part, void* argument) { ... }
 
      int unknown = hocket_gc_for_each_stack(threads, count, mark, collector);
 
-   No function but hocket_gc_this_thread_fibers() takes a lock, allocates or uses a thread-local variable: a signal
-   handler may call them. */
+   Only hocket_gc_this_thread_fibers() takes a lock, allocates or uses a thread-local variable. A signal handler may
+   call all other functions. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -25,23 +25,24 @@ typedef struct hocket_gc_thread {
   const void* stack_base; /* one past the highest byte to scan */
 } hocket_gc_thread;
 
-/* What a range is a part of (stack_part). */
+/* The kind of memory that a range is part of (stack_part). */
 enum hocket_gc_part { hocket_gc_parked, hocket_gc_packed, hocket_gc_finished, hocket_gc_unknown };
 
-/* Receives the words in [low, high), an hocket_gc_part, and the last argument of hocket_gc_for_each_stack(). */
-typedef void (*hocket_gc_visit)(const void* low, const void* high, int part, void* with);
+/* Receives the words in [low, high), a hocket_gc_part, and the last argument of hocket_gc_for_each_stack(). */
+typedef void (*hocket_gc_visit)(const void* low, const void* high, int part, void* argument);
 
-/* Calls `visit` for each range. Returns how many stacks were of unknown depth. */
-int hocket_gc_for_each_stack(const hocket_gc_thread* threads, size_t count, hocket_gc_visit visit, void* with);
+/* Calls `visit` for each range. Returns the number of stacks of unknown depth. */
+int hocket_gc_for_each_stack(const hocket_gc_thread* threads, size_t count, hocket_gc_visit visit, void* argument);
 
-/* What the calling thread puts into hocket_gc_thread::fibers: the same at each call until the thread ends. Null: there
-   is no memory. */
+/* Returns the calling thread's value for hocket_gc_thread::fibers. It is the same at each call until the thread ends.
+   Null: there is no memory. */
 const void* hocket_gc_this_thread_fibers(void);
 
-/* The end of the roots on the stack that `stack_pointer` is on. Null: no fiber and no call_on_stack has that stack. */
+/* Returns the end of the roots on the stack that `stack_pointer` is on. Null: no fiber and no call_on_stack has that
+   stack. */
 const void* hocket_gc_stack_limit(const void* stack_pointer);
 
-/* Not 0 if the ranges are right in this build. */
+/* Returns not 0 if the ranges are right in this build. */
 int hocket_gc_can_enumerate_stacks(void);
 
 #ifdef __cplusplus

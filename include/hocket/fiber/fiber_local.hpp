@@ -1,11 +1,12 @@
-// fiber_local<T>: a value of which every fiber has its own.
+// fiber_local<T>: a variable with one value per fiber.
 //
 //   fiber_local<int> depth;                   // usually static
 //   void visit() { ++*depth; ... }            // each fiber counts its own
 //
-// The value is made (T{}) at the first use in a fiber and destroyed when that fiber ends, on its stack, last made first
-// destroyed. Code that runs in no fiber has the thread's own value. Finding a value takes time linear in how many
-// fiber-locals this fiber uses. The fiber_local itself must outlive the fibers that used it.
+// Guarantees. The first use in a fiber creates the value (T{}). The value is destroyed when that fiber ends, on the
+// fiber's stack, in reverse order of creation. Code that runs in no fiber has a value of its thread.
+// Complexity. An access is linear in the number of fiber-locals that this fiber uses.
+// Limits. The fiber_local outlives all fibers that used it.
 #pragma once
 #include <hocket/base/memory_source.hpp>
 #include <cstdint>
@@ -14,19 +15,20 @@ namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
-// One value of one fiber; the list of a fiber begins with the one that was made last.
+// One value of one fiber. The list of a fiber begins with the newest value.
 struct fiber_local_node {
   fiber_local_node* next;
   const void* key;
   void (*destroy)(fiber_local_node* self) noexcept;
 };
 
-// The list of the running fiber, or of the thread outside of fibers. Throws bad_alloc.
+// Returns the list of the running fiber, or of the thread outside of fibers. Throws std::bad_alloc.
 fiber_local_node*& current_fiber_locals();
 void destroy_fiber_locals(fiber_local_node*& first) noexcept;
 
 }  // namespace detail
 
+// A variable with one value per fiber; see above.
 template <class T>
 class fiber_local {
  public:
@@ -34,15 +36,15 @@ class fiber_local {
   fiber_local(const fiber_local&) = delete;
   fiber_local& operator=(const fiber_local&) = delete;
 
-  // The running fiber's value. The reference stays valid until the fiber ends.
+  // Returns the running fiber's value. The reference stays valid until the fiber ends.
   T& get() {
     detail::fiber_local_node*& first = detail::current_fiber_locals();
-    for (detail::fiber_local_node* at = first; at; at = at->next)
-      if (at->key == this) return static_cast<node*>(at)->value;
-    node* made = new node{{nullptr, this, &node::drop}, {}, T{}};
-    made->next = first;  // only now: T{} may have used other fiber-locals
-    first = made;
-    return made->value;
+    for (detail::fiber_local_node* current = first; current; current = current->next)
+      if (current->key == this) return static_cast<node*>(current)->value;
+    node* added = new node{{nullptr, this, &node::drop}, {}, T{}};
+    added->next = first;  // only now: T{} may have used other fiber-locals
+    first = added;
+    return added->value;
   }
   T& operator*() { return get(); }
   T* operator->() { return &get(); }

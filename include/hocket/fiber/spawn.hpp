@@ -1,19 +1,21 @@
-// spawn for callables that return anything but a task: they run as fibers, on stacks of their own.
+// spawn for callables that do not return a task: they run as fibers, on stacks of their own.
 //
-// Floating point: the environment of <cfenv> (rounding mode, exception flags and mask) is the thread's; what a fiber
-// sets and leaves so while it waits, others find. Spawned with {.own_floating_point = true} it has its own, which
-// begins as its thread's is at its first run: each wait of it takes some 100 ns longer, and nobody else's.
+// Guarantees. A fiber gets its stack at its first run. From then on it stays on that worker's thread, unless it is
+// migratable. All functions that it calls, at any depth, may wait: fiber/await.hpp.
 //
-// A fiber gets its stack when it runs first, and from then on stays on that worker's thread. What it calls, at any
-// depth, may wait: fiber/await.hpp.
+// Floating point. The environment of <cfenv> (rounding mode, exception flags and mask) belongs to the thread. If a
+// fiber changes it and then waits, other coroutines of the thread run with the change. A fiber spawned with
+// {.own_floating_point = true} has its own environment, which starts as a copy of its thread's at its first run. Each
+// of its waits takes about 100 ns longer; other fibers pay nothing.
 //
-// Spawned on a runtime with {.migratable = true} it goes on at whatever worker is free, as tasks do: so one that is
-// woken need not wait for a worker that is busy. Then nothing that it calls may keep anything of a thread over a wait:
-// no address of a thread_local (compilers keep that of errno, too), no id of the thread, no raw coroutine<>, no stack
-// of a pool of the thread's, no unsync primitive that others of the worker use (docs/traps/thread-local.md). Its
-// exceptions, its fiber-locals and its own floating point move along; in call_on_big_stack it stays where it is. Its stack
-// is of the kind stack_kind::own, and does not hibernate: anything else is fatal. Its yield goes through the worker,
-// and takes twice as long (22 ns against 11); elsewhere than on a runtime nothing changes.
+// Migration. A fiber spawned on a runtime with {.migratable = true} resumes on any free worker, as tasks do, so it does
+// not wait for a busy worker after a wake-up. Elsewhere than on a runtime the option changes nothing.
+// - Do not keep anything of a thread over a wait: no address of a thread_local (compilers keep the address of errno,
+//   too), no thread id, no raw coroutine<>, no stack of a pool of the thread, no unsync primitive that other coroutines
+//   of the worker use (docs/traps/thread-local.md).
+// - Its exceptions, fiber-locals and own floating point move with it. In call_on_big_stack it stays on its thread.
+// - Its stack is of stack_kind::own and does not hibernate. Any other kind, and hibernation, are fatal.
+// - Its yield goes through the worker and takes twice as long (22 ns against 11).
 #pragma once
 #include <hocket/core/detail/spawn.hpp>
 #include <hocket/fiber/detail/scheduled_fiber.hpp>
@@ -23,18 +25,18 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 template <class T, class Call>
 class spawned_fiber final : public scheduled_result<T>, public scheduled_fiber {
  public:
-  template <class... Given>
-  explicit spawned_fiber(spawn_target& target, const spawn_options& options, Given&&... given)
+  template <class... Args>
+  explicit spawned_fiber(spawn_target& target, const spawn_options& options, Args&&... args)
       : scheduled_result<T>(target, coroutine_kind::fiber, options, &dispose_spawned<spawned_fiber>),
         scheduled_fiber(static_cast<scheduled&>(*this), options, &run),
-        call_(std::forward<Given>(given)...) {}
+        call_(std::forward<Args>(args)...) {}
 
   void drop_call() noexcept { call_.reset(); }
 
  private:
-  static void run(scheduled_fiber& fiber, bool begun) noexcept {
+  static void run(scheduled_fiber& fiber, bool started) noexcept {
     auto& self = static_cast<spawned_fiber&>(fiber);
-    if (begun) self.call();
+    if (started) self.call();
     self.drop_call();
   }
   void call() noexcept {

@@ -96,8 +96,8 @@ class stack_waiter {
   // Guarded by the depot's lock.
   stack_waiter* next_ = nullptr;
   stack_waiter* previous_ = nullptr;
-  bool in_line_ = false;
-  free_stack given_{};
+  bool is_queued_ = false;
+  free_stack stack_{};
 };
 
 struct pool_stock;
@@ -106,21 +106,21 @@ struct pool_stock;
 struct magazine {
   magazine* next;
   std::size_t count;
-  const pool_stock* giver;  // who filled it: the stacks are in the caches of that thread's core, if in any
+  const pool_stock* last_pool;  // who filled it: the stacks are in the caches of that thread's core, if in any
 
   free_stack* begin() noexcept { return reinterpret_cast<free_stack*>(this + 1); }
   void push(free_stack stack) noexcept { begin()[count++] = stack; }
   free_stack pop() noexcept { return begin()[--count]; }
 
   static magazine* make(std::size_t rounds) noexcept;
-  static void free(magazine* one) noexcept;
+  static void free(magazine* self) noexcept;
 };
 
 // Stacks of one slab that a pool may hand out: those of `left`, counted from `first`.
 struct stack_run {
   stack_slab* slab = nullptr;
   std::size_t first = 0;
-  std::uint64_t left = 0;
+  std::uint64_t remaining = 0;
 };
 
 // What a pool holds, as the depot sees it. Its thread's own, but for `full`.
@@ -179,7 +179,7 @@ class stack_depot {
 
   enum class enlisting : std::uint8_t { waits, served, failed };
   struct enlisted {
-    enlisting how;
+    enlisting kind;
     stack_ref stack{};        // served: it is the caller's at once, the waiter is not in line
     std::error_code error{};  // failed: not for the limit
   };
@@ -196,17 +196,17 @@ class stack_depot {
   // duration::max() if nothing will be.
   duration maintain() noexcept;
 
-  bool uses_clock(const clock_source& time) const noexcept;
+  bool uses_clock(const clock_source& clock) const noexcept;
 
   // How often the terms of any depot were set: after another number maintain() may have more to do.
   // ORDER: relaxed, pairs with the fetch_add in set_terms(): a hint.
-  static std::uint64_t options_version() noexcept { return terms_of_all.load(std::memory_order_relaxed); }
+  static std::uint64_t options_version() noexcept { return options_version_.load(std::memory_order_relaxed); }
 
   depot_statistics statistics() const noexcept;
 
   // The depot and the stack of a cell that acquire() handed out, and of this the top alone, which is less work. They
   // read what does not change while the stack is lent: a signal handler may ask.
-  static stack_depot& of(void* cell) noexcept;
+  static stack_depot& depot_of(void* cell) noexcept;
   static stack_ref stack_of(void* cell) noexcept;
   static std::byte* top_of(void* cell) noexcept;
 
@@ -249,21 +249,21 @@ class stack_depot {
 
   // --- under the lock (stack_depot.cpp)
   void set_terms(const stack_options& options) noexcept;
-  result<free_stack> take_one() noexcept;
+  result<free_stack> take_stack() noexcept;
   void lend_magazine(detail::pool_stock& stock) noexcept;
   magazine* pop_full(const detail::pool_stock& stock) noexcept;
   [[nodiscard]] std::error_code lend_some(detail::pool_stock& stock) noexcept;
   void put_all(detail::pool_stock& stock) noexcept;
-  [[nodiscard]] std::error_code lend_run(detail::stack_run& run, std::size_t most) noexcept;
+  [[nodiscard]] std::error_code lend_run(detail::stack_run& run, std::size_t max_stacks) noexcept;
   [[nodiscard]] std::error_code grow() noexcept;
   [[nodiscard]] bool make_magazines(std::size_t needed) noexcept;
   void free_surplus_magazines() noexcept;
-  void count_lent(std::size_t more) noexcept;
+  void count_in_use(std::size_t more) noexcept;
   void set_warm(std::size_t count) noexcept;
   std::size_t warm() const noexcept;
   free_stack pop_warm() noexcept;
   void push_warm(free_stack stack) noexcept;
-  void note_room(detail::stack_slab& slab) noexcept;
+  void update_oldest_free(detail::stack_slab& slab) noexcept;
   void renew_crowded() noexcept;
   void renew(detail::pool_stock& stock) noexcept;
 
@@ -278,14 +278,14 @@ class stack_depot {
   void tick() noexcept;                          // under the lock
   void end_period(time_point now) noexcept;      // under the lock
   void condemn(std::size_t keep) noexcept;       // under the lock
-  void pick(batch& what) noexcept;               // under the lock
+  void pick(batch& next) noexcept;               // under the lock
   void drop(detail::stack_slab& slab) noexcept;  // under the lock
   void give_back(std::size_t batches) noexcept;
   std::size_t floor() const noexcept;
   std::size_t estimate_committed() const noexcept;
   depot_statistics numbers() const noexcept;  // under the lock; without `committed`
 
-  static primitive::atomic<std::uint64_t> terms_of_all;
+  static primitive::atomic<std::uint64_t> options_version_;
 
   // Constant.
   detail::stack_geometry geometry_;
@@ -294,7 +294,7 @@ class stack_depot {
 
   // Written under the lock, and looked at without it.
   primitive::atomic<std::size_t> warm_{0};
-  primitive::atomic<const clock_source*> time_{nullptr};
+  primitive::atomic<const clock_source*> clock_{nullptr};
   primitive::atomic<duration::rep> decay_{0};
   primitive::atomic<bool> may_wait_{false};
   primitive::atomic<bool> work_{false};  // something may be there to be given back
@@ -305,7 +305,7 @@ class stack_depot {
   std::size_t limit_ = 0;
   detail::stack_slab* oldest_ = nullptr;
   detail::stack_slab* newest_ = nullptr;
-  detail::stack_slab* with_room_ = nullptr;  // no older one has a free stack; null: none at all has
+  detail::stack_slab* oldest_free_ = nullptr;  // no older one has a free stack; null: none at all has
   magazine* full_ = nullptr;
   magazine* empty_ = nullptr;
   magazine* filling_ = nullptr;  // single stacks; null before the first slab

@@ -102,7 +102,7 @@ class stack_pool {
   void swap() noexcept;
   bool holds_any() const noexcept;
   [[nodiscard]] result<stack_ref> acquire_slowly() noexcept;
-  result<stack_ref> take_of_run() noexcept;
+  result<stack_ref> take_from_run() noexcept;
   void release_slowly(const stack_ref& stack) noexcept;
   void push(const stack_ref& stack) noexcept;
   void measure(const stack_ref& stack) noexcept;
@@ -120,9 +120,9 @@ class stack_pool {
   std::size_t high_water_ = 0;
   bool measures_ = false;
   bool visited_ = false;  // the depot, since the last look
-  bool told_ = false;     // maintain() has said when what is free here is due
-  std::size_t left_ = 0;  // how often stacks were left at the depot, times 4
-  time_point looked_{};   // when maintain() looked whether it was
+  bool due_reported_ = false;     // maintain() has said when what is free here is due
+  std::size_t transfers_ = 0;  // how often stacks were left at the depot, times 4
+  time_point period_{};   // when maintain() looked whether it was
 };
 
 // Inline, so that a stack_ref stays in registers: copied through memory it costs more than the rest of acquire() (words
@@ -136,12 +136,12 @@ inline result<stack_ref> stack_pool::acquire() noexcept {
 inline std::size_t stack_pool::change_count() const noexcept {
   // ORDER: relaxed, pairs with nothing: see release().
   const bool crowded = stock_.full.load(std::memory_order_relaxed) == 0;
-  if (told_ && !crowded) return left_;  // as it does without stacks
-  return holds_any() ? left_ + crowded + 2u * !told_ : left_;
+  if (due_reported_ && !crowded) return transfers_;  // as it does without stacks
+  return holds_any() ? transfers_ + crowded + 2u * !due_reported_ : transfers_;
 }
 
 inline bool stack_pool::holds_any() const noexcept {
-  return end_ != begin_ || stock_.before->count != 0 || stock_.run.left;
+  return end_ != begin_ || stock_.before->count != 0 || stock_.run.remaining;
 }
 
 inline stack_ref stack_pool::pop() noexcept {
@@ -165,7 +165,7 @@ inline void stack_pool::count_acquired() noexcept {
 }
 
 inline void stack_pool::release(const stack_ref& stack) noexcept {
-  detail::debug_expects(&stack_depot::of(stack.cell) == &depot_, "a stack was released to a pool of another depot",
+  detail::debug_expects(&stack_depot::depot_of(stack.cell) == &depot_, "a stack was released to a pool of another depot",
                         "release it to the pool that acquire() was called on, or to another one of the same depot");
   if (measures_) [[unlikely]]
     measure(stack);

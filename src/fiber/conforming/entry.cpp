@@ -44,7 +44,7 @@ proxy run(owned_fiber fiber) {
     if (block.finished()) break;
     co_await std::suspend_always{};
   }
-  rethrow_error(fiber_record::of(block));
+  rethrow_error(fiber_record::from_block(block));
 }
 
 // A scheduled fiber's whole life as a coroutine. It frees itself: nobody holds its handle when it has ended.

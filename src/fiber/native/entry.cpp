@@ -77,7 +77,7 @@ extern "C" void hocket_resume_raw(void* frame) {
   auto& block = *static_cast<control_block*>(frame);
   if (!block.record || block.thread().id != machine::thread_id()) report_bad_resume(block);
   enter(block, block.thread(), empty_message(block));
-  if (block.finished()) rethrow_error(fiber_record::of(block));
+  if (block.finished()) rethrow_error(fiber_record::from_block(block));
 }
 
 extern "C" void hocket_resume_scheduled(void* frame) noexcept {

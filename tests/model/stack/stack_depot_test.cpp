@@ -94,8 +94,8 @@ struct sleeper : stack_waiter {
 stack_ref acquire_or_wait(stack_depot& depot, sleeper& self) {
   if (auto stack = depot.acquire()) return *stack;
   const auto enlisted = depot.wait(self);
-  require(enlisted.how != stack_depot::enlisting::failed);
-  return enlisted.how == stack_depot::enlisting::served ? enlisted.stack : self.sleep();
+  require(enlisted.kind != stack_depot::enlisting::failed);
+  return enlisted.kind == stack_depot::enlisting::served ? enlisted.stack : self.sleep();
 }
 
 // --- one owner
@@ -154,7 +154,7 @@ void withdrawn(execution& run) {
   run.thread("releases", [&] { t.use_and_release(lent); });
   run.thread("withdraws", [&] {
     const auto enlisted = t.depot->wait(sleepers[0]);
-    if (enlisted.how == stack_depot::enlisting::served) return t.use_and_release(enlisted.stack);
+    if (enlisted.kind == stack_depot::enlisting::served) return t.use_and_release(enlisted.stack);
     if (!t.depot->withdraw(sleepers[0])) t.use_and_release(sleepers[0].sleep());
   });
   run.thread("waits", [&] { t.use_and_release(acquire_or_wait(*t.depot, sleepers[1])); });
@@ -189,7 +189,7 @@ void waited_for_beside_a_pool(execution& run) {
     pool->share();
   });
   run.thread("waits", [&] {
-    require(t.depot->wait(self).how == stack_depot::enlisting::waits);
+    require(t.depot->wait(self).kind == stack_depot::enlisting::waits);
     in_line.store(1, std::memory_order_relaxed);
     hocket::detail::futex_wake_one(in_line);
     t.use_and_release(self.sleep());

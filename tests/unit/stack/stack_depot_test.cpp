@@ -146,8 +146,8 @@ TEST_CASE("who waits is served first come, first served, by what comes back on a
   stack_pool one(depot), other(depot);
   stack_ref a = one.acquire().value(), b = other.acquire().value();
   line_end first, second;
-  CHECK(depot.wait(first).how == enlisting::waits);
-  CHECK(depot.wait(second).how == enlisting::waits);
+  CHECK(depot.wait(first).kind == enlisting::waits);
+  CHECK(depot.wait(second).kind == enlisting::waits);
   CHECK(depot.statistics().waiting == 2);
   one.release(a);
   CHECK(first.woken == 1);
@@ -166,10 +166,10 @@ TEST_CASE("who is served at once stands in no line, who withdraws is not woken")
   stack_depot depot({.stack_size = 16384, .limit = 1, .when_full = at_limit::wait});
   line_end first, second, third;
   auto answer = depot.wait(first);
-  REQUIRE(answer.how == enlisting::served);
+  REQUIRE(answer.kind == enlisting::served);
   CHECK(first.woken == 0);
-  CHECK(depot.wait(second).how == enlisting::waits);
-  CHECK(depot.wait(third).how == enlisting::waits);
+  CHECK(depot.wait(second).kind == enlisting::waits);
+  CHECK(depot.wait(third).kind == enlisting::waits);
   CHECK(depot.withdraw(second));
   CHECK_FALSE(depot.withdraw(second));
   depot.release(answer.stack);
@@ -183,7 +183,7 @@ TEST_CASE("a higher limit serves those who wait") {
   stack_pool pool(depot);
   auto stacks = acquire(pool, 1);
   line_end waiters[3];
-  for (line_end& one : waiters) CHECK(depot.wait(one).how == enlisting::waits);
+  for (line_end& one : waiters) CHECK(depot.wait(one).kind == enlisting::waits);
   depot.tune({.limit = 3, .when_full = at_limit::wait});
   CHECK(waiters[0].woken + waiters[1].woken + waiters[2].woken == 2);
   CHECK(waiters[2].woken == 0);
@@ -205,7 +205,7 @@ TEST_CASE("what a pool keeps free goes to those who wait when its thread is abou
   }
   CHECK(stacks.size() < 2000);
   line_end waiter;
-  CHECK(depot.wait(waiter).how == enlisting::waits);
+  CHECK(depot.wait(waiter).kind == enlisting::waits);
   static_cast<void>(idle.maintain());
   CHECK(waiter.woken == 1);
   depot.release(waiter.stack);
@@ -227,7 +227,7 @@ TEST_CASE("a pool has change_count when it keeps what no look has seen, and when
   while (auto stack = busy.acquire()) stacks.push_back(*stack);
   CHECK(idle.change_count() != quiet);
   line_end waiter;
-  CHECK(depot.wait(waiter).how == enlisting::waits);
+  CHECK(depot.wait(waiter).kind == enlisting::waits);
   idle.share();
   CHECK(waiter.woken == 1);
   depot.release(waiter.stack);

@@ -121,7 +121,7 @@ TEST_CASE("many stacks: none overlap, each cell leads back to its stack and pool
   for (const stack_ref& stack : stacks) {
     stack_ref found = stack_pool::stack_of(stack.cell);
     cells_right = cells_right && found.low == stack.low && found.top == stack.top &&
-                  &stack_depot::of(stack.cell) == &pool.depot();
+                  &stack_depot::depot_of(stack.cell) == &pool.depot();
   }
   CHECK(disjoint);
   CHECK(cells_right);

@@ -93,7 +93,7 @@ TEST_CASE("a source with nothing to give is an error, not a wait") {
   CHECK(depot.acquire().error() == std::errc::not_enough_memory);
   detail::stack_waiter waiter([](detail::stack_waiter&, const stack_ref&) noexcept {});
   const auto enlisted = depot.wait(waiter);
-  CHECK(enlisted.how == stack_depot::enlisting::failed);
+  CHECK(enlisted.kind == stack_depot::enlisting::failed);
   CHECK(enlisted.error == std::errc::not_enough_memory);
   CHECK(depot.statistics().reserved == 0);
 }

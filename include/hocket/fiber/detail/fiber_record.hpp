@@ -36,7 +36,7 @@ struct alignas(16) fiber_record {
   std::byte* top() const noexcept { return const_cast<std::byte*>(reinterpret_cast<const std::byte*>(this + 1)); }
 
   // Found from the control block, in the image of a packed stack if need be: cold.
-  static fiber_record& of(control_block& block) noexcept;
+  static fiber_record& from_block(control_block& block) noexcept;
   static fiber_record& on(const stack_ref& stack) noexcept { return below(stack.top); }
   static fiber_record& below(std::byte* top) noexcept {
     return *reinterpret_cast<fiber_record*>(top - sizeof(fiber_record));

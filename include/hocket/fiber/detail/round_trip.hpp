@@ -27,7 +27,7 @@ inline void* empty_message(control_block& block) noexcept { return &block; }
 
 // The annotation of a switch, for the sanitizers that want one: to find it costs more than the switch.
 [[gnu::always_inline]] inline switch_annotation* annotation_of(control_block& block) noexcept {
-  if constexpr (switch_annotation::active) return &fiber_record::of(block).annotation;
+  if constexpr (switch_annotation::active) return &fiber_record::from_block(block).annotation;
   else return nullptr;
 }
 

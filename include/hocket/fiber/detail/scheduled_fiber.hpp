@@ -90,7 +90,7 @@ class scheduled_fiber {
 
   // The scheduled fiber of a control block that has fiber_flag::scheduled.
   static scheduled_fiber& of(control_block& block) noexcept {
-    return *static_cast<scheduled_fiber*>(fiber_record::of(block).user_data);
+    return *static_cast<scheduled_fiber*>(fiber_record::from_block(block).user_data);
   }
 
  protected:

@@ -74,7 +74,7 @@ class thread_scope {
 
 // Waits here while the world is stopped. Two instructions if it is not. In a thread that is not registered: nothing.
 inline void safepoint() noexcept {
-  if (detail::world_halt.asked()) [[unlikely]]
+  if (detail::world_halt.is_stop_requested()) [[unlikely]]
     detail::halt_here();
 }
 

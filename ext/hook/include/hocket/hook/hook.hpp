@@ -76,7 +76,7 @@ class [[nodiscard]] scope {
  private:
   friend struct scope_access;
 
-  hocket::detail::stay_here stay_;
+  hocket::detail::thread_pin stay_;
   hocket::detail::control_block* const fiber_;  // null on a plain thread
   scope* outer_ = nullptr;
   std::uint32_t trying_ = 0;  // running calls that must not wait: dlopen()

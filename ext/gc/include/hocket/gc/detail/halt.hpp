@@ -30,7 +30,7 @@ class halt {
   using mark = primitive::atomic<std::uint32_t>;
   static constexpr std::uint32_t inside = 0, outside = 1;
 
-  bool asked() const noexcept {
+  bool is_stop_requested() const noexcept {
     // ORDER: relaxed, pairs with nothing: a look that costs nothing. Who sees the odd phase later polls again.
     return phase_.load(std::memory_order_relaxed) % 2 != 0;
   }
