@@ -1,51 +1,61 @@
 // A depot: the stacks of one size, shared by threads. A thread acquires and releases through a stack_pool on it.
 //
-// After Bonwick and Adams, "Magazines and Vmem" (USENIX 2001). Words. A *magazine* is an array of free warm stacks. A
-// pool holds two, one loaded and the one before it, and takes and gives stacks there without a lock; only when both are
-// empty or full it exchanges one with the depot, under the depot's lock. A *slab* is one mapping with up to 1018 stacks
-// and their cells; a *run* is what a pool takes of a slab when there is no warm stack: up to 64 that lie in one word of
-// the slab's map. A stack is
+// Source: Bonwick and Adams, "Magazines and Vmem" (USENIX 2001).
+//
+// Words.
+// - A *magazine* is an array of free warm stacks. A pool has two, the loaded one and `before`. It takes and returns
+//   stacks there without a lock. Only if both are empty or full, it exchanges one with the depot, under the depot's
+//   lock.
+// - A *slab* is one mapping with up to 1018 stacks and their cells.
+// - A *run* is a pool's share of a slab, taken if there is no warm stack: up to 64 stacks in one word of the slab's
+//   map.
+//
+// A stack is
 //
 //   lent    at a pool: acquired, in a magazine or in a run of the pool
-//   warm    free, in a magazine of the depot: its pages are there
-//   dirty   free, in its slab, its pages are there: to be given back
-//   cold    free, in its slab, without pages: never used, or given back
+//   warm    free, in a magazine of the depot, with its pages
+//   dirty   free, in its slab, with pages that are to be released
+//   cold    free, in its slab, without pages: never used, or released
 //
-//   lent -> warm        a pool gives a full magazine (or all that it has); after that nothing of it is the pool's
-//   warm -> lent        the depot gives a magazine
-//   warm -> dirty       it was not needed for a period of decay; those that stay warm are of the oldest slabs
+//   lent -> warm        a pool returns a full magazine (or all its stacks): from then on the depot owns them
+//   warm -> lent        the depot lends a magazine
+//   warm -> dirty       not needed for a period of decay; the stacks that stay warm are in the oldest slabs
 //   dirty -> cold       by MADV_DONTNEED, 64 at a time, without the lock: meanwhile they are in no state
 //   dirty, cold -> lent by a run
-//   a slab of which every stack is dirty or cold is unmapped, and with it the page tables
+//   a slab with only dirty or cold stacks is unmapped, and with it the page tables
 //
-// release() never fails and allocates nothing: there are so many magazines that any free stack finds room. All stacks
-// free and full magazines, that makes stacks/rounds; one more is being filled by single stacks; each pool brings two
-// empty ones along. They are made when a slab is mapped, and freed with it.
+// release() never fails and allocates nothing, because there are enough magazines for all free stacks: stacks/rounds
+// full ones, one more that single stacks fill, and two empty ones of each pool. They are made when a slab is mapped,
+// and freed with it.
 //
-// Memory is the system's, or a stack_source's (stack_source.hpp): then `dirty -> cold` is its decommit(), and a stack
-// becomes lent by a run after its commit(). Each slab remembers its source.
+// Memory is the system's or a stack_source's (stack_source.hpp). With a source, `dirty -> cold` is its
+// decommit(), and a run lends a stack after its commit(). Each slab remembers its source.
 //
-// The working set. warm_'s lowest value in a period of decay is what nobody needed: at the end of the period that many
-// are given back, less what shall be kept. maintain() looks whether a period is over; so does every exchange. Loops
-// call it before they sleep (core/detail/housekeeping.hpp).
+// Decay. The lowest warm_ of a period is the number of unneeded stacks. At the end of the period that many are
+// released, except the stacks to keep. maintain() and every exchange check whether a period is over. Loops call
+// maintain() before they sleep (core/detail/housekeeping.hpp).
 //
-// The limit. The depot counts what it has lent, which is exact where one pool uses it. Where several do and the limit
-// is so near that what they may keep free could reach it, the depot is *crowded*: pools keep nothing, every acquire and
-// release goes to the depot. So with several pools a refusal may come while an idle one keeps free stacks (2 magazines
-// and a run at most) from a time when it was not crowded.
+// Limits. The depot counts lent stacks, which is exact for a single pool. With several pools, the depot is *crowded* if
+// the stacks that these pools may keep free could reach the limit. Then pools keep nothing: every acquire and release
+// goes to the depot. So with several pools an acquire may fail while an idle pool keeps free stacks (at most 2
+// magazines and a run) from a time when the depot was not crowded.
 //
-// Waiting. A stack_waiter stands in line while nothing can be lent. A depot with waiters is crowded; the first stack
-// that comes back is handed to the first of them, without the lock. Hazards. *A wake-up is lost*: a stack could be put
-// into a magazine by a thread that has not yet seen that it is crowded (the word `full` is read relaxed). That thread's
-// next release goes to the depot, and so does all that it holds when its loop is about to sleep, under the lock.
-// *A sleeping thread keeps free stacks from a waiter*: if its thread fell asleep before the depot was crowded, a pool
-// keeps its stacks until the thread wakes, which is after a period of decay (stack_pool::maintain()). Not prevented:
-// without decay (duration::max()) the waiter may wait for as long as the thread sleeps.
-// *A waiter is killed as it is handed a stack*: withdraw() answers under the lock which came first; if the stack did,
-// wake() passes it on. *The waiter is gone when it is woken*: it was popped, so withdraw() has said false, and its
-// owner keeps it until wake().
+// Waiting. A stack_waiter is queued while no stack can be lent. A depot with waiters is crowded. The first returned
+// stack is handed to the first waiter, without the lock.
 //
-// What the lock protects is grouped so below. A pool's magazines and run are its thread's alone.
+// Hazards.
+// - *A lost wake-up*: if a thread has not yet seen that the depot is crowded (it reads `full` relaxed), then it puts a
+//   stack into a magazine although a waiter needs it. Prevented by its next release, which goes to the depot, and by
+//   its loop, which before it sleeps returns all free stacks under the lock.
+// - *A sleeping thread keeps free stacks from a waiter*: if a thread fell asleep before the depot was crowded, then its
+//   pool keeps its stacks until the thread wakes, which is after a period of decay (stack_pool::maintain()). Not
+//   prevented: without decay (duration::max()) the waiter may wait as long as the thread sleeps.
+// - *A waiter is killed while it is handed a stack*: prevented by withdraw(), which decides under the lock. If the
+//   stack was first, wake() passes it on.
+// - *A waiter is destroyed before it is woken*: prevented by withdraw(), which returns false for a popped waiter. Its
+//   owner keeps it until wake().
+//
+// Members below are grouped by the lock. A pool's magazines and run belong to its thread alone.
 #pragma once
 #include <hocket/base/detail/atomic.hpp>
 #include <hocket/base/detail/list.hpp>
@@ -61,29 +71,29 @@ namespace detail {
 class stack_slab;
 }  // namespace detail
 
-// What stack_depot::statistics() tells. Numbers of stacks, but for bytes.
+// The statistics of a stack_depot. Counts of stacks, unless the comment says bytes.
 struct depot_statistics {
-  std::size_t in_use;  // at pools: acquired, or kept free by them
-  std::size_t peak;   // the highest in_use
-  std::size_t warm;   // free, with their pages
-  std::size_t dirty;  // free, about to be given back
-  std::size_t cold;   // mapped, without pages
+  std::size_t in_use;  // lent to pools: acquired, or kept free by pools
+  std::size_t peak;    // the highest in_use
+  std::size_t warm;    // free, with their pages
+  std::size_t dirty;   // free, with pages that are about to be released
+  std::size_t cold;    // mapped, without pages
   std::size_t slabs;
   std::size_t reserved;   // bytes of address space
-  std::size_t committed;  // bytes of memory, estimated by a sample of the stacks that have any
-  std::size_t unguarded;  // stacks made with a canary because no guard could be had (guard::preferred)
-  std::size_t waiting;    // waiters in line now
-  std::size_t waits;      // how many there have been
-  std::size_t refusals;   // acquisitions that failed, for the limit or for memory
-  std::size_t trimmed;    // stacks whose pages were given back
+  std::size_t committed;  // bytes of memory, estimated from a sample of the stacks that have pages
+  std::size_t unguarded;  // stacks made with a canary because no guard page was available (guard::preferred)
+  std::size_t waiting;    // queued waiters
+  std::size_t waits;      // all waiters so far
+  std::size_t refusals;   // acquisitions that failed because of the limit or of memory
+  std::size_t trimmed;    // stacks with released pages
 };
 
 namespace detail {
 
-// Somebody who wants a stack and cannot have one now. Its owner keeps it until it has been woken or withdrawn.
+// A queued wait for a stack. Its owner keeps it alive until it has been woken or withdrawn.
 class stack_waiter {
  public:
-  // The stack is the waiter's from then on. Runs once, without locks, on the thread that released it.
+  // Passes ownership of the stack to the waiter. Runs once, without locks, on the thread that released the stack.
   using wake_function = void (*)(stack_waiter& self, const stack_ref& stack) noexcept;
 
   explicit stack_waiter(wake_function wake) noexcept : wake_(wake) {}
@@ -102,11 +112,11 @@ class stack_waiter {
 
 struct pool_stock;
 
-// Free warm stacks, the last one the next to go. Followed in memory by the array.
+// Free warm stacks, last in, first out. The array follows in memory.
 struct magazine {
   magazine* next;
   std::size_t count;
-  const pool_stock* last_pool;  // who filled it: the stacks are in the caches of that thread's core, if in any
+  const pool_stock* last_pool;  // the pool that filled it: its thread's core may have the stacks in its caches
 
   free_stack* begin() noexcept { return reinterpret_cast<free_stack*>(this + 1); }
   void push(free_stack stack) noexcept { begin()[count++] = stack; }
@@ -116,108 +126,112 @@ struct magazine {
   static void free(magazine* self) noexcept;
 };
 
-// Stacks of one slab that a pool may hand out: those of `left`, counted from `first`.
+// Stacks of one slab that a pool may hand out: the set bits of `remaining`, counted from `first`.
 struct stack_run {
   stack_slab* slab = nullptr;
   std::size_t first = 0;
   std::uint64_t remaining = 0;
 };
 
-// What a pool holds, as the depot sees it. Its thread's own, but for `full`.
+// The free stacks of a pool, as the depot sees them. Owned by the pool's thread, except `full`.
 struct pool_stock : list_node {
   magazine* loaded = nullptr;
   magazine* before = nullptr;
   stack_run run;
-  // Where the loaded magazine ends for release(); 0 while the depot is crowded. The depot writes it, under its lock.
+  // The end of the loaded magazine for release(); 0 while the depot is crowded. The depot writes it, under its lock.
   atomic<std::uintptr_t> full{0};
 };
 
 }  // namespace detail
 
-// The stacks of one size; see above. Any thread.
+// A depot of stacks of one size, shared by threads; see above. Any thread.
 class stack_depot {
  public:
   static constexpr std::size_t minimum_size = 4 * 1024;
   static constexpr std::size_t maximum_size = std::size_t{1} << 30;
 
-  // Throws std::system_error (invalid_argument) for a stack_size of 0 or above maximum_size, and bad_alloc. Maps
-  // nothing yet.
+  // Throws std::system_error (invalid_argument) for a stack_size of 0 or above maximum_size, and std::bad_alloc. Maps
+  // no memory yet.
   explicit stack_depot(const stack_options& options = {});
   stack_depot(const stack_depot&) = delete;
   stack_depot& operator=(const stack_depot&) = delete;
-  ~stack_depot();  // fatal while stacks are acquired, or pools are on it
+  ~stack_depot();  // fatal while stacks are acquired, or pools use the depot
 
-  // The process's depot of guarded stacks of a size (0: of the default size): what threads' own pools are on. It is
-  // never destroyed. Any thread. Throws as the constructor.
+  // Returns the process's depot of guarded stacks of a size (0: the default size). The threads' own pools use it. It is
+  // never destroyed. Any thread. Throws as the constructor does.
   static stack_depot& shared(std::size_t stack_size = 0);
 
-  // The same of a class, null if it was never asked for.
+  // Returns the process's depot of a size class; null if shared() never created it.
   static stack_depot* shared_if_any(std::size_t size_class) noexcept;
 
-  // Which class a size is rounded up to: 0 for minimum_size, 1 for twice as much, ... Not above maximum_size.
+  // Returns the size class that a size is rounded up to: 0 for minimum_size, 1 for twice as much, ... `stack_size` is
+  // at most maximum_size.
   static std::size_t class_of(std::size_t stack_size) noexcept;
   static constexpr std::size_t classes = 19;
 
-  // All that follows: any thread.
+  // Any thread may call the functions below.
 
   stack_options options() const noexcept;
-  std::size_t stack_size() const noexcept { return options_.stack_size; }  // without a lock: it stays
+  std::size_t stack_size() const noexcept { return options_.stack_size; }  // without a lock: it is constant
 
-  // Limits, what happens at them, what is kept warm, decay and its clock are from now on those of `options`; so is the
-  // protection, and the source of memory, for slabs that are mapped from now on. Size and layout stay. A lower limit
-  // takes nothing away from anybody, nor what pools keep free; a higher one serves those who wait.
+  // Applies these fields of `options` from now on: limits, when_full, the stacks kept warm, decay and its clock; for
+  // slabs mapped from now on also protection and source. Size and layout do not change. A lower limit revokes no stack,
+  // acquired or kept free by a pool. A higher limit serves waiters.
   void tune(const stack_options& options) noexcept;
 
-  // Without a pool: each takes the lock. Errors: not_enough_memory (address space, memory, or mappings for guards; or
-  // the source has none), resource_unavailable_try_again (the limit). What else the system says of guards in a source's
-  // memory: invalid_argument, if its pages are huge.
+  // Acquires and releases without a pool. Each call takes the lock.
+  // Errors. not_enough_memory: no address space, memory or mappings for guards, or the source has no memory.
+  // resource_unavailable_try_again: the limit. Guards in a source's memory may fail with another error of the system,
+  // such as invalid_argument if its pages are huge.
   [[nodiscard]] result<stack_ref> acquire() noexcept;
   void release(const stack_ref& stack) noexcept;
 
-  // Whether somebody who was refused for the limit may wait().
+  // Returns whether a caller may wait() after acquire() has failed because of the limit.
   bool may_wait() const noexcept;
 
   enum class enlisting : std::uint8_t { waits, served, failed };
   struct enlisted {
     enlisting kind;
-    stack_ref stack{};        // served: it is the caller's at once, the waiter is not in line
-    std::error_code error{};  // failed: not for the limit
+    stack_ref stack{};        // served: the caller owns it at once, the waiter is not queued
+    std::error_code error{};  // failed: an error other than the limit
   };
-  // In line behind those who wait already.
+  // Enlists the waiter behind all other waiters, or serves it at once.
   enlisted wait(detail::stack_waiter& waiter) noexcept;
-  // True: it is out of the line, and will not be woken. False: it was popped, and wake() has been or is being called.
+  // Returns true if it removed the waiter from the queue: the waiter is not woken. False: the waiter was popped before,
+  // and its wake function has been called or is being called.
   [[nodiscard]] bool withdraw(detail::stack_waiter& waiter) noexcept;
 
-  // Gives back now what is free: the pages of every free stack, and slabs that are wholly free. What pools keep free
-  // they keep (stack_pool::trim). Returns how many stacks it was. Linear in the number of free stacks.
+  // Releases the pages of every free stack, and wholly free slabs, to the system now. Pools keep their free stacks
+  // (stack_pool::trim). Returns the number of released stacks. Linear in the number of free stacks.
   std::size_t trim() noexcept;
 
-  // Does what is due of decay, at most a few thousand stacks of it. Returns in what time there is more to do;
-  // duration::max() if nothing will be.
+  // Does the due work of decay, for at most a few thousand stacks. Returns the time until more work is due;
+  // duration::max() if no work will be due.
   duration maintain() noexcept;
 
+  // Returns whether decay uses that clock.
   bool uses_clock(const clock_source& clock) const noexcept;
 
-  // How often the terms of any depot were set: after another number maintain() may have more to do.
+  // Counts how often the options of any depot were set. If the number has changed, maintain() may have more to do.
   // ORDER: relaxed, pairs with the fetch_add in set_terms(): a hint.
   static std::uint64_t options_version() noexcept { return options_version_.load(std::memory_order_relaxed); }
 
   depot_statistics statistics() const noexcept;
 
-  // The depot and the stack of a cell that acquire() handed out, and of this the top alone, which is less work. They
-  // read what does not change while the stack is lent: a signal handler may ask.
+  // These return the depot, the stack and the stack's top of a cell that acquire() handed out; top_of() is the
+  // cheapest. They read only data that does not change while the stack is lent. A signal handler may call them.
   static stack_depot& depot_of(void* cell) noexcept;
   static stack_ref stack_of(void* cell) noexcept;
   static std::byte* top_of(void* cell) noexcept;
 
-  // The cell so many further on; null where its slab has none. It may be anybody's, or nobody's.
+  // Returns the cell at that distance; null if its slab has no such cell. That cell may be acquired or free.
   static void* neighbour_of(void* cell, std::ptrdiff_t distance) noexcept;
 
-  // Whether its memory is a stack_source's.
+  // Returns whether the memory of the cell's stack comes from a stack_source.
   static bool is_of_source(void* cell) noexcept;
 
-  // stack_layout::copied: the cell whose owner's frames are on the stack that this one shares. The owners' own, null at
-  // first.
+  // stack_layout::copied: the cell of the owner whose frames are on the shared stack. Null at first. Only the owners
+  // write it.
   static void*& resident_of(void* cell) noexcept;
 
  private:
@@ -226,28 +240,28 @@ class stack_depot {
   using magazine = detail::magazine;
   using free_stack = detail::free_stack;
 
-  // --- for pools (stack_depot.cpp). `stock` is the caller's own.
+  // --- for pools (depot_lend.cpp). `stock` belongs to the caller.
   [[nodiscard]] bool enroll(detail::pool_stock& stock) noexcept;  // false: no memory for magazines
   void leave(detail::pool_stock& stock) noexcept;
-  // Both magazines are empty. Fills the loaded one, or the run if that is empty, too.
+  // Both magazines are empty. Fills the loaded magazine, or the run if the run is empty, too.
   [[nodiscard]] std::error_code lend(detail::pool_stock& stock) noexcept;
-  // Both magazines are full: takes the one before, gives an empty one.
+  // Both magazines are full. Takes the magazine `before`, and gives an empty magazine.
   void exchange_full(detail::pool_stock& stock) noexcept;
-  // Takes everything.
+  // Takes all free stacks of the pool.
   void take_all(detail::pool_stock& stock) noexcept;
-  // The same if anybody waits or the depot is crowded.
+  // Like take_all(), if there are waiters or the depot is crowded.
   void take_all_if_crowded(detail::pool_stock& stock) noexcept;
   bool has_warm() const noexcept {
-    // ORDER: relaxed, pairs with nothing: a look that decides whether the lock is worth it.
+    // ORDER: relaxed, pairs with nothing: a hint whether the lock is worth taking.
     return warm_.load(std::memory_order_relaxed) != 0;
   }
 
-  depot_statistics counts() const noexcept;  // without `committed`, which takes system calls
-  // By the depot's clock.
+  depot_statistics counts() const noexcept;  // without `committed`, which needs system calls
+  // Reads the depot's clock.
   time_point now() const noexcept;
   duration decay() const noexcept;
 
-  // --- under the lock (stack_depot.cpp)
+  // --- under the lock (stack_depot.cpp, depot_lend.cpp)
   void set_terms(const stack_options& options) noexcept;
   result<free_stack> take_stack() noexcept;
   void lend_magazine(detail::pool_stock& stock) noexcept;
@@ -267,13 +281,13 @@ class stack_depot {
   void renew_crowded() noexcept;
   void renew(detail::pool_stock& stock) noexcept;
 
-  // Those who are to be woken stand in a list, until the lock is free.
+  // serve() returns a list of served waiters; wake() wakes them without the lock (depot_wait.cpp).
   detail::stack_waiter* serve() noexcept;
   void push_waiter(detail::stack_waiter& waiter) noexcept;
   void erase_waiter(detail::stack_waiter& waiter) noexcept;
   void wake(detail::stack_waiter* served) const noexcept;
 
-  // --- giving back (depot_trim.cpp)
+  // --- release to the system (depot_trim.cpp)
   struct batch;
   void tick() noexcept;                          // under the lock
   void end_period(time_point now) noexcept;      // under the lock
@@ -289,15 +303,15 @@ class stack_depot {
 
   // Constant.
   detail::stack_geometry geometry_;
-  std::size_t rounds_;    // of a magazine
-  std::size_t run_size_;  // most stacks of a run
+  std::size_t rounds_;    // the capacity of a magazine
+  std::size_t run_size_;  // the maximum of a run
 
-  // Written under the lock, and looked at without it.
+  // Written under the lock, read without it.
   primitive::atomic<std::size_t> warm_{0};
   primitive::atomic<const clock_source*> clock_{nullptr};
   primitive::atomic<duration::rep> decay_{0};
   primitive::atomic<bool> may_wait_{false};
-  primitive::atomic<bool> work_{false};  // something may be there to be given back
+  primitive::atomic<bool> work_{false};  // whether there may be stacks to release
 
   // Guarded by mutex_.
   mutable primitive::thread_mutex mutex_;
@@ -305,19 +319,19 @@ class stack_depot {
   std::size_t limit_ = 0;
   detail::stack_slab* oldest_ = nullptr;
   detail::stack_slab* newest_ = nullptr;
-  detail::stack_slab* oldest_free_ = nullptr;  // no older one has a free stack; null: none at all has
+  detail::stack_slab* oldest_free_ = nullptr;  // no older slab has a free stack; null: no slab has one
   magazine* full_ = nullptr;
   magazine* empty_ = nullptr;
   magazine* filling_ = nullptr;  // single stacks; null before the first slab
-  std::size_t magazines_ = 0;    // without those that pools brought along
+  std::size_t magazines_ = 0;    // without the pools' own
   detail::list<detail::pool_stock> pools_;
   std::size_t pool_count_ = 0;
   detail::stack_waiter* first_waiter_ = nullptr;
   detail::stack_waiter* last_waiter_ = nullptr;
   bool crowded_ = false;
   std::size_t total_ = 0;      // stacks of all slabs
-  std::size_t under_way_ = 0;  // in no state: pages being dropped
-  std::size_t lowest_ = 0;     // of warm_ in the period
+  std::size_t under_way_ = 0;  // in no state: their pages are being released
+  std::size_t lowest_ = 0;     // the lowest warm_ of the period
   time_point period_{};        // its beginning
   depot_statistics counts_{};
 };
