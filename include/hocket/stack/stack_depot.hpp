@@ -28,8 +28,8 @@
 // full ones, one more that single stacks fill, and two empty ones of each pool. They are made when a slab is mapped,
 // and freed with it.
 //
-// Memory is the system's or a stack_source's (stack_source.hpp). With a source, `dirty -> cold` is its
-// decommit(), and a run lends a stack after its commit(). Each slab remembers its source.
+// Memory is the system's or a stack_source's (stack_source.hpp). With a source, `dirty -> cold` is its decommit(), and
+// a run lends a stack after its commit(). Each slab remembers its source.
 //
 // Decay. The lowest warm_ of a period is the number of unneeded stacks. At the end of the period that many are
 // released, except the stacks to keep. maintain() and every exchange check whether a period is over. Loops call

@@ -38,6 +38,7 @@ namespace hocket { inline namespace HOCKET_ABI {
 class clock_source;
 class stack_source;
 
+// The protection of a stack against overflow.
 enum class guard : std::uint8_t {
   required,   // a guard page or an error
   preferred,  // a guard page, else a canary (counted in the statistics)
@@ -67,12 +68,12 @@ struct stack_options {
   stack_layout layout = stack_layout::guarded;
   std::size_t limit_bytes = 0;  // the limit in bytes of stack_size; 0: no limit. The lower of both limits applies
   at_limit when_full = at_limit::error;
-  bool measure = false;         // for a pool with its own depot: stack_statistics::high_water (stack/detail/high_water.hpp)
-  std::size_t keep = 64;        // free stacks that decay leaves warm
-  std::size_t keep_bytes = 0;   // bytes of stack_size that decay leaves warm. The higher of both applies
+  bool measure = false;        // for a pool's own depot: stack_statistics::high_water (stack/detail/high_water.hpp)
+  std::size_t keep = 64;       // free stacks that decay leaves warm
+  std::size_t keep_bytes = 0;  // bytes of stack_size that decay leaves warm. The higher of both applies
   duration decay = std::chrono::seconds(1);  // stacks not needed for this time are released; max(): never
-  const clock_source* clock = nullptr;  // of decay; null: the machine's monotonic clock. Outlives the depot
-  stack_source* source = nullptr;       // of memory (stack_source.hpp); null: the system. Outlives the depot
+  const clock_source* clock = nullptr;       // of decay; null: the machine's monotonic clock. Outlives the depot
+  stack_source* source = nullptr;            // of memory (stack_source.hpp); null: the system. Outlives the depot
 };
 static_assert(detail::owns_nothing<stack_options>);
 
