@@ -1,12 +1,12 @@
-// on_native_stack: a call that runs on the thread's own stack, from a fiber.
+// on_native_stack: a call from a fiber that runs on the thread's own stack.
 //
 //   gc::on_native_stack([] { run_finalizers(); });
 //
-// For code of a collector that wants more stack than a fiber has, and that a collector scans as it scans any thread's:
-// finalizers, a foreign library that notes the bounds of the stack it was loaded on.
+// Use it for code of a collector that needs more stack than a fiber has, on a stack that a collector scans as any
+// thread's stack: finalizers, or a foreign library that stores the bounds of the stack it was loaded on.
 //
-// Where it is called on the thread's own stack (in plain code, in a task) it is a plain call. The call must not wait:
-// the stack belongs to all fibers of the thread. At check level `debug` a wait in it is fatal. What f throws comes out.
+// On the thread's own stack (in plain code, in a task) it is a plain call. An exception of f passes to the caller.
+// Do not wait in the call: the stack belongs to all fibers of the thread. At check level `debug` a wait in it is fatal.
 #pragma once
 #include <hocket/core/checked_lock.hpp>
 #include <hocket/fiber/call_on_stack.hpp>
@@ -19,7 +19,7 @@ namespace detail {
 
 // Returns the unused part of the thread's own stack, or nothing if the caller runs on it. Fatal if the used part is
 // unknown: in a raw coroutine that was resumed within a call_on_stack. Throws std::system_error if the system does not
-// tell where the stack is.
+// report the place of the stack.
 std::optional<stack_ref> free_native_stack();
 
 struct no_mutex {
@@ -29,13 +29,14 @@ struct no_mutex {
 
 }  // namespace detail
 
+// Calls f() on the thread's own stack, and returns its result; see above.
 template <class F>
   requires std::is_invocable_v<F>
 std::invoke_result_t<F> on_native_stack(F&& f) {
   const std::optional<stack_ref> native = detail::free_native_stack();
   if (!native) return std::forward<F>(f)();
-  checked_lock<detail::no_mutex> stays("the thread's own stack");
-  const primitive::locked held(stays);
+  checked_lock<detail::no_mutex> wait_check("the thread's own stack");
+  const primitive::locked guard(wait_check);
   return call_on_stack(*native, std::forward<F>(f));
 }
 

@@ -1,13 +1,13 @@
-// root<T>: a local variable that refers to an object of a collector which moves objects, or which looks at no stacks.
+// root<T>: a local variable that refers to an object of a collector that moves objects or does not scan stacks.
 //
 //   gc::root<node> list(allocate<node>());            // in a coroutine with a slot, or in a registered thread
-//   list->next = allocate<node>();                    // *list may have moved; list knows where to
+//   list->next = allocate<node>();                    // *list may have moved; list has the new address
 //   if (list->next == nullptr) list = nullptr;
 //
 //   gc::stop_world([](auto) { gc::for_each_root([](void*& object) { object = moved_to(object); }); });
 //
-// A root is in a list of the running coroutine's slot (slot.hpp): no lock, four stores. It is destroyed by the
-// coroutine, or thread, that made it, in any order with its other roots.
+// A root is in a list of the running coroutine's slot (slot.hpp). Cost: no lock, four stores.
+// Thread safety. The coroutine or thread that created a root destroys it, in any order with its other roots.
 #pragma once
 #include <hocket/gc/slot.hpp>
 
@@ -15,9 +15,9 @@ namespace hocket { inline namespace HOCKET_ABI { namespace gc {
 
 namespace detail {
 
-// Fatal where the running code has no list.
+// Returns the list of the running code. Fatal if it has no list.
 root_list& own_roots() noexcept;
-void for_each_root(void (*visit)(void* with, void*& object), void* with) noexcept;
+void for_each_root(void (*visit)(void* argument, void*& object), void* argument) noexcept;
 
 struct root_base : hocket::detail::list_node {
   explicit root_base(void* referent) noexcept : object(referent) { own_roots().push_back(*this); }
@@ -30,6 +30,7 @@ struct root_base : hocket::detail::list_node {
 
 }  // namespace detail
 
+// A pointer to an object of a collector, visible to the collector; see above.
 template <class T>
 class root : private detail::root_base {
  public:
@@ -52,11 +53,11 @@ class root : private detail::root_base {
   }
 };
 
-// While the world is stopped: visit(void*& object) for each root that refers to something.
+// Calls visit(void*& object) for each root that is not null. Call it only while the world is stopped.
 template <class Visit>
 void for_each_root(Visit&& visit) noexcept {
-  using called = std::remove_reference_t<Visit>;
-  detail::for_each_root([](void* with, void*& object) { (*static_cast<called*>(with))(object); },
+  using visitor = std::remove_reference_t<Visit>;
+  detail::for_each_root([](void* argument, void*& object) { (*static_cast<visitor*>(argument))(object); },
                         const_cast<void*>(static_cast<const void*>(std::addressof(visit))));
 }
 

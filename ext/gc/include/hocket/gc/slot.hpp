@@ -1,5 +1,5 @@
-// slot<T>: what a language runtime keeps for each coroutine, where its code finds it in two loads, and a collector
-// finds all of them.
+// slot<T>: the value that a language runtime keeps for each coroutine. Its code finds the value in two loads, and a
+// collector finds all values.
 //
 //   struct interpreter { value* top; std::vector<value> stack; ... };
 //   void run(program p) {                                   // the body of a fiber, or of a task
@@ -9,13 +9,11 @@
 //   }
 //   value allocate() { interpreter* me = gc::current_slot<interpreter>(); ... }      // anywhere below
 //
-//   gc::stop_world([](auto) { gc::for_each_slot<interpreter>([](interpreter& one) { move_all(one.stack); }); });
+//   gc::stop_world([](auto) { gc::for_each_slot<interpreter>([](interpreter& each) { move_all(each.stack); }); });
 //
-// Functions and tasks that a coroutine calls, awaits or runs in a block (context_local, shielded) see its slot. Spawned
-// coroutines, forks and the children of when_all start without a slot. Raw coroutines (fiber/coroutine.hpp) see the
-// slot of their resumer.
-//
-// In the plain code of a registered thread (world.hpp) a slot is the thread's.
+// Scope. Functions and tasks that a coroutine calls, awaits or runs in a block (context_local, shielded) see its slot.
+// Spawned coroutines, forks and the children of when_all start without a slot. Raw coroutines (fiber/coroutine.hpp) see
+// the slot of their resumer. In the plain code of a registered thread (world.hpp) a slot belongs to the thread.
 #pragma once
 #include <hocket/base/detail/list.hpp>
 #include <hocket/base/fatal.hpp>
@@ -36,12 +34,12 @@ namespace detail {
 struct root_base;  // root.hpp
 using root_list = hocket::detail::list<root_base>;
 
-// Its address stands for T.
+// The address of type_of_slot<T> identifies T.
 template <class T>
 inline constexpr char type_of_slot{};
 
-// What of a slot the world knows. A thread may halt for the lock in enter() and leave(), so a collector sees the slot
-// at both moments: the value is whole by then, and still.
+// The part of a slot that the list of all slots holds. A thread may halt for the lock in enter() and leave(), so a
+// collector may see the slot at both moments. The value is complete at both.
 class slot_core : public hocket::detail::list_node {
  public:
   explicit slot_core(const void* type) noexcept : type_(type) {}
@@ -56,9 +54,9 @@ class slot_core : public hocket::detail::list_node {
 
  private:
   const void* const type_;
-  root_list roots_;             // of the running code, while the slot is current
-  context* owner_ = nullptr;    // whose it is; null: the thread's
-  slot_core* outer_ = nullptr;  // which was current before
+  root_list roots_;             // the roots of the running code while the slot is current
+  context* owner_ = nullptr;    // the owning coroutine's; null: the thread owns the slot
+  slot_core* outer_ = nullptr;  // the previously current slot
 };
 
 slot_core* slot_of_plain_code() noexcept;
@@ -69,13 +67,14 @@ inline slot_core* current_slot() noexcept {
   return slot_of_plain_code();
 }
 
-void for_each_slot(void (*visit)(void* with, slot_core& one), void* with) noexcept;
+void for_each_slot(void (*visit)(void* argument, slot_core& core), void* argument) noexcept;
 
 }  // namespace detail
 
-// The owning coroutine or thread creates and destroys its slots, the last one first. The newest slot is current. The
-// thread is registered (world.hpp): else it is fatal. Both take a lock of all slots for some instructions, and are
-// safepoints. A collector sees the value from the end of its constructor to the beginning of its destructor.
+// A value of type T that belongs to a coroutine or thread, which creates its slots and destroys them in reverse order.
+// The newest slot is current. A collector sees the value from the end of its constructor to the beginning of its
+// destructor. Creation and destruction take a lock of all slots for some instructions, and are safepoints.
+// Errors. Fatal in a thread that is not registered (world.hpp).
 template <class T>
 class slot : private detail::slot_core {
  public:
@@ -100,7 +99,7 @@ class slot : private detail::slot_core {
   T value_;
 };
 
-// The value of the running code's slot; null if it has none. The slot is a slot<T>.
+// Returns the value of the running code's slot; null if it has none. The slot must be a slot<T>.
 template <class T>
 T* current_slot() noexcept {
   detail::slot_core* const core = detail::current_slot();
@@ -110,13 +109,13 @@ T* current_slot() noexcept {
   return std::addressof(slot<T>::value_of(*core));
 }
 
-// While the world is stopped: visit(T&) for the value of every slot<T>, of coroutines and threads.
+// Calls visit(T&) for the value of every slot<T> of coroutines and threads. Call it only while the world is stopped.
 template <class T, class Visit>
 void for_each_slot(Visit&& visit) noexcept {
-  using called = std::remove_reference_t<Visit>;
+  using visitor = std::remove_reference_t<Visit>;
   detail::for_each_slot(
-      [](void* with, detail::slot_core& one) {
-        if (one.type() == &detail::type_of_slot<T>) (*static_cast<called*>(with))(slot<T>::value_of(one));
+      [](void* argument, detail::slot_core& core) {
+        if (core.type() == &detail::type_of_slot<T>) (*static_cast<visitor*>(argument))(slot<T>::value_of(core));
       },
       const_cast<void*>(static_cast<const void*>(std::addressof(visit))));
 }
