@@ -40,7 +40,8 @@ namespace {
 
 void report_canary(control_block& block) noexcept {
   fatal("the stack of a coroutine overflowed (its canary is gone)",
-        "raise stack_size of its pool, or give the pool guard pages to find the place", fiber_record::from_block(block).name);
+        "raise stack_size of its pool, or give the pool guard pages to find the place",
+        fiber_record::from_block(block).name);
 }
 
 namespace {

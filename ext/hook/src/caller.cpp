@@ -156,16 +156,16 @@ bool run_on_pool(void (*run)(void* with), void* with) noexcept {
 
 // --- scopes
 
-scope::scope(const options& with) : fiber_(scope_access::fiber_here()) {
+scope::scope(const options& scope_options) : fiber_(scope_access::fiber_here()) {
   if (!fiber_) return;
   void*& innermost = fiber_record::from_block(*fiber_).hooks;
   outer_ = static_cast<scope*>(innermost);
   trying_ = outer_ ? outer_->trying_ : 0;
-  mutexes_ = with.mutexes || (outer_ && outer_->mutexes_);
-  may_park_ = with.may_park || !outer_ ? with.may_park : outer_->may_park_;
-  if (with.mutexes) hook_mutexes();
+  mutexes_ = scope_options.mutexes || (outer_ && outer_->mutexes_);
+  may_park_ = scope_options.may_park || !outer_ ? scope_options.may_park : outer_->may_park_;
+  if (scope_options.mutexes) hook_mutexes();
   // ORDER: relaxed, pairs with the load in may_park().
-  if (with.may_park) some_ask_may_park.store(true, std::memory_order_relaxed);
+  if (scope_options.may_park) some_ask_may_park.store(true, std::memory_order_relaxed);
   innermost = this;
   fiber_->header.reserved |= hocket::detail::hook_bit::hooked;
 }

@@ -5,16 +5,12 @@
 //
 // Result. await() returns the result of `co_await x`, and throws its exceptions. An rvalue reference becomes a value,
 // because its object may be destroyed by then.
-//
 // Operands. Every C++20 awaitable: hocket's operations and tasks, and foreign awaitables with an await_suspend that
 // takes a std::coroutine_handle<> (core/detail/foreign_wait.hpp).
 //
-// Where.
-// - In a fiber, the fiber parks.
-// - On a plain thread, await() blocks the thread, like sync_wait.
-// - In a raw coroutine<> (its owner resumes it) and in a coroutine that is being unwound, await() is fatal.
-// - In a task, await() is fatal if it has to wait, and at check level `debug` always. Write co_await there.
-// The message names the remedy.
+// On a plain thread await() blocks the thread, like sync_wait. It is fatal in a raw coroutine<> (its owner resumes it)
+// and in a coroutine that is being unwound. In a task it is fatal if it has to wait, and at check level `debug` always:
+// write co_await there. The fatal message names the remedy.
 #pragma once
 #include <hocket/base/memory_source.hpp>
 #include <hocket/context/detail/switch.hpp>
@@ -31,8 +27,7 @@ namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
-// Returns the running scheduled fiber or raw coroutine; null if the caller runs on neither. `state` is the caller's own
-// thread.
+// Returns the running scheduled fiber or raw coroutine; null if there is neither. `state` is the caller's own thread's.
 inline control_block* running_fiber(thread_state& state) noexcept {
   auto* thread = static_cast<fiber_thread*>(slot_of(state, thread_slot::fiber));
   return thread && !state.eager ? thread->running : nullptr;
@@ -259,12 +254,9 @@ template <class A>
   return owner.wait->awaiter.await_resume();
 }
 
-// A fiber's wait for an operation that cannot complete at once. It lies in memory of its own, from the frames that its
-// thread caches. Reasons:
-// - The switch is at the place of the await, where the return predictor works.
-// - The caller's frame has no space for an awaiter. That space would be in every packed image and in every frame on the
-//   stack.
-// - A stack that may be packed needs nothing else.
+// A fiber's wait for an operation that cannot complete at once, in memory of its own, from the frames that its thread
+// caches. So the switch is at the place of the await, where the return predictor works. The caller's frame, and its
+// packed image, have no space for an awaiter. A stack that may be packed needs nothing else.
 template <class Op>
 class fiber_wait : public park_request {
  public:
@@ -333,8 +325,7 @@ template <class Op>
 // Waits if begin_wait() returned null: on a plain thread, or with the awaiter on the caller's stack.
 template <class Op>
 [[gnu::noinline, gnu::cold]] given_by_t<Op> await_in_place(op_parameter<Op> op, duration::rep until,
-                                                           duration::rep within, stop_level ignore,
-                                                           call_site site) {
+                                                           duration::rep within, stop_level ignore, call_site site) {
   limited_operation<Op> operation(op, {time_point(duration(until)), duration(within), ignore, site});
   auto awaiter = std::move(operation).operator co_await();
   suspend_on(awaiting_fiber(), awaiter);

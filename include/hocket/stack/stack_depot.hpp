@@ -85,7 +85,7 @@ struct depot_statistics {
   std::size_t waiting;    // queued waiters
   std::size_t waits;      // all waiters so far
   std::size_t refusals;   // acquisitions that failed because of the limit or of memory
-  std::size_t trimmed;    // stacks with released pages
+  std::size_t trimmed;    // stacks so far whose pages were released
 };
 
 namespace detail {

@@ -1,5 +1,5 @@
-// asio_home: coroutines on the thread of an io_context, beside the handlers that are there already. So the handlers of
-// a program can be made coroutines one at a time.
+// asio_home: runs coroutines on the thread of an io_context, beside its handlers. A program can turn its handlers into
+// coroutines one at a time.
 //
 //   asio::io_context host;
 //   asio_home home(host);                         // after the io_context
@@ -8,23 +8,25 @@
 //   });
 //   host.run();                                   // while a coroutine lives, the io_context is not out of work
 //
-// What it is: a loop that is the guest of the io_context (runtime/loop.hpp). A turn of the loop is a handler: posted
-// when the loop has something to do (never twice: while one stands in line no other is posted, and its memory is the
-// home's own), at most 64 coroutines long, so that handlers and coroutines take turns. The next deadline is a
-// steady_timer.
+// An asio_home is a loop that is the guest of the io_context (runtime/loop.hpp). A turn of the loop is a handler.
+// - A turn is posted if the loop has work, and never while another turn is queued. Its memory belongs to the home.
+// - A turn runs at most 64 coroutines, so that handlers and coroutines alternate.
+// - The next deadline is a steady_timer.
 //
-// Threads. spawn, cancel_all and live: any thread. The io_context is run by one thread at a time, and by the same one
-// while fibers have begun and not ended. The home is made and destroyed on that thread, or when nobody runs the
-// io_context; not by one of its coroutines, nor inside a handler if the handlers that its coroutines wait for could not
-// run inside of that one.
+// Thread safety. Any thread may call spawn, cancel_all and live. Only one thread at a time runs the io_context, and
+// always the same thread while begun fibers have not ended. The home is created and destroyed on that thread, or while
+// no thread runs the io_context.
+// Do not destroy it in one of its coroutines. Do not destroy it in a handler if the handlers that its coroutines wait
+// for could not run inside of that handler.
 //
-// Its end. Destroying it kills the coroutines that are left, and runs the io_context, restarted if need be, until they
-// have ended: what they wait for in Asio is cancelled and has to complete.
+// Destruction kills the remaining coroutines, and runs the io_context, restarted if necessary, until they have ended:
+// their operations in Asio are cancelled and have to complete.
 #pragma once
 #include <hocket/asio/detail/guest.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
+// An executor of coroutines on the thread of an io_context; see above.
 class asio_home {
  public:
   explicit asio_home(detail::net::io_context& host, const asio_home_options& options = {})
@@ -35,10 +37,10 @@ class asio_home {
   asio_home& operator=(const asio_home&) = delete;
   ~asio_home() { guest_->close(); }
 
-  // For spawn.
+  // Used by spawn().
   spawn_target& as_spawn_target() noexcept { return guest_->own_loop(); }
 
-  // As those of a loop.
+  // Like the functions of loop.
   void cancel_all() noexcept { guest_->own_loop().cancel_all(); }
   std::size_t live() const noexcept { return guest_->own_loop().live(); }
   void dump(int fd) noexcept { guest_->own_loop().dump(fd); }

@@ -1,32 +1,34 @@
-// use_hocket: a completion token. The asynchronous operations of Boost.Asio become operations of hocket.
+// use_hocket: a completion token that turns asynchronous operations of Boost.Asio into operations of hocket.
 //
 //   auto n = co_await socket.async_read_some(buffer, use_hocket);           // in a task: result<std::size_t>
 //   auto n = await(within(1s, socket.async_read_some(buffer, use_hocket))); // in a fiber
 //
-// What it gives. A completion handler of (error_code, T) gives a result<T>, one of (error_code) a result<void>, one of
-// (error_code, T, U) a result<std::tuple<T, U>>; without an error_code the same, which then never fails by itself. An
-// exception_ptr that is not null is thrown. Whatever the operation throws when it is begun, the await throws.
+// Result.
+// - A completion handler of (error_code, T) makes a result<T>, of (error_code) a result<void>, and of (error_code, T,
+//   U) a result<std::tuple<T, U>>. Without an error_code the type is the same, and the operation never fails by itself.
+// - An exception_ptr that is not null is thrown. The await also throws an exception of the initiation.
 //
-// It may be awaited on every executor of hocket, and by a plain thread; where coroutines shall run on the thread of the
-// io_context itself, spawn them on an asio_home. Nothing is begun before it is awaited; it is awaited once, or
-// discarded. It is no part of a select (a loser would have to be waited for); when_any takes tasks that await it.
+// Every executor of hocket, and a plain thread, may await the operation. To run coroutines on the thread of the
+// io_context itself, spawn them on an asio_home. The operation begins when it is awaited. It is awaited once, or
+// discarded.
+// Do not use it in a select, because a loser would still have to complete. Use when_any with tasks that await it.
 //
-// Ends. A cancellation, a deadline and a kill do not end the wait: they ask the operation to end (by the signal of its
-// cancellation slot, `terminal`, emitted by a handler that is posted to the operation's executor), and it is waited
-// for, because until then the buffers are its own. Then
-//   - what it did all the same counts: a read that was complete gives its value, a write its error;
-//   - what ended because of it (operation_aborted) gives operation_canceled or timed_out, by what came first;
-//   - a kill unwinds the coroutine, whatever the operation did.
-// What a composed operation (async_read) had transferred until then is not told. An operation that does not tell its
-// executor, or heeds no cancellation slot, ends when it ends. If the io_context is destroyed under it, it gives
-// operation_canceled.
+// Cancellation. A cancellation, a deadline or a kill does not end the wait. It requests the end of the operation by the
+// signal of its cancellation slot (`terminal`), which a handler posted to the operation's executor emits. The coroutine
+// waits until the operation has completed, because the operation uses the buffers until then. Then
+// - an operation that completed nevertheless has its own result: a complete read its value, a write its error
+// - an aborted operation (operation_aborted) has operation_canceled or timed_out, by the first cause
+// - a kill unwinds the coroutine, whatever the result
+// The bytes that an aborted composed operation (async_read) had transferred are not reported. An operation without an
+// executor, or without support for a cancellation slot, ends by itself. If the io_context is destroyed under it, its
+// result is operation_canceled.
 //
-// Buffers stay where they are until then. On a stack that is copied they cannot: that is fatal.
+// Limits. The buffers stay in place until the completion. On a copied stack they cannot: that is fatal.
 //
-// How: asio/detail/wait.hpp.
+// Do not destroy an io_context for which coroutines of another thread's executor wait while another thread cancels
+// them: the emission is posted to the io_context.
 //
-// Who destroys an io_context with coroutines of another thread's executor waiting for it does so when nobody cancels
-// them at that moment: the emission is posted to it.
+// asio/detail/wait.hpp describes the implementation.
 #pragma once
 #include <hocket/asio/detail/outcome.hpp>
 #include <hocket/asio/detail/wait.hpp>
@@ -35,6 +37,7 @@
 
 namespace hocket { inline namespace HOCKET_ABI {
 
+// The type of the completion token use_hocket; see above.
 struct use_hocket_t {};
 inline constexpr use_hocket_t use_hocket{};
 
@@ -47,32 +50,32 @@ class asio_handler<Outcome, asio_arguments<Args...>> {
  public:
   using cancellation_slot_type = net::cancellation_slot;
 
-  asio_handler(asio_wait& of, Outcome& outcome, net::cancellation_slot slot) noexcept
-      : own_(of), outcome_(&outcome), slot_(slot) {}
+  asio_handler(asio_wait& wait, Outcome& outcome, net::cancellation_slot slot) noexcept
+      : party_(wait), outcome_(&outcome), slot_(slot) {}
 
   cancellation_slot_type get_cancellation_slot() const noexcept { return slot_; }
 
   void operator()(Args... args) {
-    const asio_wait::party last = std::move(own_);
+    const asio_wait::party last = std::move(party_);
     outcome_->set(std::move(args)...);
   }
 
  private:
-  asio_wait::party own_;
+  asio_wait::party party_;
   Outcome* outcome_;
   net::cancellation_slot slot_;
 };
 
-// Its executor, where it tells one.
+// Whether an initiation has an executor.
 template <class Initiation>
-concept tells_executor = requires(const Initiation& begin) { begin.get_executor(); };
+concept has_executor = requires(const Initiation& begin) { begin.get_executor(); };
 struct no_executor {};
 template <class Initiation>
 struct executor_of {
   using type = no_executor;
   static std::optional<type> get(const Initiation&) noexcept { return {}; }
 };
-template <tells_executor Initiation>
+template <has_executor Initiation>
 struct executor_of<Initiation> {
   using type = std::remove_cvref_t<decltype(std::declval<const Initiation&>().get_executor())>;
   static std::optional<type> get(const Initiation& begin) noexcept { return begin.get_executor(); }
@@ -91,20 +94,20 @@ class [[nodiscard("an operation does nothing until it is awaited")]] asio_operat
   asio_operation(asio_operation&&) = default;
   asio_operation& operator=(asio_operation&&) = delete;
 
-  // It is awaited in the expression that begins it, or moved to there; the awaiter refers to it.
+  // The operation is awaited in the expression that creates it, or moved there. The awaiter refers to the operation.
   awaiter operator co_await() && noexcept { return awaiter(*this); }
 
-  // This operation under stricter options: `within` is made of these.
+  // Returns this operation with stricter options. Used by the adaptors until() and within().
   asio_operation until(time_point deadline) && {
     if (deadline < options_.until) options_.until = deadline;
     return std::move(*this);
   }
-  asio_operation within(duration time) && {
-    if (time < options_.within) options_.within = time;
+  asio_operation within(duration timeout) && {
+    if (timeout < options_.within) options_.within = timeout;
     return std::move(*this);
   }
   static constexpr bool can_be_discarded = true;
-  static constexpr bool is_run_by_others = true;  // for stacks that move: the buffers must stay
+  static constexpr bool is_run_by_others = true;  // the buffers must stay: the stack is not packed
   void discard() && noexcept {}
 
  private:
@@ -118,17 +121,18 @@ class asio_operation<Outcome, Initiation, Args...>::awaiter final : public asio_
   using executor = executor_of<Initiation>;
 
  public:
-  explicit awaiter(asio_operation& what) noexcept : what_(what), executor_(executor::get(what.begin_)) {}
+  explicit awaiter(asio_operation& operation) noexcept
+      : operation_(operation), executor_(executor::get(operation.begin_)) {}
 
   bool await_ready() const noexcept { return false; }
 
   bool await_suspend(std::coroutine_handle<> self) noexcept {
-    wait_.arm(self, what_.options_);
+    wait_.arm(self, operation_.options_);
     entry_.enlist(wait_, *this);
     try {
-      std::apply([this](Args&... args) { begin(std::move(args)...); }, what_.args_);
+      std::apply([this](Args&... args) { begin(std::move(args)...); }, operation_.args_);
     } catch (...) {
-      thrown_ = std::current_exception();  // the handler is destroyed, and has given the hold back
+      thrown_ = std::current_exception();  // the handler is destroyed, and has released its hold
     }
     return wait_.commit();
   }
@@ -141,7 +145,7 @@ class asio_operation<Outcome, Initiation, Args...>::awaiter final : public asio_
   }
 
   bool detach(waiter&) noexcept override {
-    if constexpr (tells_executor<Initiation>) {
+    if constexpr (has_executor<Initiation>) {
       if (join()) net::post(*executor_, emission(*this));
     }
     return false;
@@ -150,22 +154,22 @@ class asio_operation<Outcome, Initiation, Args...>::awaiter final : public asio_
  private:
   class emission {
    public:
-    explicit emission(awaiter& of) noexcept : own_(of), signal_(&of.signal_) {}
+    explicit emission(awaiter& source) noexcept : party_(source), signal_(&source.signal_) {}
     void operator()() {
-      const party last = std::move(own_);
+      const party last = std::move(party_);
       signal_->emit(net::cancellation_type::terminal);
     }
 
    private:
-    party own_;
+    party party_;
     net::cancellation_signal* signal_;
   };
 
   void begin(Args&&... args) {
-    std::move(what_.begin_)(asio_handler<Outcome>(*this, outcome_, signal_.slot()), std::move(args)...);
+    std::move(operation_.begin_)(asio_handler<Outcome>(*this, outcome_, signal_.slot()), std::move(args)...);
   }
 
-  asio_operation& what_;
+  asio_operation& operation_;
   std::optional<typename executor::type> executor_;
   std::exception_ptr thrown_;
   Outcome outcome_;
@@ -179,10 +183,10 @@ class asio_operation<Outcome, Initiation, Args...>::awaiter final : public asio_
 template <class R, class... Args>
 class boost::asio::async_result<hocket::use_hocket_t, R(Args...)> {
  public:
-  template <class Initiation, class... Given>
-  static auto initiate(Initiation&& begin, hocket::use_hocket_t, Given&&... given) {
+  template <class Initiation, class... InitArgs>
+  static auto initiate(Initiation&& begin, hocket::use_hocket_t, InitArgs&&... args) {
     using outcome = typename hocket::detail::asio_outcome_of<std::decay_t<Args>...>::type;
-    return hocket::detail::asio_operation<outcome, std::decay_t<Initiation>, std::decay_t<Given>...>(
-        std::in_place, std::forward<Initiation>(begin), std::forward<Given>(given)...);
+    return hocket::detail::asio_operation<outcome, std::decay_t<Initiation>, std::decay_t<InitArgs>...>(
+        std::in_place, std::forward<Initiation>(begin), std::forward<InitArgs>(args)...);
   }
 };

@@ -1,5 +1,5 @@
-// Blocking calls that park a fiber instead of its thread: a database client, a resolver or a whole C library runs
-// unchanged in a fiber, and the worker runs other coroutines while the client waits.
+// Makes blocking calls park the calling fiber instead of its thread: a database client, a resolver or a whole C library
+// runs unchanged in a fiber, and the worker runs other coroutines while the client waits.
 //
 //   auto row = spawn(rt, hook::hooked(find_user), id);    // find_user() calls libpq, which calls poll(2) and recv(2)
 //
@@ -7,31 +7,32 @@
 //   PGresult* rows = PQexec(db, "select 1");
 //
 // Linking a program with hocket::hook replaces recv(), poll(), connect(), getaddrinfo() and the other calls in
-// docs/blocking-clients.md, in the whole process and in its shared libraries. Outside of a hooked fiber the replacement
-// jumps to libc, about ten instructions later.
+// docs/blocking-clients.md, in the whole process and in its shared libraries.
+// Cost. Outside of a hooked fiber the replacement jumps to libc after about ten instructions.
 //
 // In a hooked fiber a call is first tried without blocking. If it would block, the fiber parks and tries again. A
 // socket or pipe is never made non-blocking, except around connect(). Calls on files and names, which have no
 // readiness, run on the pool of blocking().
 //
-// Ends of a wait:
+// Cancellation and other ends of a wait:
 //   cancelled             the call fails with ECANCELED
 //   deadline passed       ETIMEDOUT; poll(), select(), epoll_wait(): 0
 //   killed                ECANCELED, also from each later call until C++ awaits: a kill does not unwind C frames
 //   descriptor closed     EBADF, by the hooked close(), dup2(), close_range()
-// If a call has moved bytes, it returns their number: write() returns the size of the part that it wrote.
+// If a call has moved bytes, it returns their number: after a partial write, write() returns the number of written
+// bytes.
 //
-// As with every operation of hocket, one call in 256 yields even if it need not wait, and may fail with ECANCELED or
-// ETIMEDOUT then. So across a hooked call hold no thread mutex, and nothing else that other coroutines of the thread
-// need; or let the fiber own its mutexes: hook::scope in({.mutexes = true}).
+// One call in 256 yields even if it need not wait, like every operation of hocket, and may fail with ECANCELED or
+// ETIMEDOUT then.
+// Do not hold a thread mutex across a hooked call, or any other resource that other coroutines of the thread need. Or
+// let the fiber own its mutexes: hook::scope in({.mutexes = true}).
 //
-// While the fiber unwinds, in a signal handler and in dlopen(), a call is tried once. If it would block, it fails with
-// ECANCELED.
-//
-// vfork() acts as fork() in the whole process. A child of fork() is not hooked: its calls block.
-//
-// Tasks cannot be hooked: they have no stack to park. docs/blocking-clients.md shows the three ways to call a blocking
-// client, and lists what is not covered.
+// Limits.
+// - While the fiber unwinds, in a signal handler and in dlopen(), a call is tried once. If it would block, it fails
+//   with ECANCELED.
+// - vfork() acts as fork() in the whole process. A child of fork() is not hooked: its calls block.
+// - Tasks cannot be hooked: they have no stack to park.
+// docs/blocking-clients.md shows the three ways to call a blocking client, and lists the calls that are not covered.
 #pragma once
 #include <hocket/base/detail/platform/owns_nothing.hpp>
 #include <hocket/fiber/call_on_stack.hpp>
@@ -47,28 +48,29 @@ struct control_block;
 
 namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 
+// Options for scope.
 struct options {
-  // pthread_mutex_t, and so std::mutex: the fiber owns the mutexes that it locks, and parks if a lock must wait. No
-  // stop ends that wait, because C code does not check whether it got the lock. Off, because code that locks a mutex
-  // in a scope and leaves it to other code of the thread stops working, and no compiler warns. After the first such
-  // scope each lock and unlock of the process looks up its caller. See docs/blocking-clients.md.
+  // Hooks pthread_mutex_t, and so std::mutex: the fiber owns the mutexes that it locks, and parks if a lock must wait.
+  // No stop ends that wait, because C code does not check whether it got the lock. Off by default: if code locks a
+  // mutex in a scope and leaves it to other code of the thread, then it stops working, and no compiler warns. After the
+  // first such scope each lock and unlock of the process looks up its caller. See docs/blocking-clients.md.
   bool mutexes = false;
 
-  // If set, each call asks it, also in a signal handler. It must make no hooked call. An inner scope's function
-  // replaces the outer one. If it returns false, the call blocks the thread, as without hooks.
-  // For code that waits while it holds a lock that other fibers of the thread take by a call that is not hooked, such
-  // as an interpreter's lock.
+  // If set, each call calls this function, also in a signal handler. If it returns false, the call blocks the thread,
+  // as without hooks. It must make no hooked call. An inner scope's function replaces the outer scope's.
+  // For code that waits while it holds a lock that other fibers of the thread acquire by an unhooked call, for example
+  // an interpreter's lock.
   bool (*may_park)() = nullptr;
 };
 static_assert(hocket::detail::owns_nothing<options>);
 
-// While a scope lives, blocking calls of the running fiber park it. Scopes nest: an inner scope inherits the outer
-// one's options unless it sets its own.
+// Hooks the blocking calls of the running fiber for its lifetime: they park the fiber. Scopes nest: an inner scope
+// inherits the outer scope's options unless it sets its own.
 // On a plain thread a scope does nothing. In a task or a raw coroutine it is fatal: neither can park.
-// Meanwhile even a migratable fiber stays on its thread: C libraries keep the address of errno.
+// In a scope even a migratable fiber stays on its thread, because C libraries keep the address of errno.
 class [[nodiscard]] scope {
  public:
-  explicit scope(const options& with = {});
+  explicit scope(const options& scope_options = {});
   scope(const scope&) = delete;
   scope& operator=(const scope&) = delete;
   ~scope();
@@ -76,10 +78,10 @@ class [[nodiscard]] scope {
  private:
   friend struct scope_access;
 
-  hocket::detail::thread_pin stay_;
+  hocket::detail::thread_pin pin_;
   hocket::detail::control_block* const fiber_;  // null on a plain thread
   scope* outer_ = nullptr;
-  std::uint32_t trying_ = 0;  // running calls that must not wait: dlopen()
+  std::uint32_t trying_ = 0;  // the number of running calls that must not wait: dlopen()
   bool mutexes_ = false;
   bool (*may_park_)() = nullptr;
 };
@@ -89,11 +91,11 @@ namespace detail {
 template <class F>
 struct hooked_call {
   F function;
-  options with;
+  options scope_options;
 
   template <class Self, class... Args>
   static decltype(auto) run(Self&& self, Args&&... args) {
-    const scope in(self.with);
+    const scope in(self.scope_options);
     return std::invoke(std::forward<Self>(self).function, std::forward<Args>(args)...);
   }
   template <class... Args>
@@ -110,18 +112,19 @@ struct hooked_call {
 
 }  // namespace detail
 
-// A callable for spawn() that calls `f` in a scope.
+// Returns a callable for spawn() that calls `f` in a scope.
 template <class F>
-detail::hooked_call<std::decay_t<F>> hooked(F&& f, const options& with = {}) {
-  return {std::forward<F>(f), with};
+detail::hooked_call<std::decay_t<F>> hooked(F&& f, const options& scope_options = {}) {
+  return {std::forward<F>(f), scope_options};
 }
 
-// Counts of the process since its start. Exact while no hooked fiber runs.
+// Counts of the process since its start.
 struct statistics {
-  std::uint64_t calls;   // by hooked fibers
-  std::uint64_t waits;   // that parked
-  std::uint64_t pooled;  // that ran on a thread of the pool
+  std::uint64_t calls;   // calls by hooked fibers
+  std::uint64_t waits;   // calls that parked
+  std::uint64_t pooled;  // calls that ran on a thread of the pool
 };
+// Returns the counts. Exact while no hooked fiber runs.
 statistics collect_statistics() noexcept;
 
 }}}  // namespace hocket::hook
