@@ -97,7 +97,7 @@ class [[nodiscard("an operation does nothing until it is awaited")]] asio_operat
   // The operation is awaited in the expression that creates it, or moved there. The awaiter refers to the operation.
   awaiter operator co_await() && noexcept { return awaiter(*this); }
 
-  // Returns this operation with stricter options. Used by the adaptors until() and within().
+  // These return this operation with stricter options. The adaptor hocket::within() calls them.
   asio_operation until(time_point deadline) && {
     if (deadline < options_.until) options_.until = deadline;
     return std::move(*this);
