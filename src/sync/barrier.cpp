@@ -11,7 +11,7 @@ void basic_barrier<Strength>::expect_party() const noexcept {
 }
 
 template <class Strength>
-auto basic_barrier<Strength>::come(bool drops) noexcept -> arrival {
+auto basic_barrier<Strength>::count_arrival(bool drops) noexcept -> arrival {
   grants passed;
   bool last = false;
   {
@@ -26,7 +26,7 @@ auto basic_barrier<Strength>::come(bool drops) noexcept -> arrival {
   return {last};
 }
 
-// The last one does not suspend. Nobody else can have ended its wait yet: it stands in no list, here or elsewhere.
+// The last arrival does not suspend. No other party can have ended its wait yet: its waiter is linked in no list.
 template <class Strength>
 void basic_barrier<Strength>::begin(suspension& wait, waiter& entry, arriving& request) noexcept {
   grants passed;
@@ -36,7 +36,7 @@ void basic_barrier<Strength>::begin(suspension& wait, waiter& entry, arriving& r
     if (arrived_ + 1 < parties_) {
       ++arrived_;
       entry.resource = &request;
-      line_.enlist(wait, *this, entry);
+      waiters_.enlist(wait, *this, entry);
       return;
     }
     end_phase(passed);
@@ -50,14 +50,14 @@ void basic_barrier<Strength>::begin(suspension& wait, waiter& entry, arriving& r
 template <class Strength>
 void basic_barrier<Strength>::end_phase(grants& passed) noexcept {
   arrived_ = 0;
-  for (waiter& entry : line_) request_of(entry).passed_ = true;
-  line_.claim_all(passed);
+  for (waiter& entry : waiters_) request_of(entry).passed_ = true;
+  waiters_.claim_all(passed);
 }
 
 template <class Strength>
 bool basic_barrier<Strength>::detach(waiter& entry) noexcept {
   locked guard(mutex_);
-  if (!line_.take_out(entry)) return false;
+  if (!waiters_.take_out(entry)) return false;
   if (!request_of(entry).passed_) --arrived_;
   return true;
 }

@@ -2,7 +2,7 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// The waiter is enlisted, and the baton was not just away.
+// The waiter is enlisted, and the baton was not just held.
 template <class Strength>
 void baton<Strength>::get_in_line(waiter& entry) noexcept {
   if (take_or_push(entry) && !give_to(entry)) put();
@@ -16,12 +16,12 @@ bool baton<Strength>::take_or_push(waiter& entry) noexcept {
   std::uintptr_t seen = word_.load(std::memory_order_relaxed);
   while (seen != wanted && seen != put_back_wanted) {
     const std::uintptr_t put_back = seen & 1;  // of a waiter
-    const std::uintptr_t next = seen == here ? away : seen == away ? address_of(entry) : wanted - put_back;
-    // ORDER: acquire, pairs with the compare-exchange in put() for the baton that is here, and in begin() for the
+    const std::uintptr_t next = seen == free ? held : seen == held ? address_of(entry) : wanted - put_back;
+    // ORDER: acquire, pairs with the compare-exchange in put() for the baton that is free, and in begin() for the
     // waiter that is taken along; release, pairs with that in hand_over(), which finds this one whole.
     if (!word_.compare_exchange_weak(seen, next, std::memory_order_acq_rel, std::memory_order_relaxed)) continue;
-    if (seen == here) return true;
-    if (seen == away) return false;
+    if (seen == free) return true;
+    if (seen == held) return false;
     line_.push_back(*reinterpret_cast<waiter*>(seen + put_back));
     break;
   }
@@ -33,7 +33,7 @@ bool baton<Strength>::take_or_push(waiter& entry) noexcept {
 template <class Strength>
 void baton<Strength>::hand_back() noexcept {
   // ORDER: relaxed, pairs with nothing: the next holder is ordered after this one by its claim, or by hand_over().
-  word_.fetch_add(away - here, std::memory_order_relaxed);
+  word_.fetch_add(held - free, std::memory_order_relaxed);
   hand_over();
 }
 
@@ -43,15 +43,15 @@ bool baton<Strength>::hand_over() noexcept {
   std::uintptr_t seen = word_.load(std::memory_order_relaxed);
   for (;;) {
     waiter* next = nullptr;
-    if (seen <= away) {
+    if (seen <= held) {
       // ORDER: release, pairs with the compare-exchange in try_take().
-      if (word_.compare_exchange_weak(seen, here, std::memory_order_release, std::memory_order_relaxed)) return false;
+      if (word_.compare_exchange_weak(seen, free, std::memory_order_release, std::memory_order_relaxed)) return false;
       continue;
     }
     if (seen != wanted) {
       // ORDER: acquire, pairs with the compare-exchange in begin(): the waiter is whole. The next holder is ordered
       // after this one by its claim.
-      if (!word_.compare_exchange_weak(seen, away, std::memory_order_acquire, std::memory_order_relaxed)) continue;
+      if (!word_.compare_exchange_weak(seen, held, std::memory_order_acquire, std::memory_order_relaxed)) continue;
       next = reinterpret_cast<waiter*>(seen);
     } else {
       if (put_or_pop(next)) return false;
@@ -62,7 +62,7 @@ bool baton<Strength>::hand_over() noexcept {
   }
 }
 
-// True: nobody is in the line, and the baton is here.
+// True: nobody is in the line, and the baton is free.
 template <class Strength>
 bool baton<Strength>::put_or_pop(waiter*& next) noexcept {
   locked guard(mutex_);
@@ -70,12 +70,12 @@ bool baton<Strength>::put_or_pop(waiter*& next) noexcept {
   if (word_.load(std::memory_order_relaxed) != wanted) return false;
   if (line_.empty()) {
     // ORDER: release, pairs with the compare-exchange in try_take().
-    word_.exchange(here, std::memory_order_release);
+    word_.exchange(free, std::memory_order_release);
     return true;
   }
   next = &line_.pop_front();
   // ORDER: relaxed, pairs with nothing: the next holder is ordered after this one by its claim.
-  if (line_.empty()) word_.exchange(away, std::memory_order_relaxed);
+  if (line_.empty()) word_.exchange(held, std::memory_order_relaxed);
   return false;
 }
 
@@ -83,7 +83,7 @@ template <class Strength>
 bool baton<Strength>::detach(waiter& entry) noexcept {
   const std::uintptr_t self = address_of(entry);
   for (std::uintptr_t seen = self; seen == self || seen == self - 1;) {
-    const std::uintptr_t next = seen == self ? away : put_back_wanted;
+    const std::uintptr_t next = seen == self ? held : put_back_wanted;
     // ORDER: relaxed, pairs with nothing: whoever takes the waiter out of the word has it, and nobody looks at it then.
     if (word_.compare_exchange_strong(seen, next, std::memory_order_relaxed, std::memory_order_relaxed)) return true;
   }

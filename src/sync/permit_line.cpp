@@ -7,7 +7,7 @@ bool permit_line<Strength>::begin(suspension& wait, waiter& entry, request& wish
   entry.resource = &wish;  // also of what is taken at once: pass_on() asks
   locked guard(mutex_);
   if (wait.decided()) return false;
-  const word wanted = count(wish.wanted);
+  const word wanted = count(wish.permits);
   // ORDER: relaxed, pairs with nothing: a hint that the exchanges below verify.
   word seen = word_.load(std::memory_order_relaxed);
   for (;;) {
@@ -39,7 +39,7 @@ void permit_line<Strength>::serve(grants& served) noexcept {
   word taken = 0;
   while (!line_.empty()) {
     waiter& first = line_.front();
-    const word wanted = count(request::of(first).wanted);
+    const word wanted = count(request::of(first).permits);
     if (seen - waited - taken < wanted) break;
     grant one = first.claim();
     if (!one) break;
@@ -78,7 +78,7 @@ bool permit_line<Strength>::detach(waiter& entry) noexcept {
 
 template <class Strength>
 void permit_line<Strength>::pass_on(waiter& entry) noexcept {
-  give(request::of(entry).wanted);
+  give(request::of(entry).permits);
 }
 
 template class permit_line<strength::shared>;

@@ -1,37 +1,45 @@
-// A barrier: a number of parties that wait for each other, phase after phase.
+// A barrier: a number of parties wait for each other, phase after phase.
 //
 //   barrier all(4);
-//   auto met = co_await all.arrive_and_wait(); // result<barrier::arrival>: when all four have come
-//   if (!met) return met.error();              // the wait was cancelled or timed out: the arrival is taken back
-//   if (met->last) swap_buffers();             // one of the four: the one who came last
-//   co_await all.arrive_and_wait();            // so that the others do not go on before the buffers are swapped
+//   auto met = co_await all.arrive_and_wait(); // result<barrier::arrival>: when all four have arrived
+//   if (!met) return met.error();              // the wait was cancelled or timed out: the arrival is undone
+//   if (met->last) swap_buffers();             // true for the last arrival of the four
+//   co_await all.arrive_and_wait();            // so that no party continues before the buffers are swapped
 //
-// Guarantees. A phase ends when as many have arrived as there are parties; then all who wait go on, in any order, and
-// the next phase has begun. Exactly one arrival of each phase is told that it was the last. It does not wait, and runs
-// beside the others from then on: what they are not to see half done, they wait for in a phase of its own. What was
-// done before an arrival is visible to all who go through its phase. No arrival runs foreign code.
+// Guarantees.
+//   - A phase ends when as many parties have arrived as the barrier has. Then all waiters resume, in any order, and the
+//     next phase has begun.
+//   - Exactly one arrival of each phase is `last`. The last party does not wait, and runs beside the others. If the
+//     others must not see its work half done, they wait for another phase.
+//   - Everything before an arrival is visible to all parties that pass its phase.
+//   - No arrival runs foreign code.
 //
-// arrive() does not wait: it counts for the phase under way, and whoever says it comes again in a later one.
-// arrive_and_drop() does the same and leaves: from this phase on there is one party less. When all have dropped out,
-// the barrier is used up.
+// arrive() counts for the current phase and does not wait. The party arrives again in a later phase. arrive_and_drop()
+// counts, too, and leaves: from this phase on there is one party less. After all parties have dropped out, the barrier
+// is used up.
 //
-// A wait that is cancelled, times out or is killed takes its arrival back, and nothing else is changed: the others go
-// on waiting, until it comes again, or somebody drops out for it (arrive_and_drop). That is exact: if the phase ends at
-// the same time, one of the two comes first; an error says that the arrival was taken back, and who had arrived when
-// the phase ended is told so, though it was cancelled then. Therefore an arrival cannot stand in a select, which could
-// not tell.
+// Cancellation. If a wait is cancelled, times out or is killed, its arrival is undone, and nothing else changes: the
+// other waiters wait until the party arrives again, or until arrive_and_drop() is called for it. This is exact even if
+// the phase ends at the same time: an error means that the arrival was undone, and a party that had arrived when the
+// phase ended gets its arrival, though it was cancelled then. A select could not report that, so no select takes an
+// arrival.
 //
-// A barrier for no party, and an arrival when all parties have dropped out, are fatal, and so is a barrier destroyed
-// while somebody waits (at check level `debug`). A party that arrives twice in a phase without waiting cannot be found:
-// it counts for another. The barrier outlives every arrival; whoever returns from it last may destroy it. Each arrival
-// takes an inner mutex for a few operations, the last one for a few for each who waits; it wakes them outside of it.
+// Errors. These are fatal: a barrier for no party, an arrival after all parties have dropped out, and, at check level
+// `debug`, destroying a barrier that has a waiter. If a party arrives twice in a phase without waiting, it counts for
+// another party, and no check finds it.
+//
+// Lifetime. The barrier outlives every arrival. The party whose arrival returns last may destroy it.
+//
+// Cost. Each arrival holds an inner mutex for a few operations, the last arrival for a few per waiter. It wakes the
+// waiters after the unlock.
+//
 // unsync::barrier is for one thread; see core/detail/strength.hpp.
 //
-// How. All is guarded by the inner mutex. A wait that is under way stands in the line, and counts as one arrival; so a
-// wait that leaves the line takes one back. The phase ends at the arrival that makes them as many as the parties: it
-// marks every linked waiter as passed, claims the waits under the mutex, and posts the grants after it. If a stop ended
-// a wait before, the wait finds the mark (has_it() in core/detail/operation.hpp), and its detach() undoes no arrival.
-// No coroutine resumes before the mutex is unlocked, so a resumed coroutine may destroy the barrier.
+// Implementation. The inner mutex guards everything. A linked waiter counts as one arrival, so a waiter that leaves the
+// queue undoes one. The phase ends at the arrival that makes the count equal to the parties. This arrival marks every
+// linked waiter as passed, claims the waits under the mutex, and posts the grants after it. If a stop ended a wait
+// before, the wait finds the mark (has_it() in core/detail/operation.hpp), and its detach() undoes no arrival. No
+// coroutine resumes before the mutex is unlocked, so a resumed coroutine may destroy the barrier.
 #pragma once
 #include <hocket/core/detail/operation.hpp>
 #include <hocket/core/detail/strength.hpp>
@@ -47,9 +55,9 @@ class basic_barrier final : private primitive::wait_source {
  public:
   static constexpr std::size_t max = static_cast<std::size_t>(-1) >> 1;
 
-  // What an arrival is told.
+  // The result of an arrival.
   struct arrival {
-    bool last;  // it ended the phase
+    bool last;  // this arrival ended the phase
   };
 
   explicit basic_barrier(std::size_t parties) noexcept : parties_(parties) {
@@ -60,23 +68,23 @@ class basic_barrier final : private primitive::wait_source {
   basic_barrier(const basic_barrier&) = delete;
   basic_barrier& operator=(const basic_barrier&) = delete;
   ~basic_barrier() {
-    detail::debug_expects(line_.empty(), "a barrier was destroyed while somebody waits at it",
+    detail::debug_expects(waiters_.empty(), "a barrier was destroyed while somebody waits at it",
                           "let it outlive the waits: let the phase end, or cancel those who wait, first");
   }
 
-  // Arrives when it is awaited, and waits for the end of the phase: result<arrival>.
-  [[nodiscard]] primitive::operation<arriving> arrive_and_wait(call_site at = this_call_site()) noexcept {
-    return primitive::operation<arriving>(std::in_place, at, *this);
+  // Arrives when the operation is awaited, and waits for the end of the phase: result<arrival>.
+  [[nodiscard]] primitive::operation<arriving> arrive_and_wait(call_site site = this_call_site()) noexcept {
+    return primitive::operation<arriving>(std::in_place, site, *this);
   }
 
   // Any thread. Arrives and does not wait.
-  arrival arrive() noexcept { return come(false); }
+  arrival arrive() noexcept { return count_arrival(false); }
 
-  // Any thread. The same, and is no party any more.
-  arrival arrive_and_drop() noexcept { return come(true); }
+  // Any thread. Arrives, does not wait, and removes the party.
+  arrival arrive_and_drop() noexcept { return count_arrival(true); }
 
  private:
-  arrival come(bool drops) noexcept;
+  arrival count_arrival(bool drops) noexcept;
   void begin(primitive::suspension& wait, primitive::waiter& entry, arriving& request) noexcept;
   void expect_party() const noexcept;
   void end_phase(primitive::grants& passed) noexcept;
@@ -89,23 +97,23 @@ class basic_barrier final : private primitive::wait_source {
   typename Strength::mutex mutex_;
   // Guarded by mutex_.
   std::size_t parties_;
-  std::size_t arrived_ = 0;    // in this phase; fewer than the parties
-  primitive::wait_queue line_;  // of the parties that wait
+  std::size_t arrived_ = 0;  // in this phase; less than parties_
+  primitive::wait_queue waiters_;
 };
 
 template <class Strength>
 class basic_barrier<Strength>::arriving {
  public:
   using value_type = arrival;
-  explicit arriving(basic_barrier& at) noexcept : at_(&at) {}
-  static constexpr bool try_now() noexcept { return false; }  // begin() arrives, in one step with getting in line
-  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { at_->begin(wait, entry, *this); }
+  explicit arriving(basic_barrier& barrier) noexcept : barrier_(&barrier) {}
+  static constexpr bool try_now() noexcept { return false; }  // begin() arrives and links the waiter in one step
+  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { barrier_->begin(wait, entry, *this); }
   bool has_it() const noexcept { return passed_; }
   result<arrival> take() noexcept { return arrival{last_}; }
 
  private:
   friend class basic_barrier;
-  basic_barrier* at_;
+  basic_barrier* barrier_;
   detail::op_flag passed_;  // the phase ended after the arrival
   detail::op_flag last_;
 };

@@ -1,15 +1,20 @@
-// An event that is set until it is reset: all who wait for it go on when it is set.
+// An event that stays set until it is reset. set() wakes all waiters.
 //
 //   event ready;
-//   co_await ready.wait();                     // goes on at once while the event is set
-//   ready.set();                               // any thread: wakes everybody who waits
+//   co_await ready.wait();                     // does not suspend while the event is set
+//   ready.set();                               // any thread: wakes all waiters
 //
-// Guarantees. set() ends every wait that had begun before it, even if the event is reset right after. What was done
-// before a set() is visible to whoever it lets through, and to whoever resets the event after it, also if the event was
-// set already: so a consumer that says "reset, look, wait" and a producer that says "make, set" lose nothing. set()
-// neither suspends nor runs foreign code, and is one atomic read-modify-write while nobody waits. Who was let through
-// may destroy the event, if nobody else waits or will set it; destroying one for which somebody waits is fatal at check
-// level `debug`.
+// Guarantees.
+//   - set() ends every wait that began before it, even if reset() follows at once.
+//   - Everything before a set() is visible to the waiters that it lets through, and to a later reset(), even if the
+//     event was already set. So a consumer that says "reset, look, wait" and a producer that says "make, set" lose
+//     nothing.
+//   - set() neither suspends nor runs foreign code.
+//
+// Cost. Without waiters, set() is one atomic read-modify-write.
+//
+// Lifetime. A waiter that was let through may destroy the event if there is no other waiter and no later set().
+// Destroying an event that has a waiter is fatal at check level `debug`.
 #pragma once
 #include <hocket/core/detail/operation.hpp>
 #include <hocket/sync/detail/event_core.hpp>
@@ -22,7 +27,7 @@ class basic_event final : private detail::event_core<Strength> {
   class waiting;
 
  public:
-  explicit basic_event(bool from_start = false) noexcept : base(from_start) {}
+  explicit basic_event(bool initially_set = false) noexcept : base(initially_set) {}
   ~basic_event() {
     if constexpr (detail::debug_checks && !detail::under_model)
       detail::expects(this->is_deserted(), "an event was destroyed while somebody waits for it",
@@ -33,9 +38,9 @@ class basic_event final : private detail::event_core<Strength> {
   using base::reset;
   using base::set;
 
-  // Waits until it is set: result<void>.
-  [[nodiscard]] primitive::operation<waiting> wait(call_site at = this_call_site()) noexcept {
-    return primitive::operation<waiting>(std::in_place, at, *this);
+  // Waits until the event is set: result<void>.
+  [[nodiscard]] primitive::operation<waiting> wait(call_site site = this_call_site()) noexcept {
+    return primitive::operation<waiting>(std::in_place, site, *this);
   }
 
  private:
@@ -46,7 +51,7 @@ template <class Strength>
 class basic_event<Strength>::waiting {
  public:
   using value_type = void;
-  explicit waiting(basic_event& what) noexcept : event_(&what) {}
+  explicit waiting(basic_event& event) noexcept : event_(&event) {}
   bool try_now() noexcept { return event_->is_set(); }
   void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { event_->begin(wait, entry); }
   result<void> take() noexcept { return {}; }

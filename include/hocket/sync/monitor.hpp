@@ -1,31 +1,37 @@
-// A monitor: a lock that whoever has it may take again, with a condition of its own.
+// A monitor: a reentrant lock with a condition.
 //
 //   monitor m;
-//   auto in = co_await m.enter();              // result<monitor::guard>; a fiber and a thread say await(m.enter())
+//   auto lock = co_await m.enter();            // result<monitor::guard>; a fiber and a thread say await(m.enter())
 //   while (!ready) {
-//     auto told = co_await m.wait(*in);        // result<void>
-//     if (!told) return told.error();          // cancelled, or timed out
+//     auto notified = co_await m.wait(*lock);  // result<void>
+//     if (!notified) return notified.error();  // cancelled, or timed out
 //   }
 //   ...
-//   m.notify_one();                            // in it, or from outside
+//   m.notify_one();                            // inside or outside of the monitor
 //
-// Guarantees. Its owner is the coroutine (or the thread, outside of coroutines) and not the thread that runs it: it may
-// be held over waits, and by a coroutine that moves between workers. The owner enters again without waiting, in any
-// function that it calls; it has left when as many guards have ended. First come, first served, as with a mutex.
+// Guarantees.
+//   - The owner is the coroutine (outside of coroutines the thread), not the thread that runs it. So a monitor may be
+//     held over waits, and by a coroutine that moves between workers.
+//   - The owner enters again without waiting, in any function that it calls. It has left when as many guards have
+//     ended.
+//   - First come, first served, as with a mutex.
 //
-// What runs beside others as a part of a coroutine. The children of a when_all, and what was forked (fork_join,
-// parallel_for), exclude each other and the coroutine around them, but do not know themselves apart: there nobody
-// enters again, and who tries to waits for himself. An eager_task is a part of its caller: while the one is in it, so
-// is the other.
+// Limits. The children of a when_all and forked code (fork_join, parallel_for) run as parts of one coroutine. They
+// exclude each other and the coroutine around them, but have one identity. So no part may enter again: it would wait
+// for itself. An eager_task is a part of its caller: while one of the two is inside, so is the other.
 //
-// wait() leaves the monitor altogether, however often it was entered, waits for a notification, and has entered as
-// often again when it returns, whatever the result. For the rest waiting and notifying are as with a condition
-// (sync/condition.hpp).
+// wait() leaves the monitor completely, at any depth, and waits for a notification. When it returns, whatever the
+// result, it has entered again to the same depth. Otherwise waits and notifications work as in sync/condition.hpp.
 //
-// Leaving and waiting by one who is not the owner are fatal. A guard stays with the coroutine that made it. The monitor
-// outlives its guards and waits. An uncontended enter and leave are one atomic read-modify-write each, a repeated one
-// none. unsync::monitor is for the coroutines of one thread. (C. A. R. Hoare, Monitors, 1974; the waiting is Mesa's:
-// look again after every wait.)
+// Errors. If a coroutine leaves or waits and is not the owner, the error is fatal. A guard stays with the coroutine
+// that made it.
+//
+// Lifetime. The monitor outlives its guards and waits.
+//
+// Cost. An uncontended enter and leave are one atomic read-modify-write each, a nested one none. unsync::monitor is for
+// the coroutines of one thread.
+//
+// Sources. C. A. R. Hoare, Monitors, 1974. Waits have Mesa's semantics: test the predicate again after every wait.
 #pragma once
 #include <hocket/core/detail/operation.hpp>
 #include <hocket/sync/detail/condition_core.hpp>
@@ -43,25 +49,25 @@ class basic_monitor final : private detail::baton<Strength> {
  public:
   class guard;
 
-  basic_monitor() noexcept : base(base::here) {}
+  basic_monitor() noexcept : base(base::free) {}
   ~basic_monitor() {
-    detail::debug_expects(this->was_here(), "a monitor was destroyed while somebody is in it",
+    detail::debug_expects(this->was_free(), "a monitor was destroyed while somebody is in it",
                           "let its guards end first");
   }
 
-  // Waits for the monitor, unless the caller is in it: result<guard>.
-  [[nodiscard]] primitive::operation<entering> enter(call_site at = this_call_site()) noexcept {
-    return primitive::operation<entering>(std::in_place, at, *this);
+  // Waits for the monitor, unless the caller is its owner: result<guard>.
+  [[nodiscard]] primitive::operation<entering> enter(call_site site = this_call_site()) noexcept {
+    return primitive::operation<entering>(std::in_place, site, *this);
   }
 
-  // Never suspends. The guard is empty (false) if somebody else is in it.
+  // Never suspends. The guard is empty (false) if the monitor has another owner.
   [[nodiscard]] guard try_enter() noexcept { return enter_now() ? guard(*this) : guard(); }
 
-  // Waits to be notified: result<void>. By the owner; `in` is one of its guards.
-  [[nodiscard]] primitive::operation<waiting> wait(const guard& in, call_site at = this_call_site()) noexcept {
-    detail::expects(in.monitor_ == this && is_mine(), "a coroutine waits for a monitor that it is not in",
-                    "enter it, and pass the guard that this gave", nullptr, detail::location_of(at));
-    return primitive::operation<waiting>(std::in_place, at, *this);
+  // Waits for a notification: result<void>. The owner alone may call it; `lock` is one of its guards.
+  [[nodiscard]] primitive::operation<waiting> wait(const guard& lock, call_site site = this_call_site()) noexcept {
+    detail::expects(lock.monitor_ == this && is_mine(), "a coroutine waits for a monitor that it is not in",
+                    "enter it, and pass the guard that this gave", nullptr, detail::location_of(site));
+    return primitive::operation<waiting>(std::in_place, site, *this);
   }
 
   // Any thread. See condition.
@@ -74,14 +80,14 @@ class basic_monitor final : private detail::baton<Strength> {
     const char* what() const noexcept override { return "a monitor's notification"; }
   };
 
-  // Nobody but the owner writes the owner's name: so who reads his own is in it.
+  // Only the owner writes its own name. So a coroutine that reads its own name is the owner.
   bool is_mine() const noexcept {
     // ORDER: relaxed, pairs with nothing: see above.
     return owner_.load(std::memory_order_relaxed) == detail::current_owner();
   }
-  void set_owner(const void* who) noexcept {
+  void set_owner(const void* owner) noexcept {
     // ORDER: relaxed, pairs with nothing: the word of the baton orders one owner after the other.
-    owner_.store(who, std::memory_order_relaxed);
+    owner_.store(owner, std::memory_order_relaxed);
   }
   bool enter_now() noexcept {
     if (is_mine() && detail::current_owner_is_alone()) {
@@ -110,11 +116,11 @@ class basic_monitor final : private detail::baton<Strength> {
   const void* holder() const noexcept override { return detail::coroutine_of(Strength::last(owner_)); }
 
   typename Strength::template word<const void*> owner_{nullptr};
-  std::size_t depth_ = 0;  // the owner's
+  std::size_t depth_ = 0;  // owner only
   condition changed_;
 };
 
-// Being in a monitor. Move-only; leaves when it is destroyed.
+// Ownership of a monitor. Move-only; leaves when it is destroyed.
 template <class Strength>
 class [[nodiscard]] basic_monitor<Strength>::guard {
  public:
@@ -131,7 +137,7 @@ class [[nodiscard]] basic_monitor<Strength>::guard {
 
   explicit operator bool() const noexcept { return monitor_ != nullptr; }
 
-  // Earlier than the end of the guard, which is empty then.
+  // Leaves the monitor before the guard ends. The guard is then empty.
   void leave() noexcept {
     detail::expects(monitor_ != nullptr, "an empty guard of a monitor was left", "it was moved from, or left before");
     std::exchange(monitor_, nullptr)->leave();
@@ -139,7 +145,7 @@ class [[nodiscard]] basic_monitor<Strength>::guard {
 
  private:
   friend class basic_monitor;
-  explicit guard(basic_monitor& in) noexcept : monitor_(&in) {}
+  explicit guard(basic_monitor& monitor) noexcept : monitor_(&monitor) {}
   basic_monitor* monitor_ = nullptr;
 };
 
@@ -147,7 +153,7 @@ template <class Strength>
 class basic_monitor<Strength>::entering {
  public:
   using value_type = guard;
-  explicit entering(basic_monitor& in) noexcept : monitor_(&in) {}
+  explicit entering(basic_monitor& monitor) noexcept : monitor_(&monitor) {}
   bool try_now() noexcept { return (entered_ = monitor_->enter_now()); }
   void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { monitor_->base::begin(wait, entry); }
   result<guard> take() noexcept {
@@ -165,7 +171,7 @@ class basic_monitor<Strength>::waiting {
  public:
   using value_type = void;
   static constexpr bool relocks = true;
-  explicit waiting(basic_monitor& in) noexcept : monitor_(&in) {}
+  explicit waiting(basic_monitor& monitor) noexcept : monitor_(&monitor) {}
   static constexpr bool try_now() noexcept { return false; }
   void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
     detail::debug_expects(
@@ -186,7 +192,7 @@ class basic_monitor<Strength>::waiting {
 
  private:
   basic_monitor* monitor_;
-  const void* owner_ = nullptr;  // while it waits
+  const void* owner_ = nullptr;  // null unless the wait is in progress
   std::size_t depth_ = 0;
   detail::relock_request<Strength> request_{nullptr};
 };

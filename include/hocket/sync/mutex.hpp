@@ -1,25 +1,34 @@
-// A mutex for coroutines and threads: who has to wait suspends (a thread blocks), and is woken in the order of coming.
+// A mutex for coroutines and threads. Waiters suspend (threads block) and are woken in the order of arrival.
 //
 //   hocket::mutex m;
 //   auto held = co_await m.lock();             // result<mutex::guard>; a fiber and a thread say await(m.lock())
 //   if (!held) return held.error();            // the wait was cancelled or timed out
 //   ...                                        // unlocked by the guard
 //
-// Guarantees. First come, first served: a mutex that is unlocked while somebody waits belongs to the first of those,
-// who is posted to its executor; nobody overtakes. Neither locking nor unlocking runs foreign code. An uncontended
-// lock() does not suspend; lock and unlock are one atomic read-modify-write each. unlock never fails, and may happen on
-// another thread than the lock did: a task that moves between workers takes its guards along. What was done under the
-// mutex is visible to the next holder. The mutex may be destroyed by its holder, as soon as nobody else can want it.
+// Guarantees.
+//   - First come, first served: an unlock hands the mutex to the first waiter and posts that waiter to its executor. No
+//     coroutine overtakes.
+//   - Neither locking nor unlocking runs foreign code.
+//   - An uncontended lock() does not suspend. An uncontended lock and unlock are one atomic read-modify-write each.
+//   - unlock never fails, and may happen on another thread than the lock: a task that moves between workers takes its
+//     guards along.
+//   - Everything under the mutex is visible to the next holder.
+//   - The mutex may be held over a suspension; for a plain std::mutex that would be an error.
 //
-// A wait can be cancelled and timed out. A coroutine that was granted the mutex and killed before it runs has it until
-// it unwinds, at its next wait at the latest.
+// Cancellation. A wait can be cancelled and timed out. If a coroutine is granted the mutex and then killed before it
+// runs, it holds the mutex until it unwinds, at its next wait at the latest.
 //
-// What it does not do. It is not recursive, and it belongs to the coroutine that locked it: at check level `debug` a
-// scheduled coroutine that locks what it holds is fatal, and so is one that unlocks what another one has locked. A
-// guard that is handed on, as the result or an argument of a spawned coroutine, ends there; what anyone may give back
-// is a semaphore of one. Code outside of scheduled coroutines, and the children of a when_all, are not told apart. A
-// generator or a raw coroutine locks for whoever resumes it. It may be held over a suspension; for a plain std::mutex
-// that would be an error. A mutex must not be destroyed while it is held (fatal at check level `debug`).
+// Do not.
+//   - Lock recursively. At check level `debug` it is fatal if a scheduled coroutine locks a mutex that it holds.
+//   - Unlock for another coroutine: the mutex belongs to the coroutine that locked it. At check level `debug` it is
+//     fatal if a scheduled coroutine unlocks a mutex that another one has locked. A guard that is handed on, as the
+//     result or an argument of a spawned coroutine, ends there. If any coroutine may release, use a semaphore of one
+//     permit.
+//   - Destroy a mutex that is held (fatal at check level `debug`). The last holder may destroy the mutex as soon as no
+//     other code can want it.
+//
+// Limits. The checks do not distinguish code outside of scheduled coroutines, nor the children of a when_all. A
+// generator or a raw coroutine locks for the coroutine that resumes it.
 //
 // unsync::mutex is for the coroutines of one thread; see core/detail/strength.hpp.
 #pragma once
@@ -41,23 +50,23 @@ class basic_mutex final : private detail::baton<Strength> {
  public:
   class guard;
 
-  basic_mutex() noexcept : base(base::here) {}
+  basic_mutex() noexcept : base(base::free) {}
   ~basic_mutex() {
-    detail::debug_expects(this->was_here(), "a mutex was destroyed while it is held", "let its guards end first");
+    detail::debug_expects(this->was_free(), "a mutex was destroyed while it is held", "let its guards end first");
   }
 
   // Waits for the mutex: result<guard>.
-  [[nodiscard]] primitive::operation<locking> lock(call_site at = this_call_site()) noexcept {
-    return primitive::operation<locking>(std::in_place, at, *this);
+  [[nodiscard]] primitive::operation<locking> lock(call_site site = this_call_site()) noexcept {
+    return primitive::operation<locking>(std::in_place, site, *this);
   }
 
-  // Never suspends. The guard is empty (false) if somebody has the mutex.
+  // Never suspends. The guard is empty (false) if the mutex is held.
   [[nodiscard]] guard try_lock() noexcept { return this->try_take() ? taken() : guard(); }
 
  private:
   friend class basic_condition<Strength>;
 
-  void locked_again() noexcept { holder_.take(); }  // by a condition's wait that is over
+  void record_relock() noexcept { holder_.take(); }  // called at the end of a condition's wait
   guard taken() noexcept {
     holder_.take();
     return guard(*this);
@@ -73,7 +82,7 @@ class basic_mutex final : private detail::baton<Strength> {
   }
 
   const char* what() const noexcept override { return "a mutex"; }
-  const void* holder() const noexcept override { return holder_.who(); }
+  const void* holder() const noexcept override { return holder_.coroutine(); }
 
   [[no_unique_address]] detail::holder<Strength> holder_;
 };
@@ -95,7 +104,7 @@ class [[nodiscard]] basic_mutex<Strength>::guard {
 
   explicit operator bool() const noexcept { return mutex_ != nullptr; }
 
-  // Any thread, by the coroutine that has locked it. Earlier than the end of the guard, which is empty then.
+  // Any thread, by the coroutine that locked the mutex. Unlocks before the guard ends. The guard is then empty.
   void unlock() noexcept {
     detail::expects(mutex_ != nullptr, "an empty mutex guard was unlocked", "it was moved from, or unlocked before");
     std::exchange(mutex_, nullptr)->unlock();
@@ -104,7 +113,7 @@ class [[nodiscard]] basic_mutex<Strength>::guard {
  private:
   friend class basic_mutex;
   friend class basic_condition<Strength>;
-  explicit guard(basic_mutex& held) noexcept : mutex_(&held) {}
+  explicit guard(basic_mutex& mutex) noexcept : mutex_(&mutex) {}
   basic_mutex* mutex_ = nullptr;
 };
 

@@ -41,9 +41,9 @@ class basic_once final : private detail::baton<Strength> {
  public:
   class turn;
 
-  basic_once() noexcept : base(base::here) {}
+  basic_once() noexcept : base(base::free) {}
   ~basic_once() {
-    detail::debug_expects(this->was_here(), "a once was destroyed while somebody has its turn, or waits for it",
+    detail::debug_expects(this->was_free(), "a once was destroyed while somebody has its turn, or waits for it",
                           "let it outlive those who enter: let their turns end first");
   }
 
@@ -88,7 +88,7 @@ class basic_once final : private detail::baton<Strength> {
 
   static constexpr const char* not_mine = "a coroutine ended a turn of a once that another one has";
   const char* what() const noexcept override { return "a once"; }
-  const void* holder() const noexcept override { return holder_.who(); }
+  const void* holder() const noexcept override { return holder_.coroutine(); }
 
   typename Strength::template word<bool> done_{false};
   [[no_unique_address]] detail::holder<Strength> holder_;

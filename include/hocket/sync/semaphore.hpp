@@ -1,26 +1,33 @@
-// A counting semaphore: permits, and a line of those who wait for some.
+// A counting semaphore. Waiters get permits in the order of arrival.
 //
 //   semaphore slots(16);
-//   auto mine = co_await slots.acquire(2);     // result<semaphore::permits>: given back when `mine` ends
+//   auto permits = co_await slots.acquire(2);  // result<semaphore::permits>: released when `permits` ends
 //   ...
-//   mine->forget();                            // not given back: whoever takes over says slots.release(2)
+//   permits->forget();                         // not released: the new owner says slots.release(2)
 //
-// Guarantees. First come, first served, whatever is asked for: who wants many is not overtaken by those who want few,
-// and blocks them until it is served or its wait is ended by others; then the next are looked at at once. Permits are
-// never lost: a coroutine that was granted some and killed before it runs has them until it unwinds. release() neither
-// suspends nor runs foreign code, may be called from any thread, and needs no permit to have been acquired. What was
-// done before a release is visible to whoever gets the permits. While nobody waits, acquire and release are one atomic
-// read-modify-write each.
+// Guarantees.
+//   - First come, first served, whatever the count: a waiter for many permits is not overtaken by waiters for few. It
+//     blocks them until it is served or a stop or deadline ends its wait; then the next waiters are served at once.
+//   - Permits are never lost: if a coroutine is granted permits and then killed before it runs, it holds them until it
+//     unwinds.
+//   - release() neither suspends nor runs foreign code, may be called from any thread, and needs no acquire before.
+//   - Everything before a release() is visible to the waiter that gets the permits.
 //
-// Numbers. acquire(0) waits for its turn only: it is granted as soon as nobody is in front of it, and gives `permits`
-// that count 0 and are true; so does try_acquire(0), unless somebody waits. release(0) does nothing. Who asks for more
-// than there will ever be waits until that is ended by others, and holds up those behind. More than `max` permits
-// cannot be counted: it is fatal to make a semaphore with more, to ask for more, and to release beyond that.
+// Cost. Without waiters, acquire and release are one atomic read-modify-write each.
 //
-// A semaphore must outlive its permits and every release(); only one that releases a single permit is done with the
-// semaphore as soon as somebody has got that. Destroying one while somebody waits is fatal at check level `debug`.
+// Limits.
+//   - acquire(0) waits for its turn only: it is granted when no waiter is in front of it, and gives `permits` that
+//     count 0 and are true. Without waiters, try_acquire(0) does so, too. release(0) does nothing.
+//   - If a waiter asks for more permits than there will ever be, it waits until a stop or deadline ends its wait, and
+//     blocks the waiters behind it.
+//   - A semaphore counts at most `max` permits. It is fatal to construct it with more, to ask for more, and to release
+//     beyond that.
 //
-// How: sync/detail/permit_line.hpp.
+// Lifetime. A semaphore must outlive its permits and every release(). Exception: a release of a single permit does not
+// touch the semaphore after another coroutine has got that permit. Destroying a semaphore that has a waiter is fatal at
+// check level `debug`.
+//
+// Implementation: sync/detail/permit_line.hpp.
 #pragma once
 #include <hocket/core/detail/operation.hpp>
 #include <hocket/sync/detail/permit_line.hpp>
@@ -37,9 +44,9 @@ class basic_semaphore final : private detail::permit_line<Strength> {
  public:
   class permits;
 
-  static constexpr std::size_t max = base::most;
+  static constexpr std::size_t max = base::max_permits;
 
-  // With so many permits that are free.
+  // `free`: the initial permits.
   explicit basic_semaphore(std::size_t free) noexcept : base(free) {}
   ~basic_semaphore() {
     if constexpr (detail::debug_checks && !detail::under_model)
@@ -48,19 +55,19 @@ class basic_semaphore final : private detail::permit_line<Strength> {
   }
 
   // Waits for `n` permits: result<permits>.
-  [[nodiscard]] primitive::operation<acquiring> acquire(std::size_t n = 1, call_site at = this_call_site()) noexcept {
-    return primitive::operation<acquiring>(std::in_place, at, *this, n);
+  [[nodiscard]] primitive::operation<acquiring> acquire(std::size_t n = 1, call_site site = this_call_site()) noexcept {
+    return primitive::operation<acquiring>(std::in_place, site, *this, n);
   }
 
-  // Never suspends. Empty (false) if there are fewer, or somebody waits.
+  // Never suspends. The result is empty (false) if fewer permits are free, or if there is a waiter.
   [[nodiscard]] permits try_acquire(std::size_t n = 1) noexcept {
     return this->try_take(n) ? permits(*this, n) : permits();
   }
 
-  // Adds permits. More than `max` in all is fatal.
+  // Any thread. Adds permits. More than `max` in total is fatal.
   void release(std::size_t n = 1) noexcept { this->give(n); }
 
-  // How many are free now: outdated at once if others use the semaphore.
+  // The number of free permits. It may be outdated at once.
   std::size_t available() const noexcept { return this->free(); }
 
  private:
@@ -68,34 +75,34 @@ class basic_semaphore final : private detail::permit_line<Strength> {
   primitive::wait_source::tally counted() const noexcept override { return {"with", this->last_free(), "permit"}; }
 };
 
-// Acquired permits. Move-only; gives them back when it is destroyed.
+// Acquired permits. Move-only; releases them when it is destroyed.
 template <class Strength>
 class [[nodiscard]] basic_semaphore<Strength>::permits {
  public:
   permits() noexcept = default;
-  permits(permits&& other) noexcept : from_(std::exchange(other.from_, nullptr)), count_(other.count_) {}
+  permits(permits&& other) noexcept : semaphore_(std::exchange(other.semaphore_, nullptr)), count_(other.count_) {}
   permits& operator=(permits&& other) noexcept {
     permits old(std::move(other));
-    std::swap(from_, old.from_);
+    std::swap(semaphore_, old.semaphore_);
     std::swap(count_, old.count_);
     return *this;
   }
   ~permits() { release(); }
 
-  explicit operator bool() const noexcept { return from_ != nullptr; }
-  std::size_t count() const noexcept { return from_ ? count_ : 0; }
+  explicit operator bool() const noexcept { return semaphore_ != nullptr; }
+  std::size_t count() const noexcept { return semaphore_ ? count_ : 0; }
 
-  // Any thread. Gives them back earlier than the end of this object, which is empty then.
+  // Any thread. Releases the permits before this object ends. It is then empty.
   void release() noexcept {
-    if (auto* from = std::exchange(from_, nullptr)) from->release(count_);
+    if (auto* semaphore = std::exchange(semaphore_, nullptr)) semaphore->release(count_);
   }
-  // Keeps them away from the semaphore; returns how many. Somebody releases them by hand, or they are gone.
-  std::size_t forget() noexcept { return std::exchange(from_, nullptr) ? count_ : 0; }
+  // Does not release the permits; returns their number. The caller releases them by hand, or they are lost.
+  std::size_t forget() noexcept { return std::exchange(semaphore_, nullptr) ? count_ : 0; }
 
  private:
   friend class basic_semaphore;
-  permits(basic_semaphore& from, std::size_t n) noexcept : from_(&from), count_(n) {}
-  basic_semaphore* from_ = nullptr;
+  permits(basic_semaphore& semaphore, std::size_t n) noexcept : semaphore_(&semaphore), count_(n) {}
+  basic_semaphore* semaphore_ = nullptr;
   std::size_t count_ = 0;
 };
 
@@ -103,16 +110,16 @@ template <class Strength>
 class basic_semaphore<Strength>::acquiring {
  public:
   using value_type = permits;
-  acquiring(basic_semaphore& from, std::size_t n) noexcept : from_(&from), request_{n} {}
-  bool try_now() noexcept { return from_->try_take(request_.wanted); }
+  acquiring(basic_semaphore& semaphore, std::size_t n) noexcept : semaphore_(&semaphore), request_{n} {}
+  bool try_now() noexcept { return semaphore_->try_take(request_.permits); }
   bool begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
-    return from_->begin(wait, entry, request_);
+    return semaphore_->begin(wait, entry, request_);
   }
-  primitive::wait_source& source() const noexcept { return *from_; }
-  result<permits> take() noexcept { return permits(*from_, request_.wanted); }
+  primitive::wait_source& source() const noexcept { return *semaphore_; }
+  result<permits> take() noexcept { return permits(*semaphore_, request_.permits); }
 
  private:
-  basic_semaphore* from_;
+  basic_semaphore* semaphore_;
   typename base::request request_;
 };
 

@@ -115,7 +115,7 @@ void all_beside_one(execution& run) {
 
 // A lock and a condition whose waits give the lock up first, and get in line then.
 struct bare_lock final : hocket::detail::baton<strength::shared> {
-  bare_lock() : baton(here) {}
+  bare_lock() : baton(free) {}
   using baton::begin;
   using baton::put_back;
   using baton::try_take;

@@ -4,12 +4,12 @@
 // of.
 //
 //   word     meaning                                  changes
-//   here     to be had, nobody waits                  -> away     try_take(), begin()        any thread
-//   away     gone, nobody waits                       -> here     put()                      any thread
+//   free     to be had, nobody waits                  -> held     try_take(), begin()        any thread
+//   held     gone, nobody waits                       -> free     put()                      any thread
 //                                                     -> waiter   begin()                    any thread
-//   waiter   gone, one waits: the address of that     -> away     hand_over(), detach()      any thread
+//   waiter   gone, one waits: the address of that     -> held     hand_over(), detach()      any thread
 //                                                     -> wanted   begin() of the second      under the inner mutex
-//   wanted   gone, some may wait in the line          -> away, here   hand_over()            under the inner mutex
+//   wanted   gone, some may wait in the line          -> held, free   hand_over()            under the inner mutex
 //   one less than `waiter` or `wanted`: the same, and the holder has put the baton back, has found that somebody waits,
 //            and is about to hand it over. Nobody else does; those who come and go change the rest of it as above.
 //
@@ -20,15 +20,15 @@
 //
 // Put and begin race for the word. If begin() comes first, put() finds the waiter, or it finds `wanted` and goes
 // through the inner mutex, which begin() holds until all are in the line. If put() comes first, begin() finds the baton
-// `here`, and takes it. So no waiter is left behind.
+// `free`, and takes it. So no waiter is left behind.
 //
 // A waiter on its way from the word into the line is found by its detach(), too: that goes through the inner mutex.
 //
 // Handing over is first in, first out, to the first whose wait can still be granted. Meanwhile the baton is never
-// `here`: nobody overtakes the line. The next holder is posted, not run.
+// `free`: nobody overtakes the line. The next holder is posted, not run.
 //
-// The end of its life. Who has been granted the baton, or has found it `here`, may destroy it at once. A put() does not
-// touch it after a grant that was accepted. One that found nobody in the line makes the baton `here` under the inner
+// The end of its life. Who has been granted the baton, or has found it `free`, may destroy it at once. A put() does not
+// touch it after a grant that was accepted. One that found nobody in the line makes the baton `free` under the inner
 // mutex; the destructor goes through that mutex, so it waits until the put() has left it.
 //
 // A waiter whose wait is decided already, and goes on as soon as it has the baton, is adopted: that of a condition,
@@ -53,35 +53,35 @@ class baton : public wait_source {
   // wait.
   void adopt(grant won) noexcept {
     waiter& entry = won.keep(*this);
-    std::uintptr_t seen = away;
+    std::uintptr_t seen = held;
     // ORDER: release, pairs with the compare-exchange in hand_over() and in get_in_line(); relaxed on failure.
     if (!word_.compare_exchange_strong(seen, address_of(entry), std::memory_order_release, std::memory_order_relaxed))
       get_in_line(entry);
   }
 
  protected:
-  enum state : std::uintptr_t { here, away, put_back_wanted, wanted };  // else the address of a waiter, or one less
+  enum state : std::uintptr_t { free, held, put_back_wanted, wanted };  // else the address of a waiter, or one less
   static_assert(alignof(waiter) > wanted);
 
   explicit baton(state first) noexcept : word_(first) {}
   ~baton() { Strength::drain(mutex_); }
 
   bool try_take() noexcept {
-    std::uintptr_t seen = here;
+    std::uintptr_t seen = free;
     // ORDER: acquire, pairs with the compare-exchange in put() and the exchange in hand_over(); relaxed on failure.
-    return word_.compare_exchange_strong(seen, away, std::memory_order_acquire, std::memory_order_relaxed);
+    return word_.compare_exchange_strong(seen, held, std::memory_order_acquire, std::memory_order_relaxed);
   }
 
-  // The same where it is seldom here: an exchange that fails costs as much as one that does not.
+  // The same where it is seldom free: an exchange that fails costs as much as one that does not.
   bool look_and_take() noexcept {
     // ORDER: relaxed, pairs with nothing: a hint that the exchange verifies.
-    return word_.load(std::memory_order_relaxed) == here && try_take();
+    return word_.load(std::memory_order_relaxed) == free && try_take();
   }
 
-  // Takes it if it is here and the wait can still be granted, else gets in line.
+  // Takes it if it is free and the wait can still be granted, else gets in line.
   void begin(suspension& wait, waiter& entry) noexcept {
     entry.enlist(wait, *this);
-    std::uintptr_t seen = away;
+    std::uintptr_t seen = held;
     // ORDER: release, pairs with the compare-exchange in hand_over() and in get_in_line(): they find the waiter whole;
     // relaxed on failure.
     if (!word_.compare_exchange_strong(seen, address_of(entry), std::memory_order_release, std::memory_order_relaxed))
@@ -92,34 +92,34 @@ class baton : public wait_source {
   // Nobody but the caller can put now: the usual case is one subtraction, which is cheaper than a compare-exchange.
   void put_back() noexcept {
     // ORDER: release, pairs with the compare-exchange in try_take().
-    if (word_.fetch_sub(away - here, std::memory_order_release) != away) [[unlikely]]
+    if (word_.fetch_sub(held - free, std::memory_order_release) != held) [[unlikely]]
       hand_back();
   }
-  // Anybody, at any time; without effect if it is here.
+  // Anybody, at any time; without effect if it is free.
   void put() noexcept {
     // ORDER: relaxed, pairs with nothing: a hint that the exchange below verifies.
     std::uintptr_t seen = word_.load(std::memory_order_relaxed);
     do {
-      if (seen > away) [[unlikely]]
+      if (seen > held) [[unlikely]]
         return static_cast<void>(hand_over());
-      // ORDER: release, pairs with the compare-exchange in try_take(). Also if it is here already: who then takes it
+      // ORDER: release, pairs with the compare-exchange in try_take(). Also if it is free already: who then takes it
       // sees what was done before this call.
-    } while (!word_.compare_exchange_weak(seen, here, std::memory_order_release, std::memory_order_relaxed));
+    } while (!word_.compare_exchange_weak(seen, free, std::memory_order_release, std::memory_order_relaxed));
   }
 
-  bool is_here() const noexcept {
+  bool is_free() const noexcept {
     // ORDER: acquire, pairs with the compare-exchange in put().
-    return word_.load(std::memory_order_acquire) == here;
+    return word_.load(std::memory_order_acquire) == free;
   }
-  // For a destructor: whether it is here, or whether nobody waits for it.
-  bool was_here() const noexcept { return Strength::last(word_) == here; }
+  // For a destructor: whether it is free, or whether nobody waits for it.
+  bool was_free() const noexcept { return Strength::last(word_) == free; }
   bool is_deserted() noexcept {
     Strength::drain(mutex_);
     const std::uintptr_t last = Strength::last(word_);
-    return last <= away || (last == wanted && line_.empty());
+    return last <= held || (last == wanted && line_.empty());
   }
 
-  // True: the first in line has it. False: nobody waits, and it is here.
+  // True: the first in line has it. False: nobody waits, and it is free.
   [[HOCKET_NOINLINE]] bool hand_over() noexcept;
 
   bool detach(waiter& entry) noexcept override;

@@ -37,7 +37,7 @@ class holder {
     if constexpr (known) forget(what);
   }
   // For those who look while the threads stand still: the scheduled coroutine; null if there is none, or none is known.
-  const void* who() const noexcept {
+  const void* coroutine() const noexcept {
     if constexpr (known) return Strength::last(coroutine_);
     else return nullptr;
   }

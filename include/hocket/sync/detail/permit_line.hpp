@@ -36,11 +36,11 @@ class permit_line : public wait_source {
   permit_line& operator=(const permit_line&) = delete;
 
  protected:
-  static constexpr std::size_t most = static_cast<std::size_t>(-1) >> 2;
+  static constexpr std::size_t max_permits = static_cast<std::size_t>(-1) >> 2;
 
-  // How many permits a waiter wants. A part of the operation.
+  // The number of permits that a waiter asks for. A part of the operation.
   struct request {
-    std::size_t wanted;
+    std::size_t permits;
     static request& of(waiter& entry) noexcept { return *static_cast<request*>(entry.resource); }
   };
 
@@ -92,13 +92,13 @@ class permit_line : public wait_source {
   static constexpr word waited = 1;
 
   static word count(std::size_t n) noexcept {
-    expects(n <= most, "more permits than a semaphore can count",
+    expects(n <= max_permits, "more permits than a semaphore can count",
             "a negative number, perhaps? The limit is semaphore::max");
     return static_cast<word>(n) << 1;
   }
   static word sum(word seen, std::size_t n) noexcept {
     const word more = seen + count(n);  // cannot overflow: both are below half of what the word can hold
-    expects((more >> 1) <= most, "a semaphore was given more permits than it can count",
+    expects((more >> 1) <= max_permits, "a semaphore was given more permits than it can count",
             "release what was acquired, once; the limit is semaphore::max");
     return more;
   }
