@@ -34,18 +34,18 @@ namespace detail {
 void ticking::begin(suspension& wait, waiter& entry) noexcept {
   timer_service& timers = timers_for(wait);
   const time_point present = timers.now();
-  room_.make("a tick", timers, true).begin(wait, entry, present, of_->due(present));
+  storage_.make("a tick", timers, true).begin(wait, entry, present, interval_->due(present));
 }
 
 // What counts is when the coroutine runs: that can be long after the alarm, behind others that were ready. A thread
 // goes on at once; its timers are gone by now.
 result<void> ticking::take() noexcept {
-  if (of_->period() <= duration::zero()) return failure(std::errc::invalid_argument);
-  time_point present = room_.made().rang();
+  if (interval_->period() <= duration::zero()) return failure(std::errc::invalid_argument);
+  time_point present = storage_.get().fired_at();
   if (executor* here = current_executor()) {
     if (timer_service* timers = here->timers()) present = std::max(present, timers->now());
   }
-  of_->ticked(present);
+  interval_->ticked(present);
   return {};
 }
 

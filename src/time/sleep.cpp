@@ -9,12 +9,12 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
-// The first multiple of `slack` that is not before `at`.
-time_point rounded_up(time_point at, duration slack) noexcept {
-  if (slack <= duration::zero()) return at;
-  const duration rest = at.time_since_epoch() % slack;
-  if (rest == duration::zero()) return at;
-  return rest > duration::zero() ? deadline_after(at, slack - rest) : at - rest;
+// The first multiple of `slack` that is not before `time`.
+time_point rounded_up(time_point time, duration slack) noexcept {
+  if (slack <= duration::zero()) return time;
+  const duration rest = time.time_since_epoch() % slack;
+  if (rest == duration::zero()) return time;
+  return rest > duration::zero() ? deadline_after(time, slack - rest) : time - rest;
 }
 
 }  // namespace
@@ -47,15 +47,15 @@ bool alarm::may_leave(const timer_node& self, const executor& home) noexcept {
   return !static_cast<const alarm&>(self).entry_->goes_on_at(home);
 }
 
-void alarm::look_ahead(const timer_node& self) noexcept { static_cast<const alarm&>(self).entry_->look_ahead(); }
+void alarm::prefetch_waiter(const timer_node& self) noexcept { static_cast<const alarm&>(self).entry_->look_ahead(); }
 
-constinit const timer_kind alarm::alarm_kind{&alarm::ring, &alarm::may_leave, &alarm::look_ahead};
+constinit const timer_kind alarm::alarm_kind{&alarm::ring, &alarm::may_leave, &alarm::prefetch_waiter};
 
-// The timers have let go of the node: so its `when` may say now when it rang. After the grant it may be gone.
+// The timers have popped the node, so its `when` may now hold the time of the grant. The post may destroy the alarm.
 void alarm::ring(timer_node& self, timer_call) noexcept {
-  auto& rings = static_cast<alarm&>(self);
-  if (rings.notes_time_) rings.when = std::max(rings.when, rings.timers_.now());
-  rings.entry_->claim_popped().post();
+  auto& rung = static_cast<alarm&>(self);
+  if (rung.records_time_) rung.when = std::max(rung.when, rung.timers_.now());
+  rung.entry_->claim_popped().post();
 }
 
 bool alarm::detach(waiter&) noexcept { return never_ || timers_.detach(*this); }
@@ -71,10 +71,10 @@ timer_service& timers_for(const suspension& wait) noexcept {
 void sleeping::begin(suspension& wait, waiter& entry) noexcept {
   timer_service& timers = timers_for(wait);
   if (until_ == time_point::min() && slack_ <= duration::zero())
-    return room_.make("a sleep", timers).begin(wait, entry, after_);
+    return storage_.make("a sleep", timers).begin(wait, entry, after_);
   const time_point present = timers.now();
   const time_point until = std::max(until_, deadline_after(present, after_));
-  room_.make("a sleep", timers).begin(wait, entry, present, until > present ? rounded_up(until, slack_) : until);
+  storage_.make("a sleep", timers).begin(wait, entry, present, until > present ? rounded_up(until, slack_) : until);
 }
 
 }}}  // namespace hocket::detail

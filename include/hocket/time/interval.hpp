@@ -1,26 +1,27 @@
-// interval: ticks at equal distances, without drift.
+// interval: periodic ticks without drift.
 //
-//   interval every(10ms);                                // the first tick is 10 ms after it was first waited for
+//   interval every(10ms);                                // the first tick: 10 ms after the first wait begins
 //   auto tick = co_await every.tick();                   // result<void>; a fiber says await(every.tick())
 //   interval frames(start, 16ms, missed_ticks::burst);   // at start, start + 16 ms, start + 32 ms ...
 //
-// Tick number n is due at the time of the first plus n periods, however long the code between two of them takes and
-// however late each of them comes. tick() waits for the next one; if that is due already, it does not suspend. What
-// becomes of those that are due by then, too, says missed_ticks, here with a period of 10, after the tick at 10 and
-// code that takes 35:
+// Tick n is due n periods after the first one, however long the code between ticks takes and however late a tick is.
+// tick() waits for the next tick, and does not suspend if that is due already. missed_ticks says what happens to
+// further ticks that are due by then, here with a period of 10, after the tick at 10 and code that takes 35:
 //
-//   skip    10 45 50 60 70        they are left out; the next is the first that lies ahead (the default)
-//   burst   10 45 45 45 50 60     all are made up for, without a wait between them
-//   delay   10 45 55 65           one that is late by a period or more is the first of a new count
+//   skip    10 45 50 60 70        they are skipped; the next tick is the first in the future (the default)
+//   burst   10 45 45 45 50 60     they all follow, without a wait between them
+//   delay   10 45 55 65           a tick that is late by a period or more starts a new count
 //
-// tick() is an operation: it may be cancelled, timed, selected. A tick that was not received, because its wait ended
-// otherwise, stays due. What the executor must have, and what "late" means: sleep.hpp.
+// Cancellation. tick() is an operation: it may be cancelled, timed out and selected. If a wait ends without its tick,
+// the tick stays due.
 //
-// A period that is zero or negative gives no ticks, but invalid_argument at once, each time.
+// Errors. If the period is zero or negative, each tick() fails at once with invalid_argument.
 //
-// Threads: an interval is used by one coroutine or thread at a time. It must outlive the wait for its tick. The time is
-// that of the executor's timers: an interval is not to be taken to one that has another clock. It may not lie on a
-// copied stack (stack_kind::copied): waiting for its tick there is fatal.
+// Thread safety. One coroutine or thread at a time uses an interval.
+//
+// Limits. An interval must outlive the wait for its tick. It uses the clock of the executor's timers: do not take it to
+// an executor with another clock. It must not lie on a copied stack (stack_kind::copied): waiting for its tick there is
+// fatal. sleep.hpp says what the executor needs, and how late a tick can be.
 #pragma once
 #include <hocket/time/sleep.hpp>
 
@@ -35,39 +36,39 @@ namespace detail {
 class ticking {
  public:
   using value_type = void;
-  explicit ticking(interval& of) noexcept : of_(&of) {}
-  static bool try_now() noexcept { return false; }  // begin() asks the clock
+  explicit ticking(interval& interval) noexcept : interval_(&interval) {}
+  static bool try_now() noexcept { return false; }  // begin() reads the clock
   void begin(suspension& wait, waiter& entry) noexcept;
   result<void> take() noexcept;
 
  private:
-  interval* of_;
-  alarm_room room_;
+  interval* interval_;
+  alarm_storage storage_;
 };
 
 }  // namespace detail
 
 class interval {
  public:
-  // A period that is too long for the clock never ticks.
+  // If the period is too long for the clock, there is no tick.
   template <class Rep, class Period>
   explicit interval(std::chrono::duration<Rep, Period> period, missed_ticks missed = missed_ticks::skip) noexcept
       : interval(detail::to_nanoseconds(period), missed, false, {}) {}
 
-  // With the first tick at `first`.
+  // The first tick is due at `first`.
   template <class Clock, class Duration, class Rep, class Period>
   interval(std::chrono::time_point<Clock, Duration> first, std::chrono::duration<Rep, Period> period,
            missed_ticks missed = missed_ticks::skip) noexcept
       : interval(detail::to_nanoseconds(period), missed, true, detail::steady_time(first)) {}
 
   // Waits for the next tick: result<void>.
-  [[nodiscard]] primitive::operation<detail::ticking> tick(call_site at = this_call_site()) noexcept {
-    return primitive::operation<detail::ticking>(std::in_place, at, *this);
+  [[nodiscard]] primitive::operation<detail::ticking> tick(call_site site = this_call_site()) noexcept {
+    return primitive::operation<detail::ticking>(std::in_place, site, *this);
   }
 
   duration period() const noexcept { return period_; }
 
-  // From new on: the next tick is a period after it is first waited for. Not while a wait for one is under way.
+  // Starts a new count: the next tick is due a period after the first wait for it begins. Not during a wait for a tick.
   void reset() noexcept { begun_ = false; }
 
  private:
@@ -79,7 +80,7 @@ class interval {
   duration period_;
   time_point next_;
   missed_ticks missed_;
-  bool begun_;  // next_ says when the next tick is due
+  bool begun_;  // next_ is the time of the next tick
 };
 
 }}  // namespace hocket

@@ -4,19 +4,18 @@
 //   auto n = await(within(deadline, handle));                  // a join_handle<int>: result<int>
 //   auto got = await(within(1s, select(a.wait(), b.wait())));
 //
-// The first argument is a duration, counted from when the coroutine suspends (below), or a point in time of
-// std::chrono::steady_clock. Durations of any period are taken; what is too long for the clock means "never", and one
-// that is negative, or a time that has passed, ends the wait at once. But what is possible without waiting is done
-// first: within(0s, m.lock()) locks a free mutex.
-// Several deadlines, those of the coroutine's context included, all hold: the earliest ends the wait.
+// The first argument is a duration, counted from the suspension (see below), or a point in time of
+// std::chrono::steady_clock. A duration may have any period; if it is too long for the clock, it means "never". A
+// negative duration, or a time that has passed, ends the wait at once. But an operation that can complete without
+// waiting completes: within(0s, m.lock()) locks a free mutex. Several deadlines, including that of the coroutine's
+// context, hold together: the earliest ends the wait.
 //
-// From when a duration counts. Never from before the coroutine suspends, so no wait ends early. A loop or a worker
-// looks at the machine's clock once in each of its turns: there it counts from the next look, after what else is ready
-// to run in that turn; nothing would have timed out before that look either. With a clock of one's own it counts at
-// once.
+// Start of a duration. A duration never counts from before the suspension, so no wait ends early. A loop or a worker
+// reads the machine's clock once per turn. There the duration counts from the next reading, after the other ready work
+// of that turn; no wait times out before that reading in any case. With a clock of the program's own it counts at once.
 //
-// Nothing nests: an operation gives result<T> with and without a deadline, and so does a join of a coroutine that
-// returns T or result<T>. Timing out a join leaves the coroutine running, and its handle as it was.
+// Result. Nothing nests: an operation gives result<T> with and without a deadline. So does a join of a coroutine that
+// returns T or result<T>. If a join times out, the coroutine continues, and its handle is unchanged.
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/core/detail/operation.hpp>
@@ -47,7 +46,7 @@ inline constexpr bool is_time_point = false;
 template <class Clock, class Duration>
 inline constexpr bool is_time_point<std::chrono::time_point<Clock, Duration>> = true;
 
-// What has a deadline to be given: an operation, a group (when_all).
+// Takes a deadline: an operation, a group (when_all).
 template <class A>
 concept can_be_timed = !std::is_lvalue_reference_v<A> && requires(A&& a, duration time, time_point deadline) {
   std::move(a).within(time);
@@ -59,7 +58,7 @@ concept wait_limit = is_duration<Time> || is_time_point<Time>;
 
 }  // namespace detail
 
-// The operation under this deadline, too.
+// An operation with this deadline in addition to its others.
 template <detail::wait_limit Time, primitive::wait_operation Op, class Options>
 [[nodiscard]] detail::limited_operation<Op> within(Time limit, primitive::operation<Op, Options>&& op) noexcept {
   static_assert(detail::is_interruptible<Op>,
@@ -68,23 +67,23 @@ template <detail::wait_limit Time, primitive::wait_operation Op, class Options>
   return detail::timed(limit, std::move(op));
 }
 
-// The join of a coroutine. The handle must outlive the wait.
+// The join of a coroutine, with a deadline. The handle must outlive the wait.
 template <detail::wait_limit Time, class T>
-[[nodiscard]] auto within(Time limit, join_handle<T>& handle, call_site at = this_call_site()) {
-  return detail::timed(limit, handle.join(at));
+[[nodiscard]] auto within(Time limit, join_handle<T>& handle, call_site site = this_call_site()) {
+  return detail::timed(limit, handle.join(site));
 }
 template <detail::wait_limit Time, class T>
-[[nodiscard]] auto within(Time limit, join_handle<T>&& handle, call_site at = this_call_site()) {
-  return detail::timed(limit, handle.join(at));
+[[nodiscard]] auto within(Time limit, join_handle<T>&& handle, call_site site = this_call_site()) {
+  return detail::timed(limit, handle.join(site));
 }
 
-// A group (coro/when_all.hpp): the deadline is one of all that its children wait for, and what it gives is a result.
+// A group (coro/when_all.hpp): the deadline holds for all waits of its children, and the group gives a result.
 template <detail::wait_limit Time, detail::can_be_timed A>
 [[nodiscard]] auto within(Time limit, A&& group) {
   return detail::timed(limit, std::move(group));
 }
 
-// For a foreign awaitable, which takes no deadline. (A task: coro/timeout_task.hpp.)
+// Rejects a foreign awaitable, which takes no deadline. (A task: coro/timeout_task.hpp.)
 template <detail::wait_limit Time, class A>
   requires(!detail::can_be_timed<A>)
 void within(Time, A&&) {
