@@ -70,7 +70,7 @@ void managed_entry::wait_for_end(suspension& wait, waiter& entry) noexcept { wai
 
 void managed_entry::claim_waiting(outcome_kind how, grants& told) noexcept {
   show(nullptr);
-  waiting.claim_all(told, [how](waiter& entry) { static_cast<managed_end*>(entry.resource)->how_ = how; });
+  waiting.claim_all(told, [how](waiter& entry) { static_cast<managed_end*>(entry.resource)->kind_ = how; });
 }
 
 void managed_entry::show(const scheduled* made) noexcept {

@@ -86,7 +86,7 @@ void* drop_promise(manager_core& core, task_id id) noexcept {
 void managed_end::begin(suspension& wait, waiter& entry) noexcept {
   hold();
   entry.resource = this;
-  core_->begin_wait(id_, wait, entry, failed_);
+  core_->begin_wait(id_, wait, entry, error_);
 }
 
 bool managed_join::try_now() noexcept {
@@ -102,10 +102,10 @@ void managed_join::begin(suspension& wait, waiter& entry) noexcept {
 
 // --- the manager
 
-task_manager::task_manager(std::source_location at, spawn_target& on, const manager_options& options)
-    : core_(*new detail::manager_core(on, options, at)) {
+task_manager::task_manager(std::source_location location, spawn_target& target, const manager_options& options)
+    : core_(*new detail::manager_core(target, options, location)) {
   detail::release(*core_);  // the reference that it was born with
-  if (stop_source* theirs = on.parent_context().stop()) link_.emplace(*theirs, core_->stops());
+  if (stop_source* theirs = target.parent_context().stop()) link_.emplace(*theirs, core_->stops());
 }
 
 task_manager::~task_manager() {
@@ -129,10 +129,10 @@ std::error_code task_manager::kill(task_id id) noexcept { return core_->stop(id,
 std::error_code task_manager::set_deadline(task_id id, time_point deadline) {
   return core_->set_deadline(id, deadline);
 }
-std::error_code task_manager::fail(task_id id, std::error_code why) noexcept {
-  expects(static_cast<bool>(why), "a reply was failed with an error code that means success",
+std::error_code task_manager::fail(task_id id, std::error_code error) noexcept {
+  expects(static_cast<bool>(error), "a reply was failed with an error code that means success",
           "complete() it, or give an error code that is not 0", core_->parent_context().name());
-  return core_->fail(id, why, &manager_counts::completed);
+  return core_->fail(id, error, &manager_counts::completed);
 }
 
 std::optional<task_info> task_manager::find(task_id id) const noexcept {
@@ -144,8 +144,8 @@ std::optional<task_info> task_manager::find(task_id id) const noexcept {
   return found;
 }
 
-operation<detail::managed_end> task_manager::wait(task_id id, call_site at) noexcept {
-  return operation<detail::managed_end>(std::in_place, at, *core_, id);
+operation<detail::managed_end> task_manager::wait(task_id id, call_site site) noexcept {
+  return operation<detail::managed_end>(std::in_place, site, *core_, id);
 }
 
 task_id task_manager::current() const noexcept { return core_->current(); }
@@ -159,8 +159,8 @@ std::size_t task_manager::group_size(task_group group) const noexcept { return c
 void task_manager::cancel_all() noexcept { core_->stop_all(stop_level::cancel); }
 void task_manager::kill_all() noexcept { core_->stop_all(stop_level::kill); }
 
-std::size_t task_manager::list_from(std::uint64_t& place, task_info* into, std::size_t room) const noexcept {
-  return core_->list_from(place, into, room);
+std::size_t task_manager::list_from(std::uint64_t& place, task_info* buffer, std::size_t capacity) const noexcept {
+  return core_->list_from(place, buffer, capacity);
 }
 
 std::size_t task_manager::size() const noexcept { return core_->live(); }
@@ -176,8 +176,8 @@ time_point task_manager::now() const noexcept { return core_->time().now(); }
 
 void task_manager::close() noexcept { core_->close(); }
 
-operation<detail::managed_join> task_manager::join(call_site at) noexcept {
-  return operation<detail::managed_join>(std::in_place, at, *core_);
+operation<detail::managed_join> task_manager::join(call_site site) noexcept {
+  return operation<detail::managed_join>(std::in_place, site, *core_);
 }
 
 }}  // namespace hocket

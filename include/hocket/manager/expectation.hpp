@@ -1,4 +1,4 @@
-// expectation<T>: a reply that was promised an id, and comes from outside with it.
+// expectation<T>: a reply from outside, which arrives under an id.
 //
 //   auto reply = tm.expect<db_reply>({.within = 3s, .group = player});
 //   db.send(load{reply.id(), player});         // the id travels with the request
@@ -6,14 +6,20 @@
 //   ...
 //   tm.complete(id, std::move(answer));        // the transport's callback, on any thread
 //
-// Awaiting gives the reply once, as result<T>; T is an object type or void, move-only included. timed_out: its deadline
-// came first. operation_canceled: it, its group or the manager was cancelled; or the wait itself was. broken_pipe: it
-// was taken before. What else fail() was told. A wait that was cancelled, timed out by a deadline of its own or lost a
-// select leaves the reply, which the next wait gives.
+// An await gives the reply once, as result<T>. T is an object type or void, move-only included.
 //
-// A reply belongs to whoever holds the expectation: when that is destroyed, its id is forgotten, and a reply that comes
-// then is counted as late and dropped. So is a second one. The expectation may outlive its manager (it has failed
-// then), and may move between threads; it is used by one thread at a time, and does not outlive a wait of its own.
+// Errors. timed_out: the deadline of the reply passed first. operation_canceled: the reply, its group or the manager
+// was cancelled; or the wait was. broken_pipe: an earlier wait took the reply. Other errors: the argument of
+// fail(), or the reason of a refusal (task_manager.hpp).
+//
+// Cancellation. If a wait is cancelled, times out by a deadline of its own or loses a select, the reply stays, and the
+// next wait gives it.
+//
+// Lifetime. The expectation owns the reply. If the expectation is destroyed, its id is forgotten, and a later reply
+// counts as late and is dropped. The same holds for a second reply. The expectation may outlive its manager; it has
+// failed then. It must outlive its waits.
+//
+// Thread safety. The expectation may move between threads. One thread at a time uses it.
 #pragma once
 #include <hocket/coro/oneshot.hpp>
 #include <hocket/manager/detail/manager_core.hpp>
@@ -45,30 +51,31 @@ class [[nodiscard]] expectation {
     if (void* promise = detail::drop_promise(*core_, id_)) static_cast<promised*>(promise)->drop_sender();
   }
 
-  // Whether it was not moved from.
+  // False: moved from.
   explicit operator bool() const noexcept { return bool(reply_); }
 
-  // What complete() is to be told; `none` if the manager could not take it (it has failed then, and says why).
+  // The id for complete(). `none`: the manager refused the reply, and the wait gives the error.
   task_id id() const noexcept { return id_; }
 
-  // Whether a wait would not suspend.
+  // True: a wait does not suspend.
   bool is_ready() const noexcept { return reply_.is_ready(); }
 
-  // The wait as an operation, to be timed or selected: result<T>.
-  [[nodiscard]] receiving wait(call_site at = this_call_site()) noexcept { return reply_.receive(at); }
+  // Waits for the reply, under a deadline or in a select: result<T>.
+  [[nodiscard]] receiving wait(call_site site = this_call_site()) noexcept { return reply_.receive(site); }
 
   template <class Room>
   class awaiter : public detail::own_awaiter {
    public:
-    explicit awaiter(receiving what) noexcept : what_(std::move(what)) {}
+    explicit awaiter(receiving operation) noexcept : operation_(std::move(operation)) {}
     bool await_ready() noexcept { return wait_.await_ready(); }
     bool await_suspend(std::coroutine_handle<> handle) noexcept { return wait_.await_suspend(handle); }
     bool leave_result() noexcept { return wait_.leave_result(); }
     auto await_resume() { return wait_.await_resume(); }
 
    private:
-    receiving what_;
-    decltype(std::declval<receiving>().template wait_in<Room>()) wait_{std::move(what_).template wait_in<Room>()};
+    receiving operation_;
+    decltype(std::declval<receiving>().template wait_in<Room>()) wait_{
+        std::move(operation_).template wait_in<Room>()};
   };
   awaiter<typename receiving::own_room> operator co_await() { return awaiter<typename receiving::own_room>(wait({})); }
   awaiter<typename receiving::room_in_task> await_in_task() {
@@ -78,12 +85,12 @@ class [[nodiscard]] expectation {
  private:
   friend class task_manager;
   using promised = detail::oneshot_state<result<T>, strength::shared>;
-  static void fail(void* promise, std::error_code why) noexcept {
-    static_cast<void>(static_cast<promised*>(promise)->send(failure(why)));
+  static void fail(void* promise, std::error_code error) noexcept {
+    static_cast<void>(static_cast<promised*>(promise)->send(failure(error)));
   }
   static constexpr detail::promise_kind kind{&fail};
 
-  expectation(detail::manager_core& core, promised& made) noexcept : core_(core), reply_(made) {}
+  expectation(detail::manager_core& core, promised& promise) noexcept : core_(core), reply_(promise) {}
 
   static expectation make(detail::manager_core& core, const expect_options& options) {
     auto* promise = new promised;
@@ -99,9 +106,9 @@ class [[nodiscard]] expectation {
 
   template <class... Value>
   static std::error_code complete(detail::manager_core& core, task_id id, Value&&... value) {
-    std::error_code why;
-    auto* promise = static_cast<promised*>(detail::take_promise(core, id, kind, why));
-    if (!promise) return why;
+    std::error_code error;
+    auto* promise = static_cast<promised*>(detail::take_promise(core, id, kind, error));
+    if (!promise) return error;
     try {
       static_cast<void>(promise->send(result<T>(std::forward<Value>(value)...)));
     } catch (...) {

@@ -1,4 +1,4 @@
-// The number of a managed coroutine or of an expected reply, and of what it belongs to.
+// task_id, task_group: the numbers of managed coroutines, expected replies and groups.
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 #include <concepts>
@@ -7,11 +7,11 @@
 
 namespace hocket { inline namespace HOCKET_ABI {
 
-// 64 bits that may travel: in a request, in a log. An id is never given twice by one manager; `none` is never given.
-// Another manager may give the same ones.
+// The number of a managed coroutine or of an expected reply: 64 bits for requests and logs. A manager never gives an id
+// twice, and never gives `none`. Two managers may give the same id.
 enum class task_id : std::uint64_t { none = 0 };
 
-// Whom work belongs to: a player, a connection, a tenant, by a number of the program's own. 0: nobody.
+// The owner of work (a player, a connection, a tenant), by a number of the program's own. 0: no group.
 struct task_group {
   constexpr task_group() noexcept = default;
   template <class Number>

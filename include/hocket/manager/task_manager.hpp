@@ -1,53 +1,63 @@
-// task_manager: coroutines that are known by a number.
+// task_manager: coroutines and expected replies, each known by an id.
 //
 //   task_manager tm(lp);                                              // or a runtime
 //   auto h = spawn(tm, {.name = "login", .within = 3s, .group = player}, login, std::ref(tm), session);
 //   tm.set_deadline(h.id(), 10s);   tm.cancel(h.id());   tm.kill_group(player);
-//   auto how = co_await tm.wait(id);           // result<outcome_kind>: how the coroutine of that id has ended
-//   auto name = then(std::move(h), name_of);   // the handle is one like any other: awaited, joined, a child of
-//   when_all
+//   auto kind = co_await tm.wait(id);          // result<outcome_kind>: how the coroutine with that id ended
+//   auto name = then(std::move(h), name_of);   // the handle is a join_handle: awaited, joined, a child of when_all
 //
 //   auto reply = tm.expect<db_reply>({.within = 3s, .group = player});   // an id for a reply from outside
 //   tm.complete(id, std::move(answer));                                  // manager/expectation.hpp
 //
-// An id stands for a coroutine of either kind from its spawn to its end, or for a reply from expect() until it is there
-// or is not wanted any more; then it is forgotten, and never given again. With several threads that is a moment after
-// its handle, or its receiver, was told. All that is asked by id is total, and answers with an error code, empty if it
-// was done: no_such_process for an id that has ended or never was, invalid_argument for one of the other kind (a reply
-// of another type, too), resource_deadlock_would_occur for a wait for oneself.
+// Ids. An id names a coroutine (task or fiber) from its spawn to its end, or a reply from expect() until it arrives,
+// fails or is dropped. Then the manager forgets the id, and never gives it again. With several threads this is a moment
+// after the handle or the receiver is notified.
 //
-// Stopping. cancel() asks: the waits of the coroutine end with operation_canceled, but for those that are shielded.
-// kill() unwinds it, shielded or not. A deadline that passes cancels it, too, but its waits end with timed_out, and it
-// with outcome_kind::timed_out: what came first counts. It can be set, moved and taken away as long as it has not passed. A
-// group is all work that was given one number: a player's, a connection's, a tenant's. What was stopped before it began
-// does not begin (killed), or finds its first wait cancelled; what stops itself goes on to its next wait.
+// Errors. All calls by id are total. They return an error code, empty on success: no_such_process if the id has ended
+// or never existed; invalid_argument if it is of the other kind, or a reply of another type;
+// resource_deadlock_would_occur if a coroutine waits for itself.
 //
-// How it ended (wait(), counts()): `value` if its body returned, whatever was asked of it; `exception` if one left it;
-// else `cancelled`, `timed_out` or `killed`. What it gives, a result that is an error too, is its handle's.
+// Cancellation. cancel() is a request: the waits of the coroutine end with operation_canceled, except shielded waits.
+// kill() unwinds the coroutine, shielded or not. A deadline that passes cancels the coroutine, too, but its waits end
+// with timed_out, and its outcome is outcome_kind::timed_out; the earlier of cancel() and deadline counts. A deadline
+// can be set, moved and removed until it has passed. A group is all work with one number: a player's, a connection's, a
+// tenant's. A coroutine that is stopped before it begins does not begin (kill), or finds its first wait cancelled. A
+// coroutine that stops itself runs to its next wait.
 //
-// Places. A managed coroutine runs where the manager was made for, under its context. What it spawns without saying
-// where, and what its scopes spawn, belongs to the manager, too, but has no id; a scope's children are stopped with it.
+// Outcome (wait(), counts()). `value` if the body returned, whatever was requested; `exception` if an exception left
+// the body; else `cancelled`, `timed_out` or `killed`. The handle has the result, even a result that is an error.
 //
-// Bounds. At `limit` coroutines and replies the next spawn is refused: its handle tells resource_unavailable_try_again
-// (operation_canceled after close()), and so does the next expectation. A semaphore makes callers wait instead. What
-// managed coroutines spawn without saying where counts, but is not refused. Places of coroutines that have ended are
-// used again, and their memory is kept.
+// Placement. A managed coroutine runs on the manager's loop or runtime, under its context. If it spawns without naming
+// a target, the new coroutine belongs to the manager, but has no id. So do the children of its scopes; they are stopped
+// with the coroutine.
 //
-// Time. Deadlines are those of the executor, which sleeps until the first of them; until then the manager counts there
-// as one more coroutine. On a runtime they pass on one of its workers: while that one is stuck in a coroutine that does
-// not let go, they are late. With {.clock = &clock} they are the caller's, of that clock, and pass inside of tick().
+// Limits. If there are `limit` coroutines and replies, the next spawn is refused: its handle gives
+// resource_unavailable_try_again (operation_canceled after close()), and so does the next expectation. To make callers
+// wait, use a semaphore. Coroutines without an id count, but are not refused. The places of ended coroutines are
+// reused, and their memory is kept.
 //
-// The end. join() waits until nothing is left. The destructor closes the manager, lets expected replies fail, kills
-// what is left, and waits for it: in a fiber, and on a thread if the manager's executor has threads of its own. On a
-// thread that runs its loop by itself nobody could go on meanwhile: what is left unwinds at the loop's next turn, or at
-// its end, so it must not use the manager then. In a task it is fatal to leave coroutines: co_await tm.join() first;
-// and so it is for one of its own coroutines. From then on nobody but its coroutines may call it; who waits for an id
-// or in join() is told, and replies may be awaited and dropped. It ends before the loop or runtime that it was made
-// for. It does not look for coroutines that wait for one another: loop::dump and runtime::dump do, and give their ids.
+// Time. Deadlines use the timers of the executor, which sleeps until the first deadline; until then the manager counts
+// there as one more coroutine. On a runtime, deadlines pass on one of its workers. If this worker is stuck in a
+// coroutine that does not suspend, deadlines are late. With {.clock = &clock} deadlines use that clock, and pass inside
+// tick().
 //
-// Threads. All of it may be called from any thread. There are eight tables, and who spawns does so in that of its own
-// thread, so threads meet only by chance; whoever looks for an id locks its table for a few instructions.
-// Complexity. By id, and setting a deadline: O(1). A group: O(its members). for_each and counts: O(places).
+// Destruction. join() waits until the manager is empty. The destructor closes the manager, fails its replies, kills its
+// coroutines, and waits for them: in a fiber, and on a thread if the manager's executor has threads of its own.
+//   - On a thread that drives the loop itself, no coroutine could run during such a wait. So the coroutines unwind at
+//     the loop's next turn, or at its end, and must not use the manager then.
+//   - If a task destroys a manager that has coroutines, the error is fatal: co_await tm.join() first. The same holds
+//     for a coroutine of the manager.
+//   - From then on only the manager's coroutines may call it. Waits for an id and in join() end, and replies may be
+//     awaited and dropped.
+//   - The manager ends before its loop or runtime.
+//
+// The manager does not detect coroutines that wait for one another: loop::dump and runtime::dump do, and print their
+// ids.
+//
+// Thread safety. All functions may be called from any thread. There are eight tables. A spawn uses the table of its
+// thread, so threads meet only by chance. A lookup by id locks its table for a few instructions.
+//
+// Complexity. By id, and setting a deadline: O(1). A group: O(its members). for_each() and counts(): O(places).
 #pragma once
 #include <hocket/base/detail/platform/owns_nothing.hpp>
 #include <hocket/base/result.hpp>
@@ -61,21 +71,21 @@
 
 namespace hocket { inline namespace HOCKET_ABI {
 
-// What may be said of a manager.
+// Options for task_manager.
 struct manager_options {
-  literal_name name = "task manager";        // of its coroutines that have no name of their own
-  std::size_t limit = 0xffff'ffff;           // how many coroutines and expected replies there may be
-  const clock_source* clock = nullptr;        // its deadlines pass in tick(); null: the executor's timers. Outlives it
-  unhandled_handler on_unhandled = nullptr;  // null: as the target does for which it is made
+  literal_name name = "task manager";        // for coroutines without a name of their own
+  std::size_t limit = 0xffff'ffff;           // the maximum of coroutines and expected replies together
+  const clock_source* clock = nullptr;       // deadlines pass in tick(); outlives the manager. Null: executor's timers
+  unhandled_handler on_unhandled = nullptr;  // null: that of the loop or runtime
 };
 static_assert(detail::owns_nothing<manager_options>);
 
-// What may be said about a managed coroutine; see spawn_options for what is not told here.
+// Options for a managed coroutine. spawn_options describes the members without a comment.
 struct task_options {
   literal_name name{};
-  duration within = duration::max();  // its deadline, counted from the spawn; may be moved
+  duration within = duration::max();  // the deadline, counted from the spawn; may be moved
   task_group group{};
-  void* data = nullptr;  // the program's own: find() gives it back
+  void* data = nullptr;  // the program's own; find() returns it
   std::size_t stack_size = 0;
   stack_kind stack = stack_kind::own;
   duration hibernate_after = duration::max();
@@ -84,7 +94,7 @@ struct task_options {
 };
 static_assert(detail::owns_nothing<task_options>);
 
-// The same of an expected reply.
+// Options for an expected reply.
 struct expect_options {
   duration within = duration::max();
   task_group group{};
@@ -93,32 +103,32 @@ struct expect_options {
 };
 static_assert(detail::owns_nothing<expect_options>);
 
-// What is known of an id, at the moment it was looked at.
+// A snapshot of the work behind an id.
 struct task_info {
   task_id id = task_id::none;
-  bool expected = false;          // a reply; else a coroutine
+  bool expected = false;          // true: a reply; false: a coroutine
   detail::coroutine_kind kind{};  // of a coroutine: task or fiber
   const char* name = "";          // of a coroutine
   task_group group{};
   void* data = nullptr;
   time_point deadline = time_point::max();
-  outcome_kind stop_reason = outcome_kind::none;  // by the manager: none, cancelled, timed_out, killed
+  outcome_kind stop_reason = outcome_kind::none;  // of the manager: none, cancelled, timed_out, killed
   std::source_location spawned{};
 };
 
-// All since the manager was made; `live` and `expected` are those that there are now. What has ended or was taken is
-// counted once more, by how.
+// Totals since construction; `live` and `expected` are current numbers. Ended coroutines and replies are also counted
+// by outcome.
 struct manager_counts {
   std::size_t live = 0, expected = 0;  // coroutines with an id, replies
-  std::size_t refused = 0;             // of both: at the limit, or after close()
+  std::size_t refused = 0;             // coroutines and replies: at the limit, or after close()
   std::size_t spawned = 0;
-  std::size_t returned = 0, thrown = 0, cancelled = 0, timed_out = 0, killed = 0;  // how the spawned ones have ended
+  std::size_t returned = 0, thrown = 0, cancelled = 0, timed_out = 0, killed = 0;  // outcomes of the spawned
   std::size_t promised = 0;
-  std::size_t completed = 0, expired = 0, abandoned = 0;  // of the promised: given or failed; timed out; not wanted
-  std::size_t late = 0;                                  // replies to an id that is not expected any more, or never was
+  std::size_t completed = 0, expired = 0, abandoned = 0;  // of the promised: given or failed; timed out; dropped
+  std::size_t late = 0;                                   // replies to an id that is no longer expected, or never was
 };
 
-// The handle of a managed coroutine, which knows its id; `none` if it was refused.
+// The handle of a managed coroutine, with its id; `none` if the spawn was refused.
 template <class T = void>
 class managed_handle : public join_handle<T> {
  public:
@@ -132,8 +142,8 @@ class managed_handle : public join_handle<T> {
 
 namespace detail {
 
-// A wait keeps the inside until it is over: the manager may end as soon as it has told those who wait, and whoever
-// cancels one of them at that moment comes to it a little later.
+// A wait holds a reference to manager_core until it is over: the manager may end as soon as it has notified its
+// waiters, and a concurrent cancel of such a wait uses the core a little later.
 class managed_wait {
  public:
   void resumed() noexcept {
@@ -159,15 +169,15 @@ class managed_end : public managed_wait {
   static constexpr bool try_now() noexcept { return false; }
   void begin(suspension& wait, waiter& entry) noexcept;
   result<outcome_kind> take() noexcept {
-    if (how_ == outcome_kind::none) return failure(failed_);
-    return how_;
+    if (kind_ == outcome_kind::none) return failure(error_);
+    return kind_;
   }
 
  private:
   friend struct managed_entry;
   task_id id_;
-  std::errc failed_ = std::errc::no_such_process;  // it could not be started, say
-  outcome_kind how_ = outcome_kind::none;
+  std::errc error_ = std::errc::no_such_process;  // also if the coroutine could not be started
+  outcome_kind kind_ = outcome_kind::none;
   std::uint8_t no_padding_[3] = {};
 };
 
@@ -190,90 +200,92 @@ class managed_join : public managed_wait {
 
 class task_manager {
  public:
-  template <detail::spawnable_on Where>
-  explicit task_manager(Where& where, const manager_options& options = {},
-                        std::source_location at = std::source_location::current())
-      : task_manager(at, detail::target_of(where), options) {}
+  // For a loop or a runtime, which outlives the manager.
+  template <detail::spawnable_on Target>
+  explicit task_manager(Target& target, const manager_options& options = {},
+                        std::source_location location = std::source_location::current())
+      : task_manager(location, detail::target_of(target), options) {}
   task_manager(const task_manager&) = delete;
   task_manager& operator=(const task_manager&) = delete;
   ~task_manager();
 
   // --- by id
 
-  // A reply fails with operation_canceled by either.
+  // Stop a coroutine. A reply fails with operation_canceled by either.
   std::error_code cancel(task_id id) noexcept;
   std::error_code kill(task_id id) noexcept;
 
-  // The new deadline of a coroutine or a reply; none: time_point::max(), duration::max(). One in the past passes at
-  // once. timed_out: the last one has passed already. Throws bad_alloc.
+  // Sets the deadline of a coroutine or a reply. time_point::max() and duration::max() remove it. A deadline in the
+  // past passes at once. timed_out: the previous deadline has passed. Throws bad_alloc.
   std::error_code set_deadline(task_id id, time_point deadline);
   template <class Rep, class Period>
   std::error_code set_deadline(task_id id, std::chrono::duration<Rep, Period> within) {
     return set_deadline(id, deadline_after(now(), within));
   }
 
+  // A snapshot; empty if the id has ended or never existed.
   std::optional<task_info> find(task_id id) const noexcept;
 
-  // Waits for the end of a coroutine, and says how it ended. For any number of waiters. no_such_process, too, if it
-  // could not be started after all.
-  [[nodiscard]] primitive::operation<detail::managed_end> wait(task_id id, call_site at = this_call_site()) noexcept;
+  // Waits for the end of a coroutine: result<outcome_kind>. For any number of waiters. no_such_process, too, if the
+  // coroutine could not be started after all.
+  [[nodiscard]] primitive::operation<detail::managed_end> wait(task_id id, call_site site = this_call_site()) noexcept;
 
-  // That of the running coroutine, if it was spawned on this manager; else `none`.
+  // The id of the running coroutine, if it was spawned on this manager; else `none`.
   task_id current() const noexcept;
 
   // --- replies
 
-  // Throws bad_alloc. One that was refused has no id, and gives the error when it is awaited.
+  // Expects a reply. Throws bad_alloc. A refused expectation has no id, and gives the error when it is awaited.
   template <class T = void>
   [[nodiscard]] expectation<T> expect(const expect_options& options = {.location = {}}) {
     return expectation<T>::make(*core_, options);
   }
 
-  // Gives the reply to whoever expects it. An error: nobody does, and `late` counts it; or a reply of another type is
-  // expected than that of `value`, which is left alone then. If moving it throws, the reply fails with broken_pipe.
+  // Completes the expected reply with `value`. Errors: no_such_process, counted as `late`; invalid_argument, if the
+  // reply has another type; `value` is unchanged then. If moving `value` throws, the reply fails with broken_pipe.
   template <class T>
   std::error_code complete(task_id id, T&& value) {
     return expectation<std::remove_cvref_t<T>>::complete(*core_, id, std::forward<T>(value));
   }
   std::error_code complete(task_id id) noexcept { return expectation<void>::complete(*core_, id); }
-  // The same with an error, for a reply of any type. A code of 0 is fatal.
-  std::error_code fail(task_id id, std::error_code why) noexcept;
+  // Fails the expected reply, of any type. A code of 0 is fatal.
+  std::error_code fail(task_id id, std::error_code error) noexcept;
 
   // --- several
 
-  // How many were asked: what was in the group when the call began and has not ended. There is no group 0.
+  // Stop all work that is in the group when the call begins and has not ended; return its number. There is no group 0.
   std::size_t cancel_group(task_group group) noexcept;
   std::size_t kill_group(task_group group) noexcept;
   std::size_t group_size(task_group group) const noexcept;
 
-  // All that there is, and what comes.
+  // Stop all work, and all later work.
   void cancel_all() noexcept;
   void kill_all() noexcept;
 
-  // Calls `look(const task_info&)` for each that was there when the call began and has not ended, and perhaps for some
-  // that have come since. It may use the manager.
+  // Calls `visit(const task_info&)` for each coroutine and reply that exists when the call begins and has not ended,
+  // and perhaps for some later ones. `visit` may use the manager.
   template <class F>
-  void for_each(F&& look) const {
-    task_info some[16];
+  void for_each(F&& visit) const {
+    task_info buffer[16];
     std::uint64_t place = 0;
-    while (const std::size_t found = list_from(place, some, std::size(some)))
-      for (std::size_t i = 0; i < found; ++i) look(std::as_const(some[i]));
+    while (const std::size_t count = list_from(place, buffer, std::size(buffer)))
+      for (std::size_t i = 0; i < count; ++i) visit(std::as_const(buffer[i]));
   }
 
-  std::size_t size() const noexcept;  // coroutines, those without an id included, and replies
+  std::size_t size() const noexcept;  // coroutines, including coroutines without an id, and replies
   manager_counts counts() const noexcept;
 
   // --- time and the end
 
-  // With a clock of the caller's: what is due passes. Gives when the next deadline passes, or an earlier time.
+  // With {.clock = &clock} only: lets due deadlines pass. Returns the time of the next deadline, or an earlier time.
   time_point tick() noexcept;
   time_point now() const noexcept;
 
-  // Refuses what comes from now on.
+  // Refuses all later spawns and expectations.
   void close() noexcept;
 
-  // Waits until nothing is left: size() is 0. By a coroutine of the manager: resource_deadlock_would_occur.
-  [[nodiscard]] primitive::operation<detail::managed_join> join(call_site at = this_call_site()) noexcept;
+  // Waits until size() is 0: result<void>. A coroutine of the manager gets resource_deadlock_would_occur.
+  [[nodiscard]] primitive::operation<detail::managed_join> join(call_site site = this_call_site()) noexcept;
 
   // --- for spawn()
   using placed_with = task_options;
@@ -281,12 +293,12 @@ class task_manager {
   detail::manager_core& core() const noexcept { return *core_; }
 
  private:
-  task_manager(std::source_location at, spawn_target& on, const manager_options& options);
+  task_manager(std::source_location location, spawn_target& target, const manager_options& options);
   void stop_all(stop_level level) noexcept;
-  std::size_t list_from(std::uint64_t& place, task_info* into, std::size_t room) const noexcept;
+  std::size_t list_from(std::uint64_t& place, task_info* buffer, std::size_t capacity) const noexcept;
 
   detail::manager_ptr core_;
-  std::optional<detail::stop_link> link_;  // to what stops the target
+  std::optional<detail::stop_link> link_;  // to the stop source of the target
 };
 
 }}  // namespace hocket
