@@ -17,6 +17,8 @@ STACKFUL = {"context", "stack", "fiber", "model"}
 # The components that a consumer uses, and the pkg-config module of each.
 USED = {"coro": "hocket-stackless", "fiber": "hocket-fiber", "io_memory": "hocket-io-memory",
         "model": "hocket-model"}
+EXTENSIONS = {"asio": "hocket-asio", "gc": "hocket-gc", "gc_boehm": "hocket-gc-boehm", "hook": "hocket-hook", "pg": "hocket-pg",
+              "redis": "hocket-redis"}
 
 
 class Failed(Exception):
@@ -120,8 +122,9 @@ def check_pkg_config(package):
     if not shutil.which("pkg-config"):
         print("left out: pkg-config is not installed")
         return
-    for component in package.components:
-        flags = pkg_config(package, "--cflags", "--libs", USED[component])
+    modules = {**USED, **EXTENSIONS}
+    for component in [*package.components, *package.extensions]:
+        flags = pkg_config(package, "--cflags", "--libs", modules[component])
         rpath = "-Wl,-rpath," + str(package.prefix / package.settings["libdir"])
         code, output = package.compile(f"{component}.cpp", [*flags, rpath], f"pc_{component}")
         require(code == 0, output)
