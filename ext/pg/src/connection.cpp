@@ -177,30 +177,30 @@ task<result<void>> connection::prepare(std::string name, std::string text) {
   co_return {};
 }
 
-task<result<std::vector<rows>>> connection::pipeline(std::span<const statement> all) {
-  return run_all(native(), std::vector<owned_statement>(all.begin(), all.end()));
+task<result<std::vector<rows>>> connection::pipeline(std::span<const statement> statements) {
+  return run_all(native(), std::vector<owned_statement>(statements.begin(), statements.end()));
 }
 
-static failure refused(const connection& made, std::string* why) {
-  if (why) *why = made.message();
+static failure refused(const connection& client, std::string* message) {
+  if (message) *message = client.message();
   return failure(std::make_error_code(std::errc::connection_refused));
 }
 
-task<result<connection>> connect(std::string where, std::string* why) {
-  PGconn* const db = co_await or_return(blocking(&PQconnectStart, where.c_str()));
+task<result<connection>> connect(std::string conninfo, std::string* message) {
+  PGconn* const db = co_await or_return(blocking(&PQconnectStart, conninfo.c_str()));
   if (!db) co_return failure(std::make_error_code(std::errc::not_enough_memory));
   connection made(db);
-  if (PQstatus(db) == CONNECTION_BAD) co_return refused(made, why);
+  if (PQstatus(db) == CONNECTION_BAD) co_return refused(made, message);
   for (auto wants = PGRES_POLLING_WRITING; wants != PGRES_POLLING_OK; wants = PQconnectPoll(db)) {
-    if (wants == PGRES_POLLING_FAILED) co_return refused(made, why);
+    if (wants == PGRES_POLLING_FAILED) co_return refused(made, message);
     co_await or_return(wait(db, wants == PGRES_POLLING_READING ? POLLIN : POLLOUT));
   }
   if (PQsetnonblocking(db, 1) != 0) co_return failure(error_of(db));
   co_return made;
 }
 
-bool is_idle(connection& one) {
-  PGconn* const db = one.native();
+bool is_idle(connection& client) {
+  PGconn* const db = client.native();
   return PQstatus(db) == CONNECTION_OK && PQtransactionStatus(db) == PQTRANS_IDLE &&
          PQpipelineStatus(db) == PQ_PIPELINE_OFF;
 }

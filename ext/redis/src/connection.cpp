@@ -73,10 +73,10 @@ task<result<reply>> connection::run(const text_arguments& command_words) {
   return run_encoded(std::move(bytes));
 }
 
-task<result<std::vector<reply>>> connection::pipeline(std::span<const words> all) {
+task<result<std::vector<reply>>> connection::pipeline(std::span<const words> commands) {
   std::string bytes;
-  for (const words& each : all) encode(bytes, each);
-  return run_all_encoded(std::move(bytes), all.size());
+  for (const words& command : commands) encode(bytes, command);
+  return run_all_encoded(std::move(bytes), commands.size());
 }
 
 task<result<reply>> connection::run_encoded(std::string bytes) {
@@ -114,11 +114,11 @@ task<result<connection>> connect(std::string host, int port) {
   co_return made;
 }
 
-result<reply> expect(result<reply> got) {
-  if (got && (*got)->type == REDIS_REPLY_ERROR) return failure(std::make_error_code(std::errc::bad_message));
-  return got;
+result<reply> expect(result<reply> answer) {
+  if (answer && (*answer)->type == REDIS_REPLY_ERROR) return failure(std::make_error_code(std::errc::bad_message));
+  return answer;
 }
 
-bool is_idle(connection& one) { return one.native()->err == 0 && one.expected() == 0; }
+bool is_idle(connection& client) { return client.native()->err == 0 && client.expected() == 0; }
 
 }}}  // namespace hocket::redis
