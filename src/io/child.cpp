@@ -130,7 +130,7 @@ result<descriptor> adopt_child(pid_t id, bool kill_at_close) noexcept {
       one ? descriptor_table::take(children::instance(), pidfd, descriptor_kind::other, one.get()) : nullptr;
   if (!record) return kill_and_reap(id, pidfd, ENOMEM);
   static_cast<void>(one.release());
-  return descriptor_access::of(*record);
+  return descriptor_access::make(*record);
 }
 
 int signal_child(const descriptor& one, int signal) noexcept {

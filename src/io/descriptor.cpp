@@ -92,28 +92,30 @@ result<descriptor> descriptor::adopt(int fd) noexcept {
 }
 
 result<descriptor> descriptor::take_over(int fd, descriptor_kind kind) noexcept {
-  open_descriptor* const one = descriptor_table::take(kernel::instance(), fd, kind);
-  if (!one) return failure_of_transfer(ENOMEM);
-  return descriptor(*one);
+  open_descriptor* const record = descriptor_table::take(kernel::instance(), fd, kind);
+  if (!record) return failure_of_transfer(ENOMEM);
+  return descriptor(*record);
 }
 
-int descriptor::native_handle() const noexcept { return at_ && !at_->is_closed() ? at_->native_handle() : -1; }
+int descriptor::native_handle() const noexcept {
+  return record_ && !record_->is_closed() ? record_->native_handle() : -1;
+}
 
 void descriptor::close() noexcept {
-  if (at_) at_->close();
+  if (record_) record_->close();
 }
 
 result<int> descriptor::release() noexcept {
   if (native_handle() < 0) return failure_of_transfer(EBADF);
-  const int released = at_->native_handle();
-  if (!at_->release()) return failure_of_transfer(EBUSY);
-  std::exchange(at_, nullptr)->drop();
+  const int released = record_->native_handle();
+  if (!record_->release()) return failure_of_transfer(EBUSY);
+  std::exchange(record_, nullptr)->drop();
   return released;
 }
 
 void descriptor::end() noexcept {
-  at_->close();
-  at_->drop();
+  record_->close();
+  record_->drop();
 }
 
 }}  // namespace hocket

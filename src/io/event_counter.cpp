@@ -12,10 +12,10 @@ using namespace detail;
 namespace detail {
 
 // May run in a signal handler.
-int add_to_counter(open_descriptor& of, std::uint32_t generation, std::uint64_t count) noexcept {
+int add_to_counter(open_descriptor& record, std::uint32_t generation, std::uint64_t count) noexcept {
   const int kept = errno;
   int error = EBADF;
-  if (const used_fd fd(of, generation); fd.is_open()) {
+  if (const used_fd fd(record, generation); fd.is_open()) {
     ssize_t put = 0;
     do put = raw_calls::write(*fd, &count, sizeof count);
     while (put < 0 && errno == EINTR);
@@ -47,7 +47,7 @@ result<event_counter> event_counter::adopt(int fd) noexcept {
 }
 
 result<void> event_counter::add(std::uint64_t count) noexcept {
-  if (const int error = add_to_counter(at(), at().generation(), count)) return failure_of_transfer(error);
+  if (const int error = add_to_counter(record(), record().generation(), count)) return failure_of_transfer(error);
   return {};
 }
 

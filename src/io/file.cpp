@@ -14,7 +14,7 @@ using namespace detail;
 
 namespace {
 
-used_fd number_of(file_reference of) noexcept { return {*of.of, of.generation}; }
+used_fd use_fd(file_reference reference) noexcept { return {*reference.record, reference.generation}; }
 
 template <class Call>
 auto repeated(Call call) noexcept {
@@ -121,44 +121,44 @@ result<file> open_file(const std::string& path, const file_options& options, blo
   return made;
 }
 
-result<std::size_t> read_file_at(file_reference of, mutable_buffer into, std::uint64_t offset) noexcept {
-  const used_fd used = number_of(of);
-  return read_from(*used, into.data(), into.size(), offset);
+result<std::size_t> read_file_at(file_reference reference, mutable_buffer buffer, std::uint64_t offset) noexcept {
+  const used_fd used = use_fd(reference);
+  return read_from(*used, buffer.data(), buffer.size(), offset);
 }
 
-result<std::size_t> write_file_at(file_reference of, const_buffer from, std::uint64_t offset) noexcept {
-  const used_fd used = number_of(of);
-  return write_to(*used, from, offset);
+result<std::size_t> write_file_at(file_reference reference, const_buffer data, std::uint64_t offset) noexcept {
+  const used_fd used = use_fd(reference);
+  return write_to(*used, data, offset);
 }
 
-result<std::size_t> append_to_file(file_reference of, const_buffer from) noexcept {
-  const used_fd used = number_of(of);
+result<std::size_t> append_to_file(file_reference reference, const_buffer data) noexcept {
+  const used_fd used = use_fd(reference);
   const int flags = ::fcntl(*used, F_GETFL);
   if (flags < 0) return failure_of_transfer(errno);
   if ((flags & O_APPEND) == 0) return failure_of_transfer(EINVAL);
-  const auto call = [&](std::size_t done, std::size_t count) { return ::write(*used, from.data() + done, count); };
-  return all_or_nothing(move_all(from.size(), call), from.size());
+  const auto call = [&](std::size_t done, std::size_t count) { return ::write(*used, data.data() + done, count); };
+  return all_or_nothing(move_all(data.size(), call), data.size());
 }
 
-result<std::string> read_whole_file(file_reference of, std::size_t limit) {
-  const used_fd used = number_of(of);
+result<std::string> read_whole_file(file_reference reference, std::size_t limit) {
+  const used_fd used = use_fd(reference);
   return read_whole(*used, limit);
 }
 
-result<std::uint64_t> size_of_file(file_reference of) noexcept {
-  const used_fd used = number_of(of);
+result<std::uint64_t> size_of_file(file_reference reference) noexcept {
+  const used_fd used = use_fd(reference);
   struct stat facts{};
   if (::fstat(*used, &facts) != 0) return failure_of_transfer(errno);
   return static_cast<std::uint64_t>(facts.st_size);
 }
 
-result<void> resize_file(file_reference of, std::uint64_t size) noexcept {
-  const used_fd used = number_of(of);
+result<void> resize_file(file_reference reference, std::uint64_t size) noexcept {
+  const used_fd used = use_fd(reference);
   return told(repeated([&] { return ::ftruncate(*used, position(size)); }));
 }
 
-result<void> sync_file(file_reference of, bool data_only) noexcept {
-  const used_fd used = number_of(of);
+result<void> sync_file(file_reference reference, bool data_only) noexcept {
+  const used_fd used = use_fd(reference);
   return told(repeated([&] { return data_only ? ::fdatasync(*used) : ::fsync(*used); }));
 }
 
@@ -169,11 +169,11 @@ result<std::string> read_named_file(const std::string& path, std::size_t limit) 
   return read_whole(fd, limit);
 }
 
-result<std::size_t> write_named_file(const std::string& path, const_buffer bytes, unsigned permissions) {
+result<std::size_t> write_named_file(const std::string& path, const_buffer data, unsigned permissions) {
   const int fd =
       open_fd(path, {.read = false, .write = true, .create = true, .truncate = true, .permissions = permissions});
   if (fd < 0) return failure_of_transfer(-fd);
-  const result<std::size_t> put = write_to(fd, bytes, 0);
+  const result<std::size_t> put = write_to(fd, data, 0);
   if (::close(fd) != 0 && put && errno != EINTR) return failure_of_transfer(errno);
   return put;
 }
@@ -182,9 +182,9 @@ result<std::size_t> write_named_file(const std::string& path, const_buffer bytes
 
 result<file> file::adopt(int fd, blocking_pool* pool) noexcept {
   if (::fcntl(fd, F_GETFD) < 0) return failure_of_transfer(errno);
-  result<descriptor> at = descriptor_access::take_over(fd, descriptor_kind::other);
-  if (!at) return failure(at.error());
-  return file(std::move(*at), pool);
+  result<descriptor> owner = descriptor_access::take_over(fd, descriptor_kind::other);
+  if (!owner) return failure(owner.error());
+  return file(std::move(*owner), pool);
 }
 
 }}  // namespace hocket

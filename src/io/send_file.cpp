@@ -25,19 +25,19 @@ static bool may_block(const stream& to) noexcept {
   return flags >= 0 && (flags & O_NONBLOCK) == 0;
 }
 
-task<result<std::size_t>> send_file(stream& to, int file, std::uint64_t offset, std::size_t count) {
-  if (descriptor_access::record_of(to).out.has_partial_write()) co_return failure(errc::partial_write);
-  if (may_block(to)) co_return failure(std::errc::invalid_argument);
+task<result<std::size_t>> send_file(stream& sink, int file, std::uint64_t offset, std::size_t count) {
+  if (descriptor_access::record_of(sink).out.has_partial_write()) co_return failure(errc::partial_write);
+  if (may_block(sink)) co_return failure(std::errc::invalid_argument);
   std::size_t sent = 0;
   while (sent != count) {
-    const long some = send_some(to, file, offset + sent, count - sent);
+    const long some = send_some(sink, file, offset + sent, count - sent);
     if (some == 0) break;
     if (some > 0) {
       sent += static_cast<std::size_t>(some);
       const waited turn = co_await yield();
       if (!turn) co_return failure(turn.error());
     } else if (some == -EAGAIN) {
-      const result<void> room = co_await to.writable();
+      const result<void> room = co_await sink.writable();
       if (!room) co_return failure(room.error());
     } else if (some != -EINTR) {
       co_return failure_of_transfer(static_cast<int>(-some));

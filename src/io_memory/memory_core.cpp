@@ -73,7 +73,7 @@ descriptor memory_core::own(std::unique_ptr<memory_object> one) {
   if (!made) throw std::bad_alloc();
   one->tag = descriptor_table::tag_of(*made);
   one.release();
-  return descriptor_access::of(*made);
+  return descriptor_access::make(*made);
 }
 
 memory_pair memory_core::make_pair() {

@@ -9,21 +9,22 @@ memory_network::~memory_network() = default;
 
 memory_pair memory_network::make_pair() { return core_->make_pair(); }
 
-void memory_network::reset(stream& one) noexcept { core_->reset(detail::descriptor_access::record_of(one)); }
+void memory_network::reset(stream& end) noexcept { core_->reset(detail::descriptor_access::record_of(end)); }
 
-result<tcp::listener> memory_network::listen(const socket_address& at, const tcp::listen_options& options) {
-  return core_->listen(at, options);
+result<tcp::listener> memory_network::listen(const socket_address& address, const tcp::listen_options& options) {
+  return core_->listen(address, options);
 }
 
 detail::socket_opener& memory_network::opener() const noexcept { return *core_; }
 
-result<udp::socket> memory_network::bind_datagrams(const socket_address& at, const udp::socket_options& options) {
-  return core_->open_datagrams(at, {}, options);
+result<udp::socket> memory_network::bind_datagrams(const socket_address& address, const udp::socket_options& options) {
+  return core_->open_datagrams(address, {}, options);
 }
 
-result<udp::socket> memory_network::connect_datagrams(const socket_address& to, const udp::socket_options& options) {
-  if (!to.is_valid()) return failure(std::errc::invalid_argument);
-  return core_->open_datagrams(to.with_port(0), to, options);
+result<udp::socket> memory_network::connect_datagrams(const socket_address& address,
+                                                      const udp::socket_options& options) {
+  if (!address.is_valid()) return failure(std::errc::invalid_argument);
+  return core_->open_datagrams(address.with_port(0), address, options);
 }
 
 }}  // namespace hocket

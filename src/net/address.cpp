@@ -54,9 +54,9 @@ std::string scope_of(std::uint32_t scope) {
 
 }  // namespace
 
-socket_address::socket_address(const void* of, std::size_t size) noexcept {
-  if (size < sizeof(sa_family_t) || size > most) return;
-  std::memcpy(bytes_.data(), of, size);
+socket_address::socket_address(const void* address, std::size_t size) noexcept {
+  if (size < sizeof(sa_family_t) || size > max_size) return;
+  std::memcpy(bytes_.data(), address, size);
   size_ = size;
   const family is = kind();
   if (is == family::none || (is == family::v4 && size < sizeof(sockaddr_in)) ||

@@ -38,13 +38,13 @@ result<void> stream::set_no_delay(bool on) noexcept {
   return set_option(*this, IPPROTO_TCP, TCP_NODELAY, static_cast<int>(on));
 }
 
-result<void> stream::set_keep_alive(const keep_alive& how) noexcept {
+result<void> stream::set_keep_alive(const keep_alive& options) noexcept {
   const auto seconds = [](std::chrono::seconds time) {
     return static_cast<int>(std::clamp<std::chrono::seconds::rep>(time.count(), 1, 32767));
   };
-  const int probes = std::clamp(how.probes, 1, 127);
-  result<void> set = set_option(*this, IPPROTO_TCP, TCP_KEEPIDLE, seconds(how.idle));
-  if (set) set = set_option(*this, IPPROTO_TCP, TCP_KEEPINTVL, seconds(how.interval));
+  const int probes = std::clamp(options.probes, 1, 127);
+  result<void> set = set_option(*this, IPPROTO_TCP, TCP_KEEPIDLE, seconds(options.idle));
+  if (set) set = set_option(*this, IPPROTO_TCP, TCP_KEEPINTVL, seconds(options.interval));
   if (set) set = set_option(*this, IPPROTO_TCP, TCP_KEEPCNT, probes);
   return set ? set_option(*this, SOL_SOCKET, SO_KEEPALIVE, 1) : set;
 }
@@ -79,16 +79,17 @@ result<void> prepare(int fd, const socket_address& to, const listen_options& opt
 
 }  // namespace
 
-result<listener> listener::bind(const socket_address& to, const listen_options& options) noexcept {
-  const int fd = new_socket(to, SOCK_STREAM);
+result<listener> listener::bind(const socket_address& address, const listen_options& options) noexcept {
+  const int fd = new_socket(address, SOCK_STREAM);
   if (fd < 0) return failure_of_transfer(-fd);
-  result<void> done = prepare(fd, to, options);
-  if (done) done = told_of(::bind(fd, static_cast<const sockaddr*>(to.data()), static_cast<socklen_t>(to.size())));
+  result<void> done = prepare(fd, address, options);
+  if (done)
+    done = told_of(::bind(fd, static_cast<const sockaddr*>(address.data()), static_cast<socklen_t>(address.size())));
   if (done) done = told_of(::listen(fd, options.backlog));
   result<descriptor> made =
       done ? take_over(fd, descriptor_kind::socket) : result<descriptor>(failure(done.error()));
   if (!made) return close_fd(fd), failure(made.error());
-  return listener(std::move(*made), to.kind() != socket_address::family::unix_path);
+  return listener(std::move(*made), address.kind() != socket_address::family::unix_path);
 }
 
 result<stream> listener::try_accept() noexcept {

@@ -11,25 +11,26 @@ using namespace detail;
 
 namespace detail {
 
-void datagram_access::prepare_receive(std::span<udp::datagram> all) noexcept {
-  for (udp::datagram& one : all) {
-    one.raw_.size = one.room_;
-    one.raw_.moved = 0;
-    one.raw_.address = one.address_.bytes_.data();
-    one.raw_.address_size = one.address_.bytes_.size();
+void datagram_access::prepare_receive(std::span<udp::datagram> datagrams) noexcept {
+  for (udp::datagram& datagram : datagrams) {
+    datagram.raw_.size = datagram.capacity_;
+    datagram.raw_.moved = 0;
+    datagram.raw_.address = datagram.address_.bytes_.data();
+    datagram.raw_.address_size = datagram.address_.bytes_.size();
   }
 }
 
-void datagram_access::prepare_send(std::span<udp::datagram> all) noexcept {
-  for (udp::datagram& one : all) {
-    one.raw_.moved = 0;
-    one.raw_.address = one.address_.is_valid() ? one.address_.bytes_.data() : nullptr;
-    one.raw_.address_size = one.address_.size();
+void datagram_access::prepare_send(std::span<udp::datagram> datagrams) noexcept {
+  for (udp::datagram& datagram : datagrams) {
+    datagram.raw_.moved = 0;
+    datagram.raw_.address = datagram.address_.is_valid() ? datagram.address_.bytes_.data() : nullptr;
+    datagram.raw_.address_size = datagram.address_.size();
   }
 }
 
-void datagram_access::take_received(std::span<udp::datagram> all) noexcept {
-  for (udp::datagram& one : all) one.address_ = socket_address(one.address_.data(), one.raw_.address_size);
+void datagram_access::take_received(std::span<udp::datagram> datagrams) noexcept {
+  for (udp::datagram& datagram : datagrams)
+    datagram.address_ = socket_address(datagram.address_.data(), datagram.raw_.address_size);
 }
 
 }  // namespace detail
@@ -61,14 +62,14 @@ result<descriptor> open(const socket_address& to, const socket_options& options,
 
 }  // namespace
 
-result<socket> socket::bind(const socket_address& to, const socket_options& options) noexcept {
-  result<descriptor> made = open(to, options, &::bind);
+result<socket> socket::bind(const socket_address& address, const socket_options& options) noexcept {
+  result<descriptor> made = open(address, options, &::bind);
   if (!made) return failure(made.error());
   return socket(std::move(*made));
 }
 
-result<socket> socket::connect(const socket_address& to, const socket_options& options) noexcept {
-  result<descriptor> made = open(to, options, &::connect);
+result<socket> socket::connect(const socket_address& address, const socket_options& options) noexcept {
+  result<descriptor> made = open(address, options, &::connect);
   if (!made) return failure(made.error());
   return socket(std::move(*made));
 }

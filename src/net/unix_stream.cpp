@@ -20,7 +20,7 @@ bool send_passing_operation::point() noexcept {
 
 bool receive_passing_operation::point() noexcept {
   if (size == 0) return fail(EINVAL), false;
-  raw = {bytes, nullptr, room, count, 0, 0};
+  raw = {bytes, nullptr, received, count, 0, 0};
   data = &raw;
   return true;
 }

@@ -1,10 +1,10 @@
-// Bytes that were read into memory which is lent to the reader, as stream::read_borrowed() gives them.
+// Bytes of a stream in memory that is lent to the reader: the result of stream::read_borrowed().
 //
 //   while (true) {
 //     borrowed_bytes bytes = co_await or_return(peer.read_borrowed());   // no buffer while it waits
 //     if (bytes.empty()) break;                                          // the end of the stream
 //     handle(bytes.text());
-//   }                                                                    // here the memory goes back
+//   }                                                                    // returns the memory
 #pragma once
 #include <hocket/io/detail/lending.hpp>
 #include <string_view>
@@ -16,14 +16,14 @@ namespace detail {
 struct borrow_operation;
 }  // namespace detail
 
-// The owner of a part of a stream, until it is destroyed or given back. May be moved to, and destroyed on, any thread.
+// The owner of lent bytes, until its destruction or release(). Any thread may move and destroy it.
 class borrowed_bytes {
  public:
   borrowed_bytes() noexcept = default;
   borrowed_bytes(borrowed_bytes&& other) noexcept
       : block_(std::exchange(other.block_, nullptr)), size_(std::exchange(other.size_, 0)) {}
   borrowed_bytes& operator=(borrowed_bytes&& other) noexcept {
-    borrowed_bytes gone(std::move(*this));
+    borrowed_bytes old(std::move(*this));
     block_ = std::exchange(other.block_, nullptr);
     size_ = std::exchange(other.size_, 0);
     return *this;
@@ -35,7 +35,7 @@ class borrowed_bytes {
   bool empty() const noexcept { return size_ == 0; }
   std::string_view text() const noexcept { return {reinterpret_cast<const char*>(data()), size_}; }
 
-  // Gives the memory back early; this is empty then.
+  // Returns the memory early and leaves this object empty.
   void release() noexcept {
     size_ = 0;
     if (block_) detail::lending::give_back(*std::exchange(block_, nullptr));

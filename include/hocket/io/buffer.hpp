@@ -1,8 +1,8 @@
-// Memory that is read into, and memory that is written from: what I/O takes for a buffer.
+// Buffers of I/O operations: memory to read into, and memory to write from.
 //
-// A buffer is an address and a number of bytes. It is made of anything contiguous with elements of one byte: an array,
-// a std::array, a std::vector, a std::span of char, unsigned char or std::byte; and for writing of text, too. It owns
-// nothing: the memory stays valid until the operation that was given the buffer is over.
+// A buffer is an address and a size in bytes. Any contiguous range with elements of one byte converts to it: an array,
+// a std::array, a std::vector, a std::span of char, unsigned char or std::byte; for writing also text. A buffer owns
+// nothing: the memory stays valid until the operation that uses the buffer is over.
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 #include <cstddef>
@@ -49,7 +49,7 @@ class mutable_buffer {
   std::size_t size_ = 0;
 };
 
-// Memory that an operation reads from. A string literal is without its closing zero.
+// Memory that an operation reads from. A string literal counts without its terminating zero.
 class const_buffer {
  public:
   constexpr const_buffer() noexcept = default;
@@ -77,7 +77,7 @@ namespace detail {
 template <class Buffer>
 std::size_t size_of_all(std::span<Buffer> buffers) noexcept {
   std::size_t sum = 0;
-  for (const auto& one : buffers) sum += one.size();
+  for (const auto& buffer : buffers) sum += buffer.size();
   return sum;
 }
 

@@ -1,14 +1,14 @@
-// Collects small writes, so that one call of the system carries many.
+// A buffered writer: collects small writes, so that one system call carries many.
 //
 //   buffered_writer writer(peer);
 //   writer.append("HTTP/1.1 200 OK\r\n");                  // into memory: never waits
 //   writer.append("\r\n");
 //   co_await or_return(writer.flush());
 //
-// It owns no memory after flush(). Bytes that were not flushed are dropped with the writer.
+// The writer owns no memory after flush(). Its destruction drops bytes that were not flushed.
 //
-// A flush() that fails, or is ended otherwise, keeps nothing: how far it came, the sink may tell
-// (stream::partial_write_size()). After a part of them nothing further may be written (errc::partial_write).
+// Errors, cancellation. A flush() that fails or is ended drops its bytes. The sink may report how many it has written
+// (stream::partial_write_size()). If only a part was written, no further write is possible (errc::partial_write).
 //
 // Thread safety: one operation at a time. The sink outlives the writer.
 #pragma once
@@ -20,11 +20,13 @@
 
 namespace hocket { inline namespace HOCKET_ABI {
 
+// Writes to a sink through a buffer.
 template <byte_sink S>
 class buffered_writer {
  public:
-  // write() flushes as soon as there are `enough` bytes.
-  explicit buffered_writer(S& to, std::size_t enough = std::size_t{16} * 1024) noexcept : to_(to), enough_(enough) {}
+  // write() flushes as soon as the buffer has `flush_size` bytes.
+  explicit buffered_writer(S& sink, std::size_t flush_size = std::size_t{16} * 1024) noexcept
+      : sink_(sink), flush_size_(flush_size) {}
   buffered_writer(const buffered_writer&) = delete;
   buffered_writer& operator=(const buffered_writer&) = delete;
 
@@ -32,20 +34,21 @@ class buffered_writer {
   std::size_t size() const noexcept { return bytes_.size(); }
 
   // Throws std::bad_alloc.
-  void append(const_buffer bytes) {
-    const auto* const from = reinterpret_cast<const char*>(bytes.data());
-    bytes_.insert(bytes_.end(), from, from + bytes.size());
+  void append(const_buffer data) {
+    const auto* const begin = reinterpret_cast<const char*>(data.data());
+    bytes_.insert(bytes_.end(), begin, begin + data.size());
   }
-  // Appends, and flushes if there is enough.
-  task<result<void>> write(const_buffer bytes) {
-    append(bytes);
-    if (size() < enough_) co_return {};
+  // Appends the bytes, and flushes if there are enough.
+  task<result<void>> write(const_buffer data) {
+    append(data);
+    if (size() < flush_size_) co_return {};
     co_return co_await flush();
   }
+  // Writes all bytes to the sink.
   task<result<void>> flush() {
-    const storage all = std::exchange(bytes_, storage());
-    if (all.empty()) co_return {};
-    const result<std::size_t> written = co_await to_.write_all(all);
+    const storage bytes = std::exchange(bytes_, storage());
+    if (bytes.empty()) co_return {};
+    const result<std::size_t> written = co_await sink_.write_all(bytes);
     if (!written) co_return failure(written.error());
     co_return {};
   }
@@ -53,8 +56,8 @@ class buffered_writer {
  private:
   using storage = std::vector<char, detail::frame_allocator<char>>;
 
-  S& to_;
-  const std::size_t enough_;
+  S& sink_;
+  const std::size_t flush_size_;
   storage bytes_;
 };
 

@@ -1,5 +1,5 @@
-// What can be read, or written, as a stream of bytes: a socket, a pipe, a stream in memory, or a type of your own that
-// encrypts or compresses what another one carries. Code that takes one as a template works with all of them.
+// Concepts of byte streams: a socket, a pipe, a stream in memory, or a type of your own that encrypts or compresses
+// another stream. A template that takes a byte_stream works with all of them.
 //
 //   template <byte_stream S>
 //   task<result<void>> greet(S& peer) {
@@ -7,7 +7,7 @@
 //     co_return {};
 //   }
 //
-// Each member gives something to await: an operation, or a task. What it gives and when it fails: stream.hpp.
+// Each member returns an awaitable: an operation, or a task. For results and errors see stream.hpp.
 #pragma once
 #include <hocket/base/result.hpp>
 #include <hocket/core/awaitable.hpp>
@@ -23,25 +23,26 @@ concept gives_result = awaitable<A> && requires(A&& a) {
 };
 }  // namespace detail
 
-// read_some(buffer): at least one byte; 0 is the end.
+// read_some(buffer) reads at least one byte; 0 is the end.
 template <class S>
-concept byte_source = requires(S& from, mutable_buffer into) {
-  { from.read_some(into) } -> detail::gives_result<std::size_t>;
+concept byte_source = requires(S& source, mutable_buffer buffer) {
+  { source.read_some(buffer) } -> detail::gives_result<std::size_t>;
 };
 
-// write_all(buffer): all of it.
+// write_all(data) writes the whole buffer.
 template <class S>
-concept byte_sink = requires(S& to, const_buffer bytes) {
-  { to.write_all(bytes) } -> detail::gives_result<std::size_t>;
+concept byte_sink = requires(S& sink, const_buffer data) {
+  { sink.write_all(data) } -> detail::gives_result<std::size_t>;
 };
 
+// A source and a sink.
 template <class S>
 concept byte_stream = byte_source<S> && byte_sink<S>;
 
-// A source that lends: it needs no buffer of its reader while it waits.
+// A source that lends memory: its reader has no buffer while it waits.
 template <class S>
-concept lending_source = byte_source<S> && requires(S& from) {
-  { from.read_borrowed() } -> detail::gives_result<borrowed_bytes>;
+concept lending_source = byte_source<S> && requires(S& source) {
+  { source.read_borrowed() } -> detail::gives_result<borrowed_bytes>;
 };
 
 }}  // namespace hocket

@@ -1,12 +1,14 @@
-// copy: everything that a source gives, to a sink.
+// copy: writes all bytes of a source to a sink.
 //
 //   std::size_t bytes = co_await or_return(copy(client, server));       // until the client has closed its side
 //   co_await or_return(server.shutdown_write());
 //
-// It reads no further than the sink takes: at most 16 KB are under way, so a slow sink slows the source down. While the
-// source gives nothing there is no buffer, if it lends and is copied whole.
+// Limits. At most 16 KB are read and not yet written, so a slow sink slows the source down. A copy without a limit from
+// a lending source has no buffer while it waits for bytes.
 //
-// Errors: of the source, or of the sink. A copy that is cancelled or timed out loses what it had read and not written.
+// Errors: the errors of the source and of the sink.
+//
+// Cancellation. A cancelled or timed out copy loses the bytes that it has read and not written.
 #pragma once
 #include <hocket/coro/detail/frame_allocator.hpp>
 #include <hocket/coro/task.hpp>
@@ -17,38 +19,38 @@
 
 namespace hocket { inline namespace HOCKET_ABI {
 
-// At most so many bytes.
-template <byte_source From, byte_sink To>
-task<result<std::size_t>> copy(From& from, To& to, std::size_t most) {
-  std::vector<char, detail::frame_allocator<char>> room(std::min(most, detail::lending::most_bytes));
+// Copies at most `max_size` bytes. Returns how many bytes it copied; so do the next functions.
+template <byte_source Source, byte_sink Sink>
+task<result<std::size_t>> copy(Source& source, Sink& sink, std::size_t max_size) {
+  std::vector<char, detail::frame_allocator<char>> buffer(std::min(max_size, detail::lending::most_bytes));
   std::size_t copied = 0;
-  while (copied != most) {
-    result<std::size_t> got =
-        co_await from.read_some(mutable_buffer(room.data(), std::min(room.size(), most - copied)));
-    if (!got) co_return failure(got.error());
-    if (*got == 0) break;
-    result<std::size_t> put = co_await to.write_all(const_buffer(room.data(), *got));
-    if (!put) co_return failure(put.error());
-    copied += *put;
+  while (copied != max_size) {
+    result<std::size_t> read =
+        co_await source.read_some(mutable_buffer(buffer.data(), std::min(buffer.size(), max_size - copied)));
+    if (!read) co_return failure(read.error());
+    if (*read == 0) break;
+    result<std::size_t> written = co_await sink.write_all(const_buffer(buffer.data(), *read));
+    if (!written) co_return failure(written.error());
+    copied += *written;
   }
   co_return copied;
 }
 
-template <byte_source From, byte_sink To>
-  requires(!lending_source<From>)
-task<result<std::size_t>> copy(From& from, To& to) {
-  return copy(from, to, std::numeric_limits<std::size_t>::max());
+template <byte_source Source, byte_sink Sink>
+  requires(!lending_source<Source>)
+task<result<std::size_t>> copy(Source& source, Sink& sink) {
+  return copy(source, sink, std::numeric_limits<std::size_t>::max());
 }
-template <lending_source From, byte_sink To>
-task<result<std::size_t>> copy(From& from, To& to) {
+template <lending_source Source, byte_sink Sink>
+task<result<std::size_t>> copy(Source& source, Sink& sink) {
   std::size_t copied = 0;
   for (;;) {
-    result<borrowed_bytes> got = co_await from.read_borrowed();
-    if (!got) co_return failure(got.error());
-    if (got->empty()) co_return copied;
-    result<std::size_t> put = co_await to.write_all(*got);
-    if (!put) co_return failure(put.error());
-    copied += *put;
+    result<borrowed_bytes> read = co_await source.read_borrowed();
+    if (!read) co_return failure(read.error());
+    if (read->empty()) co_return copied;
+    result<std::size_t> written = co_await sink.write_all(*read);
+    if (!written) co_return failure(written.error());
+    copied += *written;
   }
 }
 

@@ -1,27 +1,29 @@
-// A descriptor of the system that coroutines wait at: the owner of an fd, without a meaning of its bytes.
+// A descriptor that coroutines wait for: the owner of an fd, without a meaning of its bytes.
 //
 //   auto d = hocket::descriptor::adopt(fd);            // a result
 //   co_await d->readable();
 //
 // Streams, listeners and sockets (stream.hpp, net/) are descriptors with operations of their own.
 //
-// Waits. Tasks, fibers and plain threads wait, on a loop, a runtime, or in sync_wait. The first wait makes the driver
-// of its thread, if there is none (an epoll: two numbers), and registers the descriptor there. If operations of several
-// loops or runtimes wait for one descriptor, it is registered at each of them, and each is woken by its events. Of one
-// direction (reading, writing) one operation is served at a time; more wait in line, first come, first served. Regular
-// files never wait: a call may block the thread on the disk.
+// Waits. Tasks, fibers and plain threads wait, on a loop, a runtime, or in sync_wait. The first wait makes its thread's
+// driver, if there is none (an epoll: two fds), and registers the descriptor there. If operations of several loops or
+// runtimes wait for one descriptor, it is registered at each of them, and its events wake each of them. Each direction
+// (reading, writing) serves one operation at a time; further operations wait in FIFO order. Regular files never wait: a
+// call may block the thread on the disk.
 //
-// Errors. An operation fails with the error of its system call; with the error of making a driver or registering
-// (EMFILE, ENFILE, ENOMEM, ENOSPC); with operation_canceled if the descriptor is closed meanwhile, or if the loop of
-// the operation ends; with bad_file_descriptor if the descriptor was closed before.
+// Errors. An operation fails with
+//   - the error of its system call;
+//   - the error of making a driver or of registering (EMFILE, ENFILE, ENOMEM, ENOSPC);
+//   - operation_canceled, if the descriptor is closed meanwhile, or if the operation's loop ends;
+//   - bad_file_descriptor, if the descriptor was closed before.
 //
-// Cancellation and deadlines end a wait like any other. What a call had done before stays the operation's result: bytes
-// that were read are returned, although the deadline has passed. Only a kill loses them.
+// Cancellation. A cancel or a deadline ends a wait like any other wait. Work that a call did before stays the
+// operation's result: a read returns its bytes, even if the deadline has passed. Only a kill loses them.
 //
-// Thread safety. One object may be used by any number of coroutines and threads at a time, but for its construction,
-// its destruction, and a move from or to it. close() may come at any time.
+// Thread safety. Any number of coroutines and threads may use one object at a time, except for its construction, its
+// destruction, and moves from or to it. close() may run at any time.
 //
-// fork(). Both sides have the descriptor. The child may wait at it if it waits on a plain thread, or execs.
+// fork(). Both processes have the descriptor. The child may wait for it if it waits on a plain thread, or execs.
 #pragma once
 #include <hocket/base/result.hpp>
 #include <hocket/core/detail/operation.hpp>
@@ -34,94 +36,94 @@ namespace detail {
 struct descriptor_access;
 }  // namespace detail
 
-// The owner of a descriptor's number.
+// The owner of an fd that coroutines wait for.
 class descriptor {
  public:
-  // Of nothing: operations give bad_file_descriptor.
+  // An empty descriptor: its operations fail with bad_file_descriptor.
   descriptor() noexcept = default;
-  // Takes the fd over and makes it non-blocking (which its copies in other processes share). Errors: as fcntl(2);
-  // not_enough_memory. Then the fd stays the caller's.
+  // Takes ownership of the fd and makes it non-blocking, also for its copies in other processes. Errors: the errors of
+  // fcntl(2); not_enough_memory. On an error the caller keeps the fd.
   static result<descriptor> adopt(int fd) noexcept;
 
-  descriptor(descriptor&& other) noexcept : at_(std::exchange(other.at_, nullptr)) {}
+  descriptor(descriptor&& other) noexcept : record_(std::exchange(other.record_, nullptr)) {}
   descriptor& operator=(descriptor&& other) noexcept {
-    descriptor gone(std::move(*this));
-    at_ = std::exchange(other.at_, nullptr);
+    descriptor old(std::move(*this));
+    record_ = std::exchange(other.record_, nullptr);
     return *this;
   }
-  // Closes it. Operations that wait end with operation_canceled.
+  // Closes the fd. Waiting operations fail with operation_canceled.
   ~descriptor() {
-    if (at_) end();
+    if (record_) end();
   }
 
-  explicit operator bool() const noexcept { return at_ != nullptr; }
-  // Its number; -1 if there is none (a network in memory has none), or it was closed.
+  explicit operator bool() const noexcept { return record_ != nullptr; }
+  // The fd; -1 if there is none (a network in memory has none), or after close().
   int native_handle() const noexcept;
 
-  // Ends all operations that wait, with operation_canceled, and closes the fd as soon as no call uses it. Further
-  // operations give bad_file_descriptor. Calling it again does nothing.
+  // Ends all waiting operations with operation_canceled, and closes the fd as soon as no call uses it. Further
+  // operations fail with bad_file_descriptor. Further calls do nothing.
   void close() noexcept;
-  // Gives the fd up, open and non-blocking; this is of nothing then. Errors: device_or_resource_busy, if an
-  // operation is under way; bad_file_descriptor, if there is no number.
+  // Returns the fd, open and non-blocking, and leaves this object empty. Errors: device_or_resource_busy, if an
+  // operation is under way; bad_file_descriptor, if there is no fd.
   result<int> release() noexcept;
 
-  // Until a read, or a write, would not block; or the end of the peer or an error would be told. For selects and for
-  // calls of your own: of several waits that are granted one may read, and the others would block.
-  auto readable(call_site at = this_call_site()) noexcept { return look(detail::looking::in, at); }
-  auto writable(call_site at = this_call_site()) noexcept { return look(detail::looking::out, at); }
-  // Until the peer has closed its side of the connection, or both. Nothing is read, and there may be bytes left to
+  // Waits until a read, or a write, would not block, or would report the peer's end or an error. For select, and for
+  // system calls of your own: if several waits are granted, one caller may read, and the others would block.
+  auto readable(call_site site = this_call_site()) noexcept { return wait_for(detail::looking::in, site); }
+  auto writable(call_site site = this_call_site()) noexcept { return wait_for(detail::looking::out, site); }
+  // Waits until the peer has closed its side of the connection, or both sides. It reads nothing: there may be bytes to
   // read.
-  auto closed(call_site at = this_call_site()) noexcept { return look(detail::looking::peer, at); }
+  auto closed(call_site site = this_call_site()) noexcept { return wait_for(detail::looking::peer, site); }
 
  protected:
-  explicit descriptor(detail::open_descriptor& at) noexcept : at_(&at) {}
-  // Takes an fd over that is non-blocking.
+  explicit descriptor(detail::open_descriptor& record) noexcept : record_(&record) {}
+  // Takes ownership of an fd that is non-blocking.
   static result<descriptor> take_over(int fd, detail::descriptor_kind kind) noexcept;
-  detail::open_descriptor& at() const noexcept { return at_ ? *at_ : detail::no_descriptor(); }
+  detail::open_descriptor& record() const noexcept { return record_ ? *record_ : detail::no_descriptor(); }
 
  private:
   friend struct detail::descriptor_access;
   void end() noexcept;
-  primitive::operation<detail::look_operation> look(detail::looking what, call_site at) noexcept {
-    return primitive::operation<detail::look_operation>(std::in_place, at, this->at(), what);
+  primitive::operation<detail::look_operation> wait_for(detail::looking event, call_site site) noexcept {
+    return primitive::operation<detail::look_operation>(std::in_place, site, record(), event);
   }
 
-  detail::open_descriptor* at_ = nullptr;
+  detail::open_descriptor* record_ = nullptr;
 };
 
 namespace detail {
 
-// For the operations of the layers above, which make descriptors.
+// For operations of the layers above, which make descriptors.
 struct descriptor_access {
-  static descriptor of(open_descriptor& at) noexcept { return descriptor(at); }
-  static open_descriptor* release(descriptor& of) noexcept { return std::exchange(of.at_, nullptr); }
+  static descriptor make(open_descriptor& record) noexcept { return descriptor(record); }
+  static open_descriptor* release(descriptor& owner) noexcept { return std::exchange(owner.record_, nullptr); }
   static result<descriptor> take_over(int fd, descriptor_kind kind) noexcept {
     return descriptor::take_over(fd, kind);
   }
-  static open_descriptor& record_of(const descriptor& of) noexcept { return of.at(); }
+  static open_descriptor& record_of(const descriptor& owner) noexcept { return owner.record(); }
 };
 
-// A descriptor for calls that are no transfers. It is not closed meanwhile, unless it is closed already. The fd is
-// -1 if it is closed, or its backend has no numbers.
+// Holds a descriptor open for a call that is no transfer, unless it is closed already. operator* returns the fd; -1 if
+// the descriptor is closed, or if its backend has no fds.
 class used_fd {
  public:
-  explicit used_fd(const descriptor& of) noexcept
-      : of_(descriptor_access::record_of(of)), entered_(of_.enter_fd()) {}
-  // Of that generation alone: what has come in its place is closed for this.
-  used_fd(open_descriptor& of, std::uint32_t generation) noexcept : of_(of), entered_(of_.enter_fd()) {
-    is_open_ = entered_ && of_.generation() == generation;
+  explicit used_fd(const descriptor& owner) noexcept
+      : record_(descriptor_access::record_of(owner)), entered_(record_.enter_fd()) {}
+  // For one generation: a later descriptor in the same record counts as closed.
+  used_fd(open_descriptor& record, std::uint32_t generation) noexcept : record_(record), entered_(record_.enter_fd()) {
+    is_open_ = entered_ && record_.generation() == generation;
   }
   used_fd(const used_fd&) = delete;
   used_fd& operator=(const used_fd&) = delete;
   ~used_fd() {
-    if (entered_) of_.leave_fd();
+    if (entered_) record_.leave_fd();
   }
   bool is_open() const noexcept { return is_open_; }
-  open_descriptor& record() const noexcept { return of_; }
-  int operator*() const noexcept { return is_open_ ? of_.native_handle() : -1; }
+  open_descriptor& record() const noexcept { return record_; }
+  int operator*() const noexcept { return is_open_ ? record_.native_handle() : -1; }
 
  private:
-  open_descriptor& of_;
+  open_descriptor& record_;
   const bool entered_;
   bool is_open_ = entered_;
 };

@@ -1,19 +1,19 @@
-// event_counter: what wakes coroutines from outside of hocket: a foreign thread, a signal handler, a library, another
-// process. It is an eventfd(2), a counter that the system keeps.
+// event_counter: wakes coroutines from outside of hocket: from a foreign thread, a signal handler, a library, another
+// process. It is an eventfd(2), a counter of the system.
 //
-//   event_counter news = event_counter::make().value();
-//   library.on_progress([&] { news.add(); });                       // on any thread
+//   event_counter events = event_counter::make().value();
+//   library.on_progress([&] { events.add(); });                       // on any thread
 //   for (;;) {
-//     std::uint64_t count = co_await or_return(news.take());        // at least 1
+//     std::uint64_t count = co_await or_return(events.take());        // at least 1
 //     ...
 //   }
 //
-// Where all sides are coroutines or threads of this process, hocket::event, semaphore and channel cost less.
+// Cost. If all sides are coroutines or threads of this process, hocket::event, semaphore and channel cost less.
 //
-// Thread safety. add() and take(): any thread. Each count is taken by one take(). add() may be called in a signal
-// handler, if no thread closes or destroys the counter meanwhile. It allocates nothing and keeps errno.
+// Thread safety. add() and take(): any thread. One take() receives each count. A signal handler may call add(), if no
+// thread closes or destroys the counter meanwhile. add() allocates nothing and preserves errno.
 //
-// Cancellation and deadlines as of every wait; a count is not lost by them, nor by a kill.
+// Cancellation. As for every wait. A cancel, a deadline or a kill loses no count.
 #pragma once
 #include <hocket/io/descriptor.hpp>
 #include <cstdint>
@@ -22,13 +22,13 @@ namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
-// Adds to the eventfd of this generation of a descriptor; an error number, or 0.
-int add_to_counter(open_descriptor& of, std::uint32_t generation, std::uint64_t count) noexcept;
+// Adds to the eventfd of this generation of a descriptor. Returns an error number, or 0.
+int add_to_counter(open_descriptor& record, std::uint32_t generation, std::uint64_t count) noexcept;
 
 struct count_operation : pointing_operation<count_operation> {
   using value_type = std::uint64_t;
-  explicit count_operation(open_descriptor& of) noexcept
-      : pointing_operation(of.in, call_kind::read, nullptr, sizeof(count)) {}
+  explicit count_operation(open_descriptor& record) noexcept
+      : pointing_operation(record.in, call_kind::read, nullptr, sizeof(count)) {}
   bool point() noexcept {
     data = &count;
     return true;
@@ -38,7 +38,7 @@ struct count_operation : pointing_operation<count_operation> {
     done = 0;
     return count;
   }
-  // What was taken for a coroutine that is killed is given back.
+  // Adds a count again that was taken for a killed coroutine.
   void resumed() noexcept;
 
   std::uint64_t count = 0;
@@ -51,23 +51,23 @@ class event_counter : public descriptor {
  public:
   event_counter() noexcept = default;
 
-  // With the count 0. Errors: too_many_files_open, too_many_files_open_in_system, not_enough_memory.
+  // Makes a counter with the count 0. Errors: too_many_files_open, too_many_files_open_in_system, not_enough_memory.
   static result<event_counter> make() noexcept;
-  // Takes the number of an eventfd over, and makes it non-blocking. With EFD_SEMAPHORE each take() gives 1. Errors: as
+  // Takes ownership of an eventfd, and makes it non-blocking. With EFD_SEMAPHORE each take() returns 1. Errors: as
   // descriptor::adopt().
   static result<event_counter> adopt(int fd) noexcept;
 
-  // Adds to the count, and wakes an operation that waits. Errors: invalid_argument for the largest number;
-  // resource_unavailable_try_again if the sum would reach that number; bad_file_descriptor.
+  // Adds to the count, and wakes a waiting operation. Errors: invalid_argument, if `count` is the largest number;
+  // resource_unavailable_try_again, if the sum would reach that number; bad_file_descriptor.
   result<void> add(std::uint64_t count = 1) noexcept;
 
-  // Waits until the count is not 0, and sets it to 0; what it was.
-  auto take(call_site at = this_call_site()) noexcept {
-    return primitive::operation<detail::count_operation>(std::in_place, at, this->at());
+  // Waits until the count is not 0, sets it to 0, and returns the old count.
+  auto take(call_site site = this_call_site()) noexcept {
+    return primitive::operation<detail::count_operation>(std::in_place, site, record());
   }
 
  private:
-  explicit event_counter(descriptor&& of) noexcept : descriptor(std::move(of)) {}
+  explicit event_counter(descriptor&& owner) noexcept : descriptor(std::move(owner)) {}
 };
 
 }}  // namespace hocket

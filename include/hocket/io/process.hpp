@@ -4,36 +4,37 @@
 //   auto text = co_await or_return(read_all(ls.out()));
 //   int status = co_await or_return(ls.wait());                       // 0, or an exit_status with more to say
 //
-// Starting. No shell is involved: {"sh", "-c", "..."} asks for one. A name without a slash is searched in the PATH of
-// this process. An error of exec(2) is the error of start(). The call blocks its thread until the program has begun, a
-// fraction of a millisecond or a few. Where that is too long, call it by blocking(), with lists that live as long. The
-// texts are copied before it returns.
+// Starting. start() involves no shell: pass {"sh", "-c", "..."} for one. It searches a name without a slash in the PATH
+// of this process. An error of exec(2) is the error of start(). The call blocks its thread until the program has begun,
+// for a fraction of a millisecond or a few milliseconds. If that is too long, call start() by blocking(), with lists
+// that live until it returns. start() copies the texts before it returns.
 // The child gets
-//   - its three standard streams, as the options say: what this process has (inherit), a pipe to this object, /dev/null
-//     (null), where its standard output leads (to_out, for `err` alone), or a number of this process (use());
-//   - no other number of hocket's, but each number of this process that is not marked as close-on-exec;
-//   - no blocked signals, SIGPIPE with its default action, and every other signal ignored that is ignored here.
+//   - its three standard streams, as the options say: the stream of this process (inherit), a pipe to this object
+//     (pipe), /dev/null (null), the child's standard output (to_out, for `err` alone), or an fd of this process
+//     (use_fd());
+//   - no other fd of hocket's, but each fd of this process that is not marked as close-on-exec;
+//   - no blocked signals, SIGPIPE with its default action, and every other signal ignored that this process ignores.
 //
-// Streams. in(), out() and err() are the ends of pipes, and of nothing otherwise. A child that waits for the end of its
-// input gets it by in().close(). If both out and err are pipes, read them at the same time (when_all): a child whose
-// err is full writes no more to its out.
+// Streams. in(), out() and err() are the ends of pipes, or empty. in().close() ends the child's input. If both out and
+// err are pipes, read them at the same time (when_all): a child with a full err writes no more to its out.
 //
-// The end. wait() may be awaited by any number of coroutines, before and after the child's end, and gives the same
-// status each time. The child is reaped by the first that asks.
+// The end. Any number of coroutines may await wait(), before and after the child's end. All get the same status. The
+// first call after the end reaps the child.
 //
-// A process object that ends while its child runs leaves the child running; kill_on_destruction kills it. Such children
-// are reaped, after their end, by later calls of start(): at most the children are zombies that have ended since then.
+// If a process object is destroyed while its child runs, the child keeps running; kill_on_destruction kills it. Later
+// calls of start() reap these children after their end: at most the children that have ended since then are zombies.
 //
-// Children are known by pidfds, so a signal never reaches another process that has the child's number by now. That
-// takes Linux 5.4; before that start() gives function_not_supported. A process that ignores SIGCHLD, or waits for any
-// child (waitpid(-1, ...)), takes the status away: start() refuses the former, and wait() gives no_child_process.
+// Children are known by pidfds, so a signal never reaches another process that has reused the child's process id.
+// pidfds need Linux 5.4; before that start() fails with function_not_supported. If a process ignores SIGCHLD, or waits
+// for any child (waitpid(-1, ...)), the status is lost: in the first case start() fails with no_child_process, in the
+// second case wait() does.
 //
-// Cancellation and deadlines as of every wait: they do not touch the child, which can be waited for again.
+// Cancellation. As for every wait. A cancel or a deadline does not affect the child, which can be waited for again.
 //
 // Thread safety. start(): any thread. wait(), signal(): any number of coroutines and threads at a time. Streams:
 // stream.hpp.
 //
-// fork(). In a child that this process forks, wait() gives no_child_process, and the end of the object kills nobody.
+// fork(). In a forked child of this process, wait() fails with no_child_process, and the destructor kills no process.
 #pragma once
 #include <hocket/io/process_options.hpp>
 #include <hocket/io/stream.hpp>
@@ -44,7 +45,8 @@ namespace detail {
 
 struct wait_for_child : transfer_operation {
   using value_type = exit_status;
-  explicit wait_for_child(open_descriptor& of) noexcept : transfer_operation(of.in, call_kind::child, nullptr, 0) {}
+  explicit wait_for_child(open_descriptor& record) noexcept
+      : transfer_operation(record.in, call_kind::child, nullptr, 0) {}
   bool has_it() const noexcept { return ended != 0; }
   // An even status is twice an exit code, an odd one a signal.
   result<exit_status> take() noexcept {
@@ -63,34 +65,34 @@ class process {
   static constexpr process_stream pipe{process_stream::redirection::pipe};
   static constexpr process_stream null{process_stream::redirection::null};
   static constexpr process_stream to_out{process_stream::redirection::to_out};
-  // A number of this process, which stays open during start(). Programs expect that it blocks.
+  // An fd of this process, which stays open during start(). Programs expect a blocking fd.
   static constexpr process_stream use_fd(int fd) noexcept { return {process_stream::redirection::fd, fd}; }
 
-  // Of nothing: operations give bad_file_descriptor.
+  // An empty object: its operations fail with bad_file_descriptor.
   process() noexcept = default;
 
   // Starts a program; the first argument is its name. Errors: the errors of exec(2), as no_such_file_or_directory and
   // permission_denied, and of the directory; invalid_argument: no name, a zero inside of a text, a variable without a
-  // name, `to_out` for another stream than err; bad_file_descriptor; too_many_files_open;
+  // name, `to_out` for a stream other than err; bad_file_descriptor; too_many_files_open;
   // resource_unavailable_try_again: too many processes; no_child_process and function_not_supported: see above. Throws
   // std::bad_alloc.
   static result<process> start(const text_arguments& arguments, const process_options& options = {});
 
   explicit operator bool() const noexcept { return static_cast<bool>(child_); }
-  // Its process id; -1 if there is none. Once it was waited for, the system may give it to another process.
+  // The process id; -1 if there is none. After a wait() the system may give the id to another process.
   int id() const noexcept { return id_; }
 
-  // Its standard streams, as this process sees them: in() is written to.
+  // This process's ends of the child's standard streams: in() is written to.
   stream& in() noexcept { return in_; }
   stream& out() noexcept { return out_; }
   stream& err() noexcept { return err_; }
 
-  // Until the child has ended. Errors: no_child_process, see above.
-  auto wait(call_site at = this_call_site()) noexcept {
-    return primitive::operation<detail::wait_for_child>(std::in_place, at,
+  // Waits until the child has ended. Errors: no_child_process, see above.
+  auto wait(call_site site = this_call_site()) noexcept {
+    return primitive::operation<detail::wait_for_child>(std::in_place, site,
                                                         detail::descriptor_access::record_of(child_));
   }
-  // Sends it a signal. Errors: no_such_process if it was waited for; invalid_argument; operation_not_permitted.
+  // Sends a signal to the child. Errors: no_such_process after a wait(); invalid_argument; operation_not_permitted.
   result<void> signal(int number) noexcept;
 
  private:

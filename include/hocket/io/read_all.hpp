@@ -1,12 +1,12 @@
-// read_all: everything up to the end of a stream.
+// read_all: reads all bytes up to the end of a stream.
 //
 //   auto text = co_await or_return(within(10s, read_all(ls.out())));      // in a fiber: await(within(10s, ...))
 //
-// The limit protects memory: a stream that is longer is an error, message_size, and what was read is lost, as by every
-// other error, a cancel or a deadline. To keep what has come, or to treat it piece by piece, use stream::read_some().
-// Files: file::read_all().
+// Limits. The limit protects memory: a longer stream fails with message_size. This and any other error, a cancel or a
+// deadline lose the bytes that were read. To keep them, or to process the bytes in pieces, use stream::read_some(). For
+// files use file::read_all().
 //
-// Thread safety, cancellation, deadlines: io/descriptor.hpp.
+// Thread safety, cancellation: io/descriptor.hpp.
 #pragma once
 #include <hocket/io/detail/whole_read.hpp>
 #include <hocket/io/stream.hpp>
@@ -19,9 +19,9 @@ namespace detail {
 struct read_all_operation : pointing_operation<read_all_operation> {
   using value_type = std::string;
 
-  read_all_operation(direction& of, std::size_t most) noexcept
-      : pointing_operation(of, call_kind::read_all, nullptr, most) {}
-  // Whether there is memory. An operation that has ended needs none.
+  read_all_operation(direction& source, std::size_t limit) noexcept
+      : pointing_operation(source, call_kind::read_all, nullptr, limit) {}
+  // False: there is no memory. An operation that has ended needs none.
   bool point() noexcept;
   static void forget() noexcept {}  // the memory is on the heap
   result<std::string> take() noexcept;
@@ -30,14 +30,15 @@ struct read_all_operation : pointing_operation<read_all_operation> {
 
 }  // namespace detail
 
-// How many bytes read_all() and read_file() read at most, if nothing else is said: 16 MiB.
+// The default limit of read_all() and read_file(), in bytes: 16 MiB.
 inline constexpr std::size_t default_read_limit = std::size_t{16} << 20;
 
-// All bytes until the end of the stream, at most `limit`. Errors: the errors of a read; message_size if there are more;
-// not_enough_memory.
-inline auto read_all(stream& from, std::size_t limit = default_read_limit, call_site at = this_call_site()) noexcept {
-  return primitive::operation<detail::read_all_operation>(std::in_place, at,
-                                                          detail::descriptor_access::record_of(from).in, limit);
+// Reads all bytes up to the end of the stream, at most `limit`. Errors: the errors of a read; message_size, if there
+// are more bytes; not_enough_memory.
+inline auto read_all(stream& source, std::size_t limit = default_read_limit,
+                     call_site site = this_call_site()) noexcept {
+  return primitive::operation<detail::read_all_operation>(std::in_place, site,
+                                                          detail::descriptor_access::record_of(source).in, limit);
 }
 
 }}  // namespace hocket

@@ -1,18 +1,21 @@
-// Signals of the process, for coroutines that wait for them.
+// signal_set: coroutines wait for signals of the process.
 //
-//   signal_set asked{SIGTERM, SIGHUP};
-//   switch (co_await or_return(asked.next())) {
+//   signal_set signals{SIGTERM, SIGHUP};
+//   switch (co_await or_return(signals.next())) {
 //     case SIGHUP: reload(); break;
 //     default: stop.request();
 //   }
 //
-// A set hears its signals from its construction on, also between two waits. A signal that comes several times before it
-// is taken is told once, as by the system. Several sets of one signal each hear it. While any set hears a signal, its
-// default action does not happen, and a handler that was installed before is still called. At the end of the last set
-// the former action is back. No thread has to block the signal.
+// Guarantees. A set receives its signals from its construction on, also between two waits. If a signal arrives several
+// times before it is taken, it is returned once, as by the system. If several sets have one signal, each receives it.
+// While any set has a signal, its default action does not happen, and an earlier handler is still called. The
+// destruction of the last set restores the former action. No thread has to block the signal.
 //
-// Thread safety. next() may be awaited by several coroutines at a time, on any thread; each signal is told to one.
-// Cancellation and deadlines as of every wait; a signal is not lost by them. SIGKILL and SIGSTOP cannot be heard.
+// Limits. No set can receive SIGKILL and SIGSTOP.
+//
+// Thread safety. Several coroutines may await next() at a time, on any thread; one of them gets each signal.
+//
+// Cancellation. As for every wait. A cancel or a deadline loses no signal.
 #pragma once
 #include <hocket/io/descriptor.hpp>
 #include <initializer_list>
@@ -21,13 +24,13 @@ namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
-struct signal_ear;
+struct signal_receiver;
 
-// Takes one of the signals that have come.
+// Takes one of the received signals.
 struct signal_operation : pointing_operation<signal_operation> {
   using value_type = int;
-  signal_operation(open_descriptor& of, signal_ear* by) noexcept
-      : pointing_operation(of.in, call_kind::read, nullptr, sizeof(count)), ear(by) {}
+  signal_operation(open_descriptor& record, signal_receiver* owner) noexcept
+      : pointing_operation(record.in, call_kind::read, nullptr, sizeof(count)), receiver(owner) {}
   bool point() noexcept {
     data = &count;
     return true;
@@ -35,36 +38,36 @@ struct signal_operation : pointing_operation<signal_operation> {
   result<int> take() noexcept;
   void resumed() noexcept;
 
-  signal_ear* ear;
+  signal_receiver* receiver;
   std::uint64_t count = 0;
 };
 
 }  // namespace detail
 
-// Hears signals of the process.
+// Receives signals of the process.
 class signal_set {
  public:
-  // Throws std::system_error: invalid_argument for what is no signal or cannot be heard; what eventfd(2) says.
-  // std::bad_alloc.
+  // Throws std::system_error: invalid_argument for a number that is no signal, or a signal that no set can receive; the
+  // errors of eventfd(2). Throws std::bad_alloc.
   signal_set(std::initializer_list<int> signals);
   signal_set(const signal_set&) = delete;
   signal_set& operator=(const signal_set&) = delete;
   ~signal_set();
 
-  // The next signal that has come, or comes; of several the one with the lowest number.
-  auto next(call_site at = this_call_site()) noexcept {
-    return primitive::operation<detail::signal_operation>(std::in_place, at, bell_.record(), ear_);
+  // Waits for the next signal. If several signals have arrived, the lowest number is first.
+  auto next(call_site site = this_call_site()) noexcept {
+    return primitive::operation<detail::signal_operation>(std::in_place, site, event_.record(), receiver_);
   }
 
  private:
-  // Readable as often as a signal has come.
-  struct bell : descriptor {
-    explicit bell(descriptor&& of) noexcept : descriptor(std::move(of)) {}
-    detail::open_descriptor& record() const noexcept { return at(); }
+  // An eventfd that is readable once for each received signal.
+  struct event_fd : descriptor {
+    explicit event_fd(descriptor&& owner) noexcept : descriptor(std::move(owner)) {}
+    using descriptor::record;
   };
 
-  detail::signal_ear* const ear_;
-  bell bell_;
+  detail::signal_receiver* const receiver_;
+  event_fd event_;
 };
 
 }}  // namespace hocket

@@ -1,50 +1,55 @@
-// A stream each of whose operations has a time limit: for code that takes a byte_stream, and knows nothing of limits.
+// A stream with a time limit for each operation, for code that takes a byte_stream and sets no limits.
 //
 //   timeout_stream slow(peer, 30s);                        // a peer that is silent for 30 s: timed_out
 //   buffered_reader reader(slow);
 //   slow.set_deadline(now + 10s);                          // and the whole request within 10 s
 //   auto head = co_await or_return(reader.read_until("\r\n\r\n"));
 //
-// A buffered reader, and copy(), are tasks, and a task has no wait of its own that within() could end. The waits are in
-// the stream below: that is where the limits belong.
+// The operations of a buffered_reader, and copy(), are tasks. A task has no wait of its own that within() could end.
+// The stream below waits, so the limits belong there.
 #pragma once
 #include <hocket/io/byte_stream.hpp>
 #include <hocket/time/within.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
-// `S` gives operations: stream and what is derived from it. It outlives this.
+// Limits the operations of the stream `S`: hocket::stream, or a class derived from it. The stream outlives this object.
 template <byte_stream S>
 class timeout_stream {
  public:
-  explicit timeout_stream(S& of, duration each = duration::max()) noexcept : of_(of), each_(each) {}
+  explicit timeout_stream(S& stream, duration timeout = duration::max()) noexcept
+      : stream_(stream), timeout_(timeout) {}
 
-  // Of each operation that begins from now on, counted from its wait.
-  void set_timeout(duration each) noexcept { each_ = each; }
-  // For all operations that begin from now on; time_point::max(): none.
+  // Sets the time limit of each operation that begins after this call. The time counts from the beginning of its wait.
+  void set_timeout(duration timeout) noexcept { timeout_ = timeout; }
+  // Sets the deadline of all operations that begin after this call; time_point::max(): none.
   void set_deadline(time_point deadline) noexcept { deadline_ = deadline; }
 
-  auto read_some(mutable_buffer into, call_site at = this_call_site()) { return limit(of_.read_some(into, at)); }
-  auto read_borrowed(call_site at = this_call_site())
+  auto read_some(mutable_buffer buffer, call_site site = this_call_site()) {
+    return with_limits(stream_.read_some(buffer, site));
+  }
+  auto read_borrowed(call_site site = this_call_site())
     requires lending_source<S>
   {
-    return limit(of_.read_borrowed(at));
+    return with_limits(stream_.read_borrowed(site));
   }
-  auto read_idle(call_site at = this_call_site())
-    requires requires(S& from) { from.read_idle(call_site()); }
+  auto read_idle(call_site site = this_call_site())
+    requires requires(S& source) { source.read_idle(call_site()); }
   {
-    return limit(of_.read_idle(at));
+    return with_limits(stream_.read_idle(site));
   }
-  auto write_all(const_buffer from, call_site at = this_call_site()) { return limit(of_.write_all(from, at)); }
+  auto write_all(const_buffer data, call_site site = this_call_site()) {
+    return with_limits(stream_.write_all(data, site));
+  }
 
  private:
   template <class Op>
-  auto limit(Op&& op) const {
-    return std::move(op).within(each_).until(deadline_);
+  auto with_limits(Op&& op) const {
+    return std::move(op).within(timeout_).until(deadline_);
   }
 
-  S& of_;
-  duration each_;
+  S& stream_;
+  duration timeout_;
   time_point deadline_ = time_point::max();
 };
 

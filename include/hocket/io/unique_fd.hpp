@@ -1,19 +1,19 @@
-// A descriptor's number that is closed where its owner ends: what was received from another process, for example,
-// before something is made of it: stream::adopt(one.release()), file::adopt(...).
+// An fd that is closed by the destruction of its owner: for example an fd that was received from another process,
+// before a stream or a file takes it: stream::adopt(fd.release()), file::adopt(...).
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 #include <utility>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
-// The owner of an fd that nothing waits at.
+// The owner of an fd that no operation waits for.
 class unique_fd {
  public:
   unique_fd() noexcept = default;
   explicit unique_fd(int fd) noexcept : fd_(fd) {}
   unique_fd(unique_fd&& other) noexcept : fd_(other.release()) {}
   unique_fd& operator=(unique_fd&& other) noexcept {
-    unique_fd gone(std::move(*this));
+    unique_fd old(std::move(*this));
     fd_ = other.release();
     return *this;
   }
@@ -22,9 +22,9 @@ class unique_fd {
   }
 
   explicit operator bool() const noexcept { return fd_ >= 0; }
-  // -1: there is none.
+  // The fd; -1 if there is none.
   int native_handle() const noexcept { return fd_; }
-  // Gives the fd up, open.
+  // Returns the fd, open, and leaves this object empty.
   int release() noexcept { return std::exchange(fd_, -1); }
   void close() noexcept;
 

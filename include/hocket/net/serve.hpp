@@ -1,4 +1,4 @@
-// tcp::serve: a server that has one listener for each worker, limits, and an end in order.
+// tcp::serve: a server with one listener for each worker, limits, and an orderly shutdown.
 //
 //   task<result<void>> echo(tcp::stream peer) {
 //     std::array<char, 512> buffer;
@@ -12,32 +12,33 @@
 //     server.run_until(SIGTERM, {.drain = 10s});
 //   }
 //
-// The arguments come in the order of spawn: where, the address (or open listeners), options, the handler, and what the
-// handler is called with behind the connection. All of these are copied for each connection: std::ref shows what is
-// shared. A handler that returns a task runs as a task, any other as a fiber (include <hocket/fiber/spawn.hpp>).
+// The arguments are in the order of spawn: the runtime or loop, the address (or open listeners), options, the handler,
+// and the handler's arguments behind the connection. The handler and these arguments are copied for each connection:
+// pass std::ref to share an object. A handler that returns a task runs as a task, any other handler as a fiber (include
+// <hocket/fiber/spawn.hpp>).
 //
-// Listeners. On a runtime each worker has a listener of its own, with SO_REUSEPORT: the system deals the connections,
-// and a connection begins at the worker that accepted it. On a loop there is one.
-// Listeners that are given are served as they are: tcp::serve(lp, net.listen("10.0.0.1:80").value(), echo) serves a
-// network in memory (io_memory/memory_network.hpp). A loop that waits for such a network cannot wait for signals: end
-// that server by shutdown().
+// Listeners. On a runtime each worker has a listener of its own, with SO_REUSEPORT: the system distributes the
+// connections, and a connection begins at the worker that accepted it. On a loop there is one listener. Open listeners
+// are served as they are: tcp::serve(lp, net.listen("10.0.0.1:80").value(), echo) serves a network in memory
+// (io_memory/memory_network.hpp). A loop that waits for a network in memory cannot wait for signals: end that server by
+// shutdown().
 //
-// Limits. With `max_connections` as many at most are served at a time; further ones wait in the system's queue, and
-// one at each listener. If there are no descriptors left, connections are accepted and closed at once, by a descriptor
-// that is kept for that, so that peers see an end; a notice tells of it once a second.
+// Limits. At most `max_connections` connections are served at a time; further connections wait in the system's queue,
+// and one at each listener. If no fds are left, the server accepts connections and closes them at once, with a
+// reserved fd, so that peers see an end. A log message reports this once a second.
 //
-// Errors. A handler may return a result, or throw: on_error hears of it, else it is counted.
+// Errors. If a handler returns an error or throws, the server counts the connection as failed, and calls on_error.
 //
-// The end. shutdown(), run_until(): refuse (what waits in the system's queue is served, as far as the limit allows,
-// then the listeners are closed), end what is idle, drain, cancel, kill, each in its time, and a report. A connection
-// is idle if it waits by read_idle(), or by the wait_for_message() of a buffered_reader: it reads the end of the
-// stream, now or when it comes to that. The server cannot tell for other reads. Their connections end by the cancel.
-// The destructor of a server that runs kills; on a runtime it waits for the end of all connections, and on a loop it
-// runs the loop for that.
+// Shutdown. shutdown() and run_until() refuse new connections (the system's queue is served as far as the limit allows,
+// then the listeners are closed), end idle connections, drain, cancel and kill, each in its time, and return a report.
+// A connection is idle while it waits by read_idle(), or by wait_for_message() of a buffered_reader: this wait returns
+// the end of the stream, at once or when the connection begins it. The server cannot recognize other idle reads: the
+// cancel ends their connections. The destructor of a running server kills. On a runtime it waits for the end of all
+// connections; on a loop it runs the loop until then.
 //
-// If the coroutine that awaits shutdown() is cancelled, the steps follow without waiting for their times.
+// Cancellation. If the coroutine that awaits shutdown() is cancelled, the steps follow without waiting for their times.
 //
-// Thread safety. connections(), counts(): any thread. The rest: one thread at a time.
+// Thread safety. connections(), counts(): any thread. All other members: one thread at a time.
 #pragma once
 #include <hocket/coro/spawn.hpp>
 #include <hocket/net/detail/server_core.hpp>
@@ -48,6 +49,7 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace tcp {
 
+// A running server.
 class server {
  public:
   explicit server(std::unique_ptr<detail::server_core> core) noexcept;
@@ -55,16 +57,16 @@ class server {
   server& operator=(server&&) noexcept;
   ~server();
 
-  // Of the listeners; the port that was chosen, if it was to be any.
+  // The address of the listeners. If port 0 was bound, it has the chosen port.
   const socket_address& local_address() const noexcept;
   std::size_t connections() const noexcept;
   server_counts counts() const noexcept;
 
-  // By a coroutine. Ends the server in order, in the times that the options say.
+  // Shuts the server down within the times of the options. Await it in a coroutine.
   task<shutdown_report> shutdown(shutdown_options options = {});
 
-  // By a plain thread. Until the process gets the signal, or one of the signals; then shutdown(). On a loop it runs the
-  // loop. Throws what signal_set does.
+  // Waits until the process receives the signal, or one of the signals, and then shuts down. Call it on a plain thread.
+  // On a loop it runs the loop. Throws the exceptions of signal_set.
   shutdown_report run_until(int signal, const shutdown_options& options = {}) { return run_until({signal}, options); }
   shutdown_report run_until(std::initializer_list<int> signals, const shutdown_options& options = {});
 
@@ -72,29 +74,30 @@ class server {
   std::unique_ptr<detail::server_core> core_;
 };
 
-// `target`: an address, one listener or a std::vector of them. Each listener has an acceptor of its own, and on a
-// runtime a worker of its own, if there are enough workers.
+// Starts a server on a runtime or a loop. `target` is an address, one listener or a std::vector of listeners. Each
+// listener has an acceptor of its own, and on a runtime a worker of its own, if there are enough workers.
 //
 // Errors: invalid_argument for a malformed address, or no listener; the errors of tcp::listener::bind(), as
 // address_in_use.
-template <class Where, class Handler, class... Args>
+template <class Executor, class Handler, class... Args>
   requires(!std::is_same_v<std::remove_cvref_t<Handler>, serve_options>)
-result<server> serve(Where& where, detail::listen_target target, const serve_options& options, Handler handler, Args... args) {
+result<server> serve(Executor& executor, detail::listen_target target, const serve_options& options, Handler handler,
+                     Args... args) {
   static_assert(
       std::is_invocable_v<Handler&, stream, Args&...>,
       "hocket: the handler of tcp::serve is called with a tcp::stream by value, and with copies of the further "
       "arguments: pass std::ref for what it takes by reference");
   auto core =
-      std::make_unique<detail::server_of<Handler, Args...>>(where, options, std::move(handler), std::move(args)...);
-  detail::server_core& opens = *core;
-  server made(std::move(core));  // which ends what was begun, if opening throws
-  if (const std::error_code error = opens.open(std::move(target))) return failure(error);
-  return made;
+      std::make_unique<detail::server_of<Handler, Args...>>(executor, options, std::move(handler), std::move(args)...);
+  detail::server_core& opened = *core;
+  server owner(std::move(core));  // if opening throws, its destructor ends the acceptors
+  if (const std::error_code error = opened.open(std::move(target))) return failure(error);
+  return owner;
 }
-template <class Where, class Handler, class... Args>
+template <class Executor, class Handler, class... Args>
   requires(!std::is_same_v<std::remove_cvref_t<Handler>, serve_options>)
-result<server> serve(Where& where, detail::listen_target target, Handler handler, Args... args) {
-  return serve(where, std::move(target), serve_options{}, std::move(handler), std::move(args)...);
+result<server> serve(Executor& executor, detail::listen_target target, Handler handler, Args... args) {
+  return serve(executor, std::move(target), serve_options{}, std::move(handler), std::move(args)...);
 }
 
 }}}  // namespace hocket::tcp

@@ -1,23 +1,24 @@
-// A connected socket: a stream whose two directions can be shut down apart, and that knows its addresses.
+// A connected socket: a stream with addresses, and with two directions that shut down separately.
 #pragma once
 #include <hocket/io/stream.hpp>
 #include <hocket/net/address.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
-// A stream whose directions can be shut down apart.
+// A stream over a connected socket.
 class socket_stream : public stream {
  public:
   socket_stream() noexcept = default;
-  // Takes the descriptor of a connected socket over.
-  explicit socket_stream(descriptor&& of) noexcept : stream(std::move(of)) {}
+  // Takes ownership of the descriptor of a connected socket.
+  explicit socket_stream(descriptor&& owner) noexcept : stream(std::move(owner)) {}
 
-  // The peer reads the end of the stream behind what was written before. Errors: as shutdown(2).
+  // Ends writing: the peer reads the bytes written before, and then the end of the stream. Errors: as shutdown(2).
   result<void> shutdown_write() noexcept;
-  // Reads, also waiting ones, give what is there already, and then 0. TCP still takes what the peer sends.
+  // Ends reading: reads, also waiting reads, return the bytes that have arrived, and then 0. TCP still accepts bytes of
+  // the peer.
   result<void> shutdown_read() noexcept;
 
-  // Invalid if there is none, or the socket is closed.
+  // An invalid address if there is none, or if the socket is closed.
   socket_address local_address() const noexcept;
   socket_address peer_address() const noexcept;
 };

@@ -3,10 +3,10 @@
 //   auto peer = co_await or_return(within(3s, tcp::connect("127.0.0.1:80")));
 //   co_await or_return(peer.write_all("GET / HTTP/1.0\r\n\r\n"));
 //
-//   auto door = tcp::listener::bind("[::]:8080").value();
-//   for (;;) spawn(serve_one, co_await or_return(door.accept()));
+//   auto listener = tcp::listener::bind("[::]:8080").value();
+//   for (;;) spawn(serve_peer, co_await or_return(listener.accept()));
 //
-// A server that uses all workers, has limits and ends in order: net/serve.hpp. What waiting means: io/descriptor.hpp.
+// For a server with all workers, limits and an orderly shutdown see net/serve.hpp; for waits, io/descriptor.hpp.
 #pragma once
 #include <hocket/base/detail/platform/owns_nothing.hpp>
 #include <hocket/net/detail/socket_operations.hpp>
@@ -21,8 +21,8 @@ struct socket_access;
 
 namespace hocket { inline namespace HOCKET_ABI { namespace tcp {
 
-// How a connection that is silent is found to be dead: after `idle` a probe each `interval`, `probes` at most. In whole
-// seconds, at least one.
+// Options for probes that detect a dead connection: after `idle` without traffic one probe each `interval`, at most
+// `probes`. In whole seconds, at least one.
 struct keep_alive {
   std::chrono::seconds idle{60};
   std::chrono::seconds interval{10};
@@ -30,72 +30,72 @@ struct keep_alive {
 };
 static_assert(detail::owns_nothing<keep_alive>);
 
-// A TCP connection, or one of a unix socket.
+// A connection over TCP or a unix socket.
 class stream : public socket_stream {
  public:
   stream() noexcept = default;
-  // Takes the descriptor of a connected socket over.
-  explicit stream(descriptor&& of) noexcept : socket_stream(std::move(of)) {}
+  // Takes ownership of the descriptor of a connected socket.
+  explicit stream(descriptor&& owner) noexcept : socket_stream(std::move(owner)) {}
 
-  // Whether small writes are sent at once (TCP_NODELAY). On, unless options said otherwise.
+  // Sends small writes at once (TCP_NODELAY). On, unless the options disable it.
   result<void> set_no_delay(bool on) noexcept;
-  result<void> set_keep_alive(const keep_alive& how) noexcept;
-  // close() resets the connection: what is unsent is lost, the peer reads connection_reset, and nothing stays in
+  result<void> set_keep_alive(const keep_alive& options) noexcept;
+  // Lets close() reset the connection: unsent bytes are lost, the peer reads connection_reset, and no socket remains in
   // TIME_WAIT.
   result<void> set_reset_on_close(bool on) noexcept;
-  // Of the kernel, in bytes. It doubles them, and has bounds.
+  // Set the kernel's buffers, in bytes. The kernel doubles the size and bounds it.
   result<void> set_receive_buffer(std::size_t bytes) noexcept;
   result<void> set_send_buffer(std::size_t bytes) noexcept;
 };
 
-// What may be said of a connect.
+// Options for connect.
 struct connect_options {
-  socket_address local_address{};  // invalid: any
+  socket_address local_address{};  // an invalid address: any
   bool no_delay = true;
 };
 static_assert(detail::owns_nothing<connect_options>);
 
-// Waits until the connection is there. Errors: invalid_argument for a malformed address; as socket(2) and connect(2).
-// A cancelled or timed out connect leaves nothing behind.
-inline auto connect(const socket_address& to, const connect_options& options = {},
-                    call_site at = this_call_site()) noexcept {
-  return primitive::operation<detail::connect_operation<stream>>(std::in_place, at, detail::system_sockets(), to,
+// Connects to an address, and waits until the connection is established. Errors: invalid_argument for a malformed
+// address; as socket(2) and connect(2). A cancelled or timed out connect releases its socket.
+inline auto connect(const socket_address& address, const connect_options& options = {},
+                    call_site site = this_call_site()) noexcept {
+  return primitive::operation<detail::connect_operation<stream>>(std::in_place, site, detail::system_sockets(), address,
                                                                  options.local_address, options.no_delay);
 }
 
-// What may be said of a listener.
+// Options for listeners.
 struct listen_options {
-  int backlog = 4096;       // connections that wait to be accepted; the system has a limit of its own
-  bool reuse_port = false;  // several listeners of one address share its connections
-  bool v6_only = false;     // [::] does not take IPv4, too
-  bool no_delay = true;     // of the connections
+  int backlog = 4096;       // connections that wait for accept(); the system has a limit of its own
+  bool reuse_port = false;  // several listeners share the connections of one address
+  bool v6_only = false;     // [::] does not accept IPv4
+  bool no_delay = true;     // of the accepted connections
 };
 static_assert(detail::owns_nothing<listen_options>);
 
-// Accepts the connections to an address.
+// Accepts connections to an address.
 class listener : public descriptor {
  public:
   listener() noexcept = default;
 
-  // Listens. Port 0: one that is free. A unix path that is in use by nobody is not taken away: remove it first. Errors:
+  // Listens at an address. Port 0 is a free port. bind() does not remove an unused unix path: remove it first. Errors:
   // invalid_argument for a malformed address; as socket(2), bind(2) and listen(2): address_in_use.
-  static result<listener> bind(const socket_address& to, const listen_options& options = {}) noexcept;
+  static result<listener> bind(const socket_address& address, const listen_options& options = {}) noexcept;
 
-  // The next connection. Errors of single connections and of their networks are passed over (accept(2)); the others
-  // are told: too_many_files_open, too_many_files_open_in_system, no_buffer_space, not_enough_memory.
-  auto accept(call_site at = this_call_site()) noexcept {
-    return primitive::operation<detail::accept_operation<stream>>(std::in_place, at, this->at(), is_tcp_);
+  // Waits for the next connection. It skips errors of single connections and of their networks (accept(2)). Other
+  // errors: too_many_files_open, too_many_files_open_in_system, no_buffer_space, not_enough_memory.
+  auto accept(call_site site = this_call_site()) noexcept {
+    return primitive::operation<detail::accept_operation<stream>>(std::in_place, site, record(), is_tcp_);
   }
 
-  // The next connection, if one waits. Never suspends. Errors: as accept(); resource_unavailable_try_again if none
-  // waits.
+  // Returns the next connection, if one waits. Never suspends. Errors: as accept(); resource_unavailable_try_again, if
+  // no connection waits.
   result<stream> try_accept() noexcept;
 
   socket_address local_address() const noexcept;
 
  private:
   friend struct detail::socket_access;
-  listener(descriptor&& of, bool tcp) noexcept : descriptor(std::move(of)), is_tcp_(tcp) {}
+  listener(descriptor&& owner, bool tcp) noexcept : descriptor(std::move(owner)), is_tcp_(tcp) {}
 
   bool is_tcp_ = true;  // not unix
 };

@@ -1,22 +1,25 @@
 // UDP: datagrams, one at a time and in batches.
 //
-//   auto door = udp::socket::bind("[::]:9000").value();
+//   auto socket = udp::socket::bind("[::]:9000").value();
 //   std::array<char, 1500> buffer;
 //   for (;;) {
-//     auto got = co_await or_return(door.receive(buffer));                        // a udp::received_datagram
-//     co_await or_return(door.send(std::span(buffer.data(), got.size), got.sender));
+//     auto datagram = co_await or_return(socket.receive(buffer));                 // a udp::received_datagram
+//     co_await or_return(socket.send(std::span(buffer.data(), datagram.size), datagram.sender));
 //   }
 //
-// A batch is received, or sent, by one system call for at most 64 datagrams:
+// One system call receives, or sends, a batch of at most 64 datagrams:
 //
 //   std::vector<udp::datagram> batch;
-//   for (auto& room : rooms) batch.emplace_back(room);
-//   std::size_t n = co_await or_return(door.receive_batch(batch));                // at least 1
+//   for (auto& buffer : buffers) batch.emplace_back(buffer);
+//   std::size_t n = co_await or_return(socket.receive_batch(batch));              // at least 1
 //
-// A datagram that is longer than its buffer is cut, and says so. One that cannot be sent at once waits for room. What
-// the network tells of an earlier datagram is the error of a later operation: connection_refused, on a connected
-// socket. Cancellation, deadlines and threads: io/descriptor.hpp. A datagram that was received is never lost by a
-// time-out.
+// Guarantees. A datagram that is longer than its buffer is truncated, and has the mark `truncated`. A send waits while
+// the system's buffer is full. No timeout loses a received datagram.
+//
+// Errors. If the network reports an error of an earlier datagram, a later operation fails with it: connection_refused,
+// on a connected socket.
+//
+// Cancellation, thread safety: io/descriptor.hpp.
 #pragma once
 #include <hocket/base/detail/platform/owns_nothing.hpp>
 #include <hocket/io/buffer.hpp>
@@ -39,20 +42,20 @@ namespace hocket { inline namespace HOCKET_ABI { namespace udp {
 struct received_datagram {
   std::size_t size = 0;
   socket_address sender{};
-  bool truncated = false;  // it was longer than the buffer
+  bool truncated = false;  // the datagram was longer than the buffer
 };
 
-// One of a batch: a buffer with an address.
+// A datagram of a batch: a buffer with an address.
 class datagram {
  public:
   datagram() noexcept = default;
-  // To receive into.
-  explicit datagram(mutable_buffer room) noexcept : raw_{room.data(), room.size()}, room_(room.size()) {}
-  // To send. Without an address: to the socket's peer.
-  datagram(const_buffer bytes, const socket_address& to) noexcept
-      : raw_{const_cast<std::byte*>(bytes.data()), bytes.size()}, room_(bytes.size()), address_(to) {}
+  // For receive_batch().
+  explicit datagram(mutable_buffer buffer) noexcept : raw_{buffer.data(), buffer.size()}, capacity_(buffer.size()) {}
+  // For send_batch(). With an invalid address it goes to the socket's peer.
+  datagram(const_buffer data, const socket_address& address) noexcept
+      : raw_{const_cast<std::byte*>(data.data()), data.size()}, capacity_(data.size()), address_(address) {}
 
-  // What was received: a part of the buffer; who sent it; whether it is cut.
+  // The received part of the buffer, the sender, and the mark of a datagram that was longer than the buffer.
   std::span<const std::byte> bytes() const noexcept { return {static_cast<const std::byte*>(raw_.data), raw_.moved}; }
   const socket_address& address() const noexcept { return address_; }
   bool truncated() const noexcept { return raw_.cut != 0; }
@@ -60,7 +63,7 @@ class datagram {
  private:
   friend struct detail::datagram_access;
   detail::message raw_;  // at the beginning
-  std::size_t room_ = 0;
+  std::size_t capacity_ = 0;
   socket_address address_;
 };
 
@@ -68,19 +71,19 @@ class datagram {
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// Prepares messages for the system, and takes over what it wrote.
+// Prepares messages for system calls, and reads their results.
 struct datagram_access {
-  static void prepare_receive(std::span<udp::datagram> all) noexcept;
-  static void prepare_send(std::span<udp::datagram> all) noexcept;
-  static void take_received(std::span<udp::datagram> all) noexcept;
-  static message_batch batch_of(std::span<udp::datagram> all) noexcept {
-    return {all.data(), sizeof(udp::datagram), all.size()};
+  static void prepare_receive(std::span<udp::datagram> datagrams) noexcept;
+  static void prepare_send(std::span<udp::datagram> datagrams) noexcept;
+  static void take_received(std::span<udp::datagram> datagrams) noexcept;
+  static message_batch batch_of(std::span<udp::datagram> datagrams) noexcept {
+    return {datagrams.data(), sizeof(udp::datagram), datagrams.size()};
   }
 };
 
 template <class Op>
 struct datagram_operation : pointing_operation<Op> {
-  datagram_operation(direction& of, call_kind which) noexcept : pointing_operation<Op>(of, which, nullptr, 0) {}
+  datagram_operation(direction& target, call_kind call) noexcept : pointing_operation<Op>(target, call, nullptr, 0) {}
 
   void forget() noexcept { forget_batch(); }
 
@@ -99,13 +102,13 @@ struct datagram_operation : pointing_operation<Op> {
   message_batch batch_{};
 };
 
-// One datagram. Its message is in the operation.
+// Receives one datagram. Its message is in the operation.
 struct receive_operation : datagram_operation<receive_operation> {
   using value_type = udp::received_datagram;
-  receive_operation(open_descriptor& of, mutable_buffer into) noexcept
-      : datagram_operation(of.in, call_kind::receive), to(into.data()), room(into.size()) {}
+  receive_operation(open_descriptor& record, mutable_buffer target) noexcept
+      : datagram_operation(record.in, call_kind::receive), buffer(target.data()), capacity(target.size()) {}
   bool point() noexcept {
-    raw = {to, room, 0, from.data(), sizeof from};
+    raw = {buffer, capacity, 0, sender.data(), sizeof sender};
     return point_at({&raw, sizeof raw, 1});
   }
   void forget() noexcept {
@@ -114,21 +117,25 @@ struct receive_operation : datagram_operation<receive_operation> {
   }
   result<udp::received_datagram> take() noexcept {
     if (error != 0) return failure_of_transfer(error);
-    return udp::received_datagram{raw.moved, socket_address(from.data(), raw.address_size), raw.cut != 0};
+    return udp::received_datagram{raw.moved, socket_address(sender.data(), raw.address_size), raw.cut != 0};
   }
 
-  void* to;
-  std::size_t room;
+  void* buffer;
+  std::size_t capacity;
   message raw{};
-  std::array<unsigned char, 112> from{};
+  std::array<unsigned char, 112> sender{};
 };
 
 struct send_operation : datagram_operation<send_operation> {
   using value_type = std::size_t;
-  send_operation(open_descriptor& of, const_buffer from, const socket_address& address) noexcept
-      : datagram_operation(of.out, call_kind::send), bytes(from.data()), count(from.size()), to(address) {}
+  send_operation(open_descriptor& record, const_buffer source, const socket_address& receiver) noexcept
+      : datagram_operation(record.out, call_kind::send),
+        bytes(source.data()),
+        count(source.size()),
+        address(receiver) {}
   bool point() noexcept {
-    raw = {const_cast<void*>(bytes), count, 0, to.is_valid() ? const_cast<void*>(to.data()) : nullptr, to.size()};
+    raw = {const_cast<void*>(bytes), count, 0, address.is_valid() ? const_cast<void*>(address.data()) : nullptr,
+           address.size()};
     return point_at({&raw, sizeof raw, 1});
   }
   void forget() noexcept {
@@ -143,14 +150,14 @@ struct send_operation : datagram_operation<send_operation> {
   const void* bytes;
   std::size_t count;
   message raw{};
-  socket_address to;
+  socket_address address;
 };
 
-// How many datagrams of the caller's.
+// Receives or sends datagrams of the caller. The result is their count.
 struct batch_operation : datagram_operation<batch_operation> {
   using value_type = std::size_t;
-  batch_operation(direction& of, call_kind which, std::span<udp::datagram> them) noexcept
-      : datagram_operation(of, which), first(them.data()), count(them.size()) {}
+  batch_operation(direction& target, call_kind call, std::span<udp::datagram> datagrams) noexcept
+      : datagram_operation(target, call), first(datagrams.data()), count(datagrams.size()) {}
   bool point() noexcept {
     if (count == 0) return false;
     if (kind == call_kind::receive) datagram_access::prepare_receive(all());
@@ -178,10 +185,10 @@ struct batch_operation : datagram_operation<batch_operation> {
 
 namespace hocket { inline namespace HOCKET_ABI { namespace udp {
 
-// What may be said of a socket.
+// Options for UDP sockets.
 struct socket_options {
-  bool reuse_port = false;  // several sockets of one address share its datagrams
-  bool v6_only = false;     // [::] does not take IPv4, too
+  bool reuse_port = false;  // several sockets share the datagrams of one address
+  bool v6_only = false;     // [::] does not receive IPv4
   bool broadcast = false;
 };
 static_assert(detail::owns_nothing<socket_options>);
@@ -191,32 +198,33 @@ class socket : public descriptor {
  public:
   socket() noexcept = default;
 
-  // A socket with this address; port 0: one that is free. Errors: invalid_argument for a malformed address; as
+  // Makes a socket with this address; port 0 is a free port. Errors: invalid_argument for a malformed address; as
   // socket(2) and bind(2): address_in_use.
-  static result<socket> bind(const socket_address& to, const socket_options& options = {}) noexcept;
-  // A socket that sends to `to` and receives from there alone. Nothing is sent.
-  static result<socket> connect(const socket_address& to, const socket_options& options = {}) noexcept;
+  static result<socket> bind(const socket_address& address, const socket_options& options = {}) noexcept;
+  // Makes a socket that sends to `address` and receives from there alone. It sends nothing.
+  static result<socket> connect(const socket_address& address, const socket_options& options = {}) noexcept;
 
-  // The next datagram.
-  auto receive(mutable_buffer into, call_site at = this_call_site()) noexcept {
-    return primitive::operation<detail::receive_operation>(std::in_place, at, this->at(), into);
+  // Waits for the next datagram.
+  auto receive(mutable_buffer buffer, call_site site = this_call_site()) noexcept {
+    return primitive::operation<detail::receive_operation>(std::in_place, site, record(), buffer);
   }
-  // Sends a datagram to an address, or to the socket's peer; how many bytes. Errors: as
-  // sendmsg(2): message_size.
-  auto send(const_buffer from, const socket_address& to = {}, call_site at = this_call_site()) noexcept {
-    return primitive::operation<detail::send_operation>(std::in_place, at, this->at(), from, to);
+  // Sends a datagram to an address, or to the socket's peer. Returns how many bytes. Errors: as sendmsg(2):
+  // message_size.
+  auto send(const_buffer data, const socket_address& address = {}, call_site site = this_call_site()) noexcept {
+    return primitive::operation<detail::send_operation>(std::in_place, site, record(), data, address);
   }
 
-  // At least one datagram, at most as many as there are places; how many. They stay the caller's until the end.
-  auto receive_batch(std::span<datagram> into, call_site at = this_call_site()) noexcept {
-    return primitive::operation<detail::batch_operation>(std::in_place, at, this->at().in, detail::call_kind::receive,
-                                                         into);
+  // Receives at least one datagram, at most as many as the span has. Returns how many. The caller keeps the span valid
+  // until the operation is over.
+  auto receive_batch(std::span<datagram> datagrams, call_site site = this_call_site()) noexcept {
+    return primitive::operation<detail::batch_operation>(std::in_place, site, record().in, detail::call_kind::receive,
+                                                         datagrams);
   }
-  // Sends at least one datagram, in order; how many. The operation fails if the first datagram fails. A later one that
-  // fails is not counted.
-  auto send_batch(std::span<datagram> from, call_site at = this_call_site()) noexcept {
-    return primitive::operation<detail::batch_operation>(std::in_place, at, this->at().out, detail::call_kind::send,
-                                                         from);
+  // Sends at least one datagram, in order. Returns how many. If the first datagram fails, the operation fails. A later
+  // datagram that fails is not counted.
+  auto send_batch(std::span<datagram> datagrams, call_site site = this_call_site()) noexcept {
+    return primitive::operation<detail::batch_operation>(std::in_place, site, record().out, detail::call_kind::send,
+                                                         datagrams);
   }
 
   socket_address local_address() const noexcept;
@@ -224,7 +232,7 @@ class socket : public descriptor {
 
  private:
   friend struct detail::socket_access;
-  explicit socket(descriptor&& of) noexcept : descriptor(std::move(of)) {}
+  explicit socket(descriptor&& owner) noexcept : descriptor(std::move(owner)) {}
 };
 
 }}}  // namespace hocket::udp

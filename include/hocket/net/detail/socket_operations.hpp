@@ -47,7 +47,7 @@ struct accept_operation : transfer_operation {
 
  private:
   descriptor adopt() noexcept {
-    return descriptor_access::of(*static_cast<open_descriptor*>(std::exchange(data, nullptr)));
+    return descriptor_access::make(*static_cast<open_descriptor*>(std::exchange(data, nullptr)));
   }
 };
 
@@ -96,7 +96,7 @@ struct connect_operation : pointing_operation<connect_operation<Stream>> {
     this->size = to.size();
     return true;
   }
-  static descriptor adopt(open_descriptor& one) noexcept { return descriptor_access::of(one); }
+  static descriptor adopt(open_descriptor& one) noexcept { return descriptor_access::make(one); }
 };
 
 }}}  // namespace hocket::detail
