@@ -31,7 +31,7 @@ TEST_CASE_TEMPLATE("datagrams come whole, with their senders", Kind, HOCKET_IO_K
         auto got = co_await door.receive(buffer);
         REQUIRE(got.has_value());
         CHECK(got->sender == client.local_address());
-        CHECK_FALSE(got->cut);
+        CHECK_FALSE(got->truncated);
         auto sent = co_await door.send(std::span(buffer.data(), got->size), got->sender);
         CHECK(sent == got->size);
       }
@@ -105,7 +105,7 @@ TEST_CASE_TEMPLATE("a datagram that is too long is cut, or not sent", Kind, HOCK
     auto got = co_await door.receive(buffer);
     REQUIRE(got.has_value());
     CHECK(got->size == 4);
-    CHECK(got->cut);
+    CHECK(got->truncated);
     const std::vector<char> huge(100'000);
     sent = co_await client.send(huge);
     CHECK(sent.error_or({}) == std::errc::message_size);

@@ -32,14 +32,14 @@ TEST_CASE_TEMPLATE("descriptors that are passed arrive with their bytes, and can
     auto got = co_await far.receive_with_fds(buffer, room);
     REQUIRE(got.has_value());
     CHECK(got->size == 5);
-    CHECK(got->descriptors == 0);
-    CHECK_FALSE(got->cut);
+    CHECK(got->fds == 0);
+    CHECK_FALSE(got->truncated);
     without.set();
     got = co_await far.receive_with_fds(buffer, room);
     REQUIRE(got.has_value());
     CHECK(std::string_view(buffer.data(), got->size) == "second");
-    REQUIRE(got->descriptors == 1);
-    CHECK_FALSE(got->cut);
+    REQUIRE(got->fds == 1);
+    CHECK_FALSE(got->truncated);
     CHECK_FALSE(static_cast<bool>(room[1]));
     CHECK((::fcntl(room[0].native_handle(), F_GETFD) & FD_CLOEXEC) != 0);
     auto theirs = hocket::stream::adopt(room[0].release());
@@ -82,7 +82,7 @@ TEST_CASE_TEMPLATE("a long message is sent whole, its descriptors once", Kind, H
       REQUIRE(got.has_value());
       if (got->size == 0) break;
       bytes += got->size;
-      descriptors += got->descriptors;
+      descriptors += got->fds;
     }
     CHECK(bytes == much.size());
     CHECK(descriptors == 2);
