@@ -10,7 +10,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 from layouts import Layouts  # noqa: E402 (no bytecode beside the sources)
-from readme import Readme  # noqa: E402
+from readme import Readme, block_with  # noqa: E402
 
 CONSUMER = pathlib.Path(__file__).resolve().parent / "consumer"
 STACKFUL = {"context", "stack", "fiber", "model"}
@@ -169,13 +169,37 @@ def check_readme(package):
         readme.by_fetch(kind, *ours, *unity, f"-DBUILD_SHARED_LIBS={on}")
 
 
+def check_examples(package):
+    """The folder examples as a project of its own, by the lines of its README: each example is built, or left out because
+    of a component that the package lacks. Two examples run."""
+    settings = package.settings
+    source, build = pathlib.Path(settings["source"]) / "examples", package.folder / "examples"
+    lines = block_with((source / "README.md").read_text(), "sh", "cmake -S examples")
+    for old, new in (("-S examples", f"-S {source}"), ('"$HOME/hocket"', package.prefix), ("-B build", f"-B {build}"),
+                     ("--build build", f"--build {build}"), ("\nbuild/", f"\n{build}/")):
+        require(lines.count(old) == 1, f"examples/README.md: its lines do not have {old} once")
+        lines = lines.replace(old, str(new))
+    # By the environment, since the lines have no options. Programs that only have to compile and start need no optimiser.
+    output = must("sh", "-ec", lines, env={
+        "CXX": settings["compiler"], "CXXFLAGS": f"{settings['flags']} -O0", "CMAKE_GENERATOR": settings["generator"],
+        "CMAKE_CXX_COMPILER_LAUNCHER": settings["launcher"]})
+    left_out = dict(re.findall(r"example (\w+) is left out: hocket::(\w+)", output))
+    unfounded = {name for name, component in left_out.items() if component in package.layers + package.extensions}
+    require(not unfounded, f"left out for a component that the package has: {sorted(unfounded)}")
+    built = {path.name.removeprefix("example_") for path in build.glob("example_*")}
+    examples = {path.stem for path in source.glob("*.cpp")} | {path.parent.name for path in source.glob("*/main.cpp")}
+    difference = examples ^ (built | left_out.keys())
+    require(not difference, f"neither built nor left out, or no example: {sorted(difference)}")
+    must(build / ("example_both_kinds" if "fiber" in package.layers else "example_gather"))
+
+
 def check_layouts(package):
     """A mixture of two layouts does not link, and does not load: see layouts.py."""
     Layouts(package, run, require).check()
 
 
 CHECKS = (check_files, check_compiler_check, check_find_package, check_extensions, check_pkg_config, check_subdirectory,
-          check_readme, check_layouts)
+          check_readme, check_examples, check_layouts)
 
 
 def main(settings):

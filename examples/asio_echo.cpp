@@ -1,5 +1,5 @@
-// A server of Asio in the old style, and one handler of it that has become a coroutine: who accepts, and who asks, is a
-// chain of handlers as before; a session is a task, with a time-out for each read.
+// A server of Asio whose sessions are tasks, with a timeout for each read. Its acceptor and its client are chains of
+// handlers, as before.
 #include <hocket/asio/asio_home.hpp>
 #include <hocket/asio/use_hocket.hpp>
 #include <hocket/stackless.hpp>
@@ -18,7 +18,7 @@ using boost::asio::ip::tcp;
 
 namespace {
 
-// What was a class with three handlers and a timer.
+// Replaces a class with three handlers and a timer.
 task<> serve(tcp::socket peer) {
   std::array<char, 256> bytes;
   for (;;) {
