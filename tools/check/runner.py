@@ -12,8 +12,8 @@ from .tree import Tree
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RULES = ("layers", "cycles", "namespaces", "restricted", "size", "orderings", "public_includes", "doors", "collisions",
-         "workplace", "sleeps", "executables", "options", "lazy_views", "formatting", "names", "prose", "spelling", "ctags",
-         "headers", "weight")
+         "workplace", "links", "sleeps", "executables", "options", "lazy_views", "formatting", "names", "prose", "spelling",
+         "ctags", "headers", "weight")
 
 
 def rule(name):

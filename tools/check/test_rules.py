@@ -56,6 +56,12 @@ def page(*rows):
     return {"docs/headers.md": "".join(f"| `{path}` | {', '.join(f'`{name}`' for name in names)} | x |\n" for path, *names in rows)}
 
 
+def indexed(text, b=None, **pages):
+    """An index with this text, pages beside it, and b.md at the top of the tree."""
+    above = {} if b is None else {"b.md": b}
+    return {"docs/README.md": text + "\n", **above, **{f"docs/{name}.md": page_text for name, page_text in pages.items()}}
+
+
 def knot(layer, nouns):
     """Headers without a cycle of files: each source includes the header of the next noun."""
     files = {}
@@ -225,6 +231,16 @@ SAMPLES = {
         [source("// see docs/a.md and build/lab/report.json\n"), source('auto p = "/usr/include";\n')],
         [source("// see /home" + "/jo/notes\n"), source("// https://reg" + "istry.example.org/x\n"),
          {"README.md": "written by a sub" + "agent\n"}, {"tools/a.py": "open('/tm" + "p/x')\n"}]),
+    "links": (
+        [indexed("[a](a.md#the-lock-and-its-owner) [b](../b.md)", a="# The `lock`, and its owner\n", b="[a](docs/a.md)\n"),
+         indexed("[a](a.md#a-1)", a="# A\n## A\n"), indexed("[c](#c)\n\n## C\n[d](decisions)\n", **{"decisions/README": ""}),
+         indexed("[a]\n\n[a]: a.md\n", a=""), indexed('[a](a.md "A page")', a='<a id="x"></a>\n[x](#x)\n'),
+         indexed("`[](auto x)`\n\n```\n[a](gone.md)\n```\n\n    [](gone.md)\n[b](https://example.org/gone)\n"),
+         {**indexed("[s](../src) [a](../src/core/a.cpp#L3)"), **source(""), "tests/README.md": "[s](../src/core/)\n"}],
+        [*(indexed(text, a="# A\n") for text in ("", "[a](a.md) [b](b.md)", "[a](a.md#b)", "[a](a.md) [b](#b)", "[a](/docs/a.md)",
+                                                "[a]\n\n[a]: a.md#b\n", "`[a](a.md)`")),
+         {"docs/a.md": ""}, indexed("", b=""), indexed("[d](decisions)", **{"decisions/001-a": ""}),
+         {**indexed(""), "tests/README.md": "text\n[s](gone.py)\n"}]),
     "sleeps": (
         [{"tests/unit/core/a_test.cpp": "// no sleep_for here\nlp.run_for(1s);\n"}, source("usleep(1);\n"),
          {"tests/a.cpp": 'TEST_CASE("x" * doctest::skip(!debug_checks)) {}\n'},
