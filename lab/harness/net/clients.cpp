@@ -3,12 +3,14 @@
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <ctime>
 #include <string_view>
 
 #include "net/marks.hpp"
@@ -24,7 +26,9 @@ constexpr std::uint64_t lost_after = 100'000'000;  // ns
 constexpr std::size_t unaccepted = 256;            // connections; of many more than that a listener would drop some
 constexpr std::size_t kept_descriptors = 64;       // for what is not a connection
 
-bool speaks_http(kind does) { return does == kind::http || does == kind::churn || does == kind::idle; }
+bool speaks_http(kind does) {
+  return does == kind::http || does == kind::churn || does == kind::idle || does == kind::paced;
+}
 
 sockaddr_in address(std::uint32_t host, unsigned port) {
   sockaddr_in at{};
@@ -50,6 +54,8 @@ void connect_to(int fd, unsigned port) {
   if (connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof to) < 0 && errno != EINPROGRESS) fail("connect");
 }
 
+std::size_t requests_of_one_write(const load& what) { return what.does == kind::paced ? 1 : what.size; }
+
 // As many as asked for, or as the limit of descriptors allows.
 std::size_t possible(std::size_t wanted) {
   rlimit limit{};
@@ -68,7 +74,10 @@ clients::clients(const load& what)
     expected_ = what.size;
     return;
   }
-  for (std::size_t i = 0; i < what.size; ++i) payload_ += request;
+  for (std::size_t i = 0; i < requests_of_one_write(what); ++i) payload_ += request;
+  if (!is_paced()) return;
+  period_ns_ = std::max<std::uint64_t>(1'000'000'000 / what.size, 1);
+  prctl(PR_SET_TIMERSLACK, 1UL);  // or the kernel rounds each wait up by 50 us
 }
 
 clients::~clients() {
@@ -90,7 +99,7 @@ void clients::learn_response() {
   }
   close(fd);
   if (!said.starts_with("HTTP/1.1 200")) fail("not the response that was expected");
-  expected_ = said.size() * what_.size;
+  expected_ = said.size() * requests_of_one_write(what_);
 }
 
 void clients::watch(int how, client& one, unsigned for_what) {
@@ -126,6 +135,11 @@ void clients::ask(client& one) {
 }
 
 void clients::begin() {
+  if (is_paced()) {
+    for (client& one : all_) idle_.push_back(&one);
+    next_ns_ = now_ns();
+    return;
+  }
   for (client& one : all_) {
     if (what_.does == kind::churn) {
       one.began = now_ns();
@@ -137,6 +151,13 @@ void clients::begin() {
 }
 
 void clients::run_until(std::uint64_t deadline) {
+  if (is_paced()) {
+    for (std::uint64_t now = now_ns(); now < deadline; now = now_ns()) {
+      plan(now);
+      turn(static_cast<std::int64_t>(std::min(next_ns_, deadline)) - static_cast<std::int64_t>(now_ns()));
+    }
+    return;
+  }
   while (now_ns() < deadline || (unanswered_ && what_.does != kind::sink)) turn(50);
 }
 
@@ -145,9 +166,28 @@ void clients::run_once() {
   while (unanswered_) turn(100);
 }
 
-void clients::turn(int timeout_ms) {
+void clients::drain() {
+  while (is_paced() && (!planned_.empty() || idle_.size() != all_.size())) turn(100);
+}
+
+// Plans the requests that are due, and has idle clients send them.
+void clients::plan(std::uint64_t now) {
+  for (; next_ns_ <= now; next_ns_ += period_ns_) planned_.push_back(next_ns_);
+  send_planned();
+}
+
+void clients::send_planned() {
+  for (; !planned_.empty() && !idle_.empty(); planned_.pop_front(), idle_.pop_front()) {
+    idle_.front()->began = planned_.front();
+    send(*idle_.front());
+  }
+}
+
+void clients::turn(std::int64_t timeout_ns) {
   std::array<epoll_event, 512> events;
-  const int n = epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), timeout_ms);
+  const std::int64_t ns = std::max<std::int64_t>(timeout_ns, 0);
+  const timespec timeout{static_cast<std::time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
+  const int n = epoll_pwait2(epoll_, events.data(), static_cast<int>(events.size()), &timeout, nullptr);
   for (int i = 0; i < n; ++i) {
     const epoll_event& event = events[static_cast<std::size_t>(i)];
     client& one = all_[event.data.u64];
@@ -160,7 +200,7 @@ void clients::turn(int timeout_ms) {
 
 // The rest of what this client has to send, as far as there is room.
 void clients::send(client& one) {
-  if (one.sent == 0 && what_.does != kind::churn) one.began = now_ns();
+  if (one.sent == 0 && what_.does != kind::churn && !is_paced()) one.began = now_ns();
   const ssize_t n = ::send(one.fd, payload_.data() + one.sent, payload_.size() - one.sent, MSG_NOSIGNAL);
   if (n < 0 && errno != EAGAIN && errno != ENOTCONN) fail("send");
   if (n > 0) one.sent += static_cast<std::size_t>(n);
@@ -193,11 +233,15 @@ void clients::receive(client& one) {
 void clients::complete(client& one) {
   const std::uint64_t now = now_ns();
   outcome_.took.note(now - one.began);
-  outcome_.requests += speaks_http(what_.does) ? what_.size : 1;
+  outcome_.requests += speaks_http(what_.does) ? requests_of_one_write(what_) : 1;
   one.sent = one.received = 0;
   if (!one.answered) --unanswered_;
   one.answered = true;
   if (once_) return;
+  if (is_paced()) {
+    idle_.push_back(&one);
+    return send_planned();
+  }
   if (what_.does == kind::churn) {
     close(one.fd);
     one.began = now;

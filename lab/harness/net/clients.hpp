@@ -1,9 +1,14 @@
 #pragma once
-// The clients of a load: many sockets on one thread, each of which sends, waits for the whole answer, and sends again
-// (a closed loop). There is one more request under way than the server has answered on each connection, never two.
+// The clients of a load: many sockets on one thread. In a closed loop each client sends, waits for the whole answer, and
+// sends again. A connection never has two requests under way.
+//
+// `paced` is an open loop: requests are planned at a fixed rate, whatever the server does. Each is sent by the client
+// that has been idle longest. If no client is idle, the request waits. Its latency counts from the planned time, so
+// a server that stalls pays for every request of the stall (G. Tene calls the other way "coordinated omission").
 //
 // The kinds:
 //   http   so many requests side by side in one write; answered, when as many responses have come
+//   paced  one request in one write; `size` is the number of requests a second, over all connections
 //   echo   so many bytes; answered, when as many have come back
 //   churn  one request on a connection of its own, which the client closes then; timed from the connect
 //   sink   bytes without an answer, as fast as the server takes them
@@ -15,6 +20,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,12 +29,12 @@
 
 namespace lab::net {
 
-enum class kind { http, echo, churn, sink, udp, idle };
+enum class kind { http, echo, churn, sink, udp, idle, paced };
 
 struct load {
   kind does = kind::http;
   std::size_t connections = 1;
-  std::size_t size = 1;  // requests of one write, or bytes
+  std::size_t size = 1;  // requests of one write, or bytes, or requests a second
   unsigned port = 0;
 };
 
@@ -57,6 +63,8 @@ class clients {
   void run_until(std::uint64_t deadline);
   // Until each was answered once; none sends again.
   void run_once();
+  // Paced: until all requests that were planned are answered; it plans no more. Else nothing.
+  void drain();
   outcome take() { return std::exchange(outcome_, {}); }
 
  private:
@@ -68,11 +76,15 @@ class clients {
   };
 
   bool is_datagram() const { return what_.does == kind::udp; }
+  bool is_paced() const { return what_.does == kind::paced; }
   void learn_response();
   void connect(client& one);
   void ask(client& one);
   void watch(int how, client& one, unsigned for_what);
-  void turn(int timeout_ms);
+  void turn(int timeout_ms) { turn(std::int64_t{timeout_ms} * 1'000'000); }
+  void turn(std::int64_t timeout_ns);
+  void plan(std::uint64_t now);
+  void send_planned();
   void send(client& one);
   void send_endlessly(client& one);
   void receive(client& one);
@@ -87,6 +99,9 @@ class clients {
   std::size_t connects_ = 0;
   bool once_ = false;
   std::vector<client> all_;
+  std::uint64_t period_ns_ = 0, next_ns_ = 0;  // of planned requests
+  std::deque<std::uint64_t> planned_;          // times of requests that no client has sent yet
+  std::deque<client*> idle_;                   // paced: the longest idle client first
   outcome outcome_;
   std::array<char, 65536> room_;
 };

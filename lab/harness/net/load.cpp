@@ -1,6 +1,6 @@
 // The load of the page `net`: clients on one core, and what their server used meanwhile, read from outside.
 //
-//   net-load http|echo|churn|sink|udp|idle <connections> <size> <warm-up ms> <ms> <server's process> <server's port>
+//   net-load http|echo|churn|sink|udp|idle|paced <connections> <size> <warm-up ms> <ms> <server's process> <server's port>
 //
 // It connects, prints "connected" and waits for a line: so the lab can begin readings of its own before the load. Then
 // come the warm-up and the time that counts. It prints "measured" and waits again, with all connections open, and
@@ -21,7 +21,7 @@ struct times {
 };
 
 kind kind_named(std::string_view name) {
-  constexpr std::array<std::string_view, 6> names{"http", "echo", "churn", "sink", "udp", "idle"};
+  constexpr std::array<std::string_view, 7> names{"http", "echo", "churn", "sink", "udp", "idle", "paced"};
   for (std::size_t i = 0; i < names.size(); ++i)
     if (name == names[i]) return static_cast<kind>(i);
   std::fputs("unknown load\n", stderr);
@@ -59,6 +59,7 @@ void tell(const report& of) {
   say("max", out.took.most() / 1e3);
   say("p50", out.took.quantile(500) / 1e3);
   say("p99", out.took.quantile(990) / 1e3);
+  say("p999", out.took.quantile(999) / 1e3);
 }
 
 report measure(clients& all, const times& how_long, pid_t server) {
@@ -70,6 +71,7 @@ report measure(clients& all, const times& how_long, pid_t server) {
   all.run_until(began + how_long.ns);
   const std::uint64_t ended = now_ns();
   const marks after = marks_of(server);
+  all.drain();
   const report told{all.take(), warm, after.cpu_ns - before.cpu_ns, after.switches - before.switches, ended - began};
   if (told.out.requests == 0) {
     std::fputs("nothing was answered in this time\n", stderr);
