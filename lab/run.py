@@ -5,6 +5,7 @@ Usually called as `./dev lab`. Builds hocket and the subjects into build/lab unl
 was done already, measures, prints tables, and writes report.json and report.html beside the subjects.
 """
 import argparse
+import os
 import pathlib
 import shlex
 import sys
@@ -12,7 +13,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from labkit import against, bars, builders, catalogue, costs, profile, readme, report, servers, terminal, webpage  # noqa: E402 (the path comes first)
+from labkit import against, bars, builders, catalogue, costs, overview, profile, report, servers, terminal, webpage  # noqa: E402 (the path comes first)
 from labkit.measure import INTERRUPTED, Measurement  # noqa: E402
 from labkit.portability import command as portability  # noqa: E402
 
@@ -60,7 +61,7 @@ def main():
         return VERBS[sys.argv[1]](sys.argv[2:])
     options = arguments()
     if options.readme:
-        return readme.write((options.build or builders.ROOT / "build/lab").resolve() / "report.json")
+        return overview.write((options.build or builders.ROOT / "build/lab").resolve() / "report.json")
     if options.render:
         return render(options.render, (options.build or builders.ROOT / "build/lab").resolve())
     servers.end_with_run()
@@ -72,6 +73,7 @@ def main():
     print(f"building the subjects in {build}", file=sys.stderr, flush=True)
     if not options.build:
         builders.build_cpp(build, systems)
+    os.environ["HOCKET_LAB_BUILD"] = str(build)   # for subjects that are compilers
     skipped = builders.prepare(systems, build)
     mode = "full" if options.full else "smoke" if options.smoke else "default"
     measurement = Measurement(pages, systems, mode, options.runs)

@@ -14,7 +14,7 @@ import unittest.mock
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from labkit import against, builders, catalogue, compare, documents, measure, readme, terminal  # noqa: E402 (the path comes first)
+from labkit import against, builders, catalogue, compare, documents, measure, overview, terminal  # noqa: E402 (the path comes first)
 
 
 def results(**medians):
@@ -215,27 +215,43 @@ def row(system, workload, n, median):
             "min": median, "max": median, "runs": 5}
 
 
-class Readme(unittest.TestCase):
-    ROW = {"title": "a switch", "workload": "round_trip", "n": 1, "system": "hocket-coroutine",
-           "against": ["boost-context", "rust-corosensei-mmap"]}
+class Overview(unittest.TestCase):
+    ROW = {"title": "a switch", "unit": "ns", "metrics": ["round_trip"], "n": 1}
 
-    def line(self, *rows):
-        return readme.line(compare.Results(list(rows)), self.ROW)
+    def text(self, cell, *rows):
+        return overview.cell_text(compare.Results(list(rows)), self.ROW, cell)
 
-    def test_a_row_names_the_best_peer_also_where_hocket_is_behind(self):
-        mine, slow, fast = (row("hocket-coroutine", "round_trip", 1, 6.0), row("boost-context", "round_trip", 1, 60.0),
-                            row("rust-corosensei-mmap", "round_trip", 1, 4.0))
-        self.assertEqual(self.line(mine, slow, fast), "| a switch | 6.00 ns | 4.00 ns (`rust-corosensei-mmap`) | 1.50 |")
+    def test_a_cell_has_a_figure_or_says_why_not(self):
+        mine = row("hocket-coroutine", "round_trip", 1, 6.0)
+        self.assertEqual(self.text("hocket-coroutine", mine), "6.00")
+        self.assertEqual(self.text({"system": "hocket-coroutine", "as": "other"}, mine), "6.00 (other)")
+        self.assertEqual(self.text({"none": "no switch"}, mine), "no switch")
+        self.assertEqual(self.text("boost-context", mine), overview.MISSING)
 
-    def test_what_was_not_measured_is_no_row(self):
-        self.assertIsNone(self.line(row("hocket-coroutine", "round_trip", 1, 6.0)))
-        self.assertIsNone(self.line(row("boost-context", "round_trip", 1, 6.0)))
+    def test_a_row_of_several_metrics_wants_all_of_them(self):
+        results = compare.Results([row("go-net", "net_paced_p50", 200, 50.0), row("go-net", "net_paced_p99", 200, 90.0)])
+        self.assertEqual(overview.figures(results, ["net_paced_p50", "net_paced_p99"], "go-net", 200), [50.0, 90.0])
+        self.assertIsNone(overview.figures(results, ["net_paced_p50", "net_paced_p999"], "go-net", 200))
 
-    def test_every_row_names_what_the_lab_has(self):
-        systems = {system.id for system in catalogue.systems()}
-        for wanted in catalogue.read("readme.json"):
-            self.assertLessEqual({wanted["system"], *wanted["against"]}, systems)
-            self.assertTrue(readme.metric_of(wanted["workload"]))
+    def test_every_cell_names_what_the_lab_measures(self):
+        systems = {system.id: system for system in catalogue.systems()}
+        groups = {metric["id"]: (page, group) for page in catalogue.pages(["all"]) for group, metric in page.metrics()}
+        wanted = catalogue.read("overview.json")
+        self.assertEqual(len(wanted["rows"]), overview.ROWS)
+        for one in wanted["rows"]:
+            self.assertEqual(list(one["cells"]), wanted["columns"])
+            for metric in one["metrics"]:
+                page, group = groups[metric]
+                self.assertIn(one["n"], [size["n"] for size in page.sizes(group, "default")])
+                for cell in one["cells"].values():
+                    if name := overview.system_of(cell):
+                        self.assertIn(group["workload"], systems[name].workloads)
+
+    def test_compiling_is_a_sentence_below_the_table(self):
+        results = compare.Results([row(name, metric, 1, value) for name, values in (("hocket-compile-server", (1.4, 231)), ("asio-compile-echo", (4.0, 378)))
+                                   for metric, value in zip(("compile_server_seconds", "compile_server_memory"), values)])
+        self.assertIn("1.40 s and 231 MB for README's server, and 4.00 s and 378 MB", overview.compile_text(results))
+        self.assertEqual(overview.compile_text(compare.Results([])), "")
 
     def test_a_readme_without_a_place_for_the_table_is_refused(self):
         report = {"command": "./dev lab", "date": "2000-01-01", "machine": {"processor": "one", "C++": "two"}, "rows": []}
@@ -244,7 +260,7 @@ class Readme(unittest.TestCase):
             (path / "report.json").write_text(json.dumps(report))
             (path / "README.md").write_text("# no place\n")
             with self.assertRaises(SystemExit), contextlib.redirect_stdout(io.StringIO()):
-                readme.write(path / "report.json", path / "README.md")
+                overview.write(path / "report.json", path / "README.md")
 
 
 class Against(unittest.TestCase):

@@ -1,16 +1,17 @@
 """One run of a job of the page `net`: a server, a load, and what came of it.
 
 The server has as many cores as workers, and the load one other. If there is no other, the load shares the last one of
-the server's. With wrk both have all cores, as in document 000.
+the server's. With wrk and ab both have all cores, as in document 000.
 """
 import subprocess
 import threading
 
 from .. import memory
-from . import clients, counters, wrk
+from . import ab, clients, counters, wrk
 from .server import Failed, Server, Skipped
 
 LOAD = "net-load"
+FOREIGN = {"wrk": wrk, "ab": ab}   # loads of others, which share all cores with the server
 
 
 def cores_of_load(cores, workers):
@@ -25,7 +26,7 @@ class Run:
         self._seconds = job.size.get("full_seconds" if full else "seconds")
         self._command, self._program = job.system.command, program
         self._cores = cores
-        self._workers = len(cores) if self._by() == "wrk" else job.size.get("cores", 1)
+        self._workers = len(cores) if self._by() in FOREIGN else job.size.get("cores", 1)
         self._connections = clients.possible_connections(self._load.get("connections", job.size["n"]))
         self._programs = []
         self._timer = threading.Timer(timeout, self._kill)
@@ -34,6 +35,8 @@ class Run:
         """{measure: value}; None where the machine has no such count."""
         self._timer.start()
         try:
+            if foreign := FOREIGN.get(self._by()):
+                return foreign.measured(self._server(), self._connections, self._seconds, self._cores)
             return getattr(self, f"_by_{self._by()}")(self._server())
         finally:
             self._timer.cancel()
@@ -49,7 +52,7 @@ class Run:
             program.process.kill()
 
     def _server(self):
-        cores = self._cores if self._by() == "wrk" else self._cores[:self._workers]
+        cores = self._cores if self._by() in FOREIGN else self._cores[:self._workers]
         server = Server(self._command, self._load["mode"], self._workers, cores)
         self._programs.append(server)
         server.wait_until_ready()
@@ -95,9 +98,6 @@ class Run:
     def _each(self, mib):
         return max(0.0, mib) * memory.MIB / self._connections
 
-    def _by_wrk(self, server):
-        return wrk.measured(server, self._connections, self._seconds, self._cores)
-
 
 def remarks(group, n):
     """What is to be said of a size that takes more descriptors than there are."""
@@ -110,8 +110,9 @@ def remarks(group, n):
 
 def call(job, program, cores, timeout, full=False):
     """The values of this job, {metric: value}, and why it is skipped, or None. Raises Failed."""
-    if job.group["load"].get("by") == "wrk" and not wrk.is_here():
-        return {}, "wrk is not installed"
+    by = job.group["load"].get("by")
+    if by in FOREIGN and not FOREIGN[by].is_here():
+        return {}, f"{by} is not installed"
     try:
         measures = Run(job, program, cores, timeout, full).measures()
     except Skipped as reason:

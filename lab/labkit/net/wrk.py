@@ -47,7 +47,7 @@ def of_server(counts, seconds):
     clock, cycles, instructions = (counts.get(event) for event in ("task-clock", "cycles", "instructions"))
     return {"task_clock": clock, "cpus": through(clock, seconds * 1e3), "switches": counts.get("context-switches"),
             "migrations": counts.get("cpu-migrations"), "faults": counts.get("page-faults"),
-            "cycles": through(cycles, 1e6), "ipc": through(instructions, cycles)}
+            "cycles": through(cycles, 1e6), "instructions": through(instructions, 1e6), "ipc": through(instructions, cycles)}
 
 
 def measured(server, connections, seconds, cores):

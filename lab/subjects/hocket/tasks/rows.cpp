@@ -10,6 +10,7 @@
 //   callable_future                    eager_task                            eager_create_*
 //   callable_future, generator_future  an eager_task and a completion        eager_switch_*
 //   light generator                    generator: one value                  generator_switch_*
+//   generator_future, alone            a completion                          completion_create
 //   channel                            n of eager_task, or of fibers, and    channel_switch_*, channel_fiber_switch_*
 //                                      one completion for all
 //
@@ -67,6 +68,7 @@ class table {
     both<spawned_task, futures<std::string>>("spawn_create_string", "task_switch_string");
     both<eager, futures<int>>("eager_create_int", "eager_switch_int");
     both<eager, futures<std::string>>("eager_create_string", "eager_switch_string");
+    completions("completion_create");
     generators<int>("generator_switch_int");
     generators<std::string>("generator_switch_string");
     both<eager, channel<int>>(nullptr, "channel_switch_int");
@@ -130,6 +132,17 @@ class table {
       return std::move(t);
     }
   };
+
+  // One that is created, and has neither a value nor a waiter.
+  void completions(const char* workload) {
+    using completion = hocket::basic_completion<Strength, int, hocket::no_hooks>;
+    lab::slots<completion> all{r_.n};
+    creations(workload, [&] {
+      double ns = timed_each([&](std::size_t i) { all.put(i, [] { return completion(); }); });
+      for (std::size_t i = 0; i < r_.n; ++i) all.drop(i);
+      return ns;
+    });
+  }
 
   void contexts() {
     using coroutine = hocket::coroutine<void()>;
