@@ -13,7 +13,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from labkit import against, bars, builders, catalogue, costs, overview, profile, report, servers, terminal, webpage  # noqa: E402 (the path comes first)
+from labkit import against, bars, builders, catalogue, costs, overview, profile, report, servers, source_documents, terminal, webpage  # noqa: E402 (the path comes first)
 from labkit.measure import INTERRUPTED, Measurement  # noqa: E402
 from labkit.portability import command as portability  # noqa: E402
 
@@ -21,7 +21,7 @@ from labkit.portability import command as portability  # noqa: E402
 def arguments():
     parser = argparse.ArgumentParser(prog="./dev lab", description=__doc__.split("\n\n")[0],
                                      epilog=f"other verbs, each with --help: {' '.join(VERBS)}")
-    parser.add_argument("--page", action="append", metavar="NAME", help="what to compare; 'all' (default: the pages switch and wait; with --smoke all)")
+    parser.add_argument("--page", action="append", metavar="NAME", help="what to compare (default: a slice of every page, some 9 minutes on two cores after the build)")
     parser.add_argument("--systems", type=lambda s: s.split(","), metavar="A,B",
                         help="only these systems; patterns such as 'hocket-*' are allowed")
     parser.add_argument("--runs", type=int, help="repetitions; without it, as many as fit into the time, at most 9")
@@ -53,7 +53,8 @@ def render(paths, build):
 
 
 # Verbs that are no comparison of subjects: their first argument is their name.
-VERBS = {"bars": bars.main, "costs": costs.main, "portability": portability.main, "profile": profile.main}
+VERBS = {"bars": bars.main, "costs": costs.main, "documents": source_documents.main, "portability": portability.main,
+         "profile": profile.main}
 
 
 def main():
@@ -67,7 +68,7 @@ def main():
     servers.end_with_run()
     if options.against is not None:
         return against.run(options.against, options.page, options.systems, options.runs)
-    pages = catalogue.pages(["all"] if options.smoke and not options.page else options.page)
+    pages = catalogue.pages(options.page)
     systems = catalogue.of_pages(catalogue.systems(options.systems), pages)
     build = (options.build or builders.ROOT / "build/lab").resolve()
     print(f"building the subjects in {build}", file=sys.stderr, flush=True)
@@ -76,13 +77,15 @@ def main():
     os.environ["HOCKET_LAB_BUILD"] = str(build)   # for subjects that are compilers
     skipped = builders.prepare(systems, build)
     mode = "full" if options.full else "smoke" if options.smoke else "default"
-    measurement = Measurement(pages, systems, mode, options.runs)
+    measurement = Measurement(pages, systems, mode, options.runs or (None if options.page else 1))
     measurement.net_load = builders.net_load(build)
-    if options.full:
+    if options.full or not (options.page or options.smoke):
         print(report.expected(measurement, build / "report.json"), file=sys.stderr, flush=True)
     with servers.beside(measurement.jobs, measurement.cores) as missing:
         measurement.leave_out(missing)
         run = report.gather(measurement, skipped, build, shlex.join(["./dev", "lab", *sys.argv[1:]]))
+    if not options.smoke:
+        run["profiles"] = profile.beside(pages)
     report.write(run, build / "report.json")
     made = report.Report([run])
     print(terminal.render(made))

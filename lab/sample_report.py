@@ -11,7 +11,7 @@ def of_pages(names, seed=1, **more):
     rows = [row(draw, page, group, metric, size["n"], system.id) for page in catalogue.pages(names) for group, metric in page.metrics()
             for size in page.sizes(group, "default") for system in catalogue.systems() if group["workload"] in system.workloads]
     return {"command": "./dev lab", "date": "2001-02-03", "mode": "default", "machine": {"processor": "none", "kernel": "Linux"},
-            "cores": 2, "seconds": 12, "programs": 0, "cut short": False, "pages": [page.name for page in catalogue.pages(names)],
+            "cores": 2, "seconds": 12, "programs": 0, "cut short": False, "profiles": {}, "pages": [page.name for page in catalogue.pages(names)],
             "skipped systems": {}, "skipped": [], "failed": [], "fewer": [], "not to be had": [], "rows": rows, **more}
 
 

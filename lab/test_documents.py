@@ -9,7 +9,9 @@ import unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from labkit import catalogue, documents, figures, standing  # noqa: E402 (the path comes first)
+from labkit import catalogue, documents, figures, profile, report, source_documents, standing  # noqa: E402 (the path comes first)
+
+import sample_report  # noqa: E402
 
 ROOT = catalogue.LAB.parent
 OUTLINE = {   # table: rows, columns, figures; a column that repeats another table's has its figures there
@@ -128,6 +130,33 @@ class Accounts(unittest.TestCase):
             command for command in commands if command.removeprefix("./dev lab ").split()[0] not in verbs.split()} | {
             entry["waits_for"] for entry in MECHANISMS if "waits_for" in entry}
         self.assertEqual(missing, WAITING)
+
+
+class Ours(unittest.TestCase):
+    """Each table of each document has something of ours beside it, also in docs/source-documents.md."""
+
+    def test_every_table_has_a_column_of_ours_or_a_profile(self):
+        profiles = {table for _, table in profile.PROFILES.values()}
+        for document in documents.documents():
+            for table in document.tables:
+                ours = any(cell.ours and cell.workloads for row in table.cells for cell in row)
+                self.assertTrue(ours or table.id in profiles, table.anchor())
+
+    def test_every_row_has_a_figure_of_ours_or_a_reason(self):
+        for document in documents.documents():
+            for table in document.tables:
+                for row, cells in zip(table.rows, table.cells):
+                    figures_ = [cell for cell in cells if cell.figure]
+                    self.assertTrue(all(cell.ours or cell.reason or cell.here or cell.command for cell in figures_), (table.anchor(), row["name"]))
+
+    def test_the_page_has_every_table(self):
+        made = report.Report([sample_report.of_pages(["all"])])
+        page = source_documents.page(made)
+        for document in documents.documents():
+            for table in document.tables:
+                self.assertIn(f"### {source_documents.clean(table.english)}", page)
+        self.assertIn("(`hocket-compile-gcc`)", page)
+        self.assertIn("(`hocket-net-readme`)", page)
 
 
 class Printed(unittest.TestCase):

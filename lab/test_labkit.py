@@ -313,7 +313,7 @@ class Against(unittest.TestCase):
     def test_a_metric_that_one_of_them_lacks_is_left_out_and_the_rest_compared(self):
         rows = self.compared(1.0, 1, prints=lambda job, all_metrics: (
             {metric["id"]: 1.0 for metric in job.group["metrics"][(job.system.command == ["before"]):]}, None))
-        self.assertEqual({row.workload for row in rows if row.page == "switch"}, {"create", "create_warm", "destroy", "bytes"})
+        self.assertEqual({row.workload for row in rows if row.page == "switch"}, {"create", "create_warm", "destroy", "lifetime", "bytes"})
 
     def test_of_a_table_with_columns_the_first_column_is_compared(self):
         metrics = [{"id": "cpu", "unit": "s/M"}, {"id": "max", "unit": "us"}]

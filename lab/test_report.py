@@ -69,6 +69,20 @@ class Standing(unittest.TestCase):
         found = standings({"hocket-fiber": 4, "hocket-fiber-unsync": 1, "boost-fiber": 2}, workload="mutex", page="wait")
         self.assertEqual(found, [("hocket-fiber", "boost-fiber", 2.0)])
 
+    def test_a_row_that_is_behind_has_the_reason_of_its_bar(self):
+        one = standing.Standing(next(iter(catalogue.pages(["wait"]))), {}, {"id": "mutex"}, 1, {"system": "hocket-fiber"}, {"system": "go"}, 2.0)
+        history = [{"page": "wait", "workload": "mutex", "against": "other", "why": "of another peer"},
+                   {"page": "wait", "workload": "mutex", "against": ["rust", "go"], "n": [1, 2], "why": "tried in vain"}]
+        self.assertEqual(standing.reason(one, history), "tried in vain")
+        self.assertEqual(standing.reason(one._replace(n=3), history), "")
+
+    def test_sizes_that_compare_unlike_things_are_left_out(self):
+        made = report.Report([sample_report.of_pages(["switch"])])
+        sizes = {(one.metric["id"], one.n) for one in standing.standings(made)}
+        self.assertIn(("round_trip", 1), sizes)
+        self.assertNotIn(("create", 1), sizes)
+        self.assertIn(("lifetime", 1000), sizes)
+
     def test_where_more_is_better_the_most_is_best_and_less_is_behind(self):
         found = standings({"hocket-fiber": 50, "go-yield": 100, "java-virtual": 10}, workload="switches", page="managed", n=100)
         self.assertEqual(found, [("hocket-fiber", "go-yield", 2.0)])
@@ -143,6 +157,16 @@ class Page(unittest.TestCase):
         self.assertIn("libcopp is in no package registry", page)
         skipped = {"skipped systems": {"go-yield": "go is not installed"}}
         self.assertIn("go-yield: go is not installed", webpage.render(report.Report([sample_report.of_pages(["managed"], **skipped)])))
+
+    def test_it_opens_with_the_ten_rows(self):
+        begin = self.html[:self.html.index('class="strips"')]
+        for row in catalogue.read("overview.json")["rows"]:
+            self.assertIn(row["title"].replace("&", "&amp;"), begin)
+
+    def test_a_profile_stands_beside_its_table(self):
+        shares = {"profile-switch": {"system": "hocket-coroutine", "shares": [["coroutine::resume", 0.4]], "rest": 0.6}}
+        page = webpage.render(report.Report([{**self.sample, "profiles": shares}]))
+        self.assertIn("<td>coroutine::resume</td><td>40.00%</td>", page)
 
     def test_nothing_is_fetched(self):
         self.assertEqual(re.findall(r'(?:src|href)="(?!#|data:)[^"]*"|url\([^)]*\)|@import', self.html), [])

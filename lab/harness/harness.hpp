@@ -172,6 +172,7 @@ class switch_page {
     warm();
     emit(system_, "destroy", n_, "ns", median(destroy_));
     emit(system_, "create_warm", n_, "ns", median(warm_));
+    emit(system_, "lifetime", n_, "ns", median(lives_));
     return 0;
   }
 
@@ -198,14 +199,12 @@ class switch_page {
     return ns;
   }
 
-  void start() { round_trips(1); }
+  double start() { return round_trips(1) / static_cast<double>(n_); }
 
-  void finish() {
+  double finish() {
     check();
-    for (std::size_t i = 0; i < n_; ++i) {
-      lines_[i].stop = true;
-      pool_.finish(i);
-    }
+    for (std::size_t i = 0; i < n_; ++i) lines_[i].stop = true;
+    return timed_each([&](std::size_t i) { pool_.finish(i); });
   }
 
   double destroy() {
@@ -239,9 +238,9 @@ class switch_page {
     double end = now_ns() + budget_;
     while (warm_.size() < 2 || (warm_.size() < 999 && now_ns() < end)) {
       warm_.push_back(create());
-      start();
-      finish();
+      const double turns = start() + finish();
       destroy_.push_back(destroy());
+      lives_.push_back(warm_.back() + turns + destroy_.back());
     }
   }
 
@@ -253,6 +252,7 @@ class switch_page {
   std::uint64_t expected_ = 0;
   std::vector<double> destroy_{};
   std::vector<double> warm_{};
+  std::vector<double> lives_{};  // creation, two activations, destruction
 };
 
 template <class Pool>

@@ -157,9 +157,10 @@ class scheduled_page {
     return ns / static_cast<double>(n_);
   }
 
-  void start() {
-    scheduler_.round(n_);
+  double start() {
+    const double ns = timed([&] { scheduler_.round(n_); });
     check(1);
+    return ns / static_cast<double>(n_);
   }
 
   double end() {
@@ -181,15 +182,17 @@ class scheduled_page {
   }
 
   void warm() {
-    std::vector<double> creations, ends;
+    std::vector<double> creations, ends, lives;
     double until = now_ns() + budget_;
     while (creations.size() < 2 || (creations.size() < 999 && now_ns() < until)) {
       creations.push_back(create());
-      start();
+      const double turn = start();
       ends.push_back(end());
+      lives.push_back(creations.back() + turn + ends.back());
     }
     emit(system_, "destroy", n_, "ns", median(std::move(ends)));
     emit(system_, "create_warm", n_, "ns", median(std::move(creations)));
+    emit(system_, "lifetime", n_, "ns", median(std::move(lives)));
   }
 
   const char* system_;

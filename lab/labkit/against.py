@@ -26,6 +26,7 @@ from .measure import Malformed, Measurement, Progress
 sys.path.append(str(builders.ROOT / "tests/counts"))
 import counts  # noqa: E402 (the path comes first)
 
+PAGES = ("switch", "wait")   # without others
 LOOKS = (15, 30, 60)   # after so many rounds
 WIDTH = 0.06           # of an interval that tells something
 MARGIN = 1.03          # a row is slower if its whole interval lies above, and faster if it lies below one through that
@@ -227,7 +228,7 @@ def counted(before, now):
 
 
 def run(revision, names, patterns, rounds):
-    commit, pages = commit_of(revision), catalogue.pages(names)
+    commit, pages = commit_of(revision), catalogue.pages(names or PAGES)
     catalogue.systems(patterns)   # refuses an unknown pattern before anything is built
     patterns = patterns or ["*"]
     folder = builders.ROOT / "build/against"

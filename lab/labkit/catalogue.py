@@ -72,7 +72,6 @@ class Page:
         self.title = entry["title"]
         self.about = entry["about"]
         self.groups = entry["groups"]
-        self.default = entry.get("default", True)
         self.seconds = entry.get("seconds", 0)            # that its repetitions may take, if more than usual
         self.tells_workers = entry.get("workers", False)  # its first line says on how many it was measured
 
@@ -87,7 +86,7 @@ class Page:
 
 
 def pages(names=None):
-    """The pages of these names; without one, those that are not left out by default."""
+    """The pages of these names; without one, or with the name "all", every page."""
     everything = read("pages.json")
     for name in names or []:
         if name == "portability":
@@ -96,10 +95,7 @@ def pages(names=None):
             raise SystemExit(f"no page named {name}; there are: {', '.join(everything)}, or all of them: all")
     metrics = [metric["id"] for page in everything.values() for group in page["groups"] for metric in group["metrics"]]
     assert len(metrics) == len(set(metrics)), "the id of a metric tells its page, too"
-    found = [Page(name, entry) for name, entry in everything.items()]
-    if not names:
-        return [page for page in found if page.default]
-    return [page for page in found if page.name in names or "all" in names]
+    return [Page(name, entry) for name, entry in everything.items() if not names or name in names or "all" in names]
 
 
 def numbered(n, group):

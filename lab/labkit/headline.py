@@ -1,10 +1,13 @@
-"""The first thing that a reader sees: where hocket is ahead, where behind, and by how much."""
+"""The first thing that a reader sees: ten rows beside systems that readers know, one drawing for each page, and where hocket
+is ahead and behind, with the reason."""
 import math
 import statistics
 
+from . import overview
+from .catalogue import read
 from .compare import number
 from .pages import anchor
-from .standing import LEVEL, counts, spread_text, standings, title, verdict
+from .standing import LEVEL, counts, reason, spread_text, standings, title, verdict
 from .tables import escape, system, table
 
 SLOWEST, FASTEST = 30, 1 / 100   # the ends of the axis: times the best peer's figure
@@ -57,7 +60,8 @@ def scale():
             + "".join(f'<span style="left:{percent(ratio):.1f}%">{text}</span>' for ratio, text in marks) + "</div><span></span></div>")
 
 
-def standing_table(report, found):
+def standing_table(report, found, history=None):
+    """With the reasons of rows that are behind, if there is a history."""
     head = ["row", "n", ("hocket", "left"), "", ("best peer", "left"), "", '<span title="hocket through the best peer, so that less is better">ratio</span>']
     rows = []
     for one in found:
@@ -66,17 +70,33 @@ def standing_table(report, found):
                      f"{one.n:,}", (system(report, one.mine["system"]), "left"), f"{number(one.mine['median'])} {escape(unit)}",
                      (system(report, one.peer["system"]), "left"), f"{number(one.peer['median'])} {escape(unit)}",
                      (f"{one.ratio:.2f}" if one.ratio < 9.95 else f"{one.ratio:.0f}", verdict(one.ratio))])
-    return table(head, rows, row_classes=[verdict(one.ratio) for one in found])
+        if history is not None:
+            rows[-1].append((escape(reason(one, history) or "no reason is known yet"), "left why"))
+    return table(head + ([("why", "left")] if history is not None else []), rows, row_classes=[verdict(one.ratio) for one in found])
 
 
-def behind_section(report, found):
-    behind = sorted((one for one in found if verdict(one.ratio) == "behind"), key=lambda one: -one.ratio)
-    if not behind:
-        return "<p>hocket is behind in no row.</p>"
-    text = f"<h3>Behind</h3>{standing_table(report, behind[:MOST])}"
-    if behind[MOST:]:
-        text += f"<details><summary>{len(behind) - MOST} more rows in which hocket is behind</summary>{standing_table(report, behind[MOST:])}</details>"
+def folded(summary, content, is_open=False):
+    return f"<details{' open' if is_open else ''}><summary>{summary}</summary>{content}</details>"
+
+
+def side_section(report, found, side, history=None):
+    """The rows on this side, the largest distance first; those beyond the first ones are folded away."""
+    rows = sorted((one for one in found if verdict(one.ratio) == side), key=lambda one: -max(one.ratio, 1 / one.ratio))
+    if not rows:
+        return f"<p>hocket is {side} in no row.</p>"
+    text = f"<h3>{side.capitalize()}</h3>{standing_table(report, rows[:MOST], history)}"
+    if rows[MOST:]:
+        text += folded(f"{len(rows) - MOST} more rows in which hocket is {side}", standing_table(report, rows[MOST:], history))
     return text
+
+
+def overview_table(report):
+    """README's ten rows."""
+    columns = read("overview.json")["columns"]
+    rows = [[(escape(title_), "left"), *(escape(cells[column]) for column in columns)] for title_, cells in overview.lines(report.results)]
+    below = overview.compile_text(report.results)
+    return (f'<h3>Ten rows beside systems that you know</h3>{table(["", *columns], rows, kind="overview")}'
+            f'<p class="soft">Less is better in every row. {escape(below)}</p>')
 
 
 def headline(report):
@@ -88,11 +108,13 @@ def headline(report):
     middle = statistics.median(one.ratio for one in found)
     strips = "".join(strip(page, of_page) for page in report.pages if (of_page := [one for one in found if one.page is page]))
     everything = sorted(found, key=lambda one: one.ratio)
+    history = read("history.json")
     return (f'<section id="standing"><p class="verdict"><b>Ahead of the best peer in {ahead} of {len(found)} rows</b>, level in '
             f"{level}, behind in {behind}. In the median row hocket's figure is {middle:.2f} of the best peer's; less is better.</p>"
-            f'<div class="strips" style="--one:{percent(1):.1f}%">{strips}{scale()}</div>'
+            f"{overview_table(report)}"
+            f'<h3>Every page</h3><div class="strips" style="--one:{percent(1):.1f}%">{strips}{scale()}</div>'
             '<p class="soft">Each dot is a row of a table below: hocket through the best of its peers in that row. A stackful '
             "system is compared with stackful ones, a stackless one with stackless ones, all of them measured in the same run; "
             f"floors are no peers. Level means within {LEVEL - 1:.0%}. {escape(spread_text(report))}</p>"
-            f"{behind_section(report, found)}"
-            f"<details><summary>all {len(found)} rows</summary>{standing_table(report, everything)}</details></section>")
+            f"{side_section(report, found, 'ahead')}{side_section(report, found, 'behind', history)}"
+            f"{folded(f'all {len(found)} rows', standing_table(report, everything))}</section>")

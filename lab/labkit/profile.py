@@ -122,17 +122,40 @@ def build_for(system):
     return build
 
 
-def main(words):
-    options = arguments(words)
+def expect_tools():
     for tool, package in (("valgrind", "valgrind"), ("addr2line", "binutils")):
         if not shutil.which(tool):
-            raise SystemExit(f"lab: a profile needs {tool}: `./dev setup`, or `apt-get install {package}`")
-    name, table = PROFILES[options.what]
-    system = catalogue.systems([name])[0]
+            raise builders.Missing(f"a profile needs {tool}: `./dev setup`, or `apt-get install {package}`")
+
+
+def measure(name):
+    """(shares, what small functions have together) of this system."""
+    expect_tools()
+    system, = catalogue.systems([name])
+    program, *first = builders.recipe_of(system.folder).command(build_for(system), system)
+    return shares(*(functions(program, run(program, first, budget)) for budget in BUDGETS))
+
+
+def beside(pages):
+    """{table of document 003: its profile here}, if the page with what they profile is one of the pages."""
+    if "switch" not in [page.name for page in pages]:
+        return {}
+    return {table: measured_or_reason(name) for name, table in PROFILES.values()}
+
+
+def measured_or_reason(name):
     try:
-        program, *first = builders.recipe_of(system.folder).command(build_for(system), system)
-        fewer, more = (functions(program, run(program, first, budget)) for budget in BUDGETS)
+        large, rest = measure(name)
+    except builders.Missing as reason:
+        return {"system": name, "reason": str(reason)}
+    return {"system": name, "shares": [[function, round(share, 4)] for function, share in large], "rest": round(rest, 4)}
+
+
+def main(words):
+    options = arguments(words)
+    name, table = PROFILES[options.what]
+    try:
+        print(told(options.what, name, *measure(name), published(table)))
     except builders.Missing as reason:
         raise SystemExit(f"lab: {name}: {reason}")
-    print(told(options.what, name, *shares(fewer, more), published(table)))
     return 0

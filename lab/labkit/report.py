@@ -9,7 +9,7 @@ from .measure import runs_of
 
 # What a run says beside its rows; a report.json that was written before it had all of them still renders.
 LACKING = {"mode": "default", "seconds": 0, "programs": 0, "cores": 1, "cut short": None, "skipped systems": {}, "skipped": [], "failed": [],
-           "fewer": [], "not to be had": []}
+           "fewer": [], "not to be had": [], "profiles": {}}
 
 
 def gather(measurement, skipped_systems, build, command):
@@ -94,6 +94,11 @@ class Report:
         self.skipped_systems = {name: reason for run in runs for name, reason in run["skipped systems"].items()}
         self._judged = [compare.judge(bar, self.results) for page in self.pages
                         for bar in catalogue.bars([page], self._run_of[page.name]["mode"]) if bar["page"] == page.name]
+
+    def profile(self, table):
+        """What a profile has found beside this table of a document, or None: {"system", "shares", "rest"} or {"reason"}."""
+        found = [run["profiles"][table] for run in self.runs if table in run["profiles"]]
+        return found[-1] if found else None
 
     def metric(self, name):
         return self._metrics[name]

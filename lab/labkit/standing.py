@@ -3,7 +3,8 @@
 lab/headline.json says which of hocket's systems stand for it on a page: those that do what the peers do, and no variant
 that does less (the primitives of one thread beside primitives of several). A peer is every other system of the kind
 (stackful beside stackful, stackless beside stackless), but no floor. "peers" names them where a page has several sorts,
-"but" who is none, and "but_in" who is none in that metric. Of a table with columns the first one counts.
+"but" who is none, and "but_in" who is none in that metric. "from_n" leaves out the sizes of a metric that compare unlike
+things: a time below the step of the clock, or the first mapping of a process. Of a table with columns the first one counts.
 """
 import collections
 import fnmatch
@@ -43,6 +44,8 @@ def standings(report):
 
 
 def of_size(report, page, group, metric, n, entry):
+    if n < entry.get("from_n", {}).get(metric["id"], 0):
+        return
     rows = [row for name in report.results.systems(metric["id"], report.order) if (row := report.results.get(metric["id"], name, n))]
     best = max if is_higher_better(metric) else min
     mine = [row for row in rows if matches(row["system"], entry["ours"])]
@@ -67,6 +70,15 @@ def counts(found):
     """How many are ahead, level and behind."""
     verdicts = collections.Counter(verdict(one.ratio) for one in found)
     return [verdicts[name] for name in ("ahead", "level", "behind")]
+
+
+def reason(one, history):
+    """Why hocket is behind in a row, by lab/history.json: what it says of the bar of this row; empty if it says nothing."""
+    about = {"page": one.page.name, "workload": one.metric["id"], "system": one.mine["system"], "against": one.peer["system"], "n": one.n}
+    for entry in history:
+        if all(value in entry[name] if isinstance(entry.get(name), list) else entry.get(name, value) == value for name, value in about.items()):
+            return entry["why"]
+    return ""
 
 
 def title(one):

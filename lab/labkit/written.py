@@ -101,7 +101,7 @@ def section_of_table(report, source):
         rows.append(line)
     made = table(["", *head], rows, above=f"<tr><th></th>{''.join(above)}</tr>", kind="sortable document")
     return (f'<h4 id="{source.anchor()}">{escape(source.name)}</h4><p>{escape(source.english)}{unit_of(source)}.</p>{made}'
-            f"{elsewhere(source)}{notes_section(notes)}")
+            f"{elsewhere(source)}{profile_section(report, source)}{notes_section(notes)}")
 
 
 def unit_of(source):
@@ -114,6 +114,17 @@ def elsewhere(source):
     if page:
         return f'<p class="soft">Measured here: {escape(page)}.</p>'
     return f'<p class="soft">Measured here by <code>{escape(command)}</code>.</p>' if command else ""
+
+
+def profile_section(report, source):
+    """What stands for the functions of a profile here: the functions of ours."""
+    found = report.profile(source.id)
+    if not found:
+        return ""
+    if "reason" in found:
+        return f'<p class="soft">{escape(found["system"])}: {escape(found["reason"])}.</p>'
+    rows = [[escape(name), f"{share:.2%}"] for name, share in [*found["shares"], ["all others", found["rest"]]]]
+    return table([f"{system(report, found['system'])}: functions", "instructions"], rows, kind="sortable document")
 
 
 def notes_section(notes):

@@ -175,15 +175,16 @@ func measureLife(r request, create func() float64, start func(), rounds func() f
 	r.emit("bytes", "B", grown/n)
 	r.emit("round_trip", "ns", rounds())
 	ends := []float64{timed(destroy) / n}
-	var warm []float64
+	var warm, lives []float64
 	begin := time.Now()
 	for len(warm) < 2 || (len(warm) < 999 && time.Since(begin) < r.budget) {
-		warm = append(warm, create())
-		start()
-		ends = append(ends, timed(destroy)/n)
+		created := create()
+		turn, ended := timed(start)/n, timed(destroy)/n
+		warm, ends, lives = append(warm, created), append(ends, ended), append(lives, created+turn+ended)
 	}
 	r.emit("destroy", "ns", median(ends))
 	r.emit("create_warm", "ns", median(warm))
+	r.emit("lifetime", "ns", median(lives))
 }
 
 // The goroutines of go-yield run by themselves, roughly in turn; number 0 keeps the time. The scheduler favours the head

@@ -160,9 +160,12 @@ public final class Subject {
         }
     }
 
-    private void start() throws InterruptedException {
+    private double start() throws InterruptedException {
+        long begin = System.nanoTime();
         started.await();
+        double ns = (double) (System.nanoTime() - begin) / n;
         check(1);
+        return ns;
     }
 
     private double rounds() throws InterruptedException {
@@ -196,13 +199,16 @@ public final class Subject {
         double trip = rounds();
         double[] ends = new double[1000];
         double[] warm = new double[1000];
+        double[] lives = new double[1000];
         int m = 0;
         ends[m] = destroy();
         long until = System.nanoTime() + (long) budget;
         while (m < 2 || (m < 999 && System.nanoTime() < until)) {
             warm[m] = create();
-            start();
-            ends[++m] = destroy();
+            double turn = start();
+            ends[m + 1] = destroy();
+            lives[m] = warm[m] + turn + ends[m + 1];
+            m++;
         }
         if (system != null) {
             emit(system, "create", "ns", create);
@@ -210,6 +216,7 @@ public final class Subject {
             emit(system, "round_trip", "ns", trip);
             emit(system, "destroy", "ns", median(ends, m + 1));
             emit(system, "create_warm", "ns", median(warm, m));
+            emit(system, "lifetime", "ns", median(lives, m));
         }
     }
 

@@ -167,8 +167,8 @@ impl<S: OwnStack> Page<S> {
         }
     }
 
-    fn start(&mut self) {
-        self.round_trips(1);
+    fn start(&mut self) -> f64 {
+        self.round_trips(1) / self.r.n as f64
     }
 
     fn round_trips(&mut self, rounds: u64) -> f64 {
@@ -182,14 +182,19 @@ impl<S: OwnStack> Page<S> {
         })
     }
 
-    fn finish(&mut self) {
+    fn finish(&mut self) -> f64 {
         self.check();
-        for (line, coroutine) in self.lines.iter().zip(&mut self.coroutines) {
+        for line in self.lines.iter() {
             line.stop.set(true);
-            if let CoroutineResult::Yield(()) = coroutine.resume(()) {
-                fail("a coroutine went on after its end");
-            }
         }
+        let ns = self.timed(|page| {
+            for coroutine in &mut page.coroutines {
+                if let CoroutineResult::Yield(()) = coroutine.resume(()) {
+                    fail("a coroutine went on after its end");
+                }
+            }
+        });
+        ns / self.r.n as f64
     }
 
     fn destroy(&mut self) -> f64 {
@@ -226,15 +231,19 @@ impl<S: OwnStack> Page<S> {
         self.finish();
         let mut destroy = vec![self.destroy()];
         let mut warm = Vec::new();
+        let mut lives = Vec::new();
         let begin = Instant::now();
         while warm.len() < 2 || (warm.len() < 999 && elapsed_ns(begin) < self.r.budget_ns) {
-            warm.push(self.create());
-            self.start();
-            self.finish();
-            destroy.push(self.destroy());
+            let created = self.create();
+            let turns = self.start() + self.finish();
+            let destroyed = self.destroy();
+            warm.push(created);
+            destroy.push(destroyed);
+            lives.push(created + turns + destroyed);
         }
         emit(&self.r, "destroy", "ns", median(destroy));
         emit(&self.r, "create_warm", "ns", median(warm));
+        emit(&self.r, "lifetime", "ns", median(lives));
     }
 }
 

@@ -1,0 +1,134 @@
+"""docs/source-documents.md: every table of the five source documents with what the last report has for it, and each
+mechanism that they name with what stands for it here. `./dev lab documents` writes it."""
+import pathlib
+
+from . import report
+from .catalogue import LAB
+from .compare import number
+from .documents import Published, documents, reasons
+from .written import NOTHING, measured
+
+PAGE = LAB.parent / "docs/source-documents.md"
+ABOUT = """# The source documents
+
+What hocket was asked for began with five documents about coroutines. Each of their tables stands here row by row: what the
+document has published, from its own machine, and what the lab measured here. `./dev lab documents` writes this page from the
+last report; [lab/README.md](../lab/README.md) says what a unit of each row is.
+"""
+
+
+def clean(text):
+    """Text for a cell of a table."""
+    return " ".join(str(text).split()).replace("|", "\\|")
+
+
+def named(entry):
+    return clean(entry.get("english", entry.get("system", entry["name"])))
+
+
+def figure(made, cell, names):
+    """The medians of these subjects for a cell, or a dash."""
+    pairs = [(name, metric) for name in names for metric in cell.workloads if made.measures(name, metric)] if cell.figure else []
+    values = [measured(made, cell, *pair) for pair in pairs]
+    found = [f"{number(value)} (`{name}`)" for (name, _), value in zip(pairs, values) if value is not None]
+    return "; ".join(found) or NOTHING
+
+
+def published(cell):
+    return clean(Published.text(cell.figure)) if cell.figure else clean(cell.text or NOTHING)
+
+
+def columns(made, source, i):
+    """The cells of a row: of each column what is published, what its own system has here, and what hocket has."""
+    for cell in source.cells[i]:
+        yield from (published(cell), figure(made, cell, cell.here), figure(made, cell, cell.ours))
+
+
+def head(source):
+    names = [named(column) for column in source.columns]
+    return [text for name in names for text in (f"{name}: published", "the same here", "hocket")]
+
+
+def empty_columns(rows):
+    """The indexes of the columns without any figure."""
+    return {j for j in range(len(rows[0])) if j % 3 and all(row[j] == NOTHING for row in rows)}
+
+
+def why_missing(made, source):
+    """Each reason why a cell has no figure of its own system here."""
+    found = dict.fromkeys(cell.why() for row in source.cells for cell in row if cell.why())
+    for row in source.cells:
+        for cell in row:
+            for name in [*cell.here, *cell.ours] if cell.figure else []:
+                for metric in cell.workloads:
+                    if made.measures(name, metric) and measured(made, cell, name, metric) is None:
+                        found[f"{name}: {made.why_not(name, metric, cell.n)}"] = None
+    return list(found)
+
+
+def table(made, source):
+    rows = [list(columns(made, source, i)) for i in range(len(source.rows))]
+    left_out = empty_columns(rows)
+
+    def line(cells):
+        return [text for j, text in enumerate(cells) if j not in left_out]
+
+    heading = line(head(source))
+    unit = source.about.get("unit")
+    lines = [f"### {clean(source.english)}", "", f"`{clean(source.name)}`{f', {unit}' if unit else ''}", "",
+             "| | " + " | ".join(heading) + " |", "|---|" + "---|" * len(heading)]
+    lines += [f"| {row_name(source, i)} | " + " | ".join(line(rows[i])) + " |" for i in range(len(rows))]
+    return lines + [""] + elsewhere(made, source) + [f"- {clean(reason)}" for reason in why_missing(made, source)] + [""]
+
+
+def row_name(source, i):
+    unit = source.rows[i].get("unit") if any("unit" in row for row in source.rows) else None
+    return named(source.rows[i]) + (f", {unit}" if unit else "")
+
+
+def elsewhere(made, source):
+    """What is measured by another command, or a profile."""
+    found = made.profile(source.id)
+    if found and "shares" in found:
+        return [f"Here, of `{found['system']}`, as shares of instructions:", "",
+                "| function | instructions |", "|---|---|",
+                *(f"| `{clean(name)}` | {share:.2%} |" for name, share in found["shares"]), f"| all others | {found['rest']:.2%} |", ""]
+    if page := source.about.get("page"):
+        return [f"More compilers: [{page}]({pathlib.PurePath(page).name}).", ""]
+    if command := source.about.get("command"):
+        return [f"Measured here by `{command}`.", ""]
+    return []
+
+
+def mechanism(entry):
+    if "reason" in entry:
+        return f"| {clean(entry['name'])} | none | {clean(reasons()[entry['reason']])} |"
+    if "workload" in entry:
+        shown = f"the row `{entry['workload']}` of the lab"
+    elif "test" in entry:
+        file = entry["test"]["file"]
+        shown = f"[{file}](../{file})" + (f": {clean(entry['test']['case'])}" if "case" in entry["test"] else "")
+    else:
+        shown = "not there yet"
+    return f"| {clean(entry['name'])} | {clean(entry['ours'])} | {shown} |"
+
+
+def section(made, document):
+    lines = [f"## {document.number}: {clean(document.english)}", "", f"{clean(document.title)}; date: {clean(document.date)}. "
+             f"Measured on: {clean(document.hardware)}.", ""]
+    for source in document.tables:
+        lines += table(made, source)
+    return lines + ["### Mechanisms", "", "| the document names | here | shown by |", "|---|---|---|",
+                    *map(mechanism, document.mechanisms), ""]
+
+
+def page(made):
+    runs = [f"- `{run['command']}` on {run['date']}: {run['machine'].get('processor', '')}; {run['machine'].get('C++', '')}" for run in made.runs]
+    sections = [line for document in documents() for line in section(made, document)]
+    return "\n".join([ABOUT, "Measured by:", "", *runs, "", *sections]).rstrip() + "\n"
+
+
+def main(arguments):
+    PAGE.write_text(page(report.of_arguments("documents", __doc__, arguments)), encoding="utf-8")
+    print(f"written: {PAGE}")
+    return 0
