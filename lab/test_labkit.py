@@ -6,6 +6,7 @@ import math
 import os
 import pathlib
 import random
+import re
 import sys
 import tempfile
 import unittest
@@ -246,6 +247,11 @@ class Overview(unittest.TestCase):
                 for cell in one["cells"].values():
                     if name := overview.system_of(cell):
                         self.assertIn(group["workload"], systems[name].workloads)
+
+    def test_the_server_of_readme_is_the_one_that_is_measured(self):
+        def handler(path):
+            return re.search(r"^task<result<void>> answer.*?^}", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL).group()
+        self.assertEqual(handler(catalogue.LAB.parent / "README.md"), handler(catalogue.LAB / "subjects/hocket/net/readme.cpp"))
 
     def test_compiling_is_a_sentence_below_the_table(self):
         results = compare.Results([row(name, metric, 1, value) for name, values in (("hocket-compile-server", (1.4, 231)), ("asio-compile-echo", (4.0, 378)))
