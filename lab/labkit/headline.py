@@ -34,7 +34,7 @@ def in_words(one):
 
 
 def dots(found):
-    """One for each row. Those with the same ratio stand above and below one another."""
+    """One for each row. Dots of the same ratio are above and below one another."""
     taken, parts = {}, []
     for one in sorted(found, key=lambda one: one.ratio):
         at = round(percent(one.ratio), 1)

@@ -1,7 +1,7 @@
-"""The ten rows of lab/overview.json, in which hocket stands beside the systems that readers know: README's table, and
+"""The ten rows of lab/overview.json, which compare hocket with the systems that readers know: README's table, and
 the first thing in report.html.
 
-A cell names a subject. {"system": ..., "as": ...} is the subject of another project, whose name stands beside its figure;
+A cell names a subject. {"system": ..., "as": ...} is the subject of another project, and its figure has that name;
 {"none": ...} says why a system has no such thing.
 """
 import json

@@ -1,5 +1,5 @@
 """docs/source-documents.md: every table of the five source documents with what the last report has for it, and each
-mechanism that they name with what stands for it here. `./dev lab documents` writes it."""
+mechanism that they name with its counterpart here. `./dev lab documents` writes it."""
 import pathlib
 
 from . import report
@@ -39,7 +39,7 @@ def published(cell):
 
 
 def columns(made, source, i):
-    """The cells of a row: of each column what is published, what its own system has here, and what hocket has."""
+    """The cells of a row. Each column has three: the published figure, that of its own system here, and hocket's."""
     for cell in source.cells[i]:
         yield from (published(cell), figure(made, cell, cell.here), figure(made, cell, cell.ours))
 
@@ -87,7 +87,7 @@ def row_name(source, i):
 
 
 def elsewhere(made, source):
-    """What is measured by another command, or a profile."""
+    """A profile, or the command that measures the table."""
     found = made.profile(source.id)
     if found and "shares" in found:
         return [f"Here, of `{found['system']}`, as shares of instructions:", "",
