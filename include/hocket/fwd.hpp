@@ -1,4 +1,4 @@
-// Forward declarations of what user code names in its own headers.
+// Forward declarations of the types that programs name in their own headers.
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 

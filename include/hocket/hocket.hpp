@@ -1,4 +1,5 @@
-// Everything: tasks, generators and fibers. Needs a stackful build; `stackless.hpp` is the part that does not.
+// The whole library except I/O and network: tasks, generators and fibers. Needs a stackful build.
+// stackless.hpp is the part that does not; net.hpp has I/O and network.
 #pragma once
 #include <hocket/core/detail/spawn.hpp>
 #include <hocket/fiber/await.hpp>

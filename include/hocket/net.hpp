@@ -1,4 +1,4 @@
-// I/O and network: descriptors, streams, signals, TCP, servers.
+// I/O and network: descriptors, streams, files, processes, signals, TCP, UDP, unix sockets, servers.
 #pragma once
 #include <hocket/io/borrowed_bytes.hpp>
 #include <hocket/io/buffer.hpp>

@@ -1,12 +1,13 @@
-// What primitives are made of, for the authors of a mutex, a queue, a pool of connections of their own. All of it is
-// in namespace hocket::primitive. docs/writing-a-primitive.md writes one, and explains the protocol.
+// The protocol for authors of primitives: a mutex, a queue or a pool of connections of the program's own.
 //
-//   operation<Op>   what lock() or receive() returns: a wait that has not begun (core/detail/operation.hpp)
-//   suspension      a wait that has begun: whether it is decided, what it takes at once (core/detail/suspension.hpp)
-//   waiter          its place in a source's line
-//   wait_source     the base class of a source: what() it is, detach() a waiter, pass_on() a resource
-//   wait_queue       a queue of waiters, first come, first served (core/detail/wait_queue.hpp)
-//   grant, grants   the right to resume the waiter or the waiters that were claimed (core/detail/grant.hpp)
+// All names are in namespace hocket::primitive. docs/writing-a-primitive.md explains the protocol by an example.
+//
+//   operation<Op>   the result of lock() or receive(): a wait that has not begun (core/detail/operation.hpp)
+//   suspension      a wait under way: whether it is decided, what it takes at once (core/detail/suspension.hpp)
+//   waiter          the registration of a wait in a source's queue
+//   wait_source     the base class of a source: what() names it, detach() unlinks a waiter, pass_on() grants again
+//   wait_queue      a queue of waiters, first in, first out (core/detail/wait_queue.hpp)
+//   grant, grants   the duty to post the coroutines of claimed waits (core/detail/grant.hpp)
 //   thread_mutex    the lock of a source, held for some instructions (base/detail/mutex.hpp)
 //   locked          its guard
 //   atomic          std::atomic that the model checker can run (base/detail/atomic.hpp); fence() beside it

@@ -1,4 +1,4 @@
-// Everything that needs no stack switch: tasks, generators and what they wait with.
+// The part of the library that needs no stack switch: tasks, generators, runtimes and synchronization.
 #pragma once
 #include <hocket/base/error.hpp>
 #include <hocket/base/fatal.hpp>

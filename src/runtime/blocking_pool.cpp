@@ -99,16 +99,16 @@ blocking_pool::blocking_pool(const blocking_pool_options& options) : state_(new 
 
 // --- the pool of the process
 
-// Makes it if `instead_of` is there. Returns what was there.
-blocking_pool* blocking_pool::install_for_process(const blocking_pool_options& options, blocking_pool* instead_of) {
+// Makes it if `expected` is there. Returns what was there.
+blocking_pool* blocking_pool::install_for_process(const blocking_pool_options& options, blocking_pool* expected) {
   auto made = std::make_unique<blocking_pool>(options);
   made->state_->immortal = true;
   // ORDER: release, pairs with the loads in process_pool(): the pool that is found is whole; relaxed on failure: an
   // address.
-  if (pool_of_process.compare_exchange_strong(instead_of, made.get(), std::memory_order_release,
+  if (pool_of_process.compare_exchange_strong(expected, made.get(), std::memory_order_release,
                                               std::memory_order_relaxed))
     static_cast<void>(made.release());
-  return instead_of;
+  return expected;
 }
 
 blocking_pool& blocking_pool::process_pool() {
@@ -157,7 +157,7 @@ blocking_pool::state* blocking_pool::enqueue(suspension& wait, waiter& entry, de
   const locked guard(all.mutex);
   // ORDER: relaxed, pairs with nothing: the pool has a share.
   all.shares.fetch_add(1, std::memory_order_relaxed);
-  if ((job.refusal = make_room())) {
+  if ((job.refusal = admit_call())) {
     [[maybe_unused]] const bool told = wait.take_now(entry, all);
     return &all;
   }
@@ -167,13 +167,13 @@ blocking_pool::state* blocking_pool::enqueue(suspension& wait, waiter& entry, de
 }
 
 // By a wait that is over, or by the pool.
-void blocking_pool::let_go(state* of) noexcept {
+void blocking_pool::release(state* shared) noexcept {
   // ORDER: acq_rel, pairs with itself: what the others did with it came before its end.
-  if (of->shares.fetch_sub(1, std::memory_order_acq_rel) == 1) delete of;
+  if (shared->shares.fetch_sub(1, std::memory_order_acq_rel) == 1) delete shared;
 }
 
 // Under the mutex, before a call enters the line: sees to it that a thread comes for it, or that it may wait for one.
-std::error_code blocking_pool::make_room() noexcept {
+std::error_code blocking_pool::admit_call() noexcept {
   state& all = *state_;
   if (all.closing) return std::make_error_code(std::errc::operation_canceled);
   if (all.queued < all.coming || wake_thread() || start_thread()) return {};
@@ -315,7 +315,7 @@ blocking_pool::~blocking_pool() {
   all.mutex.lock();  // the thread that ended last has released it
   all.mutex.unlock();
   if (all.ended) join(all.ended->system);
-  let_go(state_);
+  release(state_);
 }
 
 }}  // namespace hocket

@@ -27,13 +27,13 @@ void loop::run() {
   run_while([](const void* self) noexcept { return static_cast<const loop*>(self)->live() != 0; }, this);
 }
 
-void loop::run_while(condition goes_on, const void* of) {
+void loop::run_while(condition is_unfinished, const void* argument) {
   begin_run();
   running_scope running(seat_, nullptr);
-  while (goes_on(of)) {
+  while (is_unfinished(argument)) {
     turn(turn_size);
     if (take_stop()) return;  // after the turn, which has used up the nudge of a stop() that came before
-    if (busy() || !goes_on(of)) continue;
+    if (busy() || !is_unfinished(argument)) continue;
     if (!rest(time_point::max())) return;
   }
 }
@@ -104,12 +104,12 @@ bool loop::take_stop() noexcept {
 }
 
 // How many it resumed. due_: timers are left that are due.
-std::size_t loop::turn(std::size_t at_most) noexcept {
+std::size_t loop::turn(std::size_t max_resumes) noexcept {
   // ORDER: relaxed, pairs with nothing: a size that is good enough.
-  const std::size_t live = live_here_.load(std::memory_order_relaxed) + live_of_others_.load(std::memory_order_relaxed);
+  const std::size_t live = live_here_.load(std::memory_order_relaxed) + live_elsewhere_.load(std::memory_order_relaxed);
   ready_.reserve(live + run_queue::slack);
   begin_turn(++turns_);
-  return resume_ready(ready_, at_most, [] {});
+  return resume_ready(ready_, max_resumes, [] {});
 }
 
 // Sleeps until there may be something to do. False: there is nothing, and the loop must not sleep.
@@ -150,15 +150,15 @@ void loop::end_all() noexcept {
 // --- spawn_target
 
 // The loop's own thread counts without a read-modify-write.
-[[HOCKET_ALWAYS_INLINE]] inline void loop::add_live(std::size_t number) noexcept {
+[[HOCKET_ALWAYS_INLINE]] inline void loop::add_live(std::size_t count) noexcept {
   if (current_executor() == this) [[likely]] {
     // ORDER: relaxed, pairs with nothing: this thread alone writes it.
     const std::size_t here = live_here_.load(std::memory_order_relaxed);
     // ORDER: release, pairs with the load in live().
-    live_here_.store(here + number, std::memory_order_release);
+    live_here_.store(here + count, std::memory_order_release);
   } else {
     // ORDER: release, pairs with the load in live().
-    live_of_others_.fetch_add(number, std::memory_order_release);
+    live_elsewhere_.fetch_add(count, std::memory_order_release);
   }
 }
 
@@ -168,7 +168,7 @@ std::size_t loop::live() const noexcept {
   // the sum is never too small.
   const std::size_t here = live_here_.load(std::memory_order_acquire);
   // ORDER: acquire, pairs with the fetch_add in add_live(), as above.
-  return here + live_of_others_.load(std::memory_order_acquire);
+  return here + live_elsewhere_.load(std::memory_order_acquire);
 }
 
 std::error_code loop::enroll(std::size_t count) noexcept {
@@ -185,7 +185,7 @@ void loop::leave() noexcept { add_live(~std::size_t{0}); }
 bool simulated_parker::park(time_point until) noexcept {
   // ORDER: acquire, pairs with the store in wake().
   if (woken_.exchange(0, std::memory_order_acquire) != 0) return true;
-  if (until != time_point::max() && until > time_.now()) time_.set(until);
+  if (until != time_point::max() && until > clock_.now()) clock_.set(until);
   return false;
 }
 

@@ -142,9 +142,9 @@ void runtime::post_all_from_outside(const runnables& works) noexcept {
 }
 
 template <class Post>
-void runtime::inject(Post post_to) noexcept {
+void runtime::inject(Post post) noexcept {
   expect_threads();
-  state_->inject(post_to);
+  state_->inject(post);
 }
 
 void runtime::offer() noexcept {

@@ -13,13 +13,13 @@ namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
-void print_stall(const stall& of) noexcept {
+void print_stall(const stall& report) noexcept {
   constexpr int standard_error = 2;
   text_writer out(standard_error);
-  out.literal("hocket: coroutine \"").text(of.coroutine).literal("\" has held worker ").number(of.worker);
-  out.literal(" for ").seconds(of.held);
-  if (of.spawned.line() != 0) out.literal(" (spawned at ").path(of.spawned.file_name()).literal(":");
-  if (of.spawned.line() != 0) out.number(of.spawned.line()).literal(")");
+  out.literal("hocket: coroutine \"").text(report.coroutine).literal("\" has held worker ").number(report.worker);
+  out.literal(" for ").seconds(report.held);
+  if (report.spawned.line() != 0) out.literal(" (spawned at ").path(report.spawned.file_name()).literal(":");
+  if (report.spawned.line() != 0) out.number(report.spawned.line()).literal(")");
   out.literal(": let others run by yield(), or let blocking() run it").end_line();
 }
 

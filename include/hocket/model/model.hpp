@@ -1,4 +1,4 @@
-// All of the model checker: what a test of it includes.
+// The model checker: the header that model tests include (docs/model-checker.md).
 #pragma once
 #include <hocket/model/detail/atomic.hpp>
 #include <hocket/model/detail/explore.hpp>

@@ -1,33 +1,33 @@
-// blocking_pool: the threads on which blocking() runs what blocks.
+// blocking_pool: the threads that run the callables of blocking().
 //
 //   blocking_pool crypto({.threads = 2, .queue = 100, .name = "crypto"});   // beside the pool of the process
 //
-// States of a call, which is a registration (waiter) of the wait of its coroutine:
+// Destruction. The destructor refuses queued calls and new calls (operation_canceled), waits for running calls, and
+// ends the threads. It is fatal on one of the pool's own threads.
 //
-//   in line --taken by a thread: grant::keep()--> running --grant::post()--> over
-//           --its wait ends otherwise: detach()--> over, and never ran
+// fork(). In the child a pool has no threads: use is fatal, destruction does nothing. The pool of the process is
+// created anew there.
+//
+// Thread safety. All member functions may be called from any thread.
+//
+// States of a call. A call is a registration (waiter) of its coroutine's wait.
+//
+//   queued  --a thread claims it, and keeps the grant--> running --the thread posts the grant--> over
+//           --its wait ends otherwise: detach()--> over, never ran
 //           --the pool is destroyed--> over: refused
 //
-// A thread takes a call out of the line under the mutex; from then on detach() finds it gone, so an ending wait keeps
-// the call's hold, and with it the memory of the coroutine (core/detail/claim.hpp). The thread then asks whether the
-// wait is still undecided: claim_popped() decides it. Not: the call does not run. So of a cancellation and the
-// beginning of the call exactly one comes first, and the other does nothing.
+// A thread pops the call under the mutex. From then on detach() does not find the call, so a wait that ends keeps the
+// call's hold, and the memory of the coroutine stays valid (core/detail/claim.hpp). Then the thread calls
+// claim_popped(). If another party has ended the wait, the call does not run. So exactly one of a cancellation and the
+// start of the call wins, and the other does nothing.
 //
-// The line may outlive its pool: whoever ends a wait looks there for its call, also while the pool refuses that. So the
-// line is the wait_source, and each wait has a share in it until it is over.
+// Lifetime of the queue. The code that ends a wait looks for the call in the queue, perhaps while the destructor
+// refuses the call. So the queue is the wait_source, it may outlive the pool, and each wait holds a reference to it.
 //
-// Threads sleep in a stack of their own, the last one that fell asleep on top: it is woken first, so with little to do
-// the others reach their time and end. A thread that is woken is out of the stack before, under the mutex: one call,
-// one wake, none lost. One that ends joins the one that ended before it; the destructor joins the last.
-// Those of the pool of the process, which is never destroyed, are joined by nobody.
-//
-// Destroying a pool refuses the calls that stand in line (operation_canceled) and those that come, waits for those that
-// run, and ends the threads. From one of its own threads that is fatal.
-//
-// In a child by fork() a pool has no threads: using it is fatal, destroying it does nothing. That of the process is
-// made anew there.
-//
-// Threads: every member function, any thread.
+// Idle threads form a stack, and the last thread that fell asleep is woken first. So with few calls the other threads
+// reach their idle limit and end. A thread is popped, under the mutex, before it is woken: each call wakes one thread,
+// and no wake-up is lost. A thread that ends joins the thread that ended before it; the destructor joins the last one.
+// The pool of the process is never destroyed: its threads are not joined.
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/base/detail/literal_name.hpp>
@@ -42,49 +42,52 @@ struct blocking_job;
 class blocking_operation;
 }  // namespace detail
 
-// Called on a thread of a pool, with its number: 0 for the first thread that the pool starts, 1 for the second, and so
-// on; no number comes again. What it throws is fatal.
+// A function that a thread of a pool calls, with the thread's number. The pool numbers its threads from 0, in the order
+// of their start, and does not reuse a number. An exception is fatal.
 using blocking_hook = void (*)(std::size_t thread);
 
-// What may be said of a pool.
+// Options for blocking_pool.
 struct blocking_pool_options {
-  std::size_t threads = 64;                  // at most; at least 1
-  std::size_t queue = 10'000;                // calls that stand in line at most; 0: none but those that run at once
-  duration idle = std::chrono::seconds(10);  // a thread that had nothing to do for so long ends
-  literal_name name = "blocking";            // of its threads
+  std::size_t threads = 64;                  // the maximum of threads; at least 1
+  std::size_t queue = 10'000;                // the maximum of queued calls; 0: a call runs at once or is refused
+  duration idle = std::chrono::seconds(10);  // a thread that has been idle for so long ends
+  literal_name name = "blocking";            // the name of the threads
 
-  // A thread starts when a call needs it, and ends when it was idle for too long or its pool is destroyed.
-  blocking_hook on_start = nullptr;  // before the thread runs its first call: to tell a collector of it, say
-  blocking_hook on_stop = nullptr;   // after all that it has run. Must not use the pool. The threads of the pool of the
-                                     // process do not end with the process: on_stop is not called there
+  // A thread starts when a call needs it. It ends when it has been idle for too long, or when its pool is destroyed.
+  blocking_hook on_start = nullptr;  // before the thread's first call: for instance, registers it with a collector
+  blocking_hook on_stop = nullptr;   // after the thread's last call. Must not use the pool. The end of the process does
+                                     // not end the threads of the process's pool: on_stop is not called then
 };
 static_assert(detail::owns_nothing<blocking_pool_options>);
 
+// A pool of threads for calls that block.
 class blocking_pool final {
  public:
   static constexpr std::size_t max_threads = 4096;
 
-  // Starts no thread. Throws std::system_error: invalid_argument for no thread or more than max_threads; bad_alloc.
+  // Starts no thread. Throws std::system_error with invalid_argument if options.threads is 0 or above max_threads;
+  // std::bad_alloc.
   explicit blocking_pool(const blocking_pool_options& options = {});
   blocking_pool(const blocking_pool&) = delete;
   blocking_pool& operator=(const blocking_pool&) = delete;
   ~blocking_pool();
 
-  // That of the process, made with default options when it is first asked for; never destroyed, so what runs on it at
-  // the end of the process is not waited for. Throws bad_alloc.
+  // The pool of the process. The first call creates it, with default options. It is never destroyed: the end of the
+  // process does not wait for its calls. Throws std::bad_alloc.
   static blocking_pool& process_pool();
 
-  // Makes the pool of the process with these options, before anybody asks for it. Throws std::logic_error if the pool
-  // is there already, and what the constructor throws. A child by fork() has no pool yet: the one that it makes has the
-  // options of its parent's, or those of this call.
+  // Creates the pool of the process with `options`, before its first use. Throws std::logic_error if the pool exists,
+  // and the exceptions of the constructor. A child of fork() has no pool yet: process_pool() creates it there with the
+  // options of the parent's pool, this function with `options`.
   static blocking_pool& make_process_pool(const blocking_pool_options& options);
 
+  // Numbers of threads and calls at one moment.
   struct counts {
-    std::size_t threads = 0;    // that exist
-    std::size_t idle = 0;       // of them
-    std::size_t queued = 0;     // calls that stand in line
-    std::uint64_t begun = 0;    // calls, since the pool was made
-    std::uint64_t refused = 0;  // since then, for want of room in the line or of a thread
+    std::size_t threads = 0;    // existing threads
+    std::size_t idle = 0;       // idle threads
+    std::size_t queued = 0;     // queued calls
+    std::uint64_t begun = 0;    // calls started since construction
+    std::uint64_t refused = 0;  // calls refused since construction: the queue was full, or there was no thread
   };
   counts statistics() const noexcept;
 
@@ -93,12 +96,12 @@ class blocking_pool final {
   struct thread;
   struct state;
 
-  static blocking_pool* install_for_process(const blocking_pool_options& options, blocking_pool* instead_of);
+  static blocking_pool* install_for_process(const blocking_pool_options& options, blocking_pool* expected);
   bool is_copy_in_child() const noexcept;
   void expect_threads() const noexcept;
   state* enqueue(primitive::suspension& wait, primitive::waiter& entry, detail::blocking_job& job) noexcept;
-  static void let_go(state* of) noexcept;
-  std::error_code make_room() noexcept;
+  static void release(state* shared) noexcept;
+  std::error_code admit_call() noexcept;
   bool wake_thread() noexcept;
   bool start_thread() noexcept;
   void run(thread& self) noexcept;

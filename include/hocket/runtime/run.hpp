@@ -1,8 +1,8 @@
-// run(f): a loop and its first coroutine, for programs that need no more.
+// run(f, args...): a loop and its first coroutine, for programs that need no more.
 //
 //   int main() { return run([] { ...; return await(total); }); }
 //
-// Returns the value that f returned, or throws what left it. Coroutines that f spawned and did not join are killed.
+// Returns the result of f, or throws the exception that left f. Coroutines that f spawned and did not join are killed.
 #pragma once
 #include <hocket/core/detail/spawn.hpp>
 #include <hocket/core/sync_wait.hpp>
@@ -26,6 +26,7 @@ auto run_if(F&& f, Args&&... args) {
 
 }  // namespace detail
 
+// Spawns f(args...) on a loop of its own, and runs the loop until f ends.
 template <class F, class... Args>
   requires detail::meant_as_call<F, Args...>
 auto run(F&& f, Args&&... args) {

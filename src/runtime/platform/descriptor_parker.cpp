@@ -38,11 +38,11 @@ int add_to(int epoll, int fd) noexcept {
   return ::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &reading) == 0 ? 0 : errno;
 }
 
-int new_bell(int epoll) {
-  const int bell = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  const int wrong = bell < 0 ? errno : add_to(epoll, bell);
-  if (wrong == 0) return bell;
-  if (bell >= 0) ::close(bell);
+int new_event(int epoll) {
+  const int event = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  const int wrong = event < 0 ? errno : add_to(epoll, event);
+  if (wrong == 0) return event;
+  if (event >= 0) ::close(event);
   ::close(epoll);
   throw std::system_error(wrong, std::system_category(), "eventfd");
 }
@@ -78,24 +78,24 @@ bool take_wake(int fd) noexcept {
 
 }  // namespace
 
-descriptor_parker::descriptor_parker() : epoll_(new_epoll()), bell_(new_bell(epoll_)) {}
+descriptor_parker::descriptor_parker() : epoll_(new_epoll()), event_(new_event(epoll_)) {}
 
 descriptor_parker::~descriptor_parker() {
-  ::close(bell_);
+  ::close(event_);
   ::close(epoll_);
 }
 
 bool descriptor_parker::park(time_point until) noexcept {
-  for (bool watched = false; !take_wake(bell_);
+  for (bool watched = false; !take_wake(event_);
        watched = wait_readable(epoll_, left_until(until, steady_clock().now()))) {
     if (watched || until <= steady_clock().now()) return false;
   }
   return true;
 }
 
-// What is watched may be readable meanwhile, so only the bell counts.
+// What is watched may be readable meanwhile, so only the eventfd counts.
 void descriptor_parker::await_wake() noexcept {
-  while (!take_wake(bell_)) wait_readable(bell_, duration::max());
+  while (!take_wake(event_)) wait_readable(event_, duration::max());
 }
 
 std::error_code descriptor_parker::watch(int descriptor) noexcept {
@@ -108,7 +108,7 @@ void descriptor_parker::unwatch(int descriptor) noexcept { ::epoll_ctl(epoll_, E
 // As soon as the write has its effect this may be destroyed: the system call keeps the file, and nothing else is used.
 void descriptor_parker::wake() noexcept {
   const int kept = errno;
-  const int fd = bell_;
+  const int fd = event_;
   const std::uint64_t one = 1;
   const auto written = raw_calls::write(fd, &one, sizeof one);  // never full: one wake for each sleep
   expects(written == sizeof one, "the descriptor of a parker cannot be written",
