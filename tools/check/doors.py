@@ -1,8 +1,8 @@
-"""Doors: docs/headers.md lists the public headers and the public names, and both are few.
+"""Doors: docs/headers.md lists the public headers and the public names, of the library and of its extensions.
 
-A header outside of the `detail` folders is public, and so is a name in namespace hocket outside of hocket::detail. Each
-public name has a comment of its own, or stands in the essay that opens its header. The names of hocket::primitive are the
-protocol for authors of primitives: at most ten types.
+A header outside of the `detail` folders is public, and so is a name in namespace hocket outside of the namespaces
+`detail`. Each public name has a comment, or the opening comment of its header names it. The number of the library's
+public headers is limited. The names of hocket::primitive are the protocol for authors of primitives: at most ten types.
 """
 import re
 
@@ -92,13 +92,19 @@ def spelled(space, name):
     return f"{space}::{name}" if space else name
 
 
+def file_of(tree, header):
+    """The file that <hocket/HEADER> includes, in the library or in an extension; the library's path if there is none."""
+    files = [f"{root}hocket/{header}" for root in ("include/", *tree.extension_roots)]
+    return next((file for file in files if file in tree.texts), files[0])
+
+
 def rows(tree):
-    """{header: (line, names)} of the page."""
+    """{path of a header: (line, names)} of the page."""
     found = {}
     for number, line in enumerate(tree.lines(PAGE) if PAGE in tree.texts else [], 1):
         row = ROW.match(line)
         if row:
-            found["include/hocket/" + row.group(1)] = number, set(re.findall(r"`([^`]+)`", row.group(2)))
+            found[file_of(tree, row.group(1))] = number, set(re.findall(r"`([^`]+)`", row.group(2)))
     return found
 
 
@@ -122,10 +128,14 @@ def check_header(tree, path, listed, everywhere):
         yield Finding(PAGE, number, f"{name} does not exist")
 
 
+def headers(tree):
+    return [*tree.public_headers(), *tree.extension_headers()]
+
+
 def check_names(tree, listed):
-    """Of detail headers, too: a public name may be defined there, but some door must offer it."""
+    """In detail headers, too: a public name may be defined there, but a row of a public header must list it."""
     offered = set().union(*(names for _, names in listed.values())) if listed else set()
-    for path in tree.public_headers():
+    for path in headers(tree):
         for (space, name), (line, _) in public_names(tree, path).items():
             if spelled(space, name) not in offered and not is_public(path):
                 yield Finding(path, line, f"{spelled(space, name)} is public and no row of {PAGE} has it: list it, or move it "
@@ -140,15 +150,16 @@ def types_for_authors(tree):
 
 
 def check(tree):
-    public = [path for path in tree.public_headers() if is_public(path)]
     listed = rows(tree)
-    everywhere = {name for path in tree.public_headers() for name in declared_by(tree, path)}
-    findings = [finding for path in public for finding in check_header(tree, path, listed, everywhere)]
+    everywhere = {name for path in headers(tree) for name in declared_by(tree, path)}
+    findings = [finding for path in filter(is_public, headers(tree))
+                for finding in check_header(tree, path, listed, everywhere)]
     findings += [Finding(PAGE, number, f"{path} does not exist") for path, (number, _) in listed.items()
                  if path not in tree.texts]
     findings += check_names(tree, listed)
-    if len(public) > MOST_HEADERS:
-        findings.append(Finding(PAGE, 0, f"{len(public)} public headers, at most {MOST_HEADERS}: move some to detail"))
+    count = sum(map(is_public, tree.public_headers()))
+    if count > MOST_HEADERS:
+        findings.append(Finding(PAGE, 0, f"{count} public headers, at most {MOST_HEADERS}: move some to detail"))
     if len(types_for_authors(tree)) > MOST_TYPES_FOR_AUTHORS:
         findings.append(Finding(PAGE, 0, f"hocket::primitive has {len(types_for_authors(tree))} types, at most "
                                          f"{MOST_TYPES_FOR_AUTHORS}"))

@@ -52,6 +52,11 @@ def public(text, space="", path="core/a.hpp"):
     return {f"include/hocket/{path}": f"{ONCE}namespace hocket {{ inline namespace HOCKET_ABI {{{opened}\n{text}{closed}\n"}
 
 
+def extension(text, space="gc", path="gc/include/hocket/gc/a.hpp"):
+    """A header of an extension, with names in a namespace below hocket."""
+    return {f"ext/{path}": ONCE + f"namespace hocket {{ inline namespace HOCKET_ABI {{ namespace {space} {{\n{text}}}}}}}\n"}
+
+
 def page(*rows):
     return {"docs/headers.md": "".join(f"| `{path}` | {', '.join(f'`{name}`' for name in names)} | x |\n" for path, *names in rows)}
 
@@ -216,12 +221,19 @@ SAMPLES = {
          {**public("struct a {};\n", "detail"), **page(("core/a.hpp",))},
          {**public("struct a {};\n", "detail", "core/detail/a.hpp")},
          {**public("// A.\nstruct a {};\n", "", "core/detail/a.hpp"), **public("struct b {};\n", "detail"),
-          **page(("core/a.hpp", "a"))}],
+          **page(("core/a.hpp", "a"))},
+         {**extension("// A.\nstruct a {};\n"), **page(("gc/a.hpp", "gc::a"))},
+         {**extension("// A.\nstruct a {};\n", "gc::of", "gc/of/include/hocket/gc/of.hpp"), **page(("gc/of.hpp", "gc::of::a"))},
+         extension("struct a {};\n", "gc::detail", "gc/include/hocket/gc/detail/a.hpp")],
         [public("// A.\nstruct a {};\n"), {**public("// A.\nstruct a {};\n"), **page(("core/a.hpp",))},
          {**public("struct a {};\n"), **page(("core/a.hpp", "a"))},
          {**public("// A.\nstruct a {};\n"), **page(("core/a.hpp", "a", "gone"))}, page(("core/gone.hpp",)),
          {**public("// Gives one.\ndetail::f_adaptor f(int n);\n"), **page(("core/a.hpp",))},
          public("// A.\nstruct a {};\n", "", "core/detail/a.hpp"),
+         extension("// A.\nstruct a {};\n"), {**extension("// A.\nstruct a {};\n"), **page(("gc/a.hpp",))},
+         {**extension("struct a {};\n"), **page(("gc/a.hpp", "gc::a"))},
+         {**extension("// A.\nstruct a {};\n"), **page(("gc/a.hpp", "gc::a", "gc::gone"))},
+         extension("// A.\nstruct a {};\n", "gc", "gc/include/hocket/gc/detail/a.hpp"),
          {**public("".join(f"// N.\nstruct a{n} {{}};\n" for n in range(11)), "primitive"),
           **page(("core/a.hpp", *(f"primitive::a{n}" for n in range(11))))}]),
     "collisions": (

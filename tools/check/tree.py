@@ -77,6 +77,9 @@ class Tree:
     def public_headers(self):
         return self.paths("include", endings=(".hpp",))
 
+    def extension_headers(self):
+        return [path for path in self.texts if EXTENSION_ROOT.match(path) and path.endswith(".hpp")]
+
     @functools.lru_cache(maxsize=None)
     def code(self, path, keep_strings=False):
         """The text with comments (and strings) blanked: line numbers and columns stay."""
@@ -89,10 +92,14 @@ class Tree:
         return [(code.count("\n", 0, match.start(1)) + 1, match.group(1)) for match in INCLUDE.finditer(code)]
 
     @functools.cached_property
+    def extension_roots(self):
+        """The include folders of the extensions."""
+        return sorted({match.group() for match in map(EXTENSION_ROOT.match, self.texts) if match})
+
+    @property
     def include_roots(self):
-        """The folders from which an #include names a project file: ours, and those of the extensions."""
-        extensions = {match.group() for match in map(EXTENSION_ROOT.match, self.texts) if match}
-        return ["include/", "src/", "tests/", *sorted(extensions)]
+        """The folders from which an #include names a project file: the library's, and the extensions'."""
+        return ["include/", "src/", "tests/", *self.extension_roots]
 
     def resolve(self, path, name):
         """The project file that an #include in `path` means, or None."""

@@ -170,7 +170,7 @@ def public_names(checkout, paths):
     found = {}
     tree = Tree(checkout.root, {path: checkout.read(path) for path in [*paths, doors.PAGE] if path in checkout.paths})
     for path in paths:
-        if path.endswith((".hpp", ".h")) and "/detail/" not in path and re.match(r"include/|ext/\w+/include/", path):
+        if path.endswith((".hpp", ".h")) and "/detail/" not in path and re.match(r"include/|ext/(?:\w+/)+include/", path):
             found.update((doors.spelled(*key), path) for key in doors.public_names(tree, path))
     for path, (_, listed) in doors.rows(tree).items():
         if path in paths:

@@ -36,6 +36,7 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace redis {
 
+// The deleter of reply.
 struct free_reply {
   void operator()(redisReply* reply) const noexcept { freeReplyObject(reply); }
 };

@@ -19,6 +19,7 @@
 
 namespace hocket { inline namespace HOCKET_ABI {
 
+// Options for asio_home.
 struct asio_home_options {
   literal_name name = "asio";                // of its coroutines that have no name of their own
   unhandled_handler on_unhandled = nullptr;  // null: abort, naming the coroutine
