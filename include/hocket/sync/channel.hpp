@@ -1,56 +1,67 @@
-// A channel: items from any number of senders to any number of receivers, in order.
+// A multi-producer, multi-consumer channel, first in, first out.
 //
 //   channel<int> c(16);                        // 16 places; 0: a rendezvous; channel<int>::unbounded: no limit
 //   auto sent = co_await c.send(7);            // result<void>: waits for a place; a fiber and a thread: await(...)
 //   auto item = co_await c.receive();          // result<int>: waits for an item
-//   c.close();                                 // the end: what is in the channel is still received
+//   c.close();                                 // no more sends; the items in the channel are still received
 //
-//   while (auto n = await(c.receive())) use(*n);    // until it is closed and drained
+//   while (auto n = await(c.receive())) use(*n);    // until the channel is closed and empty
 //
-// Guarantees. First come, first served, among senders and among receivers; items come out in the order in which they
-// went in. With 0 places a send ends when a receiver has taken the item. An item is never lost or doubled: it is with
-// the sender, in the channel or with one receiver. A send that was cancelled, timed out, killed or found the channel
-// closed has its item where it was: an rvalue is moved back into the caller's object, when the sender goes on. What was
-// done before a send is visible to whoever receives the item. Neither side runs foreign code, except that T's
-// constructors and destructors run under the channel's inner mutex; they must not use the channel.
+// Guarantees.
+//   - First come, first served, among senders and among receivers.
+//   - With 0 places, a send ends when a receiver has taken the item.
+//   - No item is lost or duplicated: it is with the sender, in the channel or with one receiver.
+//   - If a send is cancelled, timed out or killed, or finds the channel closed, the item is where it was: an rvalue is
+//     moved back into the caller's object when the sender resumes.
+//   - Everything before a send is visible to the receiver of the item.
+//   - No operation runs foreign code, except T's constructors and destructors under the inner mutex. They must not use
+//     the channel.
+//   - If a receiver was granted an item and is destroyed before it resumes, the item goes to the next receiver, or back
+//     into the channel before all other items, even if the channel is full or closed. A killed receiver takes its item.
 //
-// A receiver that was granted an item and is destroyed before it goes on (killing is not that: it takes the item)
-// passes it on: to the next receiver, or it comes back to the channel before all other items. That may be more than
-// there are places, or in a closed channel.
+// Closing.
+//   - After close(), sends fail with errc::closed, which equals std::errc::broken_pipe. So do sends that wait.
+//   - Receives continue until the channel is empty. Then they fail with the same error.
+//   - close(error) gives all of them that error instead. The first close counts.
+//   - A channel may be closed while coroutines wait. Destroying a channel that has a waiter is fatal at check level
+//     `debug`. A waiter that close() has ended does not count.
 //
-// The end. After close() sends fail, also those that wait, with errc::closed, which equals std::errc::broken_pipe.
-// Receives go on until the channel is empty; then they fail with the same. close(why) gives them all that error
-// instead. Of several closes the first one counts. There may still be receivers and senders when a channel is closed,
-// but no waits when it is destroyed (fatal at check level `debug`); those that close() has ended no longer count.
+// Batches. send_batch() and receive_batch() wait until one item has passed, and then move all items that pass without
+// waiting. The result<std::size_t> is the number of items. A batch fails only if that number would be 0.
 //
-// Batches. send_batch() and receive_batch() wait until one item has gone through and then do as many as go without
-// waiting, in one critical section: result<std::size_t> says how many. They fail only if it would be none.
+// Cost. An operation is one short critical section, and one more if it waits. Exceptions: a send_batch() that has
+// waited adds one, and receive_batch() uses one per 512 bytes of items. With one sender and one receiver,
+// sync/spsc_channel.hpp is faster.
 //
-// All is one short critical section per operation, and one more if it has to wait. Any thread; unsync::channel is for
-// the coroutines of one thread. Every wait can be cancelled, timed and selected, sends and receives alike: two selects
-// that meet are granted both or neither, and a select with both ends of a channel does not meet itself. For one sender
-// and one receiver sync/spsc_channel.hpp is faster.
+// Thread safety. Any thread. unsync::channel is for the coroutines of one thread.
 //
-// The item. T is nothrow-move-constructible and aligned to 16 bytes at most. A send refers to the caller's object until
-// it is awaited and is over; a small trivially copyable one is copied at once, any other copy is made when the item
-// goes into the channel. A channel that is unbounded allocates blocks of some 4 KiB as it needs them, and keeps one
-// spare; if there is no memory, the send fails with std::errc::not_enough_memory. Nothing else allocates.
+// Cancellation. Every wait can be cancelled, timed and selected, sends and receives alike. Two selects that meet are
+// granted both or neither. A select with both ends of one channel does not meet itself.
 //
-// How. The mutex guards the queue and two lines, of senders and of receivers, each with its item or room for it in its
-// operation, which stays where it is while it waits.
+// Requirements on T. T is nothrow-move-constructible and aligned to at most 16 bytes. A send refers to the caller's
+// object until the awaited send has ended. A small trivially copyable item is copied at the call. Any other copy is
+// made when the item is sent or the wait begins.
+//
+// Memory. The constructor allocates the places. An unbounded channel allocates blocks of about 4 KiB when it needs
+// them, and keeps one spare block. If there is no memory, the send fails with std::errc::not_enough_memory. An item
+// that returns from a destroyed receiver needs memory if another returned item is in the channel. It is fatal if there
+// is none. Nothing else allocates.
+//
+// Implementation. The mutex guards the queue of items and two wait queues, senders and receivers. The operation of each
+// waiter holds the waiter's item, or storage for it, and does not move during the wait.
 //
 //   senders wait      the queue is full, and no receiver waits
 //   receivers wait    the queue is empty, and no sender waits
 //
-// (but for those whose wait others have ended, and who are about to take themselves out of line). A send goes 1. to the
-// first receiver that can be granted, 2. into the queue, 3. in line; a receive takes 1. the first item of the queue,
-// whose place is then filled by the first sender that can be granted, 2. the item of such a sender, 3. a place in line.
+// Exception: waiters that a stop, a deadline or another source has ended, until they unlink themselves. A send goes 1.
+// to the first receiver that can be granted, 2. into the queue, 3. into the wait queue. A receive takes 1. the first
+// item of the queue (the first sender that can be granted then fills the place), 2. the item of the first sender that
+// can be granted, 3. a place in the wait queue.
 //
-// Who is granted is decided under the mutex, by its claim: then it is certain that the wait is not ended by others, and
-// that its memory stays valid until the grant is posted, so the item can be moved. The grant is posted after the mutex
-// is unlocked (core/detail/grant.hpp). A wait that cannot be granted is skipped: so a wait that is ended at the head of
-// a line never holds up the others. A wait that ends otherwise takes itself out of line under the mutex, and so
-// does not see its item moved after that.
+// Under the mutex, the operation claims the wait of its partner. After that nothing else ends this wait, and its memory
+// stays valid until the grant is posted, so the item can be moved. The grant is posted after the unlock
+// (core/detail/grant.hpp). A wait that cannot be claimed is skipped, so an ended wait at the head of a queue never
+// blocks the others. An ended wait unlinks itself under the mutex, so its item is not moved later.
 #pragma once
 #include <hocket/core/detail/operation.hpp>
 #include <hocket/sync/detail/channel_exchange.hpp>
@@ -80,27 +91,28 @@ class basic_channel final : private detail::channel_exchange<Strength, T> {
   using value_type = T;
   static constexpr unbounded_t unbounded{};
 
-  // Throws bad_alloc. More places than memory can have, as a negative number says, are fatal.
+  // Throws bad_alloc. More places than memory can hold, for example a negative number, are fatal.
   explicit basic_channel(std::size_t places) : base(detail::possible_places<T>(places)) {}
   explicit basic_channel(unbounded_t) noexcept : base(base::no_limit) {}
 
-  // Waits until a receiver has the item, or a place. `item` must stay until the wait is over.
-  [[nodiscard]] primitive::operation<sending<T&&>> send(T&& item, call_site at = this_call_site()) noexcept {
-    return primitive::operation<sending<T&&>>(std::in_place, at, *this, std::move(item));
+  // Waits until a receiver takes the item or a place is free. `item` must stay valid until the wait has ended.
+  [[nodiscard]] primitive::operation<sending<T&&>> send(T&& item, call_site site = this_call_site()) noexcept {
+    return primitive::operation<sending<T&&>>(std::in_place, site, *this, std::move(item));
   }
-  [[nodiscard]] primitive::operation<sending<const T&>> send(const T& item, call_site at = this_call_site()) noexcept {
+  [[nodiscard]] primitive::operation<sending<const T&>> send(const T& item,
+                                                             call_site site = this_call_site()) noexcept {
     static_assert(
         std::is_nothrow_copy_constructible_v<T>,
         "hocket: an item that cannot be copied without exceptions: say send(std::move(item)), or send(T(item))");
-    return primitive::operation<sending<const T&>>(std::in_place, at, *this, item);
+    return primitive::operation<sending<const T&>>(std::in_place, site, *this, item);
   }
 
   // Waits for an item.
-  [[nodiscard]] primitive::operation<receiving> receive(call_site at = this_call_site()) noexcept {
-    return primitive::operation<receiving>(std::in_place, at, *this);
+  [[nodiscard]] primitive::operation<receiving> receive(call_site site = this_call_site()) noexcept {
+    return primitive::operation<receiving>(std::in_place, site, *this);
   }
 
-  // Never suspend. std::errc::resource_unavailable_try_again: it is full, or empty. An item that was not sent is
+  // Never suspend. std::errc::resource_unavailable_try_again: the channel is full, or empty. An unsent item is
   // untouched.
   result<void> try_send(T&& item) noexcept { return try_send_as<T&&>(std::move(item)); }
   result<void> try_send(const T& item) noexcept {
@@ -110,31 +122,30 @@ class basic_channel final : private detail::channel_exchange<Strength, T> {
     return try_send_as<const T&>(item);
   }
   result<T> try_receive() noexcept {
-    receiving now(*this);
-    if (!now.try_now()) return failure(std::errc::resource_unavailable_try_again);
-    return now.take();
+    receiving op(*this);
+    if (!op.try_now()) return failure(std::errc::resource_unavailable_try_again);
+    return op.take();
   }
 
-  // Waits until the first item of `items` is sent, and sends more of them if that can be done at once. Moves from
-  // those.
+  // Waits until the first of `items` is sent, and sends as many more as possible at once. Moves from the sent items.
   [[nodiscard]] primitive::operation<sending_batch> send_batch(std::span<T> items,
-                                                               call_site at = this_call_site()) noexcept {
-    return primitive::operation<sending_batch>(std::in_place, at, *this, items);
+                                                               call_site site = this_call_site()) noexcept {
+    return primitive::operation<sending_batch>(std::in_place, site, *this, items);
   }
-  // Waits for one item, and takes as many as there are, and as there is room for in `room`. Assigns to that.
-  [[nodiscard]] primitive::operation<receiving_batch> receive_batch(std::span<T> room,
-                                                                    call_site at = this_call_site()) noexcept {
+  // Waits for one item, and takes as many as the channel has, at most the size of `buffer`. Assigns to its elements.
+  [[nodiscard]] primitive::operation<receiving_batch> receive_batch(std::span<T> buffer,
+                                                                    call_site site = this_call_site()) noexcept {
     static_assert(std::is_nothrow_move_assignable_v<T>,
                   "hocket: receive_batch() assigns to the objects of the span, without exceptions: use receive()");
-    return primitive::operation<receiving_batch>(std::in_place, at, *this, room);
+    return primitive::operation<receiving_batch>(std::in_place, site, *this, buffer);
   }
 
-  // False: it was closed before, and nothing changes.
+  // False: the channel was closed before; nothing changes.
   bool close() noexcept { return base::close(errc::closed); }
-  bool close(std::error_code why) noexcept { return base::close(why); }
+  bool close(std::error_code error) noexcept { return base::close(error); }
 
-  // Hints, outdated at once if others use the channel. The capacity is 0 for a rendezvous, and the largest number if
-  // there is no limit.
+  // Hints, outdated at once if others use the channel. capacity() is 0 for a rendezvous, and the largest number if the
+  // channel is unbounded.
   std::size_t size() const noexcept { return this->items(); }
   std::size_t capacity() const noexcept { return this->places(); }
   bool is_closed() const noexcept { return this->closed(); }
@@ -154,12 +165,12 @@ template <class U>
 class basic_channel<Strength, T>::sending {
  public:
   using value_type = void;
-  sending(basic_channel& to, U&& item) noexcept : to_(&to), item_(std::forward<U>(item)) {}
-  bool try_now() noexcept { return to_->send_now(item_.slot, item_.get()); }
+  sending(basic_channel& channel, U&& item) noexcept : channel_(&channel), item_(std::forward<U>(item)) {}
+  bool try_now() noexcept { return channel_->send_now(item_.slot, item_.get()); }
   bool begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
-    return to_->begin_send(wait, entry, item_.slot, item_.get(), [this] { item_.keep(); });
+    return channel_->begin_send(wait, entry, item_.slot, item_.get(), [this] { item_.keep(); });
   }
-  primitive::wait_source& source() const noexcept { return *to_; }
+  primitive::wait_source& source() const noexcept { return *channel_; }
   result<void> take() noexcept {
     if (item_.slot.failed()) [[unlikely]]
       return failure(item_.slot.error());
@@ -182,7 +193,7 @@ class basic_channel<Strength, T>::sending {
   }
 
  private:
-  basic_channel* to_;
+  basic_channel* channel_;
   detail::sent_item<T, U> item_;
 };
 
@@ -190,22 +201,22 @@ template <class Strength, class T>
 class basic_channel<Strength, T>::receiving {
  public:
   using value_type = T;
-  explicit receiving(basic_channel& from) noexcept : from_(&from) {}
-  bool try_now() noexcept { return from_->receive_now(slot_); }
+  explicit receiving(basic_channel& channel) noexcept : channel_(&channel) {}
+  bool try_now() noexcept { return channel_->receive_now(slot_); }
   bool begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
-    return from_->begin_receive(wait, entry, slot_);
+    return channel_->begin_receive(wait, entry, slot_);
   }
-  primitive::wait_source& source() const noexcept { return *from_; }
+  primitive::wait_source& source() const noexcept { return *channel_; }
   result<T> take() noexcept {
     if (slot_.failed()) [[unlikely]]
       return failure(slot_.error());
-    result<T> got(std::in_place, std::move(slot_.item()));
+    result<T> item(std::in_place, std::move(slot_.item()));
     slot_.clear();
-    return got;
+    return item;
   }
 
  private:
-  basic_channel* from_;
+  basic_channel* channel_;
   detail::channel_slot<T> slot_{true};
 };
 
@@ -213,29 +224,29 @@ template <class Strength, class T>
 class basic_channel<Strength, T>::sending_batch {
  public:
   using value_type = std::size_t;
-  sending_batch(basic_channel& to, std::span<T> items) noexcept
-      : to_(&to), items_(items.data()), count_(items.size()) {}
+  sending_batch(basic_channel& channel, std::span<T> items) noexcept
+      : channel_(&channel), items_(items.data()), count_(items.size()) {}
   bool try_now() noexcept {
     if (count_ == 0) return true;
-    sent_ = to_->send_some(first_.slot, items_.get(), count_);
+    sent_ = channel_->send_some(first_.slot, items_.get(), count_);
     return sent_ != 0 || first_.slot.failed();
   }
   bool begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
     waited_ = true;
     first_.refer_to(*items_.get());
-    return to_->begin_send(wait, entry, first_.slot, first_.get(), [this] { first_.keep(); });
+    return channel_->begin_send(wait, entry, first_.slot, first_.get(), [this] { first_.keep(); });
   }
-  primitive::wait_source& source() const noexcept { return *to_; }
+  primitive::wait_source& source() const noexcept { return *channel_; }
   result<std::size_t> take() noexcept {
     if (sent_ == 0 && first_.slot.failed()) return failure(first_.slot.error());
-    if (waited_) sent_ = 1 + to_->send_some(first_.slot, items_.get() + 1, count_ - 1);
+    if (waited_) sent_ = 1 + channel_->send_some(first_.slot, items_.get() + 1, count_ - 1);
     return sent_;
   }
   const void* moves_from() const noexcept { return count_ == 0 ? nullptr : items_.get(); }
   void resumed() noexcept { first_.give_back(); }
 
  private:
-  basic_channel* to_;
+  basic_channel* channel_;
   detail::own_pointer<T> items_;
   std::size_t count_;
   std::size_t sent_ = 0;
@@ -247,31 +258,31 @@ template <class Strength, class T>
 class basic_channel<Strength, T>::receiving_batch {
  public:
   using value_type = std::size_t;
-  receiving_batch(basic_channel& from, std::span<T> room) noexcept
-      : from_(&from), room_(room.data()), count_(room.size()) {}
+  receiving_batch(basic_channel& channel, std::span<T> buffer) noexcept
+      : channel_(&channel), buffer_(buffer.data()), count_(buffer.size()) {}
   bool try_now() noexcept {
     if (count_ == 0) return true;
-    got_ = from_->receive_some(first_, room_.get(), count_);
-    return got_ != 0 || first_.failed();
+    received_ = channel_->receive_some(first_, buffer_.get(), count_);
+    return received_ != 0 || first_.failed();
   }
   bool begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
     waited_ = true;
-    return from_->begin_receive(wait, entry, first_);
+    return channel_->begin_receive(wait, entry, first_);
   }
-  primitive::wait_source& source() const noexcept { return *from_; }
+  primitive::wait_source& source() const noexcept { return *channel_; }
   result<std::size_t> take() noexcept {
-    if (got_ == 0 && first_.failed()) return failure(first_.error());
-    if (!waited_) return got_;
-    *room_.get() = std::move(first_.item());
+    if (received_ == 0 && first_.failed()) return failure(first_.error());
+    if (!waited_) return received_;
+    *buffer_.get() = std::move(first_.item());
     first_.clear();
-    return 1 + from_->receive_some(first_, room_.get() + 1, count_ - 1);
+    return 1 + channel_->receive_some(first_, buffer_.get() + 1, count_ - 1);
   }
 
  private:
-  basic_channel* from_;
-  detail::own_pointer<T> room_;
+  basic_channel* channel_;
+  detail::own_pointer<T> buffer_;
   std::size_t count_;
-  std::size_t got_ = 0;
+  std::size_t received_ = 0;
   detail::op_flag waited_;
   detail::channel_slot<T> first_{true};
 };

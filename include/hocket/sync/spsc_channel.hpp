@@ -1,42 +1,54 @@
-// A channel between one sender and one receiver: what channel<T> is, bounded, and without a lock on its usual way.
+// A bounded single-producer, single-consumer channel. Its fast path takes no lock.
 //
 //   spsc_channel<int> c(256);          // 256 places
 //   auto sent = co_await c.send(7);    // result<void>: waits for a place; a fiber and a thread say await(...)
 //   auto item = co_await c.receive();  // result<int>: waits for an item
-//   c.close();                         // the end: what is in the channel is still received
+//   c.close();                         // no more sends; the items in the channel are still received
 //
-// One coroutine sends at a time, and one receives; each may be of any kind, and hand its part over to another one, if
-// it orders that by other means and does not wait meanwhile. A second one at the same time is a programming error:
-// fatal if both wait, fatal at check level `debug` if they are found out otherwise. For more of them there is
-// channel<T>.
+// Ends. One coroutine sends at a time, and one receives. Each may be of any kind. It may hand its end to another
+// coroutine, if other means order the handover and no wait at this end is under way.
 //
-// Guarantees. Items come out in the order in which they went in, and are never lost or doubled: an item is with the
-// sender, in the channel or with the receiver. A send that was cancelled, timed out, killed or found the channel closed
-// has its item where it was. A receive that was ended so has taken none. What was done before a send is visible to
-// whoever receives the item. Neither side runs foreign code under a lock.
+// Do not. Send from two coroutines at the same time, or receive in two. It is fatal if both wait, and fatal at check
+// level `debug` if a check detects it otherwise. For more senders or receivers use channel<T>.
 //
-// The end. Any thread may close. After close() sends fail, also one that waits, with errc::closed, which equals
-// std::errc::broken_pipe. The receiver goes on until the channel is empty; then it fails with the same. close(why)
-// gives both that error instead. Of several closes the first one counts. An item that is sent beside a close is
-// received before the end, or the send fails.
+// Guarantees.
+//   - Items come out in the order in which they went in.
+//   - No item is lost or duplicated: it is with the sender, in the channel or with the receiver.
+//   - If a send is cancelled, timed out or killed, or finds the channel closed, the item is where it was. A receive
+//     that ends so has taken no item.
+//   - Everything before a send is visible to the receiver of the item.
+//   - Neither end runs foreign code under a lock.
 //
-// Batches. send_batch() and receive_batch() wait for one place or item, and then do as many as go without waiting, as
-// one step: result<std::size_t> says how many. They fail only if it would be none. A batch costs the other end one
-// look.
+// Closing. Any thread may close the channel.
+//   - After close(), sends fail with errc::closed, which equals std::errc::broken_pipe. So does a send that waits.
+//   - The receiver continues until the channel is empty. Then receives fail with the same error.
+//   - close(error) gives both ends that error instead. The first close counts.
+//   - If a send and a close run at the same time, the item is received before the end, or the send fails.
 //
-// While neither end waits, an operation takes no lock and no atomic read-modify-write: two loads of what the other end
-// seldom writes, a sequentially consistent store, and the move of the item. A wait takes the inner mutex. Any thread;
-// unsync::spsc_channel is for the coroutines of one thread. Every wait can be cancelled, timed and selected at both
-// ends; but a select does not name the same end twice.
+// Batches. send_batch() and receive_batch() wait for one place or item, and then move all items that pass without
+// waiting, as one step. The result<std::size_t> is the number of items. A batch fails only if that number would be 0.
+// A batch costs the other end one load of the count.
 //
-// The item. T is nothrow-move-constructible. A send refers to the caller's object until it is awaited and is over; a
-// small trivially copyable one is copied at once, any other copy is made when the item goes into the channel. The ring
-// is allocated by the constructor; nothing else allocates.
+// Cost. While neither end waits, an operation takes no lock and no atomic read-modify-write. It is two loads of words
+// that the other end seldom writes, a sequentially consistent store, and the move of the item. A wait takes the inner
+// mutex.
 //
-// The end of its life. It outlives every call of both ends and of close(), also those that others have already seen the
-// effect of. There must be no waits when it is destroyed (fatal at check level `debug`). What is in it is destroyed.
+// Thread safety. Any thread. unsync::spsc_channel is for the coroutines of one thread.
 //
-// How: detail/spsc_core.hpp.
+// Cancellation. Every wait can be cancelled, timed and selected, at both ends. A select must not name the same end
+// twice.
+//
+// Requirements on T. T is nothrow-move-constructible. A send refers to the caller's object until the awaited send has
+// ended. A small trivially copyable item is copied at the call. Any other copy is made when the item goes into the
+// channel.
+//
+// Memory. The constructor allocates the ring. Nothing else allocates.
+//
+// Lifetime. The channel must outlive every call of both ends and of close(), even a call whose effect is visible
+// already. Destroying a channel that has a waiter is fatal at check level `debug`. The destructor destroys the items in
+// the channel.
+//
+// Implementation: sync/detail/spsc_core.hpp.
 #pragma once
 #include <hocket/core/detail/operation.hpp>
 #include <hocket/sync/detail/item_ring.hpp>
@@ -54,7 +66,7 @@ class basic_spsc_channel final : private detail::spsc_core<Strength> {
                 "spsc_channel<T>: T must be movable without exceptions: send it by std::unique_ptr");
 
   using base = detail::spsc_core<Strength>;
-  using alone = typename detail::lone_user<Strength>::visit;
+  using visit = typename detail::lone_user<Strength>::visit;
   template <class U>
   class sending;
   class receiving;
@@ -64,29 +76,30 @@ class basic_spsc_channel final : private detail::spsc_core<Strength> {
  public:
   using value_type = T;
 
-  // One place at least; none, or more than memory can have, is fatal. Throws bad_alloc.
+  // Throws bad_alloc. No place, or more than memory can hold, is fatal.
   explicit basic_spsc_channel(std::size_t places) : base(places), ring_(places) {}
   ~basic_spsc_channel() {
-    for (std::size_t n = this->left(); n != 0; --n) drop_first();
+    for (std::size_t n = this->last_size(); n != 0; --n) drop_first();
   }
 
-  // Waits for a place. `item` must stay until the wait is over.
-  [[nodiscard]] primitive::operation<sending<T&&>> send(T&& item, call_site at = this_call_site()) noexcept {
-    return primitive::operation<sending<T&&>>(std::in_place, at, *this, std::move(item));
+  // Waits for a place. `item` must stay valid until the wait has ended.
+  [[nodiscard]] primitive::operation<sending<T&&>> send(T&& item, call_site site = this_call_site()) noexcept {
+    return primitive::operation<sending<T&&>>(std::in_place, site, *this, std::move(item));
   }
-  [[nodiscard]] primitive::operation<sending<const T&>> send(const T& item, call_site at = this_call_site()) noexcept {
+  [[nodiscard]] primitive::operation<sending<const T&>> send(const T& item,
+                                                             call_site site = this_call_site()) noexcept {
     static_assert(
         std::is_nothrow_copy_constructible_v<T>,
         "hocket: an item that cannot be copied without exceptions: say send(std::move(item)), or send(T(item))");
-    return primitive::operation<sending<const T&>>(std::in_place, at, *this, item);
+    return primitive::operation<sending<const T&>>(std::in_place, site, *this, item);
   }
 
   // Waits for an item.
-  [[nodiscard]] primitive::operation<receiving> receive(call_site at = this_call_site()) noexcept {
-    return primitive::operation<receiving>(std::in_place, at, *this);
+  [[nodiscard]] primitive::operation<receiving> receive(call_site site = this_call_site()) noexcept {
+    return primitive::operation<receiving>(std::in_place, site, *this);
   }
 
-  // Never suspend. std::errc::resource_unavailable_try_again: it is full, or empty. An item that was not sent is
+  // Never suspend. std::errc::resource_unavailable_try_again: the channel is full, or empty. An unsent item is
   // untouched.
   result<void> try_send(T&& item) noexcept { return try_send_as<T>(std::move(item)); }
   result<void> try_send(const T& item) noexcept {
@@ -100,22 +113,22 @@ class basic_spsc_channel final : private detail::spsc_core<Strength> {
     return pull();
   }
 
-  // Waits for a place, and sends as many items as there are places. Moves from those.
+  // Waits for a place, and sends as many items as there are free places. Moves from the sent items.
   [[nodiscard]] primitive::operation<sending_batch> send_batch(std::span<T> items,
-                                                               call_site at = this_call_site()) noexcept {
-    return primitive::operation<sending_batch>(std::in_place, at, *this, items);
+                                                               call_site site = this_call_site()) noexcept {
+    return primitive::operation<sending_batch>(std::in_place, site, *this, items);
   }
-  // Waits for an item, and takes as many as there are, and as there is room for in `room`. Assigns to that.
-  [[nodiscard]] primitive::operation<receiving_batch> receive_batch(std::span<T> room,
-                                                                    call_site at = this_call_site()) noexcept {
+  // Waits for an item, and takes as many as the channel has, at most the size of `buffer`. Assigns to its elements.
+  [[nodiscard]] primitive::operation<receiving_batch> receive_batch(std::span<T> buffer,
+                                                                    call_site site = this_call_site()) noexcept {
     static_assert(std::is_nothrow_move_assignable_v<T>,
                   "hocket: receive_batch() assigns to the objects of the span, without exceptions: use receive()");
-    return primitive::operation<receiving_batch>(std::in_place, at, *this, room);
+    return primitive::operation<receiving_batch>(std::in_place, site, *this, buffer);
   }
 
-  // False: it was closed before, and nothing changes.
+  // False: the channel was closed before; nothing changes.
   bool close() noexcept { return base::close(errc::closed); }
-  bool close(std::error_code why) noexcept { return base::close(why); }
+  bool close(std::error_code error) noexcept { return base::close(error); }
 
   // Hints, outdated at once if others use the channel.
   using base::is_closed;
@@ -129,21 +142,21 @@ class basic_spsc_channel final : private detail::spsc_core<Strength> {
     return push(std::forward<U>(item));
   }
 
-  // As many of them as there are places for, which is one at least.
+  // Sends as many items as there are free places, at least one.
   template <class Get>
   result<std::size_t> push_some(std::size_t n, Get get) noexcept {
-    const alone here(this->sending_, base::two_senders);
+    const visit guard(this->sending_, base::two_senders);
     if (this->is_closed()) return failure(this->why());
-    const std::size_t room = this->room(n);
-    detail::expects(room != 0, base::two_senders, "a spsc_channel has one of each at a time: say channel<T>");
-    if (n > room) n = room;
+    const std::size_t free = this->free_places(n);
+    detail::expects(free != 0, base::two_senders, "a spsc_channel has one of each at a time: say channel<T>");
+    if (n > free) n = free;
     const std::size_t first = this->place_in();
     std::size_t place = first;
     for (std::size_t i = 0; i != n; ++i, place = ring_.after(place))
       ::new (static_cast<void*>(ring_.at(place))) T(get(i));
     if (!this->publish(n)) [[unlikely]] {
       place = first;
-      for (std::size_t i = 0; i != n; ++i, place = ring_.after(place)) give_back(*ring_.at(place), get(i));
+      for (std::size_t i = 0; i != n; ++i, place = ring_.after(place)) restore(*ring_.at(place), get(i));
       return failure(this->why());
     }
     this->place_in() = place;
@@ -156,43 +169,44 @@ class basic_spsc_channel final : private detail::spsc_core<Strength> {
       return failure(sent.error());
     return {};
   }
-  static void give_back(T& from, T&& to) noexcept {
+  // Ends an item in the ring; an item that was moved goes back into the caller's object.
+  static void restore(T& item, T&& original) noexcept {
     if constexpr (std::is_nothrow_move_assignable_v<T>) {
-      to = std::move(from);
+      original = std::move(item);
     } else {
-      to.~T();
-      ::new (static_cast<void*>(&to)) T(std::move(from));
+      original.~T();
+      ::new (static_cast<void*>(&original)) T(std::move(item));
     }
-    from.~T();
+    item.~T();
   }
-  static void give_back(T& from, const T&) noexcept { from.~T(); }
+  static void restore(T& item, const T&) noexcept { item.~T(); }
 
   T& first() noexcept { return *ring_.at(this->place_out()); }
   void drop_first() noexcept {
     first().~T();
     this->place_out() = ring_.after(this->place_out());
   }
-  std::size_t expect_items(std::size_t wanted) noexcept {
-    const std::size_t n = this->items_or_end(wanted);
+  std::size_t expect_items(std::size_t max_items) noexcept {
+    const std::size_t n = this->items_or_end(max_items);
     detail::expects(n != 0 || this->is_closed(), base::two_receivers,
                     "a spsc_channel has one of each at a time: say channel<T>");
     return n;
   }
   result<T> pull() noexcept {
-    const alone here(this->receiving_, base::two_receivers);
+    const visit guard(this->receiving_, base::two_receivers);
     if (expect_items(1) == 0) return failure(this->why());
-    result<T> got(std::in_place, std::move(first()));
+    result<T> item(std::in_place, std::move(first()));
     drop_first();
     this->freed(1);
-    return got;
+    return item;
   }
-  result<std::size_t> pull_some(T* room, std::size_t n) noexcept {
-    const alone here(this->receiving_, base::two_receivers);
-    const std::size_t there = expect_items(n);
-    if (there == 0) return failure(this->why());
-    if (n > there) n = there;
+  result<std::size_t> pull_some(T* buffer, std::size_t n) noexcept {
+    const visit guard(this->receiving_, base::two_receivers);
+    const std::size_t available = expect_items(n);
+    if (available == 0) return failure(this->why());
+    if (n > available) n = available;
     for (std::size_t i = 0; i != n; ++i) {
-      room[i] = std::move(first());
+      buffer[i] = std::move(first());
       drop_first();
     }
     this->freed(n);
@@ -207,17 +221,19 @@ template <class Strength, class T>
 template <class U>
 class basic_spsc_channel<Strength, T>::sending {
   using object = std::remove_reference_t<U>;
-  using item = std::conditional_t<detail::is_small_item<T>, detail::item_room<T>, detail::own_pointer<object>>;
+  using storage = std::conditional_t<detail::is_small_item<T>, detail::item_room<T>, detail::own_pointer<object>>;
 
  public:
   using value_type = void;
-  sending(basic_spsc_channel& to, U&& what) noexcept : to_(&to), item_(kept(what)) {}
-  bool try_now() noexcept { return to_->can_send(); }
-  bool begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { return to_->begin_send(wait, entry); }
-  primitive::wait_source& source() const noexcept { return *to_; }
+  sending(basic_spsc_channel& channel, U&& item) noexcept : channel_(&channel), item_(stored(item)) {}
+  bool try_now() noexcept { return channel_->can_send(); }
+  bool begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
+    return channel_->begin_send(wait, entry);
+  }
+  primitive::wait_source& source() const noexcept { return *channel_; }
   result<void> take() noexcept {
-    if constexpr (detail::is_small_item<T>) return to_->push(std::move(item_.item()));
-    else return to_->push(static_cast<U>(*item_.get()));
+    if constexpr (detail::is_small_item<T>) return channel_->push(std::move(item_.item()));
+    else return channel_->push(static_cast<U>(*item_.get()));
   }
   const void* refers_to() const noexcept
     requires(!detail::is_small_item<T>)
@@ -226,17 +242,17 @@ class basic_spsc_channel<Strength, T>::sending {
   }
 
  private:
-  static item kept(object& what) noexcept {
+  static storage stored(object& item) noexcept {
     if constexpr (detail::is_small_item<T>) {
-      item copy;
-      copy.put(what);
+      storage copy;
+      copy.put(item);
       return copy;
     } else {
-      return item(&what);
+      return storage(&item);
     }
   }
-  basic_spsc_channel* to_;
-  item item_;
+  basic_spsc_channel* channel_;
+  storage item_;
 };
 
 template <class Strength, class T>
@@ -244,35 +260,37 @@ class basic_spsc_channel<Strength, T>::receiving {
  public:
   using value_type = T;
   static constexpr bool keeps_result = true;
-  explicit receiving(basic_spsc_channel& from) noexcept : from_(&from) {}
-  bool try_now() noexcept { return from_->can_receive(); }
+  explicit receiving(basic_spsc_channel& channel) noexcept : channel_(&channel) {}
+  bool try_now() noexcept { return channel_->can_receive(); }
   bool begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
-    return from_->begin_receive(wait, entry);
+    return channel_->begin_receive(wait, entry);
   }
-  primitive::wait_source& source() const noexcept { return *from_; }
-  result<T> take() noexcept { return from_->pull(); }
+  primitive::wait_source& source() const noexcept { return *channel_; }
+  result<T> take() noexcept { return channel_->pull(); }
 
  private:
-  basic_spsc_channel* from_;
+  basic_spsc_channel* channel_;
 };
 
 template <class Strength, class T>
 class basic_spsc_channel<Strength, T>::sending_batch {
  public:
   using value_type = std::size_t;
-  sending_batch(basic_spsc_channel& to, std::span<T> items) noexcept
-      : to_(&to), items_(items.data()), count_(items.size()) {}
-  bool try_now() noexcept { return count_ == 0 || to_->can_send(); }
-  bool begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { return to_->begin_send(wait, entry); }
-  primitive::wait_source& source() const noexcept { return *to_; }
+  sending_batch(basic_spsc_channel& channel, std::span<T> items) noexcept
+      : channel_(&channel), items_(items.data()), count_(items.size()) {}
+  bool try_now() noexcept { return count_ == 0 || channel_->can_send(); }
+  bool begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
+    return channel_->begin_send(wait, entry);
+  }
+  primitive::wait_source& source() const noexcept { return *channel_; }
   result<std::size_t> take() noexcept {
     if (count_ == 0) return count_;
-    return to_->push_some(count_, [this](std::size_t i) -> T&& { return std::move(items_.get()[i]); });
+    return channel_->push_some(count_, [this](std::size_t i) -> T&& { return std::move(items_.get()[i]); });
   }
   const void* refers_to() const noexcept { return count_ == 0 ? nullptr : items_.get(); }
 
  private:
-  basic_spsc_channel* to_;
+  basic_spsc_channel* channel_;
   detail::own_pointer<T> items_;
   std::size_t count_;
 };
@@ -282,21 +300,21 @@ class basic_spsc_channel<Strength, T>::receiving_batch {
  public:
   using value_type = std::size_t;
   static constexpr bool keeps_result = true;
-  receiving_batch(basic_spsc_channel& from, std::span<T> room) noexcept
-      : from_(&from), room_(room.data()), count_(room.size()) {}
-  bool try_now() noexcept { return count_ == 0 || from_->can_receive(); }
+  receiving_batch(basic_spsc_channel& channel, std::span<T> buffer) noexcept
+      : channel_(&channel), buffer_(buffer.data()), count_(buffer.size()) {}
+  bool try_now() noexcept { return count_ == 0 || channel_->can_receive(); }
   bool begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
-    return from_->begin_receive(wait, entry);
+    return channel_->begin_receive(wait, entry);
   }
-  primitive::wait_source& source() const noexcept { return *from_; }
+  primitive::wait_source& source() const noexcept { return *channel_; }
   result<std::size_t> take() noexcept {
     if (count_ == 0) return count_;
-    return from_->pull_some(room_.get(), count_);
+    return channel_->pull_some(buffer_.get(), count_);
   }
 
  private:
-  basic_spsc_channel* from_;
-  detail::own_pointer<T> room_;
+  basic_spsc_channel* channel_;
+  detail::own_pointer<T> buffer_;
   std::size_t count_;
 };
 

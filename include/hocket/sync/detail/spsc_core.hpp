@@ -94,11 +94,11 @@ class spsc_core : public wait_source {
 
   // --- the sender
 
-  // How many places there are; the sender looks again if it knows of fewer than it wants.
-  std::size_t room(std::size_t wanted) noexcept {
+  // The number of free places. The sender reloads the receiver's count if it knows of fewer than `min_places`.
+  std::size_t free_places(std::size_t min_places) noexcept {
     // ORDER: relaxed, pairs with nothing: the sender's own.
     const std::size_t sent = sent_.load(std::memory_order_relaxed);
-    if (places_ - (sent - seen_received_) < wanted) {
+    if (places_ - (sent - seen_received_) < min_places) {
       // ORDER: acquire, pairs with the store in freed(): the receiver has left the places.
       seen_received_ = received_.load(std::memory_order_acquire);
     }
@@ -106,7 +106,7 @@ class spsc_core : public wait_source {
   }
   bool can_send() noexcept {
     expect_alone(sender_waits, two_senders);
-    return is_closed() || room(1) != 0;
+    return is_closed() || free_places(1) != 0;
   }
   // `n` items are in the ring. False: the receiver has ended without them, they are to be taken out again.
   [[nodiscard]] bool publish(std::size_t n) noexcept {
@@ -149,7 +149,7 @@ class spsc_core : public wait_source {
     // ORDER: relaxed, pairs with nothing: the receiver's own.
     const std::size_t received = received_.load(std::memory_order_relaxed) + n;
     // ORDER: seq_cst, forbids that the load behind it moves up before it: the sender would be missed that notes in
-    // begin_send() that it waits. Released to the load in room().
+    // begin_send() that it waits. Released to the load in free_places().
     received_.store(received, std::memory_order_seq_cst);
     // ORDER: seq_cst, forbids the same.
     if (notes_.load(std::memory_order_seq_cst) & sender_waits) [[unlikely]]
@@ -173,8 +173,8 @@ class spsc_core : public wait_source {
     const std::size_t n = sent_.load(std::memory_order_relaxed) - received;
     return n < places_ ? n : places_;
   }
-  // For a destructor.
-  std::size_t left() const noexcept { return Strength::last(sent_) - Strength::last(received_); }
+  // For a destructor: the number of items in the channel.
+  std::size_t last_size() const noexcept { return Strength::last(sent_) - Strength::last(received_); }
 
   // --- for the ring
 
