@@ -7,7 +7,7 @@ namespace hocket { inline namespace HOCKET_ABI {
 
 namespace {
 
-// The value of an error is how many items were lost.
+// The value of an error is the number of lost items.
 class lag_category final : public std::error_category {
  public:
   constexpr lag_category() noexcept = default;
@@ -23,9 +23,9 @@ constinit const lag_category the_lag_category;
 }  // namespace
 
 namespace detail {
-std::error_code lag_of(std::uint64_t lost) noexcept {
-  constexpr auto most = std::numeric_limits<int>::max();
-  return {lost < static_cast<std::uint64_t>(most) ? static_cast<int>(lost) : most, the_lag_category};
+std::error_code lag_error(std::uint64_t lost) noexcept {
+  constexpr auto max = std::numeric_limits<int>::max();
+  return {lost < static_cast<std::uint64_t>(max) ? static_cast<int>(lost) : max, the_lag_category};
 }
 }  // namespace detail
 

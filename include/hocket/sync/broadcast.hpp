@@ -1,44 +1,53 @@
-// A broadcast: every receiver gets every item, if it keeps up; the sender never waits.
+// A broadcast channel: every receiver gets every item, if it keeps up. A send never waits.
 //
 //   broadcast<price> prices(64);              // the last 64 items are kept
-//   prices.send({"ABC", 17});                 // any thread; false: it is closed
+//   prices.send({"ABC", 17});                 // any thread; false: the broadcast is closed
 //
-//   auto mine = prices.subscribe();       // gets what is sent from now on
+//   auto mine = prices.subscribe();           // gets the items that are sent from now on
 //   auto next = co_await mine.receive();      // result<price>: waits for an item; in a fiber and a thread await(...)
-//   if (!next && lagged_by(next.error()))     // so many items were lost; the next receive() gives the oldest one left
+//   if (!next && lagged_by(next.error()))     // so many items were lost; the next receive() gives the oldest item left
 //
-// Guarantees. A receiver gets the items in the order in which they were sent, the same for all receivers. Each item
-// that was sent while the receiver was there is received, or is counted in one of the errors in between: an error of
-// which lagged_by() is not 0 takes the place of the items that were overwritten before it came by them. It equals
-// std::errc::no_buffer_space. What was done before a send is visible to who receives the item. A receive that was
-// cancelled, timed out or killed has taken nothing. send() runs no foreign code, but that items are moved under the
-// inner mutex, and copied for receivers; the one that is overwritten is destroyed by the sender, outside of it.
+// Guarantees.
+//   - All receivers get the items in the order of the sends.
+//   - A receiver receives each item that is sent during its life, or an error counts the item. If items were
+//     overwritten before the receiver got to them, an error takes their place. lagged_by() gives their number. The
+//     error equals std::errc::no_buffer_space.
+//   - Everything before a send is visible to the receivers of the item.
+//   - A receive that was cancelled, timed out or killed has taken nothing.
+//   - send() runs no foreign code but T's. It moves items under the inner mutex, and destroys the overwritten item
+//     outside of it. A receive copies items under the inner mutex.
 //
-// Batches. send_batch() sends items in one step: no item of others comes between them. Those that find no place, since
-// there are more of them than places, are lost to every receiver at once. receive_batch() waits until one item is
-// there, and gives copies of as many as there are, some in each critical section: result<std::size_t> says how many. It
-// fails as receive() does, and only if it would be none: what a receiver has lost is told before it gets the items
-// behind that.
+// Batches. send_batch() sends its items in one step: no other item gets between them. If it sends more items than the
+// broadcast has places, all receivers lose the first of them at once. receive_batch() waits for one item, and then
+// copies all available items, some per critical section. The result<std::size_t> is the number of items. It fails like
+// receive(), and only if that number would be 0: the receiver gets the error for lost items before the items behind
+// them.
 //
-// Any number of senders, and of receivers, which come and go as they like: a receiver is a position, known to itself
-// only. It is used by one coroutine at a time; a copy is one more receiver, at the same position. It is not there any
-// more when it is destroyed, also if items are left for it. What nobody has to receive stays, until it is overwritten
-// or the broadcast is destroyed: keep few places for items that hold much, or send std::shared_ptr<const T>.
+// Receivers. A broadcast may have any number of senders and receivers, which may begin and end at any time. A receiver
+// is a position, known to the receiver alone. One coroutine at a time uses a receiver. A copy is another receiver at
+// the same position. A destroyed receiver receives no more, even if items are left for it. An item stays until it is
+// overwritten or the broadcast is destroyed, even if no receiver needs it. For large items use few places, or send
+// std::shared_ptr<const T>.
 //
-// The end. After close() send() is without effect, and says so. Receivers go on until they have come by all items; then
-// they fail with errc::closed, which equals std::errc::broken_pipe. close(why) gives them that error instead. Of
-// several closes the first one counts. It outlives its receivers' calls, and no receiver waits when it is destroyed
-// (fatal at check level `debug`).
+// Closing. After close(), send() does nothing and returns false. Receivers get all items that are left. Then they fail
+// with errc::closed, which equals std::errc::broken_pipe. close(error) gives them that error instead. The first close
+// counts.
 //
-// All is one short critical section per operation, and a send grants those who wait, in the order in which they came to
-// wait. Any thread; unsync::broadcast is for the coroutines of one thread. Every wait can be cancelled, timed and
-// selected. The constructor allocates the places, nothing else allocates.
+// Cost. One short critical section per operation. A send grants the waiters in the order in which they began to wait.
+// The constructor allocates the places; nothing else allocates.
 //
-// T is copyable, perhaps with exceptions: one that is thrown by the copy for a receiver leaves its receive(), and the
-// item is still there for it, with all that were copied in the same critical section. A receive_batch() that has got
-// some before gives those instead. Moves are noexcept.
+// Thread safety. Any thread. unsync::broadcast is for the coroutines of one thread.
 //
-// How: detail/publication.hpp. Item n stands in place n modulo the number of places.
+// Cancellation. Every wait can be cancelled, timed and selected.
+//
+// Requirements on T. T is copyable, and a copy may throw. Then receive() throws this exception, and the item stays
+// available to the receiver, with all items copied in the same critical section. A receive_batch() that has items
+// already returns them instead. Moves are noexcept.
+//
+// Lifetime. A broadcast must outlive its receivers' calls. Destroying a broadcast that has a waiting receiver is fatal
+// at check level `debug`.
+//
+// Implementation: sync/detail/publication.hpp. Item n is in place n modulo the number of places.
 #pragma once
 #include <hocket/core/detail/operation.hpp>
 #include <hocket/sync/detail/item_ring.hpp>
@@ -50,12 +59,12 @@
 
 namespace hocket { inline namespace HOCKET_ABI {
 
-// How many items `error`, of a receive() of a broadcast, says were lost, up to the largest int; 0 if it says something
-// else.
+// The number of lost items that `error`, from a receive of a broadcast, reports: at most the largest int. 0 for any
+// other error.
 std::size_t lagged_by(std::error_code error) noexcept;
 
 namespace detail {
-std::error_code lag_of(std::uint64_t lost) noexcept;
+std::error_code lag_error(std::uint64_t lost) noexcept;
 }  // namespace detail
 
 template <class Strength, class T>
@@ -73,8 +82,7 @@ class basic_broadcast final : private detail::publication<Strength> {
   using value_type = T;
   class receiver;
 
-  // So many items are kept for receivers that are late: one at least; none, or more than memory can have, is fatal.
-  // Throws bad_alloc.
+  // `places`: the number of items kept for late receivers. 0, or more than memory can hold, is fatal. Throws bad_alloc.
   explicit basic_broadcast(std::size_t places) : base(0), ring_(places) {}
   ~basic_broadcast() {
     const std::uint64_t sent = this->last_published();
@@ -82,11 +90,12 @@ class basic_broadcast final : private detail::publication<Strength> {
       ring_.at(n - 1)->~T();
   }
 
-  // Never waits. False: it is closed.
+  // Never waits. False: the broadcast is closed.
   bool send(T item) noexcept {
     return this->publish([&](std::uint64_t before) noexcept { put(before, before, item); });
   }
-  // Never waits. Sends them in their order, and moves from them. False: it is closed, and they are untouched.
+  // Never waits. Sends the items in their order, and moves from them. False: the broadcast is closed, and the items are
+  // untouched.
   bool send_batch(std::span<T> items) noexcept {
     if (items.empty()) return !is_closed();
     const bool sent = this->publish(
@@ -97,131 +106,133 @@ class basic_broadcast final : private detail::publication<Strength> {
         items.size());
     if constexpr (!std::is_trivially_destructible_v<T>) {
       for (T& overwritten : sent ? items : std::span<T>()) {
-        [[maybe_unused]] const T ends_here(std::move(overwritten));
+        [[maybe_unused]] const T ended(std::move(overwritten));
       }
     }
     return sent;
   }
 
-  // One that gets what is sent from now on.
+  // A receiver of the items that are sent from now on.
   receiver subscribe() noexcept { return receiver(*this); }
 
-  // False: it was closed before, and nothing changes.
+  // False: the broadcast was closed before; nothing changes.
   bool close() noexcept { return base::close(errc::closed); }
-  bool close(std::error_code why) noexcept { return base::close(why); }
+  bool close(std::error_code error) noexcept { return base::close(error); }
 
   using base::is_closed;  // a hint
   std::size_t capacity() const noexcept { return ring_.places(); }
 
  private:
   const char* what() const noexcept override { return "a broadcast"; }
-  // Under the mutex: item number `n`; there were `before` when the sender came. `item` is then what it overwrites.
+  // Under the mutex: stores item number `n`. `before` items were sent before this send. Leaves the overwritten item in
+  // `item`.
   void put(std::uint64_t n, std::uint64_t before, T& item) noexcept {
     T* const place = place_of(n);
     if (n % ring_.places() < before) std::swap(*place, item);
     else ::new (static_cast<void*>(place)) T(std::move(item));
   }
-  T* place_of(std::uint64_t item) const noexcept { return ring_.at(static_cast<std::size_t>(item % ring_.places())); }
+  T* place_of(std::uint64_t n) const noexcept { return ring_.at(static_cast<std::size_t>(n % ring_.places())); }
 
   detail::item_ring<T> ring_;  // guarded by mutex_
 };
 
-// A position in a broadcast. Used by one coroutine at a time, and stays where it is while that waits.
+// A receiver of a broadcast. One coroutine at a time uses it. It must not move while the coroutine waits.
 template <class Strength, class T>
 class basic_broadcast<Strength, T>::receiver {
   class receiving;
   class receiving_batch;
 
  public:
-  explicit receiver(basic_broadcast& from) noexcept : from_(&from) {
-    primitive::locked guard(from.mutex_);
-    next_ = from.published();
+  explicit receiver(basic_broadcast& source) noexcept : broadcast_(&source) {
+    primitive::locked guard(source.mutex_);
+    next_ = source.published();
   }
 
   // Waits for an item.
-  [[nodiscard]] primitive::operation<receiving> receive(call_site at = this_call_site()) noexcept {
-    return primitive::operation<receiving>(std::in_place, at, *this);
+  [[nodiscard]] primitive::operation<receiving> receive(call_site site = this_call_site()) noexcept {
+    return primitive::operation<receiving>(std::in_place, site, *this);
   }
-  // Waits for an item, and copies as many as there are, and as there is room for in `room`. Assigns to that. Without
-  // room it gives 0 at once.
-  [[nodiscard]] primitive::operation<receiving_batch> receive_batch(std::span<T> room,
-                                                                    call_site at = this_call_site()) noexcept {
+  // Waits for an item, and copies as many as are available, at most the size of `buffer`. Assigns to its elements. With
+  // an empty buffer, gives 0 at once.
+  [[nodiscard]] primitive::operation<receiving_batch> receive_batch(std::span<T> buffer,
+                                                                    call_site site = this_call_site()) noexcept {
     static_assert(std::is_nothrow_move_assignable_v<T>,
                   "hocket: receive_batch() assigns to the objects of the span, without exceptions: use receive()");
-    return primitive::operation<receiving_batch>(std::in_place, at, *this, room);
+    return primitive::operation<receiving_batch>(std::in_place, site, *this, buffer);
   }
-  // Never suspends. std::errc::resource_unavailable_try_again: there is none.
+  // Never suspends. std::errc::resource_unavailable_try_again: no item is available.
   result<T> try_receive() {
-    if (!from_->has_news(next_)) return failure(std::errc::resource_unavailable_try_again);
+    if (!broadcast_->has_news(next_)) return failure(std::errc::resource_unavailable_try_again);
     return take();
   }
 
-  // How many items were lost to it, as far as it was told.
+  // The number of lost items that errors have reported to this receiver.
   std::uint64_t lost() const noexcept { return lost_; }
-  // How many items are there for it now, those not counted that are lost already. A hint, outdated at once.
+  // The number of items available to this receiver, without the lost ones. A hint, outdated at once.
   std::size_t size() const noexcept {
-    primitive::locked guard(from_->mutex_);
-    const std::uint64_t behind = from_->published() - next_;
-    return behind < from_->capacity() ? static_cast<std::size_t>(behind) : from_->capacity();
+    primitive::locked guard(broadcast_->mutex_);
+    const std::uint64_t behind = broadcast_->published() - next_;
+    return behind < broadcast_->capacity() ? static_cast<std::size_t>(behind) : broadcast_->capacity();
   }
 
  private:
   result<T> take() {
-    primitive::locked guard(from_->mutex_);
-    if (const std::error_code error = why_none()) return failure(error);
-    result<T> got(std::in_place, std::as_const(*from_->place_of(next_)));
+    primitive::locked guard(broadcast_->mutex_);
+    if (const std::error_code error = next_error()) return failure(error);
+    result<T> item(std::in_place, std::as_const(*broadcast_->place_of(next_)));
     ++next_;
-    return got;
+    return item;
   }
-  result<std::size_t> take_some(T* room, std::size_t most) {
-    std::size_t got = 0;
+  result<std::size_t> take_some(T* buffer, std::size_t max_items) {
+    std::size_t taken = 0;
     for (bool more = true; more;) {
       detail::taken_items<T> part;
       try {
-        if (const std::error_code error = take_part(part, most - got, got == 0)) return failure(error);
+        if (const std::error_code error = take_part(part, max_items - taken, taken == 0)) return failure(error);
       } catch (...) {
-        if (got == 0) throw;
-        break;  // it is met again by the next receive
+        if (taken == 0) throw;
+        break;  // the next receive copies the item again
       }
-      part.assign_to(room + got);
-      got += part.size();
-      more = part.is_full() && got < most;
+      part.assign_to(buffer + taken);
+      taken += part.size();
+      more = part.is_full() && taken < max_items;
     }
-    return got;
+    return taken;
   }
-  // None at all if the copy of one throws, or, unless it is the first part, if there is something else to be told.
-  std::error_code take_part(detail::taken_items<T>& part, std::size_t most, bool first) {
-    primitive::locked guard(from_->mutex_);
-    if (!first && lost_before(from_->published()) != 0) return {};
-    if (const std::error_code error = first ? why_none() : std::error_code()) return error;
-    if (part.most < most) most = part.most;
-    const std::uint64_t ready = from_->published() - next_;
-    const std::size_t n = ready < most ? static_cast<std::size_t>(ready) : most;
-    for (std::size_t i = 0; i < n; ++i) part.add(std::as_const(*from_->place_of(next_ + i)));
+  // Takes no item if a copy throws. A part after the first takes none either if items were lost: the next receive
+  // reports them.
+  std::error_code take_part(detail::taken_items<T>& part, std::size_t max_items, bool first) {
+    primitive::locked guard(broadcast_->mutex_);
+    if (!first && lost_before(broadcast_->published()) != 0) return {};
+    if (const std::error_code error = first ? next_error() : std::error_code()) return error;
+    if (part.capacity < max_items) max_items = part.capacity;
+    const std::uint64_t ready = broadcast_->published() - next_;
+    const std::size_t n = ready < max_items ? static_cast<std::size_t>(ready) : max_items;
+    for (std::size_t i = 0; i < n; ++i) part.add(std::as_const(*broadcast_->place_of(next_ + i)));
     next_ += n;
     return {};
   }
-  // Under the mutex, where there was news: why the next item is not to be had; success: it is there. Counts what was
-  // lost, and goes on behind it.
-  std::error_code why_none() noexcept {
-    const std::uint64_t sent = from_->published();
+  // Under the mutex, after has_news(): success if the next item is available, else the error to report. Counts lost
+  // items and skips them.
+  std::error_code next_error() noexcept {
+    const std::uint64_t sent = broadcast_->published();
     if (const std::uint64_t lost = lost_before(sent)) {
       next_ += lost;
       lost_ += lost;
-      return detail::lag_of(lost);
+      return detail::lag_error(lost);
     }
     if (next_ != sent) return {};
-    detail::expects(from_->is_closed(), "two coroutines received by one receiver of a broadcast",
+    detail::expects(broadcast_->is_closed(), "two coroutines received by one receiver of a broadcast",
                     "give each a copy of it");
-    return from_->why();
+    return broadcast_->why();
   }
   std::uint64_t lost_before(std::uint64_t sent) const noexcept {
     const std::uint64_t behind = sent - next_;
-    return behind > from_->capacity() ? behind - from_->capacity() : 0;
+    return behind > broadcast_->capacity() ? behind - broadcast_->capacity() : 0;
   }
 
-  basic_broadcast* from_;
-  std::uint64_t next_ = 0;  // the number of the item that it receives next
+  basic_broadcast* broadcast_;
+  std::uint64_t next_ = 0;  // the number of the next item
   std::uint64_t lost_ = 0;
 };
 
@@ -230,16 +241,16 @@ class basic_broadcast<Strength, T>::receiver::receiving {
  public:
   using value_type = T;
   static constexpr bool keeps_result = true;
-  explicit receiving(receiver& of) noexcept : receiver_(&of) {}
-  bool try_now() noexcept { return of().from_->has_news(of().next_); }
+  explicit receiving(receiver& rx) noexcept : receiver_(&rx) {}
+  bool try_now() noexcept { return rx().broadcast_->has_news(rx().next_); }
   bool begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
-    return of().from_->begin(wait, entry, of().next_);
+    return rx().broadcast_->begin(wait, entry, rx().next_);
   }
-  primitive::wait_source& source() noexcept { return *of().from_; }
-  result<T> take() { return of().take(); }
+  primitive::wait_source& source() noexcept { return *rx().broadcast_; }
+  result<T> take() { return rx().take(); }
 
  private:
-  receiver& of() const noexcept { return *receiver_.get(); }
+  receiver& rx() const noexcept { return *receiver_.get(); }
   detail::own_pointer<receiver> receiver_;
 };
 
@@ -248,21 +259,22 @@ class basic_broadcast<Strength, T>::receiver::receiving_batch {
  public:
   using value_type = std::size_t;
   static constexpr bool keeps_result = true;
-  receiving_batch(receiver& of, std::span<T> room) noexcept : receiver_(&of), room_(room.data()), count_(room.size()) {}
-  bool try_now() noexcept { return count_ == 0 || of().from_->has_news(of().next_); }
+  receiving_batch(receiver& rx, std::span<T> buffer) noexcept
+      : receiver_(&rx), buffer_(buffer.data()), count_(buffer.size()) {}
+  bool try_now() noexcept { return count_ == 0 || rx().broadcast_->has_news(rx().next_); }
   bool begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
-    return of().from_->begin(wait, entry, of().next_);
+    return rx().broadcast_->begin(wait, entry, rx().next_);
   }
-  primitive::wait_source& source() noexcept { return *of().from_; }
+  primitive::wait_source& source() noexcept { return *rx().broadcast_; }
   result<std::size_t> take() {
     if (count_ == 0) return count_;
-    return of().take_some(room_.get(), count_);
+    return rx().take_some(buffer_.get(), count_);
   }
 
  private:
-  receiver& of() const noexcept { return *receiver_.get(); }
+  receiver& rx() const noexcept { return *receiver_.get(); }
   detail::own_pointer<receiver> receiver_;
-  detail::own_pointer<T> room_;
+  detail::own_pointer<T> buffer_;
   std::size_t count_;
 };
 

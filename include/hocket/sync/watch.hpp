@@ -1,34 +1,42 @@
-// A watch: a value that changes, and receivers that wait for a value which they have not seen. Only the latest counts.
+// A watch: a value that changes, and receivers that wait for a value they have not seen. Only the latest value counts.
 //
 //   watch<config> settings(load());           // there is always a value
-//   settings.set(load());                     // any thread, never waits; false: it is closed
+//   settings.set(load());                     // any thread, never waits; false: the watch is closed
 //
-//   auto mine = settings.subscribe();     // has seen nothing yet
-//   auto next = co_await mine.receive();      // result<config>: waits until there is one that it has not seen
+//   auto mine = settings.subscribe();         // has seen no value yet
+//   auto next = co_await mine.receive();      // result<config>: waits for a value that it has not seen
 //   config now = settings.get();              // without waiting, and without a receiver
 //
-// Guarantees. receive() gives the value that is the latest when it ends; those that were set between two calls are
-// skipped. A value is given to a receiver once at most, and the last one of all is given to every receiver that goes on
-// receiving. What was done before a set() is visible to who receives that value or a later one. A receive that was
-// cancelled, timed out or killed has seen nothing. set() runs no foreign code, but that values are moved under the
-// inner mutex, and copied for receivers; the one that is replaced is destroyed by who has set the next, outside of it.
+// Guarantees.
+//   - receive() gives the value that is the latest when it ends. Values that were set between two calls are skipped.
+//   - A receiver gets a value once at most. Every receiver that continues to receive gets the last value.
+//   - Everything before a set() is visible to a receiver of that value or a later one.
+//   - A receive that was cancelled, timed out or killed has seen nothing.
+//   - set() runs no foreign code but T's. It moves values under the inner mutex, and destroys the replaced value
+//     outside of it. A receive copies the value under the inner mutex.
 //
-// Any number of threads may set, and of receivers may come and go: a receiver is a number, known to itself only. It is
-// used by one coroutine at a time; a copy is one more receiver, that has seen the same.
+// Receivers. Any number of threads may set the value. Any number of receivers may begin and end at any time. A receiver
+// is a number, known to the receiver alone. One coroutine at a time uses a receiver. A copy is another receiver that
+// has seen the same.
 //
-// The end. After close() set() is without effect, and says so. A receiver that has not seen the last value still gets
-// it; then it fails with errc::closed, which equals std::errc::broken_pipe. close(why) gives them that error instead.
-// Of several closes the first one counts. get() goes on to give the last value. It outlives its receivers' calls, and
-// no receiver waits when it is destroyed (fatal at check level `debug`).
+// Closing. After close(), set() does nothing and returns false. A receiver that has not seen the last value still gets
+// it. Then it fails with errc::closed, which equals std::errc::broken_pipe. close(error) gives the receivers that error
+// instead. The first close counts. get() still gives the last value.
 //
-// All is one short critical section per operation; a set() grants those who wait, in the order in which they came to
-// wait. Any thread; unsync::watch is for the coroutines of one thread. Every wait can be cancelled, timed and selected.
+// Cost. One short critical section per operation. A set() grants the waiters in the order in which they began to wait.
 // Nothing allocates.
 //
-// T is copyable, perhaps with exceptions: one that is thrown by the copy for a receiver leaves its receive(), and the
-// value is not seen. Moves are noexcept. What is large is best a std::shared_ptr<const T>.
+// Thread safety. Any thread. unsync::watch is for the coroutines of one thread.
 //
-// How: detail/publication.hpp.
+// Cancellation. Every wait can be cancelled, timed and selected.
+//
+// Requirements on T. T is copyable, and a copy may throw. Then receive() throws this exception, and the receiver has
+// not seen the value. Moves are noexcept. For a large value use std::shared_ptr<const T>.
+//
+// Lifetime. A watch must outlive its receivers' calls. Destroying a watch that has a waiting receiver is fatal at check
+// level `debug`.
+//
+// Implementation: sync/detail/publication.hpp.
 #pragma once
 #include <hocket/core/detail/operation.hpp>
 #include <hocket/sync/detail/own_pointer.hpp>
@@ -53,22 +61,22 @@ class basic_watch final : private detail::publication<Strength> {
 
   explicit basic_watch(T first) noexcept : base(1), value_(std::move(first)) {}
 
-  // Never waits. False: it is closed.
+  // Never waits. False: the watch is closed.
   bool set(T value) noexcept {
     return this->publish([&](std::uint64_t) noexcept { std::swap(value_, value); });
   }
-  // The latest value. What the copy throws.
+  // The latest value. Throws what its copy throws.
   T get() const {
     primitive::locked guard(this->mutex_);
     return value_;
   }
 
-  // One that has seen nothing yet.
+  // A receiver that has seen no value yet.
   receiver subscribe() noexcept { return receiver(*this); }
 
-  // False: it was closed before, and nothing changes.
+  // False: the watch was closed before; nothing changes.
   bool close() noexcept { return base::close(errc::closed); }
-  bool close(std::error_code why) noexcept { return base::close(why); }
+  bool close(std::error_code error) noexcept { return base::close(error); }
 
   using base::is_closed;  // a hint
 
@@ -78,40 +86,40 @@ class basic_watch final : private detail::publication<Strength> {
   T value_;  // guarded by mutex_
 };
 
-// What has been seen of a watch. Used by one coroutine at a time, and stays where it is while that waits.
+// A receiver of a watch. One coroutine at a time uses it. It must not move while the coroutine waits.
 template <class Strength, class T>
 class basic_watch<Strength, T>::receiver {
   class receiving;
 
  public:
-  explicit receiver(basic_watch& from) noexcept : from_(&from) {}
+  explicit receiver(basic_watch& source) noexcept : watch_(&source) {}
 
-  // Waits for a value that it has not seen.
-  [[nodiscard]] primitive::operation<receiving> receive(call_site at = this_call_site()) noexcept {
-    return primitive::operation<receiving>(std::in_place, at, *this);
+  // Waits for a value that the receiver has not seen.
+  [[nodiscard]] primitive::operation<receiving> receive(call_site site = this_call_site()) noexcept {
+    return primitive::operation<receiving>(std::in_place, site, *this);
   }
-  // Never suspends. std::errc::resource_unavailable_try_again: it has seen the latest.
+  // Never suspends. std::errc::resource_unavailable_try_again: the receiver has seen the latest value.
   result<T> try_receive() {
-    if (!from_->has_news(seen_)) return failure(std::errc::resource_unavailable_try_again);
+    if (!watch_->has_news(last_seen_)) return failure(std::errc::resource_unavailable_try_again);
     return take();
   }
 
  private:
   result<T> take() {
-    primitive::locked guard(from_->mutex_);
-    const std::uint64_t latest = from_->published();
-    if (seen_ == latest) {
-      detail::expects(from_->is_closed(), "two coroutines received by one receiver of a watch",
+    primitive::locked guard(watch_->mutex_);
+    const std::uint64_t latest = watch_->published();
+    if (last_seen_ == latest) {
+      detail::expects(watch_->is_closed(), "two coroutines received by one receiver of a watch",
                       "give each a copy of it");
-      return failure(from_->why());
+      return failure(watch_->why());
     }
-    result<T> got(std::in_place, std::as_const(from_->value_));
-    seen_ = latest;
-    return got;
+    result<T> value(std::in_place, std::as_const(watch_->value_));
+    last_seen_ = latest;
+    return value;
   }
 
-  basic_watch* from_;
-  std::uint64_t seen_ = 0;  // the number of the value that it saw last; the first value has number 1
+  basic_watch* watch_;
+  std::uint64_t last_seen_ = 0;  // the number of the value; the first value has number 1
 };
 
 template <class Strength, class T>
@@ -119,16 +127,16 @@ class basic_watch<Strength, T>::receiver::receiving {
  public:
   using value_type = T;
   static constexpr bool keeps_result = true;
-  explicit receiving(receiver& of) noexcept : receiver_(&of) {}
-  bool try_now() noexcept { return of().from_->has_news(of().seen_); }
+  explicit receiving(receiver& rx) noexcept : receiver_(&rx) {}
+  bool try_now() noexcept { return rx().watch_->has_news(rx().last_seen_); }
   bool begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
-    return of().from_->begin(wait, entry, of().seen_);
+    return rx().watch_->begin(wait, entry, rx().last_seen_);
   }
-  primitive::wait_source& source() noexcept { return *of().from_; }
-  result<T> take() { return of().take(); }
+  primitive::wait_source& source() noexcept { return *rx().watch_; }
+  result<T> take() { return rx().take(); }
 
  private:
-  receiver& of() const noexcept { return *receiver_.get(); }
+  receiver& rx() const noexcept { return *receiver_.get(); }
   detail::own_pointer<receiver> receiver_;
 };
 

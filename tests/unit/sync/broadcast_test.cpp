@@ -102,10 +102,10 @@ TEST_CASE("a broadcast without a place, and a close without an error, are fatal"
 }
 
 TEST_CASE("the error of a receiver that is late says how many items, and is of no other kind") {
-  CHECK(lagged_by(detail::lag_of(3)) == 3);
-  CHECK(detail::lag_of(3).message() == "items of a broadcast were lost to a receiver that was late: 3");
-  CHECK(lagged_by(detail::lag_of(std::uint64_t{1} << 40)) == INT_MAX);
-  CHECK(detail::lag_of(1) == std::errc::no_buffer_space);
+  CHECK(lagged_by(detail::lag_error(3)) == 3);
+  CHECK(detail::lag_error(3).message() == "items of a broadcast were lost to a receiver that was late: 3");
+  CHECK(lagged_by(detail::lag_error(std::uint64_t{1} << 40)) == INT_MAX);
+  CHECK(detail::lag_error(1) == std::errc::no_buffer_space);
   CHECK(lagged_by(std::make_error_code(std::errc::no_buffer_space)) == 0);
   CHECK(lagged_by(std::error_code{}) == 0);
 }

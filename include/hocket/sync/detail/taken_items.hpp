@@ -11,7 +11,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 template <class T>
 class taken_items {
  public:
-  static constexpr std::size_t most = sizeof(T) < 512 ? 512 / sizeof(T) : 1;  // on the receiver's stack
+  static constexpr std::size_t capacity = sizeof(T) < 512 ? 512 / sizeof(T) : 1;  // on the receiver's stack
 
   taken_items() noexcept {}
   taken_items(const taken_items&) = delete;
@@ -21,7 +21,7 @@ class taken_items {
   }
 
   std::size_t size() const noexcept { return size_; }
-  bool is_full() const noexcept { return size_ == most; }
+  bool is_full() const noexcept { return size_ == capacity; }
 
   // While it is not full.
   template <class From>
@@ -37,7 +37,7 @@ class taken_items {
   T* first() noexcept { return reinterpret_cast<T*>(memory_); }
 
   std::size_t size_ = 0;
-  alignas(T) std::byte memory_[most * sizeof(T)];
+  alignas(T) std::byte memory_[capacity * sizeof(T)];
 };
 
 }}}  // namespace hocket::detail
