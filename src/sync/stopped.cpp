@@ -3,14 +3,14 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 void stop_watch::begin(suspension& wait, waiter& entry) noexcept {
-  fire = &stop_watch::notice;
+  fire = &stop_watch::grant_waiter;
   entry_ = &entry;
   entry.enlist(wait, *this);
   if (source_.attach(*this) != stop_level::none) entry.claim_popped().post();
 }
 
-// After the grant it may be gone.
-void stop_watch::notice(stop_node& self, stop_level) noexcept {
+// After the grant the stop_watch may be destroyed.
+void stop_watch::grant_waiter(stop_node& self, stop_level) noexcept {
   static_cast<stop_watch&>(self).entry_->claim_popped().post();
 }
 

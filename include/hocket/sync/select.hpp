@@ -1,36 +1,39 @@
 // select: waits for the first of several operations.
 //
-//   auto got = co_await select(rx.receive(), stop.wait());   // result<choice<T, void>>
-//   if (!got) return got.error();                            // the select was cancelled or timed out
-//   if (got->index() == 0) use(*got->get<0>());              // what the first operation gave; in a fiber: await(...)
+//   auto first = co_await select(rx.receive(), stop.wait());   // result<choice<T, void>>
+//   if (!first) return first.error();                          // the select was cancelled or timed out
+//   if (first->index() == 0) use(*first->get<0>());            // the result of operation 0; in a fiber: await(...)
 //
 //   co_await within(50ms, select(a.lock(), b.lock()))          // a select is an operation like any other
-//   auto now = try_select(rx.receive(), tx.send(1));           // never waits: false if none of them is possible
+//   auto now = try_select(rx.receive(), tx.send(1));           // never waits: false if no operation is possible
 //
-// Any operation may be one of them: locks and permits, both ends of a channel, events, a join, a sleep (sleep_for: what
-// happens if nothing else does), a stop (stopped(), sync/stopped.hpp). Not those that cannot be given up for another
-// wait: the join of a scope, the arrival at a barrier.
+// Operations. A select takes any operation: locks and permits, both ends of a channel, events, joins, sleeps
+// (sleep_for: the branch that is taken if no other is), stops (stopped(), sync/stopped.hpp). It refuses the join of a
+// scope and the arrival at a barrier, because they cannot be abandoned for another wait.
 //
-// Guarantees. Exactly one operation is carried out, or none if the select itself is cancelled, times out or is killed.
-// The others leave nothing behind: no permit, item or place in a line is lost or taken. What was granted to a coroutine
-// that is killed before it runs is still given to it: the kill unwinds it at its next wait.
+// Guarantees.
+//   - Exactly one operation completes, or none if the select itself is cancelled, times out or is killed.
+//   - The other operations leave no trace: no permit, item or place in a queue is lost or taken.
+//   - If a coroutine is granted an operation and is killed before it runs, it still gets the result. The kill unwinds
+//     it at its next wait.
 //
-// Fairness. If several are possible at once, chance says at which of them the search begins, which then goes through
-// them in the order given, and round: of n operations each that is possible is chosen in one of n cases at least, so
-// none is starved by the others, however often they are possible. (Not all with the same probability: of four whose
-// first two are possible the second one is chosen in one of four cases.) A select that waits is granted by what comes
-// first. select_in_order() begins with the first one, always: for a stop, or news that come before work. Where chance
-// comes from, and how it is replayed: core/detail/chance.hpp.
+// Fairness. If several operations are possible at once, select() begins at a random operation and searches in the order
+// given, cyclically. So each possible operation of n is chosen in at least one of n cases, and none starves, however
+// often the others are possible. The probabilities may differ: if the first two of four are possible, the second is
+// chosen in one of four cases. A select that waits is granted by the first event. select_in_order() always begins at
+// the first operation: for a stop, or for news that take priority over work. core/detail/chance.hpp describes the
+// source of chance, and its replay.
 //
-// Two operations that send the same object are fatal if one of them moves it away when it begins to wait, as the send
-// of a channel does with an rvalue, unless that is small and trivially copyable.
+// Do not. Send one object by two operations of a select, if one of them moves the object when its wait begins: fatal.
+// A channel's send of an rvalue moves it then, unless the object is small and trivially copyable.
 //
-// Options of the operations hold for the select as a whole: the earliest deadline, the strongest shield.
+// Options of the operations apply to the whole select: the earliest deadline, the strongest shield.
 //
-// How. All operations share one suspension; each has a waiter of its own in its own primitive. First each is tried,
-// then each gets in line, in the order given; one that has become possible meanwhile takes it, if the suspension says
-// that no other was granted (take_now). Once the wait is decided, no more get in line. Whoever ends the wait takes the
-// other waiters back: suspension.hpp and claim.hpp tell how that can race with grants.
+// Implementation. All operations share one suspension. Each has its own waiter in its own primitive. The select tries
+// all operations, and then links their waiters in the order given. If an operation has become possible meanwhile, it
+// takes its resource instead, provided that the suspension has not granted another operation (take_now). After the wait
+// is decided, no more waiters are linked. The party that ends the wait unlinks the other waiters: suspension.hpp and
+// claim.hpp describe the races of this with grants.
 #pragma once
 #include <hocket/core/choice.hpp>
 #include <hocket/core/detail/chance.hpp>
@@ -49,13 +52,13 @@ inline constexpr bool is_operation<T> = is_operation<std::remove_cvref_t<T>>;
 template <class Op, class Options>
 inline constexpr bool is_operation<operation<Op, Options>> = true;
 
-// Wrong arguments of a select. A program's own function of the same name is left alone.
+// Matches wrong arguments of a select, but not the arguments of a program's own function of the same name.
 template <class T>
 inline constexpr bool is_like_operation = std::is_base_of_v<wait_source, std::remove_cvref_t<T>> || is_operation<T> ||
                                           is_task<std::remove_cvref_t<T>> || requires(T& handle) { handle.join(); };
-template <class... Given>
-concept meant_for_select = (std::is_class_v<std::remove_cvref_t<Given>> && ...) && (is_like_operation<Given> && ...) &&
-                           !(is_operation<Given> && ...);
+template <class... Args>
+concept meant_for_select = (std::is_class_v<std::remove_cvref_t<Args>> && ...) && (is_like_operation<Args> && ...) &&
+                           !(is_operation<Args> && ...);
 
 template <std::size_t I, class Op>
 struct select_arm {
@@ -108,12 +111,12 @@ class selecting {
   void resumed() noexcept
     requires(wants_resumption<Ops> || ...)
   {
-    [&]<std::size_t... I>(std::index_sequence<I...>) { (tell(arm<I>(arms_)), ...); }(indices);
+    [&]<std::size_t... I>(std::index_sequence<I...>) { (end_wait(arm<I>(arms_)), ...); }(indices);
   }
 
  private:
   struct use {
-    const void* of;
+    const void* object;
     bool moves;
   };
   template <class Op>
@@ -123,21 +126,21 @@ class selecting {
     else return {nullptr, false};
   }
   static void expect_apart(std::initializer_list<use> uses) noexcept {
-    for (const use* one = uses.begin(); one != uses.end(); ++one)
-      for (const use* other = uses.begin(); other != one; ++other)
-        expects(!one->of || one->of != other->of || !(one->moves || other->moves),
+    for (const use* current = uses.begin(); current != uses.end(); ++current)
+      for (const use* previous = uses.begin(); previous != current; ++previous)
+        expects(!current->object || current->object != previous->object || !(current->moves || previous->moves),
                 "a select was to send the same object by two of its operations",
                 "the first of them would move it away, and the second send what is left: send copies, or two objects");
   }
   template <class Op>
-  static void tell(Op& op) noexcept {
+  static void end_wait(Op& op) noexcept {
     if constexpr (wants_resumption<Op>) op.resumed();
   }
 
-  // The arms are told apart by their index: by deduction, since the same type may occur twice.
+  // The arm with index I. Deduction finds its type, because a type may occur twice.
   template <std::size_t I, class Op>
-  static Op& arm(select_arm<I, Op>& of) noexcept {
-    return of.op;
+  static Op& arm(select_arm<I, Op>& base) noexcept {
+    return base.op;
   }
   bool try_from(std::size_t first) noexcept {
     return [&]<std::size_t... I>(std::index_sequence<I...>) { return ((I >= first && try_arm<I>()) || ...); }(indices);
@@ -164,7 +167,7 @@ class selecting {
   std::size_t chosen_ = 0;
 };
 
-// The options of operations together.
+// The options of two operations, combined.
 inline no_options strictest(const no_options& first, const no_options&) noexcept { return first; }
 inline wait_options strictest(wait_options options, const wait_options& other) noexcept {
   return options.limit(other.until).limit(other.within).shield(other.ignore);
@@ -186,8 +189,8 @@ auto select_by(operation<First, FirstOptions>&& first, operation<Rest, RestOptio
 
 }  // namespace detail
 
-// Waits for the first of the operations: result<choice<T...>>, where T is what each gives. If several are possible at
-// once, each of them has its chance.
+// Waits for the first of the operations: result<choice<T...>>, where T is the value type of each. If several are
+// possible at once, one is chosen at random.
 template <primitive::wait_operation First, class FirstOptions, primitive::wait_operation... Rest, class... RestOptions>
 [[nodiscard]] auto select(primitive::operation<First, FirstOptions> first,
                           primitive::operation<Rest, RestOptions>... rest) noexcept {
@@ -195,35 +198,35 @@ template <primitive::wait_operation First, class FirstOptions, primitive::wait_o
 }
 
 // Refuses handles, tasks and events among the operations, with a message.
-template <class... Given>
-  requires detail::meant_for_select<Given...>
-auto select(Given&&...) noexcept {
+template <class... Args>
+  requires detail::meant_for_select<Args...>
+auto select(Args&&...) noexcept {
   static_assert(
-      sizeof...(Given) == 0,
+      sizeof...(Args) == 0,
       "hocket: select takes operations: h.join() for a join_handle, e.wait() for an event; spawn a task first");
   return detail::misused();
 }
 
-// The same; if several are possible at once, the one that was given first is chosen, always.
+// Waits like select(). If several operations are possible at once, the first in the order given is chosen, always.
 template <primitive::wait_operation First, class FirstOptions, primitive::wait_operation... Rest, class... RestOptions>
 [[nodiscard]] auto select_in_order(primitive::operation<First, FirstOptions> first,
                                    primitive::operation<Rest, RestOptions>... rest) noexcept {
   return detail::select_by<detail::search::in_order>(std::move(first), std::move(rest)...);
 }
 
-template <class... Given>
-  requires detail::meant_for_select<Given...>
-auto select_in_order(Given&&...) noexcept {
-  static_assert(sizeof...(Given) == 0,
+template <class... Args>
+  requires detail::meant_for_select<Args...>
+auto select_in_order(Args&&...) noexcept {
+  static_assert(sizeof...(Args) == 0,
                 "hocket: select_in_order takes operations: h.join() for a join_handle, e.wait() for an event; spawn a "
                 "task first");
   return detail::misused();
 }
 
-// Never suspends: carries one of the operations out that is possible at once, each of those with its chance. If none
-// is, std::errc::resource_unavailable_try_again, and nothing has happened. (A channel that is closed is possible at
-// once: the operation has failed.) From any code, in no coroutine, too. No clock and no stop of the context is looked
-// at: options of the operations say nothing here, and a sleep is possible only if it is for no time.
+// Never suspends. Completes one operation that is possible at once, chosen at random. If none is possible, nothing
+// happens: std::errc::resource_unavailable_try_again. An operation of a closed channel is possible: it fails. Any code
+// may call try_select(), also outside of coroutines. try_select() reads no clock and no stop of the context, and
+// ignores the options of the operations. A sleep is possible only if it is for no time.
 template <primitive::wait_operation First, class FirstOptions, primitive::wait_operation... Rest, class... RestOptions>
 [[nodiscard]] result<choice<typename First::value_type, typename Rest::value_type...>> try_select(
     primitive::operation<First, FirstOptions> first, primitive::operation<Rest, RestOptions>... rest) {
@@ -232,11 +235,11 @@ template <primitive::wait_operation First, class FirstOptions, primitive::wait_o
   return all.take();
 }
 
-template <class... Given>
-  requires detail::meant_for_select<Given...>
-auto try_select(Given&&...) {
+template <class... Args>
+  requires detail::meant_for_select<Args...>
+auto try_select(Args&&...) {
   static_assert(
-      sizeof...(Given) == 0,
+      sizeof...(Args) == 0,
       "hocket: try_select takes operations: h.join() for a join_handle, e.wait() for an event; spawn a task first");
   return detail::misused();
 }
