@@ -1,30 +1,41 @@
-// once: work that is done one time, by whoever comes first; the others wait until it is done.
+// once: work that is done one time. The first caller does it, and the others wait until it is done.
 //
 //   once opened;
 //   auto turn = co_await opened.enter();       // result<once::turn>; a fiber and a thread say await(opened.enter())
 //   if (!turn) return turn.error();            // the wait was cancelled or timed out
-//   if (*turn) {                               // mine to do: it may suspend, fail and throw
+//   if (*turn) {                               // this caller does the work: it may suspend, fail and throw
 //     connection = co_await connect();
 //     turn->done();
 //   }
-//   use(connection);                           // done, by me or by another
+//   use(connection);                           // done, by this caller or another
 //
-// Guarantees. One coroutine or thread at a time has the turn. One that ends without done(), by an exception, a failure
-// or a kill, passes the turn to the first who waits; nobody overtakes. done() lets all who wait go on. Every turn that
-// is empty (false) says: done by another, and what that one did before done() is visible. From then on enter() is one
-// load. A coroutine that was granted the turn and killed before it runs has it until it unwinds, at its next wait at
-// the latest. Neither enter() nor done() runs foreign code: the work is the caller's own.
+// Guarantees.
+//   - One coroutine or thread at a time has the turn.
+//   - If a turn ends without done(), by an exception, a failure or a kill, it passes to the first waiter. No coroutine
+//     overtakes.
+//   - done() lets all waiters through. Every empty turn (false) means that another caller has done the work. Everything
+//     before its done() is visible.
+//   - After done(), enter() is one load.
+//   - If a coroutine is granted the turn and then killed before it runs, it has the turn until it unwinds, at its next
+//     wait at the latest.
+//   - Neither enter() nor done() runs foreign code: the caller does the work.
 //
-// A wait for the turn can be cancelled and timed out. The once outlives its turns and the waits for them. At check
-// level `debug` these are fatal: a once that is destroyed while somebody has the turn, a coroutine that enters what it
-// has the turn of, and one that ends the turn of another (see mutex). unsync::once is for one thread; see
-// core/detail/strength.hpp.
+// Cancellation. A wait for the turn can be cancelled and timed out.
 //
-// How. The turn is a baton (sync/detail/baton.hpp); beside it stands a word that says whether the work is done. done()
-// sets that word, and then hands the baton over until nobody waits. From then on the baton is nobody's: whoever comes
-// by it looks at the word, finds the work done, and puts the baton there for the next. So who looked at the word too
-// early, and got in line after done() had gone through it, finds the baton there; and everybody whom one of these hides
-// is woken by that one.
+// Errors. These are fatal at check level `debug`:
+//   - A once is destroyed while a coroutine has its turn, or waits for it.
+//   - A coroutine enters a once and has its turn already.
+//   - A coroutine ends the turn of another coroutine (see mutex).
+//
+// Lifetime. The once must outlive its turns and the waits for them.
+//
+// Thread safety. Any thread. unsync::once is for one thread; see core/detail/strength.hpp.
+//
+// Implementation. The turn is a baton (sync/detail/baton.hpp). A word beside it says whether the work is done. done()
+// sets the word, and then hands the baton over until there is no waiter. After that no coroutine owns the baton. A
+// caller that takes the baton reads the word, finds the work done, and puts the baton back. Hazard: if a caller read
+// the word too early and is linked after done() has served the queue, then no done() wakes it. Prevented by the baton,
+// which is free or becomes free: the caller takes it, or the caller in front of it hands it over.
 #pragma once
 #include <hocket/core/detail/operation.hpp>
 #include <hocket/sync/detail/baton.hpp>
@@ -47,21 +58,21 @@ class basic_once final : private detail::baton<Strength> {
                           "let it outlive those who enter: let their turns end first");
   }
 
-  // Any thread. Whether the work is done, and what was done is visible. False may be outdated at once.
+  // Any thread. Whether the work is done. True: everything before done() is visible. False may be outdated at once.
   bool is_done() const noexcept {
     // ORDER: acquire, pairs with the exchange in finish().
     return done_.load(std::memory_order_acquire);
   }
 
   // Waits for the turn, or until the work is done: result<turn>.
-  [[nodiscard]] primitive::operation<entering> enter(call_site at = this_call_site()) noexcept {
-    return primitive::operation<entering>(std::in_place, at, *this);
+  [[nodiscard]] primitive::operation<entering> enter(call_site site = this_call_site()) noexcept {
+    return primitive::operation<entering>(std::in_place, site, *this);
   }
 
  private:
-  // The baton was taken, or handed over.
+  // The result of a wait, after the baton was taken or handed over.
   turn taken() noexcept {
-    // ORDER: relaxed, pairs with nothing: the baton orders it after the done() of whoever had the turn before.
+    // ORDER: relaxed, pairs with nothing: the baton orders it after the done() of an earlier turn.
     if (done_.load(std::memory_order_relaxed)) {
       this->put();
       return turn();
@@ -94,52 +105,53 @@ class basic_once final : private detail::baton<Strength> {
   [[no_unique_address]] detail::holder<Strength> holder_;
 };
 
-// The right and the duty to do the work. Move-only. Empty (false) if the work is done already, by another or by this
-// one, or when it was moved from. One that is destroyed without done() passes the turn on.
+// The right and the duty to do the work. Move-only. Empty (false) if the work is done, by this turn or another, and
+// after a move from it. If a turn is destroyed without done(), it passes to the next waiter.
 template <class Strength>
 class [[nodiscard]] basic_once<Strength>::turn {
  public:
   turn() noexcept = default;
-  turn(turn&& other) noexcept : of_(std::exchange(other.of_, nullptr)) {}
+  turn(turn&& other) noexcept : once_(std::exchange(other.once_, nullptr)) {}
   turn& operator=(turn&& other) noexcept {
     turn old(std::move(other));
-    std::swap(of_, old.of_);
+    std::swap(once_, old.once_);
     return *this;
   }
   ~turn() {
-    if (of_) of_->pass();
+    if (once_) once_->pass();
   }
 
-  explicit operator bool() const noexcept { return of_ != nullptr; }
+  explicit operator bool() const noexcept { return once_ != nullptr; }
 
-  // Any thread, by the coroutine whose turn it is. The work is done: all who wait go on, and all who come. The turn is
-  // empty then.
+  // Any thread, by the coroutine that has the turn. Declares the work done, and lets all present and later callers
+  // through. The turn is then empty.
   void done() noexcept {
-    detail::expects(of_ != nullptr, "an empty turn was said to be done", "look at it first: another has done the work");
-    std::exchange(of_, nullptr)->finish();
+    detail::expects(once_ != nullptr, "an empty turn was said to be done",
+                    "look at it first: another has done the work");
+    std::exchange(once_, nullptr)->finish();
   }
 
  private:
   friend class basic_once;
-  explicit turn(basic_once& of) noexcept : of_(&of) {}
-  basic_once* of_ = nullptr;
+  explicit turn(basic_once& once) noexcept : once_(&once) {}
+  basic_once* once_ = nullptr;
 };
 
 template <class Strength>
 class basic_once<Strength>::entering {
  public:
   using value_type = turn;
-  explicit entering(basic_once& of) noexcept : of_(&of) {}
+  explicit entering(basic_once& once) noexcept : once_(&once) {}
   bool try_now() noexcept {
-    was_done_ = of_->is_done();
-    return was_done_ || of_->look_and_take();
+    was_done_ = once_->is_done();
+    return was_done_ || once_->look_and_take();
   }
-  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { of_->begin(wait, entry); }
-  result<turn> take() noexcept { return was_done_ ? turn() : of_->taken(); }
+  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { once_->begin(wait, entry); }
+  result<turn> take() noexcept { return was_done_ ? turn() : once_->taken(); }
 
  private:
-  basic_once* of_;
-  detail::op_flag was_done_;  // found before anything else
+  basic_once* once_;
+  detail::op_flag was_done_;  // is_done() before the baton was tried
 };
 
 extern template class basic_once<strength::shared>;

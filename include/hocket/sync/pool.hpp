@@ -5,24 +5,29 @@
 //   auto lent = co_await or_return(within(1s, db.borrow()));          // result<pool<connection>::lease>
 //   if (!lent) lent.emplace(co_await or_return(connect(address)));    // none was idle: the lease may make one
 //   auto rows = co_await or_return(lent->query("select 1"));
-//   co_return rows;                                                   // the connection goes back here
+//   co_return rows;                                                   // the connection returns to the pool here
 //
-// A lease is the right to use one object of the pool, or to make one; it is false while it owns none. So the borrower
-// makes the object, where it can wait: in a task, a fiber or a thread. It also handles a failure to make one.
+// Leases. A lease is the right to use one object of the pool, or to make one. It is false while it owns none. So the
+// borrower makes the object, where it can wait: in a task, a fiber or a thread. It also handles a failure to make one.
 //
-// Giving back. When a lease ends, its object returns to the pool, and the first waiter gets the next lease. If a
-// failure ends it (an exception unwinds, the coroutine is killed, or_return() ends a task), the object is destroyed,
-// because it may be in mid-use, as a connection with half an answer. discard() always destroys, release() always
-// returns.
+// Return. When a lease ends, its object returns to the pool, and the first waiter gets the next lease. If a failure
+// ends the lease (an exception unwinds, the coroutine is killed, or_return() ends a task), the object is destroyed,
+// because it may be in mid-use, for example a connection with half an answer. discard() always destroys, release()
+// always returns.
 //
-// Guarantees. First come, first served. At most `limit` objects at any time. The object used last is lent first, so
-// that superfluous objects grow old. borrow(), the end of a lease and trim() destroy each object that was idle for
-// longer than `idle`. An idle object is destroyed instead of lent if check() returns false. A cancel, a deadline and a
-// kill end the wait like any other; then nothing was taken. The thread that finds an object superfluous destroys it,
-// outside of the pool's lock.
+// Guarantees.
+//   - First come, first served.
+//   - The pool has at most `limit` objects at any time.
+//   - The object used last is lent first, so superfluous objects grow old. borrow(), the end of a lease and trim()
+//     destroy each object that was idle for longer than `idle`.
+//   - If check() returns false for an idle object, the object is destroyed instead of lent.
+//   - The thread that finds an object superfluous destroys it, outside of the pool's lock.
 //
-// Threads: pool, any thread; unsync::pool, one. The pool must outlive its leases: else it is fatal. One thread at a
-// time uses a lease.
+// Cancellation. A cancel, a deadline and a kill end the wait like any other; then nothing was taken.
+//
+// Thread safety. pool: any thread. unsync::pool: one thread. One thread at a time uses a lease.
+//
+// Lifetime. The pool must outlive its leases and their waits. Otherwise it is fatal.
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/base/detail/platform/owns_nothing.hpp>
@@ -37,9 +42,9 @@ namespace hocket { inline namespace HOCKET_ABI {
 // The limits of a pool, and its check.
 template <class T>
 struct pool_options {
-  std::size_t limit = 16;              // objects at most, lent and idle; at least 1
-  duration idle = duration::max();     // an object that was idle for longer is destroyed
-  bool (*check)(T& object) = nullptr;  // whether an idle object may be lent; must not wait
+  std::size_t limit = 16;               // the maximum number of objects, lent and idle; at least 1
+  duration idle = duration::max();      // an object that was idle for longer is destroyed
+  bool (*check)(T& object) = nullptr;   // returns whether an idle object may be lent; must not wait
   const clock_source* clock = nullptr;  // null: the machine's monotonic clock; must outlive the pool
 };
 
@@ -71,14 +76,15 @@ class basic_pool final : private detail::permit_line<Strength> {
   }
 
   // Waits for a lease: result<lease>.
-  [[nodiscard]] primitive::operation<borrowing> borrow(call_site at = this_call_site()) noexcept {
-    return primitive::operation<borrowing>(std::in_place, at, *this);
+  [[nodiscard]] primitive::operation<borrowing> borrow(call_site site = this_call_site()) noexcept {
+    return primitive::operation<borrowing>(std::in_place, site, *this);
   }
 
-  // Destroys objects that were idle for too long; trim(true): all idle objects. Returns how many. Linear in the idle.
+  // Destroys the objects that were idle for too long; trim(true) destroys all idle objects. Returns their number.
+  // Complexity: linear in the number of idle objects.
   std::size_t trim(bool all = false) noexcept { return idle_.drop(all ? time_point::max() : oldest()); }
 
-  // Stale at once if other threads use the pool.
+  // Hints, outdated at once if other threads use the pool.
   std::size_t idle() const noexcept { return idle_.size(); }
   std::size_t in_use() const noexcept { return options_.limit - this->free(); }
   std::size_t limit() const noexcept { return options_.limit; }
@@ -88,19 +94,19 @@ class basic_pool final : private detail::permit_line<Strength> {
   primitive::wait_source::tally counted() const noexcept override { return {"with", idle_.size(), "idle object"}; }
 
   time_point now() const noexcept { return (options_.clock ? *options_.clock : steady_clock()).now(); }
-  // Objects given back before this time are too old.
+  // Objects returned before this time are too old.
   time_point oldest() const noexcept {
     return options_.idle == duration::max() ? time_point::min() : now() - options_.idle;
   }
 
-  // The caller holds a permit. An idle object, or null.
+  // Returns an idle object, or null. The caller holds a permit.
   owner take_idle() noexcept {
     trim();
     owner found = idle_.pop();
     while (found && options_.check && !options_.check(found->object)) found = idle_.pop();
     return found;
   }
-  void take_back(owner object) noexcept {
+  void return_object(owner object) noexcept {
     if (object) idle_.push(std::move(object), options_.idle == duration::max() ? time_point::max() : now());
     trim();
     this->give(1);
@@ -110,20 +116,20 @@ class basic_pool final : private detail::permit_line<Strength> {
   detail::idle_list<T, Strength> idle_;
 };
 
-// Move-only. A move, release() and discard() end the lease: it is empty and no right any more.
+// A lease of a pool. Move-only. A move, release() and discard() end the lease: it is then empty and no right.
 template <class T, class Strength>
 class [[nodiscard]] basic_pool<T, Strength>::lease {
  public:
   lease() noexcept = default;
-  lease(lease&& other) noexcept : from_(std::exchange(other.from_, nullptr)), object_(std::move(other.object_)) {}
+  lease(lease&& other) noexcept : pool_(std::exchange(other.pool_, nullptr)), object_(std::move(other.object_)) {}
   lease& operator=(lease&& other) noexcept {
     lease old(std::move(other));
-    std::swap(from_, old.from_);
+    std::swap(pool_, old.pool_);
     std::swap(object_, old.object_);
     return *this;
   }
   ~lease() {
-    if (!from_) return;
+    if (!pool_) return;
     if (detail::leaving_by_failure() || detail::is_ended()) discard();
     else release();
   }
@@ -142,7 +148,7 @@ class [[nodiscard]] basic_pool<T, Strength>::lease {
   // Throws what T's constructor throws, and bad_alloc; then the lease is false.
   template <class... Args>
   T& emplace(Args&&... args) {
-    detail::expects(from_ != nullptr, "emplace() at a lease that has ended", "borrow() another one");
+    detail::expects(pool_ != nullptr, "emplace() at a lease that has ended", "borrow() another one");
     object_ = owner();
     object_ = owner(new detail::idle_object<T>(std::forward<Args>(args)...));
     return object_->object;
@@ -150,7 +156,7 @@ class [[nodiscard]] basic_pool<T, Strength>::lease {
 
   // Ends the lease; the object returns to the pool, also while a failure unwinds.
   void release() noexcept {
-    if (auto* const from = std::exchange(from_, nullptr)) from->take_back(std::move(object_));
+    if (auto* const pool = std::exchange(pool_, nullptr)) pool->return_object(std::move(object_));
   }
   // Ends the lease, and destroys the object.
   void discard() noexcept {
@@ -160,9 +166,9 @@ class [[nodiscard]] basic_pool<T, Strength>::lease {
 
  private:
   friend class basic_pool;
-  explicit lease(basic_pool& from) noexcept : from_(&from), object_(from.take_idle()) {}
+  explicit lease(basic_pool& pool) noexcept : pool_(&pool), object_(pool.take_idle()) {}
 
-  basic_pool* from_ = nullptr;
+  basic_pool* pool_ = nullptr;
   owner object_;
 };
 
@@ -170,16 +176,16 @@ template <class T, class Strength>
 class basic_pool<T, Strength>::borrowing {
  public:
   using value_type = lease;
-  explicit borrowing(basic_pool& from) noexcept : from_(&from) {}
-  bool try_now() noexcept { return from_->try_take(1); }
+  explicit borrowing(basic_pool& pool) noexcept : pool_(&pool) {}
+  bool try_now() noexcept { return pool_->try_take(1); }
   bool begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
-    return from_->begin(wait, entry, request_);
+    return pool_->begin(wait, entry, request_);
   }
-  primitive::wait_source& source() const noexcept { return *from_; }
-  result<lease> take() noexcept { return lease(*from_); }
+  primitive::wait_source& source() const noexcept { return *pool_; }
+  result<lease> take() noexcept { return lease(*pool_); }
 
  private:
-  basic_pool* from_;
+  basic_pool* pool_;
   typename base::request request_{1};
 };
 
