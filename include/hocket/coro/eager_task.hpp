@@ -1,53 +1,63 @@
-// eager_task<T>: a coroutine that starts when it is called, and gives its result, once, to whoever awaits it.
+// A coroutine that starts when it is called, and delivers its result once.
 //
 //   eager_task<page> load(cache& c, key k) {
-//     if (page* known = c.find(k)) co_return *known;          // never suspends: awaiting it costs a look
+//     if (page* known = c.find(k)) co_return *known;          // never suspends: awaiting it costs one load
 //     co_return co_await fetch(k);
 //   }
 //   auto left = load(c, 1);                                    // both are under way
 //   auto right = load(c, 2);
 //   use(co_await std::move(left), co_await std::move(right));  // in a fiber and a thread: await(std::move(left))
 //
-// The body runs at once, on the stack of the code that calls it, until it first suspends; from then on it is resumed
-// where it suspended, like any task. T is an object type (move-only included), a reference or void. What the body
-// throws, also before it suspends, is rethrown, the same object, by the co_await. Parameters and locals are those of
-// task: the frame is destroyed as soon as the result is taken, and the eager_task is empty then. It is awaited at most
-// once, by a task, a fiber or a thread; awaiting an empty one is fatal.
+// The body runs at once on the stack of its caller until it first suspends. Later it is resumed where it suspended,
+// like any task. T is an object type (move-only included), a reference or void. Parameters and locals behave as in a
+// task: taking the result destroys the frame, and the eager_task is empty then. A task, a fiber or a thread awaits it,
+// at most once.
 //
-// Context. The body runs under its caller's context: what stops the caller ends its waits, a deadline holds for them.
-// So it belongs to the coroutine that called it, and must have ended before that does. Awaiting it cannot be cancelled,
-// timed or selected, no more than awaiting a task can: what stops the caller stops the body, which lets the wait end.
+// Errors. co_await rethrows the exception of the body, the same object, also if the body threw before it suspended.
+// Awaiting an empty eager_task is fatal.
 //
-// Executor. Each wait of the body is on the executor that is current when the wait begins: at first the caller's. A
-// body that waits where there is none (on a plain thread) is fatal, as in a task that is driven by hand.
+// Context. The body runs under its caller's context: a stop of the caller ends the body's waits, and the caller's
+// deadline applies to them. So the body belongs to the coroutine that called it, and must end before that coroutine.
 //
-// The caller's stack. `await` in the body, and in tasks that it awaits before it suspends, is fatal even if the caller
-// is a fiber: the body will not have that stack later. Code that is called so deep has the caller's stack to live on:
-// at most 16 transfers are made on it before the body goes through the executor's queue (task.hpp tells why).
+// Cancellation. Like the await of a task, the await of an eager_task cannot be cancelled, timed or selected. A stop of
+// the caller stops the body, and the body's end ends the await.
 //
-// Dropping. One that has ended is dropped like a value; but an exception that nobody has received goes where that of a
-// dropped join_handle would (on_unhandled of the caller's target, which aborts unless told otherwise), unless it is
-// dropped because of another exception. One that still runs cannot be destroyed: a primitive or a queue refers to its
-// frame. So the destructor waits for its end, as that of a scope does: a fiber and a plain thread block. A task's
-// destructors cannot wait: there it is fatal, also when an exception or a kill leaves the task. A task that may be left
-// so spawns on a scope instead (in_scope). Nothing else ends a body early than the stop of its context.
+// Executor. Each wait of the body is on the executor that is current when the wait begins: at first the caller's. If
+// the body waits without an executor (on a plain thread), that is fatal, as in a task that is driven by hand.
 //
-// A killed body unwinds by itself, when it is resumed. Awaiting it then goes on with the kill, if the awaiting
-// coroutine was killed, too, as its caller was; any other gets `cancelled`.
+// The caller's stack.
+//   - `await` is fatal in the body, and in tasks that the body awaits before it suspends, even if the caller is a
+//     fiber: the body will not have that stack later.
+//   - These tasks use the caller's stack. At most 16 transfers are made on it before the body goes through the
+//     executor's queue (reason: task.hpp, Depth).
 //
-// The protocol. Body and owner meet in one word, so they may be on different threads when they do:
+// Dropping.
+//   - An ended eager_task is dropped like a value. An exception that was not received goes where a dropped join_handle
+//     sends it (on_unhandled of the caller's target, which aborts by default), unless the eager_task is dropped because
+//     of another exception.
+//   - A running body cannot be destroyed, because a primitive or a queue refers to its frame. So the destructor waits
+//     for the end of the body, like the destructor of a scope: a fiber and a plain thread block.
+//   - In a task, dropping a running eager_task is fatal, because a task's destructors cannot wait. This includes an
+//     exception or a kill that leaves the task. A task that may be left so spawns on a scope instead (in_scope).
+//   - Only a stop of its context ends a body early.
 //
-//   running      nobody waits for it           -> waited_for (owner) | over (body)
-//   waited_for   `continuation` says whom      -> over (body, which then posts the continuation)
-//   over         the result is in the slot     final; the frame is the owner's
+// Kill. A killed body unwinds when it is resumed. If the awaiting coroutine was killed, too, as the body's caller was,
+// then the await continues the kill. Any other awaiting coroutine gets `cancelled`.
 //
-//   body    1. writes the slot; 2. over: by a store in its first run, when nobody has the task yet, else by an
-//           exchange; 3. if that found `waited_for`, posts the owner to its executor. It never resumes the owner.
-//   owner   1. looks: over, take the result; 2. else writes the continuation (and its context); 3. compare-exchange to
-//           `waited_for`; if that fails the body has ended meanwhile: it does not suspend.
-// Lost wake-up: both change the same word, so one of both comes second and finds what the other has done. The frame is
-// freed by the owner alone, after `over`; the body touches nothing of it after its exchange but the continuation that
-// it posts, and the owner cannot run before that is posted.
+// Implementation. Body and owner may be on different threads. They synchronize by one word:
+//
+//   running      the owner does not wait       -> waited_for (owner) | over (body)
+//   waited_for   `continuation` is the owner   -> over (body, which then posts the continuation)
+//   over         the result is in the slot     final; the owner owns the frame
+//
+//   body    1. writes the result; 2. sets `over`: in its first run by a store, because no owner has the task yet, else
+//           by an exchange; 3. if the exchange found `waited_for`, posts the owner to its executor. The body never
+//           resumes the owner.
+//   owner   1. reads the word; if `over`, takes the result; 2. else writes the continuation and its context;
+//           3. compare-exchanges to `waited_for`. If that fails, the body has ended: the owner does not suspend.
+// Lost wake-up: both change the same word, so the later of the two sees the change of the other. Lifetime: only the
+// owner frees the frame, after `over`. After its exchange the body touches only the continuation that it posts, and
+// the owner cannot run before the post.
 #pragma once
 #include <hocket/core/detail/wait_here.hpp>
 #include <hocket/coro/detail/eager_promise.hpp>
@@ -63,7 +73,7 @@ class [[nodiscard]] eager_task : public detail::own_awaiter {
 
  public:
   using value_type = T;
-  static constexpr bool begins_when_called = true;  // for groups: it is under way already
+  static constexpr bool begins_when_called = true;  // for groups: the body is under way
   struct promise_type : detail::eager_promise<T> {
     eager_task get_return_object() noexcept {
       detail::eager_promise<T>& promise = *this;
@@ -72,7 +82,7 @@ class [[nodiscard]] eager_task : public detail::own_awaiter {
   };
   using handle_type = std::coroutine_handle<detail::eager_promise<T>>;
 
-  // An empty one: only to be assigned to.
+  // An empty eager_task: it can only be assigned to.
   eager_task() noexcept = default;
   eager_task(eager_task&& other) noexcept : body_(std::exchange(other.body_, {})) {}
   eager_task& operator=(eager_task&& other) noexcept {
@@ -84,13 +94,13 @@ class [[nodiscard]] eager_task : public detail::own_awaiter {
     if (body_) drop();
   }
 
-  // Whether it holds a coroutine: false after a move or an await.
+  // Whether the eager_task holds a coroutine: false after a move or an await.
   explicit operator bool() const noexcept { return static_cast<bool>(body_); }
 
-  // Whether awaiting it would not wait. False may be outdated at once.
+  // Whether the body has ended, so that awaiting does not wait. False may be outdated at once.
   bool is_ready() const noexcept { return checked().state.ended(); }
 
-  // It is its own awaiter, as a task is. The following is called by co_await.
+  // An eager_task is its own awaiter, as a task is. co_await calls the next functions.
   bool await_ready() const noexcept {
     detail::debug_expects(!checked().state.awaited(), "an eager task is awaited by two at once",
                           "await it in one place, and hand its result to the other");
@@ -104,16 +114,16 @@ class [[nodiscard]] eager_task : public detail::own_awaiter {
     waited_ = promise.state.wait(promise, owner);
     return waited_;
   }
-  // Instead of that, of one that is awaited as an lvalue (leaves_result): it can be awaited once more.
+  // Replaces await_resume() if the result of an lvalue is left (leaves_result): the eager_task can be awaited again.
   bool leave_result() noexcept {
     if (body_.promise().state.killed()) return false;
-    come_back();
+    finish_wait();
     return true;
   }
-  // Destroys the frame before the owner goes on.
+  // Destroys the frame before the owner continues.
   T await_resume() {
     auto& promise = body_.promise();
-    come_back();
+    finish_wait();
     if (promise.failed()) [[unlikely]]
       rethrow();
     if constexpr (std::is_void_v<T>) {
@@ -123,9 +133,9 @@ class [[nodiscard]] eager_task : public detail::own_awaiter {
       destroy();
       return static_cast<T>(*referent);
     } else {
-      struct freed_at_last {
+      struct frame_guard {
         eager_task& self;
-        ~freed_at_last() { self.destroy(); }
+        ~frame_guard() { self.destroy(); }
       } frame{*this};
       return promise.take_value();
     }
@@ -140,10 +150,10 @@ class [[nodiscard]] eager_task : public detail::own_awaiter {
     return body_.promise();
   }
   void destroy() noexcept {
-    detail::early_destruction leaving(body_.promise().ended_early());
+    detail::early_destruction early(body_.promise().ended_early());
     std::exchange(body_, {}).destroy();
   }
-  void come_back() noexcept {
+  void finish_wait() noexcept {
     if (waited_) [[unlikely]]
       body_.promise().state.woken();
     waited_ = false;
@@ -172,7 +182,7 @@ class [[nodiscard]] eager_task : public detail::own_awaiter {
       if (current_executor()) detail::report_dropped_eager(body_.promise());
       detail::block_thread(*this);
     }
-    come_back();
+    finish_wait();
   }
 
   handle_type body_;

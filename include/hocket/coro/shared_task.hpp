@@ -1,53 +1,54 @@
-// shared_task<T>: a coroutine that runs once, and whose result any number of others await.
+// A coroutine that runs once, with a result for any number of waiters.
 //
-//   shared_task<config> load(file& from);
+//   shared_task<config> load(file& source);
 //
-//   auto ready = load(from);                      // nothing runs yet
+//   auto ready = load(source);                    // nothing runs yet
 //   const config& c = co_await ready;             // the first await starts it; in a fiber and a thread: await(ready)
 //   auto r = co_await within(1s, ready.wait());   // result<const config&>: a wait that can be cancelled and timed
 //
-// T is an object type, a reference or void. Everybody who awaits it gets the same const T& (T itself if it is a
-// reference), or the same exception object. The result lies in the frame, which lives as long as any handle does; so
-// what is awaited is a named handle, never a temporary one. Parameters live as long as the frame, too: a body must not
-// own a handle of itself.
+// T is an object type, a reference or void. Every waiter gets the same const T& (T itself if T is a reference), or the
+// same exception object. The result is in the frame, which lives as long as any handle. So only a named handle can be
+// awaited, never a temporary one. Parameters live as long as the frame, too: a body must not own a handle of itself.
 //
-// Handles are copied freely, to any thread; each is used by one thread at a time and outlives the waits that were begun
-// by it (the last one that is dropped under a wait is fatal). What the body did is visible to whoever got the result.
+// Thread safety. Handles are copied freely, to any thread. One thread at a time uses a handle. A handle must outlive
+// the waits that it began: dropping the last handle during a wait is fatal. Everything that the body did is visible to
+// each waiter that got the result.
 //
-// The body is a coroutine of its own, as if spawned, for it outlives any one of those who await it:
+// The body. It is a coroutine of its own, as if spawned, because it may outlive each waiter.
+//   - Executor: the executor of the first waiter, or the target of start(). An await starts the body on the
+//     loop itself, not in the waiter's scope. The body is posted there, and never runs inside the await.
+//   - Context: the loop's context. Stops and deadlines of waiters do not apply to the body.
+//   - End: the body returns, or the drop of the last handle cancels it, because no handle is left to ask for the
+//     result. The loop counts the body: run() runs it to its end.
+//   - A plain thread that is the first waiter has no executor for the others. So it runs the body itself, in wait() or
+//     co_await, to its end, regardless of the options of its wait. Use start() to run the body elsewhere.
+//   - An executor that is not a loop does not count the body: the executor must outlive the body.
+//   - If no wait ever begins and start() is not called, then the body never runs: the last handle destroys the frame.
 //
-//   where    on the executor of whoever awaits it first, or of start(where): on the loop itself, not in the scope of
-//            that coroutine. It is posted there, never run inside the await.
-//   context  that of the loop: neither a stop nor a deadline of any awaiter is its own. A wait that gives up leaves the
-//            body running, for the others and for later.
-//   end      when it has returned; or it is cancelled when the last handle is dropped, since nobody can ask for its
-//            result any more. The loop counts it: run() runs it to its end. A loop that is destroyed kills it, and then
-//            awaiting gives operation_canceled, as it does when the loop does not take it any more.
+// Cancellation. A wait that is cancelled or timed out leaves the body running, for other and later waits.
 //
-// A plain thread that comes first has no executor that others could rely on. So it runs the body itself, in wait() or
-// co_await, to its end, whatever the options of its wait; use start() to have it run elsewhere. On an executor that is
-// not a loop nobody counts the body: the executor must outlive it.
+// Errors. A destroyed loop kills the body. Then, and if the loop refuses the body, awaiting fails with
+// operation_canceled. If no waiter has received an exception when the last handle is dropped, the exception goes to
+// on_unhandled, as with join_handle.
 //
-// An exception that nobody has received when the last handle is dropped goes to on_unhandled, as with join_handle.
-// Never awaited, it never runs: the last handle destroys the frame. A body that awaits itself is fatal; a cycle of
-// several shared tasks is not found, and waits until somebody's deadline.
+// Do not. If a body awaits itself, it would wait for ever. That is fatal. A cycle of several shared tasks is not
+// found: it waits until a deadline ends one of the waits.
 //
-// The protocol. One word, changed under a mutex that guards the line of waiters, too:
+// Implementation. One word, changed under the mutex that guards the wait queue, too:
 //
-//   idle      not started             -> started  begin(), start()  whoever does it launches the body, off the mutex
-//   started   it runs, or is about to -> over     wake_all()
-//   over      ending() and the result    final; read without the mutex
+//   idle      not started                  -> started  begin(), start()  the caller launches the body, off the mutex
+//   started   the body runs, or soon will  -> over     wake_all()
+//   over      ending() and the result are final, and are read without the mutex
 //
-//   wait    1. looks: over, take; 2. under the mutex looks again; not over: into the line; 3. launches if it was idle.
-//   body    1. writes the result; 2. ends its run (core/detail/scheduled.hpp): from there on it is known whether
-//           there was an exception; 3. under the mutex: over, and takes the whole line out; 4. grants each, which posts
-//           it.
-// Lost wake-up: a waiter enters the line under the same mutex under which the word becomes `over`.
-//
-// Who frees the frame. The run lies in it, and is counted like any scheduled coroutine: one reference for the body
-// until step 4, one for all the handles together, one for each context below it. The last one destroys the frame; if it
-// never began, the last handle does. So a waiter that was granted may drop the last handle while others are still to
-// be granted.
+//   wait    1. reads the word; if `over`, takes the result; 2. reads it again under the mutex; if it is not `over`,
+//           enters the wait queue; 3. if the word was `idle`, launches the body.
+//   body    1. writes the result; 2. ends its run (core/detail/scheduled.hpp), which records whether there was an
+//           exception; 3. under the mutex: sets `over` and claims all waiters; 4. posts each granted waiter.
+// Lost wake-up: a waiter enters the queue under the same mutex under which the word becomes `over`.
+// Lifetime: the frame contains the run, which is counted like any scheduled coroutine: one reference for the body
+// until step 4, one for all handles together, one for each context below the run. The last reference destroys the
+// frame. If the body never began, the last handle does. So a granted waiter may drop the last handle before all other
+// waiters are posted.
 #pragma once
 #include <hocket/core/detail/operation.hpp>
 #include <hocket/core/detail/spawn.hpp>
@@ -69,88 +70,88 @@ class [[nodiscard]] shared_task {
     }
   };
 
-  // An empty handle: only to be assigned to.
+  // An empty handle: it can only be assigned to.
   shared_task() noexcept = default;
-  shared_task(const shared_task& other) noexcept : of_(other.of_) {
-    if (of_) of_->state.retain();
+  shared_task(const shared_task& other) noexcept : promise_(other.promise_) {
+    if (promise_) promise_->state.retain();
   }
-  shared_task(shared_task&& other) noexcept : of_(std::exchange(other.of_, nullptr)) {}
+  shared_task(shared_task&& other) noexcept : promise_(std::exchange(other.promise_, nullptr)) {}
   shared_task& operator=(shared_task other) noexcept {
-    std::swap(of_, other.of_);
+    std::swap(promise_, other.promise_);
     return *this;
   }
   ~shared_task() {
-    if (of_) of_->state.drop();
+    if (promise_) promise_->state.drop();
   }
 
-  explicit operator bool() const noexcept { return of_ != nullptr; }
+  explicit operator bool() const noexcept { return promise_ != nullptr; }
 
-  // Any thread. Whether awaiting it would not wait. False may be outdated at once.
+  // Whether the body has ended, so that awaiting does not wait. False may be outdated at once. Any thread.
   bool is_ready() const noexcept { return checked().state.ended(); }
 
-  // Any thread. Starts the body on a target (a loop, a scope) or an executor, unless it was started before.
+  // Starts the body on a target (a loop, a scope) or an executor, unless it was started before. Any thread.
   template <detail::spawnable_on Where>
-  void start(Where& where) const noexcept {
-    checked().state.start(detail::target_of(where));
+  void start(Where& target) const noexcept {
+    checked().state.start(detail::target_of(target));
   }
-  void start(executor& on) const noexcept { checked().state.start(on); }
+  void start(executor& home) const noexcept { checked().state.start(home); }
 
  private:
   class waiting {
    public:
-    using value_type = typename detail::shared_promise<T>::given;
+    using value_type = typename detail::shared_promise<T>::await_result;
     static constexpr bool keeps_result = true;
-    explicit waiting(detail::shared_promise<T>& of) noexcept : of_(&of) {}
-    bool try_now() noexcept { return of_->state.try_now(); }
-    void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { of_->state.begin(wait, entry); }
+    explicit waiting(detail::shared_promise<T>& promise) noexcept : promise_(&promise) {}
+    bool try_now() noexcept { return promise_->state.try_now(); }
+    void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { promise_->state.begin(wait, entry); }
     result<value_type> take() {
-      if (std::error_code error = of_->state.check()) return failure(error);
+      if (std::error_code error = promise_->state.check()) return failure(error);
       if constexpr (std::is_void_v<T>) return {};
-      else return of_->give();
+      else return promise_->value();
     }
 
    private:
-    detail::shared_promise<T>* of_;
+    detail::shared_promise<T>* promise_;
   };
 
  public:
-  // Waits for the end: result<const T&>, result<T> for a reference or void. Throws what left the body.
-  [[nodiscard]] primitive::operation<waiting> wait(call_site at = this_call_site()) const& {
-    return primitive::operation<waiting>(std::in_place, at, checked());
+  // Waits for the end of the body: result<const T&>, or result<T> for a reference or void. Throws the body's exception.
+  [[nodiscard]] primitive::operation<waiting> wait(call_site site = this_call_site()) const& {
+    return primitive::operation<waiting>(std::in_place, site, checked());
   }
-  void wait(call_site at = this_call_site()) && = delete;  // the result lies in the frame
+  void wait(call_site site = this_call_site()) && = delete;  // the result is in the frame
 
   template <class Room>
   class awaiter : public detail::own_awaiter {
    public:
-    explicit awaiter(const shared_task& of) : what_(of.wait({})) {}
+    explicit awaiter(const shared_task& task) : operation_(task.wait({})) {}
     bool await_ready() noexcept { return wait_.await_ready(); }
     bool await_suspend(std::coroutine_handle<> handle) noexcept { return wait_.await_suspend(handle); }
     bool leave_result() noexcept { return wait_.leave_result(); }
     typename waiting::value_type await_resume() {
-      auto got = wait_.await_resume();
-      if (!got) detail::throw_error(got.error());
-      if constexpr (!std::is_void_v<T>) return *got;
+      auto result = wait_.await_resume();
+      if (!result) detail::throw_error(result.error());
+      if constexpr (!std::is_void_v<T>) return *result;
     }
 
    private:
-    primitive::operation<waiting> what_;
-    hocket::detail::wait<waiting, detail::no_options, Room> wait_{std::move(what_).template wait_in<Room>()};
+    primitive::operation<waiting> operation_;
+    hocket::detail::wait<waiting, detail::no_options, Room> wait_{std::move(operation_).template wait_in<Room>()};
   };
   awaiter<detail::own_room<1>> operator co_await() const& { return awaiter<detail::own_room<1>>(*this); }
   awaiter<detail::shared_room> await_in_task() const& { return awaiter<detail::shared_room>(*this); }
   void await_in_task() && = delete;
-  void operator co_await() && = delete;  // name the handle: the result lies in the frame
+  void operator co_await() && = delete;  // name the handle: the result is in the frame
 
  private:
-  explicit shared_task(detail::shared_promise<T>& of) noexcept : of_(&of) {}
+  explicit shared_task(detail::shared_promise<T>& promise) noexcept : promise_(&promise) {}
 
   detail::shared_promise<T>& checked() const noexcept {
-    detail::expects(of_ != nullptr, "an empty shared_task was used",
+    detail::expects(promise_ != nullptr, "an empty shared_task was used",
                     "it was moved from, or never came from a coroutine");
-    return *of_;
+    return *promise_;
   }
-  detail::shared_promise<T>* of_ = nullptr;
+  detail::shared_promise<T>* promise_ = nullptr;
 };
 
 }}  // namespace hocket

@@ -111,7 +111,7 @@ class shared_result {
   static_assert(alignof(stored) <= 2 * sizeof(void*),
                 "hocket: an over-aligned result would be misaligned in a coroutine frame: return it through a "
                 "std::unique_ptr, which aligns it");
-  using given = std::conditional_t<refers, T, const T&>;
+  using await_result = std::conditional_t<refers, T, const T&>;
 
   template <class U = T>
     requires(std::is_constructible_v<T, U>)
@@ -119,7 +119,7 @@ class shared_result {
     if constexpr (refers) value_.emplace(std::addressof(static_cast<T>(value)));
     else value_.emplace(std::forward<U>(value));
   }
-  given give() const noexcept {
+  await_result value() const noexcept {
     if constexpr (refers) return static_cast<T>(**value_);
     else return *value_;
   }
@@ -130,7 +130,7 @@ class shared_result {
 template <>
 class shared_result<void> {
  public:
-  using given = void;
+  using await_result = void;
   static void return_void() noexcept {}
 };
 
