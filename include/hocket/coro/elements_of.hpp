@@ -1,20 +1,21 @@
-// elements_of: what a generator yields to hand over every value of another one, or of a range.
+// The operand of co_yield that yields all elements of another generator, or of a range.
 //
 //   generator<const node&> each(const node& n) {
 //     co_yield n;
 //     for (const node& child : n.children) co_yield elements_of(each(child));
 //   }
 //
-// A generator that yields the same type is resumed by the outermost reader itself, however deep it lies; see
-// generator.hpp. Any other range is iterated over, and each of its elements yielded: that takes one more coroutine
-// frame. It is std::ranges::elements_of with constructors (g++ 12 destroys aggregates twice in a co_yield), and without
-// an allocator.
+// If the other generator yields the same type, the outermost reader resumes it directly, at any depth (generator.hpp).
+// Any other range is iterated, and each of its elements is yielded. Cost: one more coroutine frame.
+//
+// This is std::ranges::elements_of with constructors (g++ 12 destroys aggregates twice in a co_yield), and without an
+// allocator.
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
-// Refers to the range: only for `co_yield elements_of(...)`.
+// A reference to a range. Use it only in `co_yield elements_of(...)`.
 template <class Range>
 class [[nodiscard("say co_yield elements_of(...)")]] elements_of {
  public:

@@ -1,31 +1,39 @@
-// generator<T>: a sequence computed by a coroutine, one value whenever the next is asked for.
+// A sequence that a coroutine computes, one value per request.
 //
 //   generator<int> squares(int n) { for (int i = 0; i < n; ++i) co_yield i * i; }
 //   for (int s : squares(10)) use(s);
 //
-// A generator is a move-only view and an input range, for a single pass. A pipeline takes it over as an rvalue:
-// std::move(g) | std::views::take(3). An lvalue in a pipeline does not compile: two views would begin it twice. The
-// body runs on the stack of whoever asks for the next value (begin(), ++), on no executor: `co_await` does not compile
-// in it. `await` suspends the fiber that reads it, as in any function that the fiber calls; where a task reads it, it
-// is fatal. An exception that leaves the body comes out of that begin() or ++, and ends the sequence. Destroying a
-// generator destroys its suspended body, locals first.
+// A generator is a move-only view and a single-pass input range. A pipeline takes it as an rvalue:
+// std::move(g) | std::views::take(3). An lvalue in a pipeline does not compile, because two views would begin it twice.
 //
-// The types are those of std::generator<Reference, Value>: generator<T> gives T&&, so that values can be moved from;
-// generator<const T&> and generator<T&> give what they say. A yielded object is referred to, not copied; but where T&&
-// is given an lvalue is copied first, and so is any T of at most two words that is trivially copyable. A reference is
-// valid until the next ++.
+// Execution. The body runs on the reader's stack, inside begin() and ++, on no executor.
+//   - `co_await` does not compile in the body.
+//   - `await` suspends the fiber that reads the generator, as in any function that the fiber calls. If a task reads the
+//     generator, `await` is fatal.
+//   - Destroying a generator destroys its suspended body, locals first.
 //
-// Recursion. `co_yield elements_of(inner)` hands over all values of another generator (elements_of.hpp). One that
-// yields the same type is given up to the outer body, unbegun, as an rvalue. However deep it lies, the reader resumes
-// it directly, and its values cost what those of the outermost one cost. An exception that leaves it comes out of that
-// co_yield, in the outer body. It is destroyed at its end, before the outer body goes on. Destroying the outermost
-// generator destroys the bodies from the innermost outward. Neither takes stack by the depth.
+// Errors. An exception that leaves the body is thrown by that begin() or ++, and ends the sequence.
 //
-// One thread at a time. Misuse (begin() twice, ++ at the end, resuming a generator from inside itself, destroying it
-// while it runs, handing over one that was begun) is fatal.
+// Values. generator<Reference, Value> has the types of std::generator: generator<T> yields T&&, so that values can be
+// moved from; generator<const T&> and generator<T&> yield these references. A yielded object is referred to, not
+// copied. Exceptions: if T&& is yielded, an lvalue is copied first, and so is any trivially copyable T of at most two
+// words. A reference is valid until the next ++.
+//
+// Recursion. `co_yield elements_of(inner)` yields all values of another generator (elements_of.hpp). A generator of the
+// same yielded type is passed as an rvalue, before its begin(), and the outer body owns it.
+//   - At any depth, the reader resumes the innermost body directly: a value costs the same as at depth 0.
+//   - An exception that leaves the inner body is thrown by that co_yield in the outer body.
+//   - The inner body is destroyed at its end, before the outer body continues.
+//   - Destroying the outermost generator destroys the bodies from the innermost outward.
+//   - The depth costs no stack, neither for values nor for the destruction.
+//
+// Thread safety. One thread at a time.
+//
+// Do not. Fatal: a second begin(); ++ at the end; resuming a generator from inside itself; destroying a generator while
+// it runs; elements_of() of a generator that was begun.
 #pragma once
 #include <hocket/coro/detail/generator_promise.hpp>
-#include <string_view>  // for std::ranges::enable_view: it specialises that too, and is lighter than <ranges>
+#include <string_view>  // for std::ranges::enable_view; lighter than <ranges>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
@@ -74,8 +82,8 @@ class [[nodiscard]] generator {
       return *this;
     }
     void operator++(int) { ++*this; }
-    friend bool operator==(const iterator& at, std::default_sentinel_t) noexcept {
-      return !at.leaf_.promise().has_value();
+    friend bool operator==(const iterator& it, std::default_sentinel_t) noexcept {
+      return !it.leaf_.promise().has_value();
     }
 
    private:
@@ -86,13 +94,13 @@ class [[nodiscard]] generator {
       if (!leaf_.promise().has_value()) [[unlikely]]
         find_value();
     }
-    // Stands at the root meanwhile: what throws has destroyed the leaf, and what asks from inside finds no value there.
+    // Refers to the root during the search: an exception destroys the leaf, and a ++ from inside finds no value there.
     void find_value() {
       leaf_ = handle_type::from_promise(leaf_.promise().root());
       leaf_ = handle_type::from_promise(leaf_.promise().find_value());
     }
 
-    handle_type leaf_;  // the innermost body: who computes the values
+    handle_type leaf_;  // the innermost body: it computes the values
   };
 
   generator(generator&& other) noexcept : body_(std::exchange(other.body_, {})) {}
@@ -105,7 +113,7 @@ class [[nodiscard]] generator {
     if (body_) body_.promise().destroy_all();
   }
 
-  // Runs the body to its first value. Once only.
+  // Runs the body to its first value. Only once per generator. Throws the exception of the body.
   [[nodiscard]] iterator begin() {
     detail::expects(static_cast<bool>(body_), "begin() of a generator that was moved from", "iterate over the new one");
     auto& promise = body_.promise();
@@ -128,7 +136,7 @@ class [[nodiscard]] generator {
 namespace detail {
 template <class Yielded, class Range>
 generator<Yielded> each_of(Range& range) {
-  for (auto&& one : range) co_yield std::forward<decltype(one)>(one);
+  for (auto&& element : range) co_yield std::forward<decltype(element)>(element);
 }
 }  // namespace detail
 

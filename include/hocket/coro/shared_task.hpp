@@ -15,14 +15,14 @@
 // each waiter that got the result.
 //
 // The body. It is a coroutine of its own, as if spawned, because it may outlive each waiter.
-//   - Executor: the executor of the first waiter, or the target of start(). An await starts the body on the
-//     loop itself, not in the waiter's scope. The body is posted there, and never runs inside the await.
-//   - Context: the loop's context. Stops and deadlines of waiters do not apply to the body.
+//   - Executor: the first waiter's, or the target of start(). An await starts the body on the loop itself, not in the
+//     waiter's scope. The body is posted there, and never runs inside the await.
+//   - Context: the loop's, or the target's in start(). Stops and deadlines of waiters do not apply to the body.
 //   - End: the body returns, or the drop of the last handle cancels it, because no handle is left to ask for the
 //     result. The loop counts the body: run() runs it to its end.
 //   - A plain thread that is the first waiter has no executor for the others. So it runs the body itself, in wait() or
 //     co_await, to its end, regardless of the options of its wait. Use start() to run the body elsewhere.
-//   - An executor that is not a loop does not count the body: the executor must outlive the body.
+//   - An executor that is neither a loop nor a runtime does not count the body: the executor must outlive the body.
 //   - If no wait ever begins and start() is not called, then the body never runs: the last handle destroys the frame.
 //
 // Cancellation. A wait that is cancelled or timed out leaves the body running, for other and later waits.

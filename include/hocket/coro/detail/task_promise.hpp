@@ -39,7 +39,7 @@ inline constexpr std::uint32_t error = 2;          // slot holds the exception
 inline constexpr std::uint32_t start_queued = 4;   // it has not begun, but will
 inline constexpr std::uint32_t parent_queued = 8;  // continuation is in a queue, or the parent came out of it
 inline constexpr std::uint32_t ended_early = 16;   // by end_here() or fail_here(): its locals are still there
-inline constexpr std::uint32_t asked = 16;         // of an async_generator: a next() is under way
+inline constexpr std::uint32_t next_pending = 16;  // of an async_generator: a next() is under way
 inline constexpr std::uint32_t keeps_error = 32;   // it is no body, but keeps the exception of one (kept_error.hpp)
 }  // namespace task_bit
 
