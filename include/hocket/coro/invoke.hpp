@@ -1,17 +1,25 @@
-// invoke: calls a callable that returns a task, and keeps it and its arguments until the task has ended.
+// Calls a callable that returns a task, and keeps the callable and its arguments until the task has ended.
 //
 //   task<int> length(std::string name) {
 //     return invoke([name]() -> task<int> { co_await yield(); co_return int(name.size()); });
 //   }
 //
-// A coroutine keeps its parameters, not what its lambda has captured: called by itself, the coroutine above would read
-// a lambda that ended with the return (docs/traps/captures.md). invoke stores the callable and the arguments by value
-// beside the coroutine, as spawn does: std::ref shows what is not. What a reference parameter refers to, if an argument
-// is converted for it, is kept, too (core/detail/call_parameters.hpp). The callable is called when the task is awaited.
-// A result that refers to what was captured is one to something that is gone.
+// The hazard. A coroutine keeps its parameters, but not the captures of its lambda. If the lambda above were called
+// directly, then its body would read a destroyed lambda, because the lambda ends with the return
+// (docs/traps/captures.md). Prevented by invoke.
 //
-// Cost: one frame more, and a transfer there and back.
-// In an expression with co_await, name a lambda with captures first: g++ 11 and 12 (docs/traps/temporaries.md).
+// Guarantees.
+//   - invoke stores the callable and the arguments by value beside the coroutine, as spawn does; std::ref passes a
+//     reference.
+//   - If an argument is converted for a reference parameter, the converted object is kept, too
+//     (core/detail/call_parameters.hpp).
+//   - The callable is called when the task is awaited.
+//
+// Do not.
+//   - A result that refers to a capture dangles.
+//   - In an expression with co_await, name a lambda with captures first: g++ 11 and 12 (docs/traps/temporaries.md).
+//
+// Cost. One more frame, and a transfer there and back.
 #pragma once
 #include <hocket/coro/detail/awaited_call.hpp>
 

@@ -1,4 +1,4 @@
-// spawn for callables that return a task.
+// Spawns callables that return a task: the part of spawn() (core/detail/spawn.hpp) for tasks.
 #pragma once
 #include <hocket/core/detail/spawn.hpp>
 #include <hocket/coro/detail/awaited_call.hpp>
@@ -12,8 +12,9 @@ using callable_of = std::tuple_element_t<0, std::remove_reference_t<decltype(std
 template <class Call>
 using body_of = task<typename Call::returned::value_type>;
 
-// A callable may settle the end of its task itself, without a coroutine around it: it takes the result, or what was
-// thrown, from body.await_resume(). The coroutine ends without a result then, or by what settle() throws.
+// A callable with settle() handles the end of its task itself, without a coroutine around the task: it takes the result
+// or the exception from body.await_resume(). Then the spawned coroutine ends without a result, or with the exception of
+// settle().
 template <class Call>
 concept settles = requires(callable_of<Call>& callable, body_of<Call>& body) { callable.settle(body); };
 
@@ -26,28 +27,28 @@ struct result_of_spawned<Call> {
   using type = void;
 };
 
-// What a spawned task is made of: a small callable lies in the last word of the object before it.
+// The parts of a spawned task: a small callable is in the last word of the object before it.
 template <class T, class Call>
 class called_task : public scheduled_result<T> {
  protected:
-  template <class... Given>
-  called_task(spawn_target& target, const spawn_options& options, context::disposer dispose, Given&&... given)
-      : scheduled_result<T>(target, coroutine_kind::task, options, dispose), call_(std::forward<Given>(given)...) {}
+  template <class... Args>
+  called_task(spawn_target& target, const spawn_options& options, context::disposer dispose, Args&&... args)
+      : scheduled_result<T>(target, coroutine_kind::task, options, dispose), call_(std::forward<Args>(args)...) {}
   ~called_task() = default;
 
   Call call_;
   body_of<Call> body_;
 };
 
-// A spawned task with its root: the frame that is posted to begin it, and that the task returns to. Made by hand, as a
-// part of the object, where a coroutine around the task would be one allocation more.
+// A spawned task with its root, the frame that is posted to begin the task. The task returns to the root. The root is
+// a part of the object, made by hand, because a coroutine around the task would be one more allocation.
 template <class T, class Call>
 class spawned_task final : public called_task<T, Call>, private stand_in {
  public:
-  template <class... Given>
-  explicit spawned_task(spawn_target& target, const spawn_options& options, Given&&... given)
-      : called_task<T, Call>(target, options, &dispose_spawned<spawned_task>, std::forward<Given>(given)...),
-        stand_in(&spawned_task::go) {
+  template <class... Args>
+  explicit spawned_task(spawn_target& target, const spawn_options& options, Args&&... args)
+      : called_task<T, Call>(target, options, &dispose_spawned<spawned_task>, std::forward<Args>(args)...),
+        stand_in(&spawned_task::resumed) {
     this->header.kind = coroutine_kind::root;
     this->header.budget = transfer_budget;
     this->header.ctx = this;
@@ -57,8 +58,8 @@ class spawned_task final : public called_task<T, Call>, private stand_in {
   void drop_call() noexcept { this->call_.reset(); }
 
  private:
-  // The root is resumed twice.
-  static std::coroutine_handle<> go(stand_in& root) noexcept {
+  // The root is resumed twice: to begin the task, and at its end.
+  static std::coroutine_handle<> resumed(stand_in& root) noexcept {
     auto& self = static_cast<spawned_task&>(root);
     return self.body_ ? self.return_from_body() : self.begin_body();
   }
@@ -85,11 +86,11 @@ class spawned_task final : public called_task<T, Call>, private stand_in {
       this->succeed();
     } catch (...) {
       this->fail();
-      std::move(body).discard();  // if it was the result that threw, the frame is still there
+      std::move(body).discard();  // if the move of the result threw, the frame still exists
     }
     return conclude();
   }
-  // The object may be gone afterwards.
+  // May destroy the object.
   std::coroutine_handle<> conclude() noexcept {
     drop_call();
     this->finish();

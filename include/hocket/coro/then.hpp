@@ -1,25 +1,29 @@
-// then: an awaitable and what is done with what it gives, as one awaitable.
+// Joins an awaitable and a continuation of its result into one awaitable.
 //
 //   auto title = then(fetch(url), [](page p) { return p.title; });   // nothing has begun
-//   std::string one = co_await std::move(title);                     // in a fiber and a thread: await(...)
+//   std::string text = co_await std::move(title);                    // in a fiber and a thread: await(...)
 //   auto both = co_await when_all(then(fetch(a), parse), then(fetch(b), parse));
 //   then(within(1s, rx.receive()), [](result<int> n) { return n.value_or(0); });
 //
-// `f` gets what `co_await` gives: of a result<T> the result (or_throw unwraps one before), nothing where that is void.
-// It runs where the awaiting coroutine goes on, once; in a group where that child ends, so it must not wait itself.
-// What f throws is thrown by the await; if the awaitable throws, f is not called. What f returns is awaited, if that
-// can be: f may be a coroutine.
+// The continuation f.
+//   - f gets the result of `co_await`: of a result<T> the whole result (or_throw unwraps a result before), and no
+//     argument if the result is void.
+//   - f runs once, where the awaiting coroutine resumes. In a group, f runs where that child ends, so f must not wait.
+//   - If f returns an awaitable, it is awaited. So f may be a coroutine:
 //
 //   auto stored = then(fetch(url), [](page p) -> task<> { co_await store(std::move(p)); });
 //
-// f is kept until its end, or the end of what it has returned, with all that it has captured; and so is what a
-// reference parameter of f refers to. An lvalue awaitable is referred to, an rvalue moved in; so is f, always by value.
+// Errors. The await throws the exception of f. If the awaitable throws, f is not called.
 //
-// Cost. Nothing is allocated: f is called by the awaiter. Where f returns an awaitable, `then` gives a task, whose
-// frame keeps the three.
+// Lifetime. f and its captures live until the end of f, or of the awaitable that f returned. So does the object that a
+// reference parameter of f refers to. An lvalue awaitable is referred to, an rvalue is moved in. f is always stored by
+// value.
 //
-// g++ 11 and 12 destroy the captures of a temporary lambda twice where it stands in an expression with co_await
-// (docs/traps/temporaries.md). Name the continuation first, as above, where f has captures with destructors.
+// Cost. Nothing is allocated: the awaiter calls f. If f returns an awaitable, `then` is a task with one frame, which
+// keeps the three.
+//
+// Do not. If a temporary lambda is in an expression with co_await, then g++ 11 and 12 destroy its captures twice
+// (docs/traps/temporaries.md). Prevented by naming an f that has captures with destructors before the expression.
 #pragma once
 #include <hocket/coro/detail/kept_awaitable.hpp>
 #include <hocket/coro/task.hpp>
@@ -28,7 +32,7 @@ namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
-// What f returns when it is given a T.
+// The result of f for a T.
 template <class F, class T>
 struct continued {
   using type = std::invoke_result_t<F, T>;
@@ -45,7 +49,7 @@ concept continues = requires { typename continued_t<F, A>; };
 template <class F, class A>
 concept continues_awaiting = continues<F, A> && awaitable<continued_t<F, A>>;
 
-// The awaiter of `A` (an lvalue or an rvalue reference), with what f makes of the result.
+// The awaiter of `A` (an lvalue or an rvalue reference), which passes the result through f.
 template <class A, class F, class Where = anywhere>
 class continuing : public adapted_awaiter<A, Where> {
  public:
@@ -64,13 +68,13 @@ class continuing : public adapted_awaiter<A, Where> {
   F& f_;
 };
 
-// One expression calls f and awaits what it returns: a reference parameter of f may refer to a temporary. But for an
-// aggregate, which g++ 11 and 12 would destroy twice.
+// One expression calls f and awaits the returned awaitable, because a reference parameter of f may refer to a
+// temporary. Exception: an aggregate, which g++ 11 and 12 would destroy twice.
 template <class T, class A, class F>
-task<T> then_await(kept_awaitable<A> what, F f) {
+task<T> then_await(kept_awaitable<A> awaited, F f) {
   constexpr bool apart = std::is_aggregate_v<std::remove_cvref_t<continued_t<F, A>>>;
   if constexpr (std::is_void_v<await_result_t<A>>) {
-    co_await what.get();
+    co_await awaited.get();
     if constexpr (apart) {
       auto next = std::move(f)();
       co_return co_await std::move(next);
@@ -78,12 +82,12 @@ task<T> then_await(kept_awaitable<A> what, F f) {
       co_return co_await std::move(f)();
     }
   } else {
-    auto&& got = co_await what.get();
+    auto&& value = co_await awaited.get();
     if constexpr (apart) {
-      auto next = std::move(f)(std::forward<decltype(got)>(got));
+      auto next = std::move(f)(std::forward<decltype(value)>(value));
       co_return co_await std::move(next);
     } else {
-      co_return co_await std::move(f)(std::forward<decltype(got)>(got));
+      co_return co_await std::move(f)(std::forward<decltype(value)>(value));
     }
   }
 }
@@ -111,11 +115,13 @@ class [[nodiscard("an operation does nothing until it is awaited")]] then_adapto
 
 }  // namespace detail
 
+// An awaitable of f's result.
 template <awaitable A, class F>
   requires detail::continues<std::decay_t<F>, A>
 [[nodiscard]] detail::then_adaptor<A, std::decay_t<F>> then(A&& a, F&& f) {
   return detail::then_adaptor<A, std::decay_t<F>>(std::forward<A>(a), std::forward<F>(f));
 }
+// A task, if f returns an awaitable.
 template <awaitable A, class F>
   requires detail::continues_awaiting<std::decay_t<F>, A>
 [[nodiscard]] auto then(A&& a, F&& f) {
