@@ -31,23 +31,24 @@ spawn_target* target_of_caller() noexcept {
 
 }  // namespace
 
-scope::scope(const scope_options& options, std::source_location at)
-    : scope(running_executor(), target_of_caller(), options, at) {}
+scope::scope(const scope_options& options, std::source_location location)
+    : scope(running_executor(), target_of_caller(), options, location) {}
 
-scope::scope(spawn_target& on, const scope_options& options, std::source_location at)
-    : scope(on.home(), &on, options, at) {
+scope::scope(spawn_target& target, const scope_options& options, std::source_location location)
+    : scope(target.home(), &target, options, location) {
   // Code of another target made it: what stops the target stops the children, too.
-  stop_source* theirs = on.parent_context().stop();
-  if (theirs && current_executor() && &on != target_of_caller()) target_link_.emplace(*theirs, stop_);
+  stop_source* target_stop = target.parent_context().stop();
+  if (target_stop && current_executor() && &target != target_of_caller()) target_link_.emplace(*target_stop, stop_);
 }
 
-scope::scope(executor& home, spawn_target* above, const scope_options& options, std::source_location at)
+scope::scope(executor& home, spawn_target* target, const scope_options& options, std::source_location location)
     : home_(home),
-      above_(above),
+      target_(target),
       exceptions_(std::uncaught_exceptions()),
-      context_(context::child_of(current_executor() || !above ? current_context() : above->parent_context(),
-                                 {options.name, &stop_, deadline_on(home, options.within, options.name.c_str(), at)},
-                                 at)) {
+      context_(context::child_of(current_executor() || !target ? current_context() : target->parent_context(),
+                                 {options.name, &stop_,
+                                  deadline_on(home, options.within, options.name.c_str(), location)},
+                                 location)) {
   if (stop_source* parent = context_->parent()->stop()) link_.emplace(*parent, stop_);
 }
 
@@ -60,7 +61,7 @@ scope::~scope() {
 }
 
 std::size_t scope::size() const noexcept {
-  // ORDER: acquire, pairs with the fetch_sub in give_up(): what the children did is visible.
+  // ORDER: acquire, pairs with the fetch_sub in release_shares(): what the children did is visible.
   return count_.load(std::memory_order_acquire) & ~own;
 }
 
@@ -79,7 +80,7 @@ void scope::request(stop_level level) noexcept {
   std::size_t seen = count_.load(std::memory_order_relaxed);
   while (seen != 0 && !count_.compare_exchange_weak(seen, seen + 1, std::memory_order_relaxed)) continue;
   stop_.request(level);
-  if (seen != 0) give_up(1);
+  if (seen != 0) release_shares(1);
 }
 
 void scope::begin_join(suspension& wait, waiter& entry) noexcept {
@@ -87,26 +88,26 @@ void scope::begin_join(suspension& wait, waiter& entry) noexcept {
           context_->spawned());
   entry.enlist(wait, *this);
   joiner_ = &entry;
-  give_up(own);
+  release_shares(own);
 }
 
 std::error_code scope::enroll(std::size_t count) noexcept {
-  if (std::error_code refused = above_ ? above_->enroll_children(count) : std::error_code{}) return refused;
+  if (std::error_code refused = target_ ? target_->enroll_children(count) : std::error_code{}) return refused;
   // ORDER: relaxed, pairs with nothing: the spawner keeps the scope from ending.
   count_.fetch_add(count, std::memory_order_relaxed);
   return {};
 }
 
 void scope::leave() noexcept {
-  spawn_target* above = above_;  // the scope may be gone after the next line
-  give_up(1);
+  spawn_target* above = target_;  // the scope may be gone after the next line
+  release_shares(1);
   if (above) above->leave();
 }
 
 // By a child, a request or the joiner. The scope may be gone afterwards.
-void scope::give_up(std::size_t share) noexcept {
+void scope::release_shares(std::size_t count) noexcept {
   // ORDER: acq_rel, pairs with itself on the other sides: the last one finds the joiner, who sees what the others did.
-  if (count_.fetch_sub(share, std::memory_order_acq_rel) == share) leave_joined();
+  if (count_.fetch_sub(count, std::memory_order_acq_rel) == count) leave_joined();
 }
 
 // The last one is gone, and somebody joins. The scope takes its share back first: it may be gone after the grant.
@@ -120,7 +121,7 @@ void scope::leave_joined() noexcept {
 unhandled_handler scope::on_unhandled() const noexcept {
   // ORDER: relaxed, pairs with nothing: see fail().
   if (failing_.load(std::memory_order_relaxed)) return [](std::exception_ptr, const context&) noexcept {};
-  return above_ ? above_->on_unhandled() : &abort_on_unhandled;
+  return target_ ? target_->on_unhandled() : &abort_on_unhandled;
 }
 
 }}  // namespace hocket

@@ -1,4 +1,4 @@
-// scope: coroutines that do not outlive a block.
+// scope: coroutines that end before a block ends.
 //
 //   scope all;                                     // in a fiber: joined at the brace, even when something is thrown
 //   auto total = spawn(all, sum, std::ref(in));
@@ -9,19 +9,28 @@
 //     co_return co_await in_scope(body);           // the body first, then its children have ended
 //   }
 //
-// What is spawned on a scope runs on the executor of the code that made the scope, under that code's context: a stop or
-// a deadline of the parent is one of the children, too. cancel() and kill() end the children only.
+// Guarantees.
+//   - join(), in_scope() and the destructor wait for every child, including children that children spawn meanwhile.
+//   - Children run on the executor of the code that makes the scope (of the target, in scope{target}), under the
+//     context of that code: a stop or a deadline of the parent also applies to the children.
+//   - cancel() and kill() end only the children. If such a call of another thread ends the children, joining also waits
+//     until the call has returned.
+//   - If an exception runs the destructor, the destructor cancels the children first.
 //
-// Joining waits for every child, those included that children spawn meanwhile. That wait cannot be cancelled, timed or
-// selected: what stops the parent stops the children, which lets it end. The destructor cancels the children first if
-// it runs because of an exception. On a plain thread it blocks (the scope needs a target then: scope{lp}, which another
-// thread must be running). In a task it is fatal to leave a scope with children in it: that is what in_scope is for.
-// A cancel() or kill() of another thread may be what ends the children: joining waits for its return, too.
+// Cancellation. A join cannot be cancelled, timed or selected. A stop of the parent stops the children, which lets the
+// join end.
 //
-// An exception of a child that nobody receives goes where the parent's would go. But while an exception ends the scope,
-// that is the one that counts: those of children that nobody receives any more are dropped.
-// A scope belongs to the code that made it. Its children may spawn on it, too, and any thread that knows that a child
-// runs meanwhile.
+// Errors. If no handle receives the exception of a child, the exception goes to the on_unhandled of the parent.
+// Exception: while an exception ends the scope, unreceived exceptions of children are dropped.
+//
+// Do not.
+//   - If a task leaves a scope that has children, that is fatal, because its destructors cannot wait. Prevented by
+//     in_scope().
+//   - If a plain thread leaves a scope, the thread blocks until the children have ended. Its scope needs a target:
+//     scope{lp}, where another thread must be running lp.
+//
+// Thread safety. A scope belongs to the code that made it. Its children may spawn on it, too. So may any thread, while
+// the thread knows that a child runs.
 #pragma once
 #include <hocket/base/detail/literal_name.hpp>
 #include <hocket/base/detail/platform/owns_nothing.hpp>
@@ -39,29 +48,30 @@ namespace detail {
 class scoped_end;
 }  // namespace detail
 
-// What may be said of a scope.
+// Options for scope.
 struct scope_options {
-  literal_name name{};                // of children that have none of their own
-  duration within = duration::max();  // a deadline for every wait of every child, counted from now
+  literal_name name{};                // for children without a name of their own
+  duration within = duration::max();  // a deadline for every wait of every child, from construction
 };
 static_assert(detail::owns_nothing<scope_options>);
 
+// A group of child coroutines; see above.
 class scope final : public spawn_target, private primitive::wait_source {
  public:
-  explicit scope(const scope_options& options = {}, std::source_location at = std::source_location::current());
-  explicit scope(spawn_target& on, const scope_options& options = {},
-                 std::source_location at = std::source_location::current());
+  explicit scope(const scope_options& options = {}, std::source_location location = std::source_location::current());
+  explicit scope(spawn_target& target, const scope_options& options = {},
+                 std::source_location location = std::source_location::current());
   scope(const scope&) = delete;
   scope& operator=(const scope&) = delete;
   ~scope();
 
-  // Any thread that knows the scope to be there when it calls: because a child runs, say. Asks every child to stop, or
-  // unwinds every child; present and future ones. All children may end by it: join() and the destructor wait until it
-  // has returned.
+  // Requests a stop of every present and future child, or unwinds each of them. Any thread that knows that the scope
+  // exists at the call, for example because a child runs. All children may end during the call: join() and the
+  // destructor wait until it has returned.
   void cancel() noexcept { request(stop_level::cancel); }
   void kill() noexcept { request(stop_level::kill); }
 
-  // Children that have not ended; a cancel() or kill() under way counts as one. Any thread.
+  // The number of children that have not ended. A cancel() or kill() in progress counts as one child. Any thread.
   std::size_t size() const noexcept;
 
  private:
@@ -69,19 +79,19 @@ class scope final : public spawn_target, private primitive::wait_source {
    public:
     using value_type = void;
     static constexpr bool uninterruptible = true;
-    explicit join_operation(scope& of) noexcept : of_(&of) {}
-    bool try_now() noexcept { return of_->size() == 0; }
-    void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { of_->begin_join(wait, entry); }
+    explicit join_operation(scope& joined) noexcept : scope_(&joined) {}
+    bool try_now() noexcept { return scope_->size() == 0; }
+    void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { scope_->begin_join(wait, entry); }
     result<void> take() noexcept { return {}; }
 
    private:
-    scope* of_;
+    scope* scope_;
   };
 
  public:
-  // Waits until no child is left; see above. The scope may be used again afterwards.
-  [[nodiscard]] detail::limited_operation<join_operation> join(call_site at = this_call_site()) noexcept {
-    return primitive::operation<join_operation>(std::in_place, at, *this).ignoring(stop_level::kill);
+  // Waits until every child has ended; see above. The scope may be used again afterwards.
+  [[nodiscard]] detail::limited_operation<join_operation> join(call_site site = this_call_site()) noexcept {
+    return primitive::operation<join_operation>(std::in_place, site, *this).ignoring(stop_level::kill);
   }
 
   executor& home() noexcept override { return home_; }
@@ -89,38 +99,38 @@ class scope final : public spawn_target, private primitive::wait_source {
   std::error_code enroll(std::size_t count) noexcept override;
   void leave() noexcept override;
   unhandled_handler on_unhandled() const noexcept override;
-  bool runs_by_itself() const noexcept override { return above_ && above_->runs_by_itself(); }
+  bool runs_by_itself() const noexcept override { return target_ && target_->runs_by_itself(); }
 
  private:
-  scope(executor& home, spawn_target* above, const scope_options& options, std::source_location at);
+  scope(executor& home, spawn_target* target, const scope_options& options, std::source_location location);
   void begin_join(primitive::suspension& wait, primitive::waiter& entry) noexcept;
   void request(stop_level level) noexcept;
-  void give_up(std::size_t share) noexcept;
+  void release_shares(std::size_t count) noexcept;
   void leave_joined() noexcept;
   friend class detail::scoped_end;
-  void fail() noexcept;  // an exception ends it
+  void fail() noexcept;  // an exception ends the scope
   const char* what() const noexcept override { return "the children of a scope"; }
   bool detach(primitive::waiter&) noexcept override { return false; }  // nothing else ends a join
   void pass_on(primitive::waiter&) noexcept override {}
 
   const detail::stack_pin pin_{this, "a scope"};
   executor& home_;
-  spawn_target* const above_;  // counts the children, too, and handles what nobody receives; null: there is none
-  const int exceptions_;       // in flight when it was made
+  spawn_target* const target_;  // also counts the children, and handles unreceived exceptions; null: no target
+  const int exceptions_;        // in flight at construction
   stop_source stop_;
   context_ptr context_;
-  std::optional<detail::stop_link> link_;         // to what stops the code that made it
-  std::optional<detail::stop_link> target_link_;  // and to what stops the target, where that is another
+  std::optional<detail::stop_link> link_;         // to the stop of the code that made the scope
+  std::optional<detail::stop_link> target_link_;  // to the stop of the target, if that is another target
   primitive::atomic<bool> failing_{false};
-  primitive::waiter* joiner_ = nullptr;  // written before the scope's own share of count_ is given up
+  primitive::waiter* joiner_ = nullptr;  // written before the scope's own share of count_ is released
   static constexpr std::size_t own = ~(~std::size_t{0} >> 1);
-  // Children, requests under way, and while nobody joins the scope's own share: the top bit.
+  // Children, requests in progress, and the scope's own share: the top bit, set unless a join waits.
   primitive::atomic<std::size_t> count_{own};
 };
 
 namespace detail {
 
-// A coroutine's children end before it goes on, whether its body returned or threw.
+// Holds the exception of a body until the children have ended.
 class scoped_end {
  public:
   explicit scoped_end(scope& children) noexcept : children_(children) {}
@@ -142,8 +152,8 @@ using scoped_task = std::invoke_result_t<F&, scope&>;
 
 }  // namespace detail
 
-// Runs `body(scope&)`, which returns a task, and then waits for the children. `body` is a named callable: it outlives
-// the call, and g++ 11 and 12 destroy the captures of a temporary one twice.
+// Runs `body(scope&)`, which returns a task, and then waits for the children. `body` is a named callable, because it
+// must outlive the call, and because g++ 11 and 12 destroy the captures of a temporary callable twice.
 template <class F>
   requires detail::is_task<detail::scoped_task<F>>
 detail::scoped_task<F> in_scope(F& body) {

@@ -1,56 +1,61 @@
-// when_all: awaits several things at once, and gives what all of them gave.
+// when_all: awaits several awaitables at the same time, and returns the results of all.
 //
 //   auto [user, quota] = co_await when_all(load_user(id), load_quota(id));       // tasks: a tuple
 //   auto both = co_await within(200ms, when_all(rx.receive(), load_quota(id)));  // result<std::tuple<...>>
 //   std::vector<page> pages = co_await when_all(std::move(downloads));           // a range of tasks
 //   for (auto& o : co_await when_all_settled(std::move(downloads))) ...          // how each of them ended
 //
-// A fiber and a thread say await(when_all(...)). What may be given: tasks (moved in), operations, join_handles, foreign
-// awaitables, other groups; or one range with size(), moved in, or referred to when it is an lvalue.
+// A fiber and a thread: await(when_all(...)).
 //
-// The result. A tuple (a vector, for a range) in the order given. What gives nothing stands there as no_value; a range
-// of such gives void, and one of references a vector of pointers. If any of them gives a result<T>, or the whole has a
-// deadline, the whole is a result, of the tuple of the T: nothing nests.
+// Arguments. Tasks (moved in), operations, join_handles, foreign awaitables and other groups; or one range with size().
+// A range is moved in; a range that is an lvalue is referred to.
 //
-// The first that fails, by an error or an exception, is the failure of the whole: the others are cancelled, and when
-// all have ended it is returned or rethrown. A cancellation is an error where the whole is a result, else the exception
-// `cancelled`. when_all_settled cancels nobody, and gives an outcome<T> for each.
+// Result. A tuple in the order of the arguments; for a range, a vector. A child without a value gives no_value; a range
+// of such children gives void, and a range of references a vector of pointers. If a child gives a result<T>, or the
+// group has a deadline, the group gives a result of the tuple of the T: results do not nest.
 //
-// Beginning. An operation, a join, another group begins when the group is awaited. A task, and whatever else runs code
-// of its own when it is awaited, begins when the executor comes to it, in the order given. A child that has not begun
-// when the group is decided never does; it counts as cancelled. A group is decided when a child has failed, and when
-// the parent is stopped (that of when_all_settled, too). So in when_all(fails(), a(), b()) neither a nor b runs, if
-// fails() fails before it waits. On a loop, a thread and a runtime that is exact: all children of a group run on one
-// thread. If several threads serve one executor of your own, a child may begin on one of them at the moment in which
-// another one decides the group.
+// Errors. The first child that fails, by an error or an exception, is the failure of the group. The other children are
+// cancelled. When all have ended, the error is returned or the exception rethrown. A cancellation is an error if the
+// group gives a result, otherwise the exception `cancelled`. when_all_settled cancels no child, and gives an outcome<T>
+// for each.
 //
-// Children. Tasks and what they await run on the parent's executor, beside each other, under the parent's context: what
-// stops or kills the parent stops or unwinds them. within() gives them a deadline, which ends their waits. Nothing
-// outlives the group: the parent goes on when all have ended, so it waits for a cancelled child that takes its time. A
-// join_handle is only waited for: the coroutine behind it goes on when the wait is given up.
+// Beginning.
+//   - An operation, a join or another group begins when the group is awaited.
+//   - A task, and any other awaitable that runs code of its own when it is awaited, begins when the executor reaches
+//     it, in the order of the arguments.
+//   - A group is decided when a child has failed or the parent is stopped; a when_all_settled, when the parent is
+//     stopped. A child that has not begun by then never begins, and counts as cancelled. So in when_all(fails(), a(),
+//     b()) neither a nor b runs, if fails() fails before it waits.
+//   - On a loop, a thread and a runtime, this is exact, because all children of a group run on one thread. If several
+//     threads serve a custom executor, a child may begin on one thread while another thread decides the group.
 //
-// A decided group takes nothing more that can stay where it is. The result of a join_handle, a shared_task or an
-// eager_task that was given as an lvalue, the value of a oneshot, the item of a watch, a broadcast or a spsc_channel:
-// if it comes when the group is decided, also in the same turn, it stays there for whoever awaits it next, and the
-// child counts as cancelled. What came before that is lost with the group that fails: a handle whose result was taken
-// so may not be awaited again. when_all_settled takes all.
+// Children. Tasks, and everything that they await, run concurrently on the parent's executor, under the parent's
+// context: a stop or a kill of the parent stops or unwinds them. within() sets a deadline that ends their waits. No
+// child outlives the group: the parent continues when all have ended, so it also waits for a slow cancelled child. A
+// join_handle is only awaited: if that wait is cancelled, the coroutine of the handle continues. An eager_task began
+// before the group: the group waits for it, and does not cancel it.
 //
-// An eager_task has begun before: it is waited for, and not cancelled.
+// Late results. A decided group takes no result that can stay at its source: the result of a join_handle, a shared_task
+// or an eager_task that is an lvalue, the value of a oneshot, the item of a watch, a broadcast or a spsc_channel. If
+// such a result arrives when the group is decided, even in the same turn, it stays there for the next await, and the
+// child counts as cancelled. Earlier results are lost if the group fails: do not await a handle again if the group has
+// taken its result. when_all_settled takes all results.
 //
-// For requests: children that wait, fail and are cancelled together. For computations use fork_join(): a child costs
-// less than half as much there, and other workers take some of them. A when_all of thousands of plain computations uses
-// one worker.
+// Use. For requests: children that wait, fail and are cancelled together. For computations use fork_join(): a child
+// costs less than half as much there, and other workers take some children. A when_all of thousands of plain
+// computations uses one worker.
 //
-// Cost. Nothing is allocated per child: one context for the group, and one array for a range. A child takes what its
-// awaiter takes and some 150 bytes. A task is posted once.
-// Threads: the group belongs to the coroutine that awaits it; its children may run on any thread of the executor.
+// Cost. No allocation per child: one context for the group, and one array for a range. A child takes the size of its
+// awaiter and some 150 bytes. A task is posted once.
+//
+// Thread safety. The group belongs to the coroutine that awaits it. Its children may run on any thread of the executor.
 #pragma once
 #include <hocket/coro/detail/when_children.hpp>
 #include <vector>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
-// What stands in a tuple for something that gives nothing.
+// The element of a result tuple for a child without a value.
 using no_value = detail::no_value;
 
 namespace detail {
@@ -66,7 +71,7 @@ struct when_element<void> {
 template <class Child>
 using when_element_t = typename when_element<typename Child::value>::type;
 
-// What children of a group give all together: a pack a tuple, an array a vector.
+// The results of all children of a group: a tuple for a pack, a vector for an array.
 template <class Children>
 struct gathered;
 
@@ -101,20 +106,20 @@ struct gathered<when_array<Range>> {
 
   static values take_values(when_array<Range>& children) {
     if constexpr (!std::is_void_v<value>) {
-      values taken;
-      taken.reserve(children.size());
+      values results;
+      results.reserve(children.size());
       children.each([&](auto& child) {
-        if constexpr (refers) taken.push_back(std::addressof(*child.result()));
-        else taken.push_back(*std::move(child.result()));
+        if constexpr (refers) results.push_back(std::addressof(*child.result()));
+        else results.push_back(*std::move(child.result()));
       });
-      return taken;
+      return results;
     }
   }
   static outcomes take_outcomes(when_array<Range>& children) {
-    outcomes taken;
-    taken.reserve(children.size());
-    children.each([&](auto& child) { taken.push_back(std::move(child.result())); });
-    return taken;
+    outcomes results;
+    results.reserve(children.size());
+    children.each([&](auto& child) { results.push_back(std::move(child.result())); });
+    return results;
   }
 };
 
@@ -125,27 +130,27 @@ struct all_values {
   template <class Children>
   static auto take(Children& children, const when_frame* failed, std::size_t) {
     using values = typename gathered<Children>::values;
-    using given = std::conditional_t<Timed || Children::gives_result, result<values>, values>;
+    using group_result = std::conditional_t<Timed || Children::gives_result, result<values>, values>;
     if (failed) {
       std::error_code error;
       children.each([&](auto& child) {
-        if (child.is(failed)) error = why(child.result());
+        if (child.is(failed)) error = error_of(child.result());
       });
-      if constexpr (std::is_same_v<given, values>) throw_error(error);
-      else return given(failure(error));
+      if constexpr (std::is_same_v<group_result, values>) throw_error(error);
+      else return group_result(failure(error));
     }
-    if constexpr (std::is_void_v<values>) return given();
-    else return given(gathered<Children>::take_values(children));
+    if constexpr (std::is_void_v<values>) return group_result();
+    else return group_result(gathered<Children>::take_values(children));
   }
 
  private:
-  // Throws what the child threw.
+  // The error of a failed child; rethrows its exception.
   template <class T>
-  static std::error_code why(const outcome<T>& failed) {
-    std::exception_ptr thrown = failed.exception();
-    if (!thrown) return failed.error();
-    if (Timed && is_time_out(thrown)) return std::make_error_code(std::errc::timed_out);
-    std::rethrow_exception(std::move(thrown));
+  static std::error_code error_of(const outcome<T>& failed) {
+    std::exception_ptr exception = failed.exception();
+    if (!exception) return failed.error();
+    if (Timed && is_time_out(exception)) return std::make_error_code(std::errc::timed_out);
+    std::rethrow_exception(std::move(exception));
   }
 };
 
@@ -160,32 +165,34 @@ struct all_outcomes {
 
 }  // namespace detail
 
+// Gives the results of all children; see above.
 template <class... A>
   requires detail::pack_of_awaitables<A...>
-[[nodiscard]] auto when_all(A&&... given) {
+[[nodiscard]] auto when_all(A&&... awaitables) {
   return detail::when_awaitable<detail::all_values<false>, std::tuple<A...>>(
-      detail::when_group::at_failure, detail::wait_options(), std::forward<A>(given)...);
+      detail::when_group::at_failure, detail::wait_options(), std::forward<A>(awaitables)...);
 }
 template <detail::range_of_awaitables R>
-[[nodiscard]] auto when_all(R&& range, call_site at = this_call_site()) {
-  return detail::when_awaitable<detail::all_values<false>, R>(detail::when_group::at_failure, detail::wait_options(at),
-                                                              std::forward<R>(range));
+[[nodiscard]] auto when_all(R&& range, call_site site = this_call_site()) {
+  return detail::when_awaitable<detail::all_values<false>, R>(detail::when_group::at_failure,
+                                                              detail::wait_options(site), std::forward<R>(range));
 }
 
-// How each ended; never throws what they threw, and never cancels them. Under within() the deadline is theirs.
+// Gives an outcome for each child. Never throws the exceptions of children, and never cancels a child. Under within(),
+// the deadline applies to the waits of the children.
 template <class... A>
   requires detail::pack_of_awaitables<A...>
-[[nodiscard]] auto when_all_settled(A&&... given) {
+[[nodiscard]] auto when_all_settled(A&&... awaitables) {
   return detail::when_awaitable<detail::all_outcomes, std::tuple<A...>>(
-      detail::when_group::never, detail::wait_options(), std::forward<A>(given)...);
+      detail::when_group::never, detail::wait_options(), std::forward<A>(awaitables)...);
 }
 template <detail::range_of_awaitables R>
-[[nodiscard]] auto when_all_settled(R&& range, call_site at = this_call_site()) {
-  return detail::when_awaitable<detail::all_outcomes, R>(detail::when_group::never, detail::wait_options(at),
+[[nodiscard]] auto when_all_settled(R&& range, call_site site = this_call_site()) {
+  return detail::when_awaitable<detail::all_outcomes, R>(detail::when_group::never, detail::wait_options(site),
                                                          std::forward<R>(range));
 }
 
-// Refuses everything else, with a message.
+// Rejects all other arguments, with a message.
 template <class... Given>
   requires((detail::meant_for_group<Given> || ...) && !detail::pack_of_awaitables<Given...>)
 auto when_all(Given&&...) noexcept {

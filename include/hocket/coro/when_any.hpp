@@ -1,4 +1,4 @@
-// when_any: awaits several things at once, and goes on with the first that ends.
+// when_any: awaits several awaitables at the same time, and continues with the first that ends.
 //
 //   auto first = co_await when_any(ask(primary), ask(replica));    // choice<reply, reply>
 //   if (first.index() == 0) use(*first.get<0>());                  // get<I>() is a result<T>
@@ -6,25 +6,27 @@
 //   auto won = co_await when_any(std::move(mirrors));              // a range: first_of<T>
 //   use(won.index, *won.value);                                    // .value is an outcome<T>
 //
-// The first that ends counts, however it ends: an exception that ends the first of a pack is rethrown, an error is in
-// its result. To wait for successes see when_some.
+// Winner. The first child that ends counts, however it ends: in a pack, its exception is rethrown, and its error is in
+// its result. To wait for successes, see when_some. If all children can end at once, the first argument wins.
 //
-// The others are cancelled, and waited for: nothing outlives the group, so that it may refer to the parent's variables.
-// To have the losers go on, spawn them, and give their join_handles as lvalues: only the waits for those are given up.
-// Each handle but the winner's can be awaited again: a loser that ends in the same turn as the winner keeps its result
-// (when_all.hpp says what else stays where it is).
-// What has not begun when the first has ended never begins (when_all.hpp tells when each begins): in when_any(wins(),
-// a(), b()) neither a nor b runs, if wins() ends without waiting. Where all are possible at once, the one given first
-// wins.
+// Losers.
+//   - The other children are cancelled, and the group waits for them. No child outlives the group, so the children may
+//     refer to the parent's variables.
+//   - To let the losers continue, spawn them, and pass their join_handles as lvalues: only the waits for the handles
+//     end. Each handle except the winner's can be awaited again: a loser that ends in the same turn as the winner keeps
+//     its result (when_all.hpp lists the other results that stay).
+//   - A child that has not begun when the first has ended never begins (when_all.hpp: Beginning). In when_any(wins(),
+//     a(), b()) neither a nor b runs, if wins() ends without waiting.
 //
-// An exception of a loser counts no more. One that is foreign is told by a notice (set_log_handler, base/fatal.hpp);
-// `cancelled` is not, nor the time-out that or_throw makes of a deadline: a loser throws because it is stopped. A
-// join_handle that loses keeps its result. If the group owns the handle, the handle ends with the group: then its
-// exception goes to on_unhandled, as for every handle that is dropped.
+// Errors. The exception of a loser is ignored. A foreign exception is logged (set_log_handler, base/fatal.hpp).
+// `cancelled` is not, nor the time-out that or_throw makes of a deadline, because a loser throws these when it is
+// stopped. A join_handle that loses keeps its result. If the group owns the handle, the handle ends with the group:
+// then its exception goes to on_unhandled, as for every dropped handle.
 //
-// For primitives alone (a lock or a time-out, one of two channels) use select (sync/select.hpp): it takes exactly one
-// of the resources. Here each child waits for itself: two that are granted at the same time are both taken, and what
-// the loser took (a guard, a permit, an item of a channel) is destroyed with it.
+// Do not. If two children are granted resources at the same time, then both are taken, and the loser's resource (a
+// guard, a permit, an item of a channel) is destroyed with the loser, because each child waits for itself. Prevented by
+// select (sync/select.hpp), for primitives alone (a lock or a time-out, one of two channels): it takes exactly one of
+// the resources.
 //
 // Executors, contexts, deadlines, cost and threads: as when_all.
 #pragma once
@@ -35,7 +37,7 @@ namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
-// What the winner of a pack gave, as a choice.
+// The result of the winner of a pack, as a choice.
 struct any_choice {
   using timed = any_choice;
 
@@ -51,12 +53,12 @@ struct any_choice {
     if constexpr (I + 1 < Choice::size) {
       if (child.place() != 0) return winner<Choice, I + 1>(children);
     }
-    using given = typename Choice::template type<I>;
-    return Choice(std::in_place_index<I>, as_result<given>(child.result()));
+    using child_result = typename Choice::template type<I>;
+    return Choice(std::in_place_index<I>, as_result<child_result>(child.result()));
   }
   template <class Result, class T>
   static Result as_result(outcome<T>& ended) {
-    if (std::exception_ptr thrown = ended.exception()) std::rethrow_exception(std::move(thrown));
+    if (std::exception_ptr exception = ended.exception()) std::rethrow_exception(std::move(exception));
     if (!ended) return Result(failure(ended.error()));
     if constexpr (std::is_void_v<T>) return Result();
     else return Result(*std::move(ended));
@@ -80,20 +82,21 @@ struct any_first {
 
 }  // namespace detail
 
+// Gives the result of the first child that ends; see above.
 template <class... A>
   requires detail::pack_of_awaitables<A...>
-[[nodiscard]] auto when_any(A&&... given) {
+[[nodiscard]] auto when_any(A&&... awaitables) {
   return detail::when_awaitable<detail::any_choice, std::tuple<A...>>(1, detail::wait_options(),
-                                                                      std::forward<A>(given)...);
+                                                                      std::forward<A>(awaitables)...);
 }
 
-// Of an empty range at once first_of<T>::none, with no value.
+// For an empty range, completes at once with the index first_of<T>::none and without a value.
 template <detail::range_of_awaitables R>
-[[nodiscard]] auto when_any(R&& range, call_site at = this_call_site()) {
-  return detail::when_awaitable<detail::any_first, R>(1, detail::wait_options(at), std::forward<R>(range));
+[[nodiscard]] auto when_any(R&& range, call_site site = this_call_site()) {
+  return detail::when_awaitable<detail::any_first, R>(1, detail::wait_options(site), std::forward<R>(range));
 }
 
-// Refuses everything else, with a message.
+// Rejects all other arguments, with a message.
 template <class... Given>
   requires((detail::meant_for_group<Given> || ...) && !detail::pack_of_awaitables<Given...>)
 auto when_any(Given&&...) noexcept {

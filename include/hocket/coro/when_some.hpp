@@ -1,11 +1,11 @@
-// when_some: awaits several things at once, and goes on with the first k that end.
+// when_some: awaits several awaitables at the same time, and continues with the first k that end.
 //
-//   for (auto& one : co_await when_some(2, std::move(replicas)))   // at most two first_of<T>, in the order of ending
-//     if (one.value) ++acknowledged;
+//   for (auto& reply : co_await when_some(2, std::move(replicas)))   // at most two first_of<T>, in the order of ending
+//     if (reply.value) ++acknowledged;
 //
-// However they end: whoever needs k successes looks at what came, and asks the others again. Their number is the lesser
-// of k and how many were given; for 0 nothing begins. All else is as in when_any: the others are cancelled and waited
-// for.
+// A child counts however it ends: code that needs k successes checks the results, and awaits the others again. The
+// number of results is the smaller of k and the number of children. If k is 0, no child begins. The rest is as in
+// when_any: the other children are cancelled, and the group waits for them.
 #pragma once
 #include <hocket/coro/detail/when_children.hpp>
 #include <vector>
@@ -14,12 +14,12 @@ namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
-// More than there can be is as many as there are.
+// Keeps `enough` below the special values of when_group. A larger number means all children.
 constexpr std::size_t at_most_all(std::size_t enough) noexcept {
   return enough < when_group::at_failure ? enough : when_group::at_failure - 1;
 }
 
-// The first ones, in the order of ending.
+// The first children, in the order of ending.
 struct some_firsts {
   using timed = some_firsts;
 
@@ -37,20 +37,20 @@ struct some_firsts {
 
 }  // namespace detail
 
-// The first `enough` of them; all, if there are no more. Those of a pack give the same type.
+// Gives the first `enough` children that end, or all if there are fewer. All children of a pack give the same type.
 template <class... A>
   requires detail::pack_of_awaitables<A...>
-[[nodiscard]] auto when_some(std::size_t enough, A&&... given) {
+[[nodiscard]] auto when_some(std::size_t enough, A&&... awaitables) {
   return detail::when_awaitable<detail::some_firsts, std::tuple<A...>>(
-      detail::at_most_all(enough), detail::wait_options(), std::forward<A>(given)...);
+      detail::at_most_all(enough), detail::wait_options(), std::forward<A>(awaitables)...);
 }
 template <detail::range_of_awaitables R>
-[[nodiscard]] auto when_some(std::size_t enough, R&& range, call_site at = this_call_site()) {
-  return detail::when_awaitable<detail::some_firsts, R>(detail::at_most_all(enough), detail::wait_options(at),
+[[nodiscard]] auto when_some(std::size_t enough, R&& range, call_site site = this_call_site()) {
+  return detail::when_awaitable<detail::some_firsts, R>(detail::at_most_all(enough), detail::wait_options(site),
                                                         std::forward<R>(range));
 }
 
-// Refuses everything else, with a message.
+// Rejects all other arguments, with a message.
 template <class... Given>
   requires((detail::meant_for_group<Given> || ...) && !detail::pack_of_awaitables<Given...>)
 auto when_some(std::size_t, Given&&...) noexcept {

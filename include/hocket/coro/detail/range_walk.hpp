@@ -4,7 +4,7 @@
 // would wait for its own store of the index. go_on() returns to the coroutine for one of these reasons:
 //
 //   over     the part is done, or another part has failed
-//   wanted   an idle worker looks for work: the coroutine forks the upper half of the rest, and walks the lower half
+//   split    an idle worker looks for work: the coroutine forks the upper half of the rest, and walks the lower half
 //   used_up  the budget (core/detail/budget.hpp) is used up; each piece spends 1. The coroutine goes through the
 //            queue of its executor: other ready coroutines, timers and I/O get their turn, and a kill reaches the walk
 //
@@ -49,7 +49,7 @@ class range_walk {
   range_walk(const range_walk&) = delete;
   range_walk& operator=(const range_walk&) = delete;
 
-  enum class pause : std::uint8_t { over, wanted, used_up };
+  enum class pause : std::uint8_t { over, split, used_up };
   struct stop {
     Index at;  // the next index
     pause why;
@@ -63,7 +63,7 @@ class range_walk {
         call_body(first, last);
         break;
       }
-      if (forks && forks->wanted()) return {first, pause::wanted};
+      if (forks && forks->wanted()) return {first, pause::split};
       const Index next = range_after(first, grain_);
       call_body(first, next);
       first = next;
