@@ -1,30 +1,40 @@
-// context_local<T>: a value that a piece of code has, and everything that it calls, awaits and spawns.
+// context_local<T>: a value for a piece of code and everything that it calls, awaits and spawns.
 //
 //   context_local<std::string> trace_id;                       // usually static; here nothing is bound
 //
-//   co_await trace_id.with(header.id, serve(request));         // in a task: while that one runs
+//   co_await trace_id.with(header.id, serve(request));         // in a task: while serve() runs
 //   trace_id.with(header.id, [&] { serve(request); });         // in a fiber or a thread: a callable runs at once
 //
 //   if (const std::string* id = trace_id.get()) log(*id);      // anywhere below, in both kinds
 //
-// with() binds a value for as long as what it is given runs, and gives what that gives. Bindings nest: the innermost
-// one is seen. The value is constant, because coroutines on several threads may see it; for one that changes bind a
+// with() binds a value while its argument runs, and gives the argument's result. Bindings nest: the innermost is
+// visible. The value is constant, because coroutines on several threads may read it. For a value that changes, bind a
 // pointer or an atomic.
 //
-// Inheritance. Whatever is called or awaited inside sees the binding. A coroutine that is spawned inside has it, too,
-// on whatever target, for its whole life: the value is shared and counted, and lives until the last one that has it is
-// gone (and is then destroyed on that one's thread, perhaps after it was joined). It is not the spawned coroutine's
-// parent that counts, but the code that says `spawn`. The body of a shared_task belongs to nobody who awaits it, and
-// has no bindings. A generator's body sees those of whoever takes a value from it. An eager_task
-// that is begun inside must end inside. The context_local itself outlives all who have a value of it: make it static.
+// Arguments. A callable that returns a task, or anything else that does nothing until it is awaited, is called, kept
+// and awaited, as by invoke(): write the co_await in front.
 //
-// A callable that returns a task, or anything else that does nothing until it is awaited, is called, kept and awaited,
-// as by invoke(): write the co_await in front.
+// Inheritance.
+//   - Code that is called or awaited inside sees the binding.
+//   - A coroutine that is spawned inside, on any target, has the binding for its whole life. The code that calls spawn
+//     counts, not the parent of the spawned coroutine.
+//   - The value is reference-counted. Its last holder destroys it on the holder's thread, perhaps after the holder was
+//     joined.
+//   - The body of a shared_task belongs to none of its awaiters, and has no bindings.
+//   - The body of a generator sees the bindings of the code that takes a value from it.
 //
-// fiber_local (fiber/fiber_local.hpp) is the other thing: a variable of which every fiber has its own, inherited by
-// none. Cost. A lookup walks the bindings in force, innermost first; where there are none it is a look at the context.
-// with() allocates the value, and for a task a frame and a context. A spawn inside copies one counted pointer; outside,
-// as waits, switches and calls everywhere, it pays nothing. Model: ScopedValue of Java, task_local of tokio.
+// Do not.
+//   - An eager_task that begins inside must end inside.
+//   - A context_local must outlive all holders of its values: make it static.
+//
+// Different: fiber_local (fiber/fiber_local.hpp) is a variable that each fiber has for itself, and that no fiber
+// inherits.
+//
+// Cost. A lookup walks the current bindings, innermost first; without bindings, it only reads the context. with()
+// allocates the value, and for a task a frame and a context. A spawn inside copies one counted pointer. A spawn
+// outside, and waits, switches and calls everywhere, pay nothing.
+//
+// Source. ScopedValue of Java, task_local of tokio.
 #pragma once
 #include <hocket/coro/shielded.hpp>
 
@@ -45,18 +55,18 @@ class bound_value final : public context_binding {
   const T value;
 };
 
-// What code inherits from `outer` that has one value more.
+// The bindings of `outer` with one more value, and its stop and deadline.
 template <class T>
 inheritance with_binding(const context& outer, const void* key, T&& value) {
   return {outer.stop(), outer.deadline(), binding_ptr(*new bound_value<T>(key, outer.bindings(), std::move(value)))};
 }
 
 template <class R, class T, class A>
-task<R> await_with(const void* key, T value, kept_awaitable<A> what) {
+task<R> await_with(const void* key, T value, kept_awaitable<A> awaited) {
   context& outer = current_context();
   context_entry entry(context::child_with(outer, with_binding(outer, key, std::move(value))));
   co_await entry;
-  co_return co_await what.get();
+  co_return co_await awaited.get();
 }
 template <class R, class T, class Call>
 task<R> call_with(const void* key, T value, Call call) {
@@ -73,6 +83,7 @@ task<R> call_with(const void* key, T value, Call call) {
 
 }  // namespace detail
 
+// A value for a piece of code; see above.
 template <class T>
 class context_local {
   static_assert(std::is_object_v<T> && !std::is_array_v<T> && !std::is_const_v<T>,
@@ -86,13 +97,13 @@ class context_local {
   context_local(const context_local&) = delete;
   context_local& operator=(const context_local&) = delete;
 
-  // What the running code has; null if nothing is bound. Valid while that code runs.
+  // The value of the running code; null if nothing is bound. Valid while that code runs.
   const T* get() const noexcept {
-    for (const detail::context_binding* at = current_context().bindings().get(); at; at = at->outer())
-      if (at->key() == this) return std::addressof(static_cast<const detail::bound_value<T>*>(at)->value);
+    for (const detail::context_binding* i = current_context().bindings().get(); i; i = i->outer())
+      if (i->key() == this) return std::addressof(static_cast<const detail::bound_value<T>*>(i)->value);
     return nullptr;
   }
-  // The same, where a value must be bound; fatal if not.
+  // The same for code that needs a value. Fatal if nothing is bound.
   const T& operator*() const noexcept {
     const T* bound = get();
     detail::expects(bound != nullptr, "a context_local was used to which nothing is bound",
@@ -101,11 +112,11 @@ class context_local {
   }
   const T* operator->() const noexcept { return &**this; }
 
-  // `value` is what `what` has, and everything that it calls, awaits and spawns. See above.
+  // Binds `value` for the argument, and for everything that it calls, awaits and spawns. See above.
   template <awaitable A>
-  [[nodiscard]] auto with(T value, A&& what) const {
+  [[nodiscard]] auto with(T value, A&& awaited) const {
     using R = typename detail::sync_result<await_result_t<A>>::type;
-    return detail::await_with<R, T, A>(this, std::move(value), detail::kept_awaitable<A>(std::forward<A>(what)));
+    return detail::await_with<R, T, A>(this, std::move(value), detail::kept_awaitable<A>(std::forward<A>(awaited)));
   }
   template <detail::calls_awaitable F>
   [[nodiscard]] auto with(T value, F&& body) const {

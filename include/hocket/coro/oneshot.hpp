@@ -1,30 +1,42 @@
-// oneshot: one value, from one sender to one receiver.
+// oneshot: a channel for one value, with one sender and one receiver.
 //
 //   auto [tx, rx] = make_oneshot<int>();
-//   tx.send(7);                                // any thread; never waits. False: nobody will receive it
-//   auto seven = co_await rx.receive();        // result<int>; a fiber and a thread say await(rx.receive())
+//   tx.send(7);                                // any thread; never waits. False: the receiver is gone
+//   auto seven = co_await rx.receive();        // result<int>; a fiber and a thread: await(rx.receive())
 //
-// Guarantees. The value is never lost on the way: a receive() that was cancelled or timed out, or lost a select, leaves
-// it, and the next receive() gives it. A sender that ends without sending, or a receive() after the value was taken,
-// makes the receive fail with std::errc::broken_pipe. send() neither suspends nor runs foreign code. What was done
-// before send() is visible after receive(). The two ends may be moved to different threads; each is used by one thread
-// at a time, and neither outlives a wait of its own. T is an object type (move-only included) or void.
+// Guarantees.
+//   - The value is never lost on the way: if a receive() was cancelled or timed out, or lost a select, the value stays,
+//     and the next receive() gives it.
+//   - send() neither suspends nor runs foreign code.
+//   - Everything before send() is visible after receive().
 //
-// The ends share one state, from the memory of frames. Its word says who is told, and who frees it:
+// Errors. If the sender ends without a send, or the value was taken before, receive() fails with
+// std::errc::broken_pipe.
+//
+// Do not. If the receiver is destroyed while its receive() waits, that is fatal. Prevented by a receiver that outlives
+// its receive(). It is also fatal if two receive() wait at the same time.
+//
+// Thread safety. The two ends may be moved to different threads. One thread at a time uses each end.
+//
+// Requirements on T. T is an object type (move-only included) or void.
+//
+// Memory. The ends share one state, in frame memory.
+//
+// Implementation. The word of the state says which waiter to grant, and which end frees the state:
 //
 //   word      meaning                        changes
 //   open      nothing has happened           -> waiting   receive()
 //                                            -> sent, broken   send(), the end of the sender
 //                                            -> dropped   the end of the receiver
-//   waiting   the address of a waiter        -> open   the wait has ended otherwise
+//   waiting   the address of a waiter        -> open   another source has ended the wait
 //                                            -> sent, broken   and the waiter is granted
-//   sent      the value is in the slot       -> broken   it was taken
-//   broken    nothing more will come         final for the receiver
-//   dropped   nobody will receive            final for the sender
+//   sent      the value is in the slot       -> broken   the value was taken
+//   broken    no value will arrive           final for the receiver
+//   dropped   the receiver is gone           final for the sender
 //
-// The sender writes the slot before `sent` and does not touch the state afterwards; the receiver owns it from then on.
-// So of the two ends the one that finds the other gone frees the state. A sender that has found a waiter may grant it:
-// that wait cannot end, nor its receiver be destroyed, before the sender has let it go.
+// The sender writes the slot before `sent`, and does not touch the state afterwards: the receiver owns the state then.
+// So the end that finds the other end gone frees the state. A sender that has found a waiter may grant it: before the
+// grant, that wait cannot end, and its receiver cannot be destroyed.
 #pragma once
 #include <hocket/core/detail/operation.hpp>
 #include <hocket/core/detail/return_slot.hpp>
@@ -35,17 +47,17 @@ namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
-// The state without the value.
+// The state of a oneshot without the value.
 template <class Strength>
 class oneshot_word : public wait_source {
  public:
   bool ended() const noexcept {
     // ORDER: acquire, pairs with the exchange in finish().
-    const std::uintptr_t seen = word_.load(std::memory_order_acquire);
-    return seen == sent || seen == broken;
+    const std::uintptr_t word = word_.load(std::memory_order_acquire);
+    return word == sent || word == broken;
   }
-  // ORDER: relaxed, pairs with nothing: who acts on it meets the word again, in finish().
-  bool unwanted() const noexcept { return word_.load(std::memory_order_relaxed) == dropped; }
+  // ORDER: relaxed, pairs with nothing: a sender that acts on the answer reads the word again, in finish().
+  bool is_dropped() const noexcept { return word_.load(std::memory_order_relaxed) == dropped; }
 
   void begin(suspension& wait, waiter& entry) noexcept {
     if (ended()) {
@@ -53,63 +65,63 @@ class oneshot_word : public wait_source {
       return;
     }
     entry.enlist(wait, *this);
-    std::uintptr_t seen = open;
-    // ORDER: release, pairs with the exchange in finish(): it finds the waiter whole; acquire on failure, pairs with
-    // the same: this side finds the value.
-    if (word_.compare_exchange_strong(seen, reinterpret_cast<std::uintptr_t>(&entry), std::memory_order_release,
+    std::uintptr_t word = open;
+    // ORDER: release, pairs with the exchange in finish(): the complete waiter is visible there; acquire on failure,
+    // pairs with the same exchange: the value is visible here.
+    if (word_.compare_exchange_strong(word, reinterpret_cast<std::uintptr_t>(&entry), std::memory_order_release,
                                       std::memory_order_acquire))
       return;
-    expects(seen == sent || seen == broken, "a oneshot is received by two at once", "receive it in one place");
+    expects(word == sent || word == broken, "a oneshot is received by two at once", "receive it in one place");
     entry.claim_popped().post();
   }
 
  protected:
-  static constexpr std::uintptr_t open = 0, sent = 1, broken = 2, dropped = 3;  // else the address of a waiter
+  static constexpr std::uintptr_t open = 0, sent = 1, broken = 2, dropped = 3;  // otherwise the address of a waiter
   static_assert(alignof(waiter) > dropped);
 
   oneshot_word() noexcept = default;
   ~oneshot_word() = default;
 
-  // Of the sender, at its end. True: the receiver is gone, so the state is the sender's to free.
-  [[nodiscard]] bool finish(std::uintptr_t how) noexcept {
-    // ORDER: acq_rel, pairs with ended() and with the compare-exchange in begin(): the value is visible; and the waiter
-    // that is found is.
-    const std::uintptr_t who = word_.exchange(how, std::memory_order_acq_rel);
-    if (who == dropped) return true;
-    if (who != open) reinterpret_cast<waiter*>(who)->claim_popped().post();
+  // Ends the sender. True: the receiver is gone, and the sender must free the state.
+  [[nodiscard]] bool finish(std::uintptr_t final_word) noexcept {
+    // ORDER: acq_rel, pairs with ended() and with the compare-exchange in begin(): the value is visible there, and the
+    // waiter is visible here.
+    const std::uintptr_t old = word_.exchange(final_word, std::memory_order_acq_rel);
+    if (old == dropped) return true;
+    if (old != open) reinterpret_cast<waiter*>(old)->claim_popped().post();
     return false;
   }
-  // Of the receiver, at its end. True: the sender is gone, so the state is the receiver's to free.
+  // Ends the receiver. True: the sender is gone, and the receiver must free the state.
   [[nodiscard]] bool abandon() noexcept {
-    if (ended()) return true;  // nobody else looks at the word any more
-    // ORDER: acq_rel, pairs with the exchange in finish(): whoever comes second frees what the other has left.
-    const std::uintptr_t who = word_.exchange(dropped, std::memory_order_acq_rel);
-    expects(who <= dropped, "a oneshot's receiver was destroyed while it waits", "let it outlive its receive()");
-    return who != open;
+    if (ended()) return true;  // the sender does not read the word any more
+    // ORDER: acq_rel, pairs with the exchange in finish(): the later end sees the other's writes, and frees the state.
+    const std::uintptr_t old = word_.exchange(dropped, std::memory_order_acq_rel);
+    expects(old <= dropped, "a oneshot's receiver was destroyed while it waits", "let it outlive its receive()");
+    return old != open;
   }
-  // Of the receiver, after the end of the sender.
+  // By the receiver, after the end of the sender.
   bool has_value() const noexcept {
-    // ORDER: relaxed, pairs with nothing: the receiver has seen the end already.
+    // ORDER: relaxed, pairs with nothing: ended() has synchronized with the sender.
     return word_.load(std::memory_order_relaxed) == sent;
   }
-  void taken() noexcept {
-    // ORDER: relaxed, pairs with nothing: the receiver is the only one who still looks.
+  void set_taken() noexcept {
+    // ORDER: relaxed, pairs with nothing: only the receiver still reads the word.
     word_.store(broken, std::memory_order_relaxed);
   }
 
  private:
   const char* what() const noexcept override { return "a oneshot"; }
   bool detach(waiter& entry) noexcept override {
-    auto seen = reinterpret_cast<std::uintptr_t>(&entry);
-    // ORDER: relaxed, pairs with nothing: finish() takes the waiter if it comes first, and finds none if not.
-    return word_.compare_exchange_strong(seen, open, std::memory_order_relaxed, std::memory_order_relaxed);
+    auto word = reinterpret_cast<std::uintptr_t>(&entry);
+    // ORDER: relaxed, pairs with nothing: an earlier finish() takes the waiter, a later one finds none.
+    return word_.compare_exchange_strong(word, open, std::memory_order_relaxed, std::memory_order_relaxed);
   }
   void pass_on(waiter&) noexcept override {}  // the value is in the slot
 
   typename Strength::template word<std::uintptr_t> word_{open};
 };
 
-// Nothing nests: receiving a result<U> gives result<U>.
+// Results do not nest: receiving a result<U> gives result<U>.
 template <class T>
 struct received {
   using type = T;
@@ -134,8 +146,8 @@ class oneshot_state final : public oneshot_word<Strength> {
 
   template <class... U>
   bool send(U&&... value) {
-    const bool wanted = !this->unwanted();
-    if (wanted) slot_.set_value(std::forward<U>(value)...);
+    const bool has_receiver = !this->is_dropped();
+    if (has_receiver) slot_.set_value(std::forward<U>(value)...);
     if (!this->finish(base::sent)) return true;
     delete this;
     return false;
@@ -149,26 +161,26 @@ class oneshot_state final : public oneshot_word<Strength> {
   result<received_t<T>> take() {
     if (!this->has_value()) return failure(std::errc::broken_pipe);
     if constexpr (std::is_void_v<T>) {
-      this->taken();
+      this->set_taken();
       return {};
     } else {
       result<received_t<T>> value(slot_.take());
-      this->taken();
+      this->set_taken();
       return value;
     }
   }
 
  private:
-  return_slot<T> slot_;  // the sender's before `sent`, the receiver's after
+  return_slot<T> slot_;  // owned by the sender before `sent`, by the receiver after
 };
 
 }  // namespace detail
 
-// The end that gives the value.
+// The sending end of a oneshot.
 template <class T, class Strength = strength::shared>
 class [[nodiscard]] oneshot_sender {
-  struct nothing;
-  using sent = std::conditional_t<std::is_void_v<T>, nothing, T>;
+  struct no_value_type;
+  using sent_type = std::conditional_t<std::is_void_v<T>, no_value_type, T>;
 
  public:
   using value_type = T;
@@ -185,15 +197,15 @@ class [[nodiscard]] oneshot_sender {
     if (state_) state_->drop_sender();
   }
 
-  // Whether it can still send: not moved from, nothing sent yet.
+  // Whether the sender can still send: it was not moved from, and has not sent.
   explicit operator bool() const noexcept { return state_ != nullptr; }
 
   // Whether the receiver is gone. False may be outdated at once.
-  bool is_closed() const noexcept { return checked().unwanted(); }
+  bool is_closed() const noexcept { return checked().is_dropped(); }
 
-  // Gives the value; the sender is empty then. False: the receiver is gone, the value is destroyed. If moving the value
-  // throws, nothing was sent.
-  bool send(sent value)
+  // Sends the value; then the sender is empty. False: the receiver is gone, and the value is destroyed. If moving the
+  // value throws, nothing was sent.
+  bool send(sent_type value)
     requires(!std::is_void_v<T>)
   {
     bool received = checked().send(std::move(value));
@@ -216,7 +228,7 @@ class [[nodiscard]] oneshot_sender {
   detail::oneshot_state<T, Strength>* state_ = nullptr;
 };
 
-// The end that gets the value.
+// The receiving end of a oneshot.
 template <class T, class Strength = strength::shared>
 class [[nodiscard]] oneshot_receiver {
   class receiving;
@@ -236,14 +248,15 @@ class [[nodiscard]] oneshot_receiver {
     if (state_) state_->drop_receiver();
   }
 
+  // False if the receiver was moved from or default-constructed.
   explicit operator bool() const noexcept { return state_ != nullptr; }
 
-  // Whether a receive() would not wait: the value is there, or none will come.
+  // Whether a receive() would not wait: the value has arrived, or no value will arrive.
   bool is_ready() const noexcept { return checked().ended(); }
 
-  // Waits for the value: result<T>, also if T is a result itself. broken_pipe: none will come.
-  [[nodiscard]] primitive::operation<receiving> receive(call_site at = this_call_site()) noexcept {
-    return primitive::operation<receiving>(std::in_place, at, checked());
+  // Waits for the value. Gives a result<T>, or T if T is a result. broken_pipe: no value will arrive.
+  [[nodiscard]] primitive::operation<receiving> receive(call_site site = this_call_site()) noexcept {
+    return primitive::operation<receiving>(std::in_place, site, checked());
   }
 
  private:
@@ -268,14 +281,14 @@ class oneshot_receiver<T, Strength>::receiving {
   detail::oneshot_state<T, Strength>* state_;
 };
 
-// Both ends. `auto [tx, rx] = make_oneshot<T>();`
+// Both ends of a oneshot: `auto [tx, rx] = make_oneshot<T>();`
 template <class T, class Strength = strength::shared>
 struct oneshot {
   oneshot_sender<T, Strength> sender;
   oneshot_receiver<T, Strength> receiver;
 };
 
-// Throws bad_alloc.
+// Makes a oneshot. Throws bad_alloc.
 template <class T = void>
 [[nodiscard]] oneshot<T> make_oneshot() {
   auto& state = *new detail::oneshot_state<T, strength::shared>;

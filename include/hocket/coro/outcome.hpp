@@ -1,4 +1,4 @@
-// outcome<T>: how one of several ended (when_all_settled, when_some), with all that can be told of it.
+// outcome<T>: how a child of a group ended (when_all_settled, when_some), with its value, error or exception.
 //
 //   for (auto& o : co_await when_all_settled(std::move(requests))) {
 //     if (o) use(*o);                                     // it gave a value
@@ -6,9 +6,10 @@
 //     else if (o.kind() == outcome_kind::exception) ...         // o.value() rethrows it
 //   }
 //
-// T is what the awaitable gives, and for one that gives result<U> it is U: void, a reference or an object type. A
-// cancellation is told apart whether it came as an error or as the exception `cancelled`; a time-out comes as an error.
-// Not thread safe.
+// T is the type that the awaitable gives, or U if it gives a result<U>: void, a reference or an object type. A
+// cancellation has a kind of its own, as an error and as the exception `cancelled`. A time-out is an error.
+//
+// Thread safety. None.
 #pragma once
 #include <hocket/base/error.hpp>
 #include <hocket/base/result.hpp>
@@ -20,6 +21,7 @@
 
 namespace hocket { inline namespace HOCKET_ABI {
 
+// How a child of a group ended; see above.
 template <class T>
 class [[nodiscard]] outcome {
   static constexpr bool empty = std::is_void_v<T>;
@@ -31,11 +33,11 @@ class [[nodiscard]] outcome {
   using reference = std::add_lvalue_reference_t<T>;
 
   outcome() noexcept {}
-  outcome(outcome&& other) noexcept(std::is_nothrow_move_constructible_v<stored>) { take(other); }
+  outcome(outcome&& other) noexcept(std::is_nothrow_move_constructible_v<stored>) { move_from(other); }
   outcome& operator=(outcome&& other) noexcept(std::is_nothrow_move_constructible_v<stored>) {
     if (this == &other) return *this;
     reset();
-    take(other);
+    move_from(other);
     return *this;
   }
   ~outcome() { reset(); }
@@ -62,8 +64,7 @@ class [[nodiscard]] outcome {
     else return std::addressof(value_);
   }
 
-  // Why there is no value, as an error code: operation_canceled for one that was cancelled or killed; no error for a
-  // value, and for an exception.
+  // The error code: operation_canceled if the child was cancelled or killed; no error for a value and for an exception.
   std::error_code error() const noexcept {
     if (kind_ == outcome_kind::error || kind_ == outcome_kind::timed_out) return error_;
     if (kind_ == outcome_kind::cancelled || kind_ == outcome_kind::killed)
@@ -71,10 +72,10 @@ class [[nodiscard]] outcome {
     return {};
   }
 
-  // The exception; null for every other end.
+  // The exception; null for every other kind.
   std::exception_ptr exception() const noexcept { return kind_ == outcome_kind::exception ? exception_ : nullptr; }
 
-  // The value, or throws: the exception, or what or_throw would make of the error.
+  // The value. Without one, throws the exception, or the error as or_throw does.
   reference value() & {
     throw_if_none();
     return **this;
@@ -89,11 +90,11 @@ class [[nodiscard]] outcome {
     return *std::move(*this);
   }
 
-  // --- for whoever settles it, once
+  // --- called once, by the group that settles the outcome
   template <class... U>
   void set_value(U&&... value) noexcept(std::is_nothrow_constructible_v<stored, U...>) {
-    if constexpr (std::is_reference_v<T>) ::new (room()) stored((std::addressof(value), ...));
-    else if constexpr (!empty) ::new (room()) stored(std::forward<U>(value)...);
+    if constexpr (std::is_reference_v<T>) ::new (storage()) stored((std::addressof(value), ...));
+    else if constexpr (!empty) ::new (storage()) stored(std::forward<U>(value)...);
     kind_ = outcome_kind::value;
   }
   void set_error(std::error_code error) noexcept {
@@ -109,7 +110,7 @@ class [[nodiscard]] outcome {
   void set_killed() noexcept { kind_ = outcome_kind::killed; }
 
  private:
-  void* room() noexcept { return const_cast<void*>(static_cast<const void*>(std::addressof(value_))); }
+  void* storage() noexcept { return const_cast<void*>(static_cast<const void*>(std::addressof(value_))); }
   void check_value() const noexcept {
     detail::expects(kind_ == outcome_kind::value, "the value of an outcome that has none was used",
                     "ask `if (outcome)` first");
@@ -119,8 +120,8 @@ class [[nodiscard]] outcome {
     if (kind_ != outcome_kind::value) detail::throw_error(error());
   }
   bool has_error() const noexcept { return kind_ == outcome_kind::error || kind_ == outcome_kind::timed_out; }
-  void take(outcome& other) {
-    if (other.kind_ == outcome_kind::value) ::new (room()) stored(std::move(other.value_));
+  void move_from(outcome& other) {
+    if (other.kind_ == outcome_kind::value) ::new (storage()) stored(std::move(other.value_));
     else if (other.has_error()) ::new (static_cast<void*>(std::addressof(error_))) std::error_code(other.error_);
     else if (other.kind_ == outcome_kind::exception)
       ::new (static_cast<void*>(std::addressof(exception_))) std::exception_ptr(other.exception_);
@@ -142,8 +143,8 @@ class [[nodiscard]] outcome {
 };
 
 namespace detail {
-// What when_any of a range and when_some give: which one has ended, counted from 0, and how. `none`, and a value of
-// which nothing is known (outcome_kind::none): there was none.
+// The result of when_any of a range, and an element of the result of when_some: the index of the child, from 0, and how
+// the child ended. Without a child: `none`, and an outcome of kind outcome_kind::none.
 template <class T>
 struct first_of {
   static constexpr std::size_t none = ~std::size_t{0};

@@ -13,8 +13,8 @@
 //   - join(), in_scope() and the destructor wait for every child, including children that children spawn meanwhile.
 //   - Children run on the executor of the code that makes the scope (of the target, in scope{target}), under the
 //     context of that code: a stop or a deadline of the parent also applies to the children.
-//   - cancel() and kill() end only the children. If such a call of another thread ends the children, joining also waits
-//     until the call has returned.
+//   - cancel() and kill() end only the children. If another thread ends the children in this way, joining also waits
+//     until its call has returned.
 //   - If an exception runs the destructor, the destructor cancels the children first.
 //
 // Cancellation. A join cannot be cancelled, timed or selected. A stop of the parent stops the children, which lets the

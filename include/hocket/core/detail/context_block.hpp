@@ -70,7 +70,7 @@ class context_entry : public own_awaiter {
 class stop_shield {
  public:
   explicit stop_shield(const context& outer) noexcept;
-  inheritance given() noexcept { return {link_ ? &stop_ : nullptr, time_point::max(), bindings_}; }
+  inheritance inherited() noexcept { return {link_ ? &stop_ : nullptr, time_point::max(), bindings_}; }
 
  private:
   const stack_pin pin_{this, "shielded code"};
