@@ -147,11 +147,10 @@ class Ours(unittest.TestCase):
             for table in document.tables:
                 for row, cells in zip(table.rows, table.cells):
                     figures_ = [cell for cell in cells if cell.figure]
-                    self.assertTrue(all(cell.ours or cell.reason or cell.here or cell.command for cell in figures_), (table.anchor(), row["name"]))
+                    self.assertTrue(all(cell.ours or cell.is_accounted_for() for cell in figures_), (table.anchor(), row["name"]))
 
     def test_the_page_has_every_table(self):
-        made = report.Report([sample_report.of_pages(["all"])])
-        page = source_documents.page(made)
+        page = source_documents.page(report.Report([sample_report.of_pages(["all"])]))
         for document in documents.documents():
             for table in document.tables:
                 self.assertIn(f"### {source_documents.clean(table.english)}", page)

@@ -234,17 +234,17 @@ class Overview(unittest.TestCase):
         self.assertEqual(overview.figures(results, ["net_paced_p50", "net_paced_p99"], "go-net", 200), [50.0, 90.0])
         self.assertIsNone(overview.figures(results, ["net_paced_p50", "net_paced_p999"], "go-net", 200))
 
-    def test_every_cell_names_what_the_lab_measures(self):
+    def test_every_cell_names_a_subject_that_has_its_row(self):
         systems = {system.id: system for system in catalogue.systems()}
         groups = {metric["id"]: (page, group) for page in catalogue.pages(["all"]) for group, metric in page.metrics()}
-        wanted = catalogue.read("overview.json")
-        self.assertEqual(len(wanted["rows"]), overview.ROWS)
-        for one in wanted["rows"]:
-            self.assertEqual(list(one["cells"]), wanted["columns"])
-            for metric in one["metrics"]:
+        data = catalogue.read("overview.json")
+        self.assertEqual(len(data["rows"]), overview.ROWS)
+        for row_ in data["rows"]:
+            self.assertEqual(list(row_["cells"]), data["columns"])
+            for metric in row_["metrics"]:
                 page, group = groups[metric]
-                self.assertIn(one["n"], [size["n"] for size in page.sizes(group, "default")])
-                for cell in one["cells"].values():
+                self.assertIn(row_["n"], [size["n"] for size in page.sizes(group, "default")])
+                for cell in row_["cells"].values():
                     if name := overview.system_of(cell):
                         self.assertIn(group["workload"], systems[name].workloads)
 

@@ -70,15 +70,15 @@ class Standing(unittest.TestCase):
         self.assertEqual(found, [("hocket-fiber", "boost-fiber", 2.0)])
 
     def test_a_row_that_is_behind_has_the_reason_of_its_bar(self):
-        one = standing.Standing(next(iter(catalogue.pages(["wait"]))), {}, {"id": "mutex"}, 1, {"system": "hocket-fiber"}, {"system": "go"}, 2.0)
+        row = standing.Standing(next(iter(catalogue.pages(["wait"]))), {}, {"id": "mutex"}, 1, {"system": "hocket-fiber"}, {"system": "go"}, 2.0)
         history = [{"page": "wait", "workload": "mutex", "against": "other", "why": "of another peer"},
                    {"page": "wait", "workload": "mutex", "against": ["rust", "go"], "n": [1, 2], "why": "tried in vain"}]
-        self.assertEqual(standing.reason(one, history), "tried in vain")
-        self.assertEqual(standing.reason(one._replace(n=3), history), "")
+        self.assertEqual(standing.reason(row, history), "tried in vain")
+        self.assertEqual(standing.reason(row._replace(n=3), history), "")
 
     def test_sizes_that_compare_unlike_things_are_left_out(self):
-        made = report.Report([sample_report.of_pages(["switch"])])
-        sizes = {(one.metric["id"], one.n) for one in standing.standings(made)}
+        data = report.Report([sample_report.of_pages(["switch"])])
+        sizes = {(row.metric["id"], row.n) for row in standing.standings(data)}
         self.assertIn(("round_trip", 1), sizes)
         self.assertNotIn(("create", 1), sizes)
         self.assertIn(("lifetime", 1000), sizes)

@@ -9,8 +9,6 @@
 #include <hocket/io/descriptor.hpp>
 #include <hocket/io/event_counter.hpp>
 #include <hocket/io/file.hpp>
-#include <hocket/io/timeout_stream.hpp>
-#include <hocket/io/unique_fd.hpp>
 #include <hocket/io/pipe.hpp>
 #include <hocket/io/poll_fds.hpp>
 #include <hocket/io/process.hpp>
@@ -19,6 +17,8 @@
 #include <hocket/io/signal_set.hpp>
 #include <hocket/io/standard_streams.hpp>
 #include <hocket/io/stream.hpp>
+#include <hocket/io/timeout_stream.hpp>
+#include <hocket/io/unique_fd.hpp>
 #include <hocket/net/address.hpp>
 #include <hocket/net/serve.hpp>
 #include <hocket/net/socket_stream.hpp>

@@ -20,7 +20,6 @@
 #include <hocket/coro/fork_join.hpp>
 #include <hocket/coro/generator.hpp>
 #include <hocket/coro/invoke.hpp>
-#include <hocket/coro/timeout_task.hpp>
 #include <hocket/coro/oneshot.hpp>
 #include <hocket/coro/or_return.hpp>
 #include <hocket/coro/scope.hpp>
@@ -29,6 +28,7 @@
 #include <hocket/coro/spawn.hpp>
 #include <hocket/coro/task.hpp>
 #include <hocket/coro/then.hpp>
+#include <hocket/coro/timeout_task.hpp>
 #include <hocket/coro/when_all.hpp>
 #include <hocket/coro/when_any.hpp>
 #include <hocket/coro/when_some.hpp>

@@ -81,7 +81,7 @@ def folded(summary, content, is_open=False):
 
 def side_section(report, found, side, history=None):
     """The rows on this side, the largest distance first; those beyond the first ones are folded away."""
-    rows = sorted((one for one in found if verdict(one.ratio) == side), key=lambda one: -max(one.ratio, 1 / one.ratio))
+    rows = sorted((row for row in found if verdict(row.ratio) == side), key=lambda row: -max(row.ratio, 1 / row.ratio))
     if not rows:
         return f"<p>hocket is {side} in no row.</p>"
     text = f"<h3>{side.capitalize()}</h3>{standing_table(report, rows[:MOST], history)}"
@@ -105,9 +105,9 @@ def headline(report):
     if not found:
         return ""
     ahead, level, behind = counts(found)
-    middle = statistics.median(one.ratio for one in found)
+    middle = statistics.median(standing.ratio for standing in found)
     strips = "".join(strip(page, of_page) for page in report.pages if (of_page := [one for one in found if one.page is page]))
-    everything = sorted(found, key=lambda one: one.ratio)
+    everything = sorted(found, key=lambda standing: standing.ratio)
     history = read("history.json")
     return (f'<section id="standing"><p class="verdict"><b>Ahead of the best peer in {ahead} of {len(found)} rows</b>, level in '
             f"{level}, behind in {behind}. In the median row hocket's figure is {middle:.2f} of the best peer's; less is better.</p>"

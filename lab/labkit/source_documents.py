@@ -8,6 +8,7 @@ from .compare import number
 from .documents import Published, documents, reasons
 from .written import NOTHING, measured
 
+SIDES = ("here", "ours")   # attributes of a cell: the subjects of the document's own system, and hocket's
 PAGE = LAB.parent / "docs/source-documents.md"
 ABOUT = """# The source documents
 
@@ -26,10 +27,10 @@ def named(entry):
     return clean(entry.get("english", entry.get("system", entry["name"])))
 
 
-def figure(made, cell, names):
+def figure(data, cell, names):
     """The medians of these subjects for a cell, or a dash."""
-    pairs = [(name, metric) for name in names for metric in cell.workloads if made.measures(name, metric)] if cell.figure else []
-    values = [measured(made, cell, *pair) for pair in pairs]
+    pairs = [(name, metric) for name in names for metric in cell.workloads if data.measures(name, metric)] if cell.figure else []
+    values = [measured(data, cell, *pair) for pair in pairs]
     found = [f"{number(value)} (`{name}`)" for (name, _), value in zip(pairs, values) if value is not None]
     return "; ".join(found) or NOTHING
 
@@ -38,10 +39,10 @@ def published(cell):
     return clean(Published.text(cell.figure)) if cell.figure else clean(cell.text or NOTHING)
 
 
-def columns(made, source, i):
+def columns(data, source, i):
     """The cells of a row. Each column has three: the published figure, that of its own system here, and hocket's."""
     for cell in source.cells[i]:
-        yield from (published(cell), figure(made, cell, cell.here), figure(made, cell, cell.ours))
+        yield from (published(cell), *(figure(data, cell, getattr(cell, side)) for side in SIDES))
 
 
 def head(source):
@@ -54,20 +55,20 @@ def empty_columns(rows):
     return {j for j in range(len(rows[0])) if j % 3 and all(row[j] == NOTHING for row in rows)}
 
 
-def why_missing(made, source):
+def why_missing(data, source):
     """Each reason why a cell has no figure of its own system here."""
     found = dict.fromkeys(cell.why() for row in source.cells for cell in row if cell.why())
     for row in source.cells:
         for cell in row:
-            for name in [*cell.here, *cell.ours] if cell.figure else []:
+            for name in [name for side in SIDES for name in getattr(cell, side)] if cell.figure else []:
                 for metric in cell.workloads:
-                    if made.measures(name, metric) and measured(made, cell, name, metric) is None:
-                        found[f"{name}: {made.why_not(name, metric, cell.n)}"] = None
+                    if data.measures(name, metric) and measured(data, cell, name, metric) is None:
+                        found[f"{name}: {data.why_not(name, metric, cell.n)}"] = None
     return list(found)
 
 
-def table(made, source):
-    rows = [list(columns(made, source, i)) for i in range(len(source.rows))]
+def table(data, source):
+    rows = [list(columns(data, source, i)) for i in range(len(source.rows))]
     left_out = empty_columns(rows)
 
     def line(cells):
@@ -78,7 +79,7 @@ def table(made, source):
     lines = [f"### {clean(source.english)}", "", f"`{clean(source.name)}`{f', {unit}' if unit else ''}", "",
              "| | " + " | ".join(heading) + " |", "|---|" + "---|" * len(heading)]
     lines += [f"| {row_name(source, i)} | " + " | ".join(line(rows[i])) + " |" for i in range(len(rows))]
-    return lines + [""] + elsewhere(made, source) + [f"- {clean(reason)}" for reason in why_missing(made, source)] + [""]
+    return lines + [""] + elsewhere(data, source) + [f"- {clean(reason)}" for reason in why_missing(data, source)] + [""]
 
 
 def row_name(source, i):
@@ -86,9 +87,9 @@ def row_name(source, i):
     return named(source.rows[i]) + (f", {unit}" if unit else "")
 
 
-def elsewhere(made, source):
+def elsewhere(data, source):
     """A profile, or the command that measures the table."""
-    found = made.profile(source.id)
+    found = data.profile(source.id)
     if found and "shares" in found:
         return [f"Here, of `{found['system']}`, as shares of instructions:", "",
                 "| function | instructions |", "|---|---|",
@@ -113,18 +114,18 @@ def mechanism(entry):
     return f"| {clean(entry['name'])} | {clean(entry['ours'])} | {shown} |"
 
 
-def section(made, document):
+def section(data, document):
     lines = [f"## {document.number}: {clean(document.english)}", "", f"{clean(document.title)}; date: {clean(document.date)}. "
              f"Measured on: {clean(document.hardware)}.", ""]
     for source in document.tables:
-        lines += table(made, source)
+        lines += table(data, source)
     return lines + ["### Mechanisms", "", "| the document names | here | shown by |", "|---|---|---|",
                     *map(mechanism, document.mechanisms), ""]
 
 
-def page(made):
-    runs = [f"- `{run['command']}` on {run['date']}: {run['machine'].get('processor', '')}; {run['machine'].get('C++', '')}" for run in made.runs]
-    sections = [line for document in documents() for line in section(made, document)]
+def page(data):
+    runs = [f"- `{run['command']}` on {run['date']}: {run['machine'].get('processor', '')}; {run['machine'].get('C++', '')}" for run in data.runs]
+    sections = [line for document in documents() for line in section(data, document)]
     return "\n".join([ABOUT, "Measured by:", "", *runs, "", *sections]).rstrip() + "\n"
 
 

@@ -72,9 +72,10 @@ def counts(found):
     return [verdicts[name] for name in ("ahead", "level", "behind")]
 
 
-def reason(one, history):
+def reason(standing, history):
     """Why hocket is behind in a row, by lab/history.json: what it says of the bar of this row; empty if it says nothing."""
-    about = {"page": one.page.name, "workload": one.metric["id"], "system": one.mine["system"], "against": one.peer["system"], "n": one.n}
+    about = {"page": standing.page.name, "workload": standing.metric["id"], "system": standing.mine["system"],
+             "against": standing.peer["system"], "n": standing.n}
     for entry in history:
         if all(value in entry[name] if isinstance(entry.get(name), list) else entry.get(name, value) == value for name, value in about.items()):
             return entry["why"]

@@ -117,7 +117,7 @@ def elsewhere(source):
 
 
 def profile_section(report, source):
-    """What stands for the functions of a profile here: the functions of ours."""
+    """The functions of ours beside a profile of the document."""
     found = report.profile(source.id)
     if not found:
         return ""

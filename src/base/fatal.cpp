@@ -18,8 +18,8 @@ atomic<log_handler> notice_sink{nullptr};
 
 void write_line(const fatal_error& error) noexcept {
   char line[1024];  // the precisions keep the remedy in it, whatever a caller says
-  int n = std::snprintf(line, sizeof line, "hocket: %.300s%s%.100s%s\n  remedy: %.300s\n  at %s:%u (%s)\n", error.message,
-                        error.subject ? " [coroutine " : "", error.subject ? error.subject : "",
+  int n = std::snprintf(line, sizeof line, "hocket: %.300s%s%.100s%s\n  remedy: %.300s\n  at %s:%u (%s)\n",
+                        error.message, error.subject ? " [coroutine " : "", error.subject ? error.subject : "",
                         error.subject ? "]" : "", error.remedy, error.location.file_name(),
                         static_cast<unsigned>(error.location.line()), error.location.function_name());
   if (n < 0) return;

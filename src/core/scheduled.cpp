@@ -26,7 +26,8 @@ const void* present_code() noexcept {
 scheduled::scheduled(spawn_target& target, coroutine_kind kind, const spawn_options& options, disposer dispose,
                      const context& maker) noexcept
     : context(target.parent_context(),
-              {options.name, &own_stop_, deadline_on(target.home(), options.within, options.name.c_str(), options.location)},
+              {options.name, &own_stop_,
+               deadline_on(target.home(), options.within, options.name.c_str(), options.location)},
               maker, options.location, this, dispose),
       own_stop(parent()->stop()),
       target_(target),

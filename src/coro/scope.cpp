@@ -45,10 +45,9 @@ scope::scope(executor& home, spawn_target* target, const scope_options& options,
     : home_(home),
       target_(target),
       exceptions_(std::uncaught_exceptions()),
-      context_(context::child_of(current_executor() || !target ? current_context() : target->parent_context(),
-                                 {options.name, &stop_,
-                                  deadline_on(home, options.within, options.name.c_str(), location)},
-                                 location)) {
+      context_(context::child_of(
+          current_executor() || !target ? current_context() : target->parent_context(),
+          {options.name, &stop_, deadline_on(home, options.within, options.name.c_str(), location)}, location)) {
   if (stop_source* parent = context_->parent()->stop()) link_.emplace(*parent, stop_);
 }
 

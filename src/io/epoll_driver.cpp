@@ -183,7 +183,8 @@ void epoll_driver::ring() noexcept { add_to(bell_, one_ring); }
 // --- events
 
 int epoll_driver::start_watching(open_descriptor& one) noexcept {
-  return add(epoll_, one.native_handle(), EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI | EPOLLET, descriptor_table::tag_of(one));
+  return add(epoll_, one.native_handle(), EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI | EPOLLET,
+             descriptor_table::tag_of(one));
 }
 
 void epoll_driver::stop_watching(open_descriptor& one) noexcept {

@@ -169,8 +169,7 @@ bool fd_watch::make_room(const poll_operation& one) noexcept try {
 int fd_watch::arm(int fd) noexcept {
   fd_list& all = at(fd);
   std::uint32_t events = EPOLLONESHOT;
-  for (const polled_fd* one = all.first; one; one = one->next)
-    events |= static_cast<std::uint16_t>(events_of(*one));
+  for (const polled_fd* one = all.first; one; one = one->next) events |= static_cast<std::uint16_t>(events_of(*one));
   int error = control(epoll_, all.added ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, events);
   if (error == ENOENT) error = control(epoll_, EPOLL_CTL_ADD, fd, events);
   if (error == EEXIST) error = control(epoll_, EPOLL_CTL_MOD, fd, events);

@@ -82,7 +82,7 @@ class fd_watch final : public primitive::wait_source, public list_node {
   const std::uint32_t forks_;
   mutable primitive::thread_mutex mutex_;
   std::vector<fd_list> fds_;  // guarded by mutex_
-  std::size_t waiting_ = 0;           // guarded by mutex_
+  std::size_t waiting_ = 0;   // guarded by mutex_
 };
 
 }}}  // namespace hocket::detail

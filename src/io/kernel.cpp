@@ -260,7 +260,9 @@ call_end send(const open_descriptor& at, transfer& what) noexcept {
   const message_batch& batch = *static_cast<const message_batch*>(what.data);
   system_messages all(batch);
   long put = 0;
-  do put = system_calls::told(::sendmmsg(at.native_handle(), all.headers.data(), all.count, MSG_DONTWAIT | MSG_NOSIGNAL));
+  do
+    put =
+        system_calls::told(::sendmmsg(at.native_handle(), all.headers.data(), all.count, MSG_DONTWAIT | MSG_NOSIGNAL));
   while (put == -EINTR);
   if (put < 0) return failed(what, put);
   for (std::size_t i = 0; i < static_cast<std::size_t>(put); ++i) batch[i].moved = all.headers[i].msg_len;

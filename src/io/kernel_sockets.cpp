@@ -24,7 +24,9 @@ int kernel::get_option(open_descriptor& at, int level, int name, void* value, st
   return error;
 }
 
-int kernel::shut_down(open_descriptor& at, int how) noexcept { return error_of_call(::shutdown(at.native_handle(), how)); }
+int kernel::shut_down(open_descriptor& at, int how) noexcept {
+  return error_of_call(::shutdown(at.native_handle(), how));
+}
 
 int kernel::address_of(open_descriptor& at, socket_side which, void* into, std::size_t& size) noexcept {
   auto length = static_cast<socklen_t>(size);

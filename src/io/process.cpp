@@ -1,5 +1,5 @@
-#include <hocket/io/unique_fd.hpp>
 #include <hocket/io/process.hpp>
+#include <hocket/io/unique_fd.hpp>
 
 #include "io/child.hpp"
 
@@ -57,7 +57,7 @@ struct spawn_attributes {
 // A standard stream of the child to be.
 struct planned_stream {
   unique_fd own;     // the child's end, closed here once the child has it
-  int source = -1;      // what the child gets; -1: what it inherits
+  int source = -1;   // what the child gets; -1: what it inherits
   unique_fd parent;  // our end of a pipe
 };
 
@@ -78,7 +78,8 @@ int plan_pipe(planned_stream& one, bool child_reads) noexcept {
   one.own = unique_fd(child_reads ? ends[0] : ends[1]);
   one.parent = unique_fd(child_reads ? ends[1] : ends[0]);
   one.source = one.own.native_handle();
-  return ::fcntl(one.parent.native_handle(), F_SETFL, O_NONBLOCK | (child_reads ? O_WRONLY : O_RDONLY)) == 0 ? 0 : errno;
+  return ::fcntl(one.parent.native_handle(), F_SETFL, O_NONBLOCK | (child_reads ? O_WRONLY : O_RDONLY)) == 0 ? 0
+                                                                                                             : errno;
 }
 
 int plan_null(planned_stream& one) noexcept {

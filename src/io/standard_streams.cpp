@@ -1,5 +1,5 @@
-#include <hocket/io/unique_fd.hpp>
 #include <hocket/io/standard_streams.hpp>
+#include <hocket/io/unique_fd.hpp>
 
 #include <cerrno>
 #include <fcntl.h>

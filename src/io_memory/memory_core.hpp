@@ -78,9 +78,7 @@ class memory_core final : public backend, public socket_opener, public std::enab
     std::uint64_t fd;  // in order, where times are equal
     std::uint64_t tag;
     memory_side side;
-    bool operator>(const arrival& other) const noexcept {
-      return at != other.at ? at > other.at : fd > other.fd;
-    }
+    bool operator>(const arrival& other) const noexcept { return at != other.at ? at > other.at : fd > other.fd; }
   };
   class kind;
 

@@ -27,8 +27,7 @@ int prepare(int fd, const socket_address& to, const socket_address& from, bool n
       ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0)
     return errno;
   if (!from.is_valid()) return 0;
-  return ::bind(fd, static_cast<const sockaddr*>(from.data()), static_cast<socklen_t>(from.size())) == 0 ? 0
-                                                                                                             : errno;
+  return ::bind(fd, static_cast<const sockaddr*>(from.data()), static_cast<socklen_t>(from.size())) == 0 ? 0 : errno;
 }
 
 class kernel_opener final : public socket_opener {
@@ -56,8 +55,7 @@ int new_socket(const socket_address& for_address, int type) noexcept {
 void close_fd(int fd) noexcept { ::close(fd); }
 
 result<descriptor> descriptor_of_socket(int fd, bool tcp) noexcept {
-  result<descriptor> made =
-      descriptor_access::take_over(fd, tcp ? descriptor_kind::stream : descriptor_kind::socket);
+  result<descriptor> made = descriptor_access::take_over(fd, tcp ? descriptor_kind::stream : descriptor_kind::socket);
   if (!made) ::close(fd);
   return made;
 }

@@ -86,8 +86,7 @@ result<listener> listener::bind(const socket_address& address, const listen_opti
   if (done)
     done = told_of(::bind(fd, static_cast<const sockaddr*>(address.data()), static_cast<socklen_t>(address.size())));
   if (done) done = told_of(::listen(fd, options.backlog));
-  result<descriptor> made =
-      done ? take_over(fd, descriptor_kind::socket) : result<descriptor>(failure(done.error()));
+  result<descriptor> made = done ? take_over(fd, descriptor_kind::socket) : result<descriptor>(failure(done.error()));
   if (!made) return close_fd(fd), failure(made.error());
   return listener(std::move(*made), address.kind() != socket_address::family::unix_path);
 }

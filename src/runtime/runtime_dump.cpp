@@ -20,7 +20,11 @@ void write_counts(text_writer& out, std::size_t index, const runtime_counts& of)
   out.text("worker ").number(index).text(": ");
   out.number(of.turns).text(" turns, ").number(of.resumed).text(" resumed, ").number(of.injected).text(" injected, ");
   out.number(of.stolen).text(" stolen, ").number(of.sleeps).text(" sleeps, ").number(of.ready).text(" ready, ");
-  out.number(of.pinned_ready).text(" pinned ready, ").number(of.timers).text(" timers, at most ").seconds(of.max_timer_lag);
+  out.number(of.pinned_ready)
+      .text(" pinned ready, ")
+      .number(of.timers)
+      .text(" timers, at most ")
+      .seconds(of.max_timer_lag);
   out.text(" late, ").number(of.frames).text(" bytes of frames");
   out.end_line();
 }

@@ -4,8 +4,8 @@
 #include <hocket/io/buffered_reader.hpp>
 #include <hocket/io/buffered_writer.hpp>
 #include <hocket/io/copy.hpp>
-#include <hocket/io/timeout_stream.hpp>
 #include <hocket/io/stream.hpp>
+#include <hocket/io/timeout_stream.hpp>
 #include <hocket/sync/event.hpp>
 #include <hocket/time/within.hpp>
 

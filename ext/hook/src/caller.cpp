@@ -108,8 +108,7 @@ wait_result wait_for(int fd, short events, time_point limit) noexcept {
     return wait_result::ended;
   }
   const watched_fd mark(fd);
-  return await_in_c(primitive::operation<hocket::detail::readiness_operation>(std::in_place, {}, fd, events),
-                    limit);
+  return await_in_c(primitive::operation<hocket::detail::readiness_operation>(std::in_place, {}, fd, events), limit);
 }
 
 wait_result wait_for(std::span<pollfd> fds, time_point limit) noexcept {

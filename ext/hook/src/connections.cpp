@@ -39,8 +39,7 @@ int connect_at_once(int fd, const sockaddr* to, socklen_t size, long flags) noex
 
 // If SO_SNDTIMEO ends the wait, connect(2) fails with EINPROGRESS.
 int await_connection(int fd, time_point limit) noexcept {
-  for (pollfd one{fd, POLLOUT, 0};
-       raw::poll(&one, 1, 0) == 0;) {  // an event may be of an earlier file with this fd
+  for (pollfd one{fd, POLLOUT, 0}; raw::poll(&one, 1, 0) == 0;) {  // an event may be of an earlier file with this fd
     switch (wait_for(fd, POLLOUT, limit)) {
       case wait_result::late: return fail<int>(EINPROGRESS);
       case wait_result::ended: return -1;

@@ -61,8 +61,8 @@ ssize_t write_somehow(int fd, Size size, Try try_from, Call call_from) noexcept 
   const size_t whole = size(), before = first < 0 ? 0 : static_cast<size_t>(first);
   if (first >= 0 && before >= whole) return first;
   const ssize_t more = is_file(fd) ? on_pool([&] { return call_from(before); })
-                                       : until_all_is_moved(fd, direction::out, whole - before,
-                                                            [&](size_t moved) { return try_from(before + moved); });
+                                   : until_all_is_moved(fd, direction::out, whole - before,
+                                                        [&](size_t moved) { return try_from(before + moved); });
   return more >= 0 ? static_cast<ssize_t>(before) + more : first;
 }
 

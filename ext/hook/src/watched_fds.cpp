@@ -17,9 +17,7 @@ constexpr std::size_t counters = 4096;
 constinit std::array<primitive::atomic<std::uint32_t>, counters> waits{};
 constinit primitive::atomic<int> highest{-1};
 
-primitive::atomic<std::uint32_t>& waits_near(int fd) noexcept {
-  return waits[static_cast<std::size_t>(fd) % counters];
-}
+primitive::atomic<std::uint32_t>& waits_near(int fd) noexcept { return waits[static_cast<std::size_t>(fd) % counters]; }
 
 void add(int fd) noexcept {
   if (fd < 0) return;

@@ -2,9 +2,9 @@
 #include <hocket/redis/connection.hpp>
 
 #include <hocket/core/sync_wait.hpp>
-#include <hocket/coro/timeout_task.hpp>
 #include <hocket/coro/or_return.hpp>
 #include <hocket/coro/spawn.hpp>
+#include <hocket/coro/timeout_task.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/spawn.hpp>
 #include <hocket/runtime/loop.hpp>

@@ -35,10 +35,9 @@ inline constexpr bool is_no_handler =
 template <class Handler>
   requires detail::is_no_handler<Handler, const fatal_error&>
 fatal_handler set_fatal_handler(Handler&&) noexcept {
-  static_assert(
-      !detail::is_no_handler<Handler, const fatal_error&>,
-      "hocket: a fatal handler is noexcept and captures nothing: "
-      "set_fatal_handler([](const fatal_error& e) noexcept {...})");
+  static_assert(!detail::is_no_handler<Handler, const fatal_error&>,
+                "hocket: a fatal handler is noexcept and captures nothing: "
+                "set_fatal_handler([](const fatal_error& e) noexcept {...})");
   return nullptr;
 }
 

@@ -187,7 +187,7 @@ inline context::context(context& parent, const context_options& options, const c
                         std::source_location spawned, detail::scheduled* strand, disposer dispose) noexcept
     : parent_(&parent),
       inherited_{options.stop ? options.stop : parent.stop(),
-             options.deadline < parent.deadline() ? options.deadline : parent.deadline(), maker.bindings()},
+                 options.deadline < parent.deadline() ? options.deadline : parent.deadline(), maker.bindings()},
       name_(options.name ? options.name.c_str() : parent.name_),
       spawned_(spawned),
       strand_(strand),

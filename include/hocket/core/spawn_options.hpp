@@ -14,10 +14,10 @@ enum class stack_kind : std::uint8_t { own, dense, copied };
 
 // Options for a spawned coroutine.
 struct spawn_options {
-  literal_name name{};                // for messages, dumps, debuggers; an outliving_name() outlives the handle, too
-  duration within = duration::max();  // from the spawn; then the coroutine's waits end with timed_out
-  std::size_t stack_size = 0;         // fibers only, usable bytes; 0: 64 KiB (dense: 8, on aarch64 16)
-  stack_kind stack = stack_kind::own;          // fibers only
+  literal_name name{};                 // for messages, dumps, debuggers; an outliving_name() outlives the handle, too
+  duration within = duration::max();   // from the spawn; then the coroutine's waits end with timed_out
+  std::size_t stack_size = 0;          // fibers only, usable bytes; 0: 64 KiB (dense: 8, on aarch64 16)
+  stack_kind stack = stack_kind::own;  // fibers only
   duration hibernate_after = duration::max();  // fibers only: a fiber parked for longer is packed (fiber/hibernate.hpp)
   bool own_floating_point = false;             // fibers only: fiber/spawn.hpp
   bool migratable = false;                     // fibers only: fiber/spawn.hpp

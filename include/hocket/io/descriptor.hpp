@@ -97,9 +97,7 @@ namespace detail {
 struct descriptor_access {
   static descriptor make(open_descriptor& record) noexcept { return descriptor(record); }
   static open_descriptor* release(descriptor& owner) noexcept { return std::exchange(owner.record_, nullptr); }
-  static result<descriptor> take_over(int fd, descriptor_kind kind) noexcept {
-    return descriptor::take_over(fd, kind);
-  }
+  static result<descriptor> take_over(int fd, descriptor_kind kind) noexcept { return descriptor::take_over(fd, kind); }
   static open_descriptor& record_of(const descriptor& owner) noexcept { return owner.record(); }
 };
 

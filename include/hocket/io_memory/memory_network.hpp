@@ -50,8 +50,8 @@ class memory_core;
 // Options for memory_network. Chances, from `short_reads` on, are of 256.
 struct memory_options {
   std::uint64_t seed = 1;
-  manual_clock* clock = nullptr;    // null: the machine's clock
-  duration min_latency{};           // of a write, a datagram, or one way of a connect
+  manual_clock* clock = nullptr;  // null: the machine's clock
+  duration min_latency{};         // of a write, a datagram, or one way of a connect
   duration max_latency{};
   std::size_t buffer_size = 65536;  // bytes in flight or unread in one direction; then a write waits
   std::size_t datagrams = 256;      // in flight to one socket, or unread; further datagrams are lost

@@ -74,8 +74,7 @@ class [[nodiscard]] expectation {
 
    private:
     receiving operation_;
-    decltype(std::declval<receiving>().template wait_in<Room>()) wait_{
-        std::move(operation_).template wait_in<Room>()};
+    decltype(std::declval<receiving>().template wait_in<Room>()) wait_{std::move(operation_).template wait_in<Room>()};
   };
   awaiter<typename receiving::own_room> operator co_await() { return awaiter<typename receiving::own_room>(wait({})); }
   awaiter<typename receiving::room_in_task> await_in_task() {

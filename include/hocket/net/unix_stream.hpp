@@ -28,8 +28,8 @@ namespace hocket { inline namespace HOCKET_ABI {
 
 // The counts of received bytes and fds.
 struct received_with_fds {
-  std::size_t size = 0;  // bytes; 0: the end of the stream
-  std::size_t fds = 0;   // how many elements of the span are set, from the first
+  std::size_t size = 0;    // bytes; 0: the end of the stream
+  std::size_t fds = 0;     // how many elements of the span are set, from the first
   bool truncated = false;  // more fds than fit into the span, or than this process may have: the others are closed
 };
 

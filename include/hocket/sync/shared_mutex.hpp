@@ -111,7 +111,7 @@ class basic_shared_mutex final : private detail::permit_line<Strength> {
     const std::size_t free = this->last_free();
     if (free == 0) return {"held by", 1, "writer"};
     return free == base::max_permits ? primitive::wait_source::tally{}
-                              : primitive::wait_source::tally{"held by", base::max_permits - free, "reader"};
+                                     : primitive::wait_source::tally{"held by", base::max_permits - free, "reader"};
   }
 
   [[no_unique_address]] detail::holder<Strength> holder_;  // the writer

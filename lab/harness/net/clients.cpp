@@ -54,7 +54,7 @@ void connect_to(int fd, unsigned port) {
   if (connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof to) < 0 && errno != EINPROGRESS) fail("connect");
 }
 
-std::size_t requests_of_one_write(const load& what) { return what.does == kind::paced ? 1 : what.size; }
+std::size_t requests_of_one_write(const load& load) { return load.does == kind::paced ? 1 : load.size; }
 
 // As many as asked for, or as the limit of descriptors allows.
 std::size_t possible(std::size_t wanted) {
@@ -67,16 +67,16 @@ std::size_t possible(std::size_t wanted) {
 
 }  // namespace
 
-clients::clients(const load& what)
-    : what_(what), epoll_(checked(epoll_create1(EPOLL_CLOEXEC), "epoll")), all_(possible(what.connections)) {
-  if (!speaks_http(what.does)) {
-    payload_.assign(what.size, 'x');
-    expected_ = what.size;
+clients::clients(const load& load)
+    : load_(load), epoll_(checked(epoll_create1(EPOLL_CLOEXEC), "epoll")), all_(possible(load.connections)) {
+  if (!speaks_http(load.does)) {
+    payload_.assign(load.size, 'x');
+    expected_ = load.size;
     return;
   }
-  for (std::size_t i = 0; i < requests_of_one_write(what); ++i) payload_ += request;
+  for (std::size_t i = 0; i < requests_of_one_write(load); ++i) payload_ += request;
   if (!is_paced()) return;
-  period_ns_ = std::max<std::uint64_t>(1'000'000'000 / what.size, 1);
+  period_ns_ = std::max<std::uint64_t>(1'000'000'000 / load.size, 1);
   prctl(PR_SET_TIMERSLACK, 1UL);  // or the kernel rounds each wait up by 50 us
 }
 
@@ -89,7 +89,7 @@ clients::~clients() {
 // By a connection that is closed again.
 void clients::learn_response() {
   const int fd = socket_from(SOCK_STREAM, 0);
-  connect_to(fd, what_.port);
+  connect_to(fd, load_.port);
   if (write(fd, request.data(), request.size()) != static_cast<ssize_t>(request.size())) fail("write");
   std::string said;
   while (said.find("\r\n\r\n") == said.npos) {
@@ -99,7 +99,7 @@ void clients::learn_response() {
   }
   close(fd);
   if (!said.starts_with("HTTP/1.1 200")) fail("not the response that was expected");
-  expected_ = said.size() * requests_of_one_write(what_);
+  expected_ = said.size() * requests_of_one_write(load_);
 }
 
 void clients::watch(int how, client& one, unsigned for_what) {
@@ -111,18 +111,18 @@ void clients::watch(int how, client& one, unsigned for_what) {
 
 void clients::connect(client& one) {
   one.fd = socket_from((is_datagram() ? SOCK_DGRAM : SOCK_STREAM) | SOCK_NONBLOCK, connects_++);
-  connect_to(one.fd, what_.port);
+  connect_to(one.fd, load_.port);
   watch(EPOLL_CTL_ADD, one, EPOLLIN);
 }
 
 void clients::connect_all() {
-  if (speaks_http(what_.does)) learn_response();
+  if (speaks_http(load_.does)) learn_response();
   unanswered_ = all_.size();
-  if (what_.does == kind::churn) return;
+  if (load_.does == kind::churn) return;
   for (client& one : all_) {
     connect(one);
     const std::size_t number = static_cast<std::size_t>(&one - all_.data()) + 1;
-    if (speaks_http(what_.does) && (number == all_.size() || number % unaccepted == 0)) ask(one);
+    if (speaks_http(load_.does) && (number == all_.size() || number % unaccepted == 0)) ask(one);
   }
 }
 
@@ -136,16 +136,16 @@ void clients::ask(client& one) {
 
 void clients::begin() {
   if (is_paced()) {
-    for (client& one : all_) idle_.push_back(&one);
+    for (client& client : all_) idle_.push_back(&client);
     next_ns_ = now_ns();
     return;
   }
   for (client& one : all_) {
-    if (what_.does == kind::churn) {
+    if (load_.does == kind::churn) {
       one.began = now_ns();
       connect(one);
     }
-    if (what_.does == kind::sink) watch(EPOLL_CTL_MOD, one, EPOLLOUT);
+    if (load_.does == kind::sink) watch(EPOLL_CTL_MOD, one, EPOLLOUT);
     else send(one);
   }
 }
@@ -158,7 +158,7 @@ void clients::run_until(std::uint64_t deadline) {
     }
     return;
   }
-  while (now_ns() < deadline || (unanswered_ && what_.does != kind::sink)) turn(50);
+  while (now_ns() < deadline || (unanswered_ && load_.does != kind::sink)) turn(50);
 }
 
 void clients::run_once() {
@@ -191,7 +191,7 @@ void clients::turn(std::int64_t timeout_ns) {
   for (int i = 0; i < n; ++i) {
     const epoll_event& event = events[static_cast<std::size_t>(i)];
     client& one = all_[event.data.u64];
-    if (what_.does == kind::sink) send_endlessly(one);
+    if (load_.does == kind::sink) send_endlessly(one);
     else if (event.events & EPOLLOUT) send(one);
     else receive(one);
   }
@@ -200,7 +200,7 @@ void clients::turn(std::int64_t timeout_ns) {
 
 // The rest of what this client has to send, as far as there is room.
 void clients::send(client& one) {
-  if (one.sent == 0 && what_.does != kind::churn && !is_paced()) one.began = now_ns();
+  if (one.sent == 0 && load_.does != kind::churn && !is_paced()) one.began = now_ns();
   const ssize_t n = ::send(one.fd, payload_.data() + one.sent, payload_.size() - one.sent, MSG_NOSIGNAL);
   if (n < 0 && errno != EAGAIN && errno != ENOTCONN) fail("send");
   if (n > 0) one.sent += static_cast<std::size_t>(n);
@@ -233,7 +233,7 @@ void clients::receive(client& one) {
 void clients::complete(client& one) {
   const std::uint64_t now = now_ns();
   outcome_.took.note(now - one.began);
-  outcome_.requests += speaks_http(what_.does) ? requests_of_one_write(what_) : 1;
+  outcome_.requests += speaks_http(load_.does) ? requests_of_one_write(load_) : 1;
   one.sent = one.received = 0;
   if (!one.answered) --unanswered_;
   one.answered = true;
@@ -242,7 +242,7 @@ void clients::complete(client& one) {
     idle_.push_back(&one);
     return send_planned();
   }
-  if (what_.does == kind::churn) {
+  if (load_.does == kind::churn) {
     close(one.fd);
     one.began = now;
     connect(one);

@@ -1,6 +1,6 @@
 #pragma once
-// The clients of a load: many sockets on one thread. In a closed loop each client sends, waits for the whole answer, and
-// sends again. A connection never has two requests under way.
+// The clients of a load: many sockets on one thread. In a closed loop each client sends, waits for the whole answer,
+// and sends again. A connection never has two requests under way.
 //
 // `paced` is an open loop: requests are planned at a fixed rate, whatever the server does. Each is sent by the client
 // that has been idle longest. If no client is idle, the request waits. Its latency counts from the planned time, so
@@ -48,7 +48,7 @@ struct outcome {
 
 class clients {
  public:
-  explicit clients(const load& what);
+  explicit clients(const load& load);
   clients(const clients&) = delete;
   clients& operator=(const clients&) = delete;
   ~clients();
@@ -75,8 +75,8 @@ class clients {
     std::uint64_t began = 0;
   };
 
-  bool is_datagram() const { return what_.does == kind::udp; }
-  bool is_paced() const { return what_.does == kind::paced; }
+  bool is_datagram() const { return load_.does == kind::udp; }
+  bool is_paced() const { return load_.does == kind::paced; }
   void learn_response();
   void connect(client& one);
   void ask(client& one);
@@ -91,7 +91,7 @@ class clients {
   void complete(client& one);
   void send_lost_again();
 
-  const load what_;
+  const load load_;
   int epoll_;
   std::string payload_;
   std::size_t expected_ = 0;    // bytes of an answer

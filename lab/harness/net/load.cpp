@@ -1,6 +1,7 @@
 // The load of the page `net`: clients on one core, and what their server used meanwhile, read from outside.
 //
-//   net-load http|echo|churn|sink|udp|idle|paced <connections> <size> <warm-up ms> <ms> <server's process> <server's port>
+//   net-load http|echo|churn|sink|udp|idle|paced <connections> <size> <warm-up ms> <ms> <server's process> <server's
+//   port>
 //
 // It connects, prints "connected" and waits for a line: so the lab can begin readings of its own before the load. Then
 // come the warm-up and the time that counts. It prints "measured" and waits again, with all connections open, and

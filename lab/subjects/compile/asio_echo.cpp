@@ -1,4 +1,5 @@
-// An echo server on Boost.Asio's C++20 coroutines, as its documentation writes one: what it takes to compile. It is not run.
+// An echo server on Boost.Asio's C++20 coroutines, as its documentation writes one: what it takes to compile. It is not
+// run.
 #include <boost/asio.hpp>
 
 #include <array>

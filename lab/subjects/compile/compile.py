@@ -51,8 +51,8 @@ def run(command):
 
 def sections(program):
     """{section: bytes} by size(1)."""
-    said = subprocess.run(["size", program], capture_output=True, text=True, check=True).stdout.splitlines()[1].split()
-    return dict(zip(("text", "data", "bss", "dec"), map(int, said)))
+    fields = subprocess.run(["size", program], capture_output=True, text=True, check=True).stdout.splitlines()[1].split()
+    return dict(zip(("text", "data", "bss", "dec"), map(int, fields)))
 
 
 def emit(workload, unit, value):
@@ -92,5 +92,5 @@ if __name__ == "__main__":
         skip(f"{compiler_name} is not installed")
     if SYSTEM.startswith("asio") and not pathlib.Path("/usr/include/boost/asio.hpp").exists():
         skip("Boost.Asio is not installed")
-    with tempfile.TemporaryDirectory() as made:
-        {"compile_fibonacci": compile_fibonacci, "compile_server": compile_server}[workload](compiler_name, pathlib.Path(made))
+    with tempfile.TemporaryDirectory() as folder:
+        {"compile_fibonacci": compile_fibonacci, "compile_server": compile_server}[workload](compiler_name, pathlib.Path(folder))

@@ -19,8 +19,8 @@
 
 namespace {
 
-using hocket::outcome_kind;
 using hocket::event;
+using hocket::outcome_kind;
 using hocket::stop_source;
 using hocket::detail::when_frame;
 using hocket::detail::when_group;

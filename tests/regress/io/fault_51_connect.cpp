@@ -99,7 +99,8 @@ TEST_CASE("connects that are cancelled beside their success leave nothing open (
 TEST_CASE("a peer that has forgotten the connection answers a write by a reset (fault 51)") {
   tcp_pair tcp = make_tcp_pair();
   const int on = 1;
-  if (::setsockopt(tcp.far.native_handle(), IPPROTO_TCP, TCP_REPAIR, &on, sizeof on) != 0) return;  // takes a capability
+  if (::setsockopt(tcp.far.native_handle(), IPPROTO_TCP, TCP_REPAIR, &on, sizeof on) != 0)
+    return;  // takes a capability
   tcp.far.close();
   std::array<char, 8> buffer;
   CHECK(sync_wait(within(1ms, tcp.near.read_some(buffer))).error() == std::errc::timed_out);

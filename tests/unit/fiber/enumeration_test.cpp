@@ -130,8 +130,7 @@ TEST_CASE("both stacks of a call on another one are told" * doctest::skip(!can_e
   CHECK(look().holds(outside) == 0);
 }
 
-TEST_CASE("those who have resumed a coroutine are told, from where they did" *
-          doctest::skip(!can_enumerate_stacks())) {
+TEST_CASE("those who have resumed a coroutine are told, from where they did" * doctest::skip(!can_enumerate_stacks())) {
   hidden native, middle, stale;
   stack_pool pool;
   coroutine<void()> inner(pool, [&](auto& self) {

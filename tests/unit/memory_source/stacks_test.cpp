@@ -31,8 +31,7 @@ struct alignas(64) wide_wait {
 
 }  // namespace
 
-TEST_CASE("what a fiber holds on its stack is found there, and in no block" *
-          doctest::skip(!can_enumerate_stacks())) {
+TEST_CASE("what a fiber holds on its stack is found there, and in no block" * doctest::skip(!can_enumerate_stacks())) {
   const blocks::none_left check;
   hidden object;
   loop lp;
@@ -59,8 +58,7 @@ TEST_CASE("the image of a stack that was hibernated is a block" * doctest::skip(
   one.resume();
 }
 
-TEST_CASE("the image of a copied stack is a block until its frames are back" *
-          doctest::skip(!can_enumerate_stacks())) {
+TEST_CASE("the image of a copied stack is a block until its frames are back" * doctest::skip(!can_enumerate_stacks())) {
   const blocks::none_left check;
   hidden first_object, second_object;
   stack_pool pool({.layout = stack_layout::copied});

@@ -37,8 +37,8 @@
 #include <hocket/base/detail/platform/prefetch.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/detail/current.hpp>
-#include <hocket/core/detail/outcome_kind.hpp>
 #include <hocket/core/detail/frame.hpp>
+#include <hocket/core/detail/outcome_kind.hpp>
 #include <hocket/core/detail/stop_link.hpp>
 #include <hocket/core/detail/suspension.hpp>
 #include <hocket/core/detail/unwind.hpp>

@@ -67,8 +67,8 @@ class when_group : private wait_source {
   // place then.
   [[nodiscard]] bool wants(when_frame& child) noexcept;
 
-  // In the catch (...) of a child: a notice (set_log_handler) of what it threw, if that counts no more, and is not what a
-  // stop or a deadline makes of a wait.
+  // In the catch (...) of a child: a notice (set_log_handler) of what it threw, if that counts no more, and is not what
+  // a stop or a deadline makes of a wait.
   void note_if_lost(when_frame& child) noexcept;
 
   context& parent_context() const noexcept { return *context_; }

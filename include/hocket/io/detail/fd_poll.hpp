@@ -28,7 +28,7 @@ struct poll_operation {
   std::size_t count;
   std::size_t ready = 0;
   std::size_t error = 0;
-  std::size_t untested = 0;         // not 0: an event ends the wait without a poll(2)
+  std::size_t untested = 0;     // not 0: an event ends the wait without a poll(2)
   polled_fd* listed = nullptr;  // one for each, and one more, from begin() to resumed()
   fd_watch* at = nullptr;       // guarded by its mutex: not null while they are listed
 };

@@ -20,9 +20,7 @@
 #include <tuple>
 #include <vector>
 
-namespace hocket { inline namespace HOCKET_ABI {
-
-namespace detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Where a server listens. The constructors convert what tcp::serve() takes.
 struct listen_target {

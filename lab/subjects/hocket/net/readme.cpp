@@ -1,4 +1,5 @@
-// The server of README.md, on a port and a number of workers that the lab chooses. lab/test_labkit.py compares `answer`.
+// The server of README.md, on a port and a number of workers that the lab chooses. lab/test_labkit.py compares
+// `answer`.
 #include <hocket/hocket.hpp>
 #include <hocket/net.hpp>
 

@@ -88,7 +88,9 @@ TEST_CASE("a deep recursion runs on a big stack, from a fiber that has little, a
     one_stack other;
     int sum = 0;
     for (int i = 0; i < 3; ++i) sum += call_on_big_stack(deep, 4000);
-    auto nested = [&] { return deep(100) + call_on_big_stack([&] { return deep(3000) + call_on_big_stack(deep, 2000); }); };
+    auto nested = [&] {
+      return deep(100) + call_on_big_stack([&] { return deep(3000) + call_on_big_stack(deep, 2000); });
+    };
     return sum + call_on_stack(other.stack, nested);
   };
   loop lp;
